@@ -1,0 +1,38 @@
+"""What several tests need: the project's folder, and its default config as a fresh copy."""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+PROJECT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def project() -> Path:
+    return PROJECT
+
+
+@pytest.fixture
+def config() -> dict[str, Any]:
+    """The embedded default config, as Snakemake merges it."""
+    return load("config")
+
+
+def load(*names: str) -> dict[str, Any]:
+    """Config files laid over the default one: dicts merged, all else replaced."""
+    merged: dict[str, Any] = {}
+    for name in ("datasets", "models", "config", *names):
+        _merge(merged, yaml.safe_load((PROJECT / "config" / f"{name}.yaml").read_text(encoding="utf-8")))
+    return merged
+
+
+def _merge(into: dict[str, Any], over: Mapping[str, Any]) -> None:
+    for key, value in over.items():
+        if isinstance(value, Mapping) and isinstance(into.get(key), dict):
+            _merge(into[key], value)
+        else:
+            into[key] = deepcopy(value)

@@ -1,0 +1,121 @@
+"""A wrong config ends before any job, with the key's path and the mend."""
+
+import json
+
+import pytest
+from conftest import load
+
+from memaudit.config import reference
+from memaudit.config.check import checked
+from memaudit.errors import AuditError
+
+REMOVE = object()
+TABLE = {"source": "file", "path": "a.csv", "target": "y", "task": "classification", "licence": "CC0"}
+
+# What is changed (path -> value), and the line that the user gets.
+BAD = [
+    ({"run": 7}, "run: must be a valid string, got 7"),
+    ({"run": "../up"}, "run: string should match pattern"),
+    ({"run": REMOVE}, "run: missing; every key of config/config.yaml is needed"),
+    ({"seed": -1}, "seed: must be greater than or equal to 0, got -1"),
+    ({"seed": "12"}, "seed: must be a valid integer, got '12'"),
+    ({"sed": 1}, "sed: unknown key; did you mean `seed`?"),
+    ({"lira/modls": 1}, "lira/modls: unknown key; did you mean `models`?"),
+    ({"lira/simulation/colour": 1}, "lira/simulation/colour: unknown key; known: dimensions, draws"),
+    (
+        {"lira/datasets": ["brest_cancer"]},
+        "lira/datasets: unknown dataset 'brest_cancer'; did you mean `breast_cancer`?",
+    ),
+    ({"data/datasets": ["nowhere"]}, "data/datasets: unknown dataset 'nowhere'; known:"),
+    ({"data/datasets": []}, "data/datasets: list should have at least 1 item"),
+    ({"lira/model": "tabicl-smal"}, "lira/model: unknown model 'tabicl-smal'; did you mean `tabicl-small`?"),
+    ({"lira/split": "test"}, "lira/split: unknown split 'test'"),
+    ({"lira/shard": 0}, "lira/shard: must be greater than or equal to 1, got 0"),
+    ({"lira/shard": 2.5}, "lira/shard: must be a valid integer, got 2.5"),
+    ({"lira/fpr": [0.1, 0.0]}, "lira/fpr/1: must be greater than 0, got 0.0"),
+    ({"lira/fpr": [1.0]}, "lira/fpr/0: must be less than 1, got 1.0"),
+    ({"lira/fpr": 0.1}, "lira/fpr: must be a valid list, got 0.1"),
+    ({"lira/fpr": []}, "lira/fpr: list should have at least 1 item"),
+    ({"lira/design": "half"}, "lira/design: must be 'balanced', 'bernoulli' or 'fixed_size', got 'half'"),
+    ({"lira/convention": "mode"}, "lira/convention: must be 'mean', 'median' or 'ddof1', got 'mode'"),
+    ({"lira/models": 8}, "lira/models: must be greater than or equal to 16, got 8"),
+    ({"lira/models": True}, "lira/models: must be a valid integer, got True"),
+    ({"lira/sizes": [16, 2048]}, "lira/sizes: 2048 is more than lira/models = 1024"),
+    ({"lira/sizes": [64, 16]}, "lira/sizes: must increase, without repeats"),
+    ({"lira/sizes": [17, 32]}, "lira/sizes: a balanced design needs even numbers of models"),
+    ({"lira/replicates": 5}, "lira/replicates: must be greater than or equal to 20, got 5"),
+    ({"lira/simulation/sizes": [1000]}, "lira/simulation/sizes: 1000 must be smaller than population = 1000"),
+    (
+        {"lira/simulation/draws": ["poisson"]},
+        "lira/simulation/draws/0: must be 'fixed_size' or 'bernoulli', got 'poisson'",
+    ),
+    ({"lira/population_check/context": 40}, "lira/population_check/context: must be smaller than `targets`"),
+    ({"lira/population_check/supersets": 99}, "lira/population_check: 99 x 40 targets are more than the members of"),
+    ({"lira/datasets": ["diabetes"]}, "lira/datasets: diabetes is no classification table"),
+    ({"data/splits/lira/members": 1.5}, "data/splits/lira/members: must be less than 1, got 1.5"),
+    ({"data/splits/lira/members": 0}, "data/splits/lira/members: must be greater than"),
+    ({"data/splits/lira/members": 0.9}, "data/splits/lira: members + nonmembers is 1.1, more than all records"),
+    (
+        {"data/splits/lira/members": 600},
+        "data/splits/lira: 714 members and non-members wanted, breast_cancer has 569 records",
+    ),
+    ({"data/duplicates": "remove"}, "data/duplicates: must be 'drop' or 'keep', got 'remove'"),
+    ({"data": []}, "data: must be a valid dictionary"),
+    ({"datasets/mine": {**TABLE, "target": None}}, "datasets/mine: a table needs `target`, the column to predict"),
+    ({"datasets/mine": {**TABLE, "path": None}}, "datasets/mine: source `file` needs `path`"),
+    ({"datasets/mine": {**TABLE, "source": "openml"}}, "datasets/mine: source `openml` needs `id`"),
+    ({"datasets/mine": {**TABLE, "sha256": "abc"}}, "datasets/mine/sha256: string should match pattern"),
+    ({"datasets/mine": {**TABLE, "taget": "y"}}, "datasets/mine/taget: unknown key; did you mean `target`?"),
+    (
+        {"datasets/mine": {**TABLE, "limits": {"tvd": 0.2}}},
+        "datasets/mine: limits/tvd is wider than 0.05; say why in limits/reason",
+    ),
+    (
+        {"datasets/mine": {**TABLE, "task": "regression", "balance": True}},
+        "datasets/mine: `balance` is for classification",
+    ),
+    ({"datasets/a b": TABLE}, "datasets/a b/[key]: string should match pattern"),
+    ({"models/x": {"family": "tabicl", "licence": "MIT"}}, "models/x: give either `path` or `hub`"),
+    ({"models/x": {"family": "gpt", "path": "p", "licence": "MIT"}}, "models/x/family: must be 'tabicl', got 'gpt'"),
+]
+
+
+@pytest.mark.parametrize(("changes", "line"), BAD, ids=[line[:60] for _, line in BAD])
+def test_a_bad_config_gets_one_clear_line(config, changes, line):
+    for path, value in changes.items():
+        *parents, key = path.split("/")
+        section = config
+        for parent in parents:
+            section = section[parent]
+        if value is REMOVE:
+            del section[key]
+        else:
+            section[key] = value
+    with pytest.raises(AuditError) as caught:
+        checked(config)
+    assert line in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("names", [[], ["smoke"], ["paper"]])
+def test_the_shipped_configs_hold(names):
+    assert checked(load(*names))["lira"]["datasets"]
+
+
+def test_overlays_change_numbers_only():
+    """`demo`, `smoke` and `paper` take the same code paths: the same keys, other values."""
+    default, smoke, paper = (checked(load(*names)) for names in ([], ["smoke"], ["paper"]))
+    assert default["lira"].keys() == smoke["lira"].keys() == paper["lira"].keys()
+
+
+def test_all_faults_are_named_at_once(config):
+    config["lira"]["shard"] = 0
+    config["seed"] = "x"
+    with pytest.raises(AuditError, match=r"seed: .*; lira/shard: "):
+        checked(config)
+
+
+def test_reference_and_schema_are_in_step(project):
+    assert (project / "config/README.md").read_text(encoding="utf-8") == reference.readme(), "run `make docs`"
+    assert (project / "config/schema.json").read_text(encoding="utf-8") == reference.schema(), "run `make docs`"
+    assert json.loads(reference.schema())["additionalProperties"] is False

@@ -1,0 +1,63 @@
+"""The walk from figures back to raw data names the first file that does not match."""
+
+import pytest
+
+from memaudit import provenance
+from memaudit.digest import sha256
+from memaudit.errors import AuditError
+from memaudit.io import write_json
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """raw -> scores -> figure, each with its sidecar, as three rules would leave them."""
+    monkeypatch.chdir(tmp_path)
+    steps = {"raw": [], "scores": ["raw"], "figures/roc.svg": ["scores"]}
+    for name, sources in steps.items():
+        path = tmp_path / "results/demo" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"content of {name}")
+        relative = f"results/demo/{name}"
+        sidecar(relative, [f"results/demo/{source}" for source in sources])
+    return tmp_path / "results/demo"
+
+
+def sidecar(output, inputs):
+    record = {"inputs": {path: sha256(path) for path in inputs}, "outputs": {output: sha256(output)}}
+    write_json(record, f"results/demo/provenance/{output.replace('/', '_')}.json")
+
+
+def test_an_untouched_run_agrees(run):
+    assert provenance.verify("results/demo") == {"sidecars": 3, "files": 3, "results": 1}
+
+
+@pytest.mark.parametrize("name", ["raw", "scores", "figures/roc.svg"])
+def test_one_changed_byte_is_named(run, name):
+    text = (run / name).read_text()
+    (run / name).write_text("C" + text[1:])
+    with pytest.raises(AuditError, match=rf"^results/demo/{name}: changed since it was made"):
+        provenance.verify("results/demo")
+
+
+def test_an_input_made_anew_by_other_code_is_named(run):
+    (run / "raw").write_text("other rows")
+    sidecar("results/demo/raw", [])
+    with pytest.raises(AuditError, match=r"^results/demo/raw: differs from what .*scores.json records as its input"):
+        provenance.verify("results/demo")
+
+
+def test_a_missing_intermediate_is_named(run):
+    (run / "scores").unlink()
+    with pytest.raises(AuditError, match=r"^results/demo/scores: missing"):
+        provenance.verify("results/demo")
+
+
+def test_a_figure_from_nowhere_is_named(run):
+    (run / "figures/pasted.svg").write_text("<svg/>")
+    with pytest.raises(AuditError, match=r"^results/demo/figures/pasted.svg: no rule of this run accounts for it"):
+        provenance.verify("results/demo")
+
+
+def test_a_run_that_has_not_begun_says_so(tmp_path):
+    with pytest.raises(AuditError, match="nothing has been computed yet"):
+        provenance.verify(tmp_path / "results/demo")

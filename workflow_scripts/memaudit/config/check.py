@@ -1,0 +1,141 @@
+"""Check a config before any job starts: types and names first, then what only several keys together can get wrong."""
+
+import difflib
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from memaudit.config.schema import Config, Dataset, Model
+from memaudit.errors import AuditError
+
+CATALOGUES = {"datasets": "config/datasets.yaml", "models": "config/models.yaml"}
+
+
+def checked(config: dict[str, Any]) -> dict[str, Any]:
+    """The config with optional catalogue keys filled in. Raises AuditError naming every fault: key path and mend."""
+    try:
+        parsed = Config.model_validate(config)
+    except ValidationError as error:
+        faults = list({_where(fault): _explain(fault) for fault in reversed(error.errors())}.values())[::-1]
+    else:
+        faults = list(_contradictions(parsed))
+    if faults:
+        raise AuditError("; ".join(faults))
+    return parsed.model_dump()
+
+
+def _where(fault: dict[str, Any]) -> str:
+    # Pydantic names the branch of a union that it tried; the user has no such key.
+    return "/".join(str(part) for part in fault["loc"] if not str(part).startswith(("constrained-", "float", "int")))
+
+
+def _explain(fault: dict[str, Any]) -> str:
+    where = _where(fault)
+    if fault["type"] == "extra_forbidden":
+        known = _known_keys(fault["loc"][:-1])
+        return f"{where}: unknown key{_hint(fault['loc'][-1], known)}"
+    if fault["type"] == "missing":
+        return f"{where}: missing; every key of config/config.yaml is needed"
+    message = fault["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+    return f"{where}: {message[0].lower()}{message[1:]}, got {fault['input']!r}"
+
+
+def _known_keys(path: tuple[Any, ...]) -> list[str]:
+    model: type[BaseModel] = Config
+    for part in path:
+        if part in CATALOGUES and model is Config:
+            model = {"datasets": Dataset, "models": Model}[part]
+        elif part in getattr(model, "model_fields", {}):
+            annotation = model.model_fields[part].annotation
+            model = next(
+                (kind for kind in (annotation, *getattr(annotation, "__args__", ())) if hasattr(kind, "model_fields")),
+                model,
+            )
+    return list(model.model_fields)
+
+
+def _hint(name: Any, known: list[str]) -> str:
+    close = difflib.get_close_matches(str(name), known, n=1)
+    return f"; did you mean `{close[0]}`?" if close else f"; known: {', '.join(sorted(known))}"
+
+
+def _contradictions(config: Config) -> Iterator[str]:
+    yield from _unknown("data/datasets", config.data.datasets, "datasets", config)
+    yield from _unknown("lira/datasets", config.lira.datasets, "datasets", config)
+    yield from _unknown("lira/model", [config.lira.model], "models", config)
+    if config.lira.split not in config.data.splits:
+        yield f"lira/split: unknown split {config.lira.split!r}{_hint(config.lira.split, list(config.data.splits))}"
+    for name, entry in config.datasets.items():
+        yield from (f"datasets/{name}: {fault}" for fault in _dataset_faults(entry))
+    for name, model in config.models.items():
+        if (model.path is None) == (model.hub is None):
+            yield f"models/{name}: give either `path` or `hub`"
+    for name, split in config.data.splits.items():
+        if (
+            isinstance(split.members, float)
+            and isinstance(split.nonmembers, float)
+            and split.members + split.nonmembers > 1 + 1e-9
+        ):
+            total = split.members + split.nonmembers
+            yield f"data/splits/{name}: members + nonmembers is {total:g}, more than all records"
+    yield from _lira_faults(config)
+
+
+def _unknown(where: str, names: list[str], catalogue: str, config: Config) -> Iterator[str]:
+    known = list(getattr(config, catalogue))
+    for name in names:
+        if name not in known:
+            hint = f"{_hint(name, known)} (the catalogue is {CATALOGUES[catalogue]})"
+            yield f"{where}: unknown {catalogue[:-1]} {name!r}{hint}"
+
+
+def _dataset_faults(entry: Dataset) -> Iterator[str]:
+    needed = {"sklearn": ["name"], "openml": ["id", "version"], "file": ["path"], "url": ["url"], "hub": ["name"]}[
+        entry.source
+    ]
+    for key in needed:
+        if getattr(entry, key) is None:
+            yield f"source `{entry.source}` needs `{key}`"
+    if entry.kind == "table" and entry.target is None:
+        yield "a table needs `target`, the column to predict"
+    if entry.balance and entry.task != "classification":
+        yield "`balance` is for classification"
+    usual = type(entry.limits)()
+    wider = [key for key in ("tvd", "ks", "wasserstein") if getattr(entry.limits, key) > getattr(usual, key)]
+    if wider and not entry.limits.reason:
+        yield f"limits/{wider[0]} is wider than {getattr(usual, wider[0])}; say why in limits/reason"
+
+
+def _lira_faults(config: Config) -> Iterator[str]:
+    lira = config.lira
+    if max(lira.sizes) > lira.models:
+        yield f"lira/sizes: {max(lira.sizes)} is more than lira/models = {lira.models}"
+    if lira.sizes != sorted(set(lira.sizes)):
+        yield "lira/sizes: must increase, without repeats"
+    if lira.design == "balanced" and any(size % 2 for size in [*lira.sizes, lira.models]):
+        yield "lira/sizes: a balanced design needs even numbers of models"
+    if lira.population_check.context >= lira.population_check.targets:
+        yield "lira/population_check/context: must be smaller than `targets`: a context is a part of its superset"
+    for size in lira.simulation.sizes:
+        if size >= lira.simulation.population:
+            yield f"lira/simulation/sizes: {size} must be smaller than population = {lira.simulation.population}"
+    split = config.data.splits.get(lira.split)
+    for name in lira.datasets:
+        entry = config.datasets.get(name)
+        if entry is None or split is None:
+            continue
+        if entry.kind != "table" or entry.task != "classification":
+            yield f"lira/datasets: {name} is no classification table"
+        rows = min(filter(None, (entry.rows, entry.max_records)), default=None)
+        wanted = _count(split.members, rows) + _count(split.nonmembers, rows) if rows else 0
+        if rows and wanted > rows:
+            yield f"data/splits/{lira.split}: {wanted} members and non-members wanted, {name} has {rows} records"
+        check = lira.population_check
+        if rows and check.supersets * check.targets > _count(split.members, rows):
+            wanted = f"{check.supersets} x {check.targets} targets"
+            yield f"lira/population_check: {wanted} are more than the members of {name}"
+
+
+def _count(part: float, rows: int) -> int:
+    return round(part * rows) if isinstance(part, float) else part

@@ -1,0 +1,154 @@
+"""The config's shape: every key with its type, its limits and what it means. Values stand in config/*.yaml alone."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+Fraction = Annotated[float, Field(gt=0, lt=1)]
+Count = Annotated[int, Field(ge=1)]
+
+
+class Section(BaseModel):
+    """No unknown keys, no silent conversion: a typo is an error, "12" is not a number."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Limits(Section):
+    """How far a split may stray before the run stops."""
+
+    tvd: Fraction = Field(0.05, description="total variation distance between the sides' class shares")
+    ks: Fraction = Field(0.05, description="Kolmogorov-Smirnov statistic between the sides' targets (regression)")
+    wasserstein: Fraction = Field(0.05, description="Wasserstein distance of the targets, in standard deviations")
+    p_value: Fraction = Field(0.001, description="smallest p-value of the KS and the covariate test")
+    reason: str | None = Field(None, description="why this data set needs other limits; required where they are wider")
+
+
+class Dataset(Section):
+    """One entry of the catalogue of data sets."""
+
+    source: Literal["sklearn", "openml", "file", "url", "hub"] = Field(
+        description="where it comes from: inside scikit-learn, OpenML, a local CSV or Parquet file, a URL, a hub"
+    )
+    kind: Literal["table", "text"] = Field("table", description="rows with a target, or documents")
+    name: str | None = Field(None, description="name at the source (sklearn, openml, hub)")
+    id: Count | None = Field(None, description="OpenML's data set id")
+    version: Count | None = Field(None, description="OpenML's version")
+    path: str | None = Field(None, description="local CSV or Parquet file")
+    url: str | None = Field(None, description="address of a CSV or Parquet file")
+    sha256: Sha256 | None = Field(
+        None, description="checksum of the file; a URL without one is trusted once, and its checksum recorded"
+    )
+    subset: str | None = Field(None, description="configuration of a hub data set")
+    target: str | None = Field(None, description="column to predict")
+    task: Literal["classification", "regression", "language"] = Field(description="what is predicted")
+    licence: str = Field(description="licence of the data, or `unknown`")
+    rows: Count | None = Field(None, description="rows before deduplication, where known")
+    group: str | None = Field(None, description="column of the person or household that replaces the row as the unit")
+    drop: list[str] = Field([], description="columns that are not features")
+    missing: list[str] = Field([], description="marks of missing values beside the empty cell")
+    types: dict[str, Literal["numeric", "categorical", "text", "date"]] = Field(
+        {}, description="types to use instead of the detected ones"
+    )
+    max_records: Count | None = Field(None, description="take a stratified sample of that many records")
+    balance: bool = Field(False, description="take equally many records of each class")
+    limits: Limits = Field(Limits(), description="limits of the split checks")
+    note: str | None = Field(None, description="anything a reader should know")
+
+
+class Hub(Section):
+    """A file on a model hub."""
+
+    repo: str = Field(description="owner/name")
+    file: str = Field(description="file in the repository")
+    revision: str = Field("main", description="commit, tag or branch")
+
+
+class Model(Section):
+    """One entry of the catalogue of models."""
+
+    family: Literal["tabicl"] = Field(description="architecture")
+    task: Literal["classification", "regression"] = Field("classification", description="what it predicts")
+    path: str | None = Field(None, description="local checkpoint; relative paths start at the project's folder")
+    hub: Hub | None = Field(None, description="checkpoint on a hub, fetched by the fetch rule alone")
+    sha256: Sha256 | None = Field(None, description="checksum of the checkpoint")
+    licence: str = Field(description="licence of the weights")
+
+
+class Split(Section):
+    """Disjoint members and non-members of a table, stratified by the target."""
+
+    members: Fraction | Count = Field(description="share or number of records that may be in a training set or context")
+    nonmembers: Fraction | Count = Field(description="share or number of records that never are")
+
+
+class Data(Section):
+    """Which tables are prepared and checked, and how."""
+
+    datasets: list[Name] = Field(min_length=1, description="tables that the data checks report on")
+    public_id_key: str | None = Field(
+        description="key of the record ids; null draws a secret one per run (results/<run>/data/id.key, mode 0600)"
+    )
+    openml_cache: str | None = Field(description="cache folder of the openml package; null takes the package's own")
+    duplicates: Literal["drop", "keep"] = Field(description="records that are equal in every column")
+    conflicts: Literal["drop_both", "keep_first", "keep"] = Field(description="equal features, different target")
+    splits: dict[Name, Split] = Field(min_length=1, description="named splits")
+
+
+class Simulation(Section):
+    """Finite-population simulation (lira-reliability, Section 6.2)."""
+
+    models: Annotated[int, Field(ge=16)] = Field(description="shadow models M")
+    population: Annotated[int, Field(ge=4)] = Field(description="superset size N+")
+    dimensions: Count = Field(description="dimensions d of the Gaussian")
+    sizes: list[Annotated[int, Field(ge=2)]] = Field(min_length=1, description="training-set sizes N")
+    draws: list[Literal["fixed_size", "bernoulli"]] = Field(min_length=1, description="how training sets are drawn")
+
+
+class PopulationCheck(Section):
+    """Prediction of the population's TPR from a small superset, checked on contexts from a large one."""
+
+    supersets: Count = Field(description="number of small supersets, each with records of its own")
+    targets: Annotated[int, Field(ge=4)] = Field(description="records of a small superset, N+")
+    context: Annotated[int, Field(ge=2)] = Field(description="records of a context, N, in both grids")
+    models: Annotated[int, Field(ge=16)] = Field(description="shadow contexts of a small superset's grid")
+    population_models: Annotated[int, Field(ge=16)] = Field(description="shadow contexts of the population's grid")
+    shard: Count = Field(description="shadow contexts per job")
+    fpr: list[Fraction] = Field(min_length=1, description="false positive rates at which TPRs are predicted")
+
+
+class Lira(Section):
+    """How far can a LiRA evaluation be trusted? (lira-reliability)"""
+
+    datasets: list[Name] = Field(min_length=1, description="tables whose records are attacked")
+    model: Name = Field(description="model whose contexts are attacked")
+    split: Name = Field(
+        description="split whose members are drawn into contexts; non-members serve as population and placebo"
+    )
+    design: Literal["balanced", "bernoulli", "fixed_size"] = Field(description="how contexts are drawn")
+    models: Annotated[int, Field(ge=16)] = Field(description="shadow models M")
+    shard: Count = Field(description="shadow models per job")
+    sizes: list[Annotated[int, Field(ge=8)]] = Field(
+        min_length=1, description="values of M at which strategies are compared"
+    )
+    fpr: list[Fraction] = Field(min_length=1, description="target false positive rates")
+    convention: Literal["mean", "median", "ddof1"] = Field(
+        description="centre and variance of LiRA's Gaussians (docs/methods)"
+    )
+    replicates: Annotated[int, Field(ge=20)] = Field(description="bootstrap replicates behind each interval")
+    permutations: Annotated[int, Field(ge=19)] = Field(description="permuted designs behind each null")
+    simulation: Simulation
+    population_check: PopulationCheck
+
+
+class Config(Section):
+    """One run of the workflow."""
+
+    run: Name = Field(description="name of the run; results stand in results/<run>/")
+    seed: Annotated[int, Field(ge=0)] = Field(description="master seed; every random stream derives from it and a name")
+    data: Data
+    datasets: dict[Name, Dataset] = Field(description="catalogue of data sets (config/datasets.yaml)")
+    models: dict[Name, Model] = Field(description="catalogue of models (config/models.yaml)")
+    lira: Lira

@@ -1,0 +1,92 @@
+"""What a result depends on besides its inputs: the code and the environment that made it. Standard library only.
+
+Snakemake does not see edits to a script's library nor, without `--sdm`, to its environment. Each rule therefore carries
+`digest(...)` in its params: an edit reruns exactly the rules that reach the edited module.
+"""
+
+import ast
+import hashlib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+SCRIPTS = Path(__file__).resolve().parents[1]
+ENVS = SCRIPTS.parent / "envs"
+
+
+@cache
+def digest(script: str, env: str) -> str:
+    """Hash of a rule's script, of every memaudit module that it reaches, and of its environment's pins.
+
+    Comments, docstrings and layout do not count. Raises FileNotFoundError for an unknown script or environment.
+    """
+    sha = hashlib.sha256(_pins(ENVS / f"{env}.yaml"))
+    for path in sorted(closure(script)):
+        sha.update(str(path.relative_to(SCRIPTS)).encode() + b"\0" + _meaning(path))
+    return sha.hexdigest()[:16]
+
+
+def closure(script: str) -> set[Path]:
+    """The script's file and those of all memaudit modules that it imports, directly or not, packages included."""
+    found, todo = set(), [SCRIPTS / f"{script}.py"]
+    while todo:
+        path = todo.pop()
+        if path not in found:
+            found.add(path)
+            todo += [file for name in _imports(path) for file in _files(name)]
+    return found
+
+
+def sha256(path: str | Path) -> str:
+    """Hash of a file's bytes, read in blocks."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@cache
+def _pins(path: Path) -> bytes:
+    lines = (line.split("#")[0].strip() for line in path.read_text(encoding="utf-8").splitlines())
+    return "\n".join(line for line in lines if line).encode()
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def _meaning(path: Path) -> bytes:
+    return ast.dump(_WithoutDocstrings().visit(ast.parse(path.read_text(encoding="utf-8")))).encode()
+
+
+class _WithoutDocstrings(ast.NodeTransformer):
+    def _strip(self, node: ast.AST) -> ast.AST:
+        if ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:]
+        return self.generic_visit(node)
+
+    visit_Module = visit_ClassDef = visit_FunctionDef = visit_AsyncFunctionDef = _strip  # noqa: N815
+
+
+@cache
+def _imports(path: Path) -> tuple[str, ...]:
+    return tuple(_imported_names(path))
+
+
+def _imported_names(path: Path) -> Iterator[str]:
+    package = path.relative_to(SCRIPTS).parent.parts
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            yield module
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def _files(name: str) -> list[Path]:
+    """The module's file and the `__init__` of each package above it, where they are ours."""
+    parts = name.split(".")
+    packages = [SCRIPTS.joinpath(*parts[: i + 1], "__init__.py") for i in range(len(parts))]
+    return [path for path in [*packages, SCRIPTS.joinpath(*parts).with_suffix(".py")] if path.exists()]

@@ -1,0 +1,77 @@
+"""Run a script's main, as a Snakemake job or by hand, and write down how its result came about."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
+from types import SimpleNamespace
+from typing import Any
+
+from memaudit import sidecar
+from memaudit.errors import AuditError
+
+# Only the fetch rules reach the network; their scripts take this off again before they import a hub client.
+OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
+
+
+def run(main: Callable[[Any], dict[str, Any] | None], scope: Mapping[str, Any]) -> None:
+    """Call main with Snakemake's job, its prints going to the rule's log; else with one made from the command line.
+
+    main may return facts about the run (device, dtype, seed); they go into the sidecar, an output named `sidecar`.
+    An AuditError ends the job with its one line and exit code 1.
+    """
+    job = scope.get("snakemake") or _from_command_line(sys.argv[1:], scope["__doc__"])
+    os.environ.update(OFFLINE)
+    watch = sidecar.Stopwatch()
+    with ExitStack() as stack:
+        if job.log:
+            log = stack.enter_context(open(job.log[0], "w", buffering=1, encoding="utf-8"))
+            stack.enter_context(redirect_stdout(log))
+            stack.enter_context(redirect_stderr(log))
+        try:
+            facts = main(job) or {}
+        except AuditError as error:
+            if job.log:
+                print(f"memaudit: {error}")
+            tell(f"memaudit: {error}")
+            sys.exit(1)
+    if path := job.output.get("sidecar"):
+        sidecar.write(path, job, facts, watch)
+
+
+def tell(message: str) -> None:
+    """Print a line for the user's terminal, not for the log."""
+    print(message, file=sys.__stderr__, flush=True)
+
+
+class Paths(list):
+    """Paths by position and, where given as name=path, by name: what Snakemake's namedlist offers to scripts."""
+
+    def __init__(self, arguments: list[str]):
+        pairs = [argument.split("=", 1) if "=" in argument else (None, argument) for argument in arguments]
+        super().__init__(path for _, path in pairs)
+        self._named = {name: path for name, path in pairs if name}
+
+    def get(self, name: str, default: str | None = None) -> str | None:
+        return self._named.get(name, default)
+
+    def __getattr__(self, name: str) -> str:
+        if name not in self.__dict__.get("_named", {}):
+            raise AttributeError(f"no path is named {name}: give {name}=PATH")
+        return self._named[name]
+
+
+def _from_command_line(argv: list[str], description: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--input", nargs="*", default=[], metavar="[NAME=]PATH")
+    parser.add_argument("--output", nargs="*", default=[], metavar="[NAME=]PATH")
+    parser.add_argument("--params", type=json.loads, default={}, metavar="JSON")
+    parser.add_argument("--wildcards", type=json.loads, default={}, metavar="JSON")
+    parser.add_argument("--threads", type=int, default=1)
+    job = parser.parse_args(argv)
+    job.input, job.output, job.log = Paths(job.input), Paths(job.output), []
+    job.params, job.wildcards = SimpleNamespace(**job.params), SimpleNamespace(**job.wildcards)
+    job.rule = os.path.splitext(os.path.basename(sys.argv[0]))[0]
+    return job
