@@ -21,7 +21,7 @@ help: ## list the targets
 demo: .venv ## run the default workflow on embedded data and print its headline numbers
 	@echo "memaudit: running config/config.yaml (results/demo); a second run does nothing"
 	@$(BIN)/snakemake --cores all
-	@$(BIN)/python workflow_scripts/headline.py
+	@$(BIN)/python workflow_scripts/headline.py --params '{"run": "results/demo"}'
 
 test: .venv ## lint, format check and all tests
 	$(BIN)/ruff check .

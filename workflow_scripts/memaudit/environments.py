@@ -14,9 +14,9 @@ PROJECT = Path(__file__).resolve().parents[2]
 PYTHON, PIP = "3.11.9", "24.0"
 BASE = ["numpy", "pandas", "pyarrow", "xarray", "netcdf4"]
 FAMILIES = {
-    "data": [*BASE, "duckdb", "openml", "requests", "scipy", "scikit-learn", "jinja2", "tabulate"],
-    "tabular": [*BASE, "torch", "tabicl", "huggingface_hub", "scikit-learn", "tqdm", "jinja2", "tabulate"],
-    "statistics": [*BASE, "scipy", "matplotlib", "pyyaml", "jinja2", "tabulate"],
+    "data": [*BASE, "duckdb", "openml", "requests", "scipy", "scikit-learn"],
+    "tabular": [*BASE, "torch", "tabicl", "huggingface_hub", "scikit-learn", "tqdm"],
+    "statistics": [*BASE, "scipy", "matplotlib", "pydantic", "pyyaml"],
 }
 
 

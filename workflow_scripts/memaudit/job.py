@@ -4,9 +4,10 @@ import argparse
 import json
 import os
 import sys
+import traceback
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
-from types import SimpleNamespace
+from types import SimpleNamespace, TracebackType
 from typing import Any
 
 from memaudit import sidecar
@@ -30,6 +31,7 @@ def run(main: Callable[[Any], dict[str, Any] | None], scope: Mapping[str, Any]) 
             log = stack.enter_context(open(job.log[0], "w", buffering=1, encoding="utf-8"))
             stack.enter_context(redirect_stdout(log))
             stack.enter_context(redirect_stderr(log))
+            stack.push(_log_traceback)
         try:
             facts = main(job) or {}
         except AuditError as error:
@@ -39,6 +41,11 @@ def run(main: Callable[[Any], dict[str, Any] | None], scope: Mapping[str, Any]) 
             sys.exit(1)
     if path := job.output.get("sidecar"):
         sidecar.write(path, job, facts, watch)
+
+
+def _log_traceback(kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+    if error is not None and kind is not SystemExit:
+        traceback.print_exception(error)
 
 
 def tell(message: str) -> None:

@@ -91,7 +91,7 @@ def _unknown(where: str, names: list[str], catalogue: str, config: Config) -> It
 
 
 def _dataset_faults(entry: Dataset) -> Iterator[str]:
-    needed = {"sklearn": ["name"], "openml": ["id", "version"], "file": ["path"], "url": ["url"], "hub": ["name"]}[
+    needed = {"sklearn": ["name"], "openml": ["id"], "file": ["path"], "url": ["url"], "hub": ["name"]}[
         entry.source
     ]
     for key in needed:
@@ -109,12 +109,13 @@ def _dataset_faults(entry: Dataset) -> Iterator[str]:
 
 def _lira_faults(config: Config) -> Iterator[str]:
     lira = config.lira
-    if max(lira.sizes) > lira.models:
-        yield f"lira/sizes: {max(lira.sizes)} is more than lira/models = {lira.models}"
+    if max(lira.sizes) != lira.models:
+        yield f"lira/sizes: must end with lira/models = {lira.models}, not with {max(lira.sizes)}"
     if lira.sizes != sorted(set(lira.sizes)):
         yield "lira/sizes: must increase, without repeats"
-    if lira.design == "balanced" and any(size % 2 for size in [*lira.sizes, lira.models]):
-        yield "lira/sizes: a balanced design needs even numbers of models"
+    block = lira.sizes[0]
+    if lira.design == "balanced" and any(size % block for size in [*lira.sizes, lira.models, block // 2 * 2]):
+        yield f"lira/sizes: a balanced design needs an even first size, and multiples of it ({block}) from there on"
     if lira.population_check.context >= lira.population_check.targets:
         yield "lira/population_check/context: must be smaller than `targets`: a context is a part of its superset"
     for size in lira.simulation.sizes:

@@ -17,9 +17,9 @@ SIGNS = [("ge", "≥"), ("gt", ">"), ("le", "≤"), ("lt", "<")]
 FOLDER = Path(__file__).resolve().parents[3] / "config"
 HEAD = """# Config
 `config.yaml` is the embedded default; `--configfile config/smoke.yaml` (every rule at its smallest) or
-`config/paper.yaml` (the papers' sizes) lies over it: lists are replaced, catalogues (`datasets`, `models`, `data/splits`) are merged. A
-wrong key, type, name or combination ends the run before any job, with the key's path and a hint.
-Cores, memory, partitions and GPUs are not config: they belong to `profiles/`.
+`config/paper.yaml` (the papers' sizes) lies over it: lists are replaced, catalogues (`datasets`, `models`,
+`data/splits`) are merged. A wrong key, type, name or combination ends the run before any job, with the key's path and
+a hint. Cores, memory, partitions and GPUs are not config: they belong to `profiles/`.
 
 This page and `schema.json` are generated from `workflow_scripts/memaudit/config/schema.py` by `make docs`.
 

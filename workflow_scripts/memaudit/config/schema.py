@@ -37,10 +37,12 @@ class Dataset(Section):
     id: Count | None = Field(None, description="OpenML's data set id")
     version: Count | None = Field(None, description="OpenML's version")
     path: str | None = Field(None, description="local CSV or Parquet file")
-    url: str | None = Field(None, description="address of a CSV or Parquet file")
+    url: str | None = Field(None, description="address of a CSV or Parquet file, or `archive.zip#member`")
     sha256: Sha256 | None = Field(
         None, description="checksum of the file; a URL without one is trusted once, and its checksum recorded"
     )
+    delimiter: str | None = Field(None, description="of a CSV file; a comma, or a tab in .tsv files, if not given")
+    encoding: str | None = Field(None, description="of a CSV file; UTF-8 if not given")
     subset: str | None = Field(None, description="configuration of a hub data set")
     target: str | None = Field(None, description="column to predict")
     task: Literal["classification", "regression", "language"] = Field(description="what is predicted")
@@ -119,6 +121,22 @@ class PopulationCheck(Section):
     fpr: list[Fraction] = Field(min_length=1, description="false positive rates at which TPRs are predicted")
 
 
+class Audit(Section):
+    """Empirical lower bounds on epsilon, and a mechanism of known epsilon beside them."""
+
+    delta: Fraction = Field(description="delta of the (epsilon, delta) guarantee that is refuted")
+    toy_epsilons: list[Annotated[float, Field(gt=0)]] = Field(min_length=1, description="true epsilons of the toys")
+    toy_models: Annotated[int, Field(ge=16)] = Field(description="models of a toy's grid")
+    toy_records: Annotated[int, Field(ge=2)] = Field(description="records of a toy's grid")
+
+
+class Rmia(Section):
+    """Robust membership inference attack (Zarifzadeh 2024) on the same grid."""
+
+    gamma: Annotated[float, Field(gt=0)] = Field(description="how far a record must exceed a population record")
+    offline_a: Annotated[float, Field(ge=0, le=1)] = Field(description="the paper's a, for the offline form")
+
+
 class Lira(Section):
     """How far can a LiRA evaluation be trusted? (lira-reliability)"""
 
@@ -128,19 +146,18 @@ class Lira(Section):
         description="split whose members are drawn into contexts; non-members serve as population and placebo"
     )
     design: Literal["balanced", "bernoulli", "fixed_size"] = Field(description="how contexts are drawn")
-    models: Annotated[int, Field(ge=16)] = Field(description="shadow models M")
+    models: Annotated[int, Field(ge=64)] = Field(description="shadow models M")
     shard: Count = Field(description="shadow models per job")
     sizes: list[Annotated[int, Field(ge=8)]] = Field(
-        min_length=1, description="values of M at which strategies are compared"
+        min_length=1, description="values of M at which strategies are compared; the last one is all of them"
     )
     fpr: list[Fraction] = Field(min_length=1, description="target false positive rates")
-    convention: Literal["mean", "median", "ddof1"] = Field(
-        description="centre and variance of LiRA's Gaussians (docs/methods)"
-    )
     replicates: Annotated[int, Field(ge=20)] = Field(description="bootstrap replicates behind each interval")
     permutations: Annotated[int, Field(ge=19)] = Field(description="permuted designs behind each null")
     simulation: Simulation
     population_check: PopulationCheck
+    audit: Audit
+    rmia: Rmia
 
 
 class Config(Section):

@@ -1,0 +1,181 @@
+"""Tables: fetched as they are, typed, given ids, deduplicated, split, and checked before anything depends on them.
+
+INPUT   config/datasets.yaml and where it points: scikit-learn, OpenML, a local file, an address
+OUTPUT  <results>/data/{dataset}/records.parquet, schema.json      records with ids (0600, in a folder of 0700)
+        <results>/data/{dataset}/splits/{split}.parquet, .ok       disjoint sides; .ok stands only if all checks hold
+        <results>/tables/data_dedup, data_splits
+"""
+
+DATA = config["data"]
+
+TABLES |= {
+    "data_dedup": {
+        "files": expand(
+            "<results>/data/{dataset}/dedup.parquet", dataset=DATA["datasets"]
+        ),
+        "layout": {"rows": ["dataset"], "columns": ["metric"]},
+    },
+    "data_splits": {
+        "files": expand(
+            "<results>/data/{dataset}/splits/{split}.checks.parquet",
+            dataset=DATA["datasets"],
+            split=DATA["splits"],
+        ),
+        "layout": {"rows": ["dataset", "split"], "columns": ["metric"]},
+    },
+}
+
+
+def data_entry(*keys):
+    """These keys of a data set's entry in the catalogue, as params."""
+    return lambda wildcards: {
+        key: config["datasets"][wildcards.dataset][key] for key in keys
+    }
+
+
+def data_file(wildcards):
+    entry = config["datasets"][wildcards.dataset]
+    return entry["path"] if entry["source"] == "file" else []
+
+
+def data_policy(wildcards):
+    """How a table is read, and what becomes of its copies."""
+    reading = data_entry("task", "target", "types", "drop", "missing", "group")
+    return reading(wildcards) | {key: DATA[key] for key in ("duplicates", "conflicts")}
+
+
+def data_split(wildcards):
+    sample = data_entry("max_records", "balance")
+    return sample(wildcards) | DATA["splits"][wildcards.split]
+
+
+localrules:
+    data_make_key,
+    data_fetch_table,
+
+
+rule data_make_key:
+    output:
+        "<results>/data/id.key",
+    log:
+        "<results>/logs/data_make_key.log",
+    conda:
+        "../envs/data.yaml"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime="10m",
+    params:
+        code=digest("data_make_key", env="data"),
+        public_id_key=DATA["public_id_key"],
+    script:
+        "../workflow_scripts/data_make_key.py"
+
+
+rule data_fetch_table:
+    input:
+        data_file,
+    output:
+        table="<results>/data/{dataset}/raw.parquet",
+        facts="<results>/data/{dataset}/raw.json",
+        sidecar="<results>/provenance/data_fetch_table/{dataset}.json",
+    log:
+        "<results>/logs/data_fetch_table/{dataset}.log",
+    retries: 2
+    conda:
+        "../envs/data.yaml"
+    threads: 2
+    resources:
+        mem_mb=4000,
+        runtime="2h",
+    params:
+        code=digest("data_fetch_table", env="data"),
+        entry=data_entry(
+            "source",
+            "name",
+            "id",
+            "version",
+            "path",
+            "url",
+            "sha256",
+            "delimiter",
+            "encoding",
+        ),
+        openml_cache=DATA["openml_cache"],
+        downloads=f"results/{config['run']}/data/downloads",
+    script:
+        "../workflow_scripts/data_fetch_table.py"
+
+
+rule data_deduplicate_table:
+    input:
+        table="<results>/data/{dataset}/raw.parquet",
+        facts="<results>/data/{dataset}/raw.json",
+        key="<results>/data/id.key",
+    output:
+        records="<results>/data/{dataset}/records.parquet",
+        schema="<results>/data/{dataset}/schema.json",
+        counts="<results>/data/{dataset}/dedup.parquet",
+        sidecar="<results>/provenance/data_deduplicate_table/{dataset}.json",
+    log:
+        "<results>/logs/data_deduplicate_table/{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/data_deduplicate_table/{dataset}.jsonl"
+    conda:
+        "../envs/data.yaml"
+    threads: 2
+    resources:
+        mem_mb=4000,
+        runtime="2h",
+    params:
+        code=digest("data_deduplicate_table", env="data"),
+        policy=data_policy,
+    script:
+        "../workflow_scripts/data_deduplicate_table.py"
+
+
+rule data_split_records:
+    input:
+        "<results>/data/{dataset}/records.parquet",
+    output:
+        "<results>/data/{dataset}/splits/{split}.parquet",
+        sidecar="<results>/provenance/data_split_records/{dataset}/{split}.json",
+    log:
+        "<results>/logs/data_split_records/{dataset}/{split}.log",
+    conda:
+        "../envs/data.yaml"
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime="30m",
+    params:
+        code=digest("data_split_records", env="data"),
+        seed=config["seed"],
+        settings=data_split,
+    script:
+        "../workflow_scripts/data_split_records.py"
+
+
+rule data_validate_split:
+    input:
+        records="<results>/data/{dataset}/records.parquet",
+        schema="<results>/data/{dataset}/schema.json",
+        split="<results>/data/{dataset}/splits/{split}.parquet",
+    output:
+        checks="<results>/data/{dataset}/splits/{split}.checks.parquet",
+        ok="<results>/data/{dataset}/splits/{split}.ok",
+        sidecar="<results>/provenance/data_validate_split/{dataset}/{split}.json",
+    log:
+        "<results>/logs/data_validate_split/{dataset}/{split}.log",
+    conda:
+        "../envs/data.yaml"
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime="1h",
+    params:
+        code=digest("data_validate_split", env="data"),
+        seed=config["seed"],
+        limits=lookup("datasets/{dataset}/limits", within=config),
+    script:
+        "../workflow_scripts/data_validate_split.py"

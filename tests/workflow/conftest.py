@@ -1,0 +1,57 @@
+"""A copy of the project in which the smoke config has run, for tests that change code, data or results."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import PROJECT
+
+SNAKEMAKE = [sys.executable, "-m", "snakemake"]
+SMOKE = ["--configfile", "config/smoke.yaml"]
+
+
+class Checkout:
+    """A folder with the project's files, where Snakemake is run as a user would."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        shutil.copytree(
+            PROJECT,
+            folder,
+            ignore=shutil.ignore_patterns(".git", ".venv*", ".snakemake", "__pycache__", ".*_cache", "demo", "smoke"),
+            symlinks=True,
+        )
+
+    def snakemake(self, *arguments: str, check: bool = True) -> str:
+        """Run Snakemake on the smoke config; returns what it printed."""
+        command = [*SNAKEMAKE, "--cores", "2", *SMOKE, *arguments]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
+        printed = done.stdout + done.stderr
+        assert not check or done.returncode == 0, printed
+        assert check or done.returncode != 0, printed
+        return printed
+
+    def would_run(self, *arguments: str) -> set[str]:
+        """Rules with a job in a dry run."""
+        return set(job_counts(self.snakemake("-n", *arguments)))
+
+    @property
+    def results(self) -> Path:
+        return self.folder / "results" / "smoke"
+
+
+def job_counts(printed: str) -> dict[str, int]:
+    """Snakemake's table of job counts, without its total."""
+    table = re.search(r"^job\s+count\n[-\s]+\n(.*?)^total", printed, re.MULTILINE | re.DOTALL)
+    return {} if table is None else {rule: int(count) for rule, count in map(str.split, table[1].strip().splitlines())}
+
+
+@pytest.fixture(scope="session")
+def smoke(tmp_path_factory) -> Checkout:
+    """The smoke run, made once; tests leave it as they found it."""
+    checkout = Checkout(tmp_path_factory.mktemp("smoke") / "memaudit")
+    checkout.snakemake()
+    return checkout

@@ -1,0 +1,109 @@
+"""The whole workflow on the smoke config: complete, repeatable, and it knows what an edit touches."""
+
+import shutil
+
+import pytest
+import xarray as xr
+
+from memaudit.digest import SCRIPTS, closure
+from memaudit.sidecar import read_all
+from workflow.conftest import Checkout
+
+pytestmark = pytest.mark.xdist_group("smoke")
+
+TABLES = ["data_dedup", "data_splits", "lira_strategies", "lira_attacks", "lira_fpr_calibration", "lira_fpc"]
+TABLES += ["lira_dp_audit", "lira_reliability", "lira_claims"]
+FIGURES = ["strategies", "oracle", "sample_fpr", "roc", "fpc_sigma", "fpc_ratio", "fpc_fraction"]
+
+
+def test_every_table_and_figure_is_made(smoke):
+    missing = [
+        path
+        for folder, names, kinds in (("tables", TABLES, "csv md tex"), ("figures", FIGURES, "svg png pdf"))
+        for path in (
+            f"{folder}/{'lira_' * (folder == 'figures')}{name}.{kind}" for name in names for kind in kinds.split()
+        )
+        if not (smoke.results / path).stat().st_size
+    ]
+    assert not missing
+
+
+def test_a_second_run_does_nothing(smoke):
+    assert "Nothing to be done" in smoke.snakemake()
+
+
+def test_one_figures_path_regenerates_just_that_figure(smoke):
+    figure = "results/smoke/figures/lira_strategies.svg"
+    before = {path: path.read_bytes() for path in (smoke.results / "figures").iterdir()}
+    (smoke.folder / figure).unlink()
+    assert "views_draw_figure          1" in smoke.snakemake(figure)
+    assert before == {path: path.read_bytes() for path in (smoke.results / "figures").iterdir()}
+
+
+def test_provenance_passes_and_names_a_changed_byte(smoke):
+    assert "files and" in smoke.snakemake("provenance")
+    path = smoke.results / "signals/lira/wine/efficient.nc"
+    kept = path.read_bytes()
+    stat = path.stat()
+    path.write_bytes(kept[:-1] + bytes([kept[-1] ^ 1]))
+    try:
+        printed = smoke.snakemake("provenance", check=False)
+        assert "results/smoke/signals/lira/wine/efficient.nc: changed since it was made" in printed
+    finally:
+        path.write_bytes(kept)
+        import os
+
+        os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+
+def test_the_digest_follows_exactly_the_modules_that_a_script_loads(smoke):
+    """The closure in every rule's params equals the memaudit modules in `sys.modules` after its real run."""
+    records = read_all(smoke.results / "provenance").values()
+    assert len({record["rule"] for record in records}) > 10
+    for record in records:
+        files = closure(record["rule"]) - {SCRIPTS / f"{record['rule']}.py"}
+        names = {".".join(file.relative_to(SCRIPTS).with_suffix("").parts).removesuffix(".__init__") for file in files}
+        assert names == set(record["modules"]), record["rule"]
+
+
+@pytest.mark.parametrize(
+    ("module", "rules"),
+    [
+        ("plotting/lira.py", {"views_draw_figure"}),
+        ("evaluation/claims.py", {"views_judge_claims"}),
+        ("models/tabicl.py", {"lira_query_shadows"}),
+        ("evaluation/reliability.py", {"lira_rank_records"}),
+    ],
+)
+def test_an_edited_module_reruns_exactly_the_rules_that_import_it(smoke, module, rules):
+    path = smoke.folder / "workflow_scripts/memaudit" / module
+    kept = path.read_text()
+    try:
+        path.write_text(kept + "\n\n# a comment changes nothing\n")
+        assert smoke.would_run() == set()
+        path.write_text(kept + "\n\nEDITED = True\n")
+        assert {rule for rule in smoke.would_run() if rule in rules or _imports(rule, module)} >= rules
+        assert all(_imports(rule, module) or _downstream(rule, rules) for rule in smoke.would_run())
+    finally:
+        path.write_text(kept)
+
+
+def _imports(rule: str, module: str) -> bool:
+    return SCRIPTS / "memaudit" / module in closure(rule) if (SCRIPTS / f"{rule}.py").exists() else False
+
+
+def _downstream(rule: str, rules: set[str]) -> bool:
+    # What takes a rerun rule's output as its input runs after it; figures and tables depend on all else.
+    return rule in {"all", "data", "lira"} or not rules <= {"views_draw_figure"}
+
+
+def test_results_do_not_depend_on_shards(smoke, tmp_path):
+    """Another shard size, the same grid: seeds belong to models, not to shards."""
+    other = Checkout(tmp_path / "memaudit")
+    config = other.folder / "config/smoke.yaml"
+    config.write_text(config.read_text().replace("shard: 32", "shard: 9"))
+    grid = "results/smoke/signals/lira/wine/efficient.nc"
+    other.snakemake(grid)
+    first, second = (xr.load_dataset(checkout.folder / grid) for checkout in (smoke, other))
+    xr.testing.assert_identical(first, second)
+    shutil.rmtree(other.folder)

@@ -1,0 +1,109 @@
+"""Judge every attack on one signal grid: AUC, TPR and their intervals, beside a permutation null and a placebo.
+
+python workflow_scripts/lira_compare_attacks.py --input wine.nc --output tidy=attacks.parquet roc=roc.parquet \
+    --wildcards '{"dataset": "wine"}' \
+    --params '{"seed": 1, "lira": {"fpr": [0.1, 0.01], "replicates": 200, "permutations": 99,
+        "rmia": {"gamma": 2.0, "offline_a": 0.3}}}'
+
+The placebo asks the same about records that are in no context at all, under a design drawn for show.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from memaudit import seeds, tidy
+from memaudit.calibration.calibrate import calibrate
+from memaudit.data import designs
+from memaudit.evaluation import bootstrap, roc
+from memaudit.evaluation.judge import Estimate, judge, permutation_null
+from memaudit.io import read_grid, write_table
+from memaudit.job import run
+
+PLACEBO = "lira mean"
+ROC_FPRS = np.geomspace(1e-4, 1, 41)
+
+
+def main(job):
+    lira, dataset = job.params.lira, job.wildcards.dataset
+    grid = read_grid(job.input[0])
+    members, others = (grid.isel(record=chosen) for chosen in (grid.member.values, ~grid.member.values))
+    signals, design = members.signal.values.astype(float), members.design.values
+    attacks = _attacks(signals, others.signal.values.astype(float), lira["rmia"])
+
+    rows = []
+    for attack, (values, method, options) in attacks.items():
+        rng = seeds.generator(job.params.seed, "lira", dataset, "attack", attack)
+        estimates = _judged(values, design, members.unit.values, method, options, lira, rng)
+        rows += _rows(estimates, {"dataset": dataset, "records": "members", "attack": attack})
+        print(f"{attack}: AUC {estimates[0].estimate:.3f}", flush=True)
+    rng = seeds.generator(job.params.seed, "lira", dataset, "placebo")
+    shown = designs.expand(*_placebo_design(len(design), others.unit.values, rng))
+    _, method, options = attacks[PLACEBO]
+    estimates = _judged(others.signal.values.astype(float), shown, others.unit.values, method, options, lira, rng)
+    rows += _rows(estimates, {"dataset": dataset, "records": "placebo", "attack": PLACEBO})
+    write_table(tidy.frame(rows), job.output.tidy)
+
+    curves = {"naive": "lira", "pp": "postprocessed"}
+    write_table(
+        tidy.frame([row for name, method in curves.items() for row in _curve(name, method, members, lira, rng)]),
+        job.output.roc,
+    )
+    return {"seed": job.params.seed}
+
+
+def _attacks(signals: np.ndarray, population: np.ndarray, rmia: dict) -> dict[str, tuple[np.ndarray, str, dict]]:
+    """Name of each attack: its signals, calibration method and options."""
+    # The signal is log p/(1 - p): its logistic function is the probability that RMIA compares.
+    probabilities, options = expit(signals), {"population": expit(population), "gamma": rmia["gamma"]}
+    return {
+        "signal alone": (signals, "raw", {}),
+        "lira mean": (signals, "lira", {"convention": "mean"}),
+        "lira median": (signals, "lira", {"convention": "median"}),
+        "lira ddof1": (signals, "lira", {"convention": "ddof1"}),
+        "lira fixed variance": (signals, "lira", {"spread": "pooled"}),
+        "lira offline": (signals, "lira_offline", {}),
+        "post-processed": (signals, "postprocessed", {}),
+        "rmia": (probabilities, "rmia", options),
+        "rmia offline": (probabilities, "rmia", options | {"offline": rmia["offline_a"]}),
+    }
+
+
+def _judged(values, design, groups, method: str, options: dict, lira: dict, rng: np.random.Generator) -> list[Estimate]:
+    null = permutation_null(values, design, method, rng, lira["permutations"], fprs=lira["fpr"], **options)
+    scores = calibrate(values, design, method, **options)
+    return judge(scores, design, fprs=lira["fpr"], rng=rng, groups=groups, replicates=lira["replicates"], null=null)
+
+
+def _placebo_design(models: int, units: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    codes = np.unique(units, return_inverse=True)[1]
+    return designs.balanced(models, codes.max() + 1, rng), codes
+
+
+def _rows(estimates: list[Estimate], keys: dict[str, Any]) -> Iterator[dict]:
+    for estimate in estimates:
+        common = {"n": estimate.n, "method": estimate.method}
+        interval = {"low": estimate.low, "high": estimate.high}
+        yield tidy.row("lira", keys, estimate.metric, estimate.estimate, null=estimate.null, **interval, **common)
+        yield tidy.row("lira", keys, f"{estimate.metric} p-value", estimate.p_value, unit="probability", **common)
+        yield tidy.row("lira", keys, f"{estimate.metric} detected", estimate.detected, unit="yes or no", **common)
+
+
+def _curve(strategy: str, method: str, grid, lira: dict, rng: np.random.Generator) -> Iterator[dict]:
+    design = grid.design.values
+    scores = calibrate(grid.signal.values.astype(float), design, method)
+    ranking = roc.rank(scores, design)
+    weights = bootstrap.two_way_weights(*design.shape, lira["replicates"], rng, grid.unit.values)
+    replicates = bootstrap.tpr_replicates(ranking, ROC_FPRS, design.shape, weights)
+    tprs = roc.at_fpr(*roc.curve(ranking), ROC_FPRS)
+    for fpr, tpr, sample in zip(ROC_FPRS, tprs, replicates.T, strict=True):
+        low, high = bootstrap.interval(sample)
+        keys = {"dataset": grid.dataset, "strategy": strategy, "fpr": f"{fpr:.6g}"}
+        method = f"two-way bootstrap, {lira['replicates']} replicates"
+        yield tidy.row("lira", keys, "roc_tpr", tpr, low=low, high=high, n=design.size, method=method, null=fpr)
+
+
+if __name__ == "__main__":
+    run(main, globals())

@@ -1,0 +1,41 @@
+"""Records as the arrays that models take."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from memaudit.errors import AuditError
+
+DAY = np.timedelta64(1, "D")
+
+
+def encode(
+    records: pd.DataFrame, schema: Mapping[str, Any]
+) -> tuple[NDArray[np.float32], NDArray[np.int64] | NDArray[np.float64]]:
+    """Features X (record, column) as float32 and target y (record,): class codes as int64, or numbers as float64.
+
+    Numbers stay as they are, categories become their place in the schema's sorted list, dates become days since 1970;
+    what is missing or not in the list becomes NaN. Raises AuditError for text columns and unknown classes.
+    """
+    texts = [column["name"] for column in schema["columns"] if column["type"] == "text"]
+    if texts:
+        raise AuditError(f"column {texts[0]!r} is free text, which this model cannot read; `drop` it in the catalogue")
+    features = [_numbers(records[column["name"]], column) for column in schema["columns"]]
+    target = _numbers(records["target"], schema["target"])
+    if schema["task"] == "classification":
+        if np.isnan(target).any():
+            raise AuditError("the records have a target class that their schema does not know; make both anew")
+        target = target.astype(np.int64)
+    return np.column_stack(features).astype(np.float32), target
+
+
+def _numbers(values: pd.Series, column: Mapping[str, Any]) -> NDArray[np.float64]:
+    if column["type"] == "categorical":
+        codes = pd.Index(column["categories"], dtype="str").get_indexer(values)
+        return np.where(codes < 0, np.nan, codes)
+    if column["type"] == "date":
+        return (values.to_numpy(dtype="datetime64[us]") - np.datetime64(0, "us")) / DAY
+    return values.to_numpy(dtype=np.float64)

@@ -1,0 +1,105 @@
+"""One look for every figure: fonts, sizes, colours with fixed meanings, and files that are equal byte for byte."""
+
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from memaudit.io import replacing
+
+# Inches. Widths of one and two columns of a paper; the height follows from the rows of panels.
+ONE_COLUMN, TWO_COLUMNS, PANEL_HEIGHT = 3.4, 7.0, 1.9
+
+GREY, LIGHT = "0.45", "0.88"
+# Okabe and Ito 2008: told apart with any colour vision. One colour has one meaning in all figures.
+BLACK, ORANGE, SKY, GREEN, BLUE, RED, PURPLE = (
+    "#000000", "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7",
+)  # fmt: skip
+FPR_COLOURS = {0.1: SKY, 0.01: BLUE, 0.001: BLACK}
+SIDE_COLOURS = {"in": RED, "out": BLUE}
+
+RC = {
+    "figure.dpi": 100,
+    "savefig.dpi": 300,
+    "figure.constrained_layout.use": True,
+    "font.family": "DejaVu Sans",
+    "font.size": 7.5,
+    "axes.titlesize": 8,
+    "axes.labelsize": 7.5,
+    "axes.linewidth": 0.6,
+    "axes.edgecolor": GREY,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "grid.color": LIGHT,
+    "grid.linewidth": 0.5,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "xtick.color": GREY,
+    "ytick.color": GREY,
+    "xtick.labelcolor": "black",
+    "ytick.labelcolor": "black",
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.minor.width": 0.4,
+    "ytick.minor.width": 0.4,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "xtick.minor.size": 1.5,
+    "ytick.minor.size": 1.5,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 3,
+    "legend.frameon": False,
+    "legend.fontsize": 7,
+    "legend.handlelength": 2.2,
+    "pdf.fonttype": 42,
+    "svg.hashsalt": "memaudit",
+    "image.cmap": "cividis",
+}
+# A date or a version in a file would make every run's files differ.
+METADATA = {
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None, "ModDate": None, "Producer": None, "Creator": None},
+    "png": {"Software": None},
+}
+
+# Decorates every function that draws: matplotlib reads most settings when an artist is made.
+applied = mpl.rc_context(RC)
+
+
+def panels(rows: int, columns: int, *, width: float = TWO_COLUMNS, height: float = PANEL_HEIGHT) -> tuple[Figure, list]:
+    """A figure of rows x columns axes, as a list of rows, each `height` inches high with 0.4 for what stands around."""
+    figure = Figure(figsize=(width, height * rows + 0.4))
+    return figure, figure.subplots(rows, columns, squeeze=False).tolist()
+
+
+def reference(
+    axes: Axes, *, x: float | None = None, y: float | None = None, label: str = "", dash: str = "--", rotation: int = 0
+) -> None:
+    """A thin grey line at x or y, named in grey at its upper or right end."""
+    line = {"color": GREY, "linewidth": 0.7, "linestyle": dash, "zorder": 1}
+    text = {"textcoords": "offset points", "color": GREY, "fontsize": 6}
+    if y is not None:
+        axes.axhline(y, **line)
+        end = {"xy": (1, y), "xycoords": ("axes fraction", "data"), "xytext": (0, 1), "ha": "right", "va": "bottom"}
+    else:
+        axes.axvline(x, **line)
+        end = {"xy": (x, 1), "xycoords": ("data", "axes fraction"), "xytext": (-1.5, 0), "ha": "right", "va": "top"}
+        text |= {"rotation": rotation}
+    axes.annotate(label, **end, **text)
+
+
+def plain(name: str) -> str:
+    """A name from data as text that matplotlib will not read as a formula."""
+    return name.replace("$", r"\$")
+
+
+@applied
+def save(figure: Figure, stem: str | Path) -> None:
+    """Write stem.svg, stem.png and stem.pdf; equal figures give equal bytes."""
+    for form, metadata in METADATA.items():
+        with replacing(f"{stem}.{form}") as temporary:
+            figure.savefig(temporary, format=form, metadata=metadata)

@@ -1,0 +1,99 @@
+"""A table as CSV (full precision, for machines), Markdown and LaTeX (three significant digits, for readers)."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from memaudit.io import replacing
+
+LATEX = str.maketrans(
+    {
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+    }
+)
+MISSING = "-"
+MARKDOWN = str.maketrans({"|": r"\|", "<": "&lt;", ">": "&gt;", "\n": " "})
+
+
+def write(table: pd.DataFrame, path: str | Path, layout: Mapping[str, Any] | None = None) -> None:
+    """Write `path`.csv, `path`.md and `path`.tex. Names from data are escaped; what is missing is empty, or a dash.
+
+    The CSV holds the whole table; a layout (see `arrange`) gives readers a smaller one.
+    """
+    shown = arrange(table, **layout) if layout else table
+    cells = [[_cell(value) for value in row] for row in shown.itertuples(index=False)]
+    head = [str(name) for name in shown.columns]
+    numeric = [pd.api.types.is_numeric_dtype(kind) for kind in shown.dtypes]
+    for suffix, text in (
+        (".csv", table.to_csv(index=False, lineterminator="\n")),
+        (".md", _markdown(head, cells, numeric)),
+        (".tex", _latex(head, cells, numeric)),
+    ):
+        with replacing(f"{path}{suffix}") as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+
+def arrange(
+    results: pd.DataFrame, rows: list[str], columns: list[str], where: Mapping[str, Any] | None = None
+) -> pd.DataFrame:
+    """Expanded tidy results as a table for readers: "estimate [low, high]" in each cell.
+
+    rows, columns: keys that name the lines and the columns; where: values that other keys must have (a list: one of
+    them). Raises ValueError where two results fall into one cell: the layout then forgets a key.
+    """
+    for key, wanted in (where or {}).items():
+        results = results[results[key].isin(wanted if isinstance(wanted, list) else [wanted])]
+    results = results.dropna(subset=[*rows, *columns])
+    lines = dict.fromkeys(results[rows].itertuples(index=False, name=None))
+    heads = dict.fromkeys(results[columns].itertuples(index=False, name=None))
+    cells: dict[tuple, str] = {}
+    for result in results.to_dict("records"):
+        key = tuple(result[name] for name in rows), tuple(result[name] for name in columns)
+        if key in cells:
+            raise ValueError(f"{key}: two results for one cell")
+        cells[key] = _with_interval(result)
+    body = [[*line, *(cells.get((line, head), "") for head in heads)] for line in lines]
+    return pd.DataFrame(body, columns=[*rows, *(" ".join(map(str, head)) for head in heads)])
+
+
+def _with_interval(result: Mapping[str, Any]) -> str:
+    low, high = _cell(result["low"]), _cell(result["high"])
+    interval = "" if low == high == MISSING else f" [{low}, {high}]"
+    return _cell(result["estimate"]) + interval
+
+
+def _cell(value: Any) -> str:
+    if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
+        return MISSING
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def _markdown(head: list[str], cells: list[list[str]], numeric: list[bool]) -> str:
+    rule = ["--:" if number else ":--" for number in numeric]
+    rows = [[text.translate(MARKDOWN) for text in row] for row in [head, *cells]]
+    return "".join(f"| {' | '.join(row)} |\n" for row in [rows[0], rule, *rows[1:]])
+
+
+def _latex(head: list[str], cells: list[list[str]], numeric: list[bool]) -> str:
+    rows = [" & ".join(text.translate(LATEX) for text in row) + r" \\" for row in [head, *cells]]
+    columns = "".join("r" if number else "l" for number in numeric)
+    lines = [
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        rows[0],
+        r"\midrule",
+        *rows[1:],
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "\n".join(lines) + "\n"

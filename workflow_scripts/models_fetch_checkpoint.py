@@ -1,0 +1,55 @@
+"""Bring a checkpoint into the run's model folder, from a local path or from a hub, and write its card.
+
+python workflow_scripts/models_fetch_checkpoint.py --input resources/tabicl-small/tabicl-small.ckpt \
+    --output card=model.json weights=weights.ckpt --wildcards '{"model": "tabicl-small"}' \
+    --params '{"entry": {"family": "tabicl", "task": "classification", "path": "...", "hub": null,
+        "sha256": null, "licence": "MIT"}}'
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+from memaudit.digest import sha256
+from memaudit.errors import AuditError
+from memaudit.io import replacing, write_json
+from memaudit.job import OFFLINE, run
+
+
+def main(job):
+    entry, name = job.params.entry, job.wildcards.model
+    source = Path(job.input[0]) if entry["path"] else _download(entry["hub"], name)
+    found = sha256(source)
+    if entry["sha256"] and found != entry["sha256"]:
+        raise AuditError(
+            f"models/{name}: sha256 of {source} is {found}, the catalogue says {entry['sha256']}; fetch it again"
+        )
+    with replacing(job.output.weights) as temporary:
+        shutil.copyfile(source, temporary)
+    card = {key: entry[key] for key in ("family", "task", "licence")}
+    origin = entry["path"] or "{repo}/{file}@{revision}".format(**entry["hub"])
+    write_json(
+        {**card, "name": name, "origin": origin, "file": Path(job.output.weights).name, "sha256": found},
+        job.output.card,
+    )
+
+
+def _download(hub: dict[str, str], name: str) -> Path:
+    for variable in OFFLINE:
+        os.environ.pop(variable, None)
+    # The client reads the variables above when it is imported.
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    try:
+        return Path(hf_hub_download(hub["repo"], hub["file"], revision=hub["revision"]))
+    except (HfHubHTTPError, LocalEntryNotFoundError) as error:
+        reason = str(error).splitlines()[0]
+        raise AuditError(
+            f"models/{name}: {hub['repo']}/{hub['file']} cannot be fetched ({reason}); "
+            "download it elsewhere and give its `path` in config/models.yaml"
+        ) from error
+
+
+if __name__ == "__main__":
+    run(main, globals())

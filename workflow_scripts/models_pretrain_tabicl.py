@@ -1,0 +1,29 @@
+"""Pre-train the small TabICL on synthetic tables; a killed run continues from the state file beside its checkpoint.
+
+python workflow_scripts/models_pretrain_tabicl.py --output tabicl-small.ckpt model.json --params '{"settings": {...}}'
+
+Params: settings, the block `pretrain` of the config: seed, steps, cadence, architecture, prior, optimiser.
+"""
+
+from pathlib import Path
+
+import torch
+
+from memaudit.io import write_json
+from memaudit.job import run
+from memaudit.models.pretrain import Run, facts, write_checkpoint
+
+
+def main(job):
+    torch.set_num_threads(1)  # sums of several threads have no fixed order, and the run must have
+    torch.set_flush_denormal(True)
+    checkpoint, report = map(Path, job.output[:2])
+    training = Run(job.params.settings, checkpoint.with_suffix(".state"))
+    training.train()
+    write_checkpoint(training.model, training.settings["architecture"], checkpoint)
+    write_json(facts(training, checkpoint), report)
+    return {"device": "cpu", "dtype": "float32", "seed": training.settings["seed"]}
+
+
+if __name__ == "__main__":
+    run(main, globals())

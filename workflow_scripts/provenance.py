@@ -1,0 +1,16 @@
+"""Check every result of a run against the hashes in its sidecars, from the figures back to the raw data.
+
+python workflow_scripts/provenance.py --params '{"run": "results/demo"}'
+"""
+
+from memaudit.job import run, tell
+from memaudit.provenance import verify
+
+
+def main(job):
+    counts = verify(job.params.run)
+    tell("provenance: {results} results, {files} files and {sidecars} sidecars agree".format(**counts))
+
+
+if __name__ == "__main__":
+    run(main, globals())
