@@ -11,14 +11,16 @@ LIRA_SUPERSETS = [f"superset{i}" for i in range(LIRA["population_check"]["supers
 
 
 def lira_scores(*kinds):
-    """Files of tidy results, one for each table that is attacked unless the kind is made once for the study."""
-    once = ["simulation", "simulation_records", "audit"]
+    """Files of tidy results: one for each table that is asked, or one for the study."""
+    folders = {
+        **dict.fromkeys(["simulation", "simulation_records", "audit"], [""]),
+        "population": [f"{name}/" for name in LIRA["population_check"]["datasets"]],
+    }
+    attacked = [f"{name}/" for name in LIRA["datasets"]]
     return [
         f"<results>/scores/lira/{folder}{kind}.parquet"
         for kind in kinds
-        for folder in (
-            [""] if kind in once else [f"{name}/" for name in LIRA["datasets"]]
-        )
+        for folder in folders.get(kind, attacked)
     ]
 
 

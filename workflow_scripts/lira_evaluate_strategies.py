@@ -7,13 +7,19 @@ python workflow_scripts/lira_evaluate_strategies.py --input wine.nc \
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
 from memaudit import seeds, tidy
-from memaudit.evaluation.strategies import QUANTILES, Outcome, evaluate
+from memaudit.evaluation.bootstrap import interval
+from memaudit.evaluation.strategies import Outcome, evaluate
 from memaudit.io import read_grid, write_table
 from memaudit.job import run
+
+# Differences that the paper's claims are about: paired, so that their intervals are narrow.
+PAIRS = [("naive", "pp"), ("pp_normal", "pp"), ("pp_t", "pp"), ("per_sample", "pp"), ("pp", "per_sample")]
 
 
 def main(job):
@@ -31,16 +37,16 @@ def main(job):
             keep_fpr=True,
             replicates=lira["replicates"],
             rng=seeds.generator(job.params.seed, "lira", dataset, "strategies", access),
+            groups=grid.unit.values,
         )
-        keys = {"dataset": dataset, "design": grid.draw, "access": access}
+        study = Rows({"dataset": dataset, "design": grid.draw, "access": access}, lira["replicates"])
         for outcome in outcomes:
-            of = keys | {"models": outcome.models, "fpr": outcome.fpr, "strategy": outcome.strategy}
-            strategies.append(_tpr(outcome, of, lira["replicates"]))
-            calibration += _calibration(outcome, of)
+            strategies.append(study.tpr(outcome))
+            calibration += study.calibration(outcome)
             if outcome.models == max(lira["sizes"]):
-                sample_fpr.append(
-                    pd.DataFrame({**of, "record": grid.record.values, "sample_fpr": outcome.fpr_per_record})
-                )
+                keys = study.of(outcome)
+                sample_fpr.append(pd.DataFrame({**keys, "record": grid.record, "sample_fpr": outcome.fpr_per_record}))
+        strategies += study.differences(outcomes)
         print(f"{access}: done", flush=True)
     write_table(tidy.frame(strategies), job.output.strategies)
     write_table(tidy.frame(calibration), job.output.calibration)
@@ -48,35 +54,61 @@ def main(job):
     return {"seed": job.params.seed}
 
 
-def _tpr(outcome: Outcome, keys: dict, replicates: int) -> dict:
-    return tidy.row(
-        "lira",
-        keys | {"enough_models": str(outcome.enough_models).lower()},
-        "tpr",
-        outcome.tpr,
-        low=outcome.low,
-        high=outcome.high,
-        n=outcome.models * outcome.records,
-        method=f"two-way bootstrap, {replicates} replicates",
-        null=outcome.fpr,
-    )
+@dataclass(frozen=True)
+class Rows:
+    """Tidy rows of outcomes that share these keys."""
 
+    keys: dict[str, str]
+    replicates: int
 
-def _calibration(outcome: Outcome, keys: dict) -> Iterator[dict]:
-    """How far the realised FPR, over all records and of single ones, strays from the nominal one."""
-    common = {"n": outcome.records, "null": outcome.fpr}
-    spread = dict(zip(QUANTILES, outcome.fpr_quantiles, strict=True))
-    method = "pooled over OUT cells; low and high: 5 % and 95 % of the records' own"
-    yield tidy.row(
-        "lira", keys, "realised_fpr", outcome.realised_fpr, low=spread[0.05], high=spread[0.95], method=method, **common
-    )
-    yield tidy.row(
-        "lira", keys, "fpr_spread", spread[0.95] - spread[0.05], method="95 % minus 5 % quantile of FPR_x", **common
-    )
-    share = "share of records with FPR_x above twice the nominal FPR"
-    yield tidy.row(
-        "lira", keys, "fpr_share_above_2x", outcome.share_above_twice, n=outcome.records, method=share, null=0.0
-    )
+    def of(self, outcome: Outcome) -> dict[str, Any]:
+        """The keys of one outcome."""
+        return self.keys | {"models": outcome.models, "fpr": outcome.fpr, "strategy": outcome.strategy}
+
+    def tpr(self, outcome: Outcome) -> dict:
+        """Its TPR, marked where the paper's rule M >= 2/FPR does not hold."""
+        method = self._method("two-way") + ("" if outcome.enough_models else ", M < 2/FPR")
+        return self._row(outcome, "tpr", outcome.tpr, outcome.samples.tpr, method)
+
+    def calibration(self, outcome: Outcome) -> Iterator[dict]:
+        """How far the realised FPR, over all records and of single ones, strays from the nominal one."""
+        samples, records = outcome.samples, self._method("records")
+        spread = outcome.fpr_quantiles[4] - outcome.fpr_quantiles[0]
+        yield self._row(outcome, "realised_fpr", outcome.realised_fpr, samples.realised_fpr, self._method("two-way"))
+        yield self._row(outcome, "fpr_spread", spread, samples.fpr_spread, records, null=0.0)
+        share = outcome.share_above_twice
+        yield self._row(outcome, "fpr_share_above_2x", share, samples.share_above_twice, records, null=0.0)
+
+    def differences(self, outcomes: list[Outcome]) -> Iterator[dict]:
+        """TPR of one strategy less that of another, replicate by replicate."""
+        found = {(one.models, one.fpr, one.strategy): one for one in outcomes}
+        for (models, fpr, strategy), one in found.items():
+            for other in (right for left, right in PAIRS if left == strategy):
+                two = found.get((models, fpr, other))
+                if two:
+                    sample = one.samples.tpr - two.samples.tpr
+                    row = self._row(
+                        one, "tpr_difference", one.tpr - two.tpr, sample, self._method("paired two-way"), null=0.0
+                    )
+                    keys = self.of(one) | {"strategy": f"{strategy}-{other}"}
+                    yield row | {"setting": tidy.setting(keys)}
+
+    def _method(self, kind: str) -> str:
+        return f"{kind} bootstrap, {self.replicates} replicates"
+
+    def _row(self, outcome, metric: str, estimate: float, sample, method: str, null: float | None = None) -> dict:
+        low, high = interval(sample)
+        return tidy.row(
+            "lira",
+            self.of(outcome),
+            metric,
+            estimate,
+            low=low,
+            high=high,
+            n=outcome.models * outcome.records,
+            method=method,
+            null=outcome.fpr if null is None else null,
+        )
 
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ def test_balance_and_max_records():
 
 @pytest.mark.parametrize("settings", [(80, 30), (200, 0.1), (0.9, 20), (0, 10)])
 def test_more_members_than_records_is_one_line(settings):
-    with pytest.raises(AuditError, match="members and .* non-members cannot be drawn from 100 units"):
+    with pytest.raises(AuditError, match=r"members and .* non-members cannot be drawn from 100 units"):
         split_records(table(100), dict(zip(("members", "nonmembers"), settings, strict=True)), rng())
 
 
@@ -152,7 +152,7 @@ def test_features_that_differ_are_seen_though_targets_do_not(tmp_path):
 
 def test_text_that_differs_in_length_is_seen(tmp_path):
     side = rng(4).random(400) < 0.5
-    frame = people().assign(essay=[f"{'long ' * 5 * inside}{i}" for i, inside in enumerate(side)])
+    frame = people().assign(essay=[f"{'a long ' if inside else ''}essay {i}" for i, inside in enumerate(side)])
     _, faults = checked(tmp_path, frame, side)
     assert any(fault.startswith("covariate_p") for fault in faults)
 
@@ -184,17 +184,17 @@ def test_a_copy_on_both_sides_is_seen(tmp_path):
     assert faults[:2] == ["shared_ids 1 exceeds the limit 0", "shared_copies 2 exceeds the limit 0"]
 
 
-def test_the_two_sample_test_keeps_its_level_and_is_about_units():
-    rejected, by_unit = 0, 0
-    for seed in range(40):
+def test_the_two_sample_test_is_about_units_not_rows():
+    by_row, by_unit = [], []
+    for seed in range(5):
         draw = rng(seed)
         person = np.repeat(np.arange(30), 6)
         features = draw.normal(size=(30, 3))[person].astype(np.float32)
         member = draw.permutation(30)[person] < 15
-        rejected += checks.two_sample(features, member, np.arange(180), draw)[2] < 0.01
-        by_unit += checks.two_sample(features, member, person, draw)[2] < 0.01
-    assert by_unit <= 2, "40 draws of a true null at 1 %"
-    assert rejected > 20, "taking rows for units sees the persons' likeness, not a difference"
+        by_row.append(checks.two_sample(features, member, np.arange(180), draw)[2])
+        by_unit.append(checks.two_sample(features, member, person, draw)[2])
+    assert max(by_row) < 0.001, "persons, known again by their rows, look like a difference between the sides"
+    assert min(by_unit) > 0.01, "there is none"
 
 
 @pytest.mark.parametrize("name", ["breast_cancer", "wine", "digits", "diabetes"])
@@ -204,11 +204,9 @@ def test_the_embedded_tables_pass_with_four_fifths_as_members(tmp_path, name):
     policy = Policy(task=task, target="target", types={})
     schema, _ = deduplicate(tmp_path / "raw.parquet", tmp_path / "records.parquet", b"key", policy, name)
     records = pd.read_parquet(tmp_path / "records.parquet")
-    for seed in range(3):
-        split = split_records(records, {"members": 0.8, "nonmembers": 0.2}, rng(seed))
-        write_table(split, tmp_path / "split.parquet")
-        rows = checks.check_split(tmp_path / "records.parquet", tmp_path / "split.parquet", schema, SETTING, rng(seed))
-        assert checks.violations(rows, LIMITS) == []
+    write_table(split_records(records, {"members": 0.8, "nonmembers": 0.2}, rng()), tmp_path / "split.parquet")
+    rows = checks.check_split(tmp_path / "records.parquet", tmp_path / "split.parquet", schema, SETTING, rng())
+    assert checks.violations(rows, LIMITS) == []
 
 
 # --- designs -----------------------------------------------------------------------------------------------------

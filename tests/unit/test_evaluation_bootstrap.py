@@ -114,4 +114,3 @@ def test_cells_that_share_records_get_the_wide_interval_they_need():
 
 def test_an_interval_of_mostly_undefined_replicates_is_undefined():
     assert np.isnan(interval(np.array([0.1, np.nan, np.nan]))).all()
-    np.testing.assert_allclose(interval(np.linspace(0, 1, 1001), centre=0.7), [0.225, 1.175])

@@ -142,9 +142,10 @@ def test_tails_lighter_than_normal_fit_the_normal_distribution():
 def test_records_without_enough_models_are_left_out_and_counted():
     signals, design = toy(np.random.default_rng(0), 32, 50, 1.0)
     design[:, 7] = True
-    whole = evaluate(signals, design, [32], fprs=(0.1,))
+    whole = evaluate(signals, design, [32], fprs=(0.1,), keep_fpr=True)
     kept = np.arange(50) != 7
     assert {(o.records, o.left_out) for o in whole} == {(49, 1)}
+    assert all((np.isnan(o.fpr_per_record) == ~kept).all() for o in whole)
     assert [o.tpr for o in whole] == [o.tpr for o in evaluate(signals[:, kept], design[:, kept], [32], fprs=(0.1,))]
 
 

@@ -51,7 +51,7 @@ def arrange(
     """
     for key, wanted in (where or {}).items():
         results = results[results[key].isin(wanted if isinstance(wanted, list) else [wanted])]
-    results = results.dropna(subset=[*rows, *columns])
+    results = results.dropna(subset=columns).astype(dict.fromkeys(rows, object)).fillna(dict.fromkeys(rows, ""))
     lines = dict.fromkeys(results[rows].itertuples(index=False, name=None))
     heads = dict.fromkeys(results[columns].itertuples(index=False, name=None))
     cells: dict[tuple, str] = {}

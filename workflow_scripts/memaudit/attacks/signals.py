@@ -8,7 +8,7 @@ Array = NDArray[np.float64]
 
 
 def logit_confidence(logits: Array, labels: NDArray[np.integer], clip: float = 0.0) -> Array:
-    """log p_y - log(sum of the other probabilities), in float64 and from log-probabilities (Carlini et al. 2022, VI-B).
+    """log p_y - log(sum of the other probabilities), in float64 and from log-probabilities (Carlini et al. 2022).
 
     1 - p_y would lose every digit of a confident prediction. logits: (..., class); labels: (...); clip: p_y is held in
     [clip, 1 - clip], 1e-12 for in-context models as in the reliability paper's code. Returns (...), in nats.

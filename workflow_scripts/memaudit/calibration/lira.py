@@ -71,7 +71,7 @@ def online(target: Array, inside: Gaussian, outside: Gaussian) -> Array:
 def offline(target: Array, outside: Gaussian, form: Form = "cdf") -> Array:
     """Score from the OUT fit alone.
 
-    "cdf": log Pr(OUT < signal), the paper's one-sided test (Carlini et al. 2022, Eq. 6; the default). "density":
+    "cdf": log Pr(OUT < signal), the paper's one-sided test (Carlini et al. 2022; the default). "density":
     -log p_out(signal), as tensorflow/privacy's code does: two-sided, a signal far *below* OUT counts as member too.
     """
     return outside.log_cdf(target) if form == "cdf" else -outside.log_density(target)

@@ -19,8 +19,8 @@ def rmia(
 
     Every model is target t in turn, the others are its reference models. probabilities: (model, record) of the true
     label; design: (model, record); population: (model, z), probabilities of records that no model saw; gamma: the
-    paper's threshold on the ratio; offline: the paper's a, which estimates P from OUT models alone (Eq. 11); None: P(x)
-    is the mean of the IN and the OUT average (Eq. 10), and P(z), which has no IN models, the mean over references.
+    paper's threshold on the ratio; offline: the paper's a, which estimates P from OUT models alone; None: P(x)
+    is the mean of the IN and the OUT average, and P(z), which has no IN models, the mean over references.
     as_published: P(z) from `largest_half_mean`, the fault of ml_privacy_meter; never a default.
     Returns (model, record) in [0, 1]. Raises AuditError where a record has fewer than 2 reference models on one side,
     or where the population does not belong to these models.

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 from memaudit.config.schema import Config, Dataset, Model
 from memaudit.errors import AuditError
 
+MOST_OF_POPULATION = 0.05
 CATALOGUES = {"datasets": "config/datasets.yaml", "models": "config/models.yaml"}
 
 
@@ -80,6 +81,7 @@ def _contradictions(config: Config) -> Iterator[str]:
             total = split.members + split.nonmembers
             yield f"data/splits/{name}: members + nonmembers is {total:g}, more than all records"
     yield from _lira_faults(config)
+    yield from _population_faults(config)
 
 
 def _unknown(where: str, names: list[str], catalogue: str, config: Config) -> Iterator[str]:
@@ -91,9 +93,7 @@ def _unknown(where: str, names: list[str], catalogue: str, config: Config) -> It
 
 
 def _dataset_faults(entry: Dataset) -> Iterator[str]:
-    needed = {"sklearn": ["name"], "openml": ["id"], "file": ["path"], "url": ["url"], "hub": ["name"]}[
-        entry.source
-    ]
+    needed = {"sklearn": ["name"], "openml": ["id"], "file": ["path"], "url": ["url"], "hub": ["name"]}[entry.source]
     for key in needed:
         if getattr(entry, key) is None:
             yield f"source `{entry.source}` needs `{key}`"
@@ -116,8 +116,6 @@ def _lira_faults(config: Config) -> Iterator[str]:
     block = lira.sizes[0]
     if lira.design == "balanced" and any(size % block for size in [*lira.sizes, lira.models, block // 2 * 2]):
         yield f"lira/sizes: a balanced design needs an even first size, and multiples of it ({block}) from there on"
-    if lira.population_check.context >= lira.population_check.targets:
-        yield "lira/population_check/context: must be smaller than `targets`: a context is a part of its superset"
     for size in lira.simulation.sizes:
         if size >= lira.simulation.population:
             yield f"lira/simulation/sizes: {size} must be smaller than population = {lira.simulation.population}"
@@ -132,10 +130,25 @@ def _lira_faults(config: Config) -> Iterator[str]:
         wanted = _count(split.members, rows) + _count(split.nonmembers, rows) if rows else 0
         if rows and wanted > rows:
             yield f"data/splits/{lira.split}: {wanted} members and non-members wanted, {name} has {rows} records"
-        check = lira.population_check
-        if rows and check.supersets * check.targets > _count(split.members, rows):
-            wanted = f"{check.supersets} x {check.targets} targets"
-            yield f"lira/population_check: {wanted} are more than the members of {name}"
+
+
+def _population_faults(config: Config) -> Iterator[str]:
+    check, where = config.lira.population_check, "lira/population_check"
+    yield from _unknown(f"{where}/datasets", check.datasets, "datasets", config)
+    if check.context >= check.targets - 1:
+        yield f"{where}/context: must be smaller than `targets` - 1: a context is a part of its superset"
+    for name in check.datasets:
+        entry, split = config.datasets.get(name), config.data.splits.get(config.lira.split)
+        if name not in config.lira.datasets:
+            yield f"{where}/datasets: {name} must be one of lira/datasets"
+        if not (entry and split and entry.rows):
+            continue
+        members = _count(split.members, min(filter(None, (entry.rows, entry.max_records))))
+        if check.context > MOST_OF_POPULATION * members:
+            share = f"{check.context} of {members} members of {name}"
+            yield f"{where}/context: {share} are more than {MOST_OF_POPULATION:.0%}, too many to stand for a population"
+        if check.supersets * check.targets > members:
+            yield f"{where}: {check.supersets} x {check.targets} targets are more than the members of {name}"
 
 
 def _count(part: float, rows: int) -> int:

@@ -102,6 +102,7 @@ class Data(Section):
 class Simulation(Section):
     """Finite-population simulation (lira-reliability, Section 6.2)."""
 
+    repeats: Annotated[int, Field(ge=2)] = Field(description="populations behind each mean ratio")
     models: Annotated[int, Field(ge=16)] = Field(description="shadow models M")
     population: Annotated[int, Field(ge=4)] = Field(description="superset size N+")
     dimensions: Count = Field(description="dimensions d of the Gaussian")
@@ -112,6 +113,7 @@ class Simulation(Section):
 class PopulationCheck(Section):
     """Prediction of the population's TPR from a small superset, checked on contexts from a large one."""
 
+    datasets: list[Name] = Field(description="tables that are large enough: `context` is at most 5 % of their members")
     supersets: Count = Field(description="number of small supersets, each with records of its own")
     targets: Annotated[int, Field(ge=4)] = Field(description="records of a small superset, N+")
     context: Annotated[int, Field(ge=2)] = Field(description="records of a context, N, in both grids")

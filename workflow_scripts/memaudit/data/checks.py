@@ -12,6 +12,7 @@ import pandas as pd
 from duckdb import DuckDBPyConnection
 from numpy.typing import NDArray
 from scipy import stats
+from threadpoolctl import threadpool_limits
 
 from memaudit import tidy
 from memaudit.data.designs import unit_codes
@@ -80,8 +81,11 @@ def two_sample(
     fold = rng.permutation(np.arange(units) % FOLDS)[unit]
     side = np.zeros(units, dtype=bool)
     side[unit] = member
-    observed = _cross_validated_auc(features, member, fold)
-    null = np.array([_cross_validated_auc(features, rng.permutation(side)[unit], fold) for _ in range(PERMUTATIONS)])
+    # These fits are tiny: more threads only wait for each other, and on a busy machine for long.
+    with threadpool_limits(1):
+        observed = _cross_validated_auc(features, member, fold)
+        shuffled = (rng.permutation(side)[unit] for _ in range(PERMUTATIONS))
+        null = np.array([_cross_validated_auc(features, labels, fold) for labels in shuffled])
     spread = max(null.std(ddof=1), 1e-12) * np.sqrt(1 + 1 / PERMUTATIONS)
     return observed, null, float(stats.t.sf((observed - null.mean()) / spread, PERMUTATIONS - 1))
 

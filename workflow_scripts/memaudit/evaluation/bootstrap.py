@@ -1,10 +1,11 @@
 """Two-way bootstrap: intervals for cells (model, record) that share models and records."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import t
 
 from memaudit.evaluation.roc import ROUNDING, Ranking, area, at_fpr, curve
 
@@ -41,29 +42,27 @@ def two_way_weights(
     )
 
 
-def interval(replicates: Array, centre: float | None = None) -> tuple[float, float]:
-    """95 % percentile interval; NaN where fewer than half of the replicates are defined.
-
-    centre: shift the replicates' mean there. Quantiles of few values are biased in a resample with its repeated values.
-    """
+def interval(replicates: Array) -> tuple[float, float]:
+    """95 % percentile interval; NaN where fewer than half of the replicates are defined."""
     defined = replicates[~np.isnan(replicates)]
     if 2 * len(defined) < len(replicates):
         return np.nan, np.nan
-    if centre is not None:
-        defined = defined - defined.mean() + centre
     low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(low), float(high)
 
 
-def mean_interval(values: Array, replicates: int, rng: np.random.Generator) -> tuple[float, float]:
-    """95 % interval of the mean over records; values: (record,)."""
-    weights = rng.multinomial(len(values), np.full(len(values), 1 / len(values)), size=replicates)
-    return interval(weights @ values / len(values))
+def weighted_quantiles(values: Array, weights: Array, levels: Sequence[float]) -> Array:
+    """Quantiles of values that stand as often as their weight says, (replicate, level); weights: (replicate, value)."""
+    order = np.argsort(values)
+    share = np.cumsum(weights[:, order], axis=1) / weights.sum(1, keepdims=True)
+    places = np.stack([(share < level).sum(1) for level in levels], axis=1)
+    return values[order][np.minimum(places, len(values) - 1)]
 
 
-def share_interval(hits: Mask, cells: Mask, replicates: int, rng: np.random.Generator) -> tuple[float, float]:
-    """95 % two-way interval of the share of hits among cells, both (model, record)."""
-    return interval(rate((hits & cells).T, cells.T, two_way_weights(*cells.shape, replicates, rng)))
+def t_interval(values: Array) -> tuple[float, float]:
+    """95 % Student's t interval of the mean of a few independent values."""
+    half = t.ppf((1 + LEVEL) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    return float(values.mean() - half), float(values.mean() + half)
 
 
 def auc_replicates(ranking: Ranking, shape: tuple[int, int], weights: Weights) -> Array:
@@ -131,35 +130,40 @@ def pooled_tpr(scores: NDArray[np.float32], member: Mask, fpr: float, weights: W
         # As in `tpr_replicates`: the top of the scores, and more of it until every replicate finds its quantile there.
         reach = min(len(outside) - 1, int(share * len(outside)) + 2)
         bound = -np.partition(-outside, reach)[reach]
-        values, order, is_in = _top(scores, member, bound)
-        rates = np.array(
-            [
-                tpr_above_quantile(values[~is_in], values[is_in], w[~is_in], w[is_in], out, inside, fpr)
-                for w, out, inside in zip(_cell_weights(order, weights), *totals, strict=True)
-            ]
-        )
+        (outside_top, order_out), (inside_top, order_in) = (_top(scores, side, bound) for side in (~member, member))
+        drawn = zip(_cell_weights(order_out, weights), _cell_weights(order_in, weights), *totals, strict=True)
+        rates = np.array([tpr_above_quantile(outside_top, inside_top, *of_replicate, fpr) for of_replicate in drawn])
         if share >= 1 or not np.isnan(rates).any():
             return rates
         share *= 2
 
 
-def _top(scores: NDArray[np.float32], member: Mask, bound: np.float32) -> tuple[Array, NDArray[np.intp], Mask]:
-    record, model = np.nonzero(scores >= bound)
+def _top(scores: NDArray[np.float32], side: Mask, bound: np.float32) -> tuple[Array, NDArray[np.intp]]:
+    record, model = np.nonzero((scores >= bound) & side)
     values = scores[record, model]
     falling = np.argsort(-values, kind="stable")
-    record, model = record[falling], model[falling]
-    return values[falling].astype(np.float64), model * len(scores) + record, member[record, model]
+    return values[falling].astype(np.float64), (model * len(scores) + record)[falling]
 
 
 def per_record_tpr(scores: NDArray[np.float32], member: Mask, fpr: float, weights: Weights) -> Array:
     """Replicates of the mean over records of the TPR above each record's own OUT quantile; (record, model)."""
+    totals = weights.models @ ~member.T, weights.models @ member.T
     rates = np.empty(weights.records.shape)
     for record, (values, inside) in enumerate(zip(scores.astype(np.float64), member, strict=True)):
-        order = np.argsort(-values, kind="stable")
-        out, is_in = order[~inside[order]], order[inside[order]]
-        w_out, w_in = weights.models[:, out], weights.models[:, is_in]
-        rates[:, record] = tpr_above_quantile(values[out], values[is_in], w_out, w_in, w_out.sum(1), w_in.sum(1), fpr)
+        falling = np.argsort(-values, kind="stable")
+        # Three times the cells that the quantile needs here suffice nearly always, and where not, all cells do.
+        for cells in (_down_to(inside[falling], int(3 * fpr * (~inside).sum()) + 10), len(falling)):
+            out, is_in = (falling[:cells][inside[falling[:cells]] == side] for side in (False, True))
+            w_out, w_in = weights.models[:, out], weights.models[:, is_in]
+            total_out, total_in = totals[0][:, record], totals[1][:, record]
+            rates[:, record] = tpr_above_quantile(values[out], values[is_in], w_out, w_in, total_out, total_in, fpr)
+            if not np.isnan(rates[:, record]).any():
+                break
     return _mean_over_records(rates, weights)
+
+
+def _down_to(falling_member: Mask, outside: int) -> int:
+    return min(int(np.searchsorted(np.cumsum(~falling_member), outside)) + 1, len(falling_member))
 
 
 def tpr_above_quantile(

@@ -300,7 +300,8 @@ def _keys(table: pd.DataFrame) -> list[str]:
 
 def _text(row: pd.Series, claim: Claim) -> str:
     # What the claim itself fixes need not be said again.
-    fixed = {key for key, wanted in (claim.where | claim.left.where).items() if isinstance(wanted, Scalar)}
+    wanted = claim.where | claim.left.where
+    fixed = {key for key in wanted if isinstance(wanted[key], Scalar) and wanted[key] not in POSITION}
     parts = {key: row[key] for key in row.index if key not in tidy.COLUMNS and key not in fixed and pd.notna(row[key])}
     return ", ".join(
         f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}" for key, value in parts.items()

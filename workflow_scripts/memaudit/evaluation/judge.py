@@ -15,8 +15,8 @@ seeds; missed: mean share of intervals without 0.5.
 
 Leaving out the target alone gives a member n - 1 IN and n OUT shadow models and a non-member the reverse, and the side
 estimated better fits better: members score too low, at 16 models by a whole standard error. The remedy is to leave out
-pairs (calibration.gaussian.Leave), the default of every calibration; nothing then needs re-centring. Fewer than 5 % miss
-because the two-way bootstrap errs to the wide side.
+pairs (calibration.gaussian.Leave), the default of every calibration; nothing then needs re-centring. The misses are
+fewer than 5 % because the two-way bootstrap errs to the wide side.
 """
 
 from collections.abc import Sequence

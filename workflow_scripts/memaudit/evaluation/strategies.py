@@ -10,7 +10,15 @@ from scipy.stats import norm, t
 from memaudit.calibration.gaussian import CONVENTIONS, fit_without_target, least_shadows
 from memaudit.calibration.lira import online
 from memaudit.errors import AuditError
-from memaudit.evaluation.bootstrap import Weights, interval, per_record_tpr, pooled_tpr, rate, two_way_weights
+from memaudit.evaluation.bootstrap import (
+    Weights,
+    interval,
+    per_record_tpr,
+    pooled_tpr,
+    rate,
+    two_way_weights,
+    weighted_quantiles,
+)
 from memaudit.evaluation.student import BinnedSquares, exact_threshold
 
 Array = NDArray[np.float64]
@@ -37,14 +45,28 @@ MOST_LEFT_OUT = 0.1
 
 
 @dataclass(frozen=True)
+class Samples:
+    """Bootstrap replicates, (replicate,) each, of an outcome's numbers. Those of one number of models are paired.
+
+    tpr, realised_fpr: two-way; fpr_spread (95 % less 5 % quantile of FPR_x), share_above_twice: over records.
+    """
+
+    tpr: Array
+    realised_fpr: Array
+    fpr_spread: Array
+    share_above_twice: Array
+
+
+@dataclass(frozen=True)
 class Outcome:
     """One strategy at one number of models and one nominal FPR.
 
     tpr: over IN cells alone (Eq. 26 sums all cells), realised_fpr: over OUT cells; means over records for the
     per-sample strategies. low, high: 95 % two-way bootstrap of tpr. threshold: NaN where cells differ in it. records:
     evaluated; left_out: with fewer than 2 shadow models on one side among these models. fpr_quantiles: of FPR_x over
-    records, at `QUANTILES`; share_above_twice: share of records with FPR_x > 2 fpr; fpr_per_record: FPR_x, where asked
-    for. enough_models: the paper's rule, M >= 2 / fpr; its code's, M >= 1 / fpr, decides whether "per_sample" is there.
+    records, at `QUANTILES`; share_above_twice: share of records with FPR_x > 2 fpr; fpr_per_record: FPR_x of every
+    record of the grid (NaN: left out), where asked for. enough_models: the paper's rule, M >= 2 / fpr; its code's,
+    M >= 1 / fpr, decides whether "per_sample" is there.
     """
 
     strategy: str
@@ -60,6 +82,7 @@ class Outcome:
     enough_models: bool
     low: float = np.nan
     high: float = np.nan
+    samples: Samples | None = None
     fpr_per_record: Array | None = None
 
 
@@ -110,10 +133,11 @@ def evaluate(
     """Every strategy on the first M models, for every M of `sizes` and every FPR of `fprs`.
 
     signals, design: (model, record). Fits leave the target alone out, by the paper's convention (mean, ddof 0). oracle:
-    fits on *all* other models of the grid (section A.1). floor: least sigma, for discrete signals. replicates: of the two-way bootstrap behind low and high, 0:
-    none; scores are held, empirical thresholds are taken anew in each. Scores are float32 (their fits float64): two
-    arrays of the grid's shape stand beside it. Raises AuditError for a size beyond the grid, or where more than a tenth
-    of the records has too few shadow models.
+    fits on *all* other models of the grid (section A.1). floor: least sigma, for discrete signals. replicates: of the
+    two-way bootstrap behind low and high, 0: none; scores, fits and fitted degrees of freedom are held, empirical
+    thresholds are taken anew in each. groups: (record,) records that are resampled together. Scores are float32 (their
+    fits float64): two arrays of the grid's shape stand beside it. Raises AuditError for a size beyond the grid, or
+    where more than a tenth of the records has too few shadow models.
     """
     if sizes and not 0 < min(sizes) <= max(sizes) <= len(design):
         raise AuditError(f"sizes {list(sizes)} were asked for and the grid has {len(design)} models: lower them")
@@ -257,10 +281,8 @@ def _outcome(cells, key, threshold, hits, count, keep_fpr, weights) -> Outcome:
         rates = hits / count
     tpr, realised = np.nanmean(rates, 1) if strategy in MEAN_OVER_RECORDS else hits.sum(1) / count.sum(1)
     per_record = rates[1][count[1] > 0]
-    low, high = np.nan, np.nan
-    if weights:
-        replicates = _replicates(cells, strategy, fpr, threshold, weights)
-        low, high = interval(replicates, centre=float(tpr) if strategy == "per_sample" else None)
+    samples = _samples(cells, key, threshold, rates[1], float(tpr), weights) if weights else None
+    low, high = interval(samples.tpr) if samples else (np.nan, np.nan)
     return Outcome(
         strategy,
         cells.member.shape[1],
@@ -275,15 +297,33 @@ def _outcome(cells, key, threshold, hits, count, keep_fpr, weights) -> Outcome:
         cells.member.shape[1] * fpr >= 2 - 1e-9,
         low,
         high,
-        rates[1] if keep_fpr else None,
+        samples,
+        _in_grid(rates[1], cells) if keep_fpr else None,
     )
 
 
-def _replicates(cells: Cells, strategy: str, fpr: float, threshold: Array, weights: Weights) -> Array:
-    scores = cells.of(strategy)
+def _in_grid(values: Array, cells: Cells) -> Array:
+    whole = np.full(len(cells.kept) + cells.left_out, np.nan)
+    whole[cells.kept] = values
+    return whole
+
+
+def _samples(cells: Cells, key, threshold: Array, fpr_x: Array, tpr: float, weights: Weights) -> Samples:
+    strategy, fpr = key
+    scores, outside, per_record = cells.of(strategy), ~cells.member, strategy in MEAN_OVER_RECORDS
+    above = exceed(scores, threshold, cells.member)
     if strategy in ("naive", "pp"):
-        return pooled_tpr(scores, cells.member, fpr, weights)
-    if strategy == "per_sample":
-        return per_record_tpr(scores, cells.member, fpr, weights)
-    above = exceed(scores, threshold, cells.member) & cells.member
-    return rate(above, cells.member, weights, per_record=strategy in MEAN_OVER_RECORDS)
+        sampled = pooled_tpr(scores, cells.member, fpr, weights)
+    elif strategy == "per_sample":
+        # Quantiles of few values are biased in a resample with its repeats: the replicates' mean is moved back.
+        sampled = per_record_tpr(scores, cells.member, fpr, weights)
+        sampled += tpr - np.nanmean(sampled)
+    else:
+        sampled = rate(above & cells.member, cells.member, weights, per_record=per_record)
+    low, high = weighted_quantiles(fpr_x, weights.records, [0.05, 0.95]).T
+    return Samples(
+        sampled,
+        rate(above & outside, outside, weights, per_record=per_record),
+        high - low,
+        weights.records @ (fpr_x > 2 * fpr) / weights.records.sum(1),
+    )
