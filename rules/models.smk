@@ -2,6 +2,7 @@
 
 INPUT   config/models.yaml, a local checkpoint or a hub
 OUTPUT  <results>/models/{model}/weights.ckpt, model.json
+        <results>/pretrained/tabicl-small/   (`make pretrain`; resources/tabicl-small is a copy of it)
 """
 
 
@@ -13,6 +14,7 @@ def local_checkpoint(wildcards):
 
 localrules:
     models_fetch_checkpoint,
+    pretrain,
 
 
 rule models_fetch_checkpoint:
@@ -36,3 +38,57 @@ rule models_fetch_checkpoint:
         entry=lookup("models/{model}", within=config),
     script:
         "../workflow_scripts/models_fetch_checkpoint.py"
+
+
+rule models_pretrain_tabicl:
+    output:
+        "<results>/pretrained/tabicl-small/tabicl-small.ckpt",
+        "<results>/pretrained/tabicl-small/model.json",
+        sidecar="<results>/provenance/models_pretrain_tabicl.json",
+    log:
+        "<results>/logs/models_pretrain_tabicl.log",
+    benchmark:
+        "<results>/benchmarks/models_pretrain_tabicl.jsonl"
+    conda:
+        "../envs/tabular.yaml"
+    threads: 1
+    resources:
+        mem_mb=8000,
+        runtime="12h",
+    params:
+        code=digest("models_pretrain_tabicl", env="tabular"),
+        settings=config["pretrain"]["settings"],
+    script:
+        "../workflow_scripts/models_pretrain_tabicl.py"
+
+
+rule models_evaluate_tabicl:
+    input:
+        "<results>/pretrained/tabicl-small/tabicl-small.ckpt",
+        "<results>/pretrained/tabicl-small/model.json",
+    output:
+        "<results>/pretrained/tabicl-small/benchmark.json",
+        "<results>/pretrained/tabicl-small/README.md",
+        sidecar="<results>/provenance/models_evaluate_tabicl.json",
+    log:
+        "<results>/logs/models_evaluate_tabicl.log",
+    conda:
+        "../envs/tabular.yaml"
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime="1h",
+    params:
+        code=digest("models_evaluate_tabicl", env="tabular"),
+        csv_folder=config["pretrain"]["tables"],
+        seed=0,
+        splits=5,
+        rows=1000,
+    script:
+        "../workflow_scripts/models_evaluate_tabicl.py"
+
+
+rule pretrain:
+    input:
+        rules.models_pretrain_tabicl.output,
+        rules.models_evaluate_tabicl.output if config["pretrain"]["tables"] else [],

@@ -23,7 +23,7 @@ def main(job):
     types = {**facts["types"], **settings.pop("types", {})}
     types.pop(target, None)
     try:
-        policy = Policy(target=target, types=types, **settings)
+        policy = Policy(target=target, types=types, typed=facts["typed"], **settings)
         key = read_key(job.input.key)
         schema, rows = deduplicate(job.input.table, job.output.records, key, policy, dataset, job.threads)
     except AuditError as error:

@@ -93,7 +93,8 @@ def _rows(estimates: list[Estimate], keys: dict[str, Any]) -> Iterator[dict]:
 
 def _curve(strategy: str, method: str, grid, lira: dict, rng: np.random.Generator) -> Iterator[dict]:
     design = grid.design.values
-    scores = calibrate(grid.signal.values.astype(float), design, method)
+    # As in the strategies: the target alone leaves its fits.
+    scores = calibrate(grid.signal.values.astype(float), design, method, leave="self")
     ranking = roc.rank(scores, design)
     weights = bootstrap.two_way_weights(*design.shape, lira["replicates"], rng, grid.unit.values)
     replicates = bootstrap.tpr_replicates(ranking, ROC_FPRS, design.shape, weights)

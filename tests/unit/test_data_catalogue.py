@@ -1,4 +1,4 @@
-"""The catalogue holds what the papers use, and its entries can be fetched; tables are written for readers and machines."""
+"""The catalogue holds what the papers use; tables are written for readers and for machines."""
 
 import pandas as pd
 import pytest
@@ -75,8 +75,8 @@ def test_a_table_is_exact_for_machines_and_rounded_and_escaped_for_readers(tmp_p
         "| data_set | rows | auc | n |",
         "| :-- | --: | --: | --: |",
         r"| a\|b | 12345 | 0.333 | 1 |",
-        "| c & d_e | 7 | – | – |",
+        "| c & d_e | 7 | - | - |",
     ]
     latex = (tmp_path / "t.tex").read_text()
     assert r"\begin{tabular}{lrrr}" in latex
-    assert r"c \& d\_e & 7 & – & – \\" in latex
+    assert r"c \& d\_e & 7 & - & - \\" in latex

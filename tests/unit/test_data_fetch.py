@@ -82,6 +82,7 @@ def test_csv_arrives_as_text_with_its_checksum(tmp_path):
     assert table.to_dict("list") == {"age": ["31", "44"], "job": ["cook", "nurse"], "pay": ["low", "high"]}
     assert facts["sha256"] == hashlib.sha256(CSV.encode()).hexdigest()
     assert (facts["rows"], facts["columns"]) == (2, ["age", "job", "pay"])
+    assert not facts["typed"]
 
 
 @pytest.mark.parametrize(
@@ -153,8 +154,9 @@ def test_a_missing_file_and_a_wrong_checksum_are_named(tmp_path):
 def test_parquet_keeps_its_types_and_loses_its_pandas_index(tmp_path):
     frame = pd.DataFrame({"x": [1.5, 2.5], "y": ["a", "b"]}, index=["r1", "r2"])
     frame.to_parquet(tmp_path / "t.parquet")
-    table, _ = fetched({"source": "file", "path": str(tmp_path / "t.parquet")}, tmp_path)
+    table, facts = fetched({"source": "file", "path": str(tmp_path / "t.parquet")}, tmp_path)
     assert list(table) == ["x", "y"]
+    assert facts["typed"]
     assert table["x"].dtype == "float64"
 
 

@@ -61,6 +61,22 @@ def test_types_of_text_columns(tmp_path):
     assert schema["columns"][1]["categories"] == ["a", "b"]
 
 
+def test_text_of_a_typed_source_is_no_number_and_no_date(tmp_path):
+    day, mixed = ["2024-01-01", "2024-01-02"] * 20, ["10-12", "8"] * 20
+    frame = people(zip=[f"0{i}" for i in range(40)], day=day, mixed=mixed)
+    _, schema, _ = made(frame, tmp_path, typed=True)
+    assert types(schema) == {
+        "age": "numeric", "job": "categorical", "zip": "text", "day": "categorical", "mixed": "categorical"
+    }  # fmt: skip
+
+
+def test_a_wide_table_is_read(tmp_path):
+    pixels = pd.DataFrame(rng_pixels := np.random.default_rng(0).integers(0, 256, (20, 3072)))
+    records, schema, _ = made(pixels.rename(columns=str).assign(y=["cat", "dog"] * 10), tmp_path)
+    assert len(schema["columns"]) == 3072
+    np.testing.assert_array_equal(encode(records, schema)[0], rng_pixels)
+
+
 def test_native_types_and_declared_types(tmp_path):
     frame = people(day=pd.date_range("2024-01-01", periods=40), code=np.arange(40) % 3, yes=np.arange(40) % 2 == 0)
     _, schema, _ = made(frame, tmp_path, types={"code": "categorical"})

@@ -34,9 +34,11 @@ class Checkout:
         assert check or done.returncode != 0, printed
         return printed
 
-    def would_run(self, *arguments: str) -> set[str]:
-        """Rules with a job in a dry run."""
-        return set(job_counts(self.snakemake("-n", *arguments)))
+    def edited_rules(self) -> set[str]:
+        """Rules that would run again because their code, pins or settings have changed."""
+        printed = self.snakemake("-n")
+        found = re.search(r"params have changed since last execution:\n\s+(.*)\n", printed)
+        return set(found[1].split(", ")) if found else set()
 
     @property
     def results(self) -> Path:

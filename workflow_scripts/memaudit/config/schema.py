@@ -1,6 +1,6 @@
 """The config's shape: every key with its type, its limits and what it means. Values stand in config/*.yaml alone."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -162,6 +162,26 @@ class Lira(Section):
     rmia: Rmia
 
 
+class Training(Section):
+    """Settings of one training run."""
+
+    seed: Annotated[int, Field(ge=0)] = Field(description="seed of weights and synthetic tables")
+    steps: Count = Field(description="optimiser steps")
+    validate_every: Count = Field(description="steps between two looks at held-out synthetic tables")
+    save_every: Count = Field(description="steps between two saved states, from which a killed run goes on")
+    validation_batches: Count = Field(description="batches of held-out synthetic tables")
+    architecture: dict[str, bool | int | float | str] = Field(description="arguments of the package's class TabICL")
+    prior: dict[str, Any] = Field(description="synthetic tables; see memaudit/models/prior.py and pretrain.py")
+    optimiser: dict[str, float | list[float]] = Field(description="Muon and AdamW; see memaudit/models/pretrain.py")
+
+
+class Pretrain(Section):
+    """Pre-training of the small TabICL that is shipped (`make pretrain`); a run is a function of these settings."""
+
+    tables: str | None = Field(description="folder of NAME.csv.gz for the benchmark; null trains without it")
+    settings: Training
+
+
 class Config(Section):
     """One run of the workflow."""
 
@@ -171,3 +191,4 @@ class Config(Section):
     datasets: dict[Name, Dataset] = Field(description="catalogue of data sets (config/datasets.yaml)")
     models: dict[Name, Model] = Field(description="catalogue of models (config/models.yaml)")
     lira: Lira
+    pretrain: Pretrain

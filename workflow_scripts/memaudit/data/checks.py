@@ -12,6 +12,7 @@ import pandas as pd
 from duckdb import DuckDBPyConnection
 from numpy.typing import NDArray
 from scipy import stats
+from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
 from memaudit import tidy
@@ -91,8 +92,6 @@ def two_sample(
 
 
 def _cross_validated_auc(features: NDArray[np.float32], member: NDArray[np.bool_], fold: NDArray[np.int64]) -> float:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
     aucs = []
     for held_out in range(FOLDS):
         test, train = fold == held_out, fold != held_out

@@ -22,7 +22,7 @@ class Policy:
     duplicates (all values equal): drop all but the first, or keep. conflicts (features equal, another target):
     drop_both (every record of such a set: keeping one is not 1-stable), keep_first, or keep. missing_target: error, or
     drop those rows. Copies are found by content, whoever they belong to: a copy on the other side would leak just the
-    same. Copies that are kept become one group, so that no split parts them.
+    same. Copies that are kept become one group, so that no split parts them. typed: the source has types of its own.
     """
 
     task: str
@@ -34,6 +34,7 @@ class Policy:
     group: str | None = None
     duplicates: str = "drop"
     conflicts: str = "keep"
+    typed: bool = False
 
 
 def deduplicate(
@@ -48,7 +49,14 @@ def deduplicate(
     with connect(Path(records).parent, threads) as connection, replacing(records) as temporary:
         connection.execute(f"CREATE VIEW raw AS SELECT * FROM {parquet(raw)}")
         features, target = infer(
-            connection, policy.target, policy.task, policy.types, policy.drop, policy.missing, policy.group
+            connection,
+            policy.target,
+            policy.task,
+            policy.types,
+            policy.drop,
+            policy.missing,
+            policy.group,
+            policy.typed,
         )
         use_key(connection, key, [column.source for column in (*features, target)])
         _type(connection, features, target, policy)

@@ -70,7 +70,7 @@ def message(columns: Iterable[str]) -> str:
     So ("a", "bc") and ("ab", "c"), and a missing value and an empty one, differ. Values are typed before: 1 and 1.0 of
     a numeric column are the same.
     """
-    return " || ".join(_value(identifier(column)) for column in columns)
+    return f"concat({', '.join(_value(identifier(column)) for column in columns)})"
 
 
 def _value(column: str) -> str:

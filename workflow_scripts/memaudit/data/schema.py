@@ -2,7 +2,8 @@
 
 A declared type wins (the catalogue's, then the source's own). Else: all values numbers -> numeric; all ISO dates ->
 date; at most max(20, 5 % of the rows, up to 1000) distinct values -> categorical; else text. A column that is numbers
-in at least 5 % of its values, but not in all, is neither: the user must say.
+in at least 5 % of its values, but not in all, is neither: the user must say. Where the source has types, as Parquet has
+and CSV has not, its text is text: categorical or text, never numbers or dates.
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,6 +55,7 @@ def infer(
     drop: Sequence[str] = (),
     missing: Sequence[str] = MISSING,
     group: str | None = None,
+    typed: bool = False,
 ) -> tuple[list[Column], Column]:
     """Feature columns and target of the relation `raw` (with `file_row_number`).
 
@@ -70,7 +72,7 @@ def infer(
         raise AuditError(f"no features are left beside target {target!r}; see `drop`")
     if empty := [column.name for column in kept if not column.present]:
         raise AuditError(f"column {', '.join(map(repr, empty))}: missing in every row; `drop` it, or mend `missing`")
-    features = [_typed(connection, column, types.get(column.name), _stored(column.name, raw)) for column in kept]
+    features = [_read(connection, column, types.get(column.name), _stored(column.name, raw), typed) for column in kept]
     return features, _target(connection, raw[target], task)
 
 
@@ -137,8 +139,8 @@ def _stored(name: str, taken: Mapping[str, _Raw]) -> str:
     return name
 
 
-def _typed(connection: duckdb.DuckDBPyConnection, raw: _Raw, declared: str | None, stored: str) -> Column:
-    kind = declared or _detect(connection, raw)
+def _read(connection: duckdb.DuckDBPyConnection, raw: _Raw, declared: str | None, stored: str, typed: bool) -> Column:
+    kind = declared or (_detect_text(connection, raw) if typed and raw.native == "text" else _detect(connection, raw))
     if kind == "numeric":
         _all_finite_numbers(connection, raw)
         return Column(stored, raw.name, kind, raw.number)
@@ -163,6 +165,10 @@ def _detect(connection: duckdb.DuckDBPyConnection, raw: _Raw) -> str:
         )
     if raw.dates == raw.present:
         return "date"
+    return _detect_text(connection, raw)
+
+
+def _detect_text(connection: duckdb.DuckDBPyConnection, raw: _Raw) -> str:
     rows = connection.execute("SELECT count(*) FROM raw").fetchone()[0]
     limit = max(20, min(1000, rows // 20))
     distinct = f"SELECT DISTINCT {raw.text} AS value FROM raw WHERE {raw.text} IS NOT NULL LIMIT {limit + 1}"

@@ -1,7 +1,7 @@
 """Where tables come from: scikit-learn's own, OpenML, a local file, an address. The only part of `data` with a network.
 
-Each source ends as one Parquet table, as it came, and facts about it: origin, sha256, the types that the source itself
-declares, and its default target. No source is unpickled.
+Each source ends as one Parquet table, as it came, and facts about it: origin, sha256, whether its columns have types (a
+CSV's have none), the categories among them, and its default target. No source is unpickled.
 """
 
 import hashlib
@@ -49,16 +49,17 @@ def fetch(
             facts = _openml(entry, temporary, openml_cache)
         elif entry["source"] == "file":
             path = Path(entry["path"]).expanduser()
-            facts = {"origin": f"file {path}", "sha256": _local(entry, path, temporary, threads)}
+            facts = {"origin": f"file {path}", **_local(entry, path, temporary, threads)}
         elif entry["source"] == "url":
-            facts = {"origin": entry["url"], "sha256": _remote(entry, temporary, Path(downloads), threads)}
+            facts = {"origin": entry["url"], **_remote(entry, temporary, Path(downloads), threads)}
         else:
             raise AuditError(f"source {entry['source']} holds no table: texts are fetched by the studies that use them")
         file = pq.ParquetFile(temporary)
         columns, rows = delimited.unique(file.schema_arrow.names, facts["origin"]), file.metadata.num_rows
         if not rows:
             raise AuditError(f"{facts['origin']}: a header, but no records")
-    return {"types": {}, "target": None, "licence": None, **facts, "rows": rows, "columns": columns}
+    facts = {"types": {}, "target": None, "licence": None, "typed": True, **facts}
+    return {**facts, "rows": rows, "columns": columns}
 
 
 def _bundled(entry: Mapping[str, Any], table: Path) -> dict[str, Any]:
@@ -144,18 +145,19 @@ def _names(value: str | list[str] | None) -> list[str]:
     return value.split(",") if isinstance(value, str) else value or []
 
 
-def _local(entry: Mapping[str, Any], path: Path, table: Path, threads: int) -> str:
-    """Copy a CSV or Parquet file to `table`; its sha256."""
+def _local(entry: Mapping[str, Any], path: Path, table: Path, threads: int) -> dict[str, Any]:
+    """Copy a CSV or Parquet file to `table`; its sha256, and whether its columns have types."""
     if not path.is_file():
         raise AuditError(f"{path}: there is no such file; see `path` of its entry in the catalogue")
     found = check(path, entry.get("sha256"), path)
+    typed = path.suffix in (".parquet", ".pq")
     with connect(table.parent, threads) as connection:
-        if path.suffix in (".parquet", ".pq"):
+        if typed:
             _copy_parquet(connection, path, table)
         else:
             delimiter = entry.get("delimiter") or ("\t" if ".tsv" in path.suffixes else ",")
             delimited.to_parquet(connection, path, table, delimiter, entry.get("encoding") or "utf-8")
-    return found
+    return {"sha256": found, "typed": typed}
 
 
 def _copy_parquet(connection: duckdb.DuckDBPyConnection, path: Path, table: Path) -> None:
@@ -170,8 +172,8 @@ def _copy_parquet(connection: duckdb.DuckDBPyConnection, path: Path, table: Path
         raise AuditError(f"{path}: not a readable Parquet file ({_first_line(error)})") from None
 
 
-def _remote(entry: Mapping[str, Any], table: Path, downloads: Path, threads: int) -> str:
-    """Copy what stands behind an address to `table`; the sha256 of what was downloaded."""
+def _remote(entry: Mapping[str, Any], table: Path, downloads: Path, threads: int) -> dict[str, Any]:
+    """Copy what stands behind an address to `table`; the sha256 of what was downloaded, and whether it has types."""
     url, _, member = entry["url"].partition("#")
     name = url.split("?")[0].rsplit("/", 1)[-1]
     path = downloads / hashlib.sha256(url.encode()).hexdigest()[:16] / name
@@ -185,8 +187,8 @@ def _remote(entry: Mapping[str, Any], table: Path, downloads: Path, threads: int
                 shutil.copyfileobj(source, target)
         except (KeyError, zipfile.BadZipFile) as error:
             raise AuditError(f"{url}: no member {member} in a readable zip archive ({_first_line(error)})") from None
-        _local({**entry, "sha256": None}, inside, table, threads)
-    return check(path, None, url)
+        facts = _local({**entry, "sha256": None}, inside, table, threads)
+    return facts | {"sha256": check(path, None, url)}
 
 
 def _first_line(error: Exception) -> str:

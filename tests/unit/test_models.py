@@ -1,0 +1,212 @@
+"""Checkpoints: fetched from a path or a hub, opened safely, and asked deterministically."""
+
+import hashlib
+import http.server
+import json
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+import torch
+from tabicl import TabICLClassifier
+from tabicl._model.inference_config import InferenceConfig
+from tabicl._model.tabicl import TabICL
+
+from memaudit.attacks.shadow import logit_signals
+from memaudit.errors import AuditError
+from memaudit.io import write_json
+from memaudit.models.load import load
+from memaudit.models.preprocess import standardize
+
+SMALL = {"max_classes": 4, "embed_dim": 8, "col_num_blocks": 1, "col_nhead": 2, "col_num_inds": 4, "row_num_blocks": 1}
+SMALL |= {"row_nhead": 2, "row_num_cls": 2, "icl_num_blocks": 2, "icl_nhead": 2, "zero_init": False}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A model folder as the fetch rule leaves it, with a random TabICL."""
+    torch.manual_seed(0)
+    torch.save({"config": SMALL, "state_dict": TabICL(**SMALL).state_dict()}, tmp_path / "weights.ckpt")
+    write_json({"family": "tabicl", "file": "weights.ckpt"}, tmp_path / "model.json")
+    return tmp_path
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(0)
+    return torch.from_numpy(rng.normal(size=(40, 5)).astype(np.float32)), torch.from_numpy(rng.integers(0, 3, 40))
+
+
+def test_answers_are_the_packages_own(folder, rows):
+    """Our forward pass equals the module as the official classifier runs it, in fp32."""
+    x, y = rows
+    model = load(folder / "model.json")
+    ours = model.logits(x[None, :30], y[None, :30], x[None, 30:])[..., :3]
+    official = TabICLClassifier(model_path=folder / "weights.ckpt", allow_auto_download=False)
+    official._load_model()
+    plain = {"device": "cpu", "use_amp": False, "use_fa3": False}
+    scaled = torch.cat(standardize(x[None, :30], x[None, 30:]), 1)
+    with torch.no_grad():
+        theirs = official.model_.eval()(
+            scaled,
+            y[None, :30].float(),
+            inference_config=InferenceConfig(COL_CONFIG=plain, ROW_CONFIG=plain, ICL_CONFIG=plain),
+        )
+    torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=0)
+
+
+def test_a_neighbour_does_not_change_my_prediction(folder, rows):
+    x, y = rows
+    model = load(folder / "model.json")
+    together = model.logits(x[None, :30], y[None, :30], x[None, 30:])
+    alone = torch.cat([model.logits(x[None, :30], y[None, :30], x[None, i : i + 1]) for i in range(30, 40)], 1)
+    torch.testing.assert_close(together, alone, atol=1e-5, rtol=0)
+
+
+def test_the_same_question_has_the_same_answer(folder, rows):
+    x, y = rows
+    contexts = np.random.default_rng(1).random((6, 40)) < 0.5
+    asked = torch.ones(40, dtype=torch.bool)
+    first, second = (logit_signals(load(folder / "model.json"), x, y, contexts, asked, 3) for _ in range(2))
+    np.testing.assert_allclose(first, second, atol=1e-6)
+    assert first.shape == (6, 40)
+    assert np.isfinite(first).all()
+
+
+def test_a_record_in_its_own_context_is_answered_otherwise(folder, rows):
+    """The grid sees membership: with the record's row in the context its signal differs."""
+    x, y = rows
+    out = np.zeros((1, 40), dtype=bool)
+    out[0, 1:30] = True
+    inside = out.copy()
+    inside[0, 0] = True
+    asked = torch.arange(40) == 0
+    model = load(folder / "model.json")
+    assert logit_signals(model, x, y, out, asked, 3) != logit_signals(model, x, y, inside, asked, 3)
+
+
+def test_missing_and_constant_columns_are_finite(folder, rows):
+    x, y = rows
+    x = x.clone()
+    x[:, 1], x[::3, 2] = 7.0, float("nan")
+    assert load(folder / "model.json").logits(x[None, :30], y[None, :30], x[None, 30:]).isfinite().all()
+
+
+@pytest.mark.parametrize("content", [b"", b"no checkpoint", b"PK\x03\x04broken"])
+def test_what_is_no_checkpoint_is_named(folder, content):
+    (folder / "weights.ckpt").write_bytes(content)
+    with pytest.raises(AuditError, match=r"weights.ckpt: no TabICL checkpoint"):
+        load(folder / "model.json")
+
+
+def test_a_pickle_that_would_run_code_is_refused(folder):
+    class Evil:
+        def __reduce__(self):
+            return os.system, ("touch " + str(folder / "owned"),)
+
+    torch.save({"config": SMALL, "state_dict": Evil()}, folder / "weights.ckpt")
+    with pytest.raises(AuditError, match="no TabICL checkpoint"):
+        load(folder / "model.json")
+    assert not (folder / "owned").exists()
+
+
+def test_a_regressor_is_refused_where_a_classifier_is_needed(folder):
+    config = SMALL | {"max_classes": 0, "num_quantiles": 9}
+    torch.save({"config": config, "state_dict": TabICL(**config).state_dict()}, folder / "weights.ckpt")
+    with pytest.raises(AuditError, match="a TabICL regressor"):
+        load(folder / "model.json")
+
+
+def test_an_unknown_family_is_named(folder):
+    write_json({"family": "gpt", "file": "weights.ckpt"}, folder / "model.json")
+    with pytest.raises(AuditError, match="unknown family 'gpt'; known: tabicl"):
+        load(folder / "model.json")
+
+
+class Hub(http.server.BaseHTTPRequestHandler):
+    """What a model hub answers about one file of one repository."""
+
+    content = b"weights" * 1000
+
+    def do_HEAD(self):
+        self._answer(body=False)
+
+    def do_GET(self):
+        self._answer(body=True)
+
+    def _answer(self, body):
+        if self.path != "/owner/name/resolve/main/small.ckpt":
+            self.send_response(404)
+            self.send_header("X-Error-Code", "EntryNotFound")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        self.send_response(200)
+        self.send_header("ETag", f'"{hashlib.sha256(self.content).hexdigest()}"')
+        self.send_header("X-Repo-Commit", "a" * 40)
+        self.send_header("Content-Length", str(len(self.content)))
+        self.end_headers()
+        if body:
+            self.wfile.write(self.content)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def hub():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hub)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def fetch(project, folder, address, file="small.ckpt", sha256=None):
+    entry = {"family": "tabicl", "task": "classification", "licence": "MIT", "path": None, "sha256": sha256}
+    entry["hub"] = {"repo": "owner/name", "file": file, "revision": "main"}
+    command = [sys.executable, str(project / "workflow_scripts/models_fetch_checkpoint.py"), "--output"]
+    command += [f"card={folder}/model.json", f"weights={folder}/weights.ckpt"]
+    command += ["--wildcards", '{"model": "small"}', "--params", json.dumps({"entry": entry})]
+    environment = {
+        "PATH": "/usr/bin:/bin",
+        "HF_ENDPOINT": address,
+        "HF_HOME": str(folder / "cache"),
+        "HF_HUB_OFFLINE": "1",
+    }
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_a_checkpoint_comes_from_a_hub(project, tmp_path, hub):
+    done = fetch(project, tmp_path, hub)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "weights.ckpt").read_bytes() == Hub.content
+    card = json.loads((tmp_path / "model.json").read_text())
+    assert card["sha256"] == hashlib.sha256(Hub.content).hexdigest()
+    assert card["origin"] == "owner/name/small.ckpt@main"
+
+
+def test_a_file_that_the_hub_lacks_is_named(project, tmp_path, hub):
+    done = fetch(project, tmp_path, hub, file="large.ckpt")
+    assert done.returncode == 1
+    assert "models/small: owner/name/large.ckpt cannot be fetched" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_no_network_is_named(project, tmp_path):
+    done = fetch(project, tmp_path, "http://127.0.0.1:9")
+    assert done.returncode == 1
+    assert "cannot be fetched" in done.stderr
+    assert "give its `path` in config/models.yaml" in done.stderr
+
+
+def test_a_wrong_checksum_is_named_and_nothing_is_left(project, tmp_path, hub):
+    done = fetch(project, tmp_path, hub, sha256="0" * 64)
+    assert done.returncode == 1
+    assert "the catalogue says 0000" in done.stderr
+    assert not (tmp_path / "weights.ckpt").exists()

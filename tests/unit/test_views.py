@@ -1,0 +1,54 @@
+"""Tidy results and the tables that show them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from memaudit import tables, tidy
+
+
+def rows():
+    grid = [(name, m, strategy) for name in ("wine", "iris") for m in (1, 2) for strategy in ("naive", "pp")]
+    keys = [{"dataset": name, "models": m, "strategy": strategy} for name, m, strategy in grid]
+    return tidy.frame([tidy.row("lira", key, "tpr", 0.1 * key["models"], low=0.01, high=0.2) for key in keys])
+
+
+def test_a_setting_can_be_read_back():
+    table = tidy.expand(rows())
+    assert table["dataset"].unique().tolist() == ["wine", "iris"]
+    assert table["models"].dtype == np.int64
+    assert "setting" not in table
+
+
+@pytest.mark.parametrize("value", ["a, b", "a=b"])
+def test_a_setting_that_could_not_be_read_back_is_refused(value):
+    with pytest.raises(ValueError, match="neither '=' nor ', '"):
+        tidy.setting({"dataset": value})
+
+
+def test_keys_that_some_rows_lack_are_missing_there():
+    both = tidy.frame([tidy.row("lira", {"a": 1}, "x", 0), tidy.row("lira", {"b": "text"}, "x", 0)])
+    table = tidy.expand(both)
+    assert table["a"].tolist()[0] == 1
+    assert pd.isna(table["a"][1])
+    assert pd.isna(table["b"][0])
+
+
+def test_a_layout_shows_estimates_with_their_intervals():
+    table = tables.arrange(tidy.expand(rows()), ["dataset", "models"], ["strategy"], {"dataset": "wine"})
+    assert table.columns.tolist() == ["dataset", "models", "naive", "pp"]
+    first, second = table.to_numpy().tolist()
+    assert first == ["wine", 1, "0.1 [0.01, 0.2]", "0.1 [0.01, 0.2]"]
+    assert second == ["wine", 2, "0.2 [0.01, 0.2]", "0.2 [0.01, 0.2]"]
+
+
+def test_a_layout_that_forgets_a_key_is_refused():
+    with pytest.raises(ValueError, match="two results for one cell"):
+        tables.arrange(tidy.expand(rows()), ["dataset"], ["strategy"])
+
+
+def test_names_from_data_are_escaped(tmp_path):
+    tables.write(pd.DataFrame({"name": ["a|b_<i>&%"], "x": [0.123456]}), tmp_path / "t")
+    assert (tmp_path / "t.md").read_text().splitlines()[-1] == r"| a\|b_&lt;i&gt;&% | 0.123 |".replace("&%", "&%")
+    assert r"a|b\_\textless{}i\textgreater{}\&\%" in (tmp_path / "t.tex").read_text()
+    assert "0.123456" in (tmp_path / "t.csv").read_text()
