@@ -1,6 +1,7 @@
 # memaudit: two commands are enough, `make demo` and `make test`.
 PYTHON ?= python3
 BIN := .venv/bin
+, := ,
 export PYTHONPATH :=
 .DEFAULT_GOAL := help
 .PHONY: help demo test bench pretrain envs lock docs clean
@@ -30,8 +31,13 @@ test: .venv ## lint, format check and all tests
 	$(BIN)/snakemake --lint
 	$(BIN)/python -m pytest -n auto --dist loadgroup tests
 
-bench: .venv ## time each hot path against the naive way; writes results/bench/*.json
-	@for script in workflow_scripts/bench_*.py; do echo "memaudit: $$script"; $(BIN)/python $$script || exit 1; done
+BENCH = $(BIN)/python workflow_scripts/bench_$(1).py --output results/bench/$(1).json --params '$(2)'
+
+bench: .venv ## time each hot path against the naive way; writes results/bench/*.json (half an hour)
+	$(call BENCH,plan_workflow,{"runs": 3})
+	$(call BENCH,query_shadows,{"models": 64})
+	$(call BENCH,evaluate_grid,{"models": 4096$(,) "records": 10000$(,) "loop_records": 200})
+	$(call BENCH,deduplicate,{"rows": 10000000$(,) "peer_rows": 1000000$(,) "scratch": "results/bench"})
 
 pretrain: .venv ## train resources/tabicl-small again (hours)
 	$(BIN)/snakemake --cores 1 pretrain

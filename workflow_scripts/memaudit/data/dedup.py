@@ -1,6 +1,5 @@
 """From a raw table to records: typed, each with an id, copies settled before any split. Streamed through DuckDB."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,31 +9,23 @@ from duckdb import DuckDBPyConnection
 from memaudit import tidy
 from memaudit.data.duck import connect, identifier, literal, parquet
 from memaudit.data.identity import hexadecimal, keyed, message, use_key
-from memaudit.data.schema import MISSING, Column, cleaned, first_row, infer, sort_categories
+from memaudit.data.schema import Column, Reading, cleaned, first_row, infer, sort_categories
 from memaudit.errors import AuditError
 from memaudit.io import replacing
 
 
 @dataclass(frozen=True)
-class Policy:
+class Policy(Reading):
     """How a raw table is read, and what happens to its copies.
 
     duplicates (all values equal): drop all but the first, or keep. conflicts (features equal, another target):
-    drop_both (every record of such a set: keeping one is not 1-stable), keep_first, or keep. missing_target: error, or
-    drop those rows. Copies are found by content, whoever they belong to: a copy on the other side would leak just the
-    same. Copies that are kept become one group, so that no split parts them. typed: the source has types of its own.
+    drop_both (every record of such a set: keeping one is not 1-stable), keep_first, or keep. Copies are found by
+    content, whoever they belong to: a copy on the other side would leak just the same. Copies that are kept become one
+    group, so that no split parts them.
     """
 
-    task: str
-    target: str
-    types: dict[str, str]
-    drop: Sequence[str] = ()
-    missing: Sequence[str] = MISSING
-    missing_target: str = "error"
-    group: str | None = None
     duplicates: str = "drop"
     conflicts: str = "keep"
-    typed: bool = False
 
 
 def deduplicate(
@@ -48,16 +39,7 @@ def deduplicate(
     """
     with connect(Path(records).parent, threads) as connection, replacing(records) as temporary:
         connection.execute(f"CREATE VIEW raw AS SELECT * FROM {parquet(raw)}")
-        features, target = infer(
-            connection,
-            policy.target,
-            policy.task,
-            policy.types,
-            policy.drop,
-            policy.missing,
-            policy.group,
-            policy.typed,
-        )
+        features, target = infer(connection, policy)
         use_key(connection, key, [column.source for column in (*features, target)])
         _type(connection, features, target, policy)
         counts = _find_copies(connection, features, policy)
@@ -74,7 +56,10 @@ def deduplicate(
 
 
 def _type(connection: DuckDBPyConnection, features: list[Column], target: Column, policy: Policy) -> None:
-    """View `typed`: position as id, owner as group, typed columns; only the rows that have a target."""
+    """View `typed`: position as id, owner as group, typed columns; only the rows that have a target.
+
+    It lies in a scratch file: two queries read it, and planning one over many computed columns takes longer than that.
+    """
     untold = _one(connection, f"SELECT count(*) FROM raw WHERE ({target.value}) IS NULL")
     if untold and policy.missing_target == "error":
         row = first_row(connection, f"({target.value}) IS NULL")
@@ -86,10 +71,13 @@ def _type(connection: DuckDBPyConnection, features: list[Column], target: Column
     if policy.group and (row := first_row(connection, f"({owner}) IS NULL")) is not None:
         raise AuditError(f"group {policy.group!r} is missing in data row {row}: every record needs its unit")
     columns = ", ".join(f"{column.value} AS {identifier(column.name)}" for column in (*features, target))
+    folder = _one(connection, "SELECT current_setting('temp_directory')")
+    scratch = literal(f"{folder}/typed.parquet")
     connection.execute(
-        f'CREATE VIEW typed AS SELECT file_row_number AS id, {owner} AS "group", {columns} '
-        f"FROM raw WHERE ({target.value}) IS NOT NULL"
+        f'COPY (SELECT file_row_number AS id, {owner} AS "group", {columns} '
+        f"FROM raw WHERE ({target.value}) IS NOT NULL) TO {scratch} (FORMAT parquet)"
     )
+    connection.execute(f"CREATE VIEW typed AS SELECT * FROM read_parquet({scratch})")
 
 
 def _find_copies(connection: DuckDBPyConnection, features: list[Column], policy: Policy) -> dict[str, int]:
@@ -155,8 +143,8 @@ def _schema(
     connection: DuckDBPyConnection, dataset: str, features: list[Column], target: Column, task: str, grouped: bool
 ) -> dict[str, Any]:
     """What the records hold; category lists are sorted. Raises AuditError for one class or a constant target."""
-    described = [_describe(connection, column) for column in (*features, target)]
     records = _one(connection, "SELECT count(*) FROM records")
+    described = _describe(connection, [*features, target])
     if not records:
         raise AuditError(f"{dataset}: no records are left after conflicting ones were dropped; see `conflicts`")
     if task == "classification" and len(described[-1]["categories"]) < 2:
@@ -175,14 +163,19 @@ def _schema(
     }
 
 
-def _describe(connection: DuckDBPyConnection, column: Column) -> dict[str, Any]:
-    name = identifier(column.name)
-    missing = _one(connection, f"SELECT count(*) - count({name}) FROM records")
-    facts = {"name": column.name, "source": column.source, "type": column.type, "missing": missing}
-    if column.type == "categorical":
-        found = connection.execute(f"SELECT DISTINCT {name} FROM records WHERE {name} IS NOT NULL").fetchall()
-        facts["categories"] = sort_categories([value for (value,) in found])
-    return facts
+def _describe(connection: DuckDBPyConnection, columns: list[Column]) -> list[dict[str, Any]]:
+    missing = ", ".join(f"count(*) - count({identifier(column.name)})" for column in columns)
+    counts = connection.execute(f"SELECT {missing} FROM records").fetchone()
+    described = [
+        {"name": column.name, "source": column.source, "type": column.type, "missing": count}
+        for column, count in zip(columns, counts, strict=True)
+    ]
+    for facts in described:
+        if facts["type"] == "categorical":
+            name = identifier(facts["name"])
+            found = connection.execute(f"SELECT DISTINCT {name} FROM records WHERE {name} IS NOT NULL").fetchall()
+            facts["categories"] = sort_categories([value for (value,) in found])
+    return described
 
 
 def _one(connection: DuckDBPyConnection, query: str) -> Any:

@@ -7,7 +7,7 @@ and CSV has not, its text is text: categorical or text, never numbers or dates.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import duckdb
@@ -19,8 +19,28 @@ TYPES = ("numeric", "categorical", "text", "date")
 MISSING = ("?", "NA", "NaN", "nan")
 RESERVED = ("id", "group", "target", "side")
 STRAY = 0.05
+TOGETHER = 100  # columns: a query over thousands takes longer to plan than to run
 NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 ISO_DATE = r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a raw table is read.
+
+    task: classification (the target is read as categories) or regression (as numbers). types: by column, in place of
+    the detected ones. missing: texts that mean missing, as an empty cell does. missing_target: error, or drop such
+    rows. group: column of the unit. typed: whether the source has types of its own.
+    """
+
+    task: str
+    target: str
+    types: Mapping[str, str] = field(default_factory=dict)
+    drop: Sequence[str] = ()
+    missing: Sequence[str] = MISSING
+    missing_target: str = "error"
+    group: str | None = None
+    typed: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,33 +67,25 @@ class _Raw:
     dates: int = 0
 
 
-def infer(
-    connection: duckdb.DuckDBPyConnection,
-    target: str,
-    task: str,
-    types: Mapping[str, str],
-    drop: Sequence[str] = (),
-    missing: Sequence[str] = MISSING,
-    group: str | None = None,
-    typed: bool = False,
-) -> tuple[list[Column], Column]:
+def infer(connection: duckdb.DuckDBPyConnection, reading: Reading) -> tuple[list[Column], Column]:
     """Feature columns and target of the relation `raw` (with `file_row_number`).
 
-    task: classification (the target is read as categories) or regression (as numbers). missing: texts
-    that mean missing, as an empty cell does.
     Raises AuditError, naming column and data row but never a value, for an unknown column, a column without any value,
     numbers mixed with words, infinite values, a type that cannot be read, and a table without features.
     """
-    raw = _profile(connection, missing)
-    ignored = {target, group, *drop}
-    _known(raw, target=[target], group=[group] if group else [], drop=drop, types=types)
-    kept = [column for column in raw.values() if column.name not in ignored]
+    raw = _profile(connection, reading.missing)
+    group = [] if reading.group is None else [reading.group]
+    _known(raw, target=[reading.target], group=group, drop=reading.drop, types=reading.types)
+    kept = [column for column in raw.values() if column.name not in (reading.target, *group, *reading.drop)]
     if not kept:
-        raise AuditError(f"no features are left beside target {target!r}; see `drop`")
+        raise AuditError(f"no features are left beside target {reading.target!r}; see `drop`")
     if empty := [column.name for column in kept if not column.present]:
         raise AuditError(f"column {', '.join(map(repr, empty))}: missing in every row; `drop` it, or mend `missing`")
-    features = [_read(connection, column, types.get(column.name), _stored(column.name, raw), typed) for column in kept]
-    return features, _target(connection, raw[target], task)
+    features = [
+        _read(connection, column, reading.types.get(column.name), _stored(column.name, raw), reading.typed)
+        for column in kept
+    ]
+    return features, _target(connection, raw[reading.target], reading.task)
 
 
 def cleaned(column: str, missing: Sequence[str] = MISSING) -> str:
@@ -98,13 +110,21 @@ def sort_categories(values: Sequence[str]) -> list[str]:
 def _profile(connection: duckdb.DuckDBPyConnection, missing: Sequence[str]) -> dict[str, _Raw]:
     described = connection.execute("DESCRIBE raw").fetchall()
     columns = [_expressions(name, native, missing) for name, native, *_ in described if name != "file_row_number"]
-    counts = [
-        f"count({c.text}), count({c.number}), count_if(isinf({c.number})), "
-        f"count_if(regexp_full_match({c.text}, {literal(ISO_DATE)}) AND try_cast({c.text} AS TIMESTAMP) IS NOT NULL)"
-        for c in columns
-    ]
-    found = connection.execute(f"SELECT {', '.join(counts)} FROM raw").fetchone()
+    found: list[int] = []
+    for start in range(0, len(columns), TOGETHER):
+        counts = ", ".join(map(_counts, columns[start : start + TOGETHER]))
+        found += connection.execute(f"SELECT {counts} FROM raw").fetchone()
     return {c.name: _Raw(c.name, c.native, c.text, c.number, *found[4 * i : 4 * i + 4]) for i, c in enumerate(columns)}
+
+
+def _counts(column: _Raw) -> str:
+    """SQL of what is counted: values, numbers, infinite ones, dates."""
+    if column.native == "number":
+        return f"count({column.number}), count({column.number}), count_if(isinf({column.number})), 0"
+    dates = (
+        f"regexp_full_match({column.text}, {literal(ISO_DATE)}) AND try_cast({column.text} AS TIMESTAMP) IS NOT NULL"
+    )
+    return f"count({column.text}), count({column.number}), count_if(isinf({column.number})), count_if({dates})"
 
 
 def _expressions(name: str, native: str, missing: Sequence[str]) -> _Raw:
@@ -133,14 +153,17 @@ def _known(raw: Mapping[str, _Raw], **asked: Any) -> None:
 
 def _stored(name: str, taken: Mapping[str, _Raw]) -> str:
     """The name itself, unless the table of records uses it: then with underscores after it."""
-    others = {other.lower() for other in (*RESERVED, *(key for key in taken if key != name))}
-    while name.lower() in others:
+    if name.lower() not in RESERVED:
+        return name
+    others = {other.lower() for other in taken}
+    while name.lower() in (*RESERVED, *others):
         name += "_"
     return name
 
 
 def _read(connection: duckdb.DuckDBPyConnection, raw: _Raw, declared: str | None, stored: str, typed: bool) -> Column:
-    kind = declared or (_detect_text(connection, raw) if typed and raw.native == "text" else _detect(connection, raw))
+    detect = _detect_text if typed and raw.native == "text" else _detect
+    kind = declared or detect(connection, raw)
     if kind == "numeric":
         _all_finite_numbers(connection, raw)
         return Column(stored, raw.name, kind, raw.number)
