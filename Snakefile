@@ -40,6 +40,7 @@ include: "rules/common.smk"
 include: "rules/data.smk"
 include: "rules/models.smk"
 include: "rules/lira.smk"
+include: "rules/lira_evaluate.smk"
 include: "rules/views.smk"
 include: "rules/provenance.smk"
 

@@ -17,10 +17,84 @@ def views(study):
     tables = [name for name in TABLES if name.startswith(f"{study}_")]
     figures = [name for name in FIGURES if name.startswith(f"{study}_")]
     return [
-        *expand(
-            "<results>/tables/{name}.{kind}", name=tables, kind=["csv", "md", "tex"]
-        ),
-        *expand(
-            "<results>/figures/{name}.{kind}", name=figures, kind=["svg", "png", "pdf"]
-        ),
+        *expand("<results>/tables/{name}.{kind}", name=tables, kind=["csv", "md", "tex"]),
+        *expand("<results>/figures/{name}.{kind}", name=figures, kind=["svg", "png", "pdf"]),
     ]
+
+
+def data_entry(*keys):
+    """These keys of a data set's entry in the catalogue, as params."""
+    return lambda wildcards: {key: config["datasets"][wildcards.dataset][key] for key in keys}
+
+
+def data_file(wildcards):
+    entry = config["datasets"][wildcards.dataset]
+    return entry["path"] if entry["source"] == "file" else []
+
+
+def data_policy(wildcards):
+    """How a table is read, and what becomes of its copies."""
+    reading = data_entry("task", "target", "types", "drop", "missing", "missing_target", "group")
+    return reading(wildcards) | {key: config["data"][key] for key in ("duplicates", "conflicts")}
+
+
+def data_split(wildcards):
+    sample = data_entry("max_records", "balance")
+    return sample(wildcards) | config["data"]["splits"][wildcards.split]
+
+
+def local_checkpoint(wildcards):
+    path = config["models"][wildcards.model]["path"]
+    # A checkout gives every file a new mtime; the checksum in params tells whether the weights changed.
+    return ancient(Path(workflow.basedir, path)) if path else []
+
+
+LIRA = config["lira"]
+LIRA_SUPERSETS = [f"superset{i}" for i in range(LIRA["population_check"]["supersets"])]
+
+
+def lira_grid(wildcards):
+    """How the contexts of a grid are drawn: the leaves of the config that the draw depends on."""
+    check = LIRA["population_check"]
+    arm = {
+        "block": LIRA["sizes"][0],
+        "supersets": check["supersets"],
+        "targets": check["targets"],
+    }
+    if wildcards.grid == "efficient":
+        return arm | {"draw": LIRA["design"], "models": LIRA["models"], "context": None}
+    models = check["population_models"] if wildcards.grid == "population" else check["models"]
+    return arm | {"draw": "fixed_size", "models": models, "context": check["context"]}
+
+
+def lira_shard(wildcards):
+    return LIRA["shard"] if wildcards.grid == "efficient" else LIRA["population_check"]["shard"]
+
+
+def lira_shard_files(wildcards):
+    numbers = shards(lira_grid(wildcards)["models"], lira_shard(wildcards))
+    return expand("<results>/signals/lira/{{dataset}}/{{grid}}/{shard}.nc", shard=numbers)
+
+
+def lira_scores(*kinds):
+    """Files of tidy results: one for each table that is asked, or one for the study."""
+    folders = {
+        **dict.fromkeys(["simulation", "simulation_records", "audit"], [""]),
+        "population": [f"{name}/" for name in LIRA["population_check"]["datasets"]],
+    }
+    attacked = [f"{name}/" for name in LIRA["datasets"]]
+    return [f"<results>/scores/lira/{folder}{kind}.parquet" for kind in kinds for folder in folders.get(kind, attacked)]
+
+
+def lira_fpc_figure(*sizes):
+    return {
+        "files": lira_scores("simulation_records"),
+        "where": {"draw": ["fixed_size"], "size": sizes},
+    }
+
+
+# The paper's Figure 2 has N/N+ = .5, its Figure A3 the other fractions.
+LIRA_SIZES = sorted(
+    LIRA["simulation"]["sizes"],
+    key=lambda size: abs(size - LIRA["simulation"]["population"] / 2),
+)

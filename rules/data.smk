@@ -10,9 +10,7 @@ DATA = config["data"]
 
 TABLES |= {
     "data_dedup": {
-        "files": expand(
-            "<results>/data/{dataset}/dedup.parquet", dataset=DATA["datasets"]
-        ),
+        "files": expand("<results>/data/{dataset}/dedup.parquet", dataset=DATA["datasets"]),
         "layout": {"rows": ["dataset"], "columns": ["metric"]},
     },
     "data_splits": {
@@ -24,29 +22,6 @@ TABLES |= {
         "layout": {"rows": ["dataset", "split"], "columns": ["metric"]},
     },
 }
-
-
-def data_entry(*keys):
-    """These keys of a data set's entry in the catalogue, as params."""
-    return lambda wildcards: {
-        key: config["datasets"][wildcards.dataset][key] for key in keys
-    }
-
-
-def data_file(wildcards):
-    entry = config["datasets"][wildcards.dataset]
-    return entry["path"] if entry["source"] == "file" else []
-
-
-def data_policy(wildcards):
-    """How a table is read, and what becomes of its copies."""
-    reading = data_entry("task", "target", "types", "drop", "missing", "group")
-    return reading(wildcards) | {key: DATA[key] for key in ("duplicates", "conflicts")}
-
-
-def data_split(wildcards):
-    sample = data_entry("max_records", "balance")
-    return sample(wildcards) | DATA["splits"][wildcards.split]
 
 
 localrules:

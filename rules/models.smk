@@ -6,12 +6,6 @@ OUTPUT  <results>/models/{model}/weights.ckpt, model.json
 """
 
 
-def local_checkpoint(wildcards):
-    path = config["models"][wildcards.model]["path"]
-    # A checkout gives every file a new mtime; the checksum in params tells whether the weights changed.
-    return ancient(Path(workflow.basedir, path)) if path else []
-
-
 localrules:
     models_fetch_checkpoint,
     pretrain,

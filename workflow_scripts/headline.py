@@ -11,13 +11,16 @@ from memaudit.errors import AuditError
 from memaudit.job import run
 
 
+NAMES = ("attacks", "strategies", "claims")
+
+
 def main(job):
     folder = Path(job.params.run)
-    tables = {name: _read(folder / "tables" / f"{name}.csv") for name in ("lira_attacks", "lira_strategies", "lira_claims")}
+    attacks, strategies, claims = (_read(folder / f"tables/lira_{name}.csv") for name in NAMES)
     print(f"\nmemaudit: {folder}")
-    for line in (*_attacks(tables["lira_attacks"]), *_strategies(tables["lira_strategies"])):
+    for line in (*_attacks(attacks), *_strategies(strategies)):
         print(f"  {line}")
-    verdicts = tables["lira_claims"]["verdict"].value_counts()
+    verdicts = claims["verdict"].value_counts()
     print("  claims of the paper: " + ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items()))
     print(f"  tables in {folder}/tables, figures in {folder}/figures\n")
 
@@ -31,13 +34,14 @@ def _read(path: Path) -> pd.DataFrame:
 def _attacks(table: pd.DataFrame) -> list[str]:
     shown = table[(table.metric == "auc") & (table.attack == "lira mean") & (table.records == "members")]
     return [
-        f"{row.dataset}: LiRA's AUC is {row.estimate:.3f} [{row.low:.3f}, {row.high:.3f}], with nothing to find {row.null:.3f}"
+        f"{row.dataset}: LiRA's AUC is {row.estimate:.3f} [{row.low:.3f}, {row.high:.3f}]; "
+        f"where membership is permuted it is {row.null:.3f}"
         for row in shown.itertuples()
     ]
 
 
 def _strategies(table: pd.DataFrame) -> list[str]:
-    most = table[(table.access == "efficient") & (table.models == table.models.max())]
+    most = table[(table.metric == "tpr") & (table.access == "efficient") & (table.models == table.models.max())]
     return [
         f"{dataset}: TPR at FPR {fpr:g} is {_tpr(rows, 'naive')} read naively, {_tpr(rows, 'pp')} calibrated per record"
         for (dataset, fpr), rows in most.groupby(["dataset", "fpr"], sort=False)

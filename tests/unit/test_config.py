@@ -53,7 +53,7 @@ BAD = [
     ),
     ({"lira/population_check/context": 39}, "lira/population_check/context: must be smaller than `targets` - 1"),
     ({"lira/population_check/context": 30}, "context: 30 of 455 members of breast_cancer are more than 5%"),
-    ({"lira/population_check/datasets": ["digits"]}, "lira/population_check/datasets: digits must be one of lira/datasets"),
+    ({"lira/population_check/datasets": ["digits"]}, "population_check/datasets: digits must be one of lira/datasets"),
     ({"lira/population_check/supersets": 99}, "lira/population_check: 99 x 40 targets are more than the members of"),
     ({"lira/datasets": ["diabetes"]}, "lira/datasets: diabetes is no classification table"),
     ({"data/splits/lira/members": 1.5}, "data/splits/lira/members: must be less than 1, got 1.5"),

@@ -3,33 +3,58 @@
 import json
 import os
 import re
+import runpy
 import stat
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+
+from memaudit.errors import AuditError
+from memaudit.job import Paths
 
 LIMITS = {"tvd": 0.05, "ks": 0.05, "wasserstein": 0.05, "p_value": 0.001}
 
 
 @pytest.fixture
-def script(project, tmp_path):
-    """Run a script by hand in an empty folder; its exit code and what it said last."""
+def by_hand(project, tmp_path):
+    """Run a script as its docstring says, in an empty folder; its exit code and what it said last."""
 
-    def call(name, inputs=(), outputs=(), params=None, **wildcards):
+    def call(name, inputs, outputs, params, wildcards):
         command = [
             sys.executable, str(project / "workflow_scripts" / f"{name}.py"),
             "--input", *inputs, "--output", *outputs,
-            "--params", json.dumps(params or {}), "--wildcards", json.dumps(wildcards),
+            "--params", json.dumps(params), "--wildcards", json.dumps(wildcards),
         ]  # fmt: skip
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=os.environ.copy())
-        return done.returncode, (done.stderr.splitlines() or done.stdout.splitlines() or [""])[-1]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        return done.returncode, done.stderr
 
     return call
 
 
-def prepare(script, path, policy, settings, limits=LIMITS):
+@pytest.fixture
+def in_process(project, tmp_path, monkeypatch):
+    """Call a script's main here, without the seconds that a new process needs; its error, or an empty text."""
+    monkeypatch.chdir(tmp_path)
+    before = os.umask(0o077)
+
+    def call(name, inputs, outputs, params, wildcards):
+        main = runpy.run_path(str(project / "workflow_scripts" / f"{name}.py"))["main"]
+        job = {"input": Paths(inputs), "output": Paths(outputs), "threads": 1}
+        job |= {"params": SimpleNamespace(**params), "wildcards": SimpleNamespace(**wildcards)}
+        try:
+            main(SimpleNamespace(**job))
+        except AuditError as error:
+            return 1, str(error)
+        return 0, ""
+
+    yield call
+    os.umask(before)
+
+
+def prepare(run, path, policy, settings, limits=LIMITS):
     """Key, table, records, split, checks: the result of the last step that ran."""
     steps = [
         ("data_make_key", [], ["id.key"], {"public_id_key": None}),
@@ -49,7 +74,7 @@ def prepare(script, path, policy, settings, limits=LIMITS):
         ),
     ]  # fmt: skip
     for name, inputs, outputs, params in steps:
-        code, line = script(name, inputs, outputs, params, dataset="people", split="main")
+        code, line = run(name, inputs, outputs, params, {"dataset": "people", "split": "main"})
         if code:
             break
     return code, line
@@ -66,8 +91,8 @@ POLICY = {"task": "classification", "target": "pay", "duplicates": "drop", "conf
 HALVES = {"members": 0.5, "nonmembers": 0.5}
 
 
-def test_a_users_table_goes_all_the_way_and_stays_theirs(script, tmp_path):
-    assert prepare(script, people(tmp_path), POLICY, HALVES)[0] == 0
+def test_a_users_table_goes_all_the_way_and_stays_theirs(by_hand, tmp_path):
+    assert prepare(by_hand, people(tmp_path), POLICY, HALVES) == (0, "")
     assert json.loads((tmp_path / "d/splits/main.ok").read_text())["limits"] == LIMITS
     split = pd.read_parquet(tmp_path / "d/splits/main.parquet")
     assert split["side"].value_counts().to_dict() == {"members": 100, "nonmembers": 100}
@@ -78,8 +103,8 @@ def test_a_users_table_goes_all_the_way_and_stays_theirs(script, tmp_path):
     assert stat.S_IMODE((tmp_path / "d").stat().st_mode) == 0o700
 
 
-def test_an_unfair_split_stops_with_data_set_statistic_value_and_threshold(script, tmp_path):
-    code, line = prepare(script, people(tmp_path), POLICY, {"members": 3, "nonmembers": 100})
+def test_an_unfair_split_stops_with_data_set_statistic_value_and_threshold(in_process, tmp_path):
+    code, line = prepare(in_process, people(tmp_path), POLICY, {"members": 3, "nonmembers": 100})
     assert code == 1
     assert "data set people, split main: tvd 0.167 exceeds the limit 0.05" in line
     assert not (tmp_path / "d/splits/main.ok").exists()
@@ -93,7 +118,7 @@ def test_an_unfair_split_stops_with_data_set_statistic_value_and_threshold(scrip
         (POLICY, {"members": 150, "nonmembers": 60}, "data set people, split main: 150 members and 60 non-members"),
     ],
 )
-def test_bad_settings_end_in_one_line(script, tmp_path, policy, settings, line):
-    code, said = prepare(script, people(tmp_path), policy, settings)
+def test_bad_settings_end_in_one_line(in_process, tmp_path, policy, settings, line):
+    code, said = prepare(in_process, people(tmp_path), policy, settings)
     assert code == 1
     assert re.search(line, said), said

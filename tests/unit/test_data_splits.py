@@ -124,9 +124,9 @@ def test_a_fair_split_passes(tmp_path):
     assert faults == []
     assert found["tvd"]["estimate"] == 0
     assert (found["members"]["estimate"], found["nonmembers"]["estimate"]) == (200, 200)
-    auc = found["covariate_auc"]
-    assert auc["low"] < auc["estimate"] < auc["high"]
-    assert 0.4 < auc["null"] < 0.6
+    auc, null = found["covariate_auc"], found["covariate_null"]
+    assert null["low"] < auc["estimate"] < null["high"]
+    assert 0.4 < null["estimate"] == auc["null"] < 0.6
 
 
 def test_classes_that_differ_are_seen_with_value_and_limit(tmp_path):

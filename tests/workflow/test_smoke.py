@@ -1,21 +1,27 @@
 """The whole workflow on the smoke config: complete, repeatable, and it knows what an edit touches."""
 
+import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 from contextlib import contextmanager
 
+import numpy as np
 import pytest
 import xarray as xr
 
+from memaudit import tidy
 from memaudit.digest import SCRIPTS, closure
+from memaudit.io import read_table
 from memaudit.sidecar import read_all
 from workflow.conftest import Checkout
 
 pytestmark = pytest.mark.xdist_group("smoke")
 
 TABLES = ["data_dedup", "data_splits", "lira_strategies", "lira_attacks", "lira_fpr_calibration", "lira_fpc"]
-TABLES += ["lira_dp_audit", "lira_reliability", "lira_claims"]
+TABLES += ["lira_variances", "lira_dp_audit", "lira_reliability", "lira_claims"]
 FIGURES = ["strategies", "oracle", "sample_fpr", "roc", "fpc_sigma", "fpc_ratio", "fpc_fraction"]
 
 
@@ -88,6 +94,23 @@ def edited(path, text):
     finally:
         path.write_bytes(kept)
         os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+
+def test_a_permuted_design_claims_no_leak(smoke, tmp_path):
+    """Rows of the recorded design given to other models: nothing is left to find, and nothing is found."""
+    grid = xr.load_dataset(smoke.results / "signals/lira/wine/efficient.nc")
+    permuted = np.random.default_rng(0).permutation(grid.sizes["model"])
+    grid["design"] = grid.design.copy(data=grid.design.values[permuted])
+    grid.to_netcdf(tmp_path / "permuted.nc")
+    params = {"fpr": [0.1], "replicates": 100, "permutations": 39, "rmia": {"gamma": 2.0, "offline_a": 0.3}}
+    command = [sys.executable, "workflow_scripts/lira_compare_attacks.py", "--input", str(tmp_path / "permuted.nc")]
+    command += ["--output", f"tidy={tmp_path}/attacks.parquet", f"roc={tmp_path}/roc.parquet"]
+    command += ["--wildcards", '{"dataset": "wine"}', "--params", json.dumps({"seed": 1, "lira": params})]
+    subprocess.run(command, cwd=smoke.folder, check=True)
+    table = tidy.expand(read_table(tmp_path / "attacks.parquet"))
+    areas = table[table.metric == "auc"]
+    assert ((areas.low <= 0.5) & (areas.high >= 0.5)).sum() >= len(areas) - 1
+    assert not table.loc[table.metric.str.endswith("detected"), "estimate"].any()
 
 
 def test_results_do_not_depend_on_shards(smoke, tmp_path):

@@ -50,7 +50,8 @@ class Dataset(Section):
     rows: Count | None = Field(None, description="rows before deduplication, where known")
     group: str | None = Field(None, description="column of the person or household that replaces the row as the unit")
     drop: list[str] = Field([], description="columns that are not features")
-    missing: list[str] = Field([], description="marks of missing values beside the empty cell")
+    missing: list[str] = Field(["?", "NA", "NaN", "nan"], description="marks of missing values beside the empty cell")
+    missing_target: Literal["error", "drop"] = Field("error", description="records without a target")
     types: dict[str, Literal["numeric", "categorical", "text", "date"]] = Field(
         {}, description="types to use instead of the detected ones"
     )

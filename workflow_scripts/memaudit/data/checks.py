@@ -114,13 +114,12 @@ def _covariates(
     features, _ = encode(sample, {**schema, "columns": columns})
     auc, null, p_value = two_sample(features, (sample["side"] == MEMBERS).to_numpy(), unit_codes(sample), rng)
     center, spread = null.mean(), 1.96 * null.std(ddof=1)
-    method = f"{FOLDS}-fold boosted trees; low to high: {PERMUTATIONS} permutations of the sides"
-    shared = {"n": len(sample), "method": method}
+    n, folds, shuffles = len(sample), f"{FOLDS}-fold boosted trees", f"{PERMUTATIONS} permutations of the sides"
+    interval = {"low": center - spread, "high": center + spread}
     return [
-        tidy.row(
-            "data", setting, "covariate_auc", auc, low=center - spread, high=center + spread, null=center, **shared
-        ),
-        tidy.row("data", setting, "covariate_p", p_value, unit=UNITS["covariate_p"], **shared),
+        tidy.row("data", setting, "covariate_auc", auc, null=center, n=n, method=folds),
+        tidy.row("data", setting, "covariate_null", center, n=n, method=shuffles, **interval),
+        tidy.row("data", setting, "covariate_p", p_value, unit=UNITS["covariate_p"], n=n, method=shuffles),
     ]
 
 

@@ -65,6 +65,12 @@ def t_interval(values: Array) -> tuple[float, float]:
     return float(values.mean() - half), float(values.mean() + half)
 
 
+def mean_interval(values: Array, replicates: int, rng: np.random.Generator) -> tuple[float, float]:
+    """95 % bootstrap interval of the mean of independent values, (record,)."""
+    weights = rng.multinomial(len(values), np.full(len(values), 1 / len(values)), size=replicates)
+    return interval(weights @ values / len(values))
+
+
 def auc_replicates(ranking: Ranking, shape: tuple[int, int], weights: Weights) -> Array:
     """AUC of every replicate: exact up to a million cells, above that linear in the weights (`linear_auc`)."""
     if len(ranking.order) > EXACT_CELLS:

@@ -12,46 +12,36 @@ from memaudit.calibration.gaussian import CONVENTIONS, fit, require_shadows
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 HALVINGS = 60
 
 
 @dataclass(frozen=True)
-class VarianceDiagnostics:
-    """negative_gap: share of records with mu_in < mu_out; ratio_quantiles: of sigma_in / sigma_out at `QUANTILES`;
-    weak_one_sided: share of records where the likelihood-ratio test's TPR exceeds the one-sided test's by more than the
-    margin; one_sided, two_sided: those TPRs, mean over records, at the given FPR."""
+class Tests:
+    """What each test could do on each record with exactly its two Gaussians, arrays (record,).
 
-    negative_gap: float
-    ratio_quantiles: tuple[float, ...]
-    weak_one_sided: float
-    one_sided: float
-    two_sided: float
+    gap: mu_in - mu_out; ratio: sigma_in / sigma_out; one_sided, best: TPR of the post-processed test and of the
+    likelihood-ratio test at the given FPR.
+    """
+
+    gap: Array
+    ratio: Array
+    one_sided: Array
+    best: Array
 
 
-def variance_diagnostics(
-    signals: Array, design: Mask, *, fpr: float = 0.01, margin: float = 0.01
-) -> VarianceDiagnostics:
-    """Gaussian fits (ddof 1, all models) of every record, and what each test could do with exactly these two Gaussians.
+def compare_tests(signals: Array, design: Mask, fpr: float) -> Tests:
+    """Gaussian fits (ddof 1, all models) of every record and the power of both tests.
 
     With delta = |mu_in - mu_out| / sigma_out and r = sigma_in / sigma_out both TPRs have closed forms; r = 1 makes the
     tests one. r is estimated: at n models a side it scatters by 1/sqrt(n) even where the deviations are equal, so at
-    few models "weak" counts noise too. signals, design: (model, record).
+    few models the best test's gain is noise too. signals, design: (model, record).
     Raises AuditError where a record has fewer than 3 models on one side.
     """
     require_shadows(design)
     inside, outside = (fit(signals, member, CONVENTIONS["ddof1"]) for member in (design, ~design))
     gap = inside.centre - outside.centre
     delta, ratio = np.abs(gap) / outside.sigma, inside.sigma / outside.sigma
-    one = one_sided_tpr(delta, ratio, fpr)
-    two = likelihood_ratio_tpr(delta, ratio, fpr)
-    return VarianceDiagnostics(
-        float((gap < 0).mean()),
-        tuple(np.quantile(ratio, QUANTILES).tolist()),
-        float((two - one > margin).mean()),
-        float(one.mean()),
-        float(two.mean()),
-    )
+    return Tests(gap, ratio, one_sided_tpr(delta, ratio, fpr), likelihood_ratio_tpr(delta, ratio, fpr))
 
 
 def one_sided_tpr(delta: Array, ratio: Array, fpr: float) -> Array:
