@@ -10,7 +10,6 @@ import pandas as pd
 from memaudit.errors import AuditError
 from memaudit.job import run
 
-
 NAMES = ("attacks", "strategies", "claims")
 
 

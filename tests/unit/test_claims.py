@@ -1,4 +1,4 @@
-"""A claim is reproduced only where intervals say so; an inconclusive result is an honest "not reproduced"."""
+"""A claim is reproduced only where intervals say so; an inconclusive result is an honest "not testable"."""
 
 from pathlib import Path
 
@@ -56,7 +56,7 @@ def test_disjoint_intervals_reproduce_and_the_verdict_names_its_numbers():
 
 def test_overlapping_intervals_do_not_reproduce_and_say_why():
     result = verdict(claim(), *both(0.5, 0.4, half=0.06))
-    assert result["verdict"] == "not reproduced"
+    assert result["verdict"] == "not testable at this scale"
     assert "intervals too wide" in result["reason"]
 
 
@@ -75,14 +75,14 @@ def test_sides_are_paired_within_a_setting_never_across():
 
 def test_a_share_of_comparisons_may_be_enough_where_the_claim_says_so():
     rows = (*both(0.5, 0.4, fpr=0.1), *both(0.2, 0.2, fpr=0.01))
-    assert verdict(claim(), *rows)["verdict"] == "not reproduced"
+    assert verdict(claim(), *rows)["verdict"] == "not testable at this scale"
     assert verdict(claim(share=0.5), *rows)["verdict"] == "reproduced"
 
 
 def test_a_paired_difference_decides_over_overlapping_intervals():
     paired = claim(difference={"metric": "tpr_difference", "where": {"strategy": "naive-pp"}})
     rows = both(0.5, 0.45, half=0.1)
-    assert verdict(paired, *rows)["verdict"] == "not reproduced"
+    assert verdict(paired, *rows)["verdict"] == "not testable at this scale"
     difference = row("tpr_difference", 0.05, 0.01, strategy="naive-pp")
     assert verdict(paired, *rows, difference)["verdict"] == "reproduced"
     against = row("tpr_difference", -0.05, 0.01, strategy="naive-pp")
@@ -99,7 +99,7 @@ def test_too_small_a_scale_or_no_rows_or_no_interval_is_not_testable():
 
 @pytest.mark.parametrize(
     ("estimate", "half", "expected"),
-    [(0.705, 0.002, "reproduced"), (0.705, 0.02, "not reproduced"), (0.73, 0.002, "not reproduced")],
+    [(0.705, 0.002, "reproduced"), (0.705, 0.02, "not testable at this scale"), (0.73, 0.002, "not reproduced")],
 )
 def test_close_needs_the_whole_interval_within_the_tolerance(estimate, half, expected):
     close = claim("close", left={"metric": "ratio"}, right={"value": 0.7071}, tolerance=0.01)
@@ -135,7 +135,7 @@ def test_at_most_holds_within_its_margin_and_only_there():
         ((0.3, 0.2, 0.1), "reproduced"),
         ((0.1, 0.2, 0.3), "not reproduced"),
         ((0.3, 0.1, 0.2), "not reproduced"),
-        ((0.2, 0.2, 0.19), "not reproduced"),
+        ((0.2, 0.2, 0.19), "not testable at this scale"),
     ],
 )
 def test_a_trend_needs_disjoint_ends_and_no_step_back(estimates, expected):

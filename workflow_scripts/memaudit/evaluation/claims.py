@@ -87,7 +87,7 @@ class Claim(Strict):
     relative: bool = False
     where: dict[str, Range | list[Scalar] | Scalar | None] = {}
     needs: dict[str, float] = {}
-    share: float = Field(1.0, gt=0, le=1)
+    share: float = Field(0.8, gt=0, le=1)
     note: str = ""
 
     @model_validator(mode="after")
@@ -145,8 +145,8 @@ def _complaint(raw: object, loc: tuple[int | str, ...], msg: str, **_: object) -
 def verdicts(claims: list[Claim], results: pd.DataFrame) -> pd.DataFrame:
     """One row per claim, from tidy results: id, paper, place, claim, paper_value, ours, verdict, reason.
 
-    The verdict is "reproduced", "not reproduced" (also where the intervals cannot tell: the reason says so), or "not
-    testable at this scale" (no rows, none large enough, or none with an interval).
+    The verdict is "reproduced" where the claim's share of the comparisons holds; else "not reproduced" where any shows
+    the opposite; else "not testable at this scale": no rows, none large enough, or intervals that cannot tell.
     """
     table = tidy.expand(results)
     return pd.DataFrame([_verdict(claim, table) for claim in claims])
@@ -173,7 +173,8 @@ def _verdict(claim: Claim, table: pd.DataFrame) -> dict[str, str]:
     if not judged:
         verdict, reason = "not testable at this scale", "the rows have no interval" if found else _missing(claim)
     else:
-        verdict = "reproduced" if count["holds"] >= claim.share * len(judged) else "not reproduced"
+        undecided = "not reproduced" if count["opposite"] else "not testable at this scale"
+        verdict = "reproduced" if count["holds"] >= claim.share * len(judged) else undecided
         reason = f"holds in {count['holds']} of {len(judged)} comparisons" + "".join(
             f", {count[outcome]} {text}"
             for outcome, text in (
@@ -256,7 +257,7 @@ def _trends(claim: Claim, rows: pd.DataFrame) -> Iterator[Comparison]:
         (first, last), steps = (values[0], values[-1]), pairwise(values)
         reversed_step = any(_gap(b, a, sign) > 0 for a, b in steps) and claim.left.quantity == "estimate"
         margin, against = _gap(first, last, sign), _gap(last, first, sign)
-        outcome = "opposite" if against > 0 else "holds" if margin > 0 and not reversed_step else "inconclusive"
+        outcome = "opposite" if against > 0 or reversed_step else "holds" if margin > 0 else "inconclusive"
         ends = group[claim.along].iloc[[0, -1]].tolist()
         numbers = f"{first} at {ends[0]:g}, {last} at {ends[1]:g}" + (", with a step back" if reversed_step else "")
         setting = _text(group.iloc[0].drop(claim.along), claim)
