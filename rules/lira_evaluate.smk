@@ -9,21 +9,19 @@ TABLES |= {
     "lira_strategies": {
         "files": lira_scores("strategies"),
         "layout": {
-            "rows": ["dataset", "access", "fpr", "models"],
+            "rows": ["dataset", "access", "models", "fpr"],
             "columns": ["strategy"],
+            "where": {"metric": "tpr"},
         },
     },
     "lira_attacks": {
         "files": lira_scores("attacks"),
-        "layout": {
-            "rows": ["dataset", "records", "attack"],
-            "columns": ["metric"],
-        },
+        "layout": {"rows": ["dataset", "records", "attack"], "columns": ["metric"], "null": True},
     },
     "lira_fpr_calibration": {
         "files": lira_scores("calibration"),
         "layout": {
-            "rows": ["dataset", "access", "fpr", "models", "metric"],
+            "rows": ["dataset", "models", "fpr", "metric"],
             "columns": ["strategy"],
             "where": {"access": "efficient"},
         },
@@ -31,18 +29,15 @@ TABLES |= {
     "lira_fpc": {"files": lira_scores("simulation", "population"), "layout": None},
     "lira_dp_audit": {
         "files": lira_scores("audit"),
-        "layout": {
-            "rows": ["dataset", "true_epsilon", "models", "fpr", "metric"],
-            "columns": ["score"],
-        },
+        "layout": {"rows": ["dataset", "true_epsilon", "models", "fpr", "metric"], "columns": ["score"]},
     },
     "lira_variances": {
         "files": lira_scores("variances"),
-        "layout": {"rows": ["dataset", "models", "fpr"], "columns": ["metric"]},
+        "layout": {"rows": ["dataset", "models", "fpr"], "columns": ["metric"], "null": True},
     },
     "lira_reliability": {
         "files": lira_scores("reliability"),
-        "layout": {"rows": ["dataset", "models"], "columns": ["metric"]},
+        "layout": {"rows": ["dataset", "models"], "columns": ["metric"], "null": True},
     },
 }
 FIGURES |= {

@@ -52,3 +52,11 @@ def test_names_from_data_are_escaped(tmp_path):
     assert (tmp_path / "t.md").read_text().splitlines()[-1] == r"| a\|b_&lt;i&gt;&% | 0.123 |".replace("&%", "&%")
     assert r"a|b\_\textless{}i\textgreater{}\&\%" in (tmp_path / "t.tex").read_text()
     assert "0.123456" in (tmp_path / "t.csv").read_text()
+
+
+def test_a_layout_can_show_the_null_beside_the_estimate():
+    row = tidy.row("lira", {"dataset": "wine"}, "auc", 0.6, low=0.5, high=0.7, null=0.5)
+    assert (
+        tables.arrange(tidy.expand(tidy.frame([row])), ["dataset"], ["metric"], null=True)["auc"][0]
+        == "0.6 [0.5, 0.7] (0.5)"
+    )

@@ -16,13 +16,14 @@ pytestmark = pytest.mark.xdist_group("readme")
 def customers(folder):
     rng = np.random.default_rng(0)
     rows = 400
+    household = rng.integers(0, 250, rows)
     table = pd.DataFrame(
         {
-            "household": rng.integers(0, 250, rows),
+            "household": household,
             "age": rng.integers(18, 90, rows),
             "income": rng.normal(3e4, 1e4, rows).round(2),
             "region": rng.choice(["north", "south", "east"], rows),
-            "churn": rng.choice(["yes", "no"], rows),
+            "churn": np.where(household % 3 == 0, "yes", "no"),
         }
     )
     table.to_csv(folder / "customers.csv", index=False)

@@ -42,9 +42,13 @@ def write(table: pd.DataFrame, path: str | Path, layout: Mapping[str, Any] | Non
 
 
 def arrange(
-    results: pd.DataFrame, rows: list[str], columns: list[str], where: Mapping[str, Any] | None = None
+    results: pd.DataFrame,
+    rows: list[str],
+    columns: list[str],
+    where: Mapping[str, Any] | None = None,
+    null: bool = False,
 ) -> pd.DataFrame:
-    """Expanded tidy results as a table for readers: "estimate [low, high]" in each cell.
+    """Expanded tidy results as a table for readers: "estimate [low, high]" in each cell, and "(null)" where asked for.
 
     rows, columns: keys that name the lines and the columns; where: values that other keys must have (a list: one of
     them). Raises ValueError where two results fall into one cell: the layout then forgets a key.
@@ -59,15 +63,15 @@ def arrange(
         key = tuple(result[name] for name in rows), tuple(result[name] for name in columns)
         if key in cells:
             raise ValueError(f"{key}: two results for one cell")
-        cells[key] = _with_interval(result)
+        cells[key] = _with_interval(result, null)
     body = [[*line, *(cells.get((line, head), "") for head in heads)] for line in lines]
     return pd.DataFrame(body, columns=[*rows, *(" ".join(map(str, head)) for head in heads)])
 
 
-def _with_interval(result: Mapping[str, Any]) -> str:
-    low, high = _cell(result["low"]), _cell(result["high"])
+def _with_interval(result: Mapping[str, Any], null: bool) -> str:
+    low, high, chance = (_cell(result[name]) for name in ("low", "high", "null"))
     interval = "" if low == high == MISSING else f" [{low}, {high}]"
-    return _cell(result["estimate"]) + interval
+    return _cell(result["estimate"]) + interval + (f" ({chance})" if null and chance != MISSING else "")
 
 
 def _cell(value: Any) -> str:
