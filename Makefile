@@ -9,15 +9,17 @@ export PYTHONPATH :=
 help: ## list the targets
 	@grep -hE '^[a-zA-Z.-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-.venv: requirements.lock ## the environment: every package at the version that requirements.lock pins
+.venv: .venv/complete ## the environment: every package at the version that requirements.lock pins
+.venv/complete: requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "memaudit needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1); try: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
 	@echo "memaudit: making .venv from requirements.lock (about 2 GB; a minute or two)"
-	@rm -rf .venv && $(PYTHON) -m venv .venv
+	@rm -rf .venv && $(PYTHON) -m venv .venv >/dev/null 2>&1 || { rm -rf .venv; \
+	  echo "memaudit: $(PYTHON) cannot make a virtual environment; install its venv module (Debian: python3-venv)" >&2; exit 1; }
 	@$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements.lock >.venv/install.log 2>&1 || { \
-	  grep -m1 '^ERROR' .venv/install.log >&2; echo "memaudit: a package of requirements.lock cannot be had; mend the network or the index and run again" >&2; \
-	  rm -rf .venv; exit 1; }
-	@touch .venv
+	  grep -m1 '^ERROR' .venv/install.log >&2; rm -rf .venv; \
+	  echo "memaudit: a package of requirements.lock cannot be had; mend the network or the index and run again" >&2; exit 1; }
+	@touch .venv/complete
 
 demo: .venv ## run the default workflow on embedded data and print its headline numbers
 	@echo "memaudit: running config/config.yaml (results/demo); a second run does nothing"
@@ -39,13 +41,14 @@ bench: .venv ## time each hot path against the naive way; writes results/bench/*
 	$(call BENCH,evaluate_grid,{"models": 4096$(,) "records": 10000$(,) "loop_records": 200})
 	$(call BENCH,deduplicate,{"rows": 10000000$(,) "peer_rows": 1000000$(,) "scratch": "results/bench"})
 
-pretrain: .venv ## train resources/tabicl-small again (hours)
-	$(BIN)/snakemake --cores 1 pretrain
+pretrain: .venv ## train resources/tabicl-small again (hours); TABLES=folder of NAME.csv.gz for its benchmark
+	$(BIN)/snakemake --cores 1 $(if $(TABLES),--config pretrain='{"tables": "$(abspath $(TABLES))"}') -- pretrain
+	cp results/demo/pretrained/tabicl-small/* resources/tabicl-small/
 
 envs: .venv ## write envs/*.yaml from requirements.lock
 	@PYTHONPATH=workflow_scripts $(BIN)/python -m memaudit.environments
 
-docs: .venv ## write config/schema.json, config/README.md and the generated pages of docs/
+docs: .venv ## write config/schema.json and config/README.md
 	@PYTHONPATH=workflow_scripts $(BIN)/python -m memaudit.config.reference
 
 lock: ## resolve requirements.in into requirements.lock (needs the package index)

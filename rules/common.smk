@@ -43,28 +43,37 @@ def data_split(wildcards):
     return sample(wildcards) | config["data"]["splits"][wildcards.split]
 
 
+def in_project(path):
+    """A file of the project, by the path that it has from the working folder."""
+    return os.path.relpath(Path(workflow.basedir, path))
+
+
 def local_checkpoint(wildcards):
     path = config["models"][wildcards.model]["path"]
     # A checkout gives every file a new mtime; the checksum in params tells whether the weights changed.
-    return ancient(Path(workflow.basedir, path)) if path else []
+    return ancient(in_project(path)) if path else []
+
+
+def local_checksum(wildcards):
+    path = config["models"][wildcards.model]["path"]
+    return sha256(in_project(path)) if path else None
 
 
 LIRA = config["lira"]
+# An evaluation holds several float64 copies of its grid: at the paper's 8,192 x 10,000 some 0.7 GB each.
+LIRA_MEMORY = 2000 + LIRA["models"]
+LIRA_RUNTIME = f"{30 + LIRA['models'] // 10}m"
 LIRA_SUPERSETS = [f"superset{i}" for i in range(LIRA["population_check"]["supersets"])]
 
 
 def lira_grid(wildcards):
     """How the contexts of a grid are drawn: the leaves of the config that the draw depends on."""
-    check = LIRA["population_check"]
-    arm = {
-        "block": LIRA["sizes"][0],
-        "supersets": check["supersets"],
-        "targets": check["targets"],
-    }
     if wildcards.grid == "efficient":
-        return arm | {"draw": LIRA["design"], "models": LIRA["models"], "context": None}
+        return {"draw": LIRA["design"], "models": LIRA["models"], "block": LIRA["sizes"][0]}
+    check = LIRA["population_check"]
     models = check["population_models"] if wildcards.grid == "population" else check["models"]
-    return arm | {"draw": "fixed_size", "models": models, "context": check["context"]}
+    shared = {key: check[key] for key in ("context", "supersets", "targets")}
+    return shared | {"draw": "fixed_size", "models": models}
 
 
 def lira_shard(wildcards):

@@ -20,13 +20,13 @@ rule lira_draw_designs:
     log:
         "<results>/logs/lira_draw_designs/{dataset}/{grid}.log",
     conda:
-        "../envs/tabular.yaml"
+        "../envs/data.yaml"
     threads: 1
     resources:
         mem_mb=2000,
         runtime="10m",
     params:
-        code=digest("lira_draw_designs", env="tabular"),
+        code=digest("lira_draw_designs", env="data"),
         seed=config["seed"],
         grid=lira_grid,
     script:

@@ -79,8 +79,8 @@ rule lira_evaluate_strategies:
         "../envs/statistics.yaml"
     threads: 1
     resources:
-        mem_mb=8000,
-        runtime="30m",
+        mem_mb=LIRA_MEMORY,
+        runtime=LIRA_RUNTIME,
     params:
         code=digest("lira_evaluate_strategies", env="statistics"),
         seed=config["seed"],
@@ -104,8 +104,8 @@ rule lira_compare_attacks:
         "../envs/statistics.yaml"
     threads: 1
     resources:
-        mem_mb=8000,
-        runtime="30m",
+        mem_mb=LIRA_MEMORY,
+        runtime=LIRA_RUNTIME,
     params:
         code=digest("lira_compare_attacks", env="statistics"),
         seed=config["seed"],
@@ -128,8 +128,8 @@ rule lira_rank_records:
         "../envs/statistics.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime="30m",
+        mem_mb=LIRA_MEMORY,
+        runtime=LIRA_RUNTIME,
     params:
         code=digest("lira_rank_records", env="statistics"),
         seed=config["seed"],
@@ -154,8 +154,8 @@ rule lira_compare_tests:
         "../envs/statistics.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime="30m",
+        mem_mb=LIRA_MEMORY,
+        runtime=LIRA_RUNTIME,
     params:
         code=digest("lira_compare_tests", env="statistics"),
         seed=config["seed"],
@@ -180,8 +180,8 @@ rule lira_predict_population:
         "../envs/statistics.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime="30m",
+        mem_mb=LIRA_MEMORY,
+        runtime=LIRA_RUNTIME,
     params:
         code=digest("lira_predict_population", env="statistics"),
         seed=config["seed"],
@@ -229,8 +229,8 @@ rule lira_audit_privacy:
         "../envs/statistics.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime="30m",
+        mem_mb=LIRA_MEMORY,
+        runtime=LIRA_RUNTIME,
     params:
         code=digest("lira_audit_privacy", env="statistics"),
         seed=config["seed"],

@@ -20,16 +20,16 @@ rule models_fetch_checkpoint:
         sidecar="<results>/provenance/models_fetch_checkpoint/{model}.json",
     log:
         "<results>/logs/models_fetch_checkpoint/{model}.log",
-    retries: 3
     conda:
-        "../envs/tabular.yaml"
+        "../envs/data.yaml"
     threads: 1
     resources:
         mem_mb=1000,
         runtime="30m",
     params:
-        code=digest("models_fetch_checkpoint", env="tabular"),
+        code=digest("models_fetch_checkpoint", env="data"),
         entry=lookup("models/{model}", within=config),
+        weights=local_checksum,
     script:
         "../workflow_scripts/models_fetch_checkpoint.py"
 

@@ -19,7 +19,7 @@ wildcard_constraints:
 
 rule views_judge_claims:
     input:
-        claims=ancient(Path(workflow.basedir, "config", "claims.yaml")),
+        claims=ancient(in_project("config/claims.yaml")),
         results=lambda wildcards: CLAIMS[wildcards.study],
     output:
         "<results>/scores/{study}/claims.parquet",
@@ -34,7 +34,7 @@ rule views_judge_claims:
         runtime="10m",
     params:
         code=digest("views_judge_claims", env="statistics"),
-        claims=sha256(Path(workflow.basedir, "config", "claims.yaml")),
+        claims=sha256(in_project("config/claims.yaml")),
     script:
         "../workflow_scripts/views_judge_claims.py"
 

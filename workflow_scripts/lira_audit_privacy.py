@@ -25,7 +25,7 @@ def main(job):
             "adjacency": ADJACENCY[grid.draw],
             "delta": delta,
         }
-        rows += _audit(grid.signal.values.astype(float), grid.design.values, keys, job.params)
+        rows += _audit(grid.signal.values.astype(float), grid.design.values, keys, job.params, grid.unit.values)
     for epsilon in audit["toy_epsilons"]:
         rng = seeds.generator(job.params.seed, "lira", "audit", "toy", epsilon)
         # Records of every sensitivity up to 1: the mechanism is as leaky as stated for the last ones alone.
@@ -38,7 +38,7 @@ def main(job):
     return {"seed": job.params.seed}
 
 
-def _audit(signals: np.ndarray, design: np.ndarray, keys: dict, params) -> list[dict]:
+def _audit(signals: np.ndarray, design: np.ndarray, keys: dict, params, units: np.ndarray | None = None) -> list[dict]:
     pooled = {
         "naive": calibrate(signals, design, "lira"),
         "pp": calibrate(signals, design, "postprocessed"),
@@ -46,7 +46,7 @@ def _audit(signals: np.ndarray, design: np.ndarray, keys: dict, params) -> list[
     rows = []
     for fpr in params.fpr:
         rng = seeds.generator(params.seed, "lira", "audit", *keys.values(), fpr)
-        points = [audit_pooled(name, scores, design, fpr, keys["delta"], rng) for name, scores in pooled.items()]
+        points = [audit_pooled(name, scores, design, fpr, keys["delta"], rng, units) for name, scores in pooled.items()]
         points.append(audit_best_record(signals, design, fpr, keys["delta"], rng))
         rows += [row for point in points for row in _rows(point, keys | {"fpr": fpr, "score": point.score})]
     return rows

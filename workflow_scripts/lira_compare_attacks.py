@@ -5,7 +5,8 @@ python workflow_scripts/lira_compare_attacks.py --input wine.nc --output tidy=at
     --params '{"seed": 1, "lira": {"fpr": [0.1, 0.01], "replicates": 200, "permutations": 99,
         "rmia": {"gamma": 2.0, "offline_a": 0.3}}}'
 
-The placebo asks the same about records that are in no context at all, under a design drawn for show.
+LiRA's fits leave the target and a partner from the other side out, so that chance alone gives 0.5 at any number of
+models; "as published" leaves out the target alone. The placebo asks the same about records that are in no context.
 """
 
 from collections.abc import Iterator
@@ -40,7 +41,7 @@ def main(job):
         rows += _rows(estimates, {"dataset": dataset, "records": "members", "attack": attack})
         print(f"{attack}: AUC {estimates[0].estimate:.3f}", flush=True)
     rng = seeds.generator(job.params.seed, "lira", dataset, "placebo")
-    shown = designs.expand(*_placebo_design(len(design), others.unit.values, rng))
+    shown = designs.expand(*_placebo_design(grid.draw, len(design), others.unit.values, rng))
     _, method, options = attacks[PLACEBO]
     estimates = _judged(others.signal.values.astype(float), shown, others.unit.values, method, options, lira, rng)
     rows += _rows(estimates, {"dataset": dataset, "records": "placebo", "attack": PLACEBO})
@@ -61,10 +62,11 @@ def _attacks(signals: np.ndarray, population: np.ndarray, rmia: dict) -> dict[st
     return {
         "signal alone": (signals, "raw", {}),
         "lira mean": (signals, "lira", {"convention": "mean"}),
+        "lira mean, as published": (signals, "lira", {"convention": "mean", "leave": "self"}),
         "lira median": (signals, "lira", {"convention": "median"}),
         "lira ddof1": (signals, "lira", {"convention": "ddof1"}),
         "lira fixed variance": (signals, "lira", {"spread": "pooled"}),
-        "lira offline": (signals, "lira_offline", {}),
+        "lira offline, cdf": (signals, "lira_offline", {"form": "cdf"}),
         "post-processed": (signals, "postprocessed", {}),
         "rmia": (probabilities, "rmia", options),
         "rmia offline": (probabilities, "rmia", options | {"offline": rmia["offline_a"]}),
@@ -77,9 +79,13 @@ def _judged(values, design, groups, method: str, options: dict, lira: dict, rng:
     return judge(scores, design, fprs=lira["fpr"], rng=rng, groups=groups, replicates=lira["replicates"], null=null)
 
 
-def _placebo_design(models: int, units: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def _placebo_design(
+    draw: str, models: int, units: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """A design of the study's own kind, for show; and the units that it is drawn for."""
     codes = np.unique(units, return_inverse=True)[1]
-    return designs.balanced(models, codes.max() + 1, rng), codes
+    shown = designs.balanced if draw == "balanced" else designs.bernoulli
+    return shown(models, codes.max() + 1, rng), codes
 
 
 def _rows(estimates: list[Estimate], keys: dict[str, Any]) -> Iterator[dict]:

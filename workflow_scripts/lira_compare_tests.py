@@ -25,12 +25,12 @@ def main(job):
     for fpr in job.params.fpr:
         tests = compare_tests(grid.signal.values.astype(float), grid.design.values, fpr)
         keys = {"dataset": job.wildcards.dataset, "models": grid.sizes["model"], "fpr": fpr}
-        rows += _rows(tests, keys, job.params.replicates, rng)
+        rows += _rows(tests, keys, job.params.replicates, rng, grid.unit.values)
     write_table(tidy.frame(rows), job.output[0])
     return {"seed": job.params.seed}
 
 
-def _rows(tests: Tests, keys: dict, replicates: int, rng: np.random.Generator) -> Iterator[dict]:
+def _rows(tests: Tests, keys: dict, replicates: int, rng: np.random.Generator, units: np.ndarray) -> Iterator[dict]:
     shares = {
         "members score lower": tests.gap < 0,
         "IN is wider": tests.ratio > 1,
@@ -46,7 +46,7 @@ def _rows(tests: Tests, keys: dict, replicates: int, rng: np.random.Generator) -
         "TPR best": keys["fpr"],
     }
     for metric, values in shares.items():
-        low, high = mean_interval(values.astype(float), replicates, rng)
+        low, high = mean_interval(values.astype(float), replicates, rng, units)
         yield tidy.row(
             "lira",
             keys,

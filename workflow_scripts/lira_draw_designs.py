@@ -2,8 +2,7 @@
 
 python workflow_scripts/lira_draw_designs.py --input records=records.parquet split=lira.parquet --output design.nc \
     --wildcards '{"dataset": "wine", "grid": "efficient"}' \
-    --params '{"seed": 1, "grid": {"draw": "balanced", "models": 64, "block": 16,
-        "supersets": 2, "targets": 40, "context": 0}}'
+    --params '{"seed": 1, "grid": {"draw": "balanced", "models": 64, "block": 16}}'
 
 Grids: `efficient` draws halves of all members, as efficient LiRA does; `superset<i>` draws contexts from few records;
 `population` draws contexts of that same size from all members, and asks only about the supersets' records.
@@ -16,8 +15,11 @@ import xarray as xr
 
 from memaudit import seeds
 from memaudit.data import designs
+from memaudit.errors import AuditError
 from memaudit.io import read_table, write_grid
 from memaudit.job import run
+
+MOST_OF_POPULATION = 0.05
 
 
 def main(job):
@@ -25,7 +27,7 @@ def main(job):
     records = _sided(job.input.records, job.input.split)
     member, unit = (records.side == "members").to_numpy(), designs.unit_codes(records)
     streams = [seeds.generator(job.params.seed, "lira", dataset, name) for name in ("supersets", f"{grid} design")]
-    superset = _supersets(member, unit, arm["supersets"], arm["targets"], streams[0])
+    superset = np.full(len(records), -1) if grid == "efficient" else _supersets(member, unit, arm, dataset, streams[0])
 
     drawn = superset == int(grid.removeprefix("superset")) if grid.startswith("superset") else member
     units = pd.factorize(unit[drawn])[0]
@@ -56,14 +58,21 @@ def _draw(arm: dict, units: int, rng: np.random.Generator) -> np.ndarray:
         return designs.balanced(arm["models"], units, rng, block=arm["block"])
     if arm["draw"] == "bernoulli":
         return designs.bernoulli(arm["models"], units, rng)
-    return designs.fixed_size(arm["models"], units, arm["context"] or units // 2, rng)
+    return designs.fixed_size(arm["models"], units, arm.get("context", units // 2), rng)
 
 
-def _supersets(member: np.ndarray, unit: np.ndarray, count: int, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Number of the small superset that a record belongs to, -1 for none: `size` units each, none in two."""
+def _supersets(member: np.ndarray, unit: np.ndarray, arm: dict, dataset: str, rng: np.random.Generator) -> np.ndarray:
+    """Number of the small superset that a record belongs to, -1 for none: `targets` units each, none in two."""
+    units = np.unique(unit[member])
+    wanted = arm["supersets"] * arm["targets"]
+    if wanted > units.size or arm["context"] > MOST_OF_POPULATION * units.size:
+        raise AuditError(
+            f"data set {dataset}: {units.size} members cannot stand for a population: lira/population_check wants "
+            f"{wanted} targets and contexts of {arm['context']}, at most {MOST_OF_POPULATION:.0%} of them; take the "
+            "data set from its datasets"
+        )
     of_unit = np.full(unit.max() + 1, -1)
-    chosen = rng.permutation(np.unique(unit[member]))[: count * size]
-    of_unit[chosen] = np.arange(chosen.size) // size
+    of_unit[rng.permutation(units)[:wanted]] = np.arange(wanted) // arm["targets"]
     return of_unit[unit]
 
 

@@ -94,7 +94,7 @@ class Rows:
                     yield row | {"setting": tidy.setting(keys)}
 
     def _method(self, kind: str) -> str:
-        return f"{kind} bootstrap, {self.replicates} replicates"
+        return f"{kind} bootstrap, {self.replicates} replicates; LiRA: mean, ddof 0, target left out"
 
     def _row(self, outcome, metric: str, estimate: float, sample, method: str, null: float | None = None) -> dict:
         low, high = interval(sample)

@@ -62,16 +62,19 @@ def _predicted(population, supersets, context: int, fpr: float) -> tuple[dict[st
     predicted, direction = {"false": np.empty(records), "true": np.empty(records)}, np.empty(records)
     for grid in supersets:
         at = population.get_index("record").get_indexer(grid.record.values)
-        gap = gap_statistics(grid.signal.values.astype(float), grid.design.values)
+        signals, design = grid.signal.values.astype(float), grid.design.values
         # The grid that checks the prediction has a small bias of its own: the ratio takes it into account.
         factors = [
             correction(context, int(grid.population), "exact", side)
             / correction(context, int(population.population), "exact", side)
             for side in ("out", "in")
         ]
-        predicted["false"][at] = predicted_tpr(gap, fpr)
-        predicted["true"][at] = predicted_tpr(gap, fpr, *factors)
-        direction[at] = np.sign(gap.delta)
+        # The sign comes from one half of the models, the gap from the other: noise is not folded into a leak.
+        halves = [gap_statistics(signals[start::2], design[start::2]) for start in (0, 1)]
+        ways = [(one, np.sign(other.delta)) for one, other in (halves, halves[::-1])]
+        predicted["false"][at] = np.mean([predicted_tpr(gap, fpr, direction=sign) for gap, sign in ways], axis=0)
+        predicted["true"][at] = np.mean([predicted_tpr(gap, fpr, *factors, sign) for gap, sign in ways], axis=0)
+        direction[at] = np.sign(gap_statistics(signals, design).delta)
     return predicted, direction
 
 

@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from memaudit.attacks.shadow import logit_signals
 from memaudit.data.encode import encode
+from memaudit.errors import AuditError
 from memaudit.io import read_grid, read_json, read_table, write_grid
 from memaudit.job import run
 from memaudit.models.load import device, load
@@ -29,6 +30,11 @@ def main(job):
     x, y = (torch.from_numpy(part) for part in encode(records, schema))
     classes = len(schema["target"]["categories"])
     model = load(job.input.model, job.threads)
+    if classes > model.max_classes:
+        raise AuditError(
+            f"data set {job.wildcards.dataset} has {classes} classes, {job.input.model} knows at most "
+            f"{model.max_classes}; choose another model in lira/model"
+        )
 
     first = int(job.wildcards.shard) * job.params.shard
     models = np.arange(first, min(first + job.params.shard, design.sizes["model"]))

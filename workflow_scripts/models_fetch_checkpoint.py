@@ -10,10 +10,11 @@ import os
 import shutil
 from pathlib import Path
 
+from memaudit import OFFLINE
 from memaudit.digest import sha256
 from memaudit.errors import AuditError
 from memaudit.io import replacing, write_json
-from memaudit.job import OFFLINE, run
+from memaudit.job import run
 
 
 def main(job):

@@ -18,10 +18,13 @@ def main(job):
     torch.set_num_threads(1)  # sums of several threads have no fixed order, and the run must have
     torch.set_flush_denormal(True)
     checkpoint, report = map(Path, job.output[:2])
-    training = Run(job.params.settings, checkpoint.with_suffix(".state"))
+    # Other code is another run: its state has another name. By hand there is no digest, and no protection.
+    state = checkpoint.with_suffix(f".{getattr(job.params, 'code', 'state')}.state")
+    training = Run(job.params.settings, state)
     training.train()
     write_checkpoint(training.model, training.settings["architecture"], checkpoint)
     write_json(facts(training, checkpoint), report)
+    state.unlink()
     return {"device": "cpu", "dtype": "float32", "seed": training.settings["seed"]}
 
 

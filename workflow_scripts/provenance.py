@@ -9,7 +9,9 @@ from memaudit.provenance import verify
 
 def main(job):
     counts = verify(job.params.run)
-    tell("provenance: {results} results, {files} files and {sidecars} sidecars agree".format(**counts))
+    tell("provenance: {results} results and the {files} files behind them agree with their sidecars".format(**counts))
+    if counts["leftover"]:
+        tell(f"provenance: {counts['leftover']} sidecars are of files that no result rests on any more")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ TABLE = {"source": "file", "path": "a.csv", "target": "y", "task": "classificati
 BAD = [
     ({"run": 7}, "run: must be a valid string, got 7"),
     ({"run": "../up"}, "run: string should match pattern"),
-    ({"run": REMOVE}, "run: missing; every key of config/config.yaml is needed"),
+    ({"run": REMOVE}, "run: missing; see config/README.md"),
     ({"seed": -1}, "seed: must be greater than or equal to 0, got -1"),
     ({"seed": "12"}, "seed: must be a valid integer, got '12'"),
     ({"sed": 1}, "sed: unknown key; did you mean `seed`?"),
@@ -46,7 +46,13 @@ BAD = [
     ({"lira/sizes": [17, 32]}, "lira/sizes: a balanced design needs an even first size"),
     ({"lira/sizes": [16, 40]}, "lira/sizes: a balanced design needs an even first size, and multiples of it (16)"),
     ({"lira/replicates": 5}, "lira/replicates: must be greater than or equal to 20, got 5"),
-    ({"lira/simulation/sizes": [1000]}, "lira/simulation/sizes: 1000 must be smaller than population = 1000"),
+    ({"lira/simulation/sizes": [1000]}, "lira/simulation/sizes: 1000 must be smaller than population - 1 = 999"),
+    ({"lira/fpr": [0.1, 0.1]}, "lira/fpr: a value stands twice"),
+    ({"lira/datasets": ["wine", "wine"]}, "lira/datasets: a value stands twice"),
+    ({"data/datasets": ["mmlu"]}, "data/datasets: mmlu is no table"),
+    ({"data/public_id_key": ""}, "data/public_id_key: string should have at least 1 character"),
+    ({"datasets/internet": {**TABLE, "taget": 1}}, "datasets/internet/taget: unknown key"),
+    ({"models/tabicl-small/task": "regression"}, "lira/model: tabicl-small is no classifier"),
     (
         {"lira/simulation/draws": ["poisson"]},
         "lira/simulation/draws/0: must be 'fixed_size' or 'bernoulli', got 'poisson'",

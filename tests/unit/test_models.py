@@ -16,6 +16,7 @@ from tabicl._model.inference_config import InferenceConfig
 from tabicl._model.tabicl import TabICL
 
 from memaudit.attacks.shadow import logit_signals
+from memaudit.digest import sha256
 from memaudit.errors import AuditError
 from memaudit.io import write_json
 from memaudit.models.load import load
@@ -30,8 +31,14 @@ def folder(tmp_path):
     """A model folder as the fetch rule leaves it, with a random TabICL."""
     torch.manual_seed(0)
     torch.save({"config": SMALL, "state_dict": TabICL(**SMALL).state_dict()}, tmp_path / "weights.ckpt")
-    write_json({"family": "tabicl", "file": "weights.ckpt"}, tmp_path / "model.json")
+    describe(tmp_path)
     return tmp_path
+
+
+def describe(folder, family="tabicl"):
+    """Write the card of the weights that lie in a folder."""
+    facts = {"family": family, "file": "weights.ckpt", "sha256": sha256(folder / "weights.ckpt")}
+    write_json(facts, folder / "model.json")
 
 
 @pytest.fixture
@@ -92,12 +99,29 @@ def test_missing_and_constant_columns_are_finite(folder, rows):
     x, y = rows
     x = x.clone()
     x[:, 1], x[::3, 2] = 7.0, float("nan")
-    assert load(folder / "model.json").logits(x[None, :30], y[None, :30], x[None, 30:]).isfinite().all()
+    assert load(folder / "model.json").logits(x[None, :30], y[None, :30], x[None, 30:])[..., :3].isfinite().all()
+
+
+def test_a_class_that_the_context_lacks_is_impossible_and_shifts_no_other(folder, rows):
+    x, y = rows
+    model = load(folder / "model.json")
+    without = 2 * (y[None, :30] > 0).long()
+    logits = model.logits(x[None, :30], without, x[None, 30:])
+    assert torch.isneginf(logits[..., [1, 3]]).all()
+    dense = model.logits(x[None, :30], without // 2, x[None, 30:])
+    torch.testing.assert_close(logits[..., [0, 2]], dense[..., [0, 1]])
+
+
+def test_other_weights_beside_the_card_are_refused(folder):
+    torch.save({"config": SMALL, "state_dict": TabICL(**SMALL).state_dict()}, folder / "weights.ckpt")
+    with pytest.raises(AuditError, match="not the weights that"):
+        load(folder / "model.json")
 
 
 @pytest.mark.parametrize("content", [b"", b"no checkpoint", b"PK\x03\x04broken"])
 def test_what_is_no_checkpoint_is_named(folder, content):
     (folder / "weights.ckpt").write_bytes(content)
+    describe(folder)
     with pytest.raises(AuditError, match=r"weights.ckpt: no TabICL checkpoint"):
         load(folder / "model.json")
 
@@ -108,6 +132,7 @@ def test_a_pickle_that_would_run_code_is_refused(folder):
             return os.system, ("touch " + str(folder / "owned"),)
 
     torch.save({"config": SMALL, "state_dict": Evil()}, folder / "weights.ckpt")
+    describe(folder)
     with pytest.raises(AuditError, match="no TabICL checkpoint"):
         load(folder / "model.json")
     assert not (folder / "owned").exists()
@@ -116,12 +141,13 @@ def test_a_pickle_that_would_run_code_is_refused(folder):
 def test_a_regressor_is_refused_where_a_classifier_is_needed(folder):
     config = SMALL | {"max_classes": 0, "num_quantiles": 9}
     torch.save({"config": config, "state_dict": TabICL(**config).state_dict()}, folder / "weights.ckpt")
+    describe(folder)
     with pytest.raises(AuditError, match="a TabICL regressor"):
         load(folder / "model.json")
 
 
 def test_an_unknown_family_is_named(folder):
-    write_json({"family": "gpt", "file": "weights.ckpt"}, folder / "model.json")
+    describe(folder, family="gpt")
     with pytest.raises(AuditError, match="unknown family 'gpt'; known: tabicl"):
         load(folder / "model.json")
 

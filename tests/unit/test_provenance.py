@@ -28,7 +28,7 @@ def sidecar(output, inputs):
 
 
 def test_an_untouched_run_agrees(run):
-    assert provenance.verify("results/demo") == {"sidecars": 3, "files": 3, "results": 1}
+    assert provenance.verify("results/demo") == {"results": 1, "files": 3, "leftover": 0}
 
 
 @pytest.mark.parametrize("name", ["raw", "scores", "figures/roc.svg"])
@@ -61,3 +61,12 @@ def test_a_figure_from_nowhere_is_named(run):
 def test_a_run_that_has_not_begun_says_so(tmp_path):
     with pytest.raises(AuditError, match="nothing has been computed yet"):
         provenance.verify(tmp_path / "results/demo")
+
+
+def test_what_an_earlier_config_left_behind_does_not_fail_a_sound_run(run):
+    (run / "shard").write_text("of another shard size")
+    sidecar("results/demo/shard", ["results/demo/raw"])
+    (run / "raw").write_text("fetched anew")
+    for name, sources in {"raw": [], "scores": ["raw"], "figures/roc.svg": ["scores"]}.items():
+        sidecar(f"results/demo/{name}", [f"results/demo/{source}" for source in sources])
+    assert provenance.verify("results/demo") == {"results": 1, "files": 3, "leftover": 1}

@@ -58,3 +58,23 @@ def test_other_params_inputs_or_code_have_another_folder(tmp_path):
     changed = job(tmp_path, models=4)
     (tmp_path / "input").write_text("other data")
     assert Scratch(changed).folder != first
+
+
+def one_of_two(folder, made):
+    with Scratch(job(folder, models=4)) as scratch:
+        for i in range(100):
+            scratch.part(str(i), lambda: np.ones(3))
+        made.put(os.getpid())
+
+
+def test_two_writers_of_one_shard_wait_for_each_other(tmp_path):
+    context = multiprocessing.get_context("fork")
+    made = context.Queue()
+    processes = [context.Process(target=one_of_two, args=(tmp_path, made)) for _ in range(3)]
+    for process in processes:
+        process.start()
+    assert len({made.get(timeout=60) for _ in processes}) == 3
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0
+    assert not Scratch(job(tmp_path, models=4)).folder.exists()

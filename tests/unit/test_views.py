@@ -49,7 +49,7 @@ def test_a_layout_that_forgets_a_key_is_refused():
 
 def test_names_from_data_are_escaped(tmp_path):
     tables.write(pd.DataFrame({"name": ["a|b_<i>&%"], "x": [0.123456]}), tmp_path / "t")
-    assert (tmp_path / "t.md").read_text().splitlines()[-1] == r"| a\|b_&lt;i&gt;&% | 0.123 |".replace("&%", "&%")
+    assert (tmp_path / "t.md").read_text().splitlines()[-1] == r"| a\|b_&lt;i&gt;&% | 0.123 |"
     assert r"a|b\_\textless{}i\textgreater{}\&\%" in (tmp_path / "t.tex").read_text()
     assert "0.123456" in (tmp_path / "t.csv").read_text()
 

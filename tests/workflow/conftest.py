@@ -21,13 +21,13 @@ class Checkout:
         shutil.copytree(
             PROJECT,
             folder,
-            ignore=shutil.ignore_patterns(".git", ".venv*", ".snakemake", "__pycache__", ".*_cache", "demo", "smoke"),
+            ignore=shutil.ignore_patterns(".git", ".venv*", ".snakemake", "__pycache__", ".*_cache", "results"),
             symlinks=True,
         )
 
     def snakemake(self, *arguments: str, check: bool = True) -> str:
         """Run Snakemake on the smoke config; returns what it printed."""
-        command = [*SNAKEMAKE, "--cores", "2", *SMOKE, *arguments]
+        command = [*SNAKEMAKE, *SMOKE, "--cores", "2", *arguments]
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
         printed = done.stdout + done.stderr
         assert not check or done.returncode == 0, printed

@@ -33,8 +33,9 @@ def test_a_rule_its_script_its_log_and_its_digest_carry_one_name(name, text):
     assert f"../workflow_scripts/{name}.py" in text
     assert (PROJECT / "workflow_scripts" / f"{name}.py").exists()
     assert f"<results>/logs/{name}" in text
-    environment = re.search(rf'digest\("{name}", env="(\w+)"\)', text)[1]
-    assert f"../envs/{environment}.yaml" in text
+    if name != "data_make_key":
+        environment = re.search(rf'digest\("{name}", env="(\w+)"\)', text)[1]
+        assert f"../envs/{environment}.yaml" in text
     assert all(word in text for word in ("threads:", "mem_mb=", "runtime="))
     assert "<results>/provenance/" in text or name in {"provenance", "data_make_key"}
 

@@ -14,7 +14,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 PYTHON, PIP = "3.11.9", "24.0"
 BASE = ["numpy", "pandas", "pyarrow", "xarray", "netcdf4"]
 FAMILIES = {
-    "data": [*BASE, "duckdb", "openml", "requests", "scipy", "scikit-learn"],
+    "data": [*BASE, "duckdb", "openml", "requests", "scipy", "scikit-learn", "huggingface_hub"],
     "tabular": [*BASE, "torch", "tabicl", "huggingface_hub", "scikit-learn", "tqdm"],
     "statistics": [*BASE, "scipy", "matplotlib", "pydantic", "pyyaml"],
 }

@@ -13,9 +13,6 @@ from typing import Any
 from memaudit import sidecar
 from memaudit.errors import AuditError
 
-# Only the fetch rules reach the network; their scripts take this off again before they import a hub client.
-OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
-
 
 def run(main: Callable[[Any], dict[str, Any] | None], scope: Mapping[str, Any]) -> None:
     """Call main with Snakemake's job, its prints going to the rule's log; else with one made from the command line.
@@ -24,7 +21,6 @@ def run(main: Callable[[Any], dict[str, Any] | None], scope: Mapping[str, Any]) 
     An AuditError ends the job with its one line and exit code 1.
     """
     job = scope.get("snakemake") or _from_command_line(sys.argv[1:], scope["__doc__"])
-    os.environ.update(OFFLINE)
     watch = sidecar.Stopwatch()
     with ExitStack() as stack:
         if job.log:

@@ -3,6 +3,7 @@
 import fcntl
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -34,17 +35,19 @@ class Scratch:
         self.folder = Path(job.output[0]).parent / f".scratch-{key}"
 
     def __enter__(self) -> "Scratch":
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self._lock = open(self.folder / "lock", "w")
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
-        return self
+        while True:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock = os.open(self.folder / "lock", os.O_CREAT | os.O_RDWR)
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+            if self._is_the_folders():
+                return self
+            # The job that was waited for has finished and removed the folder, this lock with it.
+            os.close(self._lock)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._lock.close()
+    def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
         if kind is None:
             shutil.rmtree(self.folder)
+        os.close(self._lock)
 
     def part(self, name: str, compute: Callable[[], np.ndarray]) -> np.ndarray:
         """The array called `name`: read if an earlier run has finished it, else computed and kept."""
@@ -53,3 +56,9 @@ class Scratch:
             with replacing(path) as temporary, open(temporary, "wb") as file:
                 np.save(file, compute(), allow_pickle=False)
         return np.load(path, allow_pickle=False)
+
+    def _is_the_folders(self) -> bool:
+        try:
+            return os.path.samestat(os.fstat(self._lock), os.stat(self.folder / "lock"))
+        except FileNotFoundError:
+            return False

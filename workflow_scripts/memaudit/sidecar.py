@@ -3,6 +3,7 @@
 import os
 import platform
 import resource
+import shutil
 import subprocess
 import sys
 import time
@@ -39,8 +40,8 @@ def write(path: str, job: Any, facts: dict[str, Any], watch: Stopwatch) -> None:
         {
             "rule": job.rule,
             "wildcards": dict(items(job.wildcards)),
-            "inputs": {str(name): sha256(name) for name in job.input if not is_sidecar(name)},
-            "outputs": {str(name): sha256(name) for name in job.output if str(name) != str(path)},
+            "inputs": {_relative(name): sha256(name) for name in job.input},
+            "outputs": {_relative(name): sha256(name) for name in job.output if str(name) != str(path)},
             "params": {name: value for name, value in items(job.params) if name != "code"},
             "code": dict(items(job.params)).get("code"),
             "git": git_state(),
@@ -56,11 +57,6 @@ def write(path: str, job: Any, facts: dict[str, Any], watch: Stopwatch) -> None:
     )
 
 
-def is_sidecar(path: str | Path) -> bool:
-    """Whether a path is in a run's folder of sidecars."""
-    return "provenance" in Path(path).parts
-
-
 def git_state() -> dict[str, Any] | None:
     """Commit of the project and whether the checkout differs from it; None where there is no repository."""
     if not (PROJECT / ".git").exists():
@@ -74,7 +70,14 @@ def read_all(folder: str | Path) -> dict[str, dict[str, Any]]:
     return {str(path): read_json(path) for path in sorted(Path(folder).rglob("*.json"))}
 
 
+def _relative(path: str) -> str:
+    """A path as it stands on another machine too: from the folder that holds `results`."""
+    return os.path.relpath(path)
+
+
 def _git(*arguments: str) -> str | None:
+    if shutil.which("git") is None:
+        return None
     done = subprocess.run(["git", "-C", str(PROJECT), *arguments], capture_output=True, text=True, check=False)
     return done.stdout.strip() if done.returncode == 0 else None
 

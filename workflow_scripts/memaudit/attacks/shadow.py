@@ -8,6 +8,8 @@ from torch import Tensor
 from memaudit.attacks.signals import logit_confidence
 from memaudit.models.protocol import TabularModel
 
+CLIP = 1e-12  # least and largest probability, as in the reliability paper's code
+
 
 @torch.inference_mode()
 def logit_signals(
@@ -24,5 +26,5 @@ def logit_signals(
     rows = []
     for context in torch.from_numpy(contexts):
         logits = model.logits(x[context][None], y[context][None], queries)[0, :, :classes]
-        rows.append(logit_confidence(logits.double().cpu().numpy(), labels))
+        rows.append(logit_confidence(logits.double().cpu().numpy(), labels, clip=CLIP))
     return np.asarray(rows, dtype=np.float32)

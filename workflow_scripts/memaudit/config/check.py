@@ -28,7 +28,8 @@ def checked(config: dict[str, Any]) -> dict[str, Any]:
 
 def _where(fault: dict[str, Any]) -> str:
     # Pydantic names the branch of a union that it tried; the user has no such key.
-    return "/".join(str(part) for part in fault["loc"] if not str(part).startswith(("constrained-", "float", "int")))
+    loc = (str(part) for part in fault["loc"])
+    return "/".join(part for part in loc if part not in {"float", "int", "str"} and not part.startswith("constrained-"))
 
 
 def _explain(fault: dict[str, Any]) -> str:
@@ -37,7 +38,7 @@ def _explain(fault: dict[str, Any]) -> str:
         known = _known_keys(fault["loc"][:-1])
         return f"{where}: unknown key{_hint(fault['loc'][-1], known)}"
     if fault["type"] == "missing":
-        return f"{where}: missing; every key of config/config.yaml is needed"
+        return f"{where}: missing; see config/README.md"
     message = fault["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
     return f"{where}: {message[0].lower()}{message[1:]}, got {fault['input']!r}"
 
@@ -67,6 +68,9 @@ def _contradictions(config: Config) -> Iterator[str]:
     yield from _unknown("lira/model", [config.lira.model], "models", config)
     if config.lira.split not in config.data.splits:
         yield f"lira/split: unknown split {config.lira.split!r}{_hint(config.lira.split, list(config.data.splits))}"
+    for name in config.data.datasets:
+        if name in config.datasets and config.datasets[name].kind != "table":
+            yield f"data/datasets: {name} is no table"
     for name, entry in config.datasets.items():
         yield from (f"datasets/{name}: {fault}" for fault in _dataset_faults(entry))
     for name, model in config.models.items():
@@ -116,9 +120,15 @@ def _lira_faults(config: Config) -> Iterator[str]:
     block = lira.sizes[0]
     if lira.design == "balanced" and any(size % block for size in [*lira.sizes, lira.models, block // 2 * 2]):
         yield f"lira/sizes: a balanced design needs an even first size, and multiples of it ({block}) from there on"
-    for size in lira.simulation.sizes:
-        if size >= lira.simulation.population:
-            yield f"lira/simulation/sizes: {size} must be smaller than population = {lira.simulation.population}"
+    most = lira.simulation.population - 1
+    for size in (size for size in lira.simulation.sizes if size >= most):
+        yield f"lira/simulation/sizes: {size} must be smaller than population - 1 = {most}"
+    if config.lira.model in config.models and config.models[lira.model].task != "classification":
+        yield f"lira/model: {lira.model} is no classifier"
+    lists = {"datasets": lira.datasets, "fpr": lira.fpr, "simulation/draws": lira.simulation.draws}
+    for key, values in (lists | {"simulation/sizes": lira.simulation.sizes}).items():
+        if len(set(values)) < len(values):
+            yield f"lira/{key}: a value stands twice"
     split = config.data.splits.get(lira.split)
     for name in lira.datasets:
         entry = config.datasets.get(name)

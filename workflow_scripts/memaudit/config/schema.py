@@ -91,7 +91,7 @@ class Data(Section):
     """Which tables are prepared and checked, and how."""
 
     datasets: list[Name] = Field(min_length=1, description="tables that the data checks report on")
-    public_id_key: str | None = Field(
+    public_id_key: Annotated[str, StringConstraints(min_length=1, max_length=64)] | None = Field(
         description="key of the record ids; null draws a secret one per run (results/<run>/data/id.key, mode 0600)"
     )
     openml_cache: str | None = Field(description="cache folder of the openml package; null takes the package's own")

@@ -65,10 +65,12 @@ def t_interval(values: Array) -> tuple[float, float]:
     return float(values.mean() - half), float(values.mean() + half)
 
 
-def mean_interval(values: Array, replicates: int, rng: np.random.Generator) -> tuple[float, float]:
-    """95 % bootstrap interval of the mean of independent values, (record,)."""
-    weights = rng.multinomial(len(values), np.full(len(values), 1 / len(values)), size=replicates)
-    return interval(weights @ values / len(values))
+def mean_interval(
+    values: Array, replicates: int, rng: np.random.Generator, groups: NDArray[np.int64] | None = None
+) -> tuple[float, float]:
+    """95 % bootstrap interval of the mean over records, (record,); groups: records that are resampled together."""
+    weights = two_way_weights(1, len(values), replicates, rng, groups).records
+    return interval(weights @ values / weights.sum(1))
 
 
 def auc_replicates(ranking: Ranking, shape: tuple[int, int], weights: Weights) -> Array:

@@ -90,8 +90,13 @@ def gap_statistics(signals: Array, design: Mask) -> Gap:
     return Gap(inside.centre - outside.centre, inside.sigma, outside.sigma)
 
 
-def predicted_tpr(gap: Gap, fpr: float, correction_out: float = 1.0, correction_in: float = 1.0) -> Array:
+def predicted_tpr(
+    gap: Gap, fpr: float, correction_out: float = 1.0, correction_in: float = 1.0, direction: Array | None = None
+) -> Array:
     """TPR at `fpr` of the one-sided test on each record if its signals are normal, shape (record,).
+
+    direction: sign of each record's gap as other models show it, (record,). Without it the gap's own sign is taken,
+    which folds its noise upward: where nothing leaks, 256 models predict .119 at FPR .1.
 
     Spreads estimated on a grid with a small superset become those of the population by sigma / sqrt(FPC), each side
     with its own factor: Phi((|delta| sqrt(FPC_out)/sigma_out - z) (sigma_out/sigma_in) sqrt(FPC_in/FPC_out)), from
@@ -100,7 +105,8 @@ def predicted_tpr(gap: Gap, fpr: float, correction_out: float = 1.0, correction_
     """
     threshold = stats.norm.isf(fpr)
     scale = gap.sigma_out / gap.sigma_in * np.sqrt(correction_in / correction_out)
-    return stats.norm.cdf((np.abs(gap.exposure) * np.sqrt(correction_out) - threshold) * scale)
+    exposure = np.abs(gap.exposure) if direction is None else direction * gap.exposure
+    return stats.norm.cdf((exposure * np.sqrt(correction_out) - threshold) * scale)
 
 
 def one_sided_test(signals: Array, design: Mask, direction: Array, fpr: float) -> Mask:

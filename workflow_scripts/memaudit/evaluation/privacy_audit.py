@@ -10,6 +10,7 @@ fixed-size designs trade the record for another one (replace).
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import optimize, special, stats
 
 from memaudit.calibration.gaussian import CONVENTIONS, Array, Mask, fit
@@ -55,9 +56,17 @@ def clopper_pearson(successes: int, trials: int, tail: float = TAIL) -> tuple[fl
 
 
 def audit_pooled(
-    name: str, scores: Array, design: Mask, fpr: float, delta: float, rng: np.random.Generator
+    name: str,
+    scores: Array,
+    design: Mask,
+    fpr: float,
+    delta: float,
+    rng: np.random.Generator,
+    groups: NDArray[np.int64] | None = None,
 ) -> AuditPoint:
     """Audit one threshold over all records, the score called `name`; scores and design are (model, record).
+
+    groups: (record,) records of one unit, which are resampled together; epsilon is then of a unit.
 
     The models fall into two random halves, and each half is tested at the (1 - fpr) quantile of the other half's OUT
     scores, strictly above. Bounds: two-way bootstrap, but never tighter than Clopper-Pearson on as many independent
@@ -66,7 +75,7 @@ def audit_pooled(
     half = rng.permutation(len(scores)) % 2 == 0
     thresholds = [np.quantile(scores[rows][~design[rows]], 1 - fpr, method="higher") for rows in (half, ~half)]
     hits = scores > np.where(half, thresholds[1], thresholds[0])[:, None]
-    weights = two_way_weights(*design.shape, REPLICATES, rng)
+    weights = two_way_weights(*design.shape, REPLICATES, rng, groups)
     tpr, tpr_low, _ = _pooled_bounds(hits, design, weights)
     realised, _, fpr_high = _pooled_bounds(hits, ~design, weights)
     epsilon = epsilon_lower_bound(tpr_low, fpr_high, delta)

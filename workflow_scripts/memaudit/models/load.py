@@ -4,6 +4,7 @@ from pathlib import Path
 
 import torch
 
+from memaudit.digest import sha256
 from memaudit.errors import AuditError
 from memaudit.io import read_json
 from memaudit.models.protocol import TabularModel
@@ -15,16 +16,18 @@ FAMILIES = {"tabicl": TabICLBranch}
 def load(card: str | Path, threads: int = 1) -> TabularModel:
     """The model whose `model.json` is `card`, on the GPU if there is one, ready to answer in fp32.
 
-    Raises AuditError for a family that is not known or a checkpoint that is none of it.
+    Raises AuditError for a family that is not known, or weights that are none of it or not the card's.
     """
-    facts = read_json(card)
+    facts, weights = read_json(card), Path(card).parent / read_json(card)["file"]
+    if sha256(weights) != facts["sha256"]:
+        raise AuditError(f"{weights}: not the weights that {card} describes; fetch the model again")
     if facts["family"] not in FAMILIES:
         raise AuditError(f"{card}: unknown family {facts['family']!r}; known: {', '.join(FAMILIES)}")
     torch.set_num_threads(threads)
     torch.set_flush_denormal(True)
     torch.use_deterministic_algorithms(True, warn_only=True)
     torch.backends.cuda.matmul.allow_tf32 = False
-    return FAMILIES[facts["family"]].load(Path(card).parent / facts["file"], device())
+    return FAMILIES[facts["family"]].load(weights, device())
 
 
 def device() -> str:

@@ -15,6 +15,7 @@ class TabularModel(Protocol):
         """Class logits of every query, each answered as if it were alone.
 
         context_x: (B, n, d) float32, NaN = missing; context_y: (B, n) int64 class codes; query_x: (B, m, d).
-        Returns (B, m, max_classes) float32, differentiable in all float inputs.
+        Returns (B, m, max_classes) float32, differentiable in all float inputs; -inf for a class that is in no row of
+        the context.
         """
         ...

@@ -49,7 +49,18 @@ class TabICLBranch:
         return cls(module.float(), device)
 
     def logits(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
-        """See TabularModel. Columns are scaled by their context's mean and deviation."""
+        """See TabularModel. Columns are scaled by their context's mean and deviation.
+
+        The module knows classes 0 .. K-1 that all stand in the context: others are numbered so, and a class that the
+        context lacks has the logit -inf.
+        """
         context_x, query_x = standardize(context_x.to(self.device), query_x.to(self.device))
-        rows = torch.cat([context_x, query_x], 1).float()
-        return self.module(rows, context_y.to(self.device).float())
+        present = [torch.unique(labels) for labels in context_y]
+        codes = torch.stack(
+            [torch.searchsorted(known, labels) for known, labels in zip(present, context_y, strict=True)]
+        )
+        answers = self.module(torch.cat([context_x, query_x], 1).float(), codes.to(self.device).float())
+        logits = torch.full_like(answers, -torch.inf)
+        for row, known in enumerate(present):
+            logits[row, :, known] = answers[row, :, : len(known)]
+        return logits
