@@ -62,11 +62,11 @@ def _attacks(signals: np.ndarray, population: np.ndarray, rmia: dict) -> dict[st
     return {
         "signal alone": (signals, "raw", {}),
         "lira mean": (signals, "lira", {"convention": "mean"}),
-        "lira mean, as published": (signals, "lira", {"convention": "mean", "leave": "self"}),
+        "lira mean (as published)": (signals, "lira", {"convention": "mean", "leave": "self"}),
         "lira median": (signals, "lira", {"convention": "median"}),
         "lira ddof1": (signals, "lira", {"convention": "ddof1"}),
         "lira fixed variance": (signals, "lira", {"spread": "pooled"}),
-        "lira offline, cdf": (signals, "lira_offline", {"form": "cdf"}),
+        "lira offline (cdf)": (signals, "lira_offline", {"form": "cdf"}),
         "post-processed": (signals, "postprocessed", {}),
         "rmia": (probabilities, "rmia", options),
         "rmia offline": (probabilities, "rmia", options | {"offline": rmia["offline_a"]}),
