@@ -39,3 +39,9 @@ def test_checkpoint_is_the_one_of_the_facts_and_small(product):
 def test_small_model_beats_linear_and_boosted_models(product):
     mean = product[2]["mean_auc"]
     assert mean["TabICL small, raw"] > max(mean["logistic regression"], mean["gradient boosting"])
+
+
+def test_the_catalogue_and_the_config_speak_of_this_model(product, config):
+    _, model, _ = product
+    assert config["models"]["tabicl-small"]["sha256"] == model["sha256"]
+    assert config["pretrain"]["settings"] == model["settings"]
