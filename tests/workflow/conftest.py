@@ -34,11 +34,12 @@ class Checkout:
         assert check or done.returncode != 0, printed
         return printed
 
-    def edited_rules(self) -> set[str]:
-        """Rules that would run again because their code, pins or settings have changed."""
+    def reruns(self) -> tuple[set[str], set[str]]:
+        """Rules that a dry run would run, and those that have new code, pins or settings, not new input alone."""
         printed = self.snakemake("-n")
         found = re.search(r"params have changed since last execution:\n\s+(.*)\n", printed)
-        return set(found[1].split(", ")) if found else set()
+        rules = set(job_counts(printed)) - {"all"}
+        return rules, set(found[1].split(", ")) if found else set()
 
     @property
     def results(self) -> Path:
