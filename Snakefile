@@ -1,5 +1,6 @@
 """memaudit: what has a model memorized, how far can that be trusted, and what does a private defence cost?"""
 
+import os
 import sys
 from pathlib import Path
 

@@ -29,7 +29,7 @@ def data_entry(*keys):
 
 def data_file(wildcards):
     entry = config["datasets"][wildcards.dataset]
-    return entry["path"] if entry["source"] == "file" else []
+    return os.path.expanduser(entry["path"]) if entry["source"] == "file" else []
 
 
 def data_policy(wildcards):

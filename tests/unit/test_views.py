@@ -20,6 +20,12 @@ def test_a_setting_can_be_read_back():
     assert "setting" not in table
 
 
+def test_a_data_set_that_is_called_like_a_number_keeps_its_name():
+    table = tidy.expand(tidy.frame([tidy.row("lira", {"dataset": "2024", "models": 8}, "auc", 0.5)]))
+    assert table["dataset"][0] == "2024"
+    assert table["models"][0] == 8
+
+
 @pytest.mark.parametrize("value", ["a, b", "a=b"])
 def test_a_setting_that_could_not_be_read_back_is_refused(value):
     with pytest.raises(ValueError, match="neither '=' nor ', '"):

@@ -52,7 +52,10 @@ def frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
 
 
 def expand(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with the keys of its settings as columns of their own, numbers parsed; `setting` is dropped."""
+    """The table with the keys of its settings as columns of their own, numbers parsed; `setting` is dropped.
+
+    A data set may be called 2024: its name stays a text.
+    """
     keys = pd.DataFrame(
         [dict(part.split("=") for part in text.split(", ") if part) for text in table["setting"]], index=table.index
     )
@@ -60,5 +63,7 @@ def expand(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _numbers(column: pd.Series) -> pd.Series:
+    if column.name == "dataset":
+        return column
     parsed = pd.to_numeric(column, errors="coerce")
     return parsed if parsed.notna().equals(column.notna()) else column

@@ -37,6 +37,7 @@ processor: the script `models_pretrain_tabicl` makes it again.
 
 ```python
 from tabicl import TabICLClassifier
+
 TabICLClassifier(model_path="{file}", allow_auto_download=False)
 ```
 
@@ -66,7 +67,7 @@ def card(model: Mapping[str, Any], benchmark: Mapping[str, Any], name: str) -> s
 
 
 def _table(benchmark: Mapping[str, Any]) -> str:
-    methods = list(benchmark["mean_auc"])
+    methods = sorted(benchmark["mean_auc"], key=benchmark["mean_auc"].get, reverse=True)
     lines = [["data set", "rows", "features", "classes", *methods], ["---", *["---:"] * (len(methods) + 3)]]
     for name, entry in benchmark["data"].items():
         means = [f"{sum(entry['auc'][method]) / len(entry['auc'][method]):.3f}" for method in methods]
