@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 LEVEL = 0.95
-EXACT_CELLS = 1_000_000
+EXACT_CELLS = 200_000
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def mean_interval(
 
 
 def auc_replicates(ranking: Ranking, shape: tuple[int, int], weights: Weights) -> Array:
-    """AUC of every replicate: exact up to a million cells, above that linear in the weights (`linear_auc`)."""
+    """AUC of every replicate: exact up to 200,000 cells, above that linear in the weights (`linear_auc`)."""
     if len(ranking.order) > EXACT_CELLS:
         return linear_auc(ranking, shape, weights)
     return np.array([area(*curve(ranking, w)) for w in _cell_weights(ranking.order, weights)])
