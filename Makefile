@@ -57,6 +57,6 @@ lock: ## resolve requirements.in into requirements.lock (needs the package index
 	rm -rf .venv-lock
 
 clean: ## say what can be removed, remove nothing
-	@echo "These can be made again and are safe to remove:"; \
-	for path in .venv .snakemake .pytest_cache .ruff_cache results/*/; do [ -e $$path ] && du -sh $$path; done; \
-	echo "Remove them with: rm -rf .venv .snakemake .pytest_cache .ruff_cache results/*/"
+	@echo "These can be made again and are safe to remove (results of your own tables are yours to judge):"; \
+	for path in .venv .snakemake .pytest_cache .ruff_cache results/demo results/smoke; do [ -e $$path ] && du -sh $$path; done; \
+	echo "Remove them with: rm -rf .venv .snakemake .pytest_cache .ruff_cache results/demo results/smoke"

@@ -108,8 +108,8 @@ def _curve(strategy: str, method: str, grid, lira: dict, rng: np.random.Generato
     for fpr, tpr, sample in zip(ROC_FPRS, tprs, replicates.T, strict=True):
         low, high = bootstrap.interval(sample)
         keys = {"dataset": grid.dataset, "strategy": strategy, "fpr": f"{fpr:.6g}"}
-        method = f"two-way bootstrap, {lira['replicates']} replicates"
-        yield tidy.row("lira", keys, "roc_tpr", tpr, low=low, high=high, n=design.size, method=method, null=fpr)
+        made = f"two-way bootstrap, {lira['replicates']} replicates; target left out"
+        yield tidy.row("lira", keys, "roc_tpr", tpr, low=low, high=high, n=design.size, method=made, null=fpr)
 
 
 if __name__ == "__main__":

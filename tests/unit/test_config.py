@@ -112,12 +112,6 @@ def test_the_shipped_configs_hold(names):
     assert checked(load(*names))["lira"]["datasets"]
 
 
-def test_overlays_change_numbers_only():
-    """`demo`, `smoke` and `paper` take the same code paths: the same keys, other values."""
-    default, smoke, paper = (checked(load(*names)) for names in ([], ["smoke"], ["paper"]))
-    assert default["lira"].keys() == smoke["lira"].keys() == paper["lira"].keys()
-
-
 def test_all_faults_are_named_at_once(config):
     config["lira"]["shard"] = 0
     config["seed"] = "x"

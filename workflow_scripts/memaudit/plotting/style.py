@@ -16,8 +16,6 @@ GREY, LIGHT = "0.45", "0.88"
 BLACK, ORANGE, SKY, GREEN, BLUE, RED, PURPLE = (
     "#000000", "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7",
 )  # fmt: skip
-FPR_COLOURS = {0.1: SKY, 0.01: BLUE, 0.001: BLACK}
-SIDE_COLOURS = {"in": RED, "out": BLUE}
 
 RC = {
     "figure.dpi": 100,
