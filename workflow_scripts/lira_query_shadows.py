@@ -18,12 +18,12 @@ from memaudit.errors import AuditError
 from memaudit.io import read_grid, read_json, read_table, write_grid
 from memaudit.job import run
 from memaudit.models.load import device, load
-from memaudit.scratch import Scratch
+from memaudit.scratch import resumable
 
 PART = 16  # models between two visits to the disk: seconds to a minute of work
 
 
-def main(job):
+def main(job, scratch):
     design = read_grid(job.input.design)
     schema = read_json(job.input.schema)
     records = read_table(job.input.records).set_index("id").loc[design.record.values]
@@ -39,19 +39,18 @@ def main(job):
     first = int(job.wildcards.shard) * job.params.shard
     models = np.arange(first, min(first + job.params.shard, design.sizes["model"]))
     asked = torch.from_numpy(design.asked.values)
-    with Scratch(job) as scratch:
-        parts = [
-            scratch.part(
-                f"{part[0]:06d}",
-                lambda part=part: logit_signals(model, x, y, design.design.values[part], asked, classes),
-            )
-            for part in tqdm(np.array_split(models, -(-models.size // PART)), desc="shadow models", unit=f"x{PART}")
-        ]
-        signals = xr.DataArray(np.vstack(parts), dims=("model", "record"), name="signal")
-        grid = xr.Dataset({"signal": signals}, {"model": models, "record": design.record.values[asked.numpy()]})
-        write_grid(grid.assign_attrs(design.attrs, model=model.mode, signal="logit-scaled confidence"), job.output[0])
+    parts = [
+        scratch.part(
+            f"{part[0]:06d}",
+            lambda part=part: logit_signals(model, x, y, design.design.values[part], asked, classes),
+        )
+        for part in tqdm(np.array_split(models, -(-models.size // PART)), desc="shadow models", unit=f"x{PART}")
+    ]
+    signals = xr.DataArray(np.vstack(parts), dims=("model", "record"), name="signal")
+    grid = xr.Dataset({"signal": signals}, {"model": models, "record": design.record.values[asked.numpy()]})
+    write_grid(grid.assign_attrs(design.attrs, model=model.mode, signal="logit-scaled confidence"), job.output[0])
     return {"device": device(), "dtype": "float32"}
 
 
 if __name__ == "__main__":
-    run(main, globals())
+    run(resumable(main), globals())

@@ -1,80 +1,204 @@
-"""A killed job goes on where it stopped, and never takes a part that was made from something else."""
+"""A killed job goes on where it stopped, never beside another writer, never from a part made of something else."""
 
+import itertools
+import json
 import multiprocessing
 import os
 import signal
+import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from memaudit.scratch import Scratch
+from memaudit import lease
+from memaudit.errors import AuditError
+from memaudit.job import Paths
+from memaudit.lease import Lease, journal
+from memaudit.scratch import Scratch, resumable, sweep
+
+CONTEXT = multiprocessing.get_context("fork")
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(lease, "BEAT", 0.05)
+    monkeypatch.setattr(lease, "SILENCE", 1.0)
 
 
 def job(folder, **params):
-    (folder / "input").write_text("data")
-    names = {"rule": "r", "wildcards": SimpleNamespace(shard="0"), "params": SimpleNamespace(**params)}
-    return SimpleNamespace(**names, input=[str(folder / "input")], output=[str(folder / "out.nc")])
+    if not (folder / "input").exists():
+        (folder / "input").write_text("data")
+    names = {"rule": "lira_gather_grid", "wildcards": SimpleNamespace(shard="0"), "params": SimpleNamespace(**params)}
+    return SimpleNamespace(**names, input=[str(folder / "input")], output=Paths([str(folder / "out.npy")]))
+
+
+def work(task, scratch, made=None, seconds=0.0):
+    for name in "abcd":
+        scratch.part(name, lambda name=name: ([made.append(name)] if made is not None else 0, np.ones(3))[1])
+        time.sleep(seconds)
+    np.save(task.output[0], np.ones(3))
+    return {"device": "cpu"}
 
 
 def killed_at_third_part(folder):
-    with Scratch(job(folder, models=4)) as scratch:
+    scratch = Scratch(job(folder, models=4))
+    with scratch.lease:
         for name in "abcd":
             scratch.part(name, lambda name=name: os.kill(os.getpid(), signal.SIGKILL) if name == "c" else np.ones(3))
 
 
 def test_parts_survive_sigkill_and_are_not_made_again(tmp_path):
-    process = multiprocessing.get_context("fork").Process(target=killed_at_third_part, args=(tmp_path,))
+    process = CONTEXT.Process(target=killed_at_third_part, args=(tmp_path,))
     process.start()
     process.join()
     assert process.exitcode == -signal.SIGKILL
     made = []
-    with Scratch(job(tmp_path, models=4)) as scratch:
-        for name in "abcd":
-            scratch.part(name, lambda name=name: made.append(name) or np.ones(3))
+    facts = resumable(lambda task, scratch: work(task, scratch, made))(job(tmp_path, models=4))
     assert made == ["c", "d"]
+    killed, finisher = facts["writers"]
+    assert (killed["pid"], killed["ended"]) == (process.pid, None)
+    assert killed["seen"] < finisher["started"] < finisher["ended"]
 
 
-def test_a_failure_keeps_the_parts_and_success_removes_the_folder(tmp_path):
-    scratch = Scratch(job(tmp_path, models=4))
-
-    def fail():
-        with scratch:
-            scratch.part("a", lambda: np.ones(3))
-            raise RuntimeError
+def test_a_failure_keeps_the_parts(tmp_path):
+    def fail(_, scratch):
+        scratch.part("a", lambda: np.ones(3))
+        raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        fail()
-    assert scratch.folder.exists()
-    with Scratch(job(tmp_path, models=4)) as scratch:
-        scratch.part("a", lambda: pytest.fail("the part stands already"))
-    assert not scratch.folder.exists()
+        resumable(fail)(job(tmp_path, models=4))
+    made = []
+    resumable(lambda task, scratch: work(task, scratch, made))(job(tmp_path, models=4))
+    assert made == ["b", "c", "d"]
 
 
 def test_other_params_inputs_or_code_have_another_folder(tmp_path):
     first = Scratch(job(tmp_path, models=4)).folder
     assert Scratch(job(tmp_path, models=8)).folder != first
     assert Scratch(job(tmp_path, models=4, code="other")).folder != first
-    changed = job(tmp_path, models=4)
+    other = job(tmp_path, models=4)
+    other.rule = "lira_draw_designs"
+    assert Scratch(other).folder != first
     (tmp_path / "input").write_text("other data")
-    assert Scratch(changed).folder != first
+    assert Scratch(job(tmp_path, models=4)).folder != first
 
 
-def one_of_two(folder, made):
-    with Scratch(job(folder, models=4)) as scratch:
-        for i in range(100):
-            scratch.part(str(i), lambda: np.ones(3))
-        made.put(os.getpid())
+def one_of_three(folder, made):
+    task = job(folder, models=4)
+    facts = resumable(lambda task, scratch: (made.put(os.getpid()), work(task, scratch, seconds=0.1))[1])(task)
+    made.put((os.getpid(), facts["device"]))
 
 
-def test_two_writers_of_one_shard_wait_for_each_other(tmp_path):
-    context = multiprocessing.get_context("fork")
-    made = context.Queue()
-    processes = [context.Process(target=one_of_two, args=(tmp_path, made)) for _ in range(3)]
+def test_of_three_writers_one_works_and_two_wait_and_adopt(tmp_path):
+    made, _ = CONTEXT.Queue(), job(tmp_path, models=4)
+    processes = [CONTEXT.Process(target=one_of_three, args=(tmp_path, made)) for _ in range(3)]
     for process in processes:
         process.start()
-    assert len({made.get(timeout=60) for _ in processes}) == 3
+    said = [made.get(timeout=60) for _ in range(4)]
     for process in processes:
         process.join()
         assert process.exitcode == 0
-    assert not Scratch(job(tmp_path, models=4)).folder.exists()
+    assert len([pid for pid in said if isinstance(pid, int)]) == 1
+    assert {"cpu"} == {pair[1] for pair in said if isinstance(pair, tuple)}
+    writers = journal(Scratch(job(tmp_path, models=4)).folder)
+    assert len(writers) == 3
+    assert all(first["ended"] <= second["started"] for first, second in itertools.pairwise(writers))
+
+
+def test_a_finished_output_is_adopted_after_snakemake_has_deleted_it_but_not_once_the_run_is_swept(tmp_path):
+    task, made = job(tmp_path, models=4), []
+    main = resumable(lambda task, scratch: work(task, scratch, made))
+    main(task)
+    Path(task.output[0]).unlink()
+    assert main(task)["device"] == "cpu"
+    assert np.load(task.output[0]).sum() == 3
+    assert len(made) == 4
+    sweep(tmp_path)
+    assert not Scratch(task).folder.exists()
+    main(task)
+    assert len(made) == 8
+
+
+def test_a_damaged_finished_output_is_not_adopted(tmp_path):
+    task, made = job(tmp_path, models=4), []
+    main = resumable(lambda task, scratch: work(task, scratch, made))
+    main(task)
+    (Scratch(task).folder / "finished-0").write_bytes(b"damaged")
+    main(task)
+    assert len(made) == 8
+    assert np.load(task.output[0]).sum() == 3
+
+
+def test_sweeping_leaves_what_is_not_finished(tmp_path):
+    scratch = Scratch(job(tmp_path, models=4))
+    with scratch.lease:
+        scratch.part("a", lambda: np.ones(3))
+    sweep(tmp_path)
+    assert (scratch.folder / "a.npy").exists()
+
+
+def elsewhere(folder, **changes):
+    """The lease file of a holder on another machine."""
+    writer = {"host": "elsewhere", "processes": None, "pid": 1, "slurm_job": "7", "started": "", "seen": "0"}
+    folder.mkdir(exist_ok=True)
+    draft = folder / "draft"
+    draft.write_text(json.dumps(writer | {"ended": None} | changes))
+    draft.replace(folder / "writer-0.json")
+
+
+def beat_elsewhere(folder, beats):
+    for beat in range(beats):
+        elsewhere(folder, seen=str(beat))
+        time.sleep(0.05)
+
+
+def test_a_holder_on_another_machine_is_waited_for_while_it_gives_signs_of_life(tmp_path, capsys):
+    folder = tmp_path / "scratch"
+    elsewhere(folder)
+    process = CONTEXT.Process(target=beat_elsewhere, args=(folder, 40))
+    process.start()
+    start = time.monotonic()
+    with Lease(folder):
+        waited = time.monotonic() - start
+    process.join()
+    assert waited > 40 * 0.05 + 0.5
+    assert "waiting for process 1 on elsewhere, Slurm job 7" in capsys.readouterr().out
+
+
+def test_a_holder_that_ended_is_not_waited_for(tmp_path):
+    elsewhere(tmp_path / "scratch", ended="now")
+    start = time.monotonic()
+    with Lease(tmp_path / "scratch"):
+        assert time.monotonic() - start < 0.5
+
+
+def test_a_writer_that_was_silent_too_long_finds_itself_replaced_and_writes_no_more(tmp_path):
+    scratch = Scratch(job(tmp_path, models=4))
+    with scratch.lease:
+        (scratch.folder / "writer-1.json").write_bytes((scratch.folder / "writer-0.json").read_bytes())
+        with pytest.raises(AuditError, match="has taken over this job"):
+            scratch.part("a", lambda: np.ones(3))
+        with pytest.raises(AuditError, match="has taken over this job"):
+            scratch.keep([], {})
+    assert not (scratch.folder / "a.npy").exists()
+
+
+def race(folder, barrier, taken):
+    barrier.wait()
+    with Lease(folder) as mine:
+        taken.put(mine._number)
+
+
+def test_of_many_that_take_over_a_dead_holder_each_gets_a_number_of_its_own(tmp_path):
+    folder = tmp_path / "scratch"
+    elsewhere(folder, ended="now")
+    barrier, taken = CONTEXT.Barrier(6), CONTEXT.Queue()
+    processes = [CONTEXT.Process(target=race, args=(folder, barrier, taken)) for _ in range(6)]
+    for process in processes:
+        process.start()
+    assert sorted(taken.get(timeout=60) for _ in processes) == [1, 2, 3, 4, 5, 6]
+    for process in processes:
+        process.join()
+    assert all(writer["ended"] for writer in journal(folder))

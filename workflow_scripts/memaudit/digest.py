@@ -16,11 +16,16 @@ ENVS = SCRIPTS.parent / "envs"
 
 @cache
 def digest(script: str, env: str) -> str:
-    """Hash of a rule's script, of every memaudit module that it reaches, and of its environment's pins.
+    """Hash of a rule's code and of its environment's pins: 16 hex digits.
 
-    Comments, docstrings and layout do not count. Raises FileNotFoundError for an unknown script or environment.
+    Raises FileNotFoundError for an unknown script or environment.
     """
-    sha = hashlib.sha256(_pins(ENVS / f"{env}.yaml"))
+    return hashlib.sha256(code(script).encode() + _pins(ENVS / f"{env}.yaml")).hexdigest()[:16]
+
+
+def code(script: str) -> str:
+    """Hash of a script and of every memaudit module that it reaches; comments, docstrings and layout do not count."""
+    sha = hashlib.sha256()
     for path in sorted(closure(script)):
         sha.update(str(path.relative_to(SCRIPTS)).encode() + b"\0" + _meaning(path))
     return sha.hexdigest()[:16]

@@ -1,19 +1,18 @@
-"""Parts of a long job that survive its death: a rerun goes on where it stopped."""
+"""Parts of a long job that survive its death: a rerun goes on where it stopped, or takes what another has finished."""
 
-import fcntl
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from memaudit.digest import sha256
-from memaudit.io import replacing
+from memaudit.digest import code, sha256
+from memaudit.io import read_json, replacing, write_json
+from memaudit.lease import Lease, journal
 from memaudit.sidecar import items
 
 
@@ -25,40 +24,78 @@ class Scratch:
     """
 
     def __init__(self, job: Any):
-        identity = {
-            "rule": job.rule,
-            "wildcards": sorted(items(job.wildcards)),
-            "params": sorted(items(job.params)),
-            "inputs": [sha256(path) for path in job.input],
-        }
-        key = hashlib.sha256(json.dumps(identity, sort_keys=True, default=str).encode()).hexdigest()[:16]
-        self.folder = Path(job.output[0]).parent / f".scratch-{key}"
-
-    def __enter__(self) -> "Scratch":
-        while True:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(self.folder / "lock", os.O_CREAT | os.O_RDWR)
-            fcntl.flock(self._lock, fcntl.LOCK_EX)
-            if self._is_the_folders():
-                return self
-            # The job that was waited for has finished and removed the folder, this lock with it.
-            os.close(self._lock)
-
-    def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
-        if kind is None:
-            shutil.rmtree(self.folder)
-        os.close(self._lock)
+        self.folder = Path(job.output[0]).parent / f".scratch-{_key(job)}"
+        self.lease = Lease(self.folder)
 
     def part(self, name: str, compute: Callable[[], np.ndarray]) -> np.ndarray:
         """The array called `name`: read if an earlier run has finished it, else computed and kept."""
         path = self.folder / f"{name}.npy"
         if not path.exists():
+            array = compute()
+            self.lease.check()
             with replacing(path) as temporary, open(temporary, "wb") as file:
-                np.save(file, compute(), allow_pickle=False)
+                np.save(file, array, allow_pickle=False)
         return np.load(path, allow_pickle=False)
 
-    def _is_the_folders(self) -> bool:
-        try:
-            return os.path.samestat(os.fstat(self._lock), os.stat(self.folder / "lock"))
-        except FileNotFoundError:
-            return False
+    def keep(self, outputs: list[str], facts: dict[str, Any]) -> None:
+        """Leave copies of finished outputs in the place of their parts, for a job that waits for the same result."""
+        self.lease.check()
+        for path, copy in self._copies(outputs):
+            shutil.copyfile(path, copy)
+        hashes = [sha256(copy) for _, copy in self._copies(outputs)]
+        write_json({"sha256": hashes, "facts": facts}, self.folder / "finished.json")
+        for part in self.folder.glob("*.npy"):
+            part.unlink()
+
+    def adopt(self, outputs: list[str]) -> dict[str, Any] | None:
+        """Take the outputs that another job has finished, and return its facts; None if there are none, or damaged."""
+        if not (self.folder / "finished.json").exists():
+            return None
+        finished = read_json(self.folder / "finished.json")
+        if [sha256(copy) for _, copy in self._copies(outputs)] != finished["sha256"]:
+            return None
+        for path, copy in self._copies(outputs):
+            with replacing(path) as temporary:
+                shutil.copyfile(copy, temporary)
+        return finished["facts"]
+
+    def _copies(self, outputs: list[str]) -> list[tuple[str, Path]]:
+        return [(path, self.folder / f"finished-{i}") for i, path in enumerate(outputs)]
+
+
+def resumable(main: Callable[[Any, Scratch], dict[str, Any] | None]) -> Callable[[Any], dict[str, Any]]:
+    """main(job) of a long job, from main(job, scratch): it waits for another writer of the same result.
+
+    Facts for the sidecar gain `writers`, the journal of all that have written: host, pid, Slurm id, start and end.
+    """
+
+    @wraps(main)
+    def wrapped(job: Any) -> dict[str, Any]:
+        scratch = Scratch(job)
+        outputs = [path for path in job.output if path != job.output.get("sidecar")]
+        with scratch.lease:
+            facts = scratch.adopt(outputs)
+            if facts is None:
+                facts = main(job, scratch) or {}
+                scratch.keep(outputs, facts)
+        return facts | {"writers": journal(scratch.folder)}
+
+    return wrapped
+
+
+def sweep(results: str | Path) -> None:
+    """Remove the scratch folders of finished jobs below a folder: the run has recorded their outputs."""
+    for finished in Path(results).rglob(".scratch-*/finished.json"):
+        shutil.rmtree(finished.parent)
+
+
+def _key(job: Any) -> str:
+    identity = {
+        "rule": job.rule,
+        "wildcards": sorted(items(job.wildcards)),
+        "params": sorted(items(job.params)),
+        # By hand nobody gives the digest of the code.
+        "code": code(job.rule),
+        "inputs": [sha256(path) for path in job.input],
+    }
+    return hashlib.sha256(json.dumps(identity, sort_keys=True, default=str).encode()).hexdigest()[:16]
