@@ -5,12 +5,10 @@ python workflow_scripts/data_split_records.py --input records.parquet --output h
     --params '{"settings": {"members": 0.8, "nonmembers": 0.2}, "seed": 0}'
 """
 
-import pyarrow.parquet as pq
-
 from memaudit.data.identity import keep_private
 from memaudit.data.split import split_records
 from memaudit.errors import AuditError
-from memaudit.io import read_table, write_table
+from memaudit.io import read_columns, read_table, write_table
 from memaudit.job import run
 from memaudit.seeds import generator
 
@@ -18,7 +16,7 @@ from memaudit.seeds import generator
 def main(job):
     keep_private(job.output[0])
     dataset, name = job.wildcards.dataset, job.wildcards.split
-    columns = [column for column in ("id", "group", "target") if column in pq.read_schema(job.input[0]).names]
+    columns = [column for column in ("id", "group", "target") if column in read_columns(job.input[0])]
     records = read_table(job.input[0], columns=columns)
     try:
         split = split_records(records, job.params.settings, generator(job.params.seed, "data", dataset, "split", name))

@@ -10,13 +10,12 @@ Grids: `efficient` draws halves of all members, as efficient LiRA does; `superse
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 import xarray as xr
 
 from memaudit import seeds
 from memaudit.data import designs
 from memaudit.errors import AuditError
-from memaudit.io import read_table, write_grid
+from memaudit.io import read_columns, read_table, write_grid
 from memaudit.job import run
 
 MOST_OF_POPULATION = 0.05
@@ -49,7 +48,7 @@ def main(job):
 
 def _sided(records: str, split: str) -> pd.DataFrame:
     """Records that take part, with their side and, where they belong together, their group."""
-    columns = [column for column in ("id", "group") if column in pq.read_schema(records).names]
+    columns = [column for column in ("id", "group") if column in read_columns(records)]
     return read_table(records, columns).merge(read_table(split), on="id", validate="one_to_one")
 
 

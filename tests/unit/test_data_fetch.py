@@ -95,6 +95,7 @@ def test_csv_arrives_as_text_with_its_checksum(tmp_path):
         ("a.csv", CSV.replace("\n", "\r\n"), {}),
         ("a.csv", CSV.replace("cook", '"cook"'), {}),
     ],
+    ids=["gzip", "tabs", "semicolons", "byte order mark", "carriage returns", "quotes"],
 )
 def test_csv_dialects_hold_the_same_table(tmp_path, name, content, more):
     table, _ = fetched(csv_entry(tmp_path, content, name, **more), tmp_path)

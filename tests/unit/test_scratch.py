@@ -14,9 +14,10 @@ import pytest
 
 from memaudit import lease
 from memaudit.errors import AuditError
+from memaudit.housekeeping import sweep
 from memaudit.job import Paths
 from memaudit.lease import Lease, journal
-from memaudit.scratch import Scratch, resumable, sweep
+from memaudit.scratch import Scratch, resumable
 
 CONTEXT = multiprocessing.get_context("fork")
 
@@ -137,6 +138,15 @@ def test_sweeping_leaves_what_is_not_finished(tmp_path):
         scratch.part("a", lambda: np.ones(3))
     sweep(tmp_path)
     assert (scratch.folder / "a.npy").exists()
+
+
+@pytest.mark.parametrize("damage", [b"", b"garbage", np.lib.format.MAGIC_PREFIX])
+def test_a_damaged_part_is_named(tmp_path, damage):
+    scratch = Scratch(job(tmp_path, models=4))
+    with scratch.lease:
+        (scratch.folder / "a.npy").write_bytes(damage)
+        with pytest.raises(AuditError, match=r"a\.npy: cannot be read .* delete it"):
+            scratch.part("a", lambda: np.ones(3))
 
 
 def elsewhere(folder, **changes):

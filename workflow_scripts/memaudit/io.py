@@ -2,28 +2,51 @@
 
 import json
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow.parquet as pq
 import xarray as xr
 
 from memaudit.errors import AuditError
 
+DAMAGED = "delete it and run the same command again, it is made anew"
+MEBIBYTE = 2**20
+
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; rename it to `path` if the block succeeds, remove it if not."""
+    """Yield a temporary path beside `path`; rename it to `path` if the block succeeds, remove it if not.
+
+    Raises OSError that names `path` where no more can be written.
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    # A process id would not do: on two machines, or in two containers, it may be the same.
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         yield temporary
         temporary.replace(path)
+    except Exception:
+        _write_on(temporary, path)
+        raise
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _write_on(temporary: Path, path: Path) -> None:
+    """Ask the disk itself: of a full one netCDF says "HDF error", numpy "0 written", torch "unexpected pos"."""
+    try:
+        with open(temporary, "ab") as file:
+            file.write(bytes(MEBIBYTE))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def write_table(table: pd.DataFrame, path: str | Path) -> None:
@@ -34,8 +57,14 @@ def write_table(table: pd.DataFrame, path: str | Path) -> None:
 
 def read_table(path: str | Path, columns: list[str] | None = None) -> pd.DataFrame:
     """Read a Parquet table. Raises AuditError if the file is missing or damaged."""
-    with _readable(path):
+    with readable(path):
         return pd.read_parquet(path, columns=columns)
+
+
+def read_columns(path: str | Path) -> list[str]:
+    """Names of a Parquet table's columns. Raises AuditError if the file is missing or damaged."""
+    with readable(path):
+        return pq.read_schema(path).names
 
 
 def write_grid(grid: xr.Dataset, path: str | Path) -> None:
@@ -46,7 +75,7 @@ def write_grid(grid: xr.Dataset, path: str | Path) -> None:
 
 def read_grid(path: str | Path) -> xr.Dataset:
     """Read a signal grid into memory. Raises AuditError if the file is missing or damaged."""
-    with _readable(path):
+    with readable(path):
         return xr.load_dataset(path, engine="netcdf4")
 
 
@@ -58,15 +87,15 @@ def write_json(value: Any, path: str | Path) -> None:
 
 def read_json(path: str | Path) -> Any:
     """Read JSON. Raises AuditError if the file is missing or damaged."""
-    with _readable(path):
+    with readable(path):
         return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
 @contextmanager
-def _readable(path: str | Path) -> Iterator[None]:
+def readable(path: str | Path) -> Iterator[None]:
+    """Turn the errors of a missing or damaged file into an AuditError that names it."""
     try:
         yield
-    except (OSError, ValueError) as error:
-        raise AuditError(
-            f"{path}: cannot be read ({error}); delete it and run again, its rule makes it anew"
-        ) from error
+    except (OSError, ValueError, RuntimeError, EOFError) as error:
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise AuditError(f"{path}: cannot be read ({reason}); {DAMAGED}") from error

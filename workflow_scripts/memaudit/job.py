@@ -3,45 +3,55 @@
 import argparse
 import json
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, redirect_stderr, redirect_stdout
-from types import SimpleNamespace, TracebackType
+from contextlib import ExitStack, redirect_stderr, redirect_stdout, suppress
+from types import SimpleNamespace
 from typing import Any
 
 from memaudit import sidecar
 from memaudit.errors import AuditError
+from memaudit.faults import explain
 
 
 def run(main: Callable[[Any], dict[str, Any] | None], scope: Mapping[str, Any]) -> None:
     """Call main with Snakemake's job, its prints going to the rule's log; else with one made from the command line.
 
     main may return facts about the run (device, dtype, seed); they go into the sidecar, an output named `sidecar`.
-    An AuditError ends the job with its one line and exit code 1.
+    An AuditError, or a fault that faults.explain knows, ends the job with its one line and exit code 1.
     """
     job = scope.get("snakemake") or _from_command_line(sys.argv[1:], scope["__doc__"])
     watch = sidecar.Stopwatch()
+    # A cluster that cancels a job says SIGTERM first: time enough to give up a lease.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with ExitStack() as stack:
+        stack.push(lambda _, error, __: _report(error, job))
         if job.log:
             log = stack.enter_context(open(job.log[0], "w", buffering=1, encoding="utf-8"))
             stack.enter_context(redirect_stdout(log))
             stack.enter_context(redirect_stderr(log))
-            stack.push(_log_traceback)
-        try:
-            facts = main(job) or {}
-        except AuditError as error:
-            if job.log:
-                print(f"memaudit: {error}")
-            tell(f"memaudit: {error}")
-            sys.exit(1)
-    if path := job.output.get("sidecar"):
-        sidecar.write(path, job, facts, watch)
+        facts = main(job) or {}
+        if path := job.output.get("sidecar"):
+            sidecar.write(path, job, facts, watch)
 
 
-def _log_traceback(kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-    if error is not None and kind is not SystemExit:
-        traceback.print_exception(error)
+def _report(error: BaseException | None, job: Any) -> None:
+    """End the job with one line where the error is a known one; its traceback goes to the log."""
+    if error is None or isinstance(error, SystemExit):
+        return
+    if line := explain(error, job):
+        tell(f"memaudit: {line}")
+    if job.log:
+        # The log may lie on the disk that is full.
+        with suppress(OSError), open(job.log[0], "a", encoding="utf-8") as log:
+            if not isinstance(error, AuditError | KeyboardInterrupt):
+                traceback.print_exception(error, file=log)
+            if line:
+                print(f"memaudit: {line}", file=log)
+    if line:
+        sys.exit(1)
 
 
 def tell(message: str) -> None:
@@ -76,5 +86,6 @@ def _from_command_line(argv: list[str], description: str) -> argparse.Namespace:
     job = parser.parse_args(argv)
     job.input, job.output, job.log = Paths(job.input), Paths(job.output), []
     job.params, job.wildcards = SimpleNamespace(**job.params), SimpleNamespace(**job.wildcards)
+    job.resources = {}
     job.rule = os.path.splitext(os.path.basename(sys.argv[0]))[0]
     return job

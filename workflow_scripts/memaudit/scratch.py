@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from memaudit.digest import code, sha256
-from memaudit.io import read_json, replacing, write_json
+from memaudit.io import read_json, readable, replacing, write_json
 from memaudit.lease import Lease, journal
 from memaudit.sidecar import items
 
@@ -35,7 +35,8 @@ class Scratch:
             self.lease.check()
             with replacing(path) as temporary, open(temporary, "wb") as file:
                 np.save(file, array, allow_pickle=False)
-        return np.load(path, allow_pickle=False)
+        with readable(path):
+            return np.load(path, allow_pickle=False)
 
     def keep(self, outputs: list[str], facts: dict[str, Any]) -> None:
         """Leave copies of finished outputs in the place of their parts, for a job that waits for the same result."""
@@ -81,12 +82,6 @@ def resumable(main: Callable[[Any, Scratch], dict[str, Any] | None]) -> Callable
         return facts | {"writers": journal(scratch.folder)}
 
     return wrapped
-
-
-def sweep(results: str | Path) -> None:
-    """Remove the scratch folders of finished jobs below a folder: the run has recorded their outputs."""
-    for finished in Path(results).rglob(".scratch-*/finished.json"):
-        shutil.rmtree(finished.parent)
 
 
 def _key(job: Any) -> str:

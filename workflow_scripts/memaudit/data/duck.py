@@ -1,5 +1,6 @@
 """DuckDB as the engine for tables that need not fit into memory."""
 
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,13 +8,19 @@ from pathlib import Path
 
 import duckdb
 
+from memaudit.errors import AuditError
+from memaudit.io import DAMAGED
+
 # A table of 10 million rows must pass in 4 GiB with Python, Arrow and the allocator's slack beside the engine.
 MEMORY = "1500MB"
 
 
 @contextmanager
 def connect(folder: str | Path, threads: int = 1) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection that spills into a temporary folder below `folder`, and that never reaches the network."""
+    """A connection that spills into a temporary folder below `folder`, and that never reaches the network.
+
+    A damaged Parquet file ends the block with an AuditError that names it.
+    """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".spill-", dir=folder) as spill:
@@ -25,7 +32,13 @@ def connect(folder: str | Path, threads: int = 1) -> Iterator[duckdb.DuckDBPyCon
         }
         with duckdb.connect(config=settings) as connection:
             connection.execute("SET enable_progress_bar = false")
-            yield connection
+            try:
+                yield connection
+            except duckdb.InvalidInputException as error:
+                # The message quotes values of the table as well: only the file's name may go on.
+                if file := re.search(r"[Ff]ile (['\"])(.+?)\1", str(error)):
+                    raise AuditError(f"{file[2]}: cannot be read; {DAMAGED}") from None
+                raise
 
 
 def identifier(name: str) -> str:

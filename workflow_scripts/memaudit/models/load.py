@@ -6,7 +6,7 @@ import torch
 
 from memaudit.digest import sha256
 from memaudit.errors import AuditError
-from memaudit.io import read_json
+from memaudit.io import DAMAGED, read_json
 from memaudit.models.protocol import TabularModel
 from memaudit.models.tabicl import TabICLBranch
 
@@ -18,9 +18,10 @@ def load(card: str | Path, threads: int = 1) -> TabularModel:
 
     Raises AuditError for a family that is not known, or weights that are none of it or not the card's.
     """
-    facts, weights = read_json(card), Path(card).parent / read_json(card)["file"]
+    facts = read_json(card)
+    weights = Path(card).parent / facts["file"]
     if sha256(weights) != facts["sha256"]:
-        raise AuditError(f"{weights}: not the weights that {card} describes; fetch the model again")
+        raise AuditError(f"{weights}: not the weights that {card} describes; {DAMAGED}")
     if facts["family"] not in FAMILIES:
         raise AuditError(f"{card}: unknown family {facts['family']!r}; known: {', '.join(FAMILIES)}")
     torch.set_num_threads(threads)

@@ -36,6 +36,7 @@ class TabICLBranch:
             OSError,
             RuntimeError,
             KeyError,
+            ValueError,
             TypeError,
             EOFError,
             torch.serialization.pickle.UnpicklingError,
