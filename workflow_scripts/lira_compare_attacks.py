@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
 from memaudit import seeds, tidy
+from memaudit.calibration.attacks import Attack, attacks
 from memaudit.calibration.calibrate import calibrate
 from memaudit.data import designs
 from memaudit.evaluation import bootstrap, roc
@@ -32,18 +32,18 @@ def main(job):
     grid = read_grid(job.input[0])
     members, others = (grid.isel(record=chosen) for chosen in (grid.member.values, ~grid.member.values))
     signals, design = members.signal.values.astype(float), members.design.values
-    attacks = _attacks(signals, others.signal.values.astype(float), lira["rmia"])
+    compared = attacks(signals, others.signal.values.astype(float), lira["rmia"])
 
     rows = []
-    for attack, (values, method, options) in attacks.items():
-        rng = seeds.generator(job.params.seed, "lira", dataset, "attack", attack)
-        estimates = _judged(values, design, members.unit.values, method, options, lira, rng)
-        rows += _rows(estimates, {"dataset": dataset, "records": "members", "attack": attack})
-        print(f"{attack}: AUC {estimates[0].estimate:.3f}", flush=True)
+    for name, attack in compared.items():
+        rng = seeds.generator(job.params.seed, "lira", dataset, "attack", name)
+        estimates = _judged(attack, design, members.unit.values, lira, rng)
+        rows += _rows(estimates, {"dataset": dataset, "records": "members", "attack": name})
+        print(f"{name}: AUC {estimates[0].estimate:.3f}", flush=True)
     rng = seeds.generator(job.params.seed, "lira", dataset, "placebo")
     shown = designs.expand(*_placebo_design(grid.draw, len(design), others.unit.values, rng))
-    _, method, options = attacks[PLACEBO]
-    estimates = _judged(others.signal.values.astype(float), shown, others.unit.values, method, options, lira, rng)
+    placebo = compared[PLACEBO]._replace(signals=others.signal.values.astype(float))
+    estimates = _judged(placebo, shown, others.unit.values, lira, rng)
     rows += _rows(estimates, {"dataset": dataset, "records": "placebo", "attack": PLACEBO})
     write_table(tidy.frame(rows), job.output.tidy)
 
@@ -55,25 +55,10 @@ def main(job):
     return {"seed": job.params.seed}
 
 
-def _attacks(signals: np.ndarray, population: np.ndarray, rmia: dict) -> dict[str, tuple[np.ndarray, str, dict]]:
-    """Name of each attack: its signals, calibration method and options."""
-    # The signal is log p/(1 - p): its logistic function is the probability that RMIA compares.
-    probabilities, options = expit(signals), {"population": expit(population), "gamma": rmia["gamma"]}
-    return {
-        "signal alone": (signals, "raw", {}),
-        "lira mean": (signals, "lira", {"convention": "mean"}),
-        "lira mean (as published)": (signals, "lira", {"convention": "mean", "leave": "self"}),
-        "lira median": (signals, "lira", {"convention": "median"}),
-        "lira ddof1": (signals, "lira", {"convention": "ddof1"}),
-        "lira fixed variance": (signals, "lira", {"spread": "pooled"}),
-        "lira offline (cdf)": (signals, "lira_offline", {"form": "cdf"}),
-        "post-processed": (signals, "postprocessed", {}),
-        "rmia": (probabilities, "rmia", options),
-        "rmia offline": (probabilities, "rmia", options | {"offline": rmia["offline_a"]}),
-    }
-
-
-def _judged(values, design, groups, method: str, options: dict, lira: dict, rng: np.random.Generator) -> list[Estimate]:
+def _judged(
+    attack: Attack, design: np.ndarray, groups: np.ndarray, lira: dict, rng: np.random.Generator
+) -> list[Estimate]:
+    values, method, options = attack
     null = permutation_null(values, design, method, rng, lira["permutations"], fprs=lira["fpr"], **options)
     scores = calibrate(values, design, method, **options)
     return judge(scores, design, fprs=lira["fpr"], rng=rng, groups=groups, replicates=lira["replicates"], null=null)

@@ -8,10 +8,11 @@ from memaudit.provenance import verify
 
 
 def main(job):
-    counts = verify(job.params.run)
-    tell("provenance: {results} results and the {files} files behind them agree with their sidecars".format(**counts))
-    if counts["leftover"]:
-        tell(f"provenance: {counts['leftover']} sidecars are of files that no result rests on any more")
+    checked = verify(job.params.run)
+    files = len(checked.hashes)
+    tell(f"provenance: {checked.results} results and the {files} files behind them agree with their sidecars")
+    if checked.leftover:
+        tell(f"provenance: {len(checked.leftover)} sidecars are of files that no result rests on any more")
 
 
 if __name__ == "__main__":

@@ -86,6 +86,13 @@ BAD = [
     ),
     ({"datasets/a b": TABLE}, "datasets/a b/[key]: string should match pattern"),
     ({"models/x": {"family": "tabicl", "licence": "MIT"}}, "models/x: give either `path` or `hub`"),
+    (
+        {"models/tabicl-small/terms": "https://example.org/terms"},
+        "lira/model: the weights of tabicl-small (MIT) have terms of their own; read https://example.org/terms, and add"
+        " tabicl-small to accept_licences",
+    ),
+    ({"accept_licences": ["tabicl-smal"]}, "accept_licences: unknown model 'tabicl-smal'; did you mean `tabicl-small`"),
+    ({"accept_licences": REMOVE}, "accept_licences: missing; see config/README.md"),
     ({"models/x": {"family": "gpt", "path": "p", "licence": "MIT"}}, "models/x/family: must be 'tabicl', got 'gpt'"),
 ]
 
@@ -110,6 +117,14 @@ def test_a_bad_config_gets_one_clear_line(config, changes, line):
 @pytest.mark.parametrize("names", [[], ["smoke"], ["paper"]])
 def test_the_shipped_configs_hold(names):
     assert checked(load(*names))["lira"]["datasets"]
+
+
+def test_accepted_terms_are_no_fault_and_terms_of_unused_models_neither(config):
+    config["models"]["tabicl-v2"]["terms"] = "https://example.org/v2"
+    checked(config)
+    config["models"]["tabicl-small"]["terms"] = "https://example.org/small"
+    config["accept_licences"] = ["tabicl-small"]
+    assert checked(config)["accept_licences"] == ["tabicl-small"]
 
 
 def test_all_faults_are_named_at_once(config):

@@ -21,6 +21,7 @@ from memaudit.errors import AuditError
 from memaudit.io import write_json
 from memaudit.models.load import load
 from memaudit.models.preprocess import standardize
+from memaudit.models.tabicl import TabICLBranch
 
 SMALL = {"max_classes": 4, "embed_dim": 8, "col_num_blocks": 1, "col_nhead": 2, "col_num_inds": 4, "row_num_blocks": 1}
 SMALL |= {"row_nhead": 2, "row_num_cls": 2, "icl_num_blocks": 2, "icl_nhead": 2, "zero_init": False}
@@ -81,6 +82,16 @@ def test_the_same_question_has_the_same_answer(folder, rows):
     np.testing.assert_allclose(first, second, atol=1e-6)
     assert first.shape == (6, 40)
     assert np.isfinite(first).all()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
+def test_a_gpu_answers_as_the_cpu_does(folder, rows):
+    """In fp32 on both: the limit that docs/platforms.md states."""
+    x, y = rows
+    on_cpu, on_gpu = (TabICLBranch.load(folder / "weights.ckpt", device) for device in ("cpu", "cuda"))
+    load(folder / "model.json")  # switches the GPU's shorter float format off
+    answers = (model.logits(x[None, :30], y[None, :30], x[None, 30:])[..., :3].cpu() for model in (on_cpu, on_gpu))
+    torch.testing.assert_close(*answers, atol=1e-4, rtol=0)
 
 
 def test_a_record_in_its_own_context_is_answered_otherwise(folder, rows):
@@ -156,6 +167,7 @@ class Hub(http.server.BaseHTTPRequestHandler):
     """What a model hub answers about one file of one repository."""
 
     content = b"weights" * 1000
+    refusal: tuple[int, str] | None = None  # status and error code for whoever brings no token
 
     def do_HEAD(self):
         self._answer(body=False)
@@ -164,6 +176,12 @@ class Hub(http.server.BaseHTTPRequestHandler):
         self._answer(body=True)
 
     def _answer(self, body):
+        if self.refusal and self.headers.get("Authorization") != "Bearer hf_accepted":
+            self.send_response(self.refusal[0])
+            self.send_header("X-Error-Code", self.refusal[1])
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         if self.path != "/owner/name/resolve/main/small.ckpt":
             self.send_response(404)
             self.send_header("X-Error-Code", "EntryNotFound")
@@ -193,8 +211,9 @@ def hub():
     server.server_close()
 
 
-def fetch(project, folder, address, file="small.ckpt", sha256=None):
+def fetch(project, folder, address, file="small.ckpt", sha256=None, terms=None, **variables):
     entry = {"family": "tabicl", "task": "classification", "licence": "MIT", "path": None, "sha256": sha256}
+    entry["terms"] = terms
     entry["hub"] = {"repo": "owner/name", "file": file, "revision": "main"}
     command = [sys.executable, str(project / "workflow_scripts/models_fetch_checkpoint.py"), "--output"]
     command += [f"card={folder}/model.json", f"weights={folder}/weights.ckpt"]
@@ -204,6 +223,7 @@ def fetch(project, folder, address, file="small.ckpt", sha256=None):
         "HF_ENDPOINT": address,
         "HF_HOME": str(folder / "cache"),
         "HF_HUB_OFFLINE": "1",
+        **variables,
     }
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
@@ -222,6 +242,42 @@ def test_a_file_that_the_hub_lacks_is_named(project, tmp_path, hub):
     assert done.returncode == 1
     assert "models/small: owner/name/large.ckpt cannot be fetched" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+REFUSALS = [(401, "GatedRepo"), (403, "GatedRepo"), (401, "RepoNotFound"), (401, ""), (403, "")]
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+@pytest.mark.parametrize("variables", [{}, {"HF_TOKEN": "hf_of_somebody_else"}], ids=["no token", "wrong token"])
+def test_gated_weights_without_accepted_terms_say_where_to_accept_them(
+    project, tmp_path, hub, monkeypatch, refusal, variables
+):
+    monkeypatch.setattr(Hub, "refusal", refusal)
+    done = fetch(project, tmp_path, hub, terms="https://example.org/terms", **variables)
+    assert done.returncode == 1
+    assert "accept the terms on https://example.org/terms with your account and set HF_TOKEN" in done.stderr
+    assert "hf_of_somebody_else" not in done.stderr
+    assert "Traceback" not in done.stderr
+    assert f"{hub}/owner/name with your account" in fetch(project, tmp_path, hub).stderr
+
+
+def test_gated_weights_come_with_the_token_of_the_environment_alone(project, tmp_path, hub, monkeypatch):
+    monkeypatch.setattr(Hub, "refusal", (401, "GatedRepo"))
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache/token").write_text("hf_accepted")
+    assert fetch(project, tmp_path, hub).returncode == 1, "a login's token is not taken"
+    done = fetch(project, tmp_path, hub, HF_TOKEN="hf_accepted")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "weights.ckpt").read_bytes() == Hub.content
+    assert "hf_accepted" not in (tmp_path / "model.json").read_text() + done.stderr + done.stdout
+
+
+def test_a_checkpoint_in_the_hubs_cache_needs_no_network(project, tmp_path, hub):
+    assert fetch(project, tmp_path, hub).returncode == 0
+    (tmp_path / "weights.ckpt").unlink()
+    done = fetch(project, tmp_path, "http://127.0.0.1:9")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "weights.ckpt").read_bytes() == Hub.content
 
 
 def test_no_network_is_named(project, tmp_path):

@@ -28,7 +28,8 @@ def sidecar(output, inputs):
 
 
 def test_an_untouched_run_agrees(run):
-    assert provenance.verify("results/demo") == {"results": 1, "files": 3, "leftover": 0}
+    checked = provenance.verify("results/demo")
+    assert (checked.results, len(checked.hashes), len(checked.sidecars), checked.leftover) == (1, 3, 3, [])
 
 
 @pytest.mark.parametrize("name", ["raw", "scores", "figures/roc.svg"])
@@ -69,4 +70,6 @@ def test_what_an_earlier_config_left_behind_does_not_fail_a_sound_run(run):
     (run / "raw").write_text("fetched anew")
     for name, sources in {"raw": [], "scores": ["raw"], "figures/roc.svg": ["scores"]}.items():
         sidecar(f"results/demo/{name}", [f"results/demo/{source}" for source in sources])
-    assert provenance.verify("results/demo") == {"results": 1, "files": 3, "leftover": 1}
+    checked = provenance.verify("results/demo")
+    assert (checked.results, len(checked.hashes)) == (1, 3)
+    assert checked.leftover == ["results/demo/provenance/results_demo_shard.json"]

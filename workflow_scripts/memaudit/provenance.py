@@ -1,6 +1,7 @@
-"""Follow every figure and table back to raw data through the sidecars on disk."""
+"""Follow every figure and table back to raw data through the sidecars of a run."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -8,30 +9,59 @@ from memaudit.digest import sha256
 from memaudit.errors import AuditError
 from memaudit.sidecar import read_all
 
+ENDS = ("figures", "tables", "report", "config.yaml")
 
-def verify(run: str | Path) -> dict[str, int]:
+
+@dataclass(frozen=True)
+class Checked:
+    """A run that agrees with its sidecars.
+
+    results: number of end results; hashes: sha256 of every file that they rest on, themselves included (None where it
+    was withheld); sidecars: those that speak of them; leftover: sidecars of files that no result rests on any more.
+    """
+
+    results: int
+    hashes: dict[str, str | None]
+    sidecars: list[str]
+    leftover: list[str]
+
+
+def verify(run: str | Path) -> Checked:
     """Check that every result of a run is the one that its recorded inputs, back to the raw data, have made.
 
     run: the folder results/<run>; paths in sidecars are relative to the folder that holds `results`.
-    Returns the number of end results and of files checked, and of sidecars that no result rests on any more.
     Raises AuditError at the first file that is missing, changed, unaccounted for, or made from an older input.
     """
-    run = Path(run)
-    records = read_all(run / "provenance")
+    records = read_all(Path(run, "provenance"))
     if not records:
         raise AuditError(f"{run}/provenance: no sidecars; nothing has been computed yet, run `snakemake --cores all`")
+    ends = [str(path) for kind in ENDS for path in _files(Path(run, kind))]
+    return walk(ends, records, _hash, lambda path: f"make it again with `snakemake --cores all --forcerun {path}`")
+
+
+def walk(
+    ends: Iterable[str],
+    records: Mapping[str, Mapping[str, Any]],
+    hash_of: Callable[[str], str | None],
+    mend: Callable[[str], str],
+) -> Checked:
+    """Check the files behind these end results against sidecars, wherever both lie.
+
+    records: sidecars by path; hash_of: sha256 of a recorded path, None where it is withheld and anything goes; mend:
+    what to do about a path. Raises AuditError at the first file that does not match.
+    """
     made = {path: (name, record) for name, record in records.items() for path in record["outputs"]}
-    ends = [str(path) for kind in ("figures", "tables", "report") for path in _files(run / kind)]
-    seen: dict[str, str] = {}
+    seen: dict[str, str | None] = {}
+    ends = list(ends)
     for path in ends:
         if path not in made:
             raise AuditError(f"{path}: no rule of this run accounts for it; delete it or run `snakemake {path}`")
-        _verify(path, made, seen)
-    leftover = [name for name, record in records.items() if not seen.keys() & record["outputs"].keys()]
-    return {"results": len(ends), "files": len(seen), "leftover": len(leftover)}
+        _check(path, made, seen, hash_of, mend)
+    used = [name for name, record in records.items() if seen.keys() & record["outputs"].keys()]
+    return Checked(len(ends), seen, used, sorted(records.keys() - set(used)))
 
 
-def _verify(path: str, made: dict[str, tuple[str, dict[str, Any]]], seen: dict[str, str]) -> None:
+def _check(path, made, seen, hash_of, mend) -> None:
     """Depth first, so that the file named is the one nearest to the raw data."""
     todo = [(path, False)]
     while todo:
@@ -42,18 +72,14 @@ def _verify(path: str, made: dict[str, tuple[str, dict[str, Any]]], seen: dict[s
             todo.append((path, True))
             todo += [(source, False) for source in made[path][1]["inputs"]]
             continue
-        seen[path] = _hash(path)
+        seen[path] = hash_of(path)
         if path in made:
             sidecar, record = made[path]
             for source, recorded in record["inputs"].items():
-                if seen[source] != recorded:
-                    raise AuditError(f"{source}: differs from what {sidecar} records as its input; {_mend(path)}")
+                if seen[source] not in (recorded, None):
+                    raise AuditError(f"{source}: differs from what {sidecar} records as its input; {mend(path)}")
             if seen[path] != record["outputs"][path]:
-                raise AuditError(f"{path}: changed since it was made ({sidecar}); {_mend(path)}")
-
-
-def _mend(path: str) -> str:
-    return f"make it again with `snakemake --cores all --forcerun {path}`"
+                raise AuditError(f"{path}: changed since it was made ({sidecar}); {mend(path)}")
 
 
 def _hash(path: str) -> str:
@@ -62,5 +88,5 @@ def _hash(path: str) -> str:
     return sha256(path)
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    return (path for path in sorted(folder.rglob("*")) if path.is_file())
+def _files(path: Path) -> Iterator[Path]:
+    return (found for found in (path, *sorted(path.rglob("*"))) if found.is_file())

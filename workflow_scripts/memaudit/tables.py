@@ -29,12 +29,12 @@ def write(table: pd.DataFrame, path: str | Path, layout: Mapping[str, Any] | Non
     The CSV holds the whole table; a layout (see `arrange`) gives readers a smaller one.
     """
     shown = arrange(table, **layout) if layout else table
-    cells = [[_cell(value) for value in row] for row in shown.itertuples(index=False)]
+    cells = [[cell(value) for value in row] for row in shown.itertuples(index=False)]
     head = [str(name) for name in shown.columns]
     numeric = [pd.api.types.is_numeric_dtype(kind) for kind in shown.dtypes]
     for suffix, text in (
         (".csv", table.to_csv(index=False, lineterminator="\n")),
-        (".md", _markdown(head, cells, numeric)),
+        (".md", markdown(head, cells, numeric)),
         (".tex", _latex(head, cells, numeric)),
     ):
         with replacing(f"{path}{suffix}") as temporary:
@@ -69,12 +69,13 @@ def arrange(
 
 
 def _with_interval(result: Mapping[str, Any], null: bool) -> str:
-    low, high, chance = (_cell(result[name]) for name in ("low", "high", "null"))
+    low, high, chance = (cell(result[name]) for name in ("low", "high", "null"))
     interval = "" if low == high == MISSING else f" [{low}, {high}]"
-    return _cell(result["estimate"]) + interval + (f" ({chance})" if null and chance != MISSING else "")
+    return cell(result["estimate"]) + interval + (f" ({chance})" if null and chance != MISSING else "")
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
+    """A value for readers: three significant digits, a dash where it is missing."""
     if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
         return MISSING
     if not isinstance(value, float):
@@ -82,7 +83,8 @@ def _cell(value: Any) -> str:
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
-def _markdown(head: list[str], cells: list[list[str]], numeric: list[bool]) -> str:
+def markdown(head: list[str], cells: list[list[str]], numeric: list[bool]) -> str:
+    """A Markdown table, names from data escaped; numeric: which columns stand to the right."""
     rule = ["--:" if number else ":--" for number in numeric]
     rows = [[text.translate(MARKDOWN) for text in row] for row in [head, *cells]]
     return "".join(f"| {' | '.join(row)} |\n" for row in [rows[0], rule, *rows[1:]])

@@ -16,7 +16,8 @@ def _raw(signals: Array, design: Mask) -> Array:
     return signals
 
 
-METHODS: Mapping[str, Callable[..., Array]] = {
+Method = Callable[..., Array]
+METHODS: Mapping[str, Method] = {
     "raw": _raw,
     "lira": log_likelihood_ratio,
     "lira_offline": offline_score,
@@ -25,15 +26,16 @@ METHODS: Mapping[str, Callable[..., Array]] = {
 }
 
 
-def calibrate(grid: Array, design: Mask, method: str, *, targets: int | None = None, **options: Any) -> Array:
+def calibrate(grid: Array, design: Mask, method: str | Method, *, targets: int | None = None, **options: Any) -> Array:
     """Scores (model, record): higher = more likely a member, every model target in turn and the others its references.
 
     grid: (model, record[, query]) signals; design: (model, record), True = record was in that model's training set;
-    method: a name of `METHODS`, whose function documents the options. targets: score the first models alone, with *all*
-    other models of the grid as references (oracle access, papers/lira-reliability.md, A.1).
+    method: a name of `METHODS`, whose function documents the options, or a function like them. targets: score the first
+    models alone, with *all* other models of the grid as references (oracle access, papers/lira-reliability.md, A.1).
     Raises AuditError for an unknown method, arrays that do not fit, values that are not finite, or too few models.
     """
-    if method not in METHODS:
+    function = METHODS.get(method) if isinstance(method, str) else method
+    if function is None:
         raise AuditError(f"calibration method {method!r} is unknown: choose one of {', '.join(METHODS)}")
     grid, design = np.asarray(grid, dtype=np.float64), np.asarray(design)
     if design.dtype != np.bool_ or design.ndim != 2 or grid.shape[:2] != design.shape:
@@ -46,4 +48,4 @@ def calibrate(grid: Array, design: Mask, method: str, *, targets: int | None = N
         raise AuditError(
             f"record {record} has a signal that is not finite: clip probabilities before taking logarithms"
         )
-    return METHODS[method](grid, design, **options)[:targets]
+    return function(grid, design, **options)[:targets]

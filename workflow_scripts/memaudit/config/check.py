@@ -66,6 +66,7 @@ def _contradictions(config: Config) -> Iterator[str]:
     yield from _unknown("data/datasets", config.data.datasets, "datasets", config)
     yield from _unknown("lira/datasets", config.lira.datasets, "datasets", config)
     yield from _unknown("lira/model", [config.lira.model], "models", config)
+    yield from _licence_faults({"lira/model": config.lira.model}, config)
     if config.lira.split not in config.data.splits:
         yield f"lira/split: unknown split {config.lira.split!r}{_hint(config.lira.split, list(config.data.splits))}"
     for name in config.data.datasets:
@@ -94,6 +95,16 @@ def _unknown(where: str, names: list[str], catalogue: str, config: Config) -> It
         if name not in known:
             hint = f"{_hint(name, known)} (the catalogue is {CATALOGUES[catalogue]})"
             yield f"{where}: unknown {catalogue[:-1]} {name!r}{hint}"
+
+
+def _licence_faults(used: dict[str, str], config: Config) -> Iterator[str]:
+    """Gated models that are used, by key path, without a word that their terms were accepted."""
+    yield from _unknown("accept_licences", config.accept_licences, "models", config)
+    for where, name in used.items():
+        model = config.models.get(name)
+        if model and model.terms and name not in config.accept_licences:
+            mend = f"read {model.terms}, and add {name} to accept_licences if you accept them"
+            yield f"{where}: the weights of {name} ({model.licence}) have terms of their own; {mend}"
 
 
 def _dataset_faults(entry: Dataset) -> Iterator[str]:

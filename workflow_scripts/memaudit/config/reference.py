@@ -35,11 +35,12 @@ def schema() -> str:
 
 def readme() -> str:
     """Markdown reference of every key."""
-    rows = (f"| `{key}` | {kind} | {meaning} |" for key, kind, meaning in _keys(Config, ""))
+    rows = (f"| `{key}` | {kind} | {meaning} |" for key, kind, meaning in keys())
     return HEAD + "\n".join(rows) + "\n"
 
 
-def _keys(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, str, str]]:
+def keys(model: type[BaseModel] = Config, prefix: str = "") -> Iterator[tuple[str, str, str]]:
+    """Path, type and meaning of every key; `<name>` stands for the names of a catalogue."""
     for name, field in model.model_fields.items():
         nested = _section(field.annotation)
         if nested is None:
@@ -47,7 +48,7 @@ def _keys(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, str, str]]
         else:
             many = getattr(field.annotation, "__origin__", None) is dict
             yield f"{prefix}{name}{'/<name>' if many else ''}", "section", field.description or nested.__doc__ or ""
-            yield from _keys(nested, f"{prefix}{name}/{'<name>/' if many else ''}")
+            yield from keys(nested, f"{prefix}{name}/{'<name>/' if many else ''}")
 
 
 def _section(annotation: object) -> type[BaseModel] | None:

@@ -48,6 +48,7 @@ class Dataset(Section):
     task: Literal["classification", "regression", "language"] = Field(description="what is predicted")
     licence: str = Field(description="licence of the data, or `unknown`")
     rows: Count | None = Field(None, description="rows before deduplication, where known")
+    columns: Count | None = Field(None, description="features before encoding, where known (for `snakemake plan`)")
     group: str | None = Field(None, description="column of the person or household that replaces the row as the unit")
     drop: list[str] = Field([], description="columns that are not features")
     missing: list[str] = Field(["?", "NA", "NaN", "nan"], description="marks of missing values beside the empty cell")
@@ -78,6 +79,9 @@ class Model(Section):
     hub: Hub | None = Field(None, description="checkpoint on a hub, fetched by the fetch rule alone")
     sha256: Sha256 | None = Field(None, description="checksum of the checkpoint")
     licence: str = Field(description="licence of the weights")
+    terms: str | None = Field(
+        None, description="where the terms of gated weights can be read: they need a line in accept_licences"
+    )
 
 
 class Split(Section):
@@ -183,6 +187,15 @@ class Pretrain(Section):
     settings: Training
 
 
+class Plan(Section):
+    """What `snakemake plan` takes for granted; no result depends on it."""
+
+    gpu_tflops: Annotated[float, Field(gt=0)] = Field(
+        description="fp32 operations a second, in 10^12, that a GPU reaches, where none has been measured"
+    )
+    width: Fraction = Field(description="wanted width of a 95 % interval of a TPR")
+
+
 class Config(Section):
     """One run of the workflow."""
 
@@ -191,5 +204,7 @@ class Config(Section):
     data: Data
     datasets: dict[Name, Dataset] = Field(description="catalogue of data sets (config/datasets.yaml)")
     models: dict[Name, Model] = Field(description="catalogue of models (config/models.yaml)")
+    accept_licences: list[Name] = Field(description="models with `terms` that you have read and accepted")
     lira: Lira
     pretrain: Pretrain
+    plan: Plan
