@@ -4,36 +4,51 @@ BIN := .venv/bin
 , := ,
 export PYTHONPATH :=
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench pretrain envs lock docs clean
+.PHONY: help demo test test-slurm test-browser costs bench pretrain envs envs-check lock docs publish verify clean
 
 help: ## list the targets
 	@grep -hE '^[a-zA-Z.-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 .venv: .venv/complete ## the environment: every package at the version that requirements.lock pins
+.venv-synth: .venv-synth/complete ## the environment of the AIM and MST synthesizers, which need an older NumPy
 .venv/complete: requirements.lock
+.venv-synth/complete: requirements-synth.lock
+.venv/complete .venv-synth/complete:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "memaudit needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1); try: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
-	@echo "memaudit: making .venv from requirements.lock (about 2 GB; a minute or two)"
-	@rm -rf .venv && $(PYTHON) -m venv .venv >/dev/null 2>&1 || { rm -rf .venv; \
+	@echo "memaudit: making $(@D) from $< ($(if $(findstring synth,$<),0.7 GB; half a minute,about 2 GB; a minute or two))"
+	@rm -rf $(@D) && $(PYTHON) -m venv $(@D) >/dev/null 2>&1 || { rm -rf $(@D); \
 	  echo "memaudit: $(PYTHON) cannot make a virtual environment; install its venv module (Debian: python3-venv)" >&2; exit 1; }
-	@$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements.lock >.venv/install.log 2>&1 || { \
-	  grep -m1 '^ERROR' .venv/install.log >&2; rm -rf .venv; \
-	  echo "memaudit: a package of requirements.lock cannot be had; mend the network or the index and run again" >&2; exit 1; }
-	@touch .venv/complete
+	@$(@D)/bin/pip install --quiet --disable-pip-version-check --requirement $< >$(@D)/install.log 2>&1 || { \
+	  grep -m1 '^ERROR' $(@D)/install.log >&2; rm -rf $(@D); \
+	  echo "memaudit: a package of $< cannot be had; mend the network or the index and run again" >&2; exit 1; }
+	@touch $@
 
-demo: .venv ## run the default workflow on embedded data and print its headline numbers
+demo: .venv .venv-synth ## run the default workflow on embedded data and print its headline numbers
 	@echo "memaudit: running config/config.yaml (results/demo); a second run does nothing"
-	@$(BIN)/snakemake --cores all
-	@$(BIN)/python workflow_scripts/headline.py --params '{"run": "results/demo"}'
+	@if $(BIN)/snakemake --cores all --dry-run 2>&1 | grep -q '^Nothing to be done'; \
+	then $(BIN)/python workflow_scripts/headline.py --params '{"run": "results/demo"}'; \
+	else $(BIN)/snakemake --cores all --quiet rules progress; fi
 
-test: .venv ## lint, format check and all tests
+test: .venv .venv-synth ## lint, format check and all tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile rules
 	$(BIN)/snakemake --lint
 	$(BIN)/python -m pytest -n auto --dist loadgroup tests
 
+test-slurm: .venv ## run the workflow on a private Slurm of two nodes; installs Debian's slurm-wlm and munge (ten minutes)
+	@tests/slurm/install.sh
+	$(BIN)/python -m pytest -m slurm tests/slurm
+
+test-browser: .venv ## look at the report of a smoke run in a headless Chromium; SCREENSHOTS=folder keeps the pictures
+	@tests/browser/install.sh
+	$(BIN)/python -m pytest -m browser tests/browser $(if $(SCREENSHOTS),--screenshots $(SCREENSHOTS))
+
 BENCH = $(BIN)/python workflow_scripts/bench_$(1).py --output results/bench/$(1).json --params '$(2)'
+
+costs: .venv ## measure what the jobs of results/demo have cost: results/bench/unit_costs.json, for `snakemake plan`
+	$(BIN)/snakemake --cores 1 costs
 
 bench: .venv ## time each hot path against the naive way; writes results/bench/*.json (half an hour)
 	$(call BENCH,plan_workflow,{"runs": 3})
@@ -45,16 +60,29 @@ pretrain: .venv ## train resources/tabicl-small again (hours); TABLES=folder of 
 	$(BIN)/snakemake --cores 1 $(if $(TABLES),--config pretrain='{"tables": "$(abspath $(TABLES))"}') -- pretrain
 	cp results/demo/pretrained/tabicl-small/* resources/tabicl-small/
 
-envs: .venv ## write envs/*.yaml from requirements.lock
+envs: .venv ## write envs/*.yaml from the locks
 	@PYTHONPATH=workflow_scripts $(BIN)/python -m memaudit.environments
 
-docs: .venv ## write config/schema.json and config/README.md
-	@PYTHONPATH=workflow_scripts $(BIN)/python -m memaudit.config.reference
+envs-check: .venv ## install each environment of envs/ afresh and import what its rules import (minutes)
+	@PYTHONPATH=workflow_scripts $(BIN)/python -m memaudit.environments --check
 
-lock: ## resolve requirements.in into requirements.lock (needs the package index)
-	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock && .venv-lock/bin/pip install --quiet --requirement requirements.in
-	.venv-lock/bin/pip freeze --exclude pip --exclude setuptools | sed 's/+cpu$$//' > requirements.lock
-	rm -rf .venv-lock
+docs: .venv ## write config/schema.json, config/README.md, docs/results.md and docs/performance.md
+	@PYTHONPATH=workflow_scripts $(BIN)/python -m memaudit.config.reference
+	@PYTHONPATH=workflow_scripts $(BIN)/python -m memaudit.pages
+
+publish: .venv ## take the numbers of docs/results.md from a finished results/demo
+	@$(BIN)/python workflow_scripts/publish_results.py --output docs/results/demo.json --params '{"run": "results/demo"}'
+	@$(MAKE) --no-print-directory docs
+
+verify: .venv ## check an archived run: make verify ARCHIVE=demo.tar.gz
+	@$(BIN)/python workflow_scripts/verify_archive.py --input $(or $(ARCHIVE),$(error name the file: make verify ARCHIVE=demo.tar.gz))
+
+lock: ## resolve requirements*.in into their locks; UPGRADE=1 moves present pins too (needs the package index)
+	@set -e; for name in requirements requirements-synth; do \
+	  rm -rf .venv-lock; $(PYTHON) -m venv .venv-lock; \
+	  .venv-lock/bin/pip install --quiet --requirement $$name.in $(if $(UPGRADE),,--constraint $$name.lock); \
+	  .venv-lock/bin/pip freeze --exclude pip --exclude setuptools | sed 's/+cpu$$//' > $$name.lock; \
+	  rm -rf .venv-lock; done
 
 clean: ## say what can be removed, remove nothing
 	@echo "These can be made again and are safe to remove (results of your own tables are yours to judge):"; \

@@ -10,6 +10,8 @@ from snakemake.utils import min_version
 min_version("9.20")
 sys.path.insert(0, str(Path(workflow.basedir, "workflow_scripts")))
 
+from memaudit import housekeeping
+from memaudit.config import reference
 from memaudit.config.check import checked
 from memaudit.digest import digest, sha256
 from memaudit.errors import AuditError
@@ -38,12 +40,17 @@ wildcard_constraints:
 
 
 include: "rules/common.smk"
+include: "rules/costs.smk"
 include: "rules/data.smk"
 include: "rules/models.smk"
 include: "rules/lira.smk"
 include: "rules/lira_evaluate.smk"
+include: "rules/lira_views.smk"
 include: "rules/views.smk"
+include: "rules/report.smk"
 include: "rules/provenance.smk"
+include: "rules/plan.smk"
+include: "rules/run.smk"
 
 
 localrules:
@@ -67,3 +74,5 @@ rule all:
     input:
         rules.data.input,
         rules.lira.input,
+        rules.report.input,
+        rules.provenance_write_config.output,

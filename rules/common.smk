@@ -1,10 +1,24 @@
 """Helpers and registries that every rules file may use; no rule stands here."""
 
-# Views of tidy results, filled by each study. A table: its files and its layout for readers (keys of lines and columns,
-# values of other keys). A figure: its files and the values of keys that it shows. Claims: all files that they rest on.
+# What each study gives to readers, registered in its rules file; the report and the terminal know no study but these.
+# A study: title, question, paper, config keys that are its thresholds; facts, a table of its own. A table: title, caption, files, its layout
+# (keys of lines and columns, values of other keys). A figure: title, caption, files, values of keys that it shows.
+# Claims: all files that they rest on. Headlines: files, and the sentences (memaudit/evaluation/headlines.py).
+STUDIES = {}
 TABLES = {}
 FIGURES = {}
 CLAIMS = {}
+HEADLINES = {}
+
+
+def check_start():
+    """Once before the first job: end with one line where packages are missing or the results cannot be written."""
+    try:
+        housekeeping.check_folder(f"results/{config['run']}")
+        if not workflow.deployment_settings.deployment_method:
+            housekeeping.check_packages()
+    except AuditError as error:
+        sys.exit(f"memaudit: {error}")
 
 
 def shards(models, size):
@@ -22,9 +36,56 @@ def views(study):
     ]
 
 
+def view(path, kind):
+    """A file of a view, with its caption and category in Snakemake's own report."""
+    wildcard = Path(path).name
+    name = wildcard.strip("{}")
+    return report(
+        f"{path}.{kind}",
+        caption="../docs/captions/view.rst",
+        category=lambda wildcards: STUDIES[wildcards[name].split("_")[0]]["title"],
+        subcategory=f"{name}s",
+        labels={"name": wildcard, "format": kind},
+    )
+
+
+def without_files(name, entry):
+    """A table or figure as the report needs it."""
+    return {"name": name} | {key: entry.get(key) for key in ("title", "caption", "layout")}
+
+
+def readable(name, study):
+    """A study as the report needs it: each threshold with its values and what it means."""
+    meaning = {key: text for key, _, text in reference.keys()}
+    values = [[key, thresholds(key), meaning[key]] for key in study["thresholds"]]
+    return study | {"name": name, "thresholds": values}
+
+
+def command():
+    """What makes a file of this run, when its path follows."""
+    overlays = [os.path.relpath(path) for path in workflow.overwrite_configfiles]
+    return " ".join(["snakemake --cores all", *(["--configfile", *overlays, "--"] if overlays else [])])
+
+
+def grows(amount):
+    """MB of memory or minutes of runtime that a retry has more of: a cluster ends a job that passes what it asked for."""
+    return lambda wildcards, attempt: amount * attempt
+
+
 def data_entry(*keys):
     """These keys of a data set's entry in the catalogue, as params."""
     return lambda wildcards: {key: config["datasets"][wildcards.dataset][key] for key in keys}
+
+
+def data_facts(dataset):
+    """What a reader must know about a data set, from its entry in the catalogue."""
+    entry = config["datasets"][dataset]
+    care = [
+        "licence unknown" if entry["licence"] == "unknown" else None,
+        entry["limits"]["reason"] and f"wider limits: {entry['limits']['reason']}",
+        entry["note"],
+    ]
+    return [dataset, entry["task"], entry["source"], entry["rows"], entry["licence"], "; ".join(filter(None, care))]
 
 
 def data_file(wildcards):
@@ -59,10 +120,18 @@ def local_checksum(wildcards):
     return sha256(in_project(path)) if path else None
 
 
+def thresholds(key):
+    """A setting that decides what counts as a result, by its key: its values, one for each data set where they differ."""
+    names = config["data"]["datasets"] if "<name>" in key else [None]
+    values = {name: lookup(key.replace("<name>", str(name)), within=config) for name in names}
+    same = len(set(map(str, values.values()))) == 1
+    return [str(values[names[0]])] if same else [f"{name}: {value}" for name, value in values.items()]
+
+
 LIRA = config["lira"]
-# An evaluation holds several float64 copies of its grid: at the paper's 8,192 x 10,000 some 0.7 GB each.
-LIRA_MEMORY = 2000 + LIRA["models"]
-LIRA_RUNTIME = f"{30 + LIRA['models'] // 10}m"
+# An evaluation holds up to 19 float64 copies of its grid: at the paper's 8,192 x 10,000 some 0.7 GB each.
+LIRA_MEMORY = grows(2000 + 3 * LIRA["models"] // 2)
+LIRA_RUNTIME = grows(30 + LIRA["models"] // 10)
 LIRA_SUPERSETS = [f"superset{i}" for i in range(LIRA["population_check"]["supersets"])]
 
 

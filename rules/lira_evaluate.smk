@@ -1,66 +1,17 @@
 """What the grids of `lira.smk` say: strategies, attacks, calibration, finite populations, epsilon, reliability.
 
 INPUT   <results>/signals/lira/{dataset}/{grid}.nc
-OUTPUT  <results>/scores/lira/*.parquet                        tidy results
-        <results>/tables/lira_*, <results>/figures/lira_*      views of them
+OUTPUT  <results>/scores/lira/*.parquet     tidy results; `lira_views.smk` says how they are shown
 """
 
-TABLES |= {
-    "lira_strategies": {
-        "files": lira_scores("strategies"),
-        "layout": {
-            "rows": ["dataset", "access", "models", "fpr"],
-            "columns": ["strategy"],
-            "where": {"metric": "tpr"},
-        },
-    },
-    "lira_attacks": {
-        "files": lira_scores("attacks"),
-        "layout": {"rows": ["dataset", "records", "attack"], "columns": ["metric"], "null": True},
-    },
-    "lira_fpr_calibration": {
-        "files": lira_scores("calibration"),
-        "layout": {
-            "rows": ["dataset", "models", "fpr", "metric"],
-            "columns": ["strategy"],
-            "where": {"access": "efficient"},
-        },
-    },
-    "lira_fpc": {"files": lira_scores("simulation", "population"), "layout": None},
-    "lira_dp_audit": {
-        "files": lira_scores("audit"),
-        "layout": {"rows": ["dataset", "true_epsilon", "models", "fpr", "metric"], "columns": ["score"]},
-    },
-    "lira_variances": {
-        "files": lira_scores("variances"),
-        "layout": {"rows": ["dataset", "models", "fpr"], "columns": ["metric"], "null": True},
-    },
-    "lira_reliability": {
-        "files": lira_scores("reliability"),
-        "layout": {"rows": ["dataset", "models"], "columns": ["metric"], "null": True},
-    },
-}
-FIGURES |= {
-    "lira_strategies": {"files": lira_scores("strategies"), "where": {}},
-    "lira_oracle": {"files": lira_scores("strategies"), "where": {}},
-    "lira_sample_fpr": {
-        "files": lira_scores("sample_fpr"),
-        "where": {"access": ["oracle"]},
-    },
-    "lira_roc": {"files": lira_scores("roc"), "where": {}},
-    "lira_fpc_sigma": lira_fpc_figure(LIRA_SIZES[0]),
-    "lira_fpc_ratio": lira_fpc_figure(LIRA_SIZES[0]),
-    "lira_fpc_fraction": lira_fpc_figure(*LIRA_SIZES[1:]),
-}
-CLAIMS["lira"] = lira_scores(
-    "strategies",
-    "calibration",
-    "attacks",
-    "simulation",
-    "population",
-    "audit",
-    "reliability",
-)
+SHADOWS["lira"] = lira_shadows
+costs("lira_evaluate_strategies", LIRA["datasets"], lira_passes(sum(LIRA["sizes"]) * LIRA["replicates"]))
+costs("lira_compare_attacks", LIRA["datasets"], lira_passes(LIRA["models"] * (LIRA["permutations"] + 1)))
+costs("lira_rank_records", LIRA["datasets"], lira_passes(sum(LIRA["sizes"]) * LIRA["replicates"]))
+costs("lira_compare_tests", LIRA["datasets"], lira_passes(LIRA["models"] * len(LIRA["fpr"])))
+costs("lira_predict_population", LIRA["population_check"]["datasets"], lira_population_size)
+costs("lira_simulate_population", [""], lira_simulation_size)
+costs("lira_audit_privacy", [""], lira_audit_size)
 
 
 rule lira_evaluate_strategies:

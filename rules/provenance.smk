@@ -1,12 +1,36 @@
-"""Follow every result of the run back to raw data, hash by hash.
+"""What was run and whether it is what it says: the merged config, the walk back to raw data, one file of it all.
 
 INPUT   none is declared: Snakemake would rebuild a figure from the tampered file before anybody looked
-OUTPUT  a line for the terminal; exit code not 0 at the first file that does not match
+OUTPUT  <results>/config.yaml; a line for the terminal, exit code not 0 at the first file that does not match;
+        <results>/<run>.tar.gz (`snakemake archive`), undeclared too: it is made anew whenever it is asked for
 """
+
+costs("provenance_write_config", [""], no_size)
 
 
 localrules:
+    provenance_write_config,
     provenance,
+    archive,
+
+
+rule provenance_write_config:
+    output:
+        "<results>/config.yaml",
+        sidecar="<results>/provenance/provenance_write_config.json",
+    log:
+        "<results>/logs/provenance_write_config.log",
+    conda:
+        "../envs/statistics.yaml"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime="10m",
+    params:
+        code=digest("provenance_write_config", env="statistics"),
+        config=config,
+    script:
+        "../workflow_scripts/provenance_write_config.py"
 
 
 rule provenance:
@@ -23,3 +47,19 @@ rule provenance:
         run=f"results/{config['run']}",
     script:
         "../workflow_scripts/provenance.py"
+
+
+rule archive:
+    log:
+        "<results>/logs/archive.log",
+    conda:
+        "../envs/statistics.yaml"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime="2h",
+    params:
+        code=digest("archive", env="statistics"),
+        run=f"results/{config['run']}",
+    script:
+        "../workflow_scripts/archive.py"

@@ -1,20 +1,61 @@
-"""Tables, figures and verdicts: views of tidy results, the same three rules for every study.
+"""Tables, figures, verdicts and headlines: views of tidy results, the same four rules for every study.
 
-INPUT   tidy results, as registered in TABLES, FIGURES and CLAIMS by the study
+INPUT   tidy results, as registered in TABLES, FIGURES, CLAIMS and HEADLINES by the study
 OUTPUT  <results>/tables/{table}.{csv,md,tex}, <results>/figures/{figure}.{svg,png,pdf}
 """
 
 for study in CLAIMS:
     TABLES[f"{study}_claims"] = {
+        "title": "Claims of the paper, and what is found here",
+        "caption": "Each claim as a predicate over the results above, its verdict and the comparisons that decide it "
+        "most narrowly. Not testable means that the intervals cannot tell, or that the run is too small.",
         "files": [f"<results>/scores/{study}/claims.parquet"],
         "layout": None,
     }
+for study in HEADLINES:
+    TABLES[f"{study}_headlines"] = {
+        "title": "Main results",
+        "caption": "The study's main results in sentences, with the numbers that they name.",
+        "files": [f"<results>/scores/{study}/headlines.parquet"],
+        "layout": None,
+    }
+
+costs("views_judge_claims", CLAIMS, no_size)
+costs("views_state_headlines", HEADLINES, no_size)
+costs("views_tabulate_results", TABLES, no_size)
+costs("views_draw_figure", FIGURES, no_size)
+
+# A table of somebody who has registered no study is shown under the name that it begins with.
+for name in (*TABLES, *FIGURES):
+    study = name.split("_")[0]
+    STUDIES.setdefault(study, {"title": study, "question": "", "paper": None, "thresholds": []})
 
 
 wildcard_constraints:
     table="|".join(TABLES),
     figure="|".join(FIGURES),
-    study="|".join(CLAIMS),
+    study="|".join(STUDIES),
+
+
+rule views_state_headlines:
+    input:
+        lambda wildcards: HEADLINES[wildcards.study]["files"],
+    output:
+        "<results>/scores/{study}/headlines.parquet",
+        sidecar="<results>/provenance/views_state_headlines/{study}.json",
+    log:
+        "<results>/logs/views_state_headlines/{study}.log",
+    conda:
+        "../envs/statistics.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime="10m",
+    params:
+        code=digest("views_state_headlines", env="statistics"),
+        headlines=lambda wildcards: HEADLINES[wildcards.study]["sentences"],
+    script:
+        "../workflow_scripts/views_state_headlines.py"
 
 
 rule views_judge_claims:
@@ -43,7 +84,7 @@ rule views_tabulate_results:
     input:
         lambda wildcards: TABLES[wildcards.table]["files"],
     output:
-        multiext("<results>/tables/{table}", ".csv", ".md", ".tex"),
+        [view("<results>/tables/{table}", kind) for kind in ("csv", "md", "tex")],
         sidecar="<results>/provenance/views_tabulate_results/{table}.json",
     log:
         "<results>/logs/views_tabulate_results/{table}.log",
@@ -56,6 +97,7 @@ rule views_tabulate_results:
     params:
         code=digest("views_tabulate_results", env="statistics"),
         layout=lambda wildcards: TABLES[wildcards.table]["layout"],
+        caption=lambda wildcards: TABLES[wildcards.table]["caption"],
     script:
         "../workflow_scripts/views_tabulate_results.py"
 
@@ -64,7 +106,7 @@ rule views_draw_figure:
     input:
         lambda wildcards: FIGURES[wildcards.figure]["files"],
     output:
-        multiext("<results>/figures/{figure}", ".svg", ".png", ".pdf"),
+        [view("<results>/figures/{figure}", kind) for kind in ("svg", "png", "pdf")],
         sidecar="<results>/provenance/views_draw_figure/{figure}.json",
     log:
         "<results>/logs/views_draw_figure/{figure}.log",
@@ -77,5 +119,6 @@ rule views_draw_figure:
     params:
         code=digest("views_draw_figure", env="statistics"),
         where=lambda wildcards: FIGURES[wildcards.figure]["where"],
+        caption=lambda wildcards: FIGURES[wildcards.figure]["caption"],
     script:
         "../workflow_scripts/views_draw_figure.py"

@@ -10,7 +10,6 @@ Each shadow model's row is kept in a scratch folder as it is finished: a killed 
 import numpy as np
 import torch
 import xarray as xr
-from tqdm import tqdm
 
 from memaudit.attacks.shadow import logit_signals
 from memaudit.data.encode import encode
@@ -19,6 +18,7 @@ from memaudit.io import read_grid, read_json, read_table, write_grid
 from memaudit.job import run
 from memaudit.models.load import device, load
 from memaudit.scratch import resumable
+from memaudit.steps import steps
 
 PART = 16  # models between two visits to the disk: seconds to a minute of work
 
@@ -44,7 +44,7 @@ def main(job, scratch):
             f"{part[0]:06d}",
             lambda part=part: logit_signals(model, x, y, design.design.values[part], asked, classes),
         )
-        for part in tqdm(np.array_split(models, -(-models.size // PART)), desc="shadow models", unit=f"x{PART}")
+        for part in steps(np.array_split(models, -(-models.size // PART)), "shadow models", unit=f"x{PART}")
     ]
     signals = xr.DataArray(np.vstack(parts), dims=("model", "record"), name="signal")
     grid = xr.Dataset({"signal": signals}, {"model": models, "record": design.record.values[asked.numpy()]})

@@ -18,13 +18,14 @@ from memaudit.evaluation import bootstrap
 from memaudit.evaluation.finite_population import Simulation, correction, simulate
 from memaudit.io import write_table
 from memaudit.job import run
+from memaudit.steps import steps
 
 SIDES = ("out", "in")
 
 
 def main(job):
     setting, rows, records = job.params.simulation, [], []
-    for draw, size in product(setting["draws"], setting["sizes"]):
+    for draw, size in steps(list(product(setting["draws"], setting["sizes"])), "populations"):
         results = []
         for repeat in range(setting["repeats"]):
             rng = seeds.generator(job.params.seed, "lira", "simulation", draw, size, repeat)

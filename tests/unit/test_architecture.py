@@ -16,6 +16,7 @@ LAYERS = {
     "calibration": set(),
     "evaluation": {"calibration"},
     "plotting": set(),
+    "report": {"evaluation"},
 }
 STATISTICS = re.compile(
     r"\b(np\.(nan)?(quantile|percentile)|norm\.(ppf|cdf|sf|isf|pdf|logpdf)|roc_curve|roc_auc_score)\b"

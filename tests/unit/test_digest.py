@@ -15,6 +15,7 @@ FILES = {
     "memaudit/models/__init__.py": "",
     "memaudit/models/deep.py": "from .layers import block\n\n\ndef fit():\n    return block\n",
     "memaudit/models/layers.py": "def block():\n    return 1\n",
+    "memaudit/plotting/templates/page.html": "<p>{{ said }}</p>",
     "memaudit/plotting/__init__.py": "",
     "memaudit/plotting/style.py": "def save():\n    from memaudit import io\n    return io\n",
 }
@@ -36,7 +37,7 @@ def tree(tmp_path, monkeypatch):
 
 
 def clear():
-    for cached in (module.digest, module._meaning, module._imports, module._tree, module._pins):
+    for cached in (module.digest, module._meaning, module.imports, module._tree, module._pins):
         cached.cache_clear()
 
 
@@ -64,6 +65,10 @@ def test_an_import_inside_a_function_counts(tree):
 def test_a_parent_package_counts(tree):
     assert changed(tree, "scripts/memaudit/plotting/__init__.py", "DPI = 300\n") == {"study_plot"}
     assert changed(tree, "scripts/memaudit/__init__.py", "X = 1\n") == {"study_fit", "study_plot"}
+
+
+def test_a_template_beside_a_module_counts_for_who_reaches_it(tree):
+    assert changed(tree, "scripts/memaudit/plotting/templates/page.html", "<h1>{{ said }}</h1>") == {"study_plot"}
 
 
 def test_a_comment_a_docstring_and_layout_do_not_count(tree):

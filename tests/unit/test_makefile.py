@@ -1,16 +1,21 @@
 """`make` says in one line what a machine lacks."""
 
+import os
+import re
 import shutil
 import subprocess
 import sys
 
 import pytest
 
+ENVIRONMENTS = {".venv": "requirements.lock", ".venv-synth": "requirements-synth.lock"}
+
 
 @pytest.fixture
 def folder(project, tmp_path):
     shutil.copy(project / "Makefile", tmp_path)
-    (tmp_path / "requirements.lock").write_text("no-such-package-memaudit==1.0\n")
+    for lock in ENVIRONMENTS.values():
+        (tmp_path / lock).write_text("no-such-package-memaudit==1.0\n")
     return tmp_path
 
 
@@ -31,17 +36,56 @@ def test_an_old_python_is_named(folder):
     assert not (folder / ".venv").exists()
 
 
-def test_a_package_that_cannot_be_had_is_named_and_nothing_half_made_stays(folder):
-    done = make(folder, ".venv", f"PYTHON={sys.executable}")
+@pytest.mark.parametrize(("name", "lock"), ENVIRONMENTS.items())
+def test_a_package_that_cannot_be_had_is_named_and_nothing_half_made_stays(folder, name, lock):
+    done = make(folder, name, f"PYTHON={sys.executable}")
     assert done.returncode != 0
     assert "no-such-package-memaudit" in done.stderr
-    assert "a package of requirements.lock cannot be had" in done.stderr
-    assert not (folder / ".venv").exists()
+    assert f"a package of {lock} cannot be had" in done.stderr
+    assert not (folder / name).exists()
+
+
+@pytest.mark.parametrize(("name", "lock"), ENVIRONMENTS.items())
+def test_an_environment_is_made_again_when_its_own_lock_is_edited(folder, name, lock):
+    for environment in ENVIRONMENTS:
+        (folder / environment).mkdir()
+        (folder / environment / "complete").touch()
+    assert "making" not in make(folder, "--dry-run", *ENVIRONMENTS).stdout
+    later = (folder / name / "complete").stat().st_mtime + 1
+    os.utime(folder / lock, (later, later))
+    assert re.findall(r"making (\S+) from (\S+)", make(folder, "--dry-run", *ENVIRONMENTS).stdout) == [(name, lock)]
+
+
+@pytest.mark.parametrize("target", ["demo", "test"])
+def test_demo_and_test_need_both_environments(folder, target):
+    planned = make(folder, "--dry-run", target).stdout
+    assert all(f"making {name} from {lock}" in planned for name, lock in ENVIRONMENTS.items())
+
+
+def test_lock_keeps_present_pins_unless_an_upgrade_is_asked_for(folder):
+    kept, moved = (make(folder, "--dry-run", "lock", *arguments).stdout for arguments in ([], ["UPGRADE=1"]))
+    assert "--constraint $name.lock" in kept
+    assert "--constraint" not in moved
 
 
 def test_help_names_every_target(folder):
     printed = make(folder, "help").stdout
-    for target in ("demo", "test", "bench", "pretrain", "envs", "docs", "lock", "clean", ".venv"):
+    for target in (
+        "demo",
+        "test",
+        "costs",
+        "bench",
+        "pretrain",
+        "envs",
+        "envs-check",
+        "docs",
+        "publish",
+        "verify",
+        "lock",
+        "clean",
+        ".venv",
+        ".venv-synth",
+    ):
         assert target in printed
 
 

@@ -24,6 +24,7 @@ class Checkout:
             ignore=shutil.ignore_patterns(".git", ".venv*", ".snakemake", "__pycache__", ".*_cache", "results"),
             symlinks=True,
         )
+        shutil.copytree(PROJECT / "results/bench", folder / "results/bench")
 
     def snakemake(self, *arguments: str, check: bool = True) -> str:
         """Run Snakemake on the smoke config; returns what it printed."""

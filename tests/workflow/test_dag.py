@@ -52,7 +52,7 @@ def test_a_rule_its_script_its_log_and_its_digest_carry_one_name(name, text):
         environment = re.search(rf'digest\("{name}", env="(\w+)"\)', text)[1]
         assert f"../envs/{environment}.yaml" in text
     assert all(word in text for word in ("threads:", "mem_mb=", "runtime="))
-    assert "<results>/provenance/" in text or name in {"provenance", "data_make_key"}
+    assert "<results>/provenance/" in text or name in {"provenance", "archive", "plan", "costs", "data_make_key"}
 
 
 def test_every_script_belongs_to_a_rule_or_to_make():

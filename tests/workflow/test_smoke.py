@@ -22,6 +22,7 @@ pytestmark = pytest.mark.xdist_group("smoke")
 
 TABLES = ["data_dedup", "data_splits", "lira_strategies", "lira_attacks", "lira_fpr_calibration", "lira_fpc"]
 TABLES += ["lira_variances", "lira_dp_audit", "lira_reliability", "lira_claims"]
+TABLES += ["data_headlines", "lira_headlines"]
 FIGURES = ["strategies", "oracle", "sample_fpr", "roc", "fpc_sigma", "fpc_ratio", "fpc_fraction"]
 
 

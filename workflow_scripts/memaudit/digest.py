@@ -24,9 +24,13 @@ def digest(script: str, env: str) -> str:
 
 
 def code(script: str) -> str:
-    """Hash of a script and of every memaudit module that it reaches; comments, docstrings and layout do not count."""
+    """Hash of a script, of every memaudit module that it reaches and of their templates.
+
+    Comments, docstrings and layout of code do not count; of a template every byte does.
+    """
     sha = hashlib.sha256()
-    for path in sorted(closure(script)):
+    modules = closure(script)
+    for path in sorted(modules | templates(modules)):
         sha.update(str(path.relative_to(SCRIPTS)).encode() + b"\0" + _meaning(path))
     return sha.hexdigest()[:16]
 
@@ -38,8 +42,14 @@ def closure(script: str) -> set[Path]:
         path = todo.pop()
         if path not in found:
             found.add(path)
-            todo += [file for name in _imports(path) for file in _files(name)]
+            todo += [file for name in imports(path) for file in _files(name)]
     return found
+
+
+def templates(modules: set[Path]) -> set[Path]:
+    """Files that modules fill in: all that stand in a folder `templates` beside one of them."""
+    folders = {path.parent / "templates" for path in modules}
+    return {path for folder in folders for path in folder.rglob("*") if path.is_file()}
 
 
 def sha256(path: str | Path) -> str:
@@ -61,6 +71,8 @@ def _tree(path: Path) -> ast.Module:
 
 @cache
 def _meaning(path: Path) -> bytes:
+    if path.suffix != ".py":
+        return path.read_bytes()
     return ast.dump(_WithoutDocstrings().visit(ast.parse(path.read_text(encoding="utf-8")))).encode()
 
 
@@ -74,7 +86,7 @@ class _WithoutDocstrings(ast.NodeTransformer):
 
 
 @cache
-def _imports(path: Path) -> tuple[str, ...]:
+def imports(path: Path) -> tuple[str, ...]:
     return tuple(_imported_names(path))
 
 

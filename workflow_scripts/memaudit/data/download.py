@@ -10,6 +10,7 @@ from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 
 from memaudit.errors import AuditError
+from memaudit.steps import steps
 
 BLOCK = 1 << 20
 
@@ -77,14 +78,15 @@ def _receive(response: HTTPResponse, part: Path, append: bool) -> None:
     else:
         _validator(part).unlink(missing_ok=True)
     length = response.headers.get("Content-Length")
-    received = 0
-    with open(part, "ab" if append else "wb") as file:
+    received, announced = 0, None if length is None else int(length)
+    with open(part, "ab" if append else "wb") as file, steps(what=part.name, total=announced, unit="B") as seen:
         while block := response.read(BLOCK):
             file.write(block)
             received += len(block)
+            seen.update(len(block))
     # A connection that is cut looks like the end of the body: only the announced length tells them apart.
-    if length is not None and received < int(length):
-        raise ConnectionError(f"cut off at {received} of {length} bytes")
+    if announced is not None and received < announced:
+        raise ConnectionError(f"cut off at {received} of {announced} bytes")
 
 
 def _validator(part: Path) -> Path:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import t
 
 from memaudit.evaluation.roc import ROUNDING, Ranking, area, at_fpr, curve
+from memaudit.steps import steps
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -113,7 +114,8 @@ def tpr_replicates(ranking: Ranking, fprs: Array, shape: tuple[int, int], weight
 
 def _from_top(top: Ranking, fprs: Array, weights: Weights, totals: Array) -> Array | None:
     rates = []
-    for of_cell, total in zip(_cell_weights(top.order, weights), totals, strict=True):
+    pairs = zip(_cell_weights(top.order, weights), totals, strict=True)
+    for of_cell, total in steps(pairs, "replicates", total=len(totals)):
         fpr, tpr = curve(top, of_cell, total)
         if fpr[-1] < min(np.max(fprs), 1 - ROUNDING):
             return None

@@ -12,40 +12,13 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from memaudit import tidy
 from memaudit.errors import AuditError
+from memaudit.evaluation.selection import POSITION, Scalar, Selection, Strict, Wanted, select
 
-Scalar = bool | int | float | str
-POSITION = {"smallest": 0, "second_largest": -2, "largest": -1}
 SHOWN = 3
-
-
-class Strict(BaseModel):
-    """A part of a claim: unknown keys are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Range(Strict):
-    """Both bounds included, either may be left out."""
-
-    at_least: float = -np.inf
-    at_most: float = np.inf
-
-
-class Selection(Strict):
-    """Rows of one metric. Keys of `where` tell the sides apart: pairs are not joined over them.
-
-    A key's value is a scalar, a list, a range, null (rows without the key), or one of the words smallest,
-    second_largest, largest: of the values there are.
-    quantity: low, high and width are numbers without an interval of their own.
-    """
-
-    metric: str
-    where: dict[str, Range | list[Scalar] | Scalar | None] = {}
-    quantity: Literal["estimate", "low", "high", "width"] = "estimate"
 
 
 class Constant(Strict):
@@ -85,8 +58,8 @@ class Claim(Strict):
     along: str | None = None
     tolerance: float = Field(0.0, ge=0)
     relative: bool = False
-    where: dict[str, Range | list[Scalar] | Scalar | None] = {}
-    needs: dict[str, float] = {}
+    where: dict[str, Wanted] = Field({})
+    needs: dict[str, float] = Field({})
     share: float = Field(0.8, gt=0, le=1)
     note: str = ""
 
@@ -158,8 +131,8 @@ def comparisons(claim: Claim, table: pd.DataFrame) -> list[Comparison]:
     for key, least in claim.needs.items():
         rows = rows[~(rows[key] < least)] if key in rows else rows
     if claim.along:
-        return list(_trends(claim, _select(rows, claim, claim.left))) if claim.along in rows else []
-    if claim.difference is not None and len(paired := _select(rows, claim, claim.difference)):
+        return list(_trends(claim, select(rows, claim.left, claim.where))) if claim.along in rows else []
+    if claim.difference is not None and len(paired := select(rows, claim.difference, claim.where)):
         return list(_differences(claim, rows, paired))
     return list(_pairs(claim, rows))
 
@@ -195,29 +168,8 @@ def _missing(claim: Claim) -> str:
     return f"no results of {claim.study} to compare in metric {claim.left.metric}" + (f" with {needs}" if needs else "")
 
 
-def _select(rows: pd.DataFrame, claim: Claim, selection: Selection) -> pd.DataFrame:
-    rows = rows[rows["metric"] == selection.metric]
-    for key, wanted in (claim.where | selection.where).items():
-        rows = rows[_matches(rows.reindex(columns=[key])[key], wanted)]
-    return rows
-
-
-def _matches(column: pd.Series, wanted: Range | list[Scalar] | Scalar | None) -> pd.Series:
-    if wanted is None:
-        return column.isna()
-    if isinstance(wanted, Range):
-        return column.between(wanted.at_least, wanted.at_most)
-    if isinstance(wanted, str) and wanted in POSITION:
-        present = sorted(column.dropna().unique())
-        return column == (present[POSITION[wanted]] if len(present) >= -POSITION[wanted] else np.nan)
-    choices = wanted if isinstance(wanted, list) else [wanted]
-    if pd.api.types.is_numeric_dtype(column):
-        return column.isin(choices)
-    return column.astype(str).str.lower().isin([str(choice).lower() for choice in choices])
-
-
 def _pairs(claim: Claim, rows: pd.DataFrame) -> Iterator[Comparison]:
-    for row, left in _values(_select(rows, claim, claim.left), claim.left):
+    for row, left in _values(select(rows, claim.left, claim.where), claim.left):
         for right in _right_values(claim, rows, row, claim.left):
             difference = Value(left.estimate - right.estimate, left.low - right.high, left.high - right.low)
             yield _judge(claim, _text(row, claim), f"{left} against {right}", difference, abs(right.estimate))
@@ -234,7 +186,7 @@ def _right_values(claim: Claim, rows: pd.DataFrame, row: pd.Series, selection: S
         point = claim.right.factor * (row[claim.right.key] if claim.right.key else claim.right.value)
         yield Value(point, point, point)
         return
-    right = _select(rows, claim, claim.right)
+    right = select(rows, claim.right, claim.where)
     for key in _keys(rows):
         if (
             key not in selection.where

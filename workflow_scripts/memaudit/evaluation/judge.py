@@ -26,9 +26,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memaudit.calibration.calibrate import calibrate
+from memaudit.calibration.calibrate import Method, calibrate
 from memaudit.errors import AuditError
 from memaudit.evaluation import bootstrap, roc
+from memaudit.steps import steps
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -104,7 +105,7 @@ def judge(
 def permutation_null(
     grid: Array,
     design: Mask,
-    method: str,
+    method: str | Method,
     rng: np.random.Generator,
     permutations: int,
     *,
@@ -123,7 +124,7 @@ def permutation_null(
             f" {FEWEST_PERMUTATIONS} permutations of at least 5 models"
         )
     values = []
-    for _ in range(permutations):
+    for _ in steps(range(permutations), f"permuted designs, {method}"):
         permuted = design[rng.permutation(len(design))]
         values.append(_metrics(roc.rank(calibrate(grid, permuted, method, **options), permuted), fprs))
     return Null(tuple(fprs), np.array(values))

@@ -12,6 +12,7 @@ from scipy import stats
 from memaudit.calibration.gaussian import Array, Mask
 from memaudit.errors import AuditError
 from memaudit.evaluation.finite_population import Gap, gap_statistics, predicted_tpr
+from memaudit.steps import steps
 
 MOST_LEFT_OUT = 0.1
 
@@ -88,7 +89,7 @@ def agreement_by_models(
     results = []
     for size in sizes:
         real, null = [], []
-        for _ in range(splits):
+        for _ in steps(range(splits), f"splits of {size} models"):
             chosen = rng.permutation(len(signals))[:size]
             grid, membership = signals[chosen], design[chosen]
             real.append(split_half(grid, membership, rng, 1, exposure))

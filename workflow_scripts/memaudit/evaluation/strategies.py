@@ -20,6 +20,7 @@ from memaudit.evaluation.bootstrap import (
     weighted_quantiles,
 )
 from memaudit.evaluation.student import BinnedSquares, exact_threshold
+from memaudit.steps import steps
 
 Array = NDArray[np.float64]
 Scores = NDArray[np.float32]
@@ -152,7 +153,7 @@ def evaluate(
             weights = two_way_weights(models, len(cells.kept), replicates, rng, related)
         return _outcomes(cells, fprs, keep_fpr, weights)
 
-    return [outcome for models in sizes for outcome in at(models)]
+    return [outcome for models in steps(sizes, "numbers of models") for outcome in at(models)]
 
 
 def score(signals: NDArray[np.floating], design: Mask, floor: float = 0.0) -> Cells:

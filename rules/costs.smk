@@ -1,0 +1,144 @@
+"""How large the jobs of `all` are (`snakemake plan`): a registry that every study fills, a line a rule; no rule here.
+
+costs("rule", jobs, size)   jobs: names of their sidecars below <results>/provenance/rule, without `.json`
+                            size: a function of the parts of such a name, asked when somebody wants to know
+"""
+
+import json
+from types import SimpleNamespace
+
+from memaudit.costs import size
+from memaudit.models import flops
+
+COSTS = {}
+# Studies with shadow models: how many, the FPRs that they are for, and the records of each table.
+SHADOWS = {}
+UNKNOWN_TABLE = {"rows": 10000, "columns": 20}
+UNIT_COSTS = "results/bench/unit_costs.json"
+
+
+def costs(rule, jobs, size):
+    """Register jobs of a rule; a job that two studies need is registered once."""
+    COSTS.setdefault(rule, {}).update(dict.fromkeys(jobs, size))
+
+
+def job_sizes():
+    """The size of every registered job, by rule and name."""
+    return {
+        name: {job: size(*filter(None, job.split("/"))) for job, size in jobs.items()} for name, jobs in COSTS.items()
+    }
+
+
+def no_size(*_):
+    """The size of jobs that all cost the same."""
+    return size(0)
+
+
+def table_size(dataset):
+    """Rows and features of a table, and who says so: the run if it has fetched it, the catalogue, or nobody yet."""
+    facts = Path(f"results/{config['run']}/data/{dataset}/raw.json")
+    if facts.exists():
+        raw = json.loads(facts.read_text())
+        return {"rows": raw["rows"], "columns": len(raw["columns"]) - 1, "known": True}
+    known = {key: config["datasets"][dataset][key] for key in UNKNOWN_TABLE if config["datasets"][dataset][key]}
+    return UNKNOWN_TABLE | known | {"known": len(known) == len(UNKNOWN_TABLE)}
+
+
+def data_size(dataset, split=None):
+    table = table_size(dataset)
+    return size(table["rows"] * (table["columns"] + 1))
+
+
+def data_costs(datasets, splits):
+    """Jobs of `data.smk` that a study needs: its tables, with these splits."""
+    sides = [f"{dataset}/{split}" for dataset in datasets for split in splits]
+    costs("data_make_key", [""], no_size)
+    costs("data_fetch_table", datasets, data_size)
+    costs("data_deduplicate_table", datasets, data_size)
+    costs("data_split_records", sides, data_size)
+    costs("data_validate_split", sides, data_size)
+
+
+def side_sizes(dataset, split):
+    """Members and non-members of a split."""
+    rows = min(filter(None, (table_size(dataset)["rows"], config["datasets"][dataset]["max_records"])))
+    parts = config["data"]["splits"][split]
+    return [round(part * rows) if isinstance(part, float) else part for part in (parts["members"], parts["nonmembers"])]
+
+
+def architecture(model):
+    """Arguments of a model's class: those on the card beside a local checkpoint; none, the package's own, if unknown."""
+    path = config["models"][model]["path"]
+    card = Path(in_project(path)).with_name("model.json") if path else None
+    return json.loads(card.read_text())["settings"]["architecture"] if card and card.exists() else {}
+
+
+def lira_shape(dataset, grid):
+    """Models of a grid, records of a context, records asked about, records of the design."""
+    members, nonmembers = side_sizes(dataset, LIRA["split"])
+    arm = lira_grid(SimpleNamespace(grid=grid))
+    if grid == "efficient":
+        return arm["models"], members // 2, members + nonmembers, members + nonmembers
+    asked = arm["targets"] * (arm["supersets"] if grid == "population" else 1)
+    return arm["models"], arm["context"], asked, members + nonmembers
+
+
+def lira_shard_names():
+    return [
+        f"{name}/{shard}"
+        for name in LIRA_GRIDS
+        for grid in [SimpleNamespace(grid=name.split("/")[1])]
+        for shard in shards(lira_grid(grid)["models"], lira_shard(grid))
+    ]
+
+
+def lira_design_size(dataset, grid):
+    models, _, _, records = lira_shape(dataset, grid)
+    return size(models * records)
+
+
+def lira_grid_size(dataset, grid):
+    models, _, asked, _ = lira_shape(dataset, grid)
+    return size(models * asked)
+
+
+def lira_shard_size(dataset, grid, shard):
+    models, context, asked, _ = lira_shape(dataset, grid)
+    most = lira_shard(SimpleNamespace(grid=grid))
+    here = min(most, models - int(shard) * most)
+    shape = (context, asked, table_size(dataset)["columns"])
+    model = architecture(LIRA["model"])
+    return size(here * flops.tabicl(*shape, **model), here * asked, 0, flops.tabicl_bytes(*shape, **model))
+
+
+def lira_passes(passes):
+    """The size of jobs that go so often over one model's scores of all members, and hold those of all models."""
+
+    def of(dataset):
+        members, _ = side_sizes(dataset, LIRA["split"])
+        return size(passes * members, members, LIRA["models"] * members)
+
+    return of
+
+
+def lira_population_size(dataset):
+    return size(sum(lira_grid_size(dataset, grid).work for grid in ("population", *LIRA_SUPERSETS)))
+
+
+def lira_simulation_size():
+    study = LIRA["simulation"]
+    populations = study["repeats"] * len(study["sizes"]) * len(study["draws"])
+    grid = study["models"] * study["population"]
+    return size(populations * grid * study["dimensions"], study["population"], grid)
+
+
+def lira_shadows():
+    records = {dataset: side_sizes(dataset, LIRA["split"])[0] for dataset in LIRA["datasets"]}
+    return {"models": LIRA["models"], "fpr": LIRA["fpr"], "records": records}
+
+
+def lira_audit_size():
+    audit = LIRA["audit"]
+    grids = [LIRA["models"] * side_sizes(dataset, LIRA["split"])[0] for dataset in LIRA["datasets"]]
+    toys = [audit["toy_models"] * audit["toy_records"]] * len(audit["toy_epsilons"])
+    return size(sum(grids + toys) * len(LIRA["fpr"]), len(grids + toys), max(grids + toys))

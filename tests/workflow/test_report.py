@@ -1,0 +1,118 @@
+"""The page of a real run: it is made, stays in step with tables, and Snakemake's own report needs no network."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from conftest import PROJECT
+
+from memaudit.io import read_json
+from workflow.conftest import SMOKE, SNAKEMAKE, job_counts
+
+pytestmark = pytest.mark.xdist_group("smoke")
+# Proxies that nobody listens to: whatever asks for the network fails at once.
+OFFLINE = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
+
+
+@pytest.fixture(scope="module")
+def page(smoke):
+    return (smoke.results / "report/index.html").read_text(encoding="utf-8")
+
+
+def test_every_table_and_figure_has_its_place_and_its_caption(smoke, page):
+    tables = {path.stem for path in (smoke.results / "tables").glob("*.csv")}
+    shown = {name for name in tables if f'id="table-{name}"' in page}
+    assert {name.split("_", 1)[1] for name in tables - shown} == {"claims", "headlines"}
+    for path in (smoke.results / "figures").glob("*.svg"):
+        caption = re.search(rf'<p id="{path.stem}-caption">(.+?)</p>', page)[1]
+        assert len(caption) > 100
+        assert f"snakemake --cores all --configfile config/smoke.yaml -- {path.relative_to(smoke.folder)}" in page
+
+
+def test_every_claim_has_its_verdict(smoke, page):
+    claims = pd.read_csv(smoke.results / "tables/lira_claims.csv")
+    for name, verdict in zip(claims["id"], claims["verdict"], strict=True):
+        assert re.search(rf'<li id="{name}">.*?>{verdict}</span>', page, re.DOTALL), name
+
+
+def test_a_changed_table_makes_the_page_anew(smoke):
+    table = smoke.results / "tables/lira_reliability.csv"
+    kept, times = table.read_bytes(), table.stat()
+    table.write_bytes(kept + b"\n")
+    try:
+        assert job_counts(smoke.snakemake("-n")).keys() == {"report_write_page", "all"}
+    finally:
+        table.write_bytes(kept)
+        os.utime(table, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def test_the_page_is_one_of_the_ends_that_provenance_follows(smoke):
+    record = read_json(smoke.results / "provenance/report_write_page.json")
+    assert "results/smoke/report/index.html" in record["outputs"]
+    page = smoke.results / "report/index.html"
+    kept, times = page.read_bytes(), page.stat()
+    page.write_bytes(kept.replace(b"AUC", b"ACU", 1))
+    try:
+        assert "report/index.html: changed since it was made" in smoke.snakemake("provenance", check=False)
+    finally:
+        page.write_bytes(kept)
+        os.utime(page, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def test_the_same_results_give_the_same_page(smoke, page):
+    """By hand, as the script's docstring says; times are in the sidecars, and those are the same."""
+    record = read_json(smoke.results / "provenance/report_write_page.json")
+    files = [path for path in record["inputs"] if not path.endswith("claims.yaml")]
+    command = [sys.executable, "workflow_scripts/report_write_page.py", "--input", *files, "claims=config/claims.yaml"]
+    command += ["--output", "results/smoke/report/again.html", "--params", json.dumps(record["params"])]
+    subprocess.run(command, cwd=smoke.folder, check=True, capture_output=True)
+    again = smoke.results / "report/again.html"
+    text = again.read_text(encoding="utf-8")
+    again.unlink()
+    assert text == page
+
+
+def test_every_sentence_of_the_headlines_has_an_interval_and_a_null(smoke):
+    for path in (smoke.results / "tables").glob("*_headlines.csv"):
+        table = pd.read_csv(path)
+        assert len(table)
+        for sentence, values in table.groupby("sentence"):
+            assert re.search(r"\[.+, .+\]", sentence), sentence
+            assert re.search("permuted|guessing|chance", sentence), sentence
+            assert values["null"].notna().any() or values["low"].notna().any(), sentence
+
+
+def test_headlines_are_printed_as_the_page_has_them(smoke, page):
+    command = [sys.executable, "workflow_scripts/headline.py", "--params", '{"run": "results/smoke"}']
+    printed = subprocess.run(command, cwd=smoke.folder, check=True, capture_output=True, text=True).stdout
+    sentences = pd.read_csv(smoke.results / "tables/lira_headlines.csv")["sentence"].unique()
+    text = re.sub(r"<[^>]+>", "", page)
+    assert all(sentence in printed and sentence in text for sentence in sentences)
+    assert "results/smoke/report/index.html" in printed
+
+
+def test_snakemakes_own_report_has_captions_and_needs_no_network(smoke):
+    command = [*SNAKEMAKE, *SMOKE, "--report", "own.html"]
+    environment = os.environ | OFFLINE
+    done = subprocess.run(command, cwd=smoke.folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    own = smoke.folder / "own.html"
+    text = own.read_text(encoding="utf-8")
+    assert "The same attack scores read in seven ways" in text
+    assert '"LiRA"' in text
+    assert not re.search(r"system-message|problematic", text)
+    own.unlink()
+
+
+def test_captions_stand_once_and_hold_no_markup(smoke):
+    """They are shown as HTML here and as reStructuredText in Snakemake's own report."""
+    params = read_json(smoke.results / "provenance/report_write_page.json")["params"]
+    for entry in (*params["tables"], *params["figures"]):
+        assert entry["title"]
+        assert not re.search(r"[*`|<>]|\w_(\W|$)", entry["caption"]), entry["caption"]
+    rules = "".join(path.read_text(encoding="utf-8") for path in (PROJECT / "rules").glob("*.smk"))
+    assert rules.count("The same attack scores read in seven ways") == 1

@@ -1,0 +1,153 @@
+"""What a run will cost: the sizes of its jobs, times what jobs of another run have cost for their sizes."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, linear_regression
+from typing import Any, NamedTuple
+
+DEVICES = {"cpu": "cpu_seconds", "cuda": "wall_seconds"}
+
+
+class Size(NamedTuple):
+    """Numbers that the costs of one job grow with.
+
+    work: its time, in a unit of the rule's own, floating-point operations where a GPU may do it; written: the bytes of
+    its outputs; held: its memory, beside `forward`, the bytes that a model's forward pass takes by its shape.
+    """
+
+    work: float
+    written: float
+    held: float
+    forward: float = 0.0
+
+
+Jobs = Mapping[str, Mapping[str, Size]]  # rule -> name of the job's sidecar below the rule's folder -> size
+
+
+def size(work: float, written: float | None = None, held: float | None = None, forward: float = 0.0) -> Size:
+    """A size; what is not given grows with the work."""
+    return Size(work, work if written is None else written, work if held is None else held, forward)
+
+
+class Line(NamedTuple):
+    """base + slope * size, in seconds, MiB or bytes."""
+
+    base: float
+    slope: float
+
+    def at(self, size: float) -> float:
+        return self.base + self.slope * size
+
+
+def fit(sizes: Sequence[float], values: Sequence[float], start: float) -> Line:
+    """The line closest to the values, `start` being what a job costs that does nothing.
+
+    Where that line falls or starts below `start`, as with jobs of one size or lost in noise, all above the start is
+    taken to grow with the size: a larger run is then rather planned too dear than too cheap.
+    """
+    square = sum(x * x for x in sizes)
+    if not square:
+        return Line(fmean(values), 0.0)
+    if len(set(sizes)) > 1:
+        slope, base = linear_regression(sizes, values)
+        if slope > 0 and base >= start:
+            return Line(base, slope)
+    product = sum(x * (y - start) for x, y in zip(sizes, values, strict=True))
+    return Line(start, max(0.0, product / square))
+
+
+def measure(jobs: Jobs, sidecars: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, dict[str, Any]]]:
+    """Unit costs by rule and device, from the sidecars of a finished run by name (`rule/job`).
+
+    Each has lines for `seconds` (CPU time; wall time on a GPU), `mebibytes` and `bytes`, the number of jobs behind them
+    and the largest of these jobs' work. `outputs_bytes` of a sidecar is the size of the job's files.
+    """
+    start = {key: min(record[key] for record in sidecars.values()) for key in (*DEVICES.values(), "peak_memory_mib")}
+    found: dict[str, dict[str, Any]] = {}
+    for rule, of_rule in jobs.items():
+        pairs = [(of_rule[job], sidecars[_name(rule, job)]) for job in of_rule if _name(rule, job) in sidecars]
+        for device in sorted({_device(record) for _, record in pairs}):
+            sizes, records = zip(*[pair for pair in pairs if _device(pair[1]) == device], strict=True)
+
+            found.setdefault(rule, {})[device] = _units(sizes, records, DEVICES[device], start)
+    return found
+
+
+def _units(
+    sizes: Sequence[Size], records: Sequence[Mapping[str, Any]], clock: str, start: Mapping[str, float]
+) -> dict[str, Any]:
+    work, written, held, forward = zip(*sizes, strict=True)
+    memory = [record["peak_memory_mib"] - taken / 2**20 for record, taken in zip(records, forward, strict=True)]
+    return {
+        "jobs": len(sizes),
+        "largest": max(work),
+        "seconds": fit(work, [record[clock] for record in records], start[clock]),
+        "mebibytes": fit(held, memory, start["peak_memory_mib"]),
+        "bytes": fit(written, [record["outputs_bytes"] for record in records], 0),
+    }
+
+
+def _name(rule: str, job: str) -> str:
+    return f"{rule}/{job}" if job else rule
+
+
+def _device(record: Mapping[str, Any]) -> str:
+    return record.get("device", "cpu")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Jobs together: CPU seconds without a GPU; of these, what a GPU can take over, and in how many GPU-seconds."""
+
+    jobs: int = 0
+    cpu_seconds: float = 0.0
+    for_gpu: float = 0.0
+    gpu_seconds: float = 0.0
+    bytes: float = 0.0
+    mebibytes: float = 0.0
+    longest: float = 0.0
+
+    def __add__(self, other: "Cost") -> "Cost":
+        sums = [getattr(self, name) + getattr(other, name) for name in list(vars(self))[:5]]
+        return Cost(*sums, max(self.mebibytes, other.mebibytes), max(self.longest, other.longest))
+
+
+def estimate(jobs: Jobs, units: Mapping[str, Any], gpu: Iterable[str], flops: float) -> dict[str, Cost]:
+    """Cost of the jobs of every rule.
+
+    units: as `measure` gives them; a rule without any is taken for the cheapest one. gpu: rules that may run on a GPU;
+    flops: operations a second that a GPU is taken to reach where none was measured.
+    """
+    costs = {}
+    for rule, of_rule in jobs.items():
+        lines, sizes = _lines(units, rule), of_rule.values()
+        seconds = [lines["seconds"].at(job.work) for job in sizes]
+        disk = sum(lines["bytes"].at(job.written) for job in sizes)
+        memory = max(lines["mebibytes"].at(job.held) + job.forward / 2**20 for job in sizes)
+        cost = Cost(len(sizes), sum(seconds), 0.0, 0.0, disk, memory, max(seconds))
+        if rule in gpu:
+            on_gpu = units.get(rule, {}).get("cuda", {}).get("seconds")
+            line = Line(*on_gpu) if on_gpu else Line(0.0, 1 / flops)
+            cost += Cost(for_gpu=cost.cpu_seconds, gpu_seconds=sum(line.at(job.work) for job in sizes))
+        costs[rule] = cost
+    return costs
+
+
+def seconds_of(jobs: Jobs, units: Mapping[str, Any]) -> Callable[[str, str], float]:
+    """A function that tells the CPU seconds of a job from its rule and its sidecar's name; 1 where nothing is known."""
+
+    def of(rule: str, job: str) -> float:
+        size = jobs.get(rule, {}).get(job, Size(0, 0, 0))
+        return _lines(units, rule)["seconds"].at(size.work)
+
+    return of
+
+
+def _lines(units: Mapping[str, Any], rule: str) -> dict[str, Line]:
+    if "cpu" in units.get(rule, {}):
+        return {key: Line(*units[rule]["cpu"][key]) for key in ("seconds", "mebibytes", "bytes")}
+    known = [entry["cpu"] for entry in units.values() if "cpu" in entry]
+    return {
+        key: Line(min((entry[key][0] for entry in known), default=1.0), 0.0)
+        for key in ("seconds", "mebibytes", "bytes")
+    }

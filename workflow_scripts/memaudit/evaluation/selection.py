@@ -1,0 +1,62 @@
+"""Which rows of expanded tidy results a claim or a headline speaks of: data only, one language for both."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from pydantic import BaseModel, ConfigDict
+
+Scalar = bool | int | float | str
+POSITION = {"smallest": 0, "second_largest": -2, "largest": -1}
+
+
+class Strict(BaseModel):
+    """A part of a claim: unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Range(Strict):
+    """Both bounds included, either may be left out."""
+
+    at_least: float = -np.inf
+    at_most: float = np.inf
+
+
+Wanted = Range | list[Scalar] | Scalar | None
+
+
+class Selection(Strict):
+    """Rows of one metric. Keys of `where` tell the sides apart: pairs are not joined over them.
+
+    A key's value is a scalar, a list, a range, null (rows without the key), or one of the words smallest,
+    second_largest, largest: of the values there are.
+    quantity: low, high and width are numbers without an interval of their own.
+    """
+
+    metric: str
+    where: dict[str, Wanted] = {}
+    quantity: Literal["estimate", "low", "high", "width"] = "estimate"
+
+
+def select(rows: pd.DataFrame, selection: Selection, where: Mapping[str, Wanted]) -> pd.DataFrame:
+    """Rows of expanded tidy results that a selection means, where other keys have these values too."""
+    rows = rows[rows["metric"] == selection.metric]
+    for key, wanted in (dict(where) | selection.where).items():
+        rows = rows[_matches(rows.reindex(columns=[key])[key], wanted)]
+    return rows
+
+
+def _matches(column: pd.Series, wanted: Wanted) -> pd.Series:
+    if wanted is None:
+        return column.isna()
+    if isinstance(wanted, Range):
+        return column.between(wanted.at_least, wanted.at_most)
+    if isinstance(wanted, str) and wanted in POSITION:
+        present = sorted(column.dropna().unique())
+        return column == (present[POSITION[wanted]] if len(present) >= -POSITION[wanted] else np.nan)
+    choices = wanted if isinstance(wanted, list) else [wanted]
+    if pd.api.types.is_numeric_dtype(column):
+        return column.isin(choices)
+    return column.astype(str).str.lower().isin([str(choice).lower() for choice in choices])

@@ -1,0 +1,50 @@
+"""A line for every job that starts: what runs, how much is done, how long is left."""
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+
+# So long a run is taken to go at the expected pace; from then on its own pace decides more and more.
+WARM_UP = 30.0
+
+
+class Progress(logging.Handler):
+    """Follows the events of Snakemake's logger, records with an attribute `event`.
+
+    left: gives the expected CPU seconds of every job that has not finished; workers: how many jobs are expected to go
+    at once; tell: takes a line; clock: seconds.
+    """
+
+    def __init__(
+        self,
+        left: Callable[[], Sequence[float]],
+        workers: int,
+        tell: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        super().__init__()
+        self._left, self._workers, self._tell, self._clock = left, workers, tell, clock
+        self._began, self._jobs, self._seconds = clock(), len(left()), sum(left())
+
+    def emit(self, record: logging.LogRecord) -> None:
+        event = getattr(record, "event", None)
+        if event == "job_info":
+            left, name = self._left(), " ".join([record.rule_name, *map(str, record.wildcards.values())])
+            done = f"{self._jobs - len(left)} of {self._jobs} jobs done"
+            self._tell(f"memaudit: {done}, {self._time(sum(left))} left; {name} starts")
+        elif event == "job_error":
+            self._tell(f"memaudit: {record.rule_name} has failed; see {' '.join(record.log)}")
+
+    def _time(self, left: float) -> str:
+        pace = (self._seconds - left + WARM_UP * self._workers) / (self._clock() - self._began + WARM_UP)
+        minutes = left / pace / 60
+        if minutes > 90:
+            return f"about {minutes / 60:.1f} h"
+        return f"about {minutes:.0f} min" if minutes > 1 else "less than a minute"
+
+
+class Brief(logging.Filter):
+    """Lets pass what went wrong and this module's lines alone."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return record.levelno > logging.INFO or str(record.msg).startswith("memaudit: ")

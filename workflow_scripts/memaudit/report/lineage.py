@@ -1,0 +1,112 @@
+"""Where results come from: the jobs behind them, their files and their costs, as the sidecars on disk tell."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Step:
+    """Files that one rule made (None: no rule did, they were given), each with its sha256."""
+
+    rule: str | None
+    files: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What the jobs of a rule took: seconds of all together and of the longest, MiB of the largest."""
+
+    rule: str
+    jobs: int
+    cpu: float
+    longest: float
+    memory: int
+
+
+class Lineage:
+    """The jobs behind some results. Sidecars that no such result rests on any more are left out."""
+
+    def __init__(self, sidecars: Iterable[Record], ends: Iterable[str]):
+        """sidecars: of a whole run; ends: paths of results, as sidecars name them."""
+        self._made = {path: record for record in sidecars for path in record["outputs"]}
+        behind = [record for end in ends for record in self._walk(end)]
+        self.records = list({id(record): record for record in behind}.values())
+
+    def behind(self, path: str) -> list[Step]:
+        """The chain of files that a result rests on, rule by rule, nearest first; given files last."""
+        files: dict[str | None, dict[str, str]] = {}
+        for record in self._walk(path):
+            files.setdefault(record["rule"], {})
+            for source, sha in record["inputs"].items():
+                origin = self._made.get(source)
+                files.setdefault(origin and origin["rule"], {})[source] = sha
+        given = files.pop(None, {})
+        steps = [Step(rule, made) for rule, made in files.items() if made]
+        return steps + ([Step(None, given)] if given else [])
+
+    def edges(self) -> set[tuple[str, str]]:
+        """Pairs of rules where the second reads what the first has made."""
+        return {
+            (self._made[source]["rule"], record["rule"])
+            for record in self.records
+            for source in record["inputs"]
+            if source in self._made
+        }
+
+    def costs(self) -> dict[str, Cost]:
+        """Costs by rule."""
+        jobs: dict[str, list[Record]] = defaultdict(list)
+        for record in self.records:
+            jobs[record["rule"]].append(record)
+        return {rule: _cost(rule, records) for rule, records in jobs.items()}
+
+    def packages(self) -> dict[str, list[str]]:
+        """Versions of every package that a job had loaded; more than one where jobs differ."""
+        return _distinct((name, one["version"]) for record in self.records for name, one in record["packages"].items())
+
+    def circumstances(self) -> dict[str, list[str]]:
+        """Commit, Python, platform, device and number type of all jobs; more than one value where jobs differ."""
+        found = _distinct(
+            (label, str(record[key]))
+            for label, key in (("Python", "python"), ("platform", "platform"), ("device", "device"), ("dtype", "dtype"))
+            for record in self.records
+            if record.get(key) is not None
+        )
+        return _distinct(("commit", _commit(record["git"])) for record in self.records) | found
+
+    def _walk(self, path: str) -> Iterable[Record]:
+        """Records of the jobs behind a path, nearest first, each once."""
+        seen, todo = set(), [path]
+        while todo:
+            record = self._made.get(todo.pop(0))
+            if record is not None and id(record) not in seen:
+                seen.add(id(record))
+                yield record
+                todo += record["inputs"]
+
+
+def _cost(rule: str, records: list[Record]) -> Cost:
+    return Cost(
+        rule,
+        len(records),
+        sum(record["cpu_seconds"] for record in records),
+        max(record["wall_seconds"] for record in records),
+        max(record["peak_memory_mib"] for record in records),
+    )
+
+
+def _commit(git: Mapping[str, Any] | None) -> str:
+    if git is None:
+        return "no repository"
+    return git["commit"][:12] + (" with changes that are not committed" if git["dirty"] else "")
+
+
+def _distinct(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for name, value in pairs:
+        found[name].add(value)
+    return {name: sorted(values) for name, values in sorted(found.items(), key=lambda pair: pair[0].lower())}
