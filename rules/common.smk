@@ -1,9 +1,10 @@
 """Helpers and registries that every rules file may use; no rule stands here."""
 
-# What each study gives to readers, registered in its rules file; the report and the terminal know no study but these.
-# A study: title, question, paper, config keys that are its thresholds; facts, a table of its own. A table: title, caption, files, its layout
-# (keys of lines and columns, values of other keys). A figure: title, caption, files, values of keys that it shows.
-# Claims: all files that they rest on. Headlines: files, and the sentences (memaudit/evaluation/headlines.py).
+# What each study gives to readers, registered in its rules; the report and the terminal know no study but these.
+# A study: title, question, paper, config keys that are its thresholds; facts, a table of its own. A table: title,
+# caption, files, its layout (keys of lines and columns, values of other keys). A figure: title, caption, files, values
+# of keys that it shows. Claims: all files that they rest on. Headlines: files, and the sentences
+# (memaudit/evaluation/headlines.py).
 STUDIES = {}
 TABLES = {}
 FIGURES = {}
@@ -126,53 +127,3 @@ def thresholds(key):
     values = {name: lookup(key.replace("<name>", str(name)), within=config) for name in names}
     same = len(set(map(str, values.values()))) == 1
     return [str(values[names[0]])] if same else [f"{name}: {value}" for name, value in values.items()]
-
-
-LIRA = config["lira"]
-# An evaluation holds up to 19 float64 copies of its grid: at the paper's 8,192 x 10,000 some 0.7 GB each.
-LIRA_MEMORY = grows(2000 + 3 * LIRA["models"] // 2)
-LIRA_RUNTIME = grows(30 + LIRA["models"] // 10)
-LIRA_SUPERSETS = [f"superset{i}" for i in range(LIRA["population_check"]["supersets"])]
-
-
-def lira_grid(wildcards):
-    """How the contexts of a grid are drawn: the leaves of the config that the draw depends on."""
-    if wildcards.grid == "efficient":
-        return {"draw": LIRA["design"], "models": LIRA["models"], "block": LIRA["sizes"][0]}
-    check = LIRA["population_check"]
-    models = check["population_models"] if wildcards.grid == "population" else check["models"]
-    shared = {key: check[key] for key in ("context", "supersets", "targets")}
-    return shared | {"draw": "fixed_size", "models": models}
-
-
-def lira_shard(wildcards):
-    return LIRA["shard"] if wildcards.grid == "efficient" else LIRA["population_check"]["shard"]
-
-
-def lira_shard_files(wildcards):
-    numbers = shards(lira_grid(wildcards)["models"], lira_shard(wildcards))
-    return expand("<results>/signals/lira/{{dataset}}/{{grid}}/{shard}.nc", shard=numbers)
-
-
-def lira_scores(*kinds):
-    """Files of tidy results: one for each table that is asked, or one for the study."""
-    folders = {
-        **dict.fromkeys(["simulation", "simulation_records", "audit"], [""]),
-        "population": [f"{name}/" for name in LIRA["population_check"]["datasets"]],
-    }
-    attacked = [f"{name}/" for name in LIRA["datasets"]]
-    return [f"<results>/scores/lira/{folder}{kind}.parquet" for kind in kinds for folder in folders.get(kind, attacked)]
-
-
-def lira_fpc_figure(*sizes):
-    return {
-        "files": lira_scores("simulation_records"),
-        "where": {"draw": ["fixed_size"], "size": sizes},
-    }
-
-
-# The paper's Figure 2 has N/N+ = .5, its Figure A3 the other fractions.
-LIRA_SIZES = sorted(
-    LIRA["simulation"]["sizes"],
-    key=lambda size: abs(size - LIRA["simulation"]["population"] / 2),
-)

@@ -4,16 +4,6 @@ INPUT   <results>/data/{dataset}/records.parquet, schema.json, splits/{split}.pa
 OUTPUT  <results>/signals/lira/{dataset}/{grid}.nc    who was in which context, and what each model answered
 """
 
-LIRA_GRIDS = [
-    *expand("{dataset}/efficient", dataset=LIRA["datasets"]),
-    *expand("{dataset}/{grid}", dataset=LIRA["population_check"]["datasets"], grid=["population", *LIRA_SUPERSETS]),
-]
-data_costs(LIRA["datasets"], [LIRA["split"]])
-costs("models_fetch_checkpoint", [LIRA["model"]], no_size)
-costs("lira_draw_designs", LIRA_GRIDS, lira_design_size)
-costs("lira_query_shadows", lira_shard_names(), lira_shard_size)
-costs("lira_gather_grid", LIRA_GRIDS, lira_grid_size)
-
 
 wildcard_constraints:
     grid=r"efficient|population|superset\d+",

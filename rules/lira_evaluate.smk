@@ -4,15 +4,6 @@ INPUT   <results>/signals/lira/{dataset}/{grid}.nc
 OUTPUT  <results>/scores/lira/*.parquet     tidy results; `lira_views.smk` says how they are shown
 """
 
-SHADOWS["lira"] = lira_shadows
-costs("lira_evaluate_strategies", LIRA["datasets"], lira_passes(sum(LIRA["sizes"]) * LIRA["replicates"]))
-costs("lira_compare_attacks", LIRA["datasets"], lira_passes(LIRA["models"] * (LIRA["permutations"] + 1)))
-costs("lira_rank_records", LIRA["datasets"], lira_passes(sum(LIRA["sizes"]) * LIRA["replicates"]))
-costs("lira_compare_tests", LIRA["datasets"], lira_passes(LIRA["models"] * len(LIRA["fpr"])))
-costs("lira_predict_population", LIRA["population_check"]["datasets"], lira_population_size)
-costs("lira_simulate_population", [""], lira_simulation_size)
-costs("lira_audit_privacy", [""], lira_audit_size)
-
 
 rule lira_evaluate_strategies:
     input:
