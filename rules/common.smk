@@ -63,9 +63,9 @@ def readable(name, study):
 
 
 def command():
-    """What makes a file of this run, when its path follows."""
-    overlays = [os.path.relpath(path) for path in workflow.overwrite_configfiles]
-    return " ".join(["snakemake --cores all", *(["--configfile", *overlays, "--"] if overlays else [])])
+    """What makes a file of this run, when its path follows: with the merged config, wherever the settings came from."""
+    merged = f" --configfile results/{config['run']}/config.yaml --" if workflow.overwrite_configfiles else ""
+    return f"snakemake --cores all{merged}"
 
 
 def grows(amount):

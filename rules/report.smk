@@ -19,6 +19,7 @@ rule report_write_page:
         expand("<results>/provenance/views_tabulate_results/{table}.json", table=TABLES),
         expand("<results>/provenance/views_draw_figure/{figure}.json", figure=FIGURES),
         claims=ancient(in_project("config/claims.yaml")),
+        config="<results>/config.yaml",
     output:
         report("<results>/report/index.html", caption="../docs/captions/page.rst", category="Report"),
         sidecar="<results>/provenance/report_write_page.json",

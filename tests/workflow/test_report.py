@@ -30,7 +30,8 @@ def test_every_table_and_figure_has_its_place_and_its_caption(smoke, page):
     for path in (smoke.results / "figures").glob("*.svg"):
         caption = re.search(rf'<p id="{path.stem}-caption">(.+?)</p>', page)[1]
         assert len(caption) > 100
-        assert f"snakemake --cores all --configfile config/smoke.yaml -- {path.relative_to(smoke.folder)}" in page
+        again = f"--configfile results/smoke/config.yaml -- {path.relative_to(smoke.folder)}"
+        assert f"snakemake --cores all {again}" in page
 
 
 def test_every_claim_has_its_verdict(smoke, page):

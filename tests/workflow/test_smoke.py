@@ -48,6 +48,7 @@ def test_one_figures_path_regenerates_just_that_figure(smoke):
     (smoke.folder / figure).unlink()
     assert job_counts(smoke.snakemake(figure)) == {"views_draw_figure": 1}
     assert before == {path: path.read_bytes() for path in (smoke.results / "figures").iterdir()}
+    assert job_counts(smoke.snakemake()).keys() == {"report_write_page", "all"}, "the page shows it"
 
 
 def test_provenance_passes_and_names_a_changed_byte(smoke):
