@@ -11,7 +11,9 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from memaudit.evaluation.bootstrap import LEVEL
 from memaudit.evaluation.claims import Claim
+from memaudit.evaluation.judge import SIGNIFICANT
 from memaudit.report import figures, tables
 from memaudit.report.answers import answers
 from memaudit.report.graph import Drawing, draw
@@ -20,6 +22,11 @@ from memaudit.report.verdicts import verdicts
 
 TEMPLATES = Path(__file__).parent / "templates"
 HEX = 12
+# Thresholds that no setting changes.
+FIXED = [
+    ["interval", f"{LEVEL:g}", "coverage of every interval"],
+    ["detected", f"{SIGNIFICANT:g}", "largest p of the permutation test; the interval must lie above chance too"],
+]
 Entries = Mapping[str, Mapping[str, Any]]
 
 
@@ -69,6 +76,7 @@ def context(run: Run) -> dict[str, Any]:
         "command": run.command,
         "answers": answers(_of_kind(run, "headlines")),
         "studies": studies,
+        "fixed": FIXED,
         "verdicts": _of_kind(run, "claims")["verdict"].value_counts().to_dict(),
         "nulls": tables.of_rows(
             "nulls",
