@@ -64,7 +64,8 @@ def readable(name, study):
 
 def command():
     """What makes a file of this run, when its path follows: with the merged config, wherever the settings came from."""
-    merged = f" --configfile results/{config['run']}/config.yaml --" if workflow.overwrite_configfiles else ""
+    given = workflow.config_settings.overwrite_config
+    merged = f" --configfile results/{config['run']}/config.yaml --" if given else ""
     return f"snakemake --cores all{merged}"
 
 
@@ -90,8 +91,14 @@ def data_facts(dataset):
 
 
 def data_file(wildcards):
+    """A user's own file. Snakemake would go on with what it has fetched before from another path."""
     entry = config["datasets"][wildcards.dataset]
-    return os.path.expanduser(entry["path"]) if entry["source"] == "file" else []
+    if entry["source"] != "file":
+        return []
+    path = os.path.expanduser(entry["path"])
+    if not os.path.exists(path):
+        raise WorkflowError(f"datasets/{wildcards.dataset}/path: there is no file {path}; give the path of the table")
+    return path
 
 
 def data_policy(wildcards):

@@ -34,14 +34,24 @@ def no_size(*_):
     return size(0)
 
 
+def facts(path):
+    """What a JSON file says; None if it is missing or damaged: sizes are asked for to show how far a run is, and no run
+    ends for that. The rule that needs the file says what is wrong with it."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
 def table_size(dataset):
     """Rows and features of a table, and who says so: the run if it has fetched it, the catalogue, or nobody yet."""
-    facts = Path(f"results/{config['run']}/data/{dataset}/raw.json")
-    if facts.exists():
-        raw = json.loads(facts.read_text())
-        return {"rows": raw["rows"], "columns": len(raw["columns"]) - 1, "known": True}
+    path = Path(f"results/{config['run']}/data/{dataset}/raw.json")
+    raw = facts(path)
+    if raw:
+        return {"rows": raw["rows"], "columns": len(raw["columns"]) - 1, "known": True, "damaged": None}
     known = {key: config["datasets"][dataset][key] for key in UNKNOWN_TABLE if config["datasets"][dataset][key]}
-    return UNKNOWN_TABLE | known | {"known": len(known) == len(UNKNOWN_TABLE)}
+    damaged = str(path) if path.exists() else None
+    return UNKNOWN_TABLE | known | {"known": len(known) == len(UNKNOWN_TABLE), "damaged": damaged}
 
 
 def data_size(dataset, split=None):
@@ -69,5 +79,5 @@ def side_sizes(dataset, split):
 def architecture(model):
     """Arguments of a model's class: those on the card beside a local checkpoint; none, the package's own, if unknown."""
     path = config["models"][model]["path"]
-    card = Path(in_project(path)).with_name("model.json") if path else None
-    return json.loads(card.read_text())["settings"]["architecture"] if card and card.exists() else {}
+    card = facts(Path(in_project(path)).with_name("model.json")) if path else None
+    return card["settings"]["architecture"] if card else {}

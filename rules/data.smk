@@ -50,10 +50,14 @@ HEADLINES["data"] = {
         {
             "answers": "trust",
             "per": ["dataset", "split"],
-            "values": {"auc": {"metric": "covariate_auc"}, "permuted": {"metric": "covariate_null"}},
+            "values": {
+                "auc": {"metric": "covariate_auc"},
+                "permuted": {"metric": "covariate_null"},
+                "p": {"metric": "covariate_p"},
+            },
             "sentence": "{dataset}, split {split}: without any model, members are told from non-members with AUC {auc}; "
             "with the sides permuted it is {permuted.estimate:.3g}, 95 % of the time within [{permuted.low:.3g}, "
-            "{permuted.high:.3g}].",
+            "{permuted.high:.3g}] (one-sided test p = {p.estimate:.3g}).",
         },
     ],
 }

@@ -23,7 +23,7 @@ rule lira_draw_designs:
         "../envs/data.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
+        mem_mb=grows(2000),
         runtime="10m",
     params:
         code=digest("lira_draw_designs", env="data"),

@@ -2,7 +2,7 @@
 
 LIRA = config["lira"]
 # An evaluation holds up to 19 float64 copies of its grid: at the paper's 8,192 x 10,000 some 0.7 GB each.
-LIRA_MEMORY = grows(2000 + 3 * LIRA["models"] // 2)
+LIRA_MEMORY = grows(2000 + 2 * LIRA["models"])
 LIRA_RUNTIME = grows(30 + LIRA["models"] // 10)
 LIRA_SUPERSETS = [f"superset{i}" for i in range(LIRA["population_check"]["supersets"])]
 LIRA_GRIDS = [

@@ -147,7 +147,7 @@ rule lira_simulate_population:
         "../envs/statistics.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
+        mem_mb=grows(2000),
         runtime="30m",
     params:
         code=digest("lira_simulate_population", env="statistics"),

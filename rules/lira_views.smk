@@ -172,7 +172,8 @@ HEADLINES["lira"] = {
             "where": {"models": "largest"},
             "values": {"agreement": {"metric": "spearman"}},
             "sentence": "{dataset}: two halves of the shadow models agree on who is exposed with rank correlation "
-            "{agreement}; where membership is permuted it is {agreement.null:.2g}.",
+            "{agreement.estimate:.3g}, 95 % of the splits within [{agreement.low:.3g}, {agreement.high:.3g}]; where "
+            "membership is permuted it is {agreement.null:.2g}.",
         },
     ],
 }

@@ -47,7 +47,7 @@ rule models_pretrain_tabicl:
         "../envs/tabular.yaml"
     threads: 1
     resources:
-        mem_mb=8000,
+        mem_mb=grows(8000),
         runtime="12h",
     params:
         code=digest("models_pretrain_tabicl", env="tabular"),
@@ -70,7 +70,7 @@ rule models_evaluate_tabicl:
         "../envs/tabular.yaml"
     threads: 1
     resources:
-        mem_mb=4000,
+        mem_mb=grows(4000),
         runtime="1h",
     params:
         code=digest("models_evaluate_tabicl", env="tabular"),

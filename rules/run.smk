@@ -8,15 +8,16 @@ from memaudit.progress import Brief, Progress
 
 def progress():
     """A handler that tells of jobs as they start, with the time that is left by the unit costs."""
-    measured = Path(in_project(UNIT_COSTS))
-    seconds = seconds_of(job_sizes(), json.loads(measured.read_text())["rules"] if measured.exists() else {})
+    measured = facts(in_project(UNIT_COSTS))
+    seconds = seconds_of(job_sizes(), measured["rules"] if measured else {})
     if workflow.output_settings.quiet:
         for handler in logger.handlers:
             handler.addFilter(Brief())
     return Progress(
         lambda: [seconds(job.rule.name, "/".join(job.wildcards)) for job in workflow.dag.needrun_jobs()],
-        workflow.global_resources["_cores"].value or 1,
+        (workflow.global_resources["_cores"].value or 1) if workflow.local_exec else workflow.nodes,
         logger.info,
+        timed=measured is not None,
     )
 
 

@@ -49,7 +49,7 @@ rule views_state_headlines:
         "../envs/statistics.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=grows(1000),
         runtime="10m",
     params:
         code=digest("views_state_headlines", env="statistics"),
@@ -71,7 +71,7 @@ rule views_judge_claims:
         "../envs/statistics.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=grows(1000),
         runtime="10m",
     params:
         code=digest("views_judge_claims", env="statistics"),
@@ -92,7 +92,7 @@ rule views_tabulate_results:
         "../envs/statistics.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=grows(1000),
         runtime="10m",
     params:
         code=digest("views_tabulate_results", env="statistics"),
@@ -114,7 +114,7 @@ rule views_draw_figure:
         "../envs/statistics.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=grows(1000),
         runtime="10m",
     params:
         code=digest("views_draw_figure", env="statistics"),

@@ -8,7 +8,7 @@ jobs: work, bytes written and memory held, in the rule's own units. A run on a G
 
 from pathlib import Path
 
-from memaudit.costs import Size, measure
+from memaudit.costs import Size, measure, whole
 from memaudit.errors import AuditError
 from memaudit.io import read_json, write_json
 from memaudit.job import run, tell
@@ -17,11 +17,12 @@ from memaudit.sidecar import read_all
 
 def main(job):
     folder, path = Path(job.params.run, "provenance"), Path(job.params.unit_costs)
-    records = {str(Path(name).relative_to(folder).with_suffix("")): one for name, one in read_all(folder).items()}
+    found = {str(Path(name).relative_to(folder).with_suffix("")): one for name, one in read_all(folder).items()}
+    records = whole(found)
     if not records:
-        raise AuditError(f"{folder}: no sidecars to measure costs from; run `snakemake --cores 1` first")
+        raise AuditError(f"{folder}: no sidecars of whole jobs to measure costs from; run `snakemake --cores 1` first")
     for record in records.values():
-        record["outputs_bytes"] = sum(Path(name).stat().st_size for name in record["outputs"])
+        record["outputs_bytes"] = sum(map(_bytes, record["outputs"]))
     jobs = {rule: {name: Size(*size) for name, size in sizes.items()} for rule, sizes in job.params.jobs.items()}
     units = measure(jobs, records)
     kept = read_json(path) if path.exists() else {"measured": {}, "rules": {}}
@@ -31,7 +32,14 @@ def main(job):
     kept["measured"] |= dict.fromkeys(devices, _circumstances(job.params.run, records))
     write_json(kept, path)
     missing = ", ".join(sorted(jobs.keys() - units.keys())) or "none"
-    tell(f"costs: {len(records)} jobs of {job.params.run} measured into {path}; rules without a sidecar: {missing}")
+    left_out = f"{len(found) - len(records)} resumed or adopted ones left out"
+    tell(f"costs: {len(records)} jobs of {job.params.run} measured into {path}, {left_out}; no job of: {missing}")
+
+
+def _bytes(output: str) -> int:
+    if not Path(output).exists():
+        raise AuditError(f"{output}: gone since its job has run; finish the run again, then measure it")
+    return Path(output).stat().st_size
 
 
 def _circumstances(run_folder: str, records: dict) -> dict:

@@ -2,7 +2,8 @@
 
 python workflow_scripts/plan.py --params '{"run": "results/demo", "unit_costs": "results/bench/unit_costs.json",
     "jobs": {"lira_gather_grid": {"wine/efficient": [182272, 182272, 182272]}}, "gpu": [], "cores": 2,
-    "tables": {"wine": {"rows": 178, "columns": 13, "known": true}}, "settings": {"gpu_tflops": 10.0, "width": 0.1},
+    "tables": {"wine": {"rows": 178, "columns": 13, "known": true, "damaged": null}},
+    "settings": {"gpu_tflops": 10.0, "width": 0.1},
     "shadows": {"lira": {"models": 1024, "fpr": [0.1, 0.01], "records": {"wine": 142}}}}'
 """
 
@@ -62,8 +63,9 @@ def _notes(params, jobs, units, total: Cost) -> Iterator[str]:
     on_gpu = {rule: entry for rule, entry in units["rules"].items() if rule in params.gpu}
     if not all("cuda" in entry for entry in on_gpu.values()):
         yield (
-            f"GPU-hours are assumed, not measured: {params.settings['gpu_tflops']:g} TFLOP/s in fp32 for the models' "
-            "operations (plan/gpu_tflops). `make costs` after a run on a GPU measures them."
+            "GPU-hours are assumed, not measured: the start-up of a CPU's job, then "
+            f"{params.settings['gpu_tflops']:g} TFLOP/s in fp32 for the models' operations (plan/gpu_tflops). "
+            "`make costs` after a run on a GPU measures them."
         )
     furthest = {
         rule: max(size.work for size in sizes.values()) / units["rules"][rule]["cpu"]["largest"]
@@ -82,7 +84,9 @@ def _notes(params, jobs, units, total: Cost) -> Iterator[str]:
 
 
 def _table(name: str, table: dict) -> str:
-    return f"{name} {table['rows']} x {table['columns']}" + ("" if table["known"] else " (assumed until it is fetched)")
+    assumed = "" if table["known"] else " (assumed until it is fetched)"
+    damaged = f" ({table['damaged']} is damaged: delete it, the next run makes it anew)" if table["damaged"] else ""
+    return f"{name} {table['rows']} x {table['columns']}{damaged or assumed}"
 
 
 def _shadows(params) -> Iterator[str]:
@@ -96,18 +100,18 @@ def _shadows(params) -> Iterator[str]:
                 f"  {least:>7,} models for a threshold of each record's own at FPR {fpr:g}, {advised:,} are advised"
                 f"{_enough(needs['models'] >= least)}"
             )
-        models, population = sample_size.models_for_width(width), sample_size.records_for_width(width)
+        models, each = sample_size.models_for_width(width), sample_size.each_for_width(width)
         yield (
-            f"  {models:>7,} models for a 95 % interval of one record's TPR of width {width:g}"
+            f"  {models:>7,} models for a 95 % interval of one record's TPR of width {width:g} at a known threshold"
             f"{_enough(needs['models'] >= models)}"
         )
-        few = [name for name, count in needs["records"].items() if count < population]
+        few = [name for name, count in (needs["records"] | {"models": needs["models"]}).items() if count < each]
         yield (
-            f"  {population:>7,} records for one of their mean TPR, whatever the models"
+            f"  {each:>7,} records, and as many models, for one of the records' mean TPR at known thresholds"
             f"{_enough(not few)}{': ' + ', '.join(few) if few else ''}"
         )
     if params.shadows:
-        yield "Widths are at their worst case (memaudit/evaluation/sample_size.py); plan/width asks for another one."
+        yield "Worst cases (memaudit/evaluation/sample_size.py); estimated thresholds add to them. See plan/width."
 
 
 def _enough(enough: bool) -> str:

@@ -139,12 +139,15 @@ def link(name, target):
 
 def sums_of(entries):
     lines = [
-        f"{archive.hashlib.sha256(data).hexdigest()}  {name.removeprefix('mine/')}\n" for name, data in entries.items()
+        f"{archive.hashlib.sha256(data).hexdigest()}  {name.partition('/')[2]}\n"
+        for name, data in entries.items()
+        if name != "mine/SHA256SUMS"
     ]
     return entries | {"mine/SHA256SUMS": "".join(lines).encode()}
 
 
 FIGURE = "mine/results/mine/figures/roc.svg"
+SIDECAR = "mine/results/mine/provenance/rule/figures_roc.svg.json"
 FAULTS = {
     "changed": (lambda m: m | {FIGURE: b"Content of figures/roc.svg"}, "results/mine/figures/roc.svg was changed"),
     "missing": (lambda m: {k: m[k] for k in m if k != FIGURE}, "results/mine/figures/roc.svg is missing"),
@@ -154,6 +157,19 @@ FAULTS = {
     "no sums": (lambda m: {k: m[k] for k in m if "SUMS" not in k}, "has no readable SHA256SUMS"),
     "climbing": (lambda m: m | {"mine/../../etc/x": b""}, r"'mine/../../etc/x' is a link, leads out"),
     "absolute": (lambda m: m | {"/etc/x": b""}, r"'/etc/x' is a link, leads out"),
+    "beside": (lambda m: sums_of(m | {".ssh/authorized_keys": b""}), "'.ssh' stands beside its one folder 'mine'"),
+    "another top": (lambda m: {k.replace("mine/", "your/", 1): m[k] for k in m}, "'your' stands beside its one folder"),
+    "of no result": (
+        lambda m: sums_of(m | {"mine/run.sh": b""}),
+        "run.sh does not belong to it .no result rests on it",
+    ),
+    "a key": (lambda m: sums_of(m | {"mine/results/mine/data/id.key": b""}), "id.key does not belong to it"),
+    "no results": (
+        lambda m: sums_of({k: m[k] for k in m if "mine/figures" not in k and "mine/tables" not in k}),
+        "holds no results",
+    ),
+    "an odd sidecar": (lambda m: sums_of(m | {SIDECAR: b"[]"}), "figures_roc.svg.json: is no sidecar"),
+    "a cut sidecar": (lambda m: sums_of(m | {SIDECAR: b"{"}), "holds a sidecar that is no JSON"),
     "a link": (lambda m: m | {"mine/l": link("mine/l", "/etc/passwd")}, "'mine/l' is a link"),
 }
 

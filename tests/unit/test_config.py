@@ -84,6 +84,10 @@ BAD = [
         {"datasets/mine": {**TABLE, "task": "regression", "balance": True}},
         "datasets/mine: `balance` is for classification",
     ),
+    (
+        {"models/x": {"family": "tabicl", "licence": "MIT", "hub": {"repo": "typo", "file": "f"}}},
+        "models/x/hub/repo: s",
+    ),
     ({"datasets/a b": TABLE}, "datasets/a b/[key]: string should match pattern"),
     ({"models/x": {"family": "tabicl", "licence": "MIT"}}, "models/x: give either `path` or `hub`"),
     (
@@ -112,6 +116,27 @@ def test_a_bad_config_gets_one_clear_line(config, changes, line):
         checked(config)
     assert line in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://alice:s3cret@example.org/a.csv",
+        "https://example.org/a.zip?x=1&api_key=s3cret#a.csv",
+        "https://example.org/a.csv?X-Amz-Signature=s3cret",
+    ],
+)
+def test_a_secret_in_an_address_is_refused_and_not_shown(config, url):
+    config["datasets"]["mine"] = {**TABLE, "source": "url", "url": url}
+    with pytest.raises(AuditError, match=r"^datasets/mine: `url` holds a password or key") as caught:
+        checked(config)
+    assert "s3cret" not in str(caught.value)
+
+
+def test_an_address_with_an_ordinary_query_is_no_fault(config):
+    address = "https://example.org/a@b.zip?page=1&keyword=a@b#x&token=1"
+    config["datasets"]["mine"] = {**TABLE, "source": "url", "url": address}
+    assert checked(config)["datasets"]["mine"]["url"] == address
 
 
 @pytest.mark.parametrize("names", [[], ["smoke"], ["paper"]])

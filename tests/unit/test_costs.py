@@ -1,8 +1,13 @@
 """Unit costs: fitted on a run whose costs are known, and multiplied."""
 
-import pytest
+from types import SimpleNamespace
 
-from memaudit.costs import Cost, Line, Size, estimate, fit, measure, seconds_of, size
+import pytest
+from costs import main
+
+from memaudit.costs import Cost, Line, Size, estimate, fit, measure, seconds_of, size, whole
+from memaudit.errors import AuditError
+from memaudit.io import write_json
 
 START = {"cpu_seconds": 0.5, "wall_seconds": 0.1, "peak_memory_mib": 200}
 
@@ -43,11 +48,11 @@ def test_what_cannot_be_told_apart_is_taken_to_grow_with_the_size(sizes, values,
     assert fit(sizes, values, start=1) == pytest.approx(line)
 
 
-def test_a_gpus_hours_are_the_operations_at_the_assumed_rate_until_they_are_measured(run):
+def test_a_gpus_hours_are_the_start_up_and_the_operations_at_the_assumed_rate_until_they_are_measured(run):
     jobs, sidecars = run
     plan = {"lira_ask": {"a": size(5e12)}}
     assumed = estimate(plan, measure(jobs, sidecars), gpu=["lira_ask"], flops=1e12)["lira_ask"]
-    assert assumed.gpu_seconds == pytest.approx(5)
+    assert assumed.gpu_seconds == pytest.approx(2 + 5)
     assert assumed.for_gpu == assumed.cpu_seconds
     on_gpu = {name: record | {"device": "cuda"} for name, record in sidecars.items() if name != "start_up"}
     units = measure(jobs, sidecars)
@@ -70,6 +75,26 @@ def test_a_rule_that_was_never_measured_counts_as_the_cheapest(run):
     assert (cost.jobs, cost.cpu_seconds) == (2, pytest.approx(1))
 
 
+def test_a_job_that_was_resumed_or_adopted_is_no_measure_of_a_whole_one():
+    """Its sidecar has the cost of the last process alone."""
+    writer = {"host": "a", "pid": 1}
+    sidecars = {
+        "whole": {"writers": [writer], "adopted": False},
+        "light": {},
+        "resumed": {"writers": [writer, writer], "adopted": False},
+        "adopted": {"writers": [writer], "adopted": True},
+    }
+    assert list(whole(sidecars)) == ["whole", "light"]
+
+
+@pytest.mark.parametrize("facts", [{}, {"adopted": True}], ids=["an output is gone", "no whole job"])
+def test_costs_are_not_measured_where_they_cannot_be_told(tmp_path, facts):
+    write_json({"outputs": {str(tmp_path / "gone.nc"): "0"}} | facts, tmp_path / "provenance/rule/job.json")
+    params = SimpleNamespace(run=tmp_path, unit_costs=tmp_path / "unit_costs.json", jobs={})
+    with pytest.raises(AuditError, match="no sidecars of whole jobs" if facts else r"gone\.nc: gone since its job"):
+        main(SimpleNamespace(params=params))
+
+
 def test_costs_of_a_study_add_up_but_for_the_largest_job():
     assert Cost(1, 2, 3, 4, 5, 6, 7) + Cost(1, 1, 1, 1, 1, 9, 1) == Cost(2, 3, 4, 5, 6, 9, 7)
 
@@ -79,3 +104,7 @@ def test_a_job_is_known_by_the_name_of_its_sidecar(run):
     assert seconds("lira_ask", "wine/100") == pytest.approx(12)
     assert seconds("all", "") == pytest.approx(0.5)
     assert seconds_of({}, {})("all", "") == 1
+
+
+def test_a_rule_without_jobs_costs_nothing():
+    assert estimate({"study_fit": {}}, {}, ["study_fit"], 1e12) == {"study_fit": Cost()}

@@ -91,5 +91,8 @@ def test_help_names_every_target(folder):
 
 def test_clean_removes_nothing(folder):
     (folder / "results" / "demo").mkdir(parents=True)
-    assert "rm -rf" in make(folder, "clean").stdout
+    (folder / ".venv-synth").mkdir(exist_ok=True)
+    found, remove = make(folder, "clean").stdout.split("Remove them with: rm -rf")
+    assert ".venv-synth" in found
+    assert ".venv-synth" in remove
     assert (folder / "results" / "demo").exists()

@@ -10,10 +10,10 @@ from memaudit.progress import Brief, Progress
 class Run:
     """A logger with ten jobs of a minute each behind it, two at once."""
 
-    def __init__(self):
+    def __init__(self, timed=True):
         self.lines, self.now, self.left = [], 0.0, [60.0] * 10
         self.logger = logging.Logger("run")
-        self.logger.addHandler(Progress(lambda: self.left, 2, self.lines.append, lambda: self.now))
+        self.logger.addHandler(Progress(lambda: self.left, 2, self.lines.append, timed, lambda: self.now))
 
     def starts(self):
         wildcards = {"dataset": "wine", "grid": "efficient"}
@@ -34,6 +34,10 @@ def test_a_job_that_starts_is_named_with_what_is_done_and_left(run):
     assert line == "memaudit: 0 of 10 jobs done, about 5 min left; lira_gather_grid wine efficient starts"
     run.left, run.now = run.left[1:], 30.0
     assert "1 of 10 jobs done" in run.starts()
+
+
+def test_where_no_job_was_ever_measured_no_time_is_foretold():
+    assert Run(timed=False).starts() == "memaudit: 0 of 10 jobs done; lira_gather_grid wine efficient starts"
 
 
 def test_a_slow_machine_is_believed_after_a_while(run):

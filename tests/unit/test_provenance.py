@@ -64,6 +64,33 @@ def test_a_run_that_has_not_begun_says_so(tmp_path):
         provenance.verify(tmp_path / "results/demo")
 
 
+def test_a_run_without_results_is_not_said_to_agree(run):
+    (run / "figures/roc.svg").unlink()
+    (run / "config.yaml").write_text("seed: 1")
+    sidecar("results/demo/config.yaml", [])
+    with pytest.raises(AuditError, match=r"^results/demo: nothing to verify; run `snakemake --cores all`"):
+        provenance.verify("results/demo")
+
+
+def test_two_sidecars_of_one_output_are_both_named(run):
+    write_json({"inputs": {}, "outputs": {"results/demo/scores": "0" * 64}}, "results/demo/provenance/old.json")
+    with pytest.raises(AuditError, match=r"scores: recorded by .*/old.json and .*_scores.json; delete the stale"):
+        provenance.verify("results/demo")
+
+
+def test_sidecars_in_a_circle_end_the_walk(run):
+    sidecar("results/demo/raw", ["results/demo/scores"])
+    with pytest.raises(AuditError, match=r"rests on itself"):
+        provenance.verify("results/demo")
+
+
+@pytest.mark.parametrize("content", [[], {"outputs": {}}, {"inputs": {}, "outputs": ["results/demo/raw"]}])
+def test_what_is_no_sidecar_is_named(run, content):
+    write_json(content, "results/demo/provenance/odd.json")
+    with pytest.raises(AuditError, match=r"^results/demo/provenance/odd.json: is no sidecar"):
+        provenance.verify("results/demo")
+
+
 def test_what_an_earlier_config_left_behind_does_not_fail_a_sound_run(run):
     (run / "shard").write_text("of another shard size")
     sidecar("results/demo/shard", ["results/demo/raw"])

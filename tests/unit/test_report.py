@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import escape
 
 from memaudit import tidy
@@ -16,8 +17,8 @@ from memaudit.evaluation.headlines import Headline, state
 from memaudit.report import figures, tables
 from memaudit.report.answers import answers
 from memaudit.report.graph import MOST, draw
-from memaudit.report.lineage import Lineage
-from memaudit.report.page import Run, duration, render
+from memaudit.report.lineage import Lineage, Step
+from memaudit.report.page import TEMPLATES, Run, duration, render
 from memaudit.report.verdicts import verdicts
 
 EVIL = "<script>alert(1)</script>"
@@ -102,6 +103,51 @@ def test_marks_stand_in_the_order_of_their_numbers_and_share_an_axis():
     assert iris.high == wine.high
 
 
+def drawn(scale, *numbers):
+    """Marks and page of one sentence on one axis; numbers: estimate, low, high, null of each value."""
+    columns = ["estimate", "low", "high", "null"]
+    facts = {"study": "demo", "answers": "memorized", "headline": 0, "sentence": "s", "scale": scale}
+    table = pd.DataFrame(numbers, columns=columns, dtype=float).assign(value="v", **facts)
+    (answer,) = answers(table)["What has the model memorized?"]
+    macros = Environment(loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined)
+    macros.filters |= {"spoken": tables.spoken, "marked": tables.marked, "short": str}
+    markup = str(macros.get_template("parts.html").module.answer(answer))
+    assert not re.search("nan|inf\\b|None", markup)
+    return [(mark.estimate, mark.low, mark.high, mark.null) for mark in answer.marks], markup
+
+
+def test_an_estimate_that_is_not_finite_is_not_drawn():
+    for estimate in (np.nan, np.inf):
+        ((place, *others),), markup = drawn("log", (estimate, 0.1, 1, 0.5))
+        assert place is None
+        assert None not in others
+        assert "<circle" not in markup
+    assert drawn("linear", (np.nan, np.nan, np.nan, np.inf))[0] == [(None,) * 4]
+
+
+def test_an_axis_of_one_number_puts_it_in_the_middle():
+    for scale, number in (("log", 0), ("linear", 0), ("log", 1e300), ("linear", 1e300), ("linear", -2)):
+        assert drawn(scale, [number] * 4)[0] == [(50,) * 4]
+
+
+def test_zeros_on_a_logarithmic_axis_stand_at_its_start():
+    assert drawn("log", (0.1, 0, 1, 0.01))[0] == [(50, 4, 96, 4)]
+    assert drawn("log", (0, 0, 0.5, 0))[0] == [(4, 4, 96, 4)]
+
+
+def test_a_value_without_interval_and_null_is_said_but_not_drawn():
+    marks, _ = drawn("linear", (0.5, 0.4, 0.6, np.nan), (0.3, np.nan, np.nan, 0.5), (0.995, np.nan, np.nan, np.nan))
+    assert marks == [
+        (pytest.approx(65 + 1 / 3, abs=0.01), pytest.approx(34 + 2 / 3, abs=0.01), 96, None),
+        (4, None, None, pytest.approx(65 + 1 / 3, abs=0.01)),
+    ]
+
+
+def test_a_headline_shows_whole_rows_only():
+    with pytest.raises(ValueError, match="leave `quantity` out"):
+        headline(values={"auc": {"metric": "auc", "quantity": "width"}})
+
+
 def test_a_figure_of_a_page_has_its_own_ids_a_name_and_no_style_sheet():
     markup = figures.inline(SVG, "demo_roc", f"curves {EVIL}", "demo_roc-caption")
     assert re.findall(r' id="([^"]+)"', markup) == ["demo_roc-c", "demo_roc-m", "demo_roc-axes_1"]
@@ -127,6 +173,12 @@ def test_a_figure_is_followed_back_to_what_was_given(lineage):
     assert [step.rule for step in steps] == ["demo_judge", "demo_query", "data_fetch", None]
     assert list(steps[1].files) == ["0.nc", "1.nc"]
     assert steps[-1].files == {"raw.csv": "0" * 64}
+
+
+def test_neither_the_place_of_a_users_file_nor_the_key_is_shown():
+    given = ["../../home/alice/clinic/patients.csv", "/srv/alice.csv", "results/r/data/id.key", "config/claims.yaml"]
+    steps = Lineage([record("data_fetch", given, ["table"])], ["table"]).behind("table")
+    assert steps == [Step(None, {"a file of yours (00000000)": "0" * 64, "config/claims.yaml": "0" * 64})]
 
 
 def test_what_no_result_rests_on_is_left_out(lineage):

@@ -8,12 +8,19 @@ from memaudit.evaluation import bootstrap, sample_size
 WIDTH = 0.2
 
 
-def width(hits):
-    """Width of the two-way interval of the share of hits, (record, model); all cells are IN."""
+def width(hits, inside=None):
+    """Width of the two-way interval of the share of hits, (record, model), among the IN cells; without them, of all."""
     rng = np.random.default_rng(0)
     weights = bootstrap.two_way_weights(hits.shape[1], hits.shape[0], 2000, rng)
-    low, high = bootstrap.interval(bootstrap.rate(hits, np.ones_like(hits), weights))
+    low, high = bootstrap.interval(bootstrap.rate(hits, np.ones_like(hits) if inside is None else inside, weights))
     return high - low
+
+
+def hits_of(records, models, decided_by):
+    """Hits that the record or the model decides alone, half of them, and as many IN cells."""
+    inside = (np.arange(records)[:, None] // 2 + np.arange(models) // 2) % 2 == 0
+    by = np.arange(records)[:, None] if decided_by == "record" else np.arange(models)[None]
+    return np.broadcast_to(by % 2 == 0, inside.shape) & inside, inside
 
 
 @pytest.mark.parametrize(("share", "expected"), [(1, 1), (4, 2)])
@@ -23,10 +30,18 @@ def test_one_records_tpr_has_the_wanted_interval(share, expected):
     assert width(np.arange(inside)[None] % 2 == 0) == pytest.approx(expected * WIDTH, rel=0.1)
 
 
-def test_records_that_differ_as_much_as_they_can_need_all_that_are_asked_for():
-    records = sample_size.records_for_width(WIDTH)
-    hits = np.repeat(np.arange(records)[:, None] % 2 == 0, 500, axis=1)
-    assert width(hits) == pytest.approx(WIDTH, rel=0.1)
+@pytest.mark.parametrize("decided_by", ["record", "model"])
+def test_the_mean_tpr_needs_all_records_and_models_that_are_asked_for(decided_by):
+    each = sample_size.each_for_width(WIDTH)
+    assert width(*hits_of(each, each, decided_by)) == pytest.approx(WIDTH, rel=0.1)
+
+
+@pytest.mark.parametrize("decided_by", ["record", "model"])
+def test_more_of_one_side_does_not_make_up_for_fewer_of_the_other(decided_by):
+    """A quarter of the records makes the interval twice as wide, and so does a quarter of the models."""
+    few, many = sample_size.each_for_width(WIDTH) // 4, sample_size.each_for_width(WIDTH) * 4
+    shape = (few, many) if decided_by == "record" else (many, few)
+    assert width(*hits_of(*shape, decided_by)) == pytest.approx(2 * WIDTH, rel=0.1)
 
 
 def test_a_records_own_threshold_needs_the_papers_numbers_of_models():

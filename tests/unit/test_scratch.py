@@ -1,5 +1,6 @@
 """A killed job goes on where it stopped, never beside another writer, never from a part made of something else."""
 
+import errno
 import itertools
 import json
 import multiprocessing
@@ -13,10 +14,12 @@ import numpy as np
 import pytest
 
 from memaudit import lease
+from memaudit.digest import sha256
 from memaudit.errors import AuditError
 from memaudit.housekeeping import sweep
+from memaudit.io import replacing
 from memaudit.job import Paths
-from memaudit.lease import Lease, journal
+from memaudit.lease import Lease, OvertakenError, journal
 from memaudit.scratch import Scratch, resumable
 
 CONTEXT = multiprocessing.get_context("fork")
@@ -39,8 +42,13 @@ def work(task, scratch, made=None, seconds=0.0):
     for name in "abcd":
         scratch.part(name, lambda name=name: ([made.append(name)] if made is not None else 0, np.ones(3))[1])
         time.sleep(seconds)
-    np.save(task.output[0], np.ones(3))
+    write(task, 1.0)
     return {"device": "cpu"}
+
+
+def write(task, value):
+    with replacing(task.output[0]) as temporary, open(temporary, "wb") as file:
+        np.save(file, np.full(3, value))
 
 
 def killed_at_third_part(folder):
@@ -126,10 +134,20 @@ def test_a_damaged_finished_output_is_not_adopted(tmp_path):
     task, made = job(tmp_path, models=4), []
     main = resumable(lambda task, scratch: work(task, scratch, made))
     main(task)
-    (Scratch(task).folder / "finished-0").write_bytes(b"damaged")
+    next(Scratch(task).folder.glob("output-*/0-out.npy")).write_bytes(b"damaged")
     main(task)
     assert len(made) == 8
     assert np.load(task.output[0]).sum() == 3
+
+
+def test_sweeping_leaves_a_finished_folder_whose_writer_is_still_there(tmp_path):
+    scratch = Scratch(job(tmp_path, models=4))
+    with scratch.lease:
+        scratch.finish([], {})
+        sweep(tmp_path)
+        assert scratch.folder.exists()
+    sweep(tmp_path)
+    assert not scratch.folder.exists()
 
 
 def test_sweeping_leaves_what_is_not_finished(tmp_path):
@@ -188,17 +206,64 @@ def test_a_writer_that_was_silent_too_long_finds_itself_replaced_and_writes_no_m
     scratch = Scratch(job(tmp_path, models=4))
     with scratch.lease:
         (scratch.folder / "writer-1.json").write_bytes((scratch.folder / "writer-0.json").read_bytes())
-        with pytest.raises(AuditError, match="has taken over this job"):
+        with pytest.raises(OvertakenError, match="process"):
             scratch.part("a", lambda: np.ones(3))
-        with pytest.raises(AuditError, match="has taken over this job"):
-            scratch.keep([], {})
+        with pytest.raises(OvertakenError, match="process"):
+            scratch.finish([], {})
     assert not (scratch.folder / "a.npy").exists()
+
+
+def stopped_in_the_middle(folder, said):
+    """Stops itself like a machine that sleeps; its result, of unseeded noise say, differs from the other's."""
+
+    def main(task, scratch):
+        (folder / "begun").touch()
+        os.kill(os.getpid(), signal.SIGSTOP)
+        write(task, 111)
+        return {"device": "first"}
+
+    facts = resumable(main)(job(folder, models=4))
+    said.put((facts["device"], facts["adopted"], facts["outputs"]))
+
+
+def test_a_writer_that_wakes_up_after_it_was_replaced_takes_the_others_result_and_does_not_fail(tmp_path):
+    said, task = CONTEXT.Queue(), job(tmp_path, models=4)
+    process = CONTEXT.Process(target=stopped_in_the_middle, args=(tmp_path, said))
+    process.start()
+    while not (tmp_path / "begun").exists():
+        time.sleep(0.01)
+    facts = resumable(lambda task, scratch: write(task, 222) or {"device": "second"})(task)
+    assert facts["adopted"] is False
+    os.kill(process.pid, signal.SIGCONT)
+    assert said.get(timeout=60) == ("second", True, facts["outputs"])
+    process.join()
+    assert process.exitcode == 0
+    assert np.load(task.output[0]).tolist() == [222] * 3
+    assert facts["outputs"] == {task.output[0]: sha256(task.output[0])}
+
+
+def test_of_two_that_finish_at_once_the_first_settles_the_result(tmp_path):
+    scratch = Scratch(job(tmp_path, models=4))
+    with scratch.lease:
+        scratch.finish([], {"device": "first"})
+        with pytest.raises(OvertakenError):
+            scratch.finish([], {"device": "second"})
+        assert scratch.publish([])["device"] == "first"
+
+
+def test_a_file_system_without_hard_links_is_named(tmp_path, monkeypatch):
+    def link(*_):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", link)
+    with pytest.raises(AuditError, match="knows no hard links"), Lease(tmp_path / "scratch"):
+        pass
 
 
 def race(folder, barrier, taken):
     barrier.wait()
     with Lease(folder) as mine:
-        taken.put(mine._number)
+        taken.put(mine.number)
 
 
 def test_of_many_that_take_over_a_dead_holder_each_gets_a_number_of_its_own(tmp_path):

@@ -54,21 +54,17 @@ def check(path: str | Path) -> Checked:
 
     Nothing is unpacked. Raises AuditError at the first member that is missing, changed, extra, cut off or unsafe.
     """
-    hashes, texts = _read_folder(path) if Path(path).is_dir() else _read_tar(path)
-    sums = _sums(texts.get(SUMS, b"").decode(), path)
-    for name in sorted(sums.keys() | hashes.keys() - {SUMS}):
-        if name not in hashes:
-            raise AuditError(f"{path}: {name} is missing; {_again()}")
-        if name not in sums:
-            raise AuditError(f"{path}: {name} does not belong to it ({SUMS} does not know it); {_again()}")
-        if hashes[name] != sums[name]:
-            raise AuditError(f"{path}: {name} was changed; {_again()}")
-    runs = {"/".join(name.split("/")[:2]) for name in sums if name.startswith("results/")}
-    records = {name: json.loads(text) for name, text in texts.items() if name != SUMS}
-    if len(runs) != 1 or not records:
+    tops, hashes, texts = _read_folder(path) if Path(path).is_dir() else _read_tar(path)
+    _compare(_sums(texts.pop(SUMS, b"").decode(errors="replace"), path), hashes, path)
+    runs = {"/".join(name.split("/")[:2]) for name in hashes if name.startswith("results/")}
+    if len(runs) != 1 or not texts:
         raise AuditError(f"{path}: holds no run with its sidecars, or more than one; {_again()}")
     (run,) = runs
+    if stray := sorted(tops - {Path(run).name}):
+        raise AuditError(f"{path}: {stray[0]!r} stands beside its one folder {Path(run).name!r}; {_again()}")
     ends = [name for name in hashes if name.startswith(tuple(f"{run}/{kind}" for kind in ENDS))]
+    if set(ends) <= {f"{run}/config.yaml"}:
+        raise AuditError(f"{path}: holds no results; {_again()}")
 
     def hash_of(recorded: str) -> str | None:
         if recorded == f"{run}/{KEY}":
@@ -77,7 +73,30 @@ def check(path: str | Path) -> Checked:
             raise AuditError(f"{path}: {recorded} is missing, though a sidecar records it; {_again()}")
         return hashes[member(recorded)]
 
-    return walk(ends, records, hash_of, _again)
+    checked = walk(ends, _records(texts, path), hash_of, _again)
+    known = {member(name) for name, found in checked.hashes.items() if found} | {*checked.sidecars, SUMS}
+    for name in sorted(hashes.keys() - known):
+        if not any(PurePosixPath("/", name).match(f"/{pin}") for pin in PINS):
+            raise AuditError(f"{path}: {name} does not belong to it (no result rests on it); {_again()}")
+    return checked
+
+
+def _compare(sums: Mapping[str, str], hashes: Mapping[str, str], path: str | Path) -> None:
+    for name in sorted(sums.keys() | hashes.keys() - {SUMS}):
+        if name not in hashes:
+            raise AuditError(f"{path}: {name} is missing; {_again()}")
+        if name not in sums:
+            raise AuditError(f"{path}: {name} does not belong to it ({SUMS} does not know it); {_again()}")
+        if hashes[name] != sums[name]:
+            raise AuditError(f"{path}: {name} was changed; {_again()}")
+
+
+def _records(texts: Mapping[str, bytes], path: str | Path) -> dict[str, Any]:
+    """Sidecars by name."""
+    try:
+        return {name: json.loads(text) for name, text in texts.items()}
+    except ValueError as error:
+        raise AuditError(f"{path}: holds a sidecar that is no JSON ({error}); {_again()}") from error
 
 
 def member(path: str) -> str:
@@ -120,13 +139,15 @@ def _sums(text: str, path: str | Path) -> dict[str, str]:
     return {line[2]: line[1] for line in lines}
 
 
-def _read_tar(path: str | Path) -> tuple[dict[str, str], dict[str, bytes]]:
-    """Hash of every member, and the bytes of SHA256SUMS and the sidecars. Raises AuditError for any unsafe member."""
+def _read_tar(path: str | Path) -> tuple[set[str], dict[str, str], dict[str, bytes]]:
+    """Top folders, hash of every member, bytes of SHA256SUMS and the sidecars. Raises AuditError for unsafe members."""
+    tops: set[str] = set()
     hashes: dict[str, str] = {}
     texts: dict[str, bytes] = {}
     with _readable(path), tarfile.open(path, "r:gz") as archive:
         for entry in archive:
-            name = entry.name.partition("/")[2]
+            top, _, name = entry.name.partition("/")
+            tops.add(top)
             if not entry.isreg() or not name or member(entry.name) != entry.name or name in hashes:
                 raise AuditError(
                     f"{path}: {entry.name!r} is a link, leads out of its folder, or stands twice; delete it"
@@ -134,10 +155,11 @@ def _read_tar(path: str | Path) -> tuple[dict[str, str], dict[str, bytes]]:
             _take(name, archive.extractfile(entry), hashes, texts)
         while archive.fileobj.read(1 << 20):  # the checksum of gzip stands behind the last member
             pass
-    return hashes, texts
+    return tops, hashes, texts
 
 
-def _read_folder(folder: str | Path) -> tuple[dict[str, str], dict[str, bytes]]:
+def _read_folder(folder: str | Path) -> tuple[set[str], dict[str, str], dict[str, bytes]]:
+    """The same of an unpacked archive, whose one folder may have another name by now."""
     hashes: dict[str, str] = {}
     texts: dict[str, bytes] = {}
     with _readable(folder):
@@ -147,7 +169,7 @@ def _read_folder(folder: str | Path) -> tuple[dict[str, str], dict[str, bytes]]:
             if path.is_file():
                 with open(path, "rb") as content:
                     _take(path.relative_to(folder).as_posix(), content, hashes, texts)
-    return hashes, texts
+    return set(), hashes, texts
 
 
 def _take(name: str, content: Any, hashes: dict[str, str], texts: dict[str, bytes]) -> None:

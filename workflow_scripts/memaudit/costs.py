@@ -56,6 +56,15 @@ def fit(sizes: Sequence[float], values: Sequence[float], start: float) -> Line:
     return Line(start, max(0.0, product / square))
 
 
+def whole(sidecars: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Sidecars of jobs that one process did alone: what a job cost that was resumed or adopted, no sidecar says."""
+    return {
+        name: record
+        for name, record in sidecars.items()
+        if len(record.get("writers", [])) < 2 and not record.get("adopted")
+    }
+
+
 def measure(jobs: Jobs, sidecars: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, dict[str, Any]]]:
     """Unit costs by rule and device, from the sidecars of a finished run by name (`rule/job`).
 
@@ -116,10 +125,13 @@ def estimate(jobs: Jobs, units: Mapping[str, Any], gpu: Iterable[str], flops: fl
     """Cost of the jobs of every rule.
 
     units: as `measure` gives them; a rule without any is taken for the cheapest one. gpu: rules that may run on a GPU;
-    flops: operations a second that a GPU is taken to reach where none was measured.
+    flops: operations a second that a GPU is taken to reach where none was measured, after the start-up of a CPU's job.
     """
     costs = {}
     for rule, of_rule in jobs.items():
+        if not of_rule:
+            costs[rule] = Cost()
+            continue
         lines, sizes = _lines(units, rule), of_rule.values()
         seconds = [lines["seconds"].at(job.work) for job in sizes]
         disk = sum(lines["bytes"].at(job.written) for job in sizes)
@@ -127,7 +139,7 @@ def estimate(jobs: Jobs, units: Mapping[str, Any], gpu: Iterable[str], flops: fl
         cost = Cost(len(sizes), sum(seconds), 0.0, 0.0, disk, memory, max(seconds))
         if rule in gpu:
             on_gpu = units.get(rule, {}).get("cuda", {}).get("seconds")
-            line = Line(*on_gpu) if on_gpu else Line(0.0, 1 / flops)
+            line = Line(*on_gpu) if on_gpu else Line(lines["seconds"].base, 1 / flops)
             cost += Cost(for_gpu=cost.cpu_seconds, gpu_seconds=sum(line.at(job.work) for job in sizes))
         costs[rule] = cost
     return costs

@@ -36,7 +36,7 @@ def explain(error: BaseException, job: Any) -> str | None:
         case ImportError(name=str(name)) if not name.startswith("memaudit"):
             return (
                 f"{job.rule}: package {name} cannot be imported in the environment {sys.prefix} ({error}); "
-                "install there what requirements.lock names, or let `make .venv` do it"
+                "install there what requirements.lock names, or let `rm -rf .venv && make .venv` do it"
             )
     return None
 

@@ -3,6 +3,7 @@
 Standard library only.
 """
 
+import json
 import os
 import re
 import shutil
@@ -24,7 +25,7 @@ def check_packages() -> None:
     if missing := sorted(name for name in pinned if not _is_installed(name)):
         raise AuditError(
             f"environment {sys.prefix}: lacks {', '.join(missing)}; "
-            "install there what requirements.lock names, or let `make .venv` do it"
+            "install there what requirements.lock names, or let `rm -rf .venv && make .venv` do it"
         )
 
 
@@ -42,7 +43,10 @@ def check_folder(results: str | Path) -> None:
 def sweep(results: str | Path) -> None:
     """Remove the scratch folders of finished jobs below a folder: Snakemake has recorded their outputs."""
     for finished in Path(results).rglob(".scratch-*/finished.json"):
-        shutil.rmtree(finished.parent)
+        writers = [json.loads(path.read_text(encoding="utf-8")) for path in finished.parent.glob("writer-*.json")]
+        # One that outlived a killed Snakemake may write its sidecar yet.
+        if all(writer["ended"] for writer in writers if writer["seen"] == max(one["seen"] for one in writers)):
+            shutil.rmtree(finished.parent)
 
 
 def _is_installed(name: str) -> bool:

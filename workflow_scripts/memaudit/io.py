@@ -14,7 +14,8 @@ import xarray as xr
 
 from memaudit.errors import AuditError
 
-DAMAGED = "delete it and run the same command again, it is made anew"
+MISSING = "run the same command again, it is made anew"
+DAMAGED = f"delete it and {MISSING}"
 MEBIBYTE = 2**20
 
 
@@ -96,6 +97,8 @@ def readable(path: str | Path) -> Iterator[None]:
     """Turn the errors of a missing or damaged file into an AuditError that names it."""
     try:
         yield
+    except FileNotFoundError as error:
+        raise AuditError(f"{path}: is not there; {MISSING}") from error
     except (OSError, ValueError, RuntimeError, EOFError) as error:
         reason = str(error).partition("\n")[0] or type(error).__name__
         raise AuditError(f"{path}: cannot be read ({reason}); {DAMAGED}") from error

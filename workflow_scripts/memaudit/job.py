@@ -25,7 +25,7 @@ def run(main: Callable[[Any], dict[str, Any] | None], scope: Mapping[str, Any]) 
     job = scope.get("snakemake") or _from_command_line(sys.argv[1:], scope["__doc__"])
     watch = sidecar.Stopwatch()
     # A cluster that cancels a job says SIGTERM first: time enough to give up a lease.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with ExitStack() as stack:
         stack.push(lambda _, error, __: _report(error, job))
         if job.log:

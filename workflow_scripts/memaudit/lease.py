@@ -7,6 +7,7 @@ file did not change while the second watched. No two clocks are compared, and no
 
 import errno
 import os
+import secrets
 import socket
 import threading
 import time
@@ -19,7 +20,11 @@ from memaudit.errors import AuditError
 from memaudit.io import read_json, write_json
 
 BEAT = 2.0  # seconds between two signs of life
-SILENCE = 60.0  # seconds without one after which a holder counts as gone
+SILENCE = 120.0  # seconds without one after which a holder counts as gone
+
+
+class OvertakenError(Exception):
+    """Another writer holds the folder; its name is the message."""
 
 
 class Lease:
@@ -31,13 +36,13 @@ class Lease:
 
     def __init__(self, folder: Path):
         self.folder = folder
-        self._stop = threading.Event()
-        self._fault: OSError | None = None
+        self.number = -1
 
     def __enter__(self) -> "Lease":
         self.folder.mkdir(parents=True, exist_ok=True)
         while not self._take(self._await_turn()):
             pass
+        self._stop, self._fault = threading.Event(), None
         self._thread = threading.Thread(target=self._renew, daemon=True)
         self._thread.start()
         return self
@@ -49,12 +54,16 @@ class Lease:
             self._write(ended=_now())
 
     def check(self) -> None:
-        """Raise AuditError if another writer has taken over: this one was silent for too long."""
+        """Raise OvertakenError if another writer holds the folder: this one was silent for too long."""
         if self._fault:
             raise self._fault
-        if (latest := _numbers(self.folder)[-1]) != self._number:
-            other = read_json(_file(self.folder, latest))
-            raise AuditError(f"{self.folder}: {_name(other)} has taken over this job; leave the work to it")
+        if (latest := _numbers(self.folder)[-1]) != self.number:
+            raise OvertakenError(_name(read_json(_file(self.folder, latest))))
+
+    def claim(self, draft: Path, path: Path) -> None:
+        """Give a file its name unless another writer has been faster: then raise OvertakenError."""
+        if not _link(draft, path):
+            raise OvertakenError(_name(read_json(_file(self.folder, _numbers(self.folder)[-1]))))
 
     def _await_turn(self) -> int:
         """The number to take, as soon as nobody holds the folder."""
@@ -73,7 +82,7 @@ class Lease:
         return numbers[-1] + 1 if numbers else 0
 
     def _take(self, number: int) -> bool:
-        self._number = number
+        self.number = number
         self._writer = {
             "host": socket.gethostname(),
             "processes": _process_space(),
@@ -81,15 +90,9 @@ class Lease:
             "slurm_job": os.environ.get("SLURM_JOB_ID"),
             "started": _now(),
         }
-        draft = self.folder / f".{socket.gethostname()}.{os.getpid()}.json"
+        draft = self.folder / f".{secrets.token_hex(4)}.json"
         self._write(draft, ended=None)
-        try:
-            os.link(draft, _file(self.folder, number))
-        except FileExistsError:
-            return False
-        finally:
-            draft.unlink()
-        return True
+        return _link(draft, _file(self.folder, number))
 
     def _renew(self) -> None:
         while not self._stop.wait(BEAT):
@@ -100,12 +103,30 @@ class Lease:
                 return
 
     def _write(self, path: Path | None = None, *, ended: str | None) -> None:
-        write_json(self._writer | {"seen": _now(), "ended": ended}, path or _file(self.folder, self._number))
+        write_json(self._writer | {"seen": _now(), "ended": ended}, path or _file(self.folder, self.number))
 
 
 def journal(folder: Path) -> list[dict[str, Any]]:
     """All writers that a folder has had, in order; `ended` is None for one that was killed, last `seen` alive."""
     return [read_json(_file(folder, number)) for number in _numbers(folder)]
+
+
+def _link(draft: Path, path: Path) -> bool:
+    """Rename a file unless the name is taken, in one step that two machines cannot both make."""
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        if error.errno not in {errno.EPERM, errno.ENOTSUP, errno.ENOSYS}:
+            raise
+        raise AuditError(
+            f"{path.parent}: this file system knows no hard links, which keep two jobs apart; "
+            "work on another one with `snakemake --directory`"
+        ) from error
+    finally:
+        draft.unlink()
+    return True
 
 
 def _numbers(folder: Path) -> list[int]:

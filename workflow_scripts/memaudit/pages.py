@@ -20,7 +20,8 @@ RESULTS = """\
 # Results
 {head}
 The run `{run}`, with the settings at the end of this page. `make publish` followed every number back to raw data, hash
-by hash, before it took it. Intervals are 95 %; each sentence says what chance would give.
+by hash, before it took it. Brackets hold 95 % confidence intervals, except where a sentence says what lies within
+them to 95 %: a spread over random splits or permutations. Each sentence says what chance would give.
 {studies}
 ## How they were made
 {made}

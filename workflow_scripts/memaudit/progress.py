@@ -12,7 +12,7 @@ class Progress(logging.Handler):
     """Follows the events of Snakemake's logger, records with an attribute `event`.
 
     left: gives the expected CPU seconds of every job that has not finished; workers: how many jobs are expected to go
-    at once; tell: takes a line; clock: seconds.
+    at once; tell: takes a line; timed: whether these seconds are known and the time left is shown; clock: seconds.
     """
 
     def __init__(
@@ -20,10 +20,11 @@ class Progress(logging.Handler):
         left: Callable[[], Sequence[float]],
         workers: int,
         tell: Callable[[str], None],
+        timed: bool = True,
         clock: Callable[[], float] = time.monotonic,
     ):
         super().__init__()
-        self._left, self._workers, self._tell, self._clock = left, workers, tell, clock
+        self._left, self._workers, self._tell, self._timed, self._clock = left, workers, tell, timed, clock
         self._began, self._jobs, self._seconds = clock(), len(left()), sum(left())
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -31,7 +32,8 @@ class Progress(logging.Handler):
         if event == "job_info":
             left, name = self._left(), " ".join([record.rule_name, *map(str, record.wildcards.values())])
             done = f"{self._jobs - len(left)} of {self._jobs} jobs done"
-            self._tell(f"memaudit: {done}, {self._time(sum(left))} left; {name} starts")
+            time_left = f", {self._time(sum(left))} left" if self._timed else ""
+            self._tell(f"memaudit: {done}{time_left}; {name} starts")
         elif event == "job_error":
             self._tell(f"memaudit: {record.rule_name} has failed; see {' '.join(record.log)}")
 

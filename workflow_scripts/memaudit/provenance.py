@@ -1,5 +1,6 @@
 """Follow every figure and table back to raw data through the sidecars of a run."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from memaudit.errors import AuditError
 from memaudit.sidecar import read_all
 
 ENDS = ("figures", "tables", "report", "config.yaml")
+Makers = Mapping[str, list[tuple[str, Mapping[str, Any]]]]
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,10 @@ def verify(run: str | Path) -> Checked:
     if not records:
         raise AuditError(f"{run}/provenance: no sidecars; nothing has been computed yet, run `snakemake --cores all`")
     ends = [str(path) for kind in ENDS for path in _files(Path(run, kind))]
-    return walk(ends, records, _hash, lambda path: f"make it again with `snakemake --cores all --forcerun {path}`")
+    if set(ends) <= {str(Path(run, "config.yaml"))}:
+        raise AuditError(f"{run}: nothing to verify; run `snakemake --cores all`")
+    again = f"snakemake --cores all --configfile {run}/config.yaml"
+    return walk(ends, records, _hash, lambda path: f"make it again with `{again} --forcerun {path}`")
 
 
 def walk(
@@ -50,7 +55,7 @@ def walk(
     records: sidecars by path; hash_of: sha256 of a recorded path, None where it is withheld and anything goes; mend:
     what to do about a path. Raises AuditError at the first file that does not match.
     """
-    made = {path: (name, record) for name, record in records.items() for path in record["outputs"]}
+    made = _makers(records, mend)
     seen: dict[str, str | None] = {}
     ends = list(ends)
     for path in ends:
@@ -61,20 +66,41 @@ def walk(
     return Checked(len(ends), seen, used, sorted(records.keys() - set(used)))
 
 
+def _makers(records: Mapping[str, Any], mend: Callable[[str], str]) -> Makers:
+    """Name and content of the sidecars that record a path as their output, by path."""
+    made: dict[str, list[tuple[str, Mapping[str, Any]]]] = defaultdict(list)
+    for name, record in records.items():
+        if not isinstance(record, dict) or not all(isinstance(record.get(key), dict) for key in ("inputs", "outputs")):
+            raise AuditError(f"{name}: is no sidecar, it lacks inputs and outputs; {mend(name)}")
+        for path in record["outputs"]:
+            made[path].append((name, record))
+    return dict(made)
+
+
+def _the_maker(path: str, made: Makers) -> tuple[str, Mapping[str, Any]]:
+    if len(made[path]) > 1:
+        names = " and ".join(name for name, _ in made[path])
+        raise AuditError(f"{path}: recorded by {names}; delete the stale sidecar (of a rule that was renamed)")
+    return made[path][0]
+
+
 def _check(path, made, seen, hash_of, mend) -> None:
     """Depth first, so that the file named is the one nearest to the raw data."""
-    todo = [(path, False)]
+    todo, begun = [(path, False)], set()
     while todo:
         path, inputs_done = todo.pop()
         if path in seen:
             continue
         if path in made and not inputs_done:
+            if path in begun:
+                raise AuditError(f"{path}: rests on itself, as the sidecars tell; {mend(path)}")
+            begun.add(path)
             todo.append((path, True))
-            todo += [(source, False) for source in made[path][1]["inputs"]]
+            todo += [(source, False) for source in _the_maker(path, made)[1]["inputs"]]
             continue
         seen[path] = hash_of(path)
         if path in made:
-            sidecar, record = made[path]
+            sidecar, record = _the_maker(path, made)
             for source, recorded in record["inputs"].items():
                 if seen[source] not in (recorded, None):
                     raise AuditError(f"{source}: differs from what {sidecar} records as its input; {mend(path)}")

@@ -12,7 +12,7 @@ import numpy as np
 
 from memaudit.digest import code, sha256
 from memaudit.io import read_json, readable, replacing, write_json
-from memaudit.lease import Lease, journal
+from memaudit.lease import Lease, OvertakenError, journal
 from memaudit.sidecar import items
 
 
@@ -38,50 +38,77 @@ class Scratch:
         with readable(path):
             return np.load(path, allow_pickle=False)
 
-    def keep(self, outputs: list[str], facts: dict[str, Any]) -> None:
-        """Leave copies of finished outputs in the place of their parts, for a job that waits for the same result."""
+    def finish(self, staged: list[Path], facts: dict[str, Any]) -> None:
+        """Declare what was written in the staging folder to be the result; the first to do so settles it."""
         self.lease.check()
-        for path, copy in self._copies(outputs):
-            shutil.copyfile(path, copy)
-        hashes = [sha256(copy) for _, copy in self._copies(outputs)]
-        write_json({"sha256": hashes, "facts": facts}, self.folder / "finished.json")
+        places = [str(path.relative_to(self.folder)) for path in staged]
+        record = {"outputs": places, "sha256": [sha256(path) for path in staged], "facts": facts}
+        draft = self.folder / f"finished-{self.lease.number}.json"
+        write_json(record, draft)
+        self.lease.claim(draft, self.folder / "finished.json")
         for part in self.folder.glob("*.npy"):
             part.unlink()
 
-    def adopt(self, outputs: list[str]) -> dict[str, Any] | None:
-        """Take the outputs that another job has finished, and return its facts; None if there are none, or damaged."""
+    def publish(self, outputs: list[str]) -> dict[str, Any] | None:
+        """Copy the result to a job's declared outputs and return its facts; None if there is none, or a damaged one."""
         if not (self.folder / "finished.json").exists():
             return None
         finished = read_json(self.folder / "finished.json")
-        if [sha256(copy) for _, copy in self._copies(outputs)] != finished["sha256"]:
+        places = [self.folder / place for place in finished["outputs"]]
+        if [place.exists() and sha256(place) for place in places] != finished["sha256"]:
+            (self.folder / "finished.json").unlink()
             return None
-        for path, copy in self._copies(outputs):
+        for path, place in zip(outputs, places, strict=True):
             with replacing(path) as temporary:
-                shutil.copyfile(copy, temporary)
-        return finished["facts"]
+                shutil.copyfile(place, temporary)
+        return finished["facts"] | {"outputs": dict(zip(outputs, finished["sha256"], strict=True))}
 
-    def _copies(self, outputs: list[str]) -> list[tuple[str, Path]]:
-        return [(path, self.folder / f"finished-{i}") for i, path in enumerate(outputs)]
+    def stage(self, outputs: list[str]) -> list[Path]:
+        """Where this writer, and no other, writes its outputs."""
+        return [
+            self.folder / f"output-{self.lease.number}" / f"{i}-{Path(path).name}" for i, path in enumerate(outputs)
+        ]
+
+
+class Staged:
+    """A job whose outputs go to the scratch folder, by position: what is published is published once, by one writer."""
+
+    def __init__(self, job: Any, output: list[Path]):
+        self._job, self.output = job, [str(path) for path in output]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._job, name)
 
 
 def resumable(main: Callable[[Any, Scratch], dict[str, Any] | None]) -> Callable[[Any], dict[str, Any]]:
-    """main(job) of a long job, from main(job, scratch): it waits for another writer of the same result.
+    """main(job) of a long job, from main(job, scratch): it waits for another writer of the same result and takes it.
 
-    Facts for the sidecar gain `writers`, the journal of all that have written: host, pid, Slurm id, start and end.
+    Facts for the sidecar gain `writers`, the journal of all that have written (host, pid, Slurm id, start and end), and
+    `adopted`: whether the result is another's. A job that was taken for dead and replaced waits in its turn: failing,
+    its Snakemake would remove what the other has published.
     """
 
     @wraps(main)
     def wrapped(job: Any) -> dict[str, Any]:
         scratch = Scratch(job)
-        outputs = [path for path in job.output if path != job.output.get("sidecar")]
-        with scratch.lease:
-            facts = scratch.adopt(outputs)
-            if facts is None:
-                facts = main(job, scratch) or {}
-                scratch.keep(outputs, facts)
-        return facts | {"writers": journal(scratch.folder)}
+        while True:
+            try:
+                with scratch.lease:
+                    facts = _result(main, job, scratch)
+                return facts | {"writers": journal(scratch.folder)}
+            except OvertakenError as other:
+                print(f"{scratch.folder}: {other} has taken over this job, which was silent for too long")
 
     return wrapped
+
+
+def _result(main: Callable[[Any, Scratch], dict[str, Any] | None], job: Any, scratch: Scratch) -> dict[str, Any]:
+    outputs = [path for path in job.output if path != job.output.get("sidecar")]
+    if facts := scratch.publish(outputs):
+        return facts | {"adopted": True}
+    staged = scratch.stage(outputs)
+    scratch.finish(staged, main(Staged(job, staged), scratch) or {})
+    return scratch.publish(outputs) | {"adopted": False}
 
 
 def _key(job: Any) -> str:

@@ -35,13 +35,17 @@ class Stopwatch:
 
 
 def write(path: str, job: Any, facts: dict[str, Any], watch: Stopwatch) -> None:
-    """Write the sidecar of a finished job: Snakemake's job object, facts its main returned, its stopwatch."""
+    """Write the sidecar of a finished job: Snakemake's job object, facts its main returned, its stopwatch.
+
+    Facts named `outputs` are the hashes of the outputs: of a job that was submitted twice they may be gone already.
+    """
+    made = facts.pop("outputs", None) or {name: sha256(name) for name in job.output if str(name) != str(path)}
     write_json(
         {
             "rule": job.rule,
             "wildcards": dict(items(job.wildcards)),
             "inputs": {_relative(name): sha256(name) for name in job.input},
-            "outputs": {_relative(name): sha256(name) for name in job.output if str(name) != str(path)},
+            "outputs": {_relative(name): hashed for name, hashed in made.items()},
             "params": {name: value for name, value in items(job.params) if name != "code"},
             "code": dict(items(job.params)).get("code"),
             "git": git_state(),
@@ -58,11 +62,14 @@ def write(path: str, job: Any, facts: dict[str, Any], watch: Stopwatch) -> None:
 
 
 def git_state() -> dict[str, Any] | None:
-    """Commit of the project and whether the checkout differs from it; None where there is no repository."""
+    """Commit of the project and whether its files differ from it; None where there is no repository.
+
+    Files that git does not know, like a user's table and config, are no part of the project.
+    """
     if not (PROJECT / ".git").exists():
         return None
     commit = _git("rev-parse", "HEAD")
-    return {"commit": commit, "dirty": bool(_git("status", "--porcelain"))} if commit else None
+    return {"commit": commit, "dirty": bool(_git("status", "--porcelain", "--untracked-files=no"))} if commit else None
 
 
 def read_all(folder: str | Path) -> dict[str, dict[str, Any]]:

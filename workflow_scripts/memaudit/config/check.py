@@ -1,8 +1,10 @@
 """Check a config before any job starts: types and names first, then what only several keys together can get wrong."""
 
 import difflib
+import re
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, ValidationError
 
@@ -10,6 +12,7 @@ from memaudit.config.schema import Config, Dataset, Model
 from memaudit.errors import AuditError
 
 MOST_OF_POPULATION = 0.05
+SECRETS = ("token", "key", "sig", "signature", "password")
 CATALOGUES = {"datasets": "config/datasets.yaml", "models": "config/models.yaml"}
 
 
@@ -112,6 +115,9 @@ def _dataset_faults(entry: Dataset) -> Iterator[str]:
     for key in needed:
         if getattr(entry, key) is None:
             yield f"source `{entry.source}` needs `{key}`"
+    if entry.url and _holds_secret(entry.url):
+        # The address itself is not shown: a terminal's output is kept in logs.
+        yield "`url` holds a password or key, which results/<run>/config.yaml would show; fetch it, use `source: file`"
     if entry.kind == "table" and entry.target is None:
         yield "a table needs `target`, the column to predict"
     if entry.balance and entry.task != "classification":
@@ -120,6 +126,13 @@ def _dataset_faults(entry: Dataset) -> Iterator[str]:
     wider = [key for key in ("tvd", "ks", "wasserstein") if getattr(entry.limits, key) > getattr(usual, key)]
     if wider and not entry.limits.reason:
         yield f"limits/{wider[0]} is wider than {getattr(usual, wider[0])}; say why in limits/reason"
+
+
+def _holds_secret(url: str) -> bool:
+    """Whether an address has userinfo, or a query key that ends like a secret's (api_key, X-Amz-Signature)."""
+    query = url.partition("#")[0].partition("?")[2]
+    keys = [key.lower() for key, _ in parse_qsl(query, keep_blank_values=True)]
+    return bool(re.match(r"[^/?#]*//[^/?#]*@", url)) or any(key.endswith(SECRETS) for key in keys)
 
 
 def _lira_faults(config: Config) -> Iterator[str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import pandas as pd
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from memaudit import tidy
 from memaudit.evaluation.claims import Value
@@ -23,7 +23,8 @@ class Headline(Strict):
     """One sentence for each combination of the keys `per` for which all of its values are there.
 
     sentence: names keys of `per`, and values: {auc} is "0.6 [0.5, 0.7]", {auc.null:.3g} what chance would give.
-    values: which row each of them is; there may be one at most. scale: of the axis that shows them.
+    values: which row each of them is, whole (no `quantity`); there may be one at most.
+    scale: of the axis that shows them.
     """
 
     answers: Literal["memorized", "trust", "defence"]
@@ -32,6 +33,15 @@ class Headline(Strict):
     values: dict[str, Selection] = Field(min_length=1)
     where: dict[str, Wanted] = Field({})
     scale: Literal["linear", "log"] = "linear"
+
+    @field_validator("values")
+    @classmethod
+    def _are_whole(cls, values: dict[str, Selection]) -> dict[str, Selection]:
+        if any(selection.quantity != "estimate" for selection in values.values()):
+            raise ValueError(
+                "a headline's value is a whole row: leave `quantity` out, name {value.low} in the sentence"
+            )
+        return values
 
 
 @dataclass(frozen=True)

@@ -19,15 +19,17 @@ def models_for_fpr(fpr: float, above: int = LEAST) -> int:
 def models_for_width(width: float) -> int:
     """Shadow models M for a 95 % interval of one record's TPR, M/2 IN scores, no wider than `width` whatever the TPR.
 
-    Normal approximation of the binomial at its widest, TPR 1/2: width = 2 z / (2 sqrt(M/2)).
+    The threshold is taken as known. Normal approximation of the binomial at its widest, TPR 1/2:
+    width = 2 z / (2 sqrt(M/2)).
     """
-    return 2 * records_for_width(width)
+    return 2 * each_for_width(width)
 
 
-def records_for_width(width: float) -> int:
-    """Records for a 95 % interval of their mean TPR no wider than `width`, however many models there are.
+def each_for_width(width: float) -> int:
+    """Records, and as many models, for a 95 % interval of the records' mean TPR no wider than `width`.
 
-    Records are a sample, and their TPRs lie between 0 and 1: no standard deviation is larger than 1/2. Few models add
-    to it (two-way bootstrap, Owen 2007).
+    Both are samples. A hit is 0 or 1, so that the variances between records, between models and within a cell add up to
+    1/4 at most (two-way bootstrap, Owen 2007); the worst case is all of it on the side of which there are fewer:
+    width = 2 z / (2 sqrt(min(R, M))). More of one never makes up for fewer of the other. Thresholds are taken as known.
     """
     return math.ceil((norm.isf((1 - LEVEL) / 2) / width) ** 2)

@@ -12,7 +12,7 @@ POSITION = {"smallest": 0, "second_largest": -2, "largest": -1}
 
 
 class Strict(BaseModel):
-    """A part of a claim: unknown keys are errors."""
+    """A part of a claim or of a headline: unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

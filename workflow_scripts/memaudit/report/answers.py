@@ -11,14 +11,15 @@ import pandas as pd
 from memaudit.evaluation.headlines import QUESTIONS
 
 MARGIN = 4
+NUMBERS = ["estimate", "low", "high", "null"]
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A value on an axis from 0 to 100: its estimate, its null and the ends of its interval; None: there is none."""
+    """A value on an axis from 0 to 100: its estimate, its null and its interval's ends; None: not a finite number."""
 
     name: str
-    estimate: float
+    estimate: float | None
     low: float | None
     high: float | None
     null: float | None
@@ -26,7 +27,10 @@ class Mark:
 
 @dataclass(frozen=True)
 class Answer:
-    """A sentence with the marks of its values; by_chance: some interval includes its null."""
+    """A sentence with the marks of its values; by_chance: some interval includes its null.
+
+    A value with neither interval nor null, as a p-value, has no mark: it may be no place on the axis of the others.
+    """
 
     study: str
     sentence: str
@@ -46,7 +50,7 @@ def answers(headlines: pd.DataFrame) -> dict[str, list[Answer]]:
 
 @dataclass(frozen=True)
 class Axis:
-    """From the smallest to the largest number that is shown."""
+    """From the smallest to the largest number that is shown; logarithmic only where that leaves two places or more."""
 
     low: float
     high: float
@@ -55,24 +59,33 @@ class Axis:
     @staticmethod
     def of(rows: pd.DataFrame) -> "Axis":
         """The axis that holds the estimates, intervals and nulls of these rows."""
-        numbers = rows[["estimate", "low", "high", "null"]].to_numpy(float)
-        logarithmic = bool((rows["scale"] == "log").all())
-        shown = numbers[(numbers > 0) if logarithmic else np.isfinite(numbers)]
-        return Axis(float(shown.min()), float(shown.max()), logarithmic)
+        numbers = rows.loc[_is_drawn(rows), NUMBERS].to_numpy(float)
+        shown = numbers[np.isfinite(numbers)]
+        logarithmic = bool((rows["scale"] == "log").all()) and len(np.unique(shown[shown > 0])) > 1
+        if logarithmic:
+            shown = shown[shown > 0]
+        # An axis without numbers places none.
+        return Axis(float(shown.min(initial=np.inf)), float(shown.max(initial=-np.inf)), logarithmic)
 
     def place(self, value: float) -> float | None:
-        """Where a value stands between MARGIN and 100 - MARGIN; None where there is none."""
-        if np.isnan(value):
+        """Where a value stands between MARGIN and 100 - MARGIN; None where it is not finite."""
+        if not np.isfinite(value):
             return None
-        low, high = self.low, max(self.high, self.low + 1e-12)
-        value = min(max(value, low), high)
-        share = log(value / low) / log(high / low) if self.log else (value - low) / (high - low)
+        ends = self.low, min(max(value, self.low), self.high), self.high
+        low, value, high = map(log, ends) if self.log else ends
+        share = (value - low) / (high - low) if low < high else 0.5
         return round(MARGIN + (100 - 2 * MARGIN) * share, 2)
 
 
 def _answer(study: str, sentence: str, values: list, axis: Axis) -> Answer:
-    marks = [Mark(row.value, *(axis.place(x) for x in (row.estimate, row.low, row.high, row.null))) for row in values]
+    table = pd.DataFrame(values)
+    drawn = table.loc[_is_drawn(table), ["value", *NUMBERS]].itertuples(index=False, name=None)
+    marks = [Mark(name, *map(axis.place, numbers)) for name, *numbers in drawn]
     return Answer(study, sentence, marks, any(_includes_null(values)))
+
+
+def _is_drawn(rows: pd.DataFrame) -> pd.Series:
+    return rows[["low", "high", "null"]].notna().any(axis=1)
 
 
 def _includes_null(values: list) -> Iterator[bool]:

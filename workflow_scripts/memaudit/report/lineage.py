@@ -3,9 +3,11 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any
 
 Record = Mapping[str, Any]
+KEY = "/data/id.key"
 
 
 @dataclass(frozen=True)
@@ -37,14 +39,17 @@ class Lineage:
         self.records = list({id(record): record for record in behind}.values())
 
     def behind(self, path: str) -> list[Step]:
-        """The chain of files that a result rests on, rule by rule, nearest first; given files last."""
+        """The chain of files that a result rests on, rule by rule, nearest first; given files last.
+
+        A page is shown to others: where a user's files lie, and the key of the record ids, are left out.
+        """
         files: dict[str | None, dict[str, str]] = {}
         for record in self._walk(path):
             files.setdefault(record["rule"], {})
             for source, sha in record["inputs"].items():
                 origin = self._made.get(source)
                 files.setdefault(origin and origin["rule"], {})[source] = sha
-        given = files.pop(None, {})
+        given = {_shown(name, sha): sha for name, sha in files.pop(None, {}).items() if not name.endswith(KEY)}
         steps = [Step(rule, made) for rule, made in files.items() if made]
         return steps + ([Step(None, given)] if given else [])
 
@@ -87,6 +92,12 @@ class Lineage:
                 seen.add(id(record))
                 yield record
                 todo += record["inputs"]
+
+
+def _shown(path: str, sha: str) -> str:
+    """A given file's path; outside the project's folder even its name may tell of people."""
+    outside = PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts
+    return f"a file of yours ({sha[:8]})" if outside else path
 
 
 def _cost(rule: str, records: list[Record]) -> Cost:

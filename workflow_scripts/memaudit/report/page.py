@@ -24,7 +24,11 @@ TEMPLATES = Path(__file__).parent / "templates"
 HEX = 12
 # Thresholds that no setting changes.
 FIXED = [
-    ["interval", f"{LEVEL:g}", "coverage of every interval"],
+    [
+        "interval",
+        f"{LEVEL:g}",
+        "coverage of a confidence interval; where a method says random halves or permutations, share within the spread",
+    ],
     ["detected", f"{SIGNIFICANT:g}", "largest p of the permutation test; the interval must lie above chance too"],
 ]
 Entries = Mapping[str, Mapping[str, Any]]
