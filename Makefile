@@ -38,11 +38,11 @@ test: .venv .venv-synth ## lint, format check and all tests
 	$(BIN)/python -m pytest -n auto --dist loadgroup tests
 
 test-slurm: .venv ## run the workflow on a private Slurm of two nodes; installs Debian's slurm-wlm and munge (ten minutes)
-	@tests/slurm/install.sh
+	@tests/install.sh slurm
 	$(BIN)/python -m pytest -m slurm tests/slurm
 
 test-browser: .venv ## look at the report of a smoke run in a headless Chromium; SCREENSHOTS=folder keeps the pictures
-	@tests/browser/install.sh
+	@tests/install.sh browser
 	$(BIN)/python -m pytest -m browser tests/browser $(if $(SCREENSHOTS),--screenshots $(SCREENSHOTS))
 
 BENCH = $(BIN)/python workflow_scripts/bench_$(1).py --output results/bench/$(1).json --params '$(2)'

@@ -42,6 +42,7 @@ wildcard_constraints:
 include: "rules/common.smk"
 include: "rules/costs.smk"
 include: "rules/data.smk"
+include: "rules/data_views.smk"
 include: "rules/models.smk"
 include: "rules/lira_common.smk"
 include: "rules/lira.smk"
@@ -76,4 +77,3 @@ rule all:
         rules.data.input,
         rules.lira.input,
         rules.report.input,
-        rules.provenance_write_config.output,

@@ -23,9 +23,11 @@ def costs(rule, jobs, size):
 
 
 def job_sizes():
-    """The size of every registered job, by rule and name."""
+    """The size of every registered job, by rule and name; a rule that has no job in this run is left out."""
     return {
-        name: {job: size(*filter(None, job.split("/"))) for job, size in jobs.items()} for name, jobs in COSTS.items()
+        name: {job: size(*filter(None, job.split("/"))) for job, size in jobs.items()}
+        for name, jobs in COSTS.items()
+        if jobs
     }
 
 

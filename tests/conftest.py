@@ -1,6 +1,8 @@
 """What several tests need: the project's folder, and its default config as a fresh copy."""
 
-from collections.abc import Mapping
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,18 @@ def load(*names: str) -> dict[str, Any]:
     for name in ("datasets", "models", "config", *names):
         _merge(merged, yaml.safe_load((PROJECT / "config" / f"{name}.yaml").read_text(encoding="utf-8")))
     return merged
+
+
+@contextmanager
+def mounted(folder: Path, *arguments: str) -> Iterator[None]:
+    """A mount over the folder; the test is skipped where this user may not mount."""
+    done = subprocess.run(["mount", *arguments, str(folder)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"this user may not mount: {done.stderr.strip()}")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def _merge(into: dict[str, Any], over: Mapping[str, Any]) -> None:

@@ -104,7 +104,3 @@ def test_a_job_is_known_by_the_name_of_its_sidecar(run):
     assert seconds("lira_ask", "wine/100") == pytest.approx(12)
     assert seconds("all", "") == pytest.approx(0.5)
     assert seconds_of({}, {})("all", "") == 1
-
-
-def test_a_rule_without_jobs_costs_nothing():
-    assert estimate({"study_fit": {}}, {}, ["study_fit"], 1e12) == {"study_fit": Cost()}

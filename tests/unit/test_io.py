@@ -3,13 +3,13 @@
 import errno
 import json
 import os
-import subprocess
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 import xarray as xr
+from conftest import mounted
 from matplotlib.figure import Figure
 
 from memaudit.data.duck import connect, literal
@@ -140,12 +140,8 @@ WRITERS = {
 @pytest.fixture
 def small_disk(tmp_path):
     """A file system of 128 KiB."""
-    command = ["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        pytest.skip(f"this user may not mount: {done.stderr.strip()}")
-    yield tmp_path
-    subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)
+    with mounted(tmp_path, "-t", "tmpfs", "-o", "size=128k", "tmpfs"):
+        yield tmp_path
 
 
 @pytest.mark.parametrize("writer", WRITERS)

@@ -14,6 +14,7 @@ import time
 from contextlib import contextmanager
 
 import pytest
+from conftest import mounted
 
 from memaudit.sidecar import read_all
 from workflow.conftest import SMOKE, SNAKEMAKE, Checkout
@@ -108,18 +109,6 @@ def replaced(path, content):
     finally:
         path.write_bytes(kept)
         os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-
-
-@contextmanager
-def mounted(folder, *arguments):
-    """A mount over the folder; the test is skipped where this user may not mount."""
-    done = subprocess.run(["mount", *arguments, str(folder)], capture_output=True, text=True, check=False)
-    if done.returncode:
-        pytest.skip(f"this user may not mount: {done.stderr.strip()}")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", str(folder)], check=True)
 
 
 @contextmanager

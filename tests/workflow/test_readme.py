@@ -70,3 +70,9 @@ def test_a_missing_target_ends_the_run_with_one_line(checkout):
     customers(checkout.folder)
     assert done.returncode != 0
     assert re.search(r"^memaudit: data set customers .*churn", done.stderr + done.stdout, re.MULTILINE)
+
+
+def test_its_plan_is_printed_although_it_leaves_out_the_population_check(checkout):
+    done = run(checkout, "plan")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^total +\d+ ", done.stdout + done.stderr, re.MULTILINE)

@@ -77,7 +77,6 @@ def measure(jobs: Jobs, sidecars: Mapping[str, Mapping[str, Any]]) -> dict[str, 
         pairs = [(of_rule[job], sidecars[_name(rule, job)]) for job in of_rule if _name(rule, job) in sidecars]
         for device in sorted({_device(record) for _, record in pairs}):
             sizes, records = zip(*[pair for pair in pairs if _device(pair[1]) == device], strict=True)
-
             found.setdefault(rule, {})[device] = _units(sizes, records, DEVICES[device], start)
     return found
 
@@ -129,9 +128,6 @@ def estimate(jobs: Jobs, units: Mapping[str, Any], gpu: Iterable[str], flops: fl
     """
     costs = {}
     for rule, of_rule in jobs.items():
-        if not of_rule:
-            costs[rule] = Cost()
-            continue
         lines, sizes = _lines(units, rule), of_rule.values()
         seconds = [lines["seconds"].at(job.work) for job in sizes]
         disk = sum(lines["bytes"].at(job.written) for job in sizes)

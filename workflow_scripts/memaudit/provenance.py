@@ -41,7 +41,13 @@ def verify(run: str | Path) -> Checked:
     if set(ends) <= {str(Path(run, "config.yaml"))}:
         raise AuditError(f"{run}: nothing to verify; run `snakemake --cores all`")
     again = f"snakemake --cores all --configfile {run}/config.yaml"
-    return walk(ends, records, _hash, lambda path: f"make it again with `{again} --forcerun {path}`")
+
+    def hash_of(path: str) -> str:
+        if not Path(path).exists():
+            raise AuditError(f"{path}: missing, though a sidecar records it; make it again with `{again}`")
+        return sha256(path)
+
+    return walk(ends, records, hash_of, lambda path: f"make it again with `{again} --forcerun {path}`")
 
 
 def walk(
@@ -106,12 +112,6 @@ def _check(path, made, seen, hash_of, mend) -> None:
                     raise AuditError(f"{source}: differs from what {sidecar} records as its input; {mend(path)}")
             if seen[path] != record["outputs"][path]:
                 raise AuditError(f"{path}: changed since it was made ({sidecar}); {mend(path)}")
-
-
-def _hash(path: str) -> str:
-    if not Path(path).exists():
-        raise AuditError(f"{path}: missing, though a sidecar records it; make it again with `snakemake --cores all`")
-    return sha256(path)
 
 
 def _files(path: Path) -> Iterator[Path]:
