@@ -25,8 +25,9 @@ from memaudit.io import replacing
 from memaudit.models.preprocess import standardize
 from memaudit.models.prior import Shape, tables
 
+FAR = 20.0  # deviations from the mean: farther numbers would rule a batch's loss
 Settings = Mapping[str, Any]
-Batch = tuple[Tensor, Tensor, Tensor]  # x (B, n + m, d), context labels (B, n), query labels (B, m) with -1 = ignore
+Batch = tuple[Tensor, Tensor, Tensor]  # x (B, n + m, d), context y (B, n), query y (B, m): a class -1 is ignored
 
 
 def batch_shape(prior: Settings, progress: float, rng: np.random.Generator) -> Shape:
@@ -47,16 +48,34 @@ def batch(prior: Settings, shape: Shape, seed: int) -> Batch:
     """A batch of synthetic tables, standardised as at inference."""
     x, y = tables(shape, prior, seed)
     x = torch.cat(standardize(x[:, : shape.context], x[:, shape.context :], prior["clip"]), 1)
-    return x, y[:, : shape.context], y[:, shape.context :]
+    context_y, query_y = y[:, : shape.context], y[:, shape.context :]
+    if not prior["max_classes"]:
+        context_y, query_y = scale_targets(context_y, query_y)
+    return x, context_y, query_y
 
 
-def loss_of(model: nn.Module, x: Tensor, context_y: Tensor, query_y: Tensor) -> Tensor:
-    """Mean cross-entropy of the query rows, over the classes that the context of each table has."""
+def scale_targets(context_y: Tensor, query_y: Tensor) -> tuple[Tensor, Tensor]:
+    """Numbers in units of their context's deviation from its mean, as at inference; far ones are held at FAR."""
+    mean, deviation = context_y.mean(1, keepdim=True), context_y.std(1, correction=0, keepdim=True).clamp(min=1e-6)
+    return (context_y - mean) / deviation, ((query_y - mean) / deviation).clamp(-FAR, FAR)
+
+
+def loss_of(model: TabICL, x: Tensor, context_y: Tensor, query_y: Tensor) -> Tensor:
+    """Mean loss of the query rows: pinball over all quantiles, or cross-entropy over the classes of the context."""
+    if not model.max_classes:
+        return pinball(model(x, context_y), query_y)
     logits = model(x, context_y.float())
     absent = torch.arange(logits.shape[2]) > context_y.amax(1)[:, None, None]
     return nn.functional.cross_entropy(
         logits.masked_fill(absent, -1e9).flatten(0, 1), query_y.flatten(), ignore_index=-1
     )
+
+
+def pinball(quantiles: Tensor, y: Tensor) -> Tensor:
+    """Mean pinball loss of quantiles (B, m, K) at the levels 1/(K+1) .. K/(K+1) for the numbers y (B, m)."""
+    levels = torch.linspace(0, 1, quantiles.shape[-1] + 2, device=quantiles.device)[1:-1]
+    error = y[..., None] - quantiles
+    return torch.maximum(levels * error, (levels - 1) * error).mean()
 
 
 def learning_rate(step: int, steps: int, optimiser: Settings) -> float:
@@ -97,8 +116,8 @@ def validation_set(settings: Settings) -> list[Batch]:
 
 
 @torch.no_grad()
-def validate(model: nn.Module, held_out: list[Batch]) -> float:
-    """Mean loss over the held-out batches, in nats."""
+def validate(model: TabICL, held_out: list[Batch]) -> float:
+    """Mean loss over the held-out batches, in nats or, for numbers, in deviations of the context."""
     return float(np.mean([loss_of(model, *item).item() for item in held_out]))
 
 
@@ -209,7 +228,7 @@ def facts(run: Run, checkpoint: Path) -> dict[str, Any]:
     settings, done = run.settings, run.done
     return {
         "family": "tabicl",
-        "task": "classification",
+        "task": "classification" if run.model.max_classes else "regression",
         "max_classes": settings["architecture"]["max_classes"],
         "clip": settings["prior"]["clip"],
         "parameters": sum(p.numel() for p in run.model.parameters()),

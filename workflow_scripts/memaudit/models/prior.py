@@ -1,10 +1,11 @@
-"""Synthetic classification tables, made for a whole batch at once.
+"""Synthetic tables to classify or to predict numbers in, made for a whole batch at once.
 
 A prior in the spirit of TabPFN's (structural causal models; Hollmann et al. 2025, Methods) and TabICL's (trees beside
 networks; Qu et al. 2025), vectorised over the tables of a batch, so that the prior costs a few percent of a training
 step. A table belongs to one of five families: `network` (features and target are nodes of one random causal network),
-`forest`, `additive` and `neighbours` (functions of the features), `clusters` (class-conditional mixtures). The features
-are then observed as real tables show them: warped, binned, with shuffled category codes and gaps, some irrelevant.
+`forest`, `additive` and `neighbours` (functions of the features), `clusters` (mixtures that depend on the class, or on
+a level of the number). The features are then observed as real tables show them: warped, binned, with shuffled category
+codes and gaps, some irrelevant.
 """
 
 from collections.abc import Mapping
@@ -12,10 +13,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
+
+from memaudit.models.draw import Draw
+from memaudit.models.prior_targets import (
+    COMPONENTS,
+    TARGETS,
+    class_counts,
+    classes,
+    contiguous,
+    levels,
+    numbers,
+    proportions,
+    scaled,
+)
 
 FAMILIES = ("network", "forest", "additive", "neighbours", "clusters")
-TARGETS = 4  # latent targets of a table; classes are cut from the first, or are regions of several
 LEVELS = 17  # most values of a binned feature
 
 
@@ -29,43 +42,12 @@ class Shape:
     features: int
 
 
-class Draw:
-    """The random tensors of one batch, all from one generator."""
-
-    def __init__(self, seed: int) -> None:
-        self.generator = Generator().manual_seed(seed)
-
-    def uniform(self, *shape: int, low: float = 0.0, high: float = 1.0) -> Tensor:
-        return torch.rand(*shape, generator=self.generator) * (high - low) + low
-
-    def normal(self, *shape: int) -> Tensor:
-        return torch.randn(*shape, generator=self.generator)
-
-    def log_uniform(self, *shape: int, low: float, high: float) -> Tensor:
-        return (torch.tensor(low).log() + self.uniform(*shape) * torch.tensor(high / low).log()).exp()
-
-    def coin(self, *shape: int, chance: float = 0.5) -> Tensor:
-        return self.uniform(*shape) < chance
-
-    def integer(self, low: int, high: int, *shape: int) -> Tensor:
-        """Integers in [low, high]."""
-        return torch.randint(low, high + 1, shape, generator=self.generator)
-
-    def order(self, *shape: int) -> Tensor:
-        """Random permutations along the last axis."""
-        return self.uniform(*shape).argsort(-1)
-
-    def weighted(self, weights: Tensor, count: int) -> Tensor:
-        """`count` indices along the last axis, with replacement, in proportion to the weights."""
-        return torch.multinomial(weights, count, replacement=True, generator=self.generator)
-
-
 def tables(shape: Shape, settings: Mapping[str, Any], seed: int) -> tuple[Tensor, Tensor]:
     """Draw a batch: x (tables, context + query, features) with NaN where missing, y (tables, context + query).
 
     Settings: `families`, the weight of each of FAMILIES; `max_classes`; `binary`, the chance of two classes. The
     classes of a table are 0 .. K-1, all present in its context rows; a query row of a class that the context lacks has
-    y = -1.
+    y = -1. With `max_classes` 0 the targets are numbers, in any unit.
     """
     draw = Draw(seed)
     weights = torch.tensor([float(settings["families"][name]) for name in FAMILIES])
@@ -78,25 +60,24 @@ def tables(shape: Shape, settings: Mapping[str, Any], seed: int) -> tuple[Tensor
         if count
     ]
     x, y = (torch.cat(part) for part in zip(*parts, strict=True))
-    return _observe(draw, x), _contiguous(y, shape.context, settings["max_classes"])
+    most = settings["max_classes"]
+    return _observe(draw, x), contiguous(y, shape.context, most) if most else y
 
 
 def _table(
     draw: Draw, family: str, count: int, rows: int, features: int, settings: Mapping[str, Any]
 ) -> tuple[Tensor, Tensor]:
-    """Clean features and classes of `count` tables of one family."""
+    """Clean features and targets of `count` tables of one family."""
+    regression = not settings["max_classes"]
     if family == "clusters":
-        return _clusters(draw, count, rows, features, settings)
+        x, y = _clusters(draw, count, rows, features, settings)
+        return x, numbers(draw, levels(draw, y)) if regression else y
     x, latent = _network(draw, count, rows, features)
     if family != "network":
         latent = {"forest": _forest, "additive": _additive, "neighbours": _neighbours}[family](draw, x)
     noise = draw.log_uniform(count, 1, 1, low=0.03, high=1.5) * draw.coin(count, 1, 1, chance=0.7)
-    return x, _classes(draw, _scaled(latent) + noise * draw.normal(*latent.shape), settings)
-
-
-def _scaled(x: Tensor) -> Tensor:
-    """Each column standardised over rows."""
-    return (x - x.mean(1, keepdim=True)) / (x.std(1, keepdim=True) + 1e-4)
+    latent = scaled(latent) + noise * draw.normal(*latent.shape)
+    return x, numbers(draw, latent[:, :, 0]) if regression else classes(draw, latent, settings)
 
 
 def _columns(x: Tensor, index: Tensor) -> Tensor:
@@ -165,8 +146,8 @@ def _layer(draw: Draw, h: Tensor, width: int, jitter: Tensor) -> Tensor:
     weights = draw.normal(count, before, width) * draw.log_uniform(count, before, 1, low=0.03, high=3.0)
     density = draw.log_uniform(count, 1, 1, low=min(1.0, 2 / before), high=1.0)
     weights = weights * (draw.uniform(count, before, width) < density)
-    h = _scaled(h @ weights) * draw.log_uniform(count, 1, width, low=0.3, high=2.0) + 0.5 * draw.normal(count, 1, width)
-    h = _scaled(_activate(draw, h))
+    h = scaled(h @ weights) * draw.log_uniform(count, 1, width, low=0.3, high=2.0) + 0.5 * draw.normal(count, 1, width)
+    h = scaled(_activate(draw, h))
     return h + jitter * draw.normal(*h.shape)
 
 
@@ -196,87 +177,38 @@ def _forest(draw: Draw, x: Tensor) -> Tensor:
 def _additive(draw: Draw, x: Tensor) -> Tensor:
     """Weighted sums of one function of each relevant feature, plus a product of two: (B, n, d) -> (B, n, TARGETS)."""
     count, _, features = x.shape
-    z = _scaled(x)
+    z = scaled(x)
     linear = draw.coin(count, 1, 1)
     bend = draw.log_uniform(count, 1, features, low=0.5, high=2.0)
-    bent = _scaled(_activate(draw, z * bend + 0.7 * draw.normal(count, 1, features)))
+    bent = scaled(_activate(draw, z * bend + 0.7 * draw.normal(count, 1, features)))
     weights = _relevance(draw, count, features)[:, :, None] * draw.normal(count, features, TARGETS)
     latent = torch.where(linear, z, bent) @ weights
     left, right = (_columns(z, draw.integer(0, features - 1, count, TARGETS)) for _ in range(2))
     mixed = draw.uniform(count, 1, 1) * draw.coin(count, 1, 1, chance=0.4)
-    return _scaled(latent) + 1.5 * mixed * left * right
+    return scaled(latent) + 1.5 * mixed * left * right
 
 
 def _neighbours(draw: Draw, x: Tensor) -> Tensor:
     """Values at random rows, smoothed by a Gaussian kernel on relevant features: (B, n, d) -> (B, n, TARGETS)."""
     count, rows, features = x.shape
-    z = _scaled(x) * _relevance(draw, count, features)[:, None, :]
+    z = scaled(x) * _relevance(draw, count, features)[:, None, :]
     centres = min(rows, int(draw.log_uniform(1, low=3, high=30)))
     distance = torch.cdist(z, z[:, :centres]).square()
     width = distance.mean((1, 2), keepdim=True) * draw.log_uniform(count, 1, 1, low=0.03, high=0.5) + 1e-6
     return torch.softmax(-distance / width, 2) @ draw.normal(count, centres, TARGETS)
 
 
-def _class_counts(draw: Draw, count: int, settings: Mapping[str, Any]) -> Tensor:
-    """Number of classes of each table: two with chance settings["binary"], else uniform up to max_classes."""
-    return torch.where(draw.coin(count, chance=settings["binary"]), 2, draw.integer(2, settings["max_classes"], count))
-
-
-def _proportions(draw: Draw, classes: Tensor, most: int) -> Tensor:
-    """Class proportions (B, most), zero beyond each table's number of classes; from equal to strongly unequal."""
-    spread = draw.uniform(len(classes), 1, high=1.2)
-    weight = torch.exp(spread * draw.normal(len(classes), most)) * (torch.arange(most) < classes[:, None])
-    return weight / weight.sum(1, keepdim=True)
-
-
-def _classes(draw: Draw, latent: Tensor, settings: Mapping[str, Any]) -> Tensor:
-    """Classes (B, n) of latent targets (B, n, TARGETS): intervals or regions, some labels noisy, mostly shuffled."""
-    count, rows, _ = latent.shape
-    most = settings["max_classes"]
-    classes = _class_counts(draw, count, settings)
-    intervals = _intervals(draw, latent[:, :, 0], classes, most)
-    regions = _regions(draw, latent, classes, most)
-    # Two classes are nearly always a threshold on one latent in real tables; many classes are more often regions.
-    in_regions = draw.uniform(count, 1) < torch.where(classes > 2, 0.6, 0.2)[:, None]
-    y = torch.where(in_regions, regions, intervals)
-    noisy = draw.uniform(count, rows) < draw.uniform(count, 1, high=0.25) * draw.coin(count, 1, chance=0.2)
-    y = torch.where(noisy, y.gather(1, draw.order(count, rows)), y)
-    names = draw.uniform(count, most).masked_fill(torch.arange(most) >= classes[:, None], 2.0).argsort(1)
-    ordered = draw.coin(count, 1, chance=0.3)
-    return torch.where(ordered, y, names.gather(1, y))
-
-
-def _intervals(draw: Draw, latent: Tensor, classes: Tensor, most: int) -> Tensor:
-    """Classes (B, n) as intervals of the rank of latent (B, n); in some tables a class is several intervals."""
-    count, rows = latent.shape
-    cuts = _proportions(draw, classes, most).cumsum(1)
-    rank = (latent.argsort(1).argsort(1) + 0.5) / rows
-    y = torch.searchsorted(cuts, rank).clamp(max=most - 1)
-    class_of = draw.integer(0, 10**6, count, most) % classes[:, None]
-    piece = (rank * draw.integer(3, most, count, 1)).long()
-    return torch.where(draw.coin(count, 1, chance=0.12), class_of.gather(1, piece), y)
-
-
-def _regions(draw: Draw, latent: Tensor, classes: Tensor, most: int) -> Tensor:
-    """Classes (B, n) as the nearest of random rows, one a class, in two to four latent targets (B, n, TARGETS)."""
-    count, rows, _ = latent.shape
-    centres = latent.gather(1, draw.order(count, rows)[:, :most, None].expand(-1, -1, TARGETS))
-    active = draw.integer(2, TARGETS, count, 1, 1) > torch.arange(TARGETS)
-    distance = torch.cdist(latent * active, centres * active) + draw.uniform(count, 1, most) * draw.coin(count, 1, 1)
-    return distance.masked_fill((torch.arange(most) >= classes[:, None])[:, None, :], float("inf")).argmin(2)
-
-
 def _clusters(draw: Draw, count: int, rows: int, features: int, settings: Mapping[str, Any]) -> tuple[Tensor, Tensor]:
-    """Class-conditional mixtures: latent prototypes, decoded by a linear map that some tables bend, plus noise."""
-    most, latent = settings["max_classes"], int(draw.log_uniform(1, low=1, high=16))
+    """Mixtures that depend on a class or a level: prototypes, decoded by a linear map that some tables bend, noise."""
+    most, latent = settings["max_classes"] or COMPONENTS, int(draw.log_uniform(1, low=1, high=16))
     modes = int(draw.integer(1, 3))
-    y = draw.weighted(_proportions(draw, _class_counts(draw, count, settings), most), rows)
+    y = draw.weighted(proportions(draw, class_counts(draw, count, settings), most), rows)
     mode = y * modes + draw.integer(0, modes - 1, count, rows)
     centre = draw.normal(count, most * modes, latent).gather(1, mode[:, :, None].expand(-1, -1, latent))
     spread = draw.log_uniform(count, 1, 1, low=0.15, high=3.0) * draw.log_uniform(count, 1, latent, low=0.5, high=2.0)
     z = centre + spread * draw.normal(count, rows, latent)
-    x = _scaled(z @ draw.normal(count, latent, features))
-    bent = _scaled(_activate(draw, x + 0.5 * draw.normal(count, 1, features)))
+    x = scaled(z @ draw.normal(count, latent, features))
+    bent = scaled(_activate(draw, x + 0.5 * draw.normal(count, 1, features)))
     x = torch.where(draw.coin(count, 1, 1, chance=0.6), x, bent)
     own = draw.log_uniform(count, 1, features, low=0.05, high=1.5) * draw.uniform(count, 1, 1)
     return x + own * draw.normal(count, rows, features), y
@@ -288,7 +220,7 @@ def _observe(draw: Draw, x: Tensor) -> Tensor:
     irrelevant = draw.uniform(count, 1, features) < 0.6 * draw.uniform(count, 1, 1).square()
     irrelevant[:, :, 0] = False
     # A shift of rows cuts the tie to the target and keeps the distribution of the columns and the ties among them.
-    z = _binned(draw, _warped(draw, _scaled(torch.where(irrelevant, x.roll(rows // 2 + 1, 1), x))))
+    z = _binned(draw, _warped(draw, scaled(torch.where(irrelevant, x.roll(rows // 2 + 1, 1), x))))
     often = draw.uniform(count, 1, features, high=0.3) * draw.coin(count, 1, features, chance=0.3)
     gap = often * draw.coin(count, 1, 1, chance=0.1)
     z = z.masked_fill(draw.uniform(count, rows, features) < gap, float("nan"))
@@ -320,10 +252,3 @@ def _binned(draw: Draw, z: Tensor) -> Tensor:
     binned = torch.where(draw.coin(count, 1, features), level, code).float()
     share = draw.uniform(count, 1, 1) * draw.coin(count, 1, 1, chance=0.55)
     return torch.where(draw.uniform(count, 1, features) < share, binned, z)
-
-
-def _contiguous(y: Tensor, context: int, most: int) -> Tensor:
-    """Relabel so that the classes of the context rows are 0 .. K-1; others become -1."""
-    present = torch.zeros(len(y), most, dtype=torch.bool).scatter(1, y[:, :context], True)
-    label = torch.where(present, present.cumsum(1) - 1, -1)
-    return label.gather(1, y)
