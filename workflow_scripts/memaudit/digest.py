@@ -53,7 +53,11 @@ def templates(modules: set[Path]) -> set[Path]:
 
 
 def sha256(path: str | Path) -> str:
-    """Hash of a file's bytes, read in blocks."""
+    """Hash of a file's bytes, read in blocks; of a folder, of the names and hashes of all files in it."""
+    if Path(path).is_dir():
+        files = sorted(file for file in Path(path).rglob("*") if file.is_file())
+        lines = (f"{file.relative_to(path).as_posix()}\0{sha256(file)}\n" for file in files)
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
