@@ -39,20 +39,30 @@ def branch(family: str, mode: str) -> type[TabularModel]:
     """
     match family, mode:
         case "tabicl", "raw":
-            from memaudit.models.tabicl import TabICLBranch as found
+            from memaudit.models.tabicl import TabICLBranch
+
+            return TabICLBranch
         case "tabpfn", "raw":
-            from memaudit.models.tabpfn import TabPFNBranch as found
+            from memaudit.models.tabpfn import TabPFNBranch
+
+            return TabPFNBranch
         case "tabicl" | "tabpfn", "as_deployed":
-            from memaudit.models.deployed import Deployed as found
+            from memaudit.models.deployed import Deployed
+
+            return Deployed
         case "contexttab", _:
-            from memaudit.models.contexttab import ConTextTabBranch as found
+            from memaudit.models.contexttab import ConTextTabBranch
+
+            return ConTextTabBranch
         case "text", _:
-            from memaudit.models.text import TextBranch as found
+            from memaudit.models.text import TextBranch
+
+            return TextBranch
         case "estimator", _:
-            from memaudit.models.estimator import EstimatorBranch as found
-        case _:
-            raise AuditError(f"unknown family of models: {family!r} in mode {mode!r}; see config/README.md")
-    return found
+            from memaudit.models.estimator import EstimatorBranch
+
+            return EstimatorBranch
+    raise AuditError(f"unknown family of models: {family!r} in mode {mode!r}; see config/README.md")
 
 
 def device() -> str:
