@@ -56,9 +56,9 @@ bench: .venv ## time each hot path against the naive way; writes results/bench/*
 	$(call BENCH,evaluate_grid,{"models": 4096$(,) "records": 10000$(,) "loop_records": 200})
 	$(call BENCH,deduplicate,{"rows": 10000000$(,) "peer_rows": 1000000$(,) "scratch": "results/bench"})
 
-pretrain: .venv ## train resources/tabicl-small again (hours); TABLES=folder of NAME.csv.gz for its benchmark
+pretrain: .venv ## train the small models of resources/ again (hours); TABLES=folder of NAME.csv.gz for their benchmark
 	$(BIN)/snakemake --cores 1 $(if $(TABLES),--config pretrain='{"tables": "$(abspath $(TABLES))"}') -- pretrain
-	cp results/demo/pretrained/tabicl-small/* resources/tabicl-small/
+	cp -R results/demo/pretrained/tabicl-small* resources/
 
 envs: .venv ## write envs/*.yaml from the locks
 	@PYTHONPATH=workflow_scripts $(BIN)/python -m memaudit.environments

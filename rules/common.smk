@@ -10,16 +10,46 @@ TABLES = {}
 FIGURES = {}
 CLAIMS = {}
 HEADLINES = {}
+# By model: functions that list the tables it will be asked about: `where`, `rows` of a context, `features` if known.
+USES = {}
 
 
 def check_start():
-    """Once before the first job: end with one line where packages are missing or the results cannot be written."""
+    """Once before the first job: end with one line where packages are missing, the results cannot be written, or a
+    local model cannot be what the config says."""
     try:
         housekeeping.check_folder(f"results/{config['run']}")
         if not workflow.deployment_settings.deployment_method:
             housekeeping.check_packages()
+            check_models()
     except AuditError as error:
         sys.exit(f"memaudit: {error}")
+
+
+def check_models():
+    """Open the local models that this run will fetch, in a process of its own: torch is not for a Snakefile."""
+    jobs = [job for job in workflow.dag.needrun_jobs() if job.rule.name == "models_fetch_checkpoint"]
+    entries = {job.wildcards.model: config["models"][job.wildcards.model] for job in jobs}
+    local = {
+        name: entry | {"path": entry["path"] and in_project(entry["path"])}
+        for name, entry in entries.items()
+        if not entry["hub"]
+    }
+    # Jobs of a cluster run where other devices are.
+    device = workflow.local_exec and bool(os.environ.get("MEMAUDIT_DEVICE"))
+    if not (local or device):
+        return
+    uses = {name: [use for shapes in USES.get(name, []) for use in shapes()] for name in local}
+    params = json.dumps({"device": device, "models": local, "uses": uses})
+    command = [sys.executable, in_project("workflow_scripts/check_models.py"), "--params", params]
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        raise AuditError(done.stderr.strip().removeprefix("memaudit: "))
+
+
+def uses(model, shapes):
+    """Register what a study asks of a model."""
+    USES.setdefault(model, []).append(shapes)
 
 
 def shards(models, size):
@@ -126,6 +156,18 @@ def local_checkpoint(wildcards):
 def local_checksum(wildcards):
     path = config["models"][wildcards.model]["path"]
     return sha256(in_project(path)) if path else None
+
+
+def pretraining(wildcards):
+    """All settings of a shipped model's training."""
+    own = config["pretrain"]["models"][wildcards.model]
+    shared = config["pretrain"]["settings"]
+    head = {key: own[key] for key in ("max_classes", "num_quantiles") if own[key] is not None}
+    return shared | {
+        "steps": own["steps"],
+        "architecture": shared["architecture"] | head,
+        "prior": shared["prior"] | {"max_classes": own["max_classes"]},
+    }
 
 
 def thresholds(key):

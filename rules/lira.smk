@@ -39,7 +39,7 @@ rule lira_query_shadows:
         schema="<results>/data/{dataset}/schema.json",
         design="<results>/signals/lira/{dataset}/{grid}/design.nc",
         model=f"<results>/models/{LIRA['model']}/model.json",
-        weights=f"<results>/models/{LIRA['model']}/weights.ckpt",
+        weights=f"<results>/models/{LIRA['model']}/weights",
     output:
         "<results>/signals/lira/{dataset}/{grid}/{shard}.nc",
         sidecar="<results>/provenance/lira_query_shadows/{dataset}/{grid}/{shard}.json",

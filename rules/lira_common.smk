@@ -125,6 +125,16 @@ def lira_audit_size():
     return size(sum(grids + toys) * len(LIRA["fpr"]), len(grids + toys), max(grids + toys))
 
 
+def lira_uses():
+    """What the study asks of its model: a list of contexts by table."""
+    for name in LIRA_GRIDS:
+        dataset, grid = name.split("/")
+        table = table_size(dataset)
+        features = table["columns"] if table["known"] else None
+        yield {"where": f"lira, data set {dataset}", "rows": lira_shape(dataset, grid)[1], "features": features}
+
+
+uses(LIRA["model"], lira_uses)
 data_costs(LIRA["datasets"], [LIRA["split"]])
 costs("models_fetch_checkpoint", [LIRA["model"]], no_size)
 costs("lira_draw_designs", LIRA_GRIDS, lira_design_size)

@@ -1,8 +1,8 @@
 """Checkpoints: fetched once, the same folder for every origin; and the training of the one that is shipped.
 
-INPUT   config/models.yaml, a local checkpoint or a hub
-OUTPUT  <results>/models/{model}/weights.ckpt, model.json
-        <results>/pretrained/tabicl-small/   (`make pretrain`; resources/tabicl-small is a copy of it)
+INPUT   config/models.yaml, a local checkpoint, a hub, or the name of an estimator
+OUTPUT  <results>/models/{model}/weights/, model.json
+        <results>/pretrained/{model}/   (`make pretrain`; resources/{model} is a copy of it)
 """
 
 
@@ -16,7 +16,7 @@ rule models_fetch_checkpoint:
         local_checkpoint,
     output:
         card="<results>/models/{model}/model.json",
-        weights="<results>/models/{model}/weights.ckpt",
+        weights=directory("<results>/models/{model}/weights"),
         sidecar="<results>/provenance/models_fetch_checkpoint/{model}.json",
     log:
         "<results>/logs/models_fetch_checkpoint/{model}.log",
@@ -36,13 +36,13 @@ rule models_fetch_checkpoint:
 
 rule models_pretrain_tabicl:
     output:
-        "<results>/pretrained/tabicl-small/tabicl-small.ckpt",
-        "<results>/pretrained/tabicl-small/model.json",
-        sidecar="<results>/provenance/models_pretrain_tabicl.json",
+        "<results>/pretrained/{model}/{model}.ckpt",
+        "<results>/pretrained/{model}/model.json",
+        sidecar="<results>/provenance/models_pretrain_tabicl/{model}.json",
     log:
-        "<results>/logs/models_pretrain_tabicl.log",
+        "<results>/logs/models_pretrain_tabicl/{model}.log",
     benchmark:
-        "<results>/benchmarks/models_pretrain_tabicl.jsonl"
+        "<results>/benchmarks/models_pretrain_tabicl/{model}.jsonl"
     conda:
         "../envs/tabular.yaml"
     threads: 1
@@ -51,21 +51,21 @@ rule models_pretrain_tabicl:
         runtime="12h",
     params:
         code=digest("models_pretrain_tabicl", env="tabular"),
-        settings=config["pretrain"]["settings"],
+        settings=pretraining,
     script:
         "../workflow_scripts/models_pretrain_tabicl.py"
 
 
 rule models_evaluate_tabicl:
     input:
-        "<results>/pretrained/tabicl-small/tabicl-small.ckpt",
-        "<results>/pretrained/tabicl-small/model.json",
+        "<results>/pretrained/{model}/{model}.ckpt",
+        "<results>/pretrained/{model}/model.json",
     output:
-        "<results>/pretrained/tabicl-small/benchmark.json",
-        "<results>/pretrained/tabicl-small/README.md",
-        sidecar="<results>/provenance/models_evaluate_tabicl.json",
+        "<results>/pretrained/{model}/benchmark.json",
+        "<results>/pretrained/{model}/README.md",
+        sidecar="<results>/provenance/models_evaluate_tabicl/{model}.json",
     log:
-        "<results>/logs/models_evaluate_tabicl.log",
+        "<results>/logs/models_evaluate_tabicl/{model}.log",
     conda:
         "../envs/tabular.yaml"
     threads: 1
@@ -84,5 +84,8 @@ rule models_evaluate_tabicl:
 
 rule pretrain:
     input:
-        rules.models_pretrain_tabicl.output,
-        rules.models_evaluate_tabicl.output if config["pretrain"]["tables"] else [],
+        expand("<results>/pretrained/{model}/model.json", model=config["pretrain"]["models"]),
+        expand(
+            "<results>/pretrained/{model}/README.md",
+            model=config["pretrain"]["models"] if config["pretrain"]["tables"] else [],
+        ),

@@ -13,9 +13,9 @@ import xarray as xr
 
 from memaudit.attacks.shadow import logit_signals
 from memaudit.data.encode import encode
-from memaudit.errors import AuditError
 from memaudit.io import read_grid, read_json, read_table, write_grid
 from memaudit.job import run
+from memaudit.models.limits import check
 from memaudit.models.load import device, load
 from memaudit.scratch import resumable
 from memaudit.steps import steps
@@ -29,12 +29,9 @@ def main(job, scratch):
     records = read_table(job.input.records).set_index("id").loc[design.record.values]
     x, y = (torch.from_numpy(part) for part in encode(records, schema))
     classes = len(schema["target"]["categories"])
-    model = load(job.input.model, job.threads)
-    if classes > model.max_classes:
-        raise AuditError(
-            f"data set {job.wildcards.dataset} has {classes} classes, {job.input.model} knows at most "
-            f"{model.max_classes}; choose another model in lira/model"
-        )
+    model = load(job.input.model, job.threads, schema)
+    most = int(design.design.sum("record").max())
+    check(model.limits, f"lira/model, data set {job.wildcards.dataset}", most, x.shape[1], classes)
 
     first = int(job.wildcards.shard) * job.params.shard
     models = np.arange(first, min(first + job.params.shard, design.sizes["model"]))
@@ -48,7 +45,7 @@ def main(job, scratch):
     ]
     signals = xr.DataArray(np.vstack(parts), dims=("model", "record"), name="signal")
     grid = xr.Dataset({"signal": signals}, {"model": models, "record": design.record.values[asked.numpy()]})
-    write_grid(grid.assign_attrs(design.attrs, model=model.mode, signal="logit-scaled confidence"), job.output[0])
+    write_grid(grid.assign_attrs(design.attrs, mode=model.mode, signal="logit-scaled confidence"), job.output[0])
     return {"device": device(), "dtype": "float32"}
 
 

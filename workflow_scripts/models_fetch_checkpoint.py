@@ -1,11 +1,12 @@
-"""Bring a checkpoint into the run's model folder, from a local path or from a hub, and write its card.
+"""Bring a model into the run's folder, from a local path or from a hub, and write its card.
 
 python workflow_scripts/models_fetch_checkpoint.py --input resources/tabicl-small/tabicl-small.ckpt \
-    --output card=model.json weights=weights.ckpt --wildcards '{"model": "tabicl-small"}' \
-    --params '{"entry": {"family": "tabicl", "task": "classification", "path": "...", "hub": null,
-        "sha256": null, "licence": "MIT", "terms": null}}'
+    --output card=model.json weights=weights --wildcards '{"model": "tabicl-small"}' \
+    --params '{"entry": {"family": "tabicl", "task": "classification", "mode": "raw", "version": null, "options": {},
+        "estimator": null, "params": {}, "path": "...", "hub": null, "sha256": null, "licence": "MIT", "terms": null}}'
 
-A hub is asked with the token in the environment variable HF_TOKEN, if there is one, and with no other.
+The weights keep their names: packages read versions off them. An estimator has none: its folder says what is fitted. A
+hub is asked with the token in the environment variable HF_TOKEN, if there is one, and with no other.
 """
 
 import os
@@ -15,41 +16,54 @@ from pathlib import Path
 from memaudit import OFFLINE
 from memaudit.digest import sha256
 from memaudit.errors import AuditError
-from memaudit.io import replacing, write_json
+from memaudit.io import replacing_folder, write_json
 from memaudit.job import run
 
 REFUSED = (401, 403)
+# What transformers reads at the top of a folder; pickled weights stay where they are.
+TEXT_FILES = ["*.json", "*.safetensors", "*.model", "*.txt"]
+FACTS = ("family", "task", "mode", "version", "options", "licence")
 
 
 def main(job):
     entry, name = job.params.entry, job.wildcards.model
-    source = Path(job.input[0]) if entry["path"] else _download(entry["hub"], entry["terms"], name)
+    with replacing_folder(job.output.weights) as folder:
+        if entry["estimator"]:
+            write_json({"class": entry["estimator"], "params": entry["params"]}, folder / "estimator.json")
+        else:
+            source = Path(job.input[0]) if entry["path"] else _download(entry["hub"], entry["terms"], name)
+            _copy(source, folder, entry["sha256"], name)
+    hub = entry["hub"] and "/".join(filter(None, (entry["hub"]["repo"], entry["hub"]["file"])))
+    origin = entry["path"] or entry["estimator"] or f"{hub}@{entry['hub']['revision']}"
+    card = {key: entry[key] for key in FACTS} | {"name": name, "origin": origin}
+    write_json(card | {"sha256": sha256(job.output.weights)}, job.output.card)
+
+
+def _copy(source: Path, folder: Path, expected: str | None, name: str) -> None:
+    """Copy a file or a folder's files, if they are what the catalogue says."""
     found = sha256(source)
-    if entry["sha256"] and found != entry["sha256"]:
-        raise AuditError(
-            f"models/{name}: sha256 of {source} is {found}, the catalogue says {entry['sha256']}; fetch it again"
-        )
-    with replacing(job.output.weights) as temporary:
-        shutil.copyfile(source, temporary)
-    card = {key: entry[key] for key in ("family", "task", "licence")}
-    origin = entry["path"] or "{repo}/{file}@{revision}".format(**entry["hub"])
-    write_json(
-        {**card, "name": name, "origin": origin, "file": Path(job.output.weights).name, "sha256": found},
-        job.output.card,
-    )
+    if expected and found != expected:
+        raise AuditError(f"models/{name}: sha256 of {source} is {found}, the catalogue says {expected}; fetch it again")
+    if source.is_dir():
+        for file in (file for pattern in TEXT_FILES for file in source.glob(pattern)):
+            shutil.copyfile(file, folder / file.name)
+    else:
+        shutil.copyfile(source, folder / source.name)
 
 
 def _download(hub: dict[str, str], terms: str | None, name: str) -> Path:
     for variable in OFFLINE:
         os.environ.pop(variable, None)
     # The client reads the variables above when it is imported.
-    from huggingface_hub import constants, hf_hub_download
+    from huggingface_hub import constants, hf_hub_download, snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
+    # False: never a token that a login has left on this machine.
+    asked = {"revision": hub["revision"], "token": os.environ.get("HF_TOKEN") or False}
     try:
-        # False: never a token that a login has left on this machine.
-        token = os.environ.get("HF_TOKEN") or False
-        return Path(hf_hub_download(hub["repo"], hub["file"], revision=hub["revision"], token=token))
+        if hub["file"]:
+            return Path(hf_hub_download(hub["repo"], hub["file"], **asked))
+        return Path(snapshot_download(hub["repo"], allow_patterns=TEXT_FILES, **asked))
     except (HfHubHTTPError, LocalEntryNotFoundError) as error:
         if _status(error) in REFUSED:
             page = terms or f"its page, {constants.ENDPOINT}/{hub['repo']}"
@@ -57,7 +71,8 @@ def _download(hub: dict[str, str], terms: str | None, name: str) -> Path:
         else:
             mend = "download it elsewhere and give its `path` in config/models.yaml"
         reason = str(error).splitlines()[0]
-        raise AuditError(f"models/{name}: {hub['repo']}/{hub['file']} cannot be fetched ({reason}); {mend}") from error
+        what = "/".join(filter(None, (hub["repo"], hub["file"])))
+        raise AuditError(f"models/{name}: {what} cannot be fetched ({reason}); {mend}") from error
 
 
 def _status(error: Exception) -> int | None:

@@ -13,6 +13,9 @@ REMOVE = object()
 TABLE = {"source": "file", "path": "a.csv", "target": "y", "task": "classification", "licence": "CC0"}
 
 # What is changed (path -> value), and the line that the user gets.
+FOREST = {"family": "estimator", "estimator": "sklearn.ensemble.RandomForestClassifier", "licence": "BSD-3-Clause"}
+PFN = {"family": "tabpfn", "path": "models/tabpfn-v2-classifier.ckpt", "licence": "Prior Labs"}
+HUB = {"hub": {"repo": "owner/name"}, "licence": "MIT"}
 BAD = [
     ({"run": 7}, "run: must be a valid string, got 7"),
     ({"run": "../up"}, "run: string should match pattern"),
@@ -89,7 +92,7 @@ BAD = [
         "models/x/hub/repo: s",
     ),
     ({"datasets/a b": TABLE}, "datasets/a b/[key]: string should match pattern"),
-    ({"models/x": {"family": "tabicl", "licence": "MIT"}}, "models/x: give either `path` or `hub`"),
+    ({"models/x": {"family": "tabicl", "licence": "MIT"}}, "models/x: give `path` or `hub`, and one thing alone"),
     (
         {"models/tabicl-small/terms": "https://example.org/terms"},
         "lira/model: the weights of tabicl-small (MIT) have terms of their own; read https://example.org/terms, and add"
@@ -97,7 +100,22 @@ BAD = [
     ),
     ({"accept_licences": ["tabicl-smal"]}, "accept_licences: unknown model 'tabicl-smal'; did you mean `tabicl-small`"),
     ({"accept_licences": REMOVE}, "accept_licences: missing; see config/README.md"),
-    ({"models/x": {"family": "gpt", "path": "p", "licence": "MIT"}}, "models/x/family: must be 'tabicl', got 'gpt'"),
+    ({"models/x": {"family": "gpt", "path": "p", "licence": "MIT"}}, "models/x/family: must be 'tabicl', 'tabpfn'"),
+    ({"models/x": FOREST | {"path": "p"}}, "models/x: give `estimator`, and one thing alone"),
+    ({"models/x": FOREST | {"estimator": "os; rm"}}, "models/x/estimator: string should match pattern"),
+    ({"models/x": FOREST | {"mode": "as_deployed"}}, "models/x: mode: family estimator has raw alone"),
+    ({"models/x": PFN | {"params": {"a": 1}}}, "models/x: `params` are an estimator's"),
+    (
+        {"models/x": PFN | {"version": "v2.5"}},
+        "models/x: version: v2.5, and the file's name says another: tabpfn-v2-classifier.ckpt",
+    ),
+    ({"models/x": PFN | {"version": "2"}}, "models/x: version: unknown '2'; known: v2, v2.5"),
+    (
+        {"models/x": PFN | {"task": "regression"}},
+        "models/x: task: regression, and the file's name says classifier: tabpfn-v2-classifier.ckpt",
+    ),
+    ({"models/x": HUB | {"family": "tabicl"}}, "models/x: hub/file: name the checkpoint's file"),
+    ({"models/x": FOREST | {"version": "v1"}}, "models/x: version: unknown 'v1'; known: none of family estimator"),
 ]
 
 

@@ -114,7 +114,7 @@ def test_add_a_model_and_a_family(tmp_path):
     folder = Checkout(tmp_path / "memaudit").folder
     for page in ("add-a-model.md", "add-a-family.md"):
         follow(page, folder)
-    assert (folder / "results/checkpoint/models/my-tabicl/weights.ckpt").exists()
+    assert (folder / "results/checkpoint/models/my-tabicl/weights/tabicl-small.ckpt").exists()
     attacks = pd.read_csv(folder / "results/kernel/tables/lira_attacks.csv")
     auc = attacks[(attacks.attack == "lira mean") & (attacks.metric == "auc")].set_index("records")
     assert auc.low["members"] > 0.6, "a kernel of small bandwidth remembers its context"

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.xdist_group("faults")
 
 GRID = "results/smoke/signals/lira/wine/efficient.nc"
 SHARD = "results/smoke/signals/lira/wine/efficient/0.nc"
-WEIGHTS = "results/smoke/models/tabicl-small/weights.ckpt"
+WEIGHTS = "results/smoke/models/tabicl-small/weights"
 
 
 class Faulty(Checkout):
@@ -199,12 +199,13 @@ def test_a_damaged_intermediate_is_named_and_made_again_once_it_is_deleted(check
 
 def test_a_truncated_checkpoint_is_found_where_it_is_read_and_where_it_is_fetched(checkout):
     weights = checkout.folder / WEIGHTS
-    weights.write_bytes(weights.read_bytes()[:-1])
-    card = WEIGHTS.replace("weights.ckpt", "model.json")
+    checkpoint = weights / "tabicl-small.ckpt"
+    checkpoint.write_bytes(checkpoint.read_bytes()[:-1])
+    card = WEIGHTS.replace("weights", "model.json")
     again = "delete it and run the same command again, it is made anew"
     lines, _ = checkout.fails(GRID)
     assert lines == [f"memaudit: {WEIGHTS}: not the weights that {card} describes; {again}"]
-    weights.unlink()
+    shutil.rmtree(weights)
     source = checkout.folder / "resources/tabicl-small/tabicl-small.ckpt"
     with replaced(source, source.read_bytes()[:-1]):
         lines, _ = checkout.fails(GRID)

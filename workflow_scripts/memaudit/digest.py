@@ -12,6 +12,7 @@ from pathlib import Path
 
 SCRIPTS = Path(__file__).resolve().parents[1]
 ENVS = SCRIPTS.parent / "envs"
+TIMESTAMP = ".snakemake_timestamp"
 
 
 @cache
@@ -55,7 +56,8 @@ def templates(modules: set[Path]) -> set[Path]:
 def sha256(path: str | Path) -> str:
     """Hash of a file's bytes, read in blocks; of a folder, of the names and hashes of all files in it."""
     if Path(path).is_dir():
-        files = sorted(file for file in Path(path).rglob("*") if file.is_file())
+        # Snakemake marks a folder that it has made with a file of its own.
+        files = sorted(file for file in Path(path).rglob("*") if file.is_file() and file.name != TIMESTAMP)
         lines = (f"{file.relative_to(path).as_posix()}\0{sha256(file)}\n" for file in files)
         return hashlib.sha256("".join(lines).encode()).hexdigest()
     with open(path, "rb") as file:

@@ -3,6 +3,7 @@
 import json
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,6 +38,21 @@ def replacing(path: str | Path) -> Iterator[Path]:
         raise
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_folder(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary folder beside `path`; it takes the place of `path` if the block succeeds, and goes if not."""
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    temporary.mkdir(parents=True)
+    try:
+        yield temporary
+        # No rename replaces a folder that holds something.
+        shutil.rmtree(path, ignore_errors=True)
+        temporary.rename(path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _write_on(temporary: Path, path: Path) -> None:

@@ -3,6 +3,7 @@
 import difflib
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -13,6 +14,9 @@ from memaudit.errors import AuditError
 
 MOST_OF_POPULATION = 0.05
 SECRETS = ("token", "key", "sig", "signature", "password")
+# What tabicl 2.2.0 and tabpfn 9.2.0 know; families that are asked in one way alone.
+VERSIONS = {"tabicl": ["v1", "v2"], "tabpfn": ["v2", "v2.5", "v2.6", "v3", "v3.5", "v3.5-fast"]}
+MODES = {"contexttab": "as_deployed", "text": "raw", "estimator": "raw"}
 CATALOGUES = {"datasets": "config/datasets.yaml", "models": "config/models.yaml"}
 
 
@@ -78,8 +82,7 @@ def _contradictions(config: Config) -> Iterator[str]:
     for name, entry in config.datasets.items():
         yield from (f"datasets/{name}: {fault}" for fault in _dataset_faults(entry))
     for name, model in config.models.items():
-        if (model.path is None) == (model.hub is None):
-            yield f"models/{name}: give either `path` or `hub`"
+        yield from (f"models/{name}: {fault}" for fault in _model_faults(model))
     for name, split in config.data.splits.items():
         if (
             isinstance(split.members, float)
@@ -126,6 +129,33 @@ def _dataset_faults(entry: Dataset) -> Iterator[str]:
     wider = [key for key in ("tvd", "ks", "wasserstein") if getattr(entry.limits, key) > getattr(usual, key)]
     if wider and not entry.limits.reason:
         yield f"limits/{wider[0]} is wider than {getattr(usual, wider[0])}; say why in limits/reason"
+
+
+def _model_faults(model: Model) -> Iterator[str]:
+    given = [key for key in ("path", "hub", "estimator") if getattr(model, key) is not None]
+    wanted = {"estimator"} if model.family == "estimator" else {"path", "hub"}
+    if len(given) != 1 or not wanted.issuperset(given):
+        yield f"give {' or '.join(f'`{key}`' for key in sorted(wanted, reverse=True))}, and one thing alone"
+    if model.params and not model.estimator:
+        yield "`params` are an estimator's; what a family can be told stands in `options`"
+    if model.hub and (model.hub.file is None) != (model.family == "text"):
+        yield "hub/file: name the checkpoint's file; a model of family `text` is the whole repository, without `file`"
+    if model.mode != MODES.get(model.family, model.mode):
+        yield f"mode: family {model.family} has {MODES[model.family]} alone"
+    versions = VERSIONS.get(model.family, [])
+    if model.version and model.version not in versions:
+        yield f"version: unknown {model.version!r}; known: {', '.join(versions) or f'none of family {model.family}'}"
+    file = Path(model.path or (model.hub and model.hub.file) or "").name
+    if model.family == "tabpfn" and model.version and not _is_named(file, model.version):
+        yield f"version: {model.version}, and the file's name says another: {file}"
+    if (other := {"classification": "regressor", "regression": "classifier"}[model.task]) in file:
+        yield f"task: {model.task}, and the file's name says {other}: {file}"
+
+
+def _is_named(file: str, version: str) -> bool:
+    """Whether a checkpoint's name is that of a version, or of none: tabpfn-v2.5-classifier.ckpt."""
+    found = re.match(r"tabpfn-(v\d+(?:\.\d+)?(?:-fast)?)", file)
+    return found is None or found[1] == version
 
 
 def _holds_secret(url: str) -> bool:

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
 Repo = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*/[A-Za-z0-9][A-Za-z0-9_.-]*$")]
+ImportPath = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$")]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Fraction = Annotated[float, Field(gt=0, lt=1)]
 Count = Annotated[int, Field(ge=1)]
@@ -64,20 +65,31 @@ class Dataset(Section):
 
 
 class Hub(Section):
-    """A file on a model hub."""
+    """A file on a model hub, or a whole repository."""
 
     repo: Repo = Field(description="owner/name")
-    file: str = Field(description="file in the repository")
+    file: str | None = Field(None, description="file in the repository; family `text` takes all of its model's files")
     revision: str = Field("main", description="commit, tag or branch")
 
 
 class Model(Section):
     """One entry of the catalogue of models."""
 
-    family: Literal["tabicl"] = Field(description="architecture")
+    family: Literal["tabicl", "tabpfn", "contexttab", "text", "estimator"] = Field(
+        description="architecture; `text`: a language model that reads rows; `estimator`: one like scikit-learn's"
+    )
     task: Literal["classification", "regression"] = Field("classification", description="what it predicts")
-    path: str | None = Field(None, description="local checkpoint; relative paths start at the project's folder")
+    mode: Literal["raw", "as_deployed"] = Field(
+        "raw", description="one view and nothing drawn, or the package's own estimator with its defaults"
+    )
+    version: str | None = Field(None, description="of the architecture, like v2.5; other checkpoints are refused")
+    path: str | None = Field(
+        None, description="local checkpoint or, for `text`, folder; relative paths start at the project's folder"
+    )
     hub: Hub | None = Field(None, description="checkpoint on a hub, fetched by the fetch rule alone")
+    estimator: ImportPath | None = Field(None, description="import path of an estimator's class; code that will run")
+    params: dict[str, Any] = Field({}, description="arguments of the estimator")
+    options: dict[str, bool | int | float | str] = Field({}, description="settings of the family; see docs/models.md")
     sha256: Sha256 | None = Field(None, description="checksum of the checkpoint")
     licence: str = Field(description="licence of the weights")
     terms: str | None = Field(
@@ -168,11 +180,18 @@ class Lira(Section):
     rmia: Rmia
 
 
+class Pretrained(Section):
+    """What one shipped model has of its own."""
+
+    max_classes: Annotated[int, Field(ge=0)] = Field(description="classes that it knows; 0: it predicts numbers")
+    num_quantiles: Count | None = Field(None, description="quantiles that a model of numbers predicts")
+    steps: Count = Field(description="optimiser steps")
+
+
 class Training(Section):
-    """Settings of one training run."""
+    """Settings that the training runs share."""
 
     seed: Annotated[int, Field(ge=0)] = Field(description="seed of weights and synthetic tables")
-    steps: Count = Field(description="optimiser steps")
     validate_every: Count = Field(description="steps between two looks at held-out synthetic tables")
     save_every: Count = Field(description="steps between two saved states, from which a killed run goes on")
     validation_batches: Count = Field(description="batches of held-out synthetic tables")
@@ -182,9 +201,10 @@ class Training(Section):
 
 
 class Pretrain(Section):
-    """Pre-training of the small TabICL that is shipped (`make pretrain`); a run is a function of these settings."""
+    """Pre-training of the small models that are shipped (`make pretrain`); a run is a function of these settings."""
 
     tables: str | None = Field(description="folder of NAME.csv.gz for the benchmark; null trains without it")
+    models: dict[Name, Pretrained] = Field(description="the shipped models")
     settings: Training
 
 

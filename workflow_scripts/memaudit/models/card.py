@@ -6,17 +6,16 @@ from typing import Any
 TEMPLATE = """\
 # {name}
 
-A small TabICL for classification, pre-trained on synthetic tables only: {parameters:,} parameters, at most
-{max_classes} classes, {megabytes:.1f} MB. It serves runs without a download and without a GPU. It is no rival of the
-full TabICL: where accuracy counts, take that.
+A small TabICL for {task}, pre-trained on synthetic tables only: {parameters:,} parameters, {head},
+{megabytes:.1f} MB. It serves runs without a download and without a GPU. It is no rival of the full TabICL: where
+accuracy counts, take that.
 This page is generated from `model.json` and `benchmark.json`.
 
 ## Accuracy
 
-Area under the ROC curve (several classes: mean of one against the rest), mean over {splits} stratified splits of at
-most {rows:,} rows; half of the rows are context or training set, half are asked. Rivals have scikit-learn's defaults;
-*raw* is one view of the table, as the audits use the model; *as deployed* is `tabicl.TabICLClassifier` with its default
-ensemble.
+{metric}, mean over {splits} splits of at most {rows:,} rows; half of the rows are context or training set, half are
+asked. {rivals}; *raw* is one view of the table, as the audits use the model; *as deployed* is `tabicl.{estimator}` with
+its default ensemble.
 
 {table}
 
@@ -29,31 +28,47 @@ No real table was used in training, and none chose settings or a checkpoint: the
 |---|---|
 {training}
 
-Loss on held-out synthetic tables: {losses} nats. Architecture, prior and optimiser stand in `model.json` under
+Loss on held-out synthetic tables: {losses} {unit}. Architecture, prior and optimiser stand in `model.json` under
 `settings`; the prior is `memaudit.models.prior`. The run is a function of these settings on one thread of one kind of
 processor: the script `models_pretrain_tabicl` makes it again.
 
 ## Use
 
 ```python
-from tabicl import TabICLClassifier
+from tabicl import {estimator}
 
-TabICLClassifier(model_path="{file}", allow_auto_download=False)
+{estimator}(model_path="{file}", allow_auto_download=False)
 ```
 
 The file holds `config` and `state_dict` and is read with `weights_only=True`. On its own the network expects features
 scaled by `memaudit.models.preprocess.standardize` with clip {clip:g} and categories as ordinal codes.
 SHA-256: `{sha256}`
 """
+WORDS = {
+    "classification": {
+        "metric": "Area under the ROC curve (several classes: mean of one against the rest)",
+        "rivals": "Rivals have scikit-learn's defaults, splits are stratified",
+        "estimator": "TabICLClassifier",
+        "unit": "nats",
+    },
+    "regression": {
+        "metric": "R2 of the predicted mean",
+        "rivals": "Rivals have scikit-learn's defaults, ridge chooses its penalty by cross-validation",
+        "estimator": "TabICLRegressor",
+        "unit": "(mean pinball loss, in deviations of the context's targets)",
+    },
+}
 
 
 def card(model: Mapping[str, Any], benchmark: Mapping[str, Any], name: str) -> str:
     """Markdown of the card of the model called `name`."""
-    history = model["history"]
+    history, classes = model["history"], model["max_classes"]
+    quantiles = model["settings"]["architecture"].get("num_quantiles")
     return TEMPLATE.format(
         name=name,
         parameters=model["parameters"],
-        max_classes=model["max_classes"],
+        task=model["task"],
+        head=f"at most {model['max_classes']} classes" if classes else f"{quantiles} quantiles",
         megabytes=model["bytes"] / 1e6,
         splits=benchmark["splits"],
         rows=max(entry["rows"] for entry in benchmark["data"].values()),
@@ -63,16 +78,20 @@ def card(model: Mapping[str, Any], benchmark: Mapping[str, Any], name: str) -> s
         file=f"resources/{name}/{name}.ckpt",
         clip=model["clip"],
         sha256=model["sha256"],
+        **WORDS[model["task"]],
     )
 
 
 def _table(benchmark: Mapping[str, Any]) -> str:
-    methods = sorted(benchmark["mean_auc"], key=benchmark["mean_auc"].get, reverse=True)
-    lines = [["data set", "rows", "features", "classes", *methods], ["---", *["---:"] * (len(methods) + 3)]]
+    key = next(key for key in ("auc", "r2") if f"mean_{key}" in benchmark)
+    mean = benchmark[f"mean_{key}"]
+    methods = sorted(mean, key=mean.get, reverse=True)
+    sizes = ["rows", "features", *(["classes"] if key == "auc" else [])]
+    lines = [["data set", *sizes, *methods], ["---", *["---:"] * (len(methods) + len(sizes))]]
     for name, entry in benchmark["data"].items():
-        means = [f"{sum(entry['auc'][method]) / len(entry['auc'][method]):.3f}" for method in methods]
-        lines.append([name, *(str(entry[key]) for key in ("rows", "features", "classes")), *means])
-    lines.append(["**mean**", "", "", "", *(f"**{benchmark['mean_auc'][method]:.3f}**" for method in methods)])
+        means = [f"{sum(entry[key][method]) / len(entry[key][method]):.3f}" for method in methods]
+        lines.append([name, *(str(entry[size]) for size in sizes), *means])
+    lines.append(["**mean**", *[""] * len(sizes), *(f"**{mean[method]:.3f}**" for method in methods)])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
