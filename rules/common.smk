@@ -120,6 +120,24 @@ def data_facts(dataset):
     return [dataset, entry["task"], entry["source"], entry["rows"], entry["licence"], "; ".join(filter(None, care))]
 
 
+def models_facts(models):
+    """The models that a study asks, as a table for the report: what each is, and in which mode its answers were taken."""
+    rows = []
+    for name in models:
+        entry = config["models"][name]
+        hub = entry["hub"] and "/".join(filter(None, (entry["hub"]["repo"], entry["hub"]["file"])))
+        source = entry["path"] or entry["estimator"] or hub
+        rows.append([name, entry["family"], entry["task"], entry["mode"], entry["version"], source, entry["licence"]])
+    return {
+        "title": "Models asked",
+        "caption": "Raw: one view of the table and nothing drawn, each query answered as if it were alone. As deployed: "
+        "the package's own estimator with its defaults; an ensemble, shuffles and features of a whole row may then hide "
+        "or show a record.",
+        "columns": ["model", "family", "task", "mode", "version", "source", "licence"],
+        "rows": rows,
+    }
+
+
 def data_file(wildcards):
     """A user's own file. Snakemake would go on with what it has fetched before from another path."""
     entry = config["datasets"][wildcards.dataset]

@@ -25,10 +25,13 @@ PYTHON, PIP = "3.11.9", "24.0"
 BASE = ["numpy", "pandas", "pyarrow", "xarray", "netcdf4"]
 FAMILIES = {
     "data": [*BASE, "duckdb", "openml", "requests", "scipy", "scikit-learn", "huggingface_hub"],
-    "tabular": [*BASE, "torch", "tabicl", "huggingface_hub", "scikit-learn", "tqdm"],
+    "tabular": [*BASE, "torch", "tabicl", "tabpfn", "transformers", "peft", "opacus", "scikit-learn", "tqdm"],
     "statistics": [*BASE, "scipy", "matplotlib", "pydantic", "pyyaml", "jinja2", "tqdm"],
     "synth": ["dpmm", "pandas", "pyarrow", "xarray"],
 }
+
+# On no package index: the code that imports it says how to get it.
+OPTIONAL = {"sap_rpt_oss"}
 
 
 def render(family: str) -> str:
@@ -77,7 +80,9 @@ def modules(script: str) -> set[str]:
     files = [path for path in closure(script) if path.name != "__init__.py"]
     own = {".".join(path.relative_to(SCRIPTS).with_suffix("").parts) for path in files}
     others = {name for path in files for name in imports(path)}
-    return own | {name for name in others if name.split(".")[0] not in {*sys.stdlib_module_names, "memaudit"}}
+    return own | {
+        name for name in others if name.split(".")[0] not in {*sys.stdlib_module_names, "memaudit", *OPTIONAL}
+    }
 
 
 def unpinned(family: str, pins: Mapping[str, str]) -> list[str]:
