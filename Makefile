@@ -53,6 +53,10 @@ costs: .venv ## measure what the jobs of results/demo have cost: results/bench/u
 bench: .venv ## time each hot path against the naive way; writes results/bench/*.json (half an hour)
 	$(call BENCH,plan_workflow,{"runs": 3})
 	$(call BENCH,query_shadows,{"models": 64})
+	$(call BENCH,probe_contexts,{"queries": 100$(,) "manipulations": 48$(,) "features": 8$(,) "sample": 300$(,) "runs": 3})
+	$(call BENCH,scale_engine,{"runs": 3$(,) "top": 1})
+	$(call BENCH,finetune_step,{"steps": 30$(,) "context": 200$(,) "queries": 50})
+	$(call BENCH,leave_one_out,{"rows": [16$(,) 64$(,) 256]$(,) "repeats": 3})
 	$(call BENCH,evaluate_grid,{"models": 4096$(,) "records": 10000$(,) "loop_records": 200})
 	$(call BENCH,deduplicate,{"rows": 10000000$(,) "peer_rows": 1000000$(,) "scratch": "results/bench"})
 

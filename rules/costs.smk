@@ -78,6 +78,12 @@ def side_sizes(dataset, split):
     return [round(part * rows) if isinstance(part, float) else part for part in (parts["members"], parts["nonmembers"])]
 
 
+def uncounted(models):
+    """Models whose arithmetic is not that of one raw TabICL pass, which is what the plan counts for every model."""
+    entries = {name: config["models"][name] for name in models}
+    return sorted(name for name, entry in entries.items() if (entry["family"], entry["mode"]) != ("tabicl", "raw"))
+
+
 def architecture(model):
     """Arguments of a model's class: those on the card beside a local checkpoint; none, the package's own, if unknown."""
     path = config["models"][model]["path"]

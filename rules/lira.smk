@@ -54,6 +54,7 @@ rule lira_query_shadows:
         mem_mb=grows(4000),
         runtime="4h",
         gpu=1,
+        forward_mb=config["memory_mb"],
     params:
         code=digest("lira_query_shadows", env="tabular"),
         shard=lira_shard,

@@ -27,6 +27,7 @@ rule plan:
         gpu=lambda wildcards: [name for name in COSTS if "gpu" in workflow.get_rule(name).resources],
         tables=lambda wildcards: {name: table_size(name) for name in COSTS["data_fetch_table"]},
         shadows=lambda wildcards: {study: needs() for study, needs in SHADOWS.items()},
+        uncounted=lambda wildcards: uncounted(USES),
         cores=lambda wildcards: workflow.cores,
         settings=config["plan"],
     script:

@@ -1,10 +1,11 @@
-"""Share of a shadow grid's CPU time that is the model's own forward passes.
+"""CPU time of a shadow grid beside that of the model's own forward passes in it.
 
 python workflow_scripts/bench_query_shadows.py --output results/bench/query_shadows.json --params '{"models": 64}'
 
 Measured on the work of one shard: encode the records, draw contexts, ask the shipped model, write the grid.
 """
 
+import shutil
 import tempfile
 import time
 from pathlib import Path
@@ -22,6 +23,7 @@ from memaudit.models.tabicl import TabICLBranch
 from memaudit.seeds import generator
 
 CHECKPOINT = Path(__file__).resolve().parents[1] / "resources/tabicl-small/tabicl-small.ckpt"
+CARD = {"task": "classification", "version": None, "options": {"clip": 6.0}}
 
 
 class Clock:
@@ -43,7 +45,9 @@ def main(job):
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     x, y = load_breast_cancer(return_X_y=True)
-    model = TabICLBranch.load(CHECKPOINT, "cpu")
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(CHECKPOINT, folder)
+        model = TabICLBranch.load(Path(folder), CARD, "cpu")
     forward = Clock(model.module)
     asked = torch.ones(len(x), dtype=torch.bool)
     began = time.process_time()
@@ -58,10 +62,10 @@ def main(job):
         "records": len(x),
         "cpu_seconds": total,
         "forward_seconds": forward.seconds,
-        "ratio": {"forward_over_all": forward.seconds / total},
+        "ratio": {"all_over_forward": total / forward.seconds},
     }
     write_json(report, job.output[0])
-    print(f"{forward.seconds / total:.1%} of {total:.1f} CPU-seconds are the model's forward passes")
+    print(f"{total:.1f} CPU-seconds, {total / forward.seconds:.3f} times the model's own forward passes")
 
 
 if __name__ == "__main__":

@@ -12,9 +12,10 @@ import torch
 import xarray as xr
 
 from memaudit.attacks.shadow import logit_signals
-from memaudit.data.encode import encode
+from memaudit.data.encode import encode, vocabulary
 from memaudit.io import read_grid, read_json, read_table, write_grid
 from memaudit.job import run
+from memaudit.models.batching import MEMORY
 from memaudit.models.limits import check
 from memaudit.models.load import device, load
 from memaudit.scratch import resumable
@@ -27,19 +28,21 @@ def main(job, scratch):
     design = read_grid(job.input.design)
     schema = read_json(job.input.schema)
     records = read_table(job.input.records).set_index("id").loc[design.record.values]
-    x, y = (torch.from_numpy(part) for part in encode(records, schema))
     classes = len(schema["target"]["categories"])
+    schema = vocabulary(records, schema)
     model = load(job.input.model, job.threads, schema)
+    x, y = (torch.from_numpy(part) for part in encode(records, schema, model.reads_text))
     most = int(design.design.sum("record").max())
     check(model.limits, f"lira/model, data set {job.wildcards.dataset}", most, x.shape[1], classes)
 
+    memory = job.resources.get("forward_mb", MEMORY)
     first = int(job.wildcards.shard) * job.params.shard
     models = np.arange(first, min(first + job.params.shard, design.sizes["model"]))
     asked = torch.from_numpy(design.asked.values)
     parts = [
         scratch.part(
             f"{part[0]:06d}",
-            lambda part=part: logit_signals(model, x, y, design.design.values[part], asked, classes),
+            lambda part=part: logit_signals(model, x, y, design.design.values[part], asked, classes, memory),
         )
         for part in steps(np.array_split(models, -(-models.size // PART)), "shadow models", unit=f"x{PART}")
     ]

@@ -3,7 +3,7 @@
 python workflow_scripts/plan.py --params '{"run": "results/demo", "unit_costs": "results/bench/unit_costs.json",
     "jobs": {"lira_gather_grid": {"wine/efficient": [182272, 182272, 182272]}}, "gpu": [], "cores": 2,
     "tables": {"wine": {"rows": 178, "columns": 13, "known": true, "damaged": null}},
-    "settings": {"gpu_tflops": 10.0, "width": 0.1},
+    "settings": {"gpu_tflops": 10.0, "width": 0.1}, "uncounted": [],
     "shadows": {"lira": {"models": 1024, "fpr": [0.1, 0.01], "records": {"wine": 142}}}}'
 """
 
@@ -78,6 +78,11 @@ def _notes(params, jobs, units, total: Cost) -> Iterator[str]:
     unmeasured = sorted(jobs.keys() - units["rules"].keys())
     if unmeasured:
         yield f"Not measured, and counted as the cheapest of jobs: {', '.join(unmeasured)}. Downloads are not counted."
+    if params.uncounted:
+        yield (
+            f"The passes of {', '.join(params.uncounted)} are counted as those of a raw TabICL of the published shape, "
+            "which they are not: run one shard and `make costs` to know."
+        )
     yield "Tables, rows x features: " + ", ".join(_table(name, table) for name, table in params.tables.items()) + "."
     wall = max(total.cpu_seconds / params.cores, total.longest)
     yield f"On the CPU cores of this command ({params.cores}) about {_time(wall)}; the run takes what is there already."

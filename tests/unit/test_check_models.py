@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+import small_tabpfn
 import torch
 from conftest import PROJECT
 
@@ -50,8 +51,10 @@ def test_each_fault_has_one_line_that_names_the_model(entry, line):
     assert "\n" not in told
 
 
-def test_a_table_that_is_too_large_is_named():
-    told = check(SHIPPED | {"family": "tabicl"}, [{"where": "lira, data set huge", "rows": 10**9, "features": 5}])
+def test_a_table_that_is_too_large_is_named(tmp_path):
+    small = ENTRY | {"family": "tabpfn", "path": str(small_tabpfn.write(tmp_path, "v2", "classification"))}
+    assert check(small, [{"where": "lira, data set wine", "rows": 71, "features": 13}]) == ""
+    told = check(small, [{"where": "lira, data set huge", "rows": 10**9, "features": 5}])
     assert "models/mine, in lira, data set huge: 1000000000 context rows, the model takes at most" in told
 
 

@@ -1,5 +1,7 @@
 """Write docs/results.md and docs/performance.md from the JSON of published runs and of benchmarks: no number is typed.
 
+The figure of docs/performance.md is drawn anew too, and carries the digest of the JSON that it shows.
+
 python -m memaudit.pages
 """
 
@@ -10,8 +12,11 @@ from typing import Any
 
 import yaml
 
+from memaudit.digest import sha256
 from memaudit.evaluation.headlines import QUESTIONS
 from memaudit.io import read_json, replacing
+from memaudit.plotting import style
+from memaudit.plotting.engine import scaling
 from memaudit.sidecar import PROJECT
 from memaudit.tables import cell, markdown
 
@@ -52,14 +57,71 @@ Seven strategies at {fprs} FPRs and {sizes} numbers of models on a grid of {mode
 
 {grid}
 
-## Asking shadow models
-Of the CPU time of a shard of {shadows} models and {asked} records, {share:.0%} is the model's own forward passes.
+## Asking models
+CPU time against a naive way on the same computer, one thread, fp32, and what the project aims at.
+
+{ratios}
+
+The shadow grid has {shadows} models and {asked} records. A probe's context has {distinct_rows} rows and one query;
+{contexts:,} are timed that all differ, and {changed:,} under the manipulations of the memorisation probe: {unlike:,} of
+these differ, the others are not asked again. The packaged classifier is timed on {sample} of them.
+
+## How it scales
+The shipped model, and LiRA's evaluation, as one size grows and the others stand still. Slopes are those of the upper
+half of the points on logarithmic axes: 1 is linear, 2 quadratic. Beside them stand the slopes that the model's
+arithmetic (`memaudit/models/flops.py`) has over the same sizes.
+
+![Time and memory against sizes](performance_scaling.svg)
+
+{scaling}
+
+- Contexts: each is a table of its own, so time is linear. A forward pass holds at most {tables} of them, or what its
+  bound of memory allows, so memory hardly grows from there on.
+- Context rows: columns are embedded through a fixed number of inducing points, and a row's cells are joined row by row:
+  both linear. In-context learning attends from every row to every context row: quadratic, and it takes over as contexts
+  grow.
+- Query rows: they attend to the context and never to each other: linear. What a forward pass costs at any size, and the
+  context that stands still, hold the slope of a small table below 1.
+- Features: columns are embedded one by one, linear; then the features of a row attend to each other, quadratic, which
+  shows in tables of hundreds of features.
+- Memory is linear in rows and features alike: attention is computed piece by piece, its matrix is never held.
+- Evaluation: every score is a running sum away from its fit, so time follows the size of the grid, and memory grows no
+  faster.
+
+## On a GPU
+{gpu}
 
 ## Planning
 A dry run of each shipped config.
 
 {plan}
 """
+
+
+GPU = """\
+{device}, torch {torch}: {rows:,} rows of {features} features, contexts of half of them, every row asked about.
+{target_models:,} models are extrapolated from the rate of {models}.
+
+{table}"""
+NO_GPU = """\
+No GPU has been measured yet. Where one is, this asks the reliability paper's grid of a network of the published size:
+
+```sh
+.venv/bin/python workflow_scripts/bench_gpu_grid.py --output results/bench/gpu_grid.json --params '{"models": 4}'
+```"""
+# A benchmark's ratio: what is compared, and the aim.
+RATIOS = {
+    "all_over_forward": ("a shadow grid, over the model's forward passes in it", "at most 1.15"),
+    "package_over_ours_distinct": ("the packaged classifier, over probes that all differ", "at least 15"),
+    "package_over_ours_manipulations": ("the packaged classifier, over manipulated probes", "at least 15"),
+    "step_over_bare_loop": ("a fine-tuning step, over a bare loop", "at most 1.15"),
+    "branch_loop_over_ours": ("leave-one-out: the model asked context by context, over ours", "more than 1"),
+    "packaged_loop_over_ours": ("leave-one-out: the packaged classifier, over ours", "more than 1"),
+}
+ENGINE = ("query_shadows", "probe_contexts", "finetune_step")  # those that have been run are shown
+SLOPES = ("slopes", "arithmetic")  # as measured, and as the formula has it
+BENCHES = "results/bench"
+FIGURE = PROJECT / "docs/performance_scaling.svg"
 
 
 def results(published: Mapping[str, Any], source: str) -> str:
@@ -111,7 +173,7 @@ def _table(head: list[str], lines: Iterable[Iterable[str]]) -> str:
 
 def performance(benches: Mapping[str, Mapping[str, Any]]) -> str:
     """Markdown of what `make bench` measured, by the benchmark's name."""
-    grid, shadows, dedup = benches["evaluate_grid"], benches["query_shadows"], benches["deduplicate"]
+    grid, dedup = benches["evaluate_grid"], benches["deduplicate"]
     steps = [
         [f"{case['rows']:,}", name.replace("_", " "), cell(step["seconds"]), f"{step['peak_mib']:,}"]
         for case in (*dedup["ours"], dedup["peer"])
@@ -133,9 +195,7 @@ def performance(benches: Mapping[str, Mapping[str, Any]]) -> str:
         fprs=len(grid["fprs"]),
         sizes=len(grid["sizes"]),
         **{key: grid[key] for key in ("models", "records", "grid_mib")},
-        shadows=shadows["models"],
-        asked=shadows["records"],
-        share=shadows["ratio"]["forward_over_all"],
+        **_engine(benches),
         plan=_table(
             ["config", "jobs", "seconds"],
             [[name, str(one["jobs"]), cell(one["median_seconds"])] for name, one in benches["plan_workflow"].items()],
@@ -143,10 +203,69 @@ def performance(benches: Mapping[str, Mapping[str, Any]]) -> str:
     )
 
 
+def _engine(benches: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The parts of the page that speak of models, by their place in it."""
+    shadows, probe, scale = (benches[name] for name in ("query_shadows", "probe_contexts", "scale_engine"))
+    found = [(one, benches[one]["ratio"]) for one in ENGINE if one in benches]
+    for size in benches.get("leave_one_out", {"sizes": []})["sizes"]:
+        found.append((f"leave_one_out of {size['rows']} rows", size["ratio"]))
+    measured = [[*RATIOS[name], f"{value:.3g}", bench] for bench, ratios in found for name, value in ratios.items()]
+    lines = [
+        [f"{one['part']}: {one['axis']}", f"{one['sizes'][0]:,} to {one['sizes'][-1]:,}"]
+        + [_slope(one.get(of), name) for name in ("seconds", "peak_mib") for of in SLOPES]
+        for one in scale["axes"]
+    ]
+    return {
+        "ratios": _table(["compared", "aim", "measured", "by bench_"], measured),
+        "shadows": shadows["models"],
+        "asked": shadows["records"],
+        "distinct_rows": "{} to {}".format(*probe["distinct"]["context_rows"]),
+        "contexts": probe["distinct"]["contexts"],
+        "changed": probe["manipulations"]["contexts"],
+        "unlike": probe["manipulations"]["contexts_unlike"],
+        "sample": probe["distinct"]["package_timed_on"],
+        "scaling": _table(["what grows", "sizes", "time", "by arithmetic", "memory", "by arithmetic"], lines),
+        "tables": scale["tables_per_pass"],
+        "gpu": _gpu(benches["gpu_grid"]) if "gpu_grid" in benches else NO_GPU,
+    }
+
+
+def _slope(slopes: Mapping[str, float] | None, name: str) -> str:
+    return f"{round(slopes[name], 2) + 0.0:.2f}" if slopes else ""
+
+
+def _gpu(bench: Mapping[str, Any]) -> str:
+    head = ["model", "numbers", "compiled", "rows/s", "TFLOP/s", "of peak", "peak MiB", "bound by", "hours"]
+    lines = [
+        [
+            way["family"],
+            way["dtype"],
+            "yes" if way["compiled"] else "no",
+            f"{way['rows_per_second']:,.0f}",
+            f"{way['tflops']:.3g}",
+            f"{way['share_of_peak']:.0%}" if way["share_of_peak"] else "",
+            f"{way['peak_mib']:,.0f}",
+            way["bound_by"],
+            f"{way['hours_at_target']:.3g}",
+        ]
+        for way in bench["ways"]
+    ]
+    return GPU.format(**bench, table=_table(head, lines))
+
+
+@style.applied
+def draw(path: Path = FIGURE) -> None:
+    """Draw the figure of scaling. It names the digest of its numbers, for files may differ between computers."""
+    source = PROJECT / BENCHES / "scale_engine.json"
+    with replacing(path) as temporary:
+        metadata = style.METADATA["svg"] | {"Description": f"sha256 of {source.name}: {sha256(source)}"}
+        scaling(read_json(source)).savefig(temporary, format="svg", metadata=metadata)
+
+
 def pages() -> dict[Path, str]:
     """Text of each generated page, by its path."""
     source = "results/demo.json"
-    benches = {path.stem: read_json(path) for path in sorted((PROJECT / "results/bench").glob("*.json"))}
+    benches = {path.stem: read_json(path) for path in sorted((PROJECT / BENCHES).glob("*.json"))}
     return {
         PROJECT / "docs/results.md": results(read_json(PROJECT / "docs" / source), source),
         PROJECT / "docs/performance.md": performance(benches),
@@ -158,6 +277,7 @@ def main() -> None:
     for path, text in pages().items():
         with replacing(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
+    draw()
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from memaudit.errors import AuditError
 MOST_OF_POPULATION = 0.05
 SECRETS = ("token", "key", "sig", "signature", "password")
 # What tabicl 2.2.0 and tabpfn 9.2.0 know; families that are asked in one way alone.
-VERSIONS = {"tabicl": ["v1", "v2"], "tabpfn": ["v2", "v2.5", "v2.6", "v3", "v3.5", "v3.5-fast"]}
+VERSIONS = {"tabicl": ["v1", "v1.1", "v2"], "tabpfn": ["v2", "v2.5", "v2.6", "v3", "v3.5", "v3.5-fast"]}
 MODES = {"contexttab": "as_deployed", "text": "raw", "estimator": "raw"}
 CATALOGUES = {"datasets": "config/datasets.yaml", "models": "config/models.yaml"}
 

@@ -225,6 +225,9 @@ class Config(Section):
     data: Data
     datasets: dict[Name, Dataset] = Field(description="catalogue of data sets (config/datasets.yaml)")
     models: dict[Name, Model] = Field(description="catalogue of models (config/models.yaml)")
+    memory_mb: Count = Field(
+        description="MiB that a forward pass of a tabular model may hold beside its weights; no answer depends on it"
+    )
     accept_licences: list[Name] = Field(description="models with `terms` that you have read and accepted")
     lira: Lira
     pretrain: Pretrain

@@ -12,16 +12,31 @@ from memaudit.errors import AuditError
 DAY = np.timedelta64(1, "D")
 
 
+def vocabulary(records: pd.DataFrame, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema with every distinct text of these records as a category of its column, for models that read text.
+
+    For memory alone: a schema on disk holds no text of a user's table.
+    """
+    columns = [
+        column | {"categories": sorted(records[column["name"]].dropna().unique())}
+        if column["type"] == "text"
+        else column
+        for column in schema["columns"]
+    ]
+    return {**schema, "columns": columns}
+
+
 def encode(
-    records: pd.DataFrame, schema: Mapping[str, Any]
+    records: pd.DataFrame, schema: Mapping[str, Any], reads_text: bool = False
 ) -> tuple[NDArray[np.float32], NDArray[np.int64] | NDArray[np.float64]]:
     """Features X (record, column) as float32 and target y (record,): class codes as int64, or numbers as float64.
 
     Numbers stay as they are, categories become their place in the schema's sorted list, dates become days since 1970;
-    what is missing or not in the list becomes NaN. Raises AuditError for text columns and unknown classes.
+    what is missing or not in the list becomes NaN. Text becomes its place in the list of `vocabulary`, for a model that
+    reads it. Raises AuditError for text columns otherwise, and for unknown classes.
     """
     texts = [column["name"] for column in schema["columns"] if column["type"] == "text"]
-    if texts:
+    if texts and not reads_text:
         raise AuditError(f"column {texts[0]!r} is free text, which this model cannot read; `drop` it in the catalogue")
     features = [_numbers(records[column["name"]], column) for column in schema["columns"]]
     target = _numbers(records["target"], schema["target"])
@@ -33,7 +48,7 @@ def encode(
 
 
 def _numbers(values: pd.Series, column: Mapping[str, Any]) -> NDArray[np.float64]:
-    if column["type"] == "categorical":
+    if column["type"] in ("categorical", "text"):
         codes = pd.Index(column["categories"], dtype="str").get_indexer(values)
         return np.where(codes < 0, np.nan, codes)
     if column["type"] == "date":

@@ -9,6 +9,7 @@ from torch import Tensor
 
 LEAST = 1e-4  # least width of a bin between quantiles, in deviations of the context's targets: caps the density
 TAIL_SHARE = 0.1  # quantiles of the outer tenth say how fast a tail falls
+REACH, STEP = 8.0, 0.02  # a normal distribution's outermost border and the width of its bins, in deviations
 
 
 @dataclass(frozen=True)
@@ -56,12 +57,27 @@ class Binned:
         right = ((apart[..., -1:] - apart.flip(-1)[..., 1:outer]) / rise).mean(-1)
         return cls(apart, log_mass, torch.stack([left, right], -1), "exponential")
 
+    @classmethod
+    def from_normal(cls, mean: Tensor, deviation: Tensor) -> "Binned":
+        """Normal distributions (...): fine bins, and exponential tails that begin with the normal's own density."""
+        borders = torch.linspace(-REACH, REACH, round(2 * REACH / STEP) + 1, device=mean.device)
+        squares = torch.cat([(borders[1:] + borders[:-1]) / 2, borders[-1:]]).square()
+        density = -(squares + math.log(2 * math.pi)) / 2
+        beyond = torch.special.log_ndtr(borders[:1])
+        log_mass = torch.cat([beyond, density[:-1] + math.log(STEP), beyond]).log_softmax(-1)
+        fall, shape = (beyond - density[-1]).exp(), mean.shape
+        parts = (part.expand(*shape, -1) for part in (borders, log_mass, fall.expand(2)))
+        return cls(*parts, "exponential").scaled(deviation[..., None], mean[..., None])
+
     def scaled(self, scale: Tensor, shift: Tensor) -> "Binned":
-        """The distribution of scale * Y + shift; scale > 0 and shift broadcast to (..., 1)."""
-        return Binned(self.borders * scale + shift, self.log_mass, self.scales * scale, self.tail)
+        """The distribution of scale * Y + shift, in float64; scale > 0 and shift broadcast to (..., 1)."""
+        # Prices around 500,000 leave float32 no digits for the borders of narrow bins.
+        borders, scales = self.borders.double(), self.scales.double()
+        return Binned(borders * scale + shift, self.log_mass.double(), scales * scale, self.tail)
 
     def log_density(self, y: Tensor) -> Tensor:
         """Log density, in nats per unit of the target, at y (..., k): k values a query. Returns (..., k)."""
+        y = y.to(self.borders)
         place = torch.searchsorted(self.borders.contiguous(), y.contiguous())
         log_mass = self.log_mass.gather(-1, place)
         widths = self.borders.diff(dim=-1)

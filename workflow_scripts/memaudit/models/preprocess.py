@@ -1,7 +1,11 @@
-"""The one scaling of features, shared by pre-training and inference."""
+"""Scaling of features and targets by their context: our own, which pre-training shares, and the tabicl package's."""
 
 import torch
 from torch import Tensor
+
+EPSILON = 1e-6  # least deviation, as in the package
+FARTHEST = 100.0  # deviations at which the package cuts
+OUTLIER = 4.0  # deviations beyond which the package counts a cell as an outlier
 
 
 def standardize(context_x: Tensor, query_x: Tensor, clip: float = 6.0) -> tuple[Tensor, Tensor]:
@@ -23,3 +27,53 @@ def standardize(context_x: Tensor, query_x: Tensor, clip: float = 6.0) -> tuple[
         return clip * torch.tanh(z / clip)
 
     return scale(context_x), scale(query_x)
+
+
+def package_view(context_x: Tensor, query_x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The one view of tabicl 2.2.0 without a power transform: what its estimators do to an array (_sklearn).
+
+    context_x (B, n, d) and query_x (B, m, d), NaN = missing. Returns both in the same shapes, float32, and kept (B, d),
+    the columns that the package shows its module. A missing cell becomes the context's mean (0 in a column without any
+    value); a column that is constant in the context is dropped, but where all are, the first stays; a column is scaled
+    by mean and deviation and cut at FARTHEST; beyond OUTLIER deviations of what is no outlier it grows as a logarithm.
+    Statistics are float64.
+    """
+    context, query = context_x.double(), query_x.double()
+    seen = ~context.isnan()
+    mean = torch.where(seen, context, 0).sum(1, keepdim=True) / seen.sum(1, keepdim=True).clamp(min=1)
+    context, query = torch.where(seen, context, mean), torch.where(query.isnan(), mean, query)
+    kept = (context != context[:, :1]).any(1) | (context.shape[1] == 1)
+    kept[:, 0] |= ~kept.any(1)
+    centre, scale = context.mean(1, keepdim=True), context.std(1, correction=0, keepdim=True) + EPSILON
+    context, query = (((x - centre) / scale).clamp(-FARTHEST, FARTHEST) for x in (context, query))
+    low, high = _bounds(context, *_bounds(context))
+
+    def soft_cut(x: Tensor) -> Tensor:
+        x = torch.maximum(low - x.abs().log1p(), x)
+        return torch.minimum(high + x.abs().log1p(), x).float()
+
+    return soft_cut(context), soft_cut(query), kept
+
+
+def _bounds(x: Tensor, low: Tensor | float = -torch.inf, high: Tensor | float = torch.inf) -> tuple[Tensor, Tensor]:
+    """OUTLIER deviations (B, 1, d) on either side of the mean of the cells of x (B, n, d) within bounds."""
+    within = (x >= low) & (x <= high)
+    count = within.sum(1, keepdim=True)
+    mean = torch.where(within, x, 0).sum(1, keepdim=True) / count
+    freedom = (count - 1).clamp(min=1)
+    variance = torch.where(within, x - mean, 0).square().sum(1, keepdim=True) / freedom
+    # Clamped before the root, which has no derivative at 0.
+    deviation = variance.clamp(min=EPSILON**2).sqrt()
+    return mean - OUTLIER * deviation, mean + OUTLIER * deviation
+
+
+def target_scale(context_y: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean and standard deviation (B, 1) of numbers (B, n), float32; 1 where all are equal.
+
+    As scikit-learn's StandardScaler, with which tabicl scales targets: float64, and equal means equal but for rounding.
+    """
+    y = context_y.double()
+    mean, variance = y.mean(1, keepdim=True), y.var(1, correction=0, keepdim=True)
+    rounding = y.shape[1] * torch.finfo(y.dtype).eps
+    constant = variance <= rounding * variance + (rounding * mean).square()
+    return mean.float(), torch.where(constant, 1, variance.sqrt()).float()

@@ -24,6 +24,7 @@ from memaudit.errors import AuditError
 from memaudit.io import replacing
 from memaudit.models.preprocess import standardize
 from memaudit.models.prior import Shape, tables
+from memaudit.models.tabicl import pinball
 
 FAR = 20.0  # deviations from the mean: farther numbers would rule a batch's loss
 Settings = Mapping[str, Any]
@@ -63,19 +64,12 @@ def scale_targets(context_y: Tensor, query_y: Tensor) -> tuple[Tensor, Tensor]:
 def loss_of(model: TabICL, x: Tensor, context_y: Tensor, query_y: Tensor) -> Tensor:
     """Mean loss of the query rows: pinball over all quantiles, or cross-entropy over the classes of the context."""
     if not model.max_classes:
-        return pinball(model(x, context_y), query_y)
+        return pinball(model(x, context_y), query_y).mean()
     logits = model(x, context_y.float())
     absent = torch.arange(logits.shape[2]) > context_y.amax(1)[:, None, None]
     return nn.functional.cross_entropy(
         logits.masked_fill(absent, -1e9).flatten(0, 1), query_y.flatten(), ignore_index=-1
     )
-
-
-def pinball(quantiles: Tensor, y: Tensor) -> Tensor:
-    """Mean pinball loss of quantiles (B, m, K) at the levels 1/(K+1) .. K/(K+1) for the numbers y (B, m)."""
-    levels = torch.linspace(0, 1, quantiles.shape[-1] + 2, device=quantiles.device)[1:-1]
-    error = y[..., None] - quantiles
-    return torch.maximum(levels * error, (levels - 1) * error).mean()
 
 
 def learning_rate(step: int, steps: int, optimiser: Settings) -> float:

@@ -31,6 +31,7 @@ class TabularModel(Protocol):
     task: Literal["classification", "regression"]
     mode: Mode
     limits: Limits
+    reads_text: bool  # else a column of free text is refused
 
     @classmethod
     def load(

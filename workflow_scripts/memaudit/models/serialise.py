@@ -1,4 +1,4 @@
-"""Records of a table as text, after TabLLM (Hegselmann et al. 2023, section 3.1): text template and list template.
+"""Records of a table as text, after TabLLM (Hegselmann et al. 2023): text template and list template. Text as tokens.
 
 Names come from data and are text only: they fill places in fixed sentences, never the other way round, and each is
 brought onto one line, so that no name can begin a record or an answer of its own.
@@ -6,10 +6,12 @@ brought onto one line, so that no name can begin a record or an answer of its ow
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from transformers import PreTrainedTokenizerBase
 
 from memaudit.errors import AuditError
 
@@ -75,6 +77,66 @@ class Serialiser:
         return [question + self.answer(code) for question, code in zip(self.questions(x), y, strict=True)]
 
 
+@dataclass(frozen=True)
+class Context:
+    """Labelled records. rows: the record that each token belongs to; -1: the instruction. classes: of its labels."""
+
+    text: str
+    tokens: list[int]
+    rows: list[int]
+    classes: list[int]
+
+
+@dataclass(frozen=True)
+class Question:
+    """keep: leading tokens shared with the context. tail: the others. answers: tokens of the context's classes."""
+
+    keep: int
+    tail: list[int]
+    answers: list[list[int]]
+
+
+class Prompter:
+    """Contexts and questions as tokens of a language model that takes at most `most` of them (None: no limit).
+
+    Marks of the tokenizer that stand in the data are read as text. Where the tokenizer begins a text with a mark of its
+    own, so does every prompt.
+    """
+
+    def __init__(self, serialiser: Serialiser, tokenizer: PreTrainedTokenizerBase, most: int | None):
+        self.serialiser, self.tokenizer, self.most = serialiser, tokenizer, most
+        empty = tokenizer("")["input_ids"]
+        self._start = empty[:1] if empty[:1] == [tokenizer.bos_token_id] else []
+
+    def context(self, x: NDArray[np.float32], y: NDArray[np.int64]) -> Context:
+        """Rows (n, d) with their class codes (n,), after the instruction."""
+        parts = [self.serialiser.instruction(), *self.serialiser.examples(x, y)]
+        text = "".join(parts)
+        cut = self.tokenizer(text, add_special_tokens=False, split_special_tokens=True, return_offsets_mapping=True)
+        starts = np.cumsum([0, *map(len, parts[:-1])])
+        rows = np.searchsorted(starts, [begin for begin, _ in cut["offset_mapping"]], "right") - 2
+        tokens = self._start + cut["input_ids"]
+        return Context(text, tokens, [-1] * len(self._start) + rows.tolist(), np.unique(y).tolist())
+
+    def questions(self, context: Context, x: NDArray[np.float32]) -> list[Question]:
+        """Rows (m, d) after a context. Raises AuditError for one that is too long."""
+        answers = [self.serialiser.answer(code) for code in context.classes]
+        questions = []
+        for asked in self.serialiser.questions(x):
+            # Text is cut into tokens as a whole: at a seam the tokenizer may merge what stands on both sides.
+            texts = [context.text + asked + answer for answer in ("", *answers)]
+            cut = self.tokenizer(texts, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+            prompt, *full = [self._start + tokens for tokens in cut]
+            if self.most and (longest := max(map(len, full))) > self.most:
+                raise AuditError(
+                    f"a prompt has {longest} tokens, the model takes at most {self.most}; take fewer context rows"
+                )
+            seam = min(_shared(prompt, tokens) for tokens in full)
+            keep = min(_shared(context.tokens, prompt), seam - 1)
+            questions.append(Question(keep, prompt[keep:seam], [tokens[seam:] for tokens in full]))
+        return questions
+
+
 def readable(schema: Mapping[str, Any]) -> None:
     """Raise AuditError if a column is free text without a list of its values, which an encoded table does not hold."""
     for column in schema["columns"]:
@@ -101,7 +163,7 @@ def names(column: Mapping[str, Any], codes: NDArray[np.float32]) -> list[str | N
     wrong = (places != np.floor(places)) | (places < 0) | (places >= len(listed))
     if (wrong & ~missing).any():
         raise AuditError(
-            f"column {column['name']!r}: a code is no place in its list of {len(listed)} categories; encode by this schema"
+            f"column {column['name']!r}: a code is no place in its {len(listed)} categories; encode by this schema"
         )
     return [None if gap else listed[int(place)] for gap, place in zip(missing, places, strict=True)]
 
@@ -119,3 +181,8 @@ def one_line(name: str) -> str:
 
 def _date(time: np.datetime64) -> str | None:
     return None if np.isnat(time) else str(time).removesuffix("T00:00:00")
+
+
+def _shared(one: list[int], other: list[int]) -> int:
+    """How many leading tokens are the same."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))

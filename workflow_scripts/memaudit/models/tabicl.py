@@ -1,67 +1,207 @@
-"""TabICL (Qu et al. 2025): column embedding, row interaction, in-context learning. One raw view, fp32."""
+"""TabICL (Qu et al. 2025, 2026): column embedding, row interaction, in-context learning. One raw view, fp32."""
 
+import math
+import re
+import struct
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any, Literal
 
 import torch
 from tabicl._model.tabicl import TabICL
-from torch import Tensor
+from torch import Tensor, nn
 
 from memaudit.errors import AuditError
-from memaudit.models.preprocess import standardize
+from memaudit.models.files import the_file
+from memaudit.models.predictive import Binned
+from memaudit.models.preprocess import package_view, standardize, target_scale
+from memaudit.models.protocol import Limits, Mode
+
+# v1 embeds columns without their target; v1.1 is the same with other weights, which only the file's name tells.
+TARGET_AWARE = {"v1": False, "v1.1": False, "v2": True}
+NAMED = re.compile(r"-(v\d(?:\.\d)?)-\d{8}")  # in the name of every file that the makers publish
+UNREADABLE = (OSError, RuntimeError, LookupError, ValueError, TypeError, EOFError, UnpicklingError, struct.error)
 
 
 class TabICLBranch:
-    """`raw` mode: the module itself, one view, no shuffles, no ensemble. Queries do not see each other."""
+    """`raw` mode of TabICL v1 and v2: the module itself, one view, no shuffles, no ensemble. A `Network`.
 
-    mode = "raw"
+    Queries do not see each other. Ordinal codes are numbers to TabICL. Of its classes a context may hold at most
+    `max_classes`: the package's hierarchy of classes asks the module several times, and is no part of this mode.
+    """
 
-    def __init__(self, module: TabICL, device: str):
+    mode: Mode = "raw"
+    reads_text = False
+
+    def __init__(self, module: TabICL, device: str, clip: float | None = None):
+        """clip: of the scaling that a checkpoint of our own was trained with; None: the package's scaling."""
         # In train() the package's module is a plain differentiable forward pass in the dtype of its weights; in eval()
         # a manager batches, offloads and casts to bf16. The two agree as long as there is no dropout.
-        self.module = module.to(device).train()
+        self.module = _without_reserved_columns(module.to(device).train())
         self.device = device
-        self.max_classes: int = module.max_classes
+        self.clip = clip
+        self.limits = Limits(rows=None, features=None, classes=module.max_classes)
+        self.task: Literal["classification", "regression"] = "classification" if module.max_classes else "regression"
 
     @classmethod
-    def load(cls, checkpoint: str | Path, device: str) -> "TabICLBranch":
-        """Read a checkpoint in the package's format: `config` and `state_dict`, tensors only.
+    def load(
+        cls, weights: Path, card: Mapping[str, Any], device: str, schema: Mapping[str, Any] | None = None
+    ) -> "TabICLBranch":
+        """See TabularModel. The folder holds one checkpoint in the package's format: `config` and `state_dict`."""
+        if unknown := set(card["options"]) - {"clip"}:
+            raise AuditError(f"options: TabICL has no {', '.join(sorted(unknown))}; it has clip")
+        clip = card["options"].get("clip")
+        if clip is not None and not (isinstance(clip, int | float) and clip > 0):
+            raise AuditError(f"options: clip is {clip!r}; say a number above 0, in deviations")
+        file = the_file(weights)
+        branch = cls(_module(file), device, clip)
+        if branch.task != card["task"]:
+            raise AuditError(f"{file}: a TabICL for {branch.task}, not for {card['task']}; change the model's `task`")
+        _check_version(file, branch.module, card["version"])
+        return branch
 
-        Raises AuditError if the file is no TabICL classifier.
+    def forward(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
+        """See Network. Logits stand at their class's code, as in `logits`; a regression head has K quantiles.
+
+        The quantiles are of the levels 1/(K+1) .. K/(K+1), in deviations of the context's targets, and may cross.
         """
-        try:
-            content = torch.load(checkpoint, map_location="cpu", weights_only=True)
-            module = TabICL(**{**content["config"], "dropout": 0.0})
-            module.load_state_dict(content["state_dict"])
-        except (
-            OSError,
-            RuntimeError,
-            KeyError,
-            ValueError,
-            TypeError,
-            EOFError,
-            torch.serialization.pickle.UnpicklingError,
-        ) as error:
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise AuditError(
-                f"{checkpoint}: no TabICL checkpoint ({reason}); give a file of the tabicl package"
-            ) from error
-        if module.max_classes == 0:
-            raise AuditError(f"{checkpoint}: a TabICL regressor; a classifier is needed here")
-        return cls(module.float(), device)
+        outputs = self._answers(context_x, context_y, query_x, self.module)
+        if self.task == "regression":
+            return outputs
+        present = [torch.unique(labels).to(self.device) for labels in context_y]
+        most = max(self.limits.classes, *(int(known[-1]) + 1 for known in present))
+        logits = outputs.new_full((*outputs.shape[:2], most), -torch.inf)
+        for table, known in enumerate(present):
+            logits[table, :, known] = outputs[table, :, : len(known)]
+        return logits
+
+    def loss(self, outputs: Tensor, context_y: Tensor, query_y: Tensor) -> Tensor:
+        """See Network. Cross-entropy over the classes of the context, in nats; infinite for a class that it lacks.
+
+        Regression: mean pinball loss over the quantiles, in deviations of the context's targets.
+        """
+        query_y = query_y.to(self.device)
+        if self.task == "classification":
+            return nn.functional.cross_entropy(outputs.transpose(1, 2), query_y, reduction="none")
+        mean, deviation = (part.to(self.device) for part in target_scale(context_y))
+        return pinball(outputs, (query_y - mean) / deviation).mean(-1)
 
     def logits(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
-        """See TabularModel. Columns are scaled by their context's mean and deviation.
+        """See TabularModel. Raises AuditError for a context of more classes than the head has."""
+        return self.forward(context_x, context_y, query_x)
 
-        The module knows classes 0 .. K-1 that all stand in the context: others are numbered so, and a class that the
-        context lacks has the logit -inf.
-        """
-        context_x, query_x = standardize(context_x.to(self.device), query_x.to(self.device))
-        present = [torch.unique(labels) for labels in context_y]
-        codes = torch.stack(
-            [torch.searchsorted(known, labels) for known, labels in zip(present, context_y, strict=True)]
-        )
-        answers = self.module(torch.cat([context_x, query_x], 1).float(), codes.to(self.device).float())
-        logits = torch.full_like(answers, -torch.inf)
-        for row, known in enumerate(present):
-            logits[row, :, known] = answers[row, :, : len(known)]
-        return logits
+    def distribution(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Binned:
+        """See TabularModel."""
+        mean, deviation = (part.to(self.device)[..., None] for part in target_scale(context_y))
+        return Binned.from_quantiles(self.forward(context_x, context_y, query_x)).scaled(deviation, mean)
+
+    def embeddings(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
+        """See Network. What the decoder reads, after the last normalisation."""
+
+        def ask(x: Tensor, y: Tensor) -> Tensor:
+            (rows,) = self._input_of(self.module.icl_predictor.decoder, x, y)
+            return rows[:, y.shape[1] :]
+
+        return self._answers(context_x, context_y, query_x, ask)
+
+    def attention(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
+        """See Network. Of the last block of in-context learning."""
+        layer = self.module.icl_predictor.tf_icl.blocks[-1].attn
+
+        def ask(x: Tensor, y: Tensor) -> Tensor:
+            rows, keys, values = self._input_of(layer, x, y)
+            return _weights(layer, rows[:, y.shape[1] :], keys, values)
+
+        return self._answers(context_x, context_y, query_x, ask)
+
+    def _input_of(self, layer: nn.Module, x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+        """Run the module on tables; return the arguments that reach a layer."""
+        seen: list[tuple[Tensor, ...]] = []
+        hook = layer.register_forward_pre_hook(lambda _, arguments: seen.append(arguments))
+        try:
+            self.module(x, y)
+        finally:
+            hook.remove()
+        return seen[-1]
+
+    def _answers(
+        self, context_x: Tensor, context_y: Tensor, query_x: Tensor, ask: Callable[[Tensor, Tensor], Tensor]
+    ) -> Tensor:
+        """ask(x (b, n + m, columns), y (b, n)) of all tables, scaled: those that keep the same columns at once."""
+        context_x, query_x = context_x.to(self.device), query_x.to(self.device)
+        y = self._targets(context_y).to(self.device)
+        if self.clip is not None:
+            return ask(torch.cat(standardize(context_x, query_x, self.clip), 1).float(), y)
+        *parts, kept = package_view(context_x, query_x)
+        x = torch.cat(parts, 1)
+        patterns, group = torch.unique(kept, dim=0, return_inverse=True)
+        members = [torch.nonzero(group == number)[:, 0] for number in range(len(patterns))]
+        answers = [ask(x[at][..., columns], y[at]) for at, columns in zip(members, patterns, strict=True)]
+        return torch.cat(answers)[torch.cat(members).argsort()]
+
+    def _targets(self, context_y: Tensor) -> Tensor:
+        """Targets (B, n) as the module reads them: in deviations, or classes that are numbered 0 .. K-1 per table."""
+        if self.task == "regression":
+            mean, deviation = target_scale(context_y)
+            return ((context_y - mean) / deviation).float()
+        codes = torch.stack([torch.unique(labels, return_inverse=True)[1] for labels in context_y])
+        if codes.max() >= self.limits.classes:
+            raise AuditError(
+                f"a context of {int(codes.max()) + 1} classes: this TabICL knows {self.limits.classes} in raw mode; "
+                "choose a table with fewer, or mode as_deployed"
+            )
+        return codes.float()
+
+
+def pinball(quantiles: Tensor, y: Tensor) -> Tensor:
+    """Pinball loss (B, m, K) of quantiles (B, m, K) at the levels 1/(K+1) .. K/(K+1) for the numbers y (B, m)."""
+    levels = torch.linspace(0, 1, quantiles.shape[-1] + 2, device=quantiles.device)[1:-1]
+    error = y[..., None] - quantiles
+    return torch.maximum(levels * error, (levels - 1) * error)
+
+
+def _module(file: Path) -> TabICL:
+    """Read a checkpoint, tensors and plain values only. Raises AuditError if it is no TabICL."""
+    try:
+        content = torch.load(file, map_location="cpu", weights_only=True)
+        module = TabICL(**{**content["config"], "dropout": 0.0})
+        module.load_state_dict(content["state_dict"])
+    except UNREADABLE as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise AuditError(f"{file}: no TabICL checkpoint ({reason}); give a file of the tabicl package") from error
+    return module.float()
+
+
+def _without_reserved_columns(module: TabICL) -> TabICL:
+    """The module, its column embedding without the work on columns that it reserves and overwrites later.
+
+    With a target-aware embedding the package fills them with targets and computes them in full; the answers are the
+    same to the bit, and small tables take up to half the time.
+    """
+    reserved, module.col_embedder.reserve_cls_tokens = module.col_embedder.reserve_cls_tokens, 0
+    module.col_embedder.register_forward_hook(lambda _, __, cells: nn.functional.pad(cells, (0, 0, reserved, 0)))
+    return module
+
+
+def _check_version(file: Path, module: TabICL, version: str | None) -> None:
+    """Raise AuditError for a version that is not known, or that architecture or name contradict; None says nothing."""
+    if version is None:
+        return
+    if version not in TARGET_AWARE:
+        raise AuditError(f"version: there is no TabICL {version}; say one of {', '.join(TARGET_AWARE)}, or nothing")
+    match = NAMED.search(file.name)
+    found = match[1] if match else version
+    if module.col_target_aware != TARGET_AWARE[version]:
+        found = "v2" if module.col_target_aware else "v1"
+    if found != version:
+        raise AuditError(f"{file}: a TabICL {found}, where {version} is said; change the model's `version`")
+
+
+def _weights(layer: nn.Module, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+    """Attention (B, m, n) of rows (B, m, e) on context rows (B, n, e), mean over heads, as the layer computes it."""
+    q, k, _ = nn.functional._in_projection_packed(queries, keys, values, layer.in_proj_weight, layer.in_proj_bias)
+    q, k = (part.unflatten(-1, (layer.num_heads, -1)).transpose(1, 2) for part in (q, k))
+    if layer.ssmax_layer is not None:
+        q = layer.ssmax_layer(q, k.shape[-2])
+    return (q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])).softmax(-1).mean(1)

@@ -4,21 +4,20 @@ Any causal language model of `transformers` serves, from a local folder. The con
 values are kept; every question goes on from there as if it were alone. Only questions of equal length share a forward
 pass and only answers are padded, at their end, where causal attention does not look: padding changes nothing.
 
-A class scores the log-probability of all tokens of its name (and of the end of the line) after the question.
-Regression is refused: a language model has no head for numbers, and to score the context's own targets as candidates
-would give a member's exact target a bin of its own, so that the candidates and not the model would tell membership.
+A class scores the log-probability of all tokens of its name, and of the end of the line, after the question.
+Regression is refused. A language model has no head for numbers, and to score the context's own targets as candidates
+would give a member's exact target a bin of its own: the candidates, not the model, would tell membership.
 """
 
-import os
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
 from torch import Tensor, nn
 from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
@@ -26,32 +25,23 @@ from transformers.modeling_outputs import CausalLMOutputWithPast
 
 from memaudit.errors import AuditError
 from memaudit.models.protocol import Limits, Mode
-from memaudit.models.serialise import Serialiser
+from memaudit.models.serialise import Context, Prompter, Question, Serialiser
 
-OPTIONS: dict[str, tuple[type, Any]] = {"serialisation": (str, "template"), "normalise": (bool, False)}
-OPTIONS["max_tokens"] = (int, None)
-TOKENS = 16384  # tokens of a forward pass, those that are kept included: bounds memory
+OPTIONS = {"serialisation": "template", "normalise": False, "max_tokens": 0}  # 0: the model's own limit
+TOKENS = 16384  # most tokens of a forward pass, those kept from the context included: bounds memory
 Layers = list[tuple[Tensor, Tensor]]  # keys and values (b, heads, tokens, size) of every layer
-
-
-@dataclass(frozen=True)
-class Question:
-    """keep: leading tokens that it shares with the context. tail: its other tokens. answers: tokens of each class."""
-
-    keep: int
-    tail: list[int]
-    answers: list[list[int]]
 
 
 class TextBranch:
     """A causal language model, fp32, without dropout. One view and nothing drawn: both modes are the same.
 
-    Options: `serialisation`, template or list; `normalise`, divide a score by its number of tokens; `max_tokens`, a
-    limit under the model's own.
+    Options: `serialisation`, template or list; `normalise`, whether a score is divided by its number of tokens;
+    `max_tokens`, a limit below the model's own.
     """
 
     task = "classification"
-    limits = Limits(None, None, None)  # the tokens of a prompt are limited: see `forward`
+    reads_text = True
+    limits = Limits(None, None, None)  # a prompt's tokens are what is limited: see `forward`
 
     def __init__(
         self,
@@ -61,27 +51,30 @@ class TextBranch:
         device: str,
         mode: Mode = "raw",
         normalise: bool = False,
-        max_tokens: int | None = None,
+        max_tokens: int = 0,
     ):
         self.module = module.eval().to(device)
         self.device, self.mode = device, mode
-        self.serialiser, self.normalise = serialiser, normalise
         own = getattr(module.config.get_text_config(), "max_position_embeddings", None)
-        self.most = min((most for most in (own, max_tokens) if most), default=None)
-        self._tokenizer = tokenizer
-        empty = tokenizer("")["input_ids"]
-        self._start = empty[:1] if empty[:1] == [tokenizer.bos_token_id] else []
+        most = min((most for most in (own, max_tokens) if most), default=None)
+        self.prompter = Prompter(serialiser, tokenizer, most)
+        self._normalise = normalise
 
     @classmethod
-    def load(cls, weights: Path, card: Mapping[str, Any], device: str, schema: Mapping[str, Any] | None) -> "TextBranch":
-        """See TabularModel. `weights`: config.json, tokenizer.json and *.safetensors; nothing else is opened.
+    def load(
+        cls, weights: Path, card: Mapping[str, Any], device: str, schema: Mapping[str, Any] | None
+    ) -> "TextBranch":
+        """See TabularModel. `weights` holds config.json, tokenizer.json and *.safetensors; nothing is unpickled or run.
 
-        Raises AuditError also for regression, for a missing schema and for a table that cannot be read as text.
+        Raises AuditError also for regression, a missing schema, and a table that cannot be read as text.
         """
+        where = card["name"]
         if card["task"] != "classification":
-            raise AuditError(f"{card['name']}: a language model has no head for numbers; choose a tabular model")
+            raise AuditError(
+                f"{where}: a language model has no head for numbers; choose a tabular model for regression"
+            )
         if schema is None:
-            raise AuditError(f"{card['name']}: a language model reads names and categories; give the table's schema")
+            raise AuditError(f"{where}: a language model reads names and categories; give the table's schema")
         options = _options(card)
         serialiser = Serialiser.of(schema, options.pop("serialisation"))
         return cls(_module(weights), _tokenizer(weights), serialiser, device, card["mode"], **options)
@@ -92,67 +85,186 @@ class TextBranch:
         return self.forward(context_x, context_y, query_x)
 
     def forward(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
-        """Scores (B, m, C) in nats, log-probabilities of the classes' names, differentiable in the weights.
+        """Log-probabilities (B, m, C) of the classes' names, in nats (a token, if normalised), with their gradients.
 
         Raises AuditError for a prompt that is longer than the model takes.
         """
-        return torch.stack([self._scores(*table) for table in zip(context_x, context_y, query_x, strict=True)])
+        answers = self._asked(context_x, context_y, query_x, self._answers)
+        scores = [one.new_full((len(one), len(self.prompter.serialiser.classes)), -torch.inf) for one in answers]
+        for one, labels, answer in zip(scores, context_y, answers, strict=True):
+            one[:, labels.unique().to(one.device)] = answer
+        return torch.stack(scores)
 
     def loss(self, outputs: Tensor, context_y: Tensor, query_y: Tensor) -> Tensor:
-        """Cross-entropy (B, m) of the true class among the context's classes, in nats."""
+        """Cross-entropy (B, m) of the true class among the classes of the context, in nats."""
         return nn.functional.cross_entropy(outputs.transpose(1, 2), query_y.to(outputs.device), reduction="none")
 
     @torch.no_grad()
     def embeddings(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
         """Last hidden state of every question's last token, before its answer: (B, m, e)."""
-        return torch.stack([self._states(*table) for table in zip(context_x, context_y, query_x, strict=True)])
+
+        def look(_context: Context, _questions: list[Question], said: CausalLMOutputWithPast) -> Tensor:
+            return said.hidden_states[-1][:, -1]
+
+        return torch.stack(self._asked(context_x, context_y, query_x, look, output_hidden_states=True))
 
     @torch.no_grad()
     def attention(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
         """Attention of every question's last token on the tokens of each context row: (B, m, n), sums to 1 over rows.
 
-        Last layer, mean over heads; what falls on the instruction and the question itself is left out. Only plain
-        ("eager") attention says its weights: the model is switched to it meanwhile.
+        Last layer, mean over heads; what falls on the instruction and on the question itself is left out. Only plain
+        ("eager") attention tells its weights: the model is switched to it meanwhile. Raises AuditError where the last
+        layer's window ends before the context.
         """
         with _eager(self.module):
-            return torch.stack([self._weights(*table) for table in zip(context_x, context_y, query_x, strict=True)])
+            return torch.stack(self._asked(context_x, context_y, query_x, _on_rows, output_attentions=True))
 
-    def _scores(self, x: Tensor, y: Tensor, queries: Tensor) -> Tensor:
-        classes = y.unique().to(self.device)
-        scores = torch.full((len(queries), len(self.serialiser.classes)), -torch.inf, device=self.device)
-        for rows, questions, said in self._ask(x, y, queries):
-            scores[rows[:, None], classes] = self._answers(questions, said)
-        return scores
+    def _asked(
+        self,
+        context_x: Tensor,
+        context_y: Tensor,
+        query_x: Tensor,
+        look: Callable[[Context, list[Question], CausalLMOutputWithPast], Tensor],
+        **wanted: bool,
+    ) -> list[Tensor]:
+        """What `look` finds in the model's output at each question's last token, per context: (m, ...)."""
+        found = []
+        for x, y, queries in zip(context_x, context_y, query_x, strict=True):
+            context = self.prompter.context(x.cpu().numpy(), y.cpu().numpy())
+            asked = self.prompter.questions(context, queries.cpu().numpy())
+            places, parts = [], []
+            for rows, questions, said in self._read(context, asked, wanted):
+                places += rows
+                parts.append(look(context, questions, said))
+            found.append(torch.cat(parts)[np.argsort(places)])
+        return found
 
-    def _states(self, x: Tensor, y: Tensor, queries: Tensor) -> Tensor:
-        asked = list(self._ask(x, y, queries, output_hidden_states=True))
-        states = torch.cat([said.hidden_states[-1][:, -1] for _, _, said in asked])
-        return states[torch.cat([rows for rows, _, _ in asked]).argsort()]
+    def _read(
+        self, context: Context, questions: list[Question], wanted: Mapping[str, bool]
+    ) -> Iterator[tuple[list[int], list[Question], CausalLMOutputWithPast]]:
+        """The model's output at the last token of each question, for batches of equal length, with their places."""
+        tokens = torch.tensor([context.tokens], device=self.device)
+        said = self.module(input_ids=tokens, past_key_values=DynamicCache(), use_cache=True, logits_to_keep=1)
+        layers = _layers(said)
+        alike = defaultdict(list)
+        for place, question in enumerate(questions):
+            alike[question.keep, len(question.tail)].append(place)
+        for (keep, length), places in alike.items():
+            size = max(1, TOKENS // (keep + length))
+            for rows in (places[i : i + size] for i in range(0, len(places), size)):
+                tails = torch.tensor([questions[row].tail for row in rows], device=self.device)
+                kept = [[half[:, :, :keep].expand(len(rows), -1, -1, -1) for half in layer] for layer in layers]
+                said = self.module(
+                    input_ids=tails, past_key_values=DynamicCache(kept), use_cache=True, logits_to_keep=1, **wanted
+                )
+                yield rows, [questions[row] for row in rows], said
 
-    def _weights(self, x: Tensor, y: Tensor, queries: Tensor) -> Tensor:
-        examples = self._examples(x, y)
-        starts = np.cumsum([len(self.serialiser.instruction()), *map(len, examples[1:])])
-        _, offsets = self._tokens(self.serialiser.instruction() + "".join(examples[1:]))
-        raise NotImplementedError
-
-    def _answers(self, questions: list[Question], said: CausalLMOutputWithPast) -> Tensor:
-        """Scores (b, classes of the context) of the answers to b questions, of which the model has read the last token."""
+    def _answers(self, context: Context, questions: list[Question], said: CausalLMOutputWithPast) -> Tensor:
+        """Scores (b, classes of the context) of the answers to b questions that were read to their last token."""
         answers = [torch.tensor(answer) for question in questions for answer in question.answers]
         lengths = torch.tensor([len(answer) for answer in answers], device=self.device)
         tokens = nn.utils.rnn.pad_sequence(answers, batch_first=True).to(self.device)
-        owners = torch.arange(len(questions), device=self.device).repeat_interleave(len(questions[0].answers))
-        scores = said.logits[:, -1].log_softmax(-1)[owners, tokens[:, 0]]
+        owners = torch.arange(len(questions), device=self.device).repeat_interleave(len(context.classes))
+        first = said.logits[:, -1].log_softmax(-1)[owners, tokens[:, 0]]
         layers = _layers(said)
         size = max(1, TOKENS // (layers[0][0].shape[2] + tokens.shape[1]))
-        follow = [self._follow(layers, *part) for part in zip(owners.split(size), tokens.split(size), strict=True)]
+        parts = zip(owners.split(size), tokens.split(size), strict=True)
+        rest = torch.cat([self._rest(layers, *part) for part in parts])
         inside = torch.arange(1, tokens.shape[1], device=self.device) < lengths[:, None]
-        scores = scores + torch.where(inside, torch.cat(follow), 0).sum(1)
-        return (scores / lengths if self.normalise else scores).view(len(questions), -1)
+        scores = first + torch.where(inside, rest, 0).sum(1)
+        return (scores / lengths if self._normalise else scores).view(len(questions), -1)
 
-    def _follow(self, layers: Layers, owners: Tensor, tokens: Tensor) -> Tensor:
-        """Log-probabilities (p, length - 1) of every token of p answers but the first, after their owners' questions."""
+    def _rest(self, layers: Layers, owners: Tensor, tokens: Tensor) -> Tensor:
+        """Log-probabilities (p, length - 1) of the tokens of p answers but for the first, after their questions."""
         if tokens.shape[1] == 1:
-            return torch.empty(len(tokens), 0, device=self.device)
+            return tokens.new_empty(len(tokens), 0, dtype=torch.float32)
         past = DynamicCache([(keys[owners], values[owners]) for keys, values in layers])
         logits = self.module(input_ids=tokens[:, :-1], past_key_values=past, use_cache=True).logits
         return logits.log_softmax(-1).gather(-1, tokens[:, 1:, None])[..., 0]
+
+
+def _on_rows(context: Context, questions: list[Question], said: CausalLMOutputWithPast) -> Tensor:
+    """Attention (b, n) of the last token on the context's rows."""
+    weights = said.attentions[-1][:, :, -1].mean(1)
+    rows = torch.tensor(context.rows[: questions[0].keep], device=weights.device) + 1
+    sums = weights.new_zeros(len(weights), max(context.rows) + 2).index_add(1, rows, weights[:, : len(rows)])[:, 1:]
+    total = sums.sum(1, keepdim=True)
+    if not total.all():
+        raise AuditError("attention: the last layer's window ends before the context; choose a model without a window")
+    return sums / total
+
+
+def _layers(said: CausalLMOutputWithPast) -> Layers:
+    return [(layer.keys, layer.values) for layer in said.past_key_values.layers]
+
+
+@contextmanager
+def _eager(module: PreTrainedModel) -> Iterator[None]:
+    usual = module.config._attn_implementation
+    module.set_attn_implementation("eager")
+    try:
+        yield
+    finally:
+        module.set_attn_implementation(usual)
+
+
+def _options(card: Mapping[str, Any]) -> dict[str, Any]:
+    given = card["options"]
+    for name, value in given.items():
+        if name not in OPTIONS:
+            raise AuditError(f"{card['name']}: unknown option {name!r}; known: {', '.join(OPTIONS)}")
+        if type(value) is not type(OPTIONS[name]):
+            raise AuditError(f"{card['name']}: option {name} must be like {OPTIONS[name]!r}; it is {value!r}")
+    return OPTIONS | dict(given)
+
+
+def _tokenizer(weights: Path) -> PreTrainedTokenizerBase:
+    # Without its file a tokenizer opens all the same, and is empty.
+    if not (weights / "tokenizer.json").is_file():
+        raise AuditError(f"{weights}: there is no tokenizer.json; give the whole folder of the model")
+    with _refusing(weights):
+        tokenizer = AutoTokenizer.from_pretrained(weights, local_files_only=True, trust_remote_code=False)
+    if not tokenizer.is_fast:
+        raise AuditError(
+            f"{weights}: {type(tokenizer).__name__} does not say where its tokens stand; choose another model"
+        )
+    return tokenizer
+
+
+def _module(weights: Path) -> PreTrainedModel:
+    if not (weights / "config.json").is_file() or not list(weights.glob("*.safetensors")):
+        raise AuditError(f"{weights}: needs config.json and *.safetensors (no pickle is read); save the model as such")
+    # Its base would be opened from elsewhere, beside the card's checksum.
+    if (weights / "adapter_config.json").exists():
+        raise AuditError(f"{weights}: an adapter, not a model; merge it into its base and save that")
+    with _refusing(weights):
+        module, loading = AutoModelForCausalLM.from_pretrained(
+            weights,
+            dtype=torch.float32,
+            attn_implementation="sdpa",
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+        )
+    name = type(module).__name__
+    if name not in (module.config.architectures or []):
+        raise AuditError(f"{weights}: no causal language model, config.json does not call it {name}; choose one")
+    if loading["missing_keys"]:
+        raise AuditError(f"{weights}: the weights lack {min(loading['missing_keys'])}; give the whole model")
+    if module._is_stateful:
+        raise AuditError(f"{weights}: {name} keeps a state, not keys and values of a context; choose a transformer")
+    for layer in module.modules():
+        if isinstance(layer, nn.Dropout):
+            layer.p = 0.0  # also for whoever calls train()
+    return module
+
+
+@contextmanager
+def _refusing(weights: Path) -> Iterator[None]:
+    """What `transformers` raises for a folder that it cannot open, in one line."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError, StrictDataclassError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise AuditError(f"{weights}: no causal language model ({reason}); give a folder of `transformers`") from error

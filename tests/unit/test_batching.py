@@ -1,0 +1,151 @@
+"""Questions asked together are answered as if each were asked alone."""
+
+import pytest
+import torch
+from tabicl._model.tabicl import TabICL
+
+from memaudit.errors import AuditError
+from memaudit.models import batching
+from memaudit.models.batching import Question, answer, table_bytes
+from memaudit.models.tabicl import TabICLBranch
+
+SMALL = {"max_classes": 4, "embed_dim": 8, "col_num_blocks": 1, "col_nhead": 2, "col_num_inds": 4, "row_num_blocks": 1}
+SMALL |= {"row_nhead": 2, "row_num_cls": 2, "icl_num_blocks": 2, "icl_nhead": 2, "zero_init": False}
+
+
+def small(**changes):
+    torch.manual_seed(0)
+    return Counted(TabICLBranch(TabICL(**SMALL | changes), "cpu", clip=6.0))
+
+
+class Counted:
+    """A model that writes down the tables of every forward pass, and can run out of memory."""
+
+    def __init__(self, model, room=10**9):
+        self.model, self.room = model, room
+        self.task, self.module = model.task, model.module
+        self.passes = []
+
+    def logits(self, *tables):
+        return self._ask(self.model.logits, *tables)
+
+    def distribution(self, *tables):
+        return self._ask(self.model.distribution, *tables)
+
+    def _ask(self, say, context_x, context_y, query_x):
+        self.passes.append(tuple(context_x.shape[:2]) + tuple(query_x.shape[1:]))
+        if len(context_x) > self.room:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB.\nMore about it")
+        return say(context_x, context_y, query_x)
+
+
+def ragged(count, numbers=False, seed=0):
+    """Questions of 3 to 5 context rows, 1 or 2 queries, 3 or 4 features, two or three classes."""
+    torch.manual_seed(seed)
+    made = []
+    for index in range(count):
+        n, m, d = 3 + index % 3, 1 + index % 2, 3 + index // 3 % 2
+        y = torch.randn(n) if numbers else torch.cat([torch.arange(2), torch.randint(3, (n - 2,))])
+        made.append(Question(torch.randn(n, d), y, torch.randn(m, d)))
+    return made
+
+
+def alone(model, question):
+    say = model.logits if model.task == "classification" else model.distribution
+    return say(question.context_x[None], question.context_y[None], question.query_x[None])
+
+
+def test_ragged_questions_are_answered_in_order_as_if_alone():
+    model, questions = small(), ragged(40)
+    together = answer(model, questions)
+    shapes = {question.shape for question in questions}
+    assert len(shapes) > 4
+    assert len(model.passes) == len(shapes)
+    for question, logits in zip(questions, together, strict=True):
+        torch.testing.assert_close(logits, alone(model, question)[0], atol=1e-5, rtol=0)
+
+
+def test_distributions_of_numbers_are_answered_as_if_alone():
+    model, questions = small(max_classes=0, num_quantiles=9), ragged(12, numbers=True)
+    for question, ours in zip(questions, answer(model, questions), strict=True):
+        theirs = alone(model, question)
+        assert ours.tail == theirs.tail
+        for part in ("borders", "log_mass", "scales"):
+            torch.testing.assert_close(getattr(ours, part), getattr(theirs, part)[0], atol=1e-5, rtol=0)
+
+
+def test_equal_questions_are_asked_once_and_near_copies_are_not_equal():
+    model, (question,) = small(), ragged(1)
+    nearly = Question(question.context_x + 1e-6, question.context_y, question.query_x)
+    first, second, third = answer(model, [question, nearly, question])
+    assert model.passes == [(2, 3, 1, 3)]
+    torch.testing.assert_close(first, third, atol=0, rtol=0)
+    assert not torch.equal(first, second)
+
+
+def test_other_labels_are_another_question():
+    model, (question,) = small(), ragged(1)
+    other = Question(question.context_x, question.context_y.flip(0), question.query_x)
+    first, second = answer(model, [question, other])
+    assert not torch.equal(first, second)
+
+
+def test_queries_of_one_context_share_a_forward_pass():
+    model, (question,) = small(), ragged(1)
+    questions = [Question(question.context_x, question.context_y, torch.randn(m, 3)) for m in (1, 3, 2)]
+    together = answer(model, [*questions, questions[1]])
+    assert model.passes == [(1, 3, 6, 3)]
+    for asked, logits in zip([*questions, questions[1]], together, strict=True):
+        torch.testing.assert_close(logits, alone(model, asked)[0], atol=1e-5, rtol=0)
+
+
+def test_a_forward_pass_stays_under_the_bound_of_memory(monkeypatch):
+    model = small()
+    torch.manual_seed(1)
+    questions = [Question(torch.randn(6, 4), torch.arange(6) % 2, torch.randn(2, 4)) for _ in range(10)]
+    monkeypatch.setattr(batching, "MEBIBYTE", 3 * table_bytes(model, 6, 2, 4))
+    answer(model, questions, memory=1)
+    assert model.passes == [(3, 6, 2, 4)] * 3 + [(1, 6, 2, 4)]
+
+
+def test_many_queries_of_one_context_do_not_pass_the_bound_of_memory(monkeypatch):
+    model = small()
+    (question,) = ragged(1)
+    questions = [Question(question.context_x, question.context_y, torch.randn(5, 3)) for _ in range(6)]
+    monkeypatch.setattr(batching, "MEBIBYTE", table_bytes(model, 3, 10, 3))
+    answers = answer(model, questions, memory=1)
+    assert model.passes == [(1, 3, 10, 3)] * 3
+    torch.testing.assert_close(answers[5], alone(model, questions[5])[0], atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("room", [1, 3])
+def test_out_of_memory_halves_the_batch_and_goes_on(room):
+    model, questions = small(), ragged(12 * 5)
+    whole = answer(model, questions)
+    model.room = room
+    for once, again in zip(whole, answer(model, questions), strict=True):
+        torch.testing.assert_close(once, again, atol=1e-5, rtol=0)
+
+
+def test_a_table_that_does_not_fit_alone_is_named():
+    model = small()
+    model.room = 0
+    with pytest.raises(AuditError, match=r"3 context rows, 1 queries and 3 features.*Tried to allocate 2 GiB.\)"):
+        answer(model, ragged(1))
+
+
+def test_an_error_that_is_not_of_memory_is_not_hidden():
+    model, (question,) = small(), ragged(1)
+    with pytest.raises(RuntimeError):
+        answer(model, [Question(question.context_x, question.context_y, torch.randn(1, 7))])
+
+
+def test_a_model_without_a_known_shape_is_taken_for_the_largest():
+    class Unknown:
+        task = "classification"
+
+    assert table_bytes(Unknown(), 50, 10, 5) > table_bytes(small(), 50, 10, 5)
+
+
+def test_no_questions_have_no_answers():
+    assert answer(small(), []) == []

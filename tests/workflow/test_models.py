@@ -1,0 +1,71 @@
+"""A study takes any family of models by a line of the catalogue; what cannot work ends before its first job."""
+
+import shutil
+import subprocess
+
+import pytest
+import small_tabpfn
+
+from memaudit.io import read_grid, read_json
+from workflow.conftest import SNAKEMAKE, Checkout
+
+GRID = "results/smoke/signals/lira/wine/population.nc"
+
+
+def ask(folder, line, *arguments, grid=GRID):
+    """Add a line to the catalogue, choose its model, make a grid."""
+    catalogue = folder / "config/models.yaml"
+    catalogue.write_text(f"{catalogue.read_text()}  {line}\n")
+    command = [*SNAKEMAKE, "--configfile", "config/smoke.yaml", "--config", 'lira={"model": "mine"}', *arguments]
+    return subprocess.run([*command, "--", grid], cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    return Checkout(tmp_path_factory.mktemp("models") / "memaudit")
+
+
+@pytest.fixture
+def folder(checkout):
+    """A checkout with its own catalogue and no results."""
+    catalogue = checkout.folder / "config/models.yaml"
+    before = catalogue.read_text()
+    shutil.rmtree(checkout.folder / "results", ignore_errors=True)
+    yield checkout.folder
+    catalogue.write_text(before)
+
+
+@pytest.mark.xdist_group("models")
+@pytest.mark.parametrize("mode", ["raw", "as_deployed"])
+def test_a_study_asks_a_tabpfn_file_by_one_line_of_the_catalogue(folder, mode):
+    file = small_tabpfn.write(folder / "my", "v2", "classification")
+    options = ", options: {n_estimators: 2}" if mode == "as_deployed" else ""
+    line = f"mine: {{family: tabpfn, path: my/{file.name}, mode: {mode}, licence: none{options}}}"
+    done = ask(folder, line)
+    assert done.returncode == 0, done.stdout + done.stderr
+    grid = read_grid(folder / GRID)
+    assert grid.attrs["mode"] == mode
+    assert grid.signal.notnull().all()
+    assert grid.signal.std() > 0
+    assert read_json(folder / "results/smoke/models/mine/model.json")["origin"].endswith(f"my/{file.name}")
+
+
+@pytest.mark.xdist_group("models")
+def test_a_study_asks_what_people_use_today(folder):
+    line = "mine: {family: estimator, estimator: sklearn.tree.DecisionTreeClassifier, licence: BSD-3-Clause}"
+    done = ask(folder, line)
+    assert done.returncode == 0, done.stdout + done.stderr
+    grid = read_grid(folder / GRID)
+    members = grid.signal.where(grid.design.sel(record=grid.record))
+    others = grid.signal.where(~grid.design.sel(record=grid.record))
+    assert members.mean() > others.mean(), "a full tree remembers its training set"
+
+
+@pytest.mark.xdist_group("models")
+def test_a_file_of_another_family_ends_the_run_before_its_first_job(folder):
+    done = ask(folder, "mine: {family: tabpfn, path: resources/tabicl-small/tabicl-small.ckpt, licence: MIT}")
+    told = [text for text in (done.stdout + done.stderr).splitlines() if text.startswith("memaudit: models/mine")]
+    assert done.returncode != 0
+    assert len(told) == 1
+    assert "resources/tabicl-small/tabicl-small.ckpt" in told[0]
+    assert not list((folder / "results").rglob("*.parquet"))

@@ -1,0 +1,74 @@
+"""Time of a fine-tuning step against a bare loop of forward, loss, backward and AdamW on the same module.
+
+python workflow_scripts/bench_finetune_step.py --output results/bench/finetune_step.json \
+    --params '{"steps": 30, "context": 200, "queries": 50}'
+
+One process, one thread, fp32, the shipped model. Ours is a whole epoch: it draws and logs the pair and scales the rows;
+the bare loop has them at hand. Steps of the two alternate, so that a busy machine slows both.
+"""
+
+import tempfile
+import time
+from copy import deepcopy
+from pathlib import Path
+
+import numpy as np
+import torch
+from sklearn.datasets import load_breast_cancer
+
+from memaudit.io import write_json
+from memaudit.job import run
+from memaudit.models import pretrain
+from memaudit.models.finetune import Run, Settings, Task, batch
+from memaudit.models.preprocess import standardize
+from memaudit.models.tabicl import TabICLBranch
+
+CHECKPOINT = Path(__file__).resolve().parents[1] / "resources/tabicl-small/tabicl-small.ckpt"
+RATE = 1e-4
+
+
+def bare_step(module, x, context_y, query_y):
+    """A generator that takes one step of the shortest loop each time that it is asked."""
+    optimizer = torch.optim.AdamW(module.parameters(), RATE)
+    while True:
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(module(x, context_y).flatten(0, 1), query_y.flatten()).backward()
+        optimizer.step()
+        yield
+
+
+def seconds(step):
+    began = time.process_time()
+    step()
+    return time.process_time() - began
+
+
+def main(job):
+    params = job.params
+    torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
+    x, y = load_breast_cancer(return_X_y=True)
+    task = Task(torch.from_numpy(x).float(), torch.from_numpy(y), np.arange(len(x)))
+    model = TabICLBranch(pretrain.load(CHECKPOINT), "cpu", clip=6.0)
+    settings = Settings(0, params.steps + 1, RATE, params.context, params.queries)
+    with tempfile.TemporaryDirectory() as folder:
+        ours = Run(model, {"breast_cancer": task}, settings, Path(folder))
+        context_x, context_y, query_x, query_y = batch(task, ours.pairs("breast_cancer", 1))
+        rows = torch.cat(standardize(context_x, query_x), 1)
+        bare = bare_step(deepcopy(model.module), rows, context_y.float(), query_y)
+        next(bare), ours.advance()  # the first steps warm up
+        pairs = [(seconds(ours.advance), seconds(lambda: next(bare))) for _ in range(params.steps)]
+    step, loop = np.median(pairs, axis=0)
+    report = {
+        "steps": params.steps,
+        "context": params.context,
+        "queries": params.queries,
+        "cpu_seconds": {"step": step, "bare_loop": loop},
+        "ratio": {"step_over_bare_loop": step / loop},
+    }
+    write_json(report, job.output[0])
+    print(f"a step takes {step:.3f} CPU-seconds, {step / loop:.3f} times that of a bare loop")
+
+
+if __name__ == "__main__":
+    run(main, globals())

@@ -1,0 +1,172 @@
+"""Many small tables in few forward passes: equal ones asked once, those of one shape together, memory bounded.
+
+A forward pass of a tiny table is all overhead. Sixty-four of them cost little more than one.
+"""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from itertools import islice
+
+import torch
+from torch import Tensor
+
+from memaudit.errors import AuditError
+from memaudit.io import MEBIBYTE
+from memaudit.models import flops
+from memaudit.models.predictive import Binned
+from memaudit.models.protocol import TabularModel
+
+TABLES = 64  # per forward pass: on a CPU more gain nothing, be they tiny or large
+# Rows of a pass are the batch of its row attention; CUDA's kernels fail beyond this (pytorch issue 142228).
+ROWS = 2**16 - 1
+MEMORY = 2048  # MiB
+
+
+@dataclass(frozen=True)
+class Question:
+    """A context and who is asked about: context_x (n, d), context_y (n,), query_x (m, d); see TabularModel.logits."""
+
+    context_x: Tensor
+    context_y: Tensor
+    query_x: Tensor
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """n, m, d."""
+        return len(self.context_x), len(self.query_x), self.context_x.shape[1]
+
+
+@torch.inference_mode()
+def answer(model: TabularModel, questions: Sequence[Question], memory: int = MEMORY) -> list[Tensor] | list[Binned]:
+    """What the model says to each question as if it were alone, to 1e-5: logits (m, C) or Binned (m,), on the CPU.
+
+    memory: MiB that a forward pass may hold beside the weights, by `table_bytes`; a context that alone needs more is
+    still asked, one query at a time. Questions equal bit by bit are asked once, those of one context together. A device
+    that has too little memory is asked for half as many tables, then queries, at once. Raises AuditError if it has too
+    little for one query.
+    """
+    parts = [_split(model, question, memory * MEBIBYTE) for question in questions]
+    found = iter(_answer(model, [part for split in parts for part in split], memory))
+    return [_joined(list(islice(found, len(split)))) for split in parts]
+
+
+def _split(model: TabularModel, question: Question, most: int) -> list[Question]:
+    """The question in as few parts as stay below `most` bytes and ROWS rows: queries are answered as if alone."""
+    n, m, d = question.shape
+    low, high = 1, m
+    while low < high:
+        middle = (low + high + 1) // 2
+        fits = n + middle <= ROWS and table_bytes(model, n, middle, d) <= most
+        low, high = (middle, high) if fits else (low, middle - 1)
+    return [Question(question.context_x, question.context_y, part) for part in question.query_x.split(low)]
+
+
+def _answer(model: TabularModel, questions: Sequence[Question], memory: int) -> list[Tensor] | list[Binned]:
+    """Answers to questions of which each fits into a forward pass."""
+    tables, places = _tables(model, questions, memory * MEBIBYTE)
+    shapes = defaultdict(list)
+    for number, table in enumerate(tables):
+        shapes[table.shape].append(number)
+    answers = {}
+    # The largest first: the others find room in what those have freed.
+    for (n, m, d), members in sorted(shapes.items(), reverse=True):
+        most = min(TABLES, ROWS // (n + m), memory * MEBIBYTE // table_bytes(model, n, m, d))
+        remaining = iter(members)
+        while part := list(islice(remaining, max(1, most))):
+            answers |= zip(part, _ask(model, [tables[number] for number in part]), strict=True)
+    return [_part(answers[table], queries) for table, queries in places]
+
+
+def table_bytes(model: TabularModel, context: int, queries: int, columns: int) -> int:
+    """Bytes that one table of a forward pass holds beside the weights: an upper estimate.
+
+    A model with a module of TabICL's arguments (flops.TABICL) is counted in its own shape. Any other is taken for a
+    TabICL as published, which is as wide as the tabular models that are known.
+    """
+    module = getattr(model, "module", None)
+    shape = {name: getattr(module, name) for name in flops.TABICL if hasattr(module, name)}
+    inducing = (flops.TABICL | shape)["col_num_inds"]
+    return flops.tabicl_bytes(max(context, inducing), queries, columns, **shape)
+
+
+def _tables(model: TabularModel, questions: Sequence[Question], most: int) -> tuple[list[Question], list]:
+    """Tables to ask, and of every question the number of its table and the slice of its queries there.
+
+    The queries of a context share a table as long as it needs no more than `most` bytes.
+    """
+    contexts = defaultdict(dict)
+    for number, question in enumerate(questions):
+        context = _digest(question.context_x, question.context_y)
+        contexts[context].setdefault(_digest(question.query_x), []).append(number)
+    tables: list[tuple[Question, list[Tensor]]] = []
+    places: dict[int, tuple[int, slice]] = {}
+    for groups in contexts.values():
+        rows = 0
+        for numbers in groups.values():
+            question = questions[numbers[0]]
+            n, m, d = question.shape
+            if not rows or n + rows + m > ROWS or table_bytes(model, n, rows + m, d) > most:
+                rows = 0
+                tables.append((question, []))
+            tables[-1][1].append(question.query_x)
+            places |= dict.fromkeys(numbers, (len(tables) - 1, slice(rows, rows + m)))
+            rows += m
+    merged = [Question(question.context_x, question.context_y, torch.cat(queries)) for question, queries in tables]
+    return merged, [places[number] for number in range(len(questions))]
+
+
+def _digest(*tensors: Tensor) -> bytes:
+    digest = hashlib.blake2b(digest_size=16)
+    for tensor in tensors:
+        digest.update(f"{tuple(tensor.shape)} {tensor.dtype}".encode())
+        digest.update(tensor.contiguous().cpu().numpy().data)
+    return digest.digest()
+
+
+def _ask(model: TabularModel, tables: list[Question]) -> list[Tensor] | list[Binned]:
+    """Answers to tables of one shape, in order, on the CPU."""
+    say = model.logits if model.task == "classification" else model.distribution
+    stacked = (torch.stack([getattr(table, field.name) for table in tables]) for field in fields(Question))
+    try:
+        answers = _on_cpu(say(*stacked))
+    except torch.OutOfMemoryError as error:
+        reason = str(error).partition("\n")[0]
+    else:
+        return [_part(answers, number) for number in range(len(tables))]
+    # The error is gone by now, and with it what the failed pass held.
+    if len(tables) > 1:
+        half = len(tables) // 2
+        return _ask(model, tables[:half]) + _ask(model, tables[half:])
+    n, m, d = tables[0].shape
+    if m > 1:
+        halves = tables[0].query_x.split(-(-m // 2))
+        asked = [Question(tables[0].context_x, tables[0].context_y, half) for half in halves]
+        return [_joined([part for half in asked for part in _ask(model, [half])])]
+    raise AuditError(
+        f"a table of {n} context rows, one query and {d} features: too little memory on the device for one such "
+        f"({reason}); take smaller contexts or another device"
+    )
+
+
+def _on_cpu(answers: Tensor | Binned) -> Tensor | Binned:
+    if isinstance(answers, Tensor):
+        return answers.cpu()
+    return Binned(answers.borders.cpu(), answers.log_mass.cpu(), answers.scales.cpu(), answers.tail)
+
+
+def _joined(parts: list[Tensor] | list[Binned]) -> Tensor | Binned:
+    """Answers to parts of one context's queries, as one."""
+    if len(parts) == 1:
+        return parts[0]
+    if isinstance(parts[0], Tensor):
+        return torch.cat(parts)
+    names = ("borders", "log_mass", "scales")
+    return Binned(*(torch.cat([getattr(part, name) for part in parts]) for name in names), parts[0].tail)
+
+
+def _part(answers: Tensor | Binned, at: int | slice) -> Tensor | Binned:
+    if isinstance(answers, Tensor):
+        return answers[at]
+    return Binned(answers.borders[at], answers.log_mass[at], answers.scales[at], answers.tail)

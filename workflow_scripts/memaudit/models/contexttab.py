@@ -1,0 +1,141 @@
+"""ConTextTab (Spinaci et al. 2025), SAP's `sap-rpt-1-oss`: column names and categories are embedded by their meaning.
+
+The package `sap_rpt_oss` is optional and on no package index, and its weights are gated. This branch was tested against
+a stand-in of the package's surface only: neither the surface nor the limit of 500 columns was checked on the package.
+"""
+
+import os
+import struct
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from pickle import UnpicklingError
+from types import ModuleType
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from memaudit.errors import AuditError
+from memaudit.models.protocol import Limits
+from memaudit.models.serialise import dates, names, readable
+
+SOURCE = "git+https://github.com/SAP-samples/sap-rpt-1-oss"
+OPTIONS = ("queries", "bagging", "max_context_size")
+# A file that is no checkpoint, a sentence model that is not there, a package of another surface.
+UNREADABLE = (OSError, RuntimeError, LookupError, TypeError, ValueError, AttributeError, EOFError)
+UNREADABLE += (UnpicklingError, struct.error)
+
+
+class ConTextTabBranch:
+    """`as_deployed` mode: the package's own classifier, fitted on each context as a data frame of names.
+
+    Options: `bagging` and `max_context_size` go to the package, which has its own defaults and samples from a context
+    that is larger. `queries`: `alone`, a call each, because the package drops the columns that are constant in context
+    and queries together; or `together`, where others change an answer. The package chooses device and float format
+    itself. No gradient.
+    """
+
+    task = "classification"
+    mode = "as_deployed"
+    reads_text = True
+    limits = Limits(rows=None, features=500, classes=62)
+
+    def __init__(self, estimator: Any, schema: Mapping[str, Any], together: bool = False):
+        self._estimator = estimator
+        self._columns, self._classes = schema["columns"], schema["target"]["categories"]
+        self._together = together
+
+    @classmethod
+    def load(
+        cls, weights: Path, card: Mapping[str, Any], device: str, schema: Mapping[str, Any] | None
+    ) -> "ConTextTabBranch":
+        """See TabularModel. `weights` holds one checkpoint *.pt.
+
+        Raises AuditError also for a package that is not installed, and for regression: its head gives a point (L2).
+        """
+        package = _package()
+        where = card["name"]
+        if card["mode"] != "as_deployed":
+            raise AuditError(f"{where}: ConTextTab is asked through its package alone; say `mode: as_deployed`")
+        if card["task"] != "classification":
+            raise AuditError(
+                f"{where}: ConTextTab's regression head gives a point, no distribution; choose tabicl or tabpfn"
+            )
+        if schema is None:
+            raise AuditError(f"{where}: ConTextTab reads names and categories; give the table's schema")
+        readable(schema)
+        options = _options(card)
+        together = options.pop("queries") == "together"
+        return cls(_estimator(package, weights, options), schema, together)
+
+    def logits(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
+        """See TabularModel. Logarithms of the package's probabilities, without a gradient."""
+        return torch.stack([self._one(*table) for table in zip(context_x, context_y, query_x, strict=True)])
+
+    def _one(self, x: Tensor, y: Tensor, queries: Tensor) -> Tensor:
+        labels = [self._classes[code] for code in y.tolist()]
+        estimator = self._estimator.fit(self._frame(x), pd.Series(labels, dtype=object, name="target"))
+        asked = self._frame(queries)
+        step = len(asked) if self._together else 1
+        parts = [estimator.predict_proba(asked.iloc[i : i + step]) for i in range(0, len(asked), step)]
+        logits = torch.full((len(asked), len(self._classes)), -torch.inf)
+        known = [self._classes.index(name) for name in estimator.classes_]
+        tiny = torch.finfo(torch.float32).tiny  # -inf is for classes that the context lacks
+        logits[:, known] = torch.as_tensor(np.concatenate(parts), dtype=torch.float32).clamp(min=tiny).log()
+        return logits
+
+    def _frame(self, x: Tensor) -> pd.DataFrame:
+        """Encoded rows (n, d) as the table that they were."""
+        values = x.detach().cpu().numpy()
+        return pd.DataFrame({column["name"]: _cells(column, values[:, i]) for i, column in enumerate(self._columns)})
+
+
+def _cells(column: Mapping[str, Any], values: NDArray[np.float32]) -> pd.Series:
+    if column["type"] == "numeric":
+        return pd.Series(values, dtype="float64")
+    if column["type"] == "date":
+        return pd.Series(dates(values))
+    return pd.Series(names(column, values), dtype=object)
+
+
+def _package() -> ModuleType:
+    try:
+        return import_module("sap_rpt_oss")
+    except ImportError as error:
+        raise AuditError(
+            f"family contexttab: the package sap_rpt_oss cannot be imported ({error}); pip install {SOURCE}"
+        ) from error
+
+
+def _estimator(package: ModuleType, weights: Path, options: Mapping[str, Any]) -> Any:
+    """The package's classifier with a local checkpoint."""
+    found = sorted(weights.glob("*.pt"))
+    if len(found) != 1:
+        raise AuditError(f"{weights}: holds {len(found)} checkpoints *.pt; give the one file of sap-rpt-1-oss")
+    # The package takes a name and asks the hub for the file: here the hub's function gives the file that is there.
+    local = patch.object(package, "hf_hub_download", lambda *_, **__: str(found[0]), create=True)
+    tensors_only = patch.dict(os.environ, {"TORCH_FORCE_WEIGHTS_ONLY_LOAD": "1"})  # whatever the package asks of torch
+    try:
+        with local, tensors_only:
+            return package.SAP_RPT_OSS_Classifier(checkpoint=str(found[0]), **options)
+    except UNREADABLE as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise AuditError(
+            f"{found[0]}: sap_rpt_oss cannot open it ({reason}); it needs its own checkpoint, and all-MiniLM-L6-v2 in "
+            "the hub's cache"
+        ) from error
+
+
+def _options(card: Mapping[str, Any]) -> dict[str, Any]:
+    given = dict(card["options"])
+    if unknown := sorted(given.keys() - set(OPTIONS)):
+        raise AuditError(f"{card['name']}: unknown option {unknown[0]!r}; known: {', '.join(OPTIONS)}")
+    options = {"queries": "alone"} | given
+    if options["queries"] not in ("alone", "together"):
+        raise AuditError(f"{card['name']}: option queries is {options['queries']!r}; say alone or together")
+    return options

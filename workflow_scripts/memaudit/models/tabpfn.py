@@ -1,0 +1,229 @@
+"""TabPFN (Hollmann et al. 2025), v2 to v3.5: cells, rows and columns attend to each other. One raw view, fp32."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from memaudit.errors import AuditError
+from memaudit.models.predictive import Binned
+from memaudit.models.protocol import Limits, Mode
+from memaudit.models.tabpfn_checkpoint import Opened, open_checkpoint
+
+# Scales a group of columns by how many of them vary, over context and queries together.
+COUPLED = ("v2", "v2.5", "v2.6")
+CONSTANT = 1e-5  # the package's half width of a constant target's distribution, relative above 1
+
+Ask = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+
+class TabPFNBranch:
+    """`raw` mode of TabPFN: the module itself, one view, no fingerprint, shuffles or ensemble. A `Network`.
+
+    Every answer is that of the package's estimator, asked with this context and this query alone. What would couple
+    rows and tables, and what is done about it:
+
+    - The estimator drops columns that are constant in the context; from then on a column's number says into which group
+      it falls, so tables that keep different numbers of columns cannot share a batch. They are put apart.
+    - v2, v2.5 and v2.6 scale a group of columns by how many of them vary once missing cells have become the mean, over
+      context and queries together. The context settles that, but for a column with missing cells and one value in the
+      context: there another query can change an answer. Queries of such a table are put in turn, together only if they
+      differ from the context in the same columns.
+    - v3 and v3.5 couple nothing: all their statistics are the context's.
+
+    Ordinal codes are numbers: no version's module is told which columns are categories. A missing cell becomes the
+    context's mean, with a mark beside it. On a GPU v2 draws other column embeddings than on a CPU, as in the package.
+    """
+
+    mode: Mode = "raw"
+    reads_text = False
+
+    def __init__(self, opened: Opened, task: Literal["classification", "regression"], device: str):
+        self.module = opened.module.to(device)
+        self.bars = opened.bars.to(device) if opened.bars else None
+        self.version = opened.version
+        self.limits: Limits = opened.limits
+        self.task: Literal["classification", "regression"] = task
+        self.device = device
+
+    @classmethod
+    def load(
+        cls, weights: Path, card: Mapping[str, Any], device: str, schema: Mapping[str, Any] | None = None
+    ) -> "TabPFNBranch":
+        """See TabularModel. The folder holds one checkpoint in the package's format, .ckpt or .safetensors."""
+        if card["options"]:
+            raise AuditError(f"options: TabPFN has none, so not {', '.join(sorted(card['options']))}; remove them")
+        return cls(open_checkpoint(weights, card["task"], card["version"]), card["task"], device)
+
+    def forward(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
+        """See Network. Logits stand at their class's code, as in `logits`; a regression head has the K bars' logits."""
+
+        def ask(*table: Tensor) -> Tensor:
+            return self._run(*table)["standard"].transpose(0, 1)
+
+        outputs = self._answers(context_x, context_y, query_x, ask)
+        if self.task == "regression":
+            return outputs
+        present, rank = _present(context_y.to(self.device), outputs.shape[-1])
+        rank = rank.clamp(0, outputs.shape[-1] - 1)[:, None].expand(-1, outputs.shape[1], -1)
+        return torch.where(present[:, None], outputs.gather(2, rank), -torch.inf)
+
+    def loss(self, outputs: Tensor, context_y: Tensor, query_y: Tensor) -> Tensor:
+        """See Network. Cross-entropy over the classes of the context, in nats; infinite for a class that it lacks.
+
+        Regression: negative log density of the bars, in nats, of targets in deviations of the context's.
+        """
+        query_y = query_y.to(self.device)
+        if self.task == "classification":
+            return nn.functional.cross_entropy(outputs.transpose(1, 2), query_y, reduction="none")
+        mean, deviation = target_scale(context_y.to(self.device))
+        return self.bars(outputs, ((query_y - mean) / deviation).float())
+
+    def logits(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
+        """See TabularModel. Raises AuditError for a context of more classes than the head has."""
+        return self.forward(context_x, context_y, query_x)
+
+    def distribution(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Binned:
+        """See TabularModel."""
+        mean, deviation = (part.float()[..., None] for part in target_scale(context_y.to(self.device)))
+        outputs = self.forward(context_x, context_y, query_x)
+        return Binned.from_bars(outputs, self.bars.borders).scaled(deviation, mean)
+
+    def embeddings(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
+        """See Network. What the decoder reads; up to v2.6 the target column's token, from v3 on the normed row."""
+
+        def ask(*table: Tensor) -> Tensor:
+            return self._run(*table)["test_embeddings"].transpose(0, 1)
+
+        return self._answers(context_x, context_y, query_x, ask)
+
+    def attention(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
+        """See Network. Of the last attention between rows; up to v2.6 that of the target column.
+
+        v2.5 and v2.6 put rows of their own before the context: the rest of the attention is scaled to sum to 1.
+        """
+        last = self.module.blocks[-1] if self.version in COUPLED else self.module.icl_blocks[-1]
+        layer = last.per_column_attention_between_cells if self.version in COUPLED else last.icl_attention
+
+        def ask(context: Tensor, targets: Tensor, query: Tensor) -> Tensor:
+            seen: list[Tensor] = []
+            hook = layer.register_forward_pre_hook(lambda _, arguments: seen.append(arguments[0]))
+            try:
+                self._run(context, targets, query)
+            finally:
+                hook.remove()
+            # Columns are folded into the tables; the target's is the last.
+            rows = seen[-1].unflatten(0, (len(context), -1))[:, -1]
+            weights = _weights(layer, rows, query.shape[1])[..., -context.shape[1] :]
+            return weights / weights.sum(-1, keepdim=True)
+
+        return self._answers(context_x, context_y, query_x, ask)
+
+    def _run(self, context_x: Tensor, targets: Tensor, query_x: Tensor) -> dict[str, Tensor]:
+        """The module's own answer to tables that may share a batch, with rows before tables."""
+        x, y = torch.cat([context_x, query_x], 1).transpose(0, 1), targets.T.contiguous()
+        kind = "multiclass" if self.task == "classification" else "regression"
+        return self.module(x.contiguous(), y, only_return_standard_out=False, task_type=kind)
+
+    def _answers(self, context_x: Tensor, context_y: Tensor, query_x: Tensor, ask: Ask) -> Tensor:
+        """ask(context (b, n, k), targets (b, n), query (b, q, k)) of all tables and queries, as if each were alone."""
+        context_x, query_x = context_x.to(self.device).float(), query_x.to(self.device).float()
+        targets = self._targets(context_y.to(self.device))
+        kept = _kept(context_x)
+        columns = torch.argsort((~kept).int(), dim=1, stable=True)
+        parts = []
+        for tables, queries in self._groups(context_x, query_x, kept):
+            chosen = columns[tables, None, : kept[tables[0]].sum()]
+            context, query = (
+                rows.gather(2, chosen.expand(-1, rows.shape[1], -1))
+                for rows in (context_x[tables], query_x[tables][:, queries])
+            )
+            parts.append((tables[:, None], queries, ask(context, targets[tables], query)))
+        answers = parts[0][2].new_zeros(*query_x.shape[:2], parts[0][2].shape[-1])
+        for tables, queries, part in parts:
+            answers[tables, queries] = part
+        return answers
+
+    def _groups(self, context_x: Tensor, query_x: Tensor, kept: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+        """Tables and their queries that do not change each other's answers when they are put together."""
+        # Another query can matter only where it gives a second value to a column with one.
+        apart = _second_value(context_x, query_x) & kept[:, None]
+        coupled = apart.flatten(1).any(1) & (self.version in COUPLED and query_x.shape[1] > 1)
+        widths = kept.sum(1)
+        everyone = torch.arange(query_x.shape[1], device=query_x.device)
+        for width in widths[~coupled].unique():
+            yield ((widths == width) & ~coupled).nonzero()[:, 0], everyone
+        for table in coupled.nonzero()[:, 0]:
+            pattern = apart[table].unique(dim=0, return_inverse=True)[1]
+            for number in pattern.unique():
+                yield table[None], (pattern == number).nonzero()[:, 0]
+
+    def _targets(self, context_y: Tensor) -> Tensor:
+        """Targets (B, n) as the module reads them: in deviations, or classes that are numbered 0 .. K-1 per table."""
+        if self.task == "regression":
+            mean, deviation = target_scale(context_y)
+            return ((context_y - mean) / deviation).float()
+        present, rank = _present(context_y)
+        if (most := int(present.sum(1).max())) > self.limits.classes:
+            raise AuditError(
+                f"a context of {most} classes: this TabPFN knows {self.limits.classes}; choose a table with fewer"
+            )
+        return rank.gather(1, context_y).float()
+
+
+def target_scale(context_y: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean and standard deviation (B, 1) of numbers (B, n), float64, as the package standardises targets.
+
+    The package answers a constant target without its module; here it has a deviation of CONSTANT.
+    """
+    y = context_y.double()
+    mean, deviation = y.mean(1, keepdim=True), y.std(1, correction=0, keepdim=True)
+    constant = (y == y[:, :1]).all(1, keepdim=True)
+    return torch.where(constant, y[:, :1], mean), torch.where(constant, CONSTANT * mean.abs().clamp(min=1), deviation)
+
+
+def _present(context_y: Tensor, least: int = 1) -> tuple[Tensor, Tensor]:
+    """Which classes (B, C >= least) stand in each context (B, n), and their number among these, from 0."""
+    most = max(least, int(context_y.max()) + 1)
+    present = torch.zeros(len(context_y), most, dtype=torch.bool, device=context_y.device)
+    present.scatter_(1, context_y, True)
+    return present, present.cumsum(1) - 1
+
+
+def _kept(context_x: Tensor) -> Tensor:
+    """The columns (B, d) that vary in the context (B, n, d), missing counted as a value, but not alone.
+
+    As the package's RemoveConstantFeaturesStep. Raises AuditError, as it does, if a table has none.
+    """
+    kept = (context_x != context_x[:, :1]).any(1) & ~context_x.isnan().all(1)
+    if not kept.any(1).all():
+        raise AuditError("a context in which every column is constant: TabPFN has no answer to it; choose more rows")
+    return kept
+
+
+def _second_value(context_x: Tensor, query_x: Tensor) -> Tensor:
+    """Cells (B, m, d) of queries, not missing, that differ from the one value that their column has in the context."""
+    missing = context_x.isnan()
+    low, high = (context_x.masked_fill(missing, bound) for bound in (torch.inf, -torch.inf))
+    low, high = low.amin(1, keepdim=True), high.amax(1, keepdim=True)
+    return (low == high) & (query_x != low) & ~query_x.isnan()
+
+
+def _weights(layer: nn.Module, rows: Tensor, queries: int) -> Tensor:
+    """Attention (B, m, R - m) of the last m = `queries` rows of (B, R, e) on those before, mean over heads.
+
+    As the layer computes it: up to v2.6, and in some of v3, a query reads fewer heads of keys than it has itself.
+    """
+    q = layer.q_projection(rows[:, -queries:]).unflatten(-1, (-1, layer.head_dim))
+    k = layer.k_projection(rows[:, :-queries]).unflatten(-1, (-1, layer.head_dim))
+    k = k[:, :, : getattr(layer, "num_kv_heads_test", 1)]
+    if hasattr(layer, "q_norm"):
+        q, k = layer.q_norm(q), layer.k_norm(k)
+    if getattr(layer, "softmax_scaling_layer", None) is not None:
+        q = layer.softmax_scaling_layer(q, k.shape[1])
+    k = k.repeat_interleave(q.shape[2] // k.shape[2], 2)
+    q, k = q.transpose(1, 2), k.transpose(1, 2)
+    return (q @ k.transpose(-1, -2) / math.sqrt(layer.head_dim)).softmax(-1).mean(1)
