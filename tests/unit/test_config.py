@@ -1,8 +1,10 @@
 """A wrong config ends before any job, with the key's path and the mend."""
 
 import json
+import re
 
 import pytest
+import yaml
 from conftest import load
 
 from memaudit.config import reference
@@ -181,3 +183,12 @@ def test_reference_and_schema_are_in_step(project):
     assert (project / "config/README.md").read_text(encoding="utf-8") == reference.readme(), "run `make docs`"
     assert (project / "config/schema.json").read_text(encoding="utf-8") == reference.schema(), "run `make docs`"
     assert json.loads(reference.schema())["additionalProperties"] is False
+
+
+def test_the_models_that_the_readme_shows_are_entries_of_the_catalogue(config, project):
+    text = (project / "README.md").read_text(encoding="utf-8")
+    block = re.search(r"```yaml\n(forest: .*?)```", text, re.DOTALL)[1]
+    shown = yaml.safe_load(block)
+    config["models"] |= shown
+    assert set(shown) == {"forest", "my-tabpfn"}
+    assert checked(config)["models"]["my-tabpfn"]["mode"] == "as_deployed"

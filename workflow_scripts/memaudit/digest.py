@@ -56,12 +56,17 @@ def templates(modules: set[Path]) -> set[Path]:
 def sha256(path: str | Path) -> str:
     """Hash of a file's bytes, read in blocks; of a folder, of the names and hashes of all files in it."""
     if Path(path).is_dir():
-        # Snakemake marks a folder that it has made with a file of its own.
-        files = sorted(file for file in Path(path).rglob("*") if file.is_file() and file.name != TIMESTAMP)
-        lines = (f"{file.relative_to(path).as_posix()}\0{sha256(file)}\n" for file in files)
+        lines = (f"{file.relative_to(path).as_posix()}\0{sha256(file)}\n" for file in files_of(path))
         return hashlib.sha256("".join(lines).encode()).hexdigest()
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def files_of(path: str | Path) -> list[Path]:
+    """The path itself, or all files of a folder, without the one with which Snakemake marks a folder as made."""
+    if not Path(path).is_dir():
+        return [Path(path)]
+    return sorted(file for file in Path(path).rglob("*") if file.is_file() and file.name != TIMESTAMP)
 
 
 @cache

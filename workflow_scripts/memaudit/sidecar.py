@@ -7,11 +7,12 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from memaudit.digest import sha256
+from memaudit.digest import files_of, sha256
 from memaudit.io import read_json, write_json
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -39,12 +40,12 @@ def write(path: str, job: Any, facts: dict[str, Any], watch: Stopwatch) -> None:
 
     Facts named `outputs` are the hashes of the outputs: of a job that was submitted twice they may be gone already.
     """
-    made = facts.pop("outputs", None) or {name: sha256(name) for name in job.output if str(name) != str(path)}
+    made = facts.pop("outputs", None) or _hashes(name for name in job.output if str(name) != str(path))
     write_json(
         {
             "rule": job.rule,
             "wildcards": dict(items(job.wildcards)),
-            "inputs": {_relative(name): sha256(name) for name in job.input},
+            "inputs": {_relative(name): hashed for name, hashed in _hashes(job.input).items()},
             "outputs": {_relative(name): hashed for name, hashed in made.items()},
             "params": {name: value for name, value in items(job.params) if name != "code"},
             "code": dict(items(job.params)).get("code"),
@@ -59,6 +60,11 @@ def write(path: str, job: Any, facts: dict[str, Any], watch: Stopwatch) -> None:
         },
         path,
     )
+
+
+def _hashes(paths: Iterable[str]) -> dict[str, str]:
+    """Hash of every file, also of those in folders."""
+    return {str(file): sha256(file) for path in paths for file in files_of(path)}
 
 
 def git_state() -> dict[str, Any] | None:
