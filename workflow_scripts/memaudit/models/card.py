@@ -1,6 +1,7 @@
 """The model card of a pre-trained model, a view of its `model.json` and `benchmark.json`."""
 
 from collections.abc import Mapping
+from textwrap import fill
 from typing import Any
 
 TEMPLATE = """\
@@ -20,7 +21,7 @@ its default ensemble.
 {table}
 
 No real table was used in training, and none chose settings or a checkpoint: the weights are those of the last step.
-(The table of a trial of two minutes was read once, to find errors.)
+{seen}
 
 ## Training
 
@@ -50,12 +51,14 @@ WORDS = {
         "rivals": "Rivals have scikit-learn's defaults, splits are stratified",
         "estimator": "TabICLClassifier",
         "unit": "nats",
+        "seen": "(The table of a trial of two minutes was read once, to find errors.)",
     },
     "regression": {
         "metric": "R2 of the predicted mean",
         "rivals": "Rivals have scikit-learn's defaults, ridge chooses its penalty by cross-validation",
         "estimator": "TabICLRegressor",
         "unit": "(mean pinball loss, in deviations of the context's targets)",
+        "seen": "Settings are the classifier's but for the head and the number of steps.",
     },
 }
 
@@ -64,7 +67,7 @@ def card(model: Mapping[str, Any], benchmark: Mapping[str, Any], name: str) -> s
     """Markdown of the card of the model called `name`."""
     history, classes = model["history"], model["max_classes"]
     quantiles = model["settings"]["architecture"].get("num_quantiles")
-    return TEMPLATE.format(
+    text = TEMPLATE.format(
         name=name,
         parameters=model["parameters"],
         task=model["task"],
@@ -80,6 +83,7 @@ def card(model: Mapping[str, Any], benchmark: Mapping[str, Any], name: str) -> s
         sha256=model["sha256"],
         **WORDS[model["task"]],
     )
+    return "\n\n".join(part if part[0] in "#|`" or "```" in part else fill(part, 120) for part in text.split("\n\n"))
 
 
 def _table(benchmark: Mapping[str, Any]) -> str:
