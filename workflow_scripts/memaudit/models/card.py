@@ -83,7 +83,12 @@ def card(model: Mapping[str, Any], benchmark: Mapping[str, Any], name: str) -> s
         sha256=model["sha256"],
         **WORDS[model["task"]],
     )
-    return "\n\n".join(part if part[0] in "#|`" or "```" in part else fill(part, 120) for part in text.split("\n\n"))
+    return (
+        "\n\n".join(
+            part if part[0] in "#|`" or "```" in part else fill(part, 120) for part in text.rstrip().split("\n\n")
+        )
+        + "\n"
+    )
 
 
 def _table(benchmark: Mapping[str, Any]) -> str:
