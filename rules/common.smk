@@ -44,7 +44,9 @@ def check_models():
     command = [sys.executable, in_project("workflow_scripts/check_models.py"), "--params", params]
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode:
-        raise AuditError(done.stderr.strip().removeprefix("memaudit: "))
+        # Libraries print warnings of their own.
+        told = [line for line in done.stderr.splitlines() if line.startswith("memaudit: models/")]
+        raise AuditError(told[-1].removeprefix("memaudit: ") if told else done.stderr.strip())
 
 
 def uses(model, shapes):
@@ -167,13 +169,14 @@ def in_project(path):
 
 def local_checkpoint(wildcards):
     path = config["models"][wildcards.model]["path"]
-    # A checkout gives every file a new mtime; the checksum in params tells whether the weights changed.
-    return ancient(in_project(path)) if path else []
+    # A checkout gives every file a new mtime; the checksum in params tells whether the weights changed. One that is not
+    # there is named by `check_models`, in one line.
+    return ancient(in_project(path)) if path and os.path.exists(in_project(path)) else []
 
 
 def local_checksum(wildcards):
     path = config["models"][wildcards.model]["path"]
-    return sha256(in_project(path)) if path else None
+    return sha256(in_project(path)) if path and os.path.exists(in_project(path)) else None
 
 
 def pretraining(wildcards):

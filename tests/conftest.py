@@ -1,5 +1,6 @@
 """What several tests need: the project's folder, and its default config as a fresh copy."""
 
+import os
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,6 +12,8 @@ import pytest
 import yaml
 
 PROJECT = Path(__file__).resolve().parents[1]
+# Workers share the cores; threads of each would wait for one another. Read when torch is imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture(scope="session")

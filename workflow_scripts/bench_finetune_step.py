@@ -4,7 +4,7 @@ python workflow_scripts/bench_finetune_step.py --output results/bench/finetune_s
     --params '{"steps": 30, "context": 200, "queries": 50}'
 
 One process, one thread, fp32, the shipped model. Ours is a whole epoch: it draws and logs the pair and scales the rows;
-the bare loop has them at hand. Steps of the two alternate, so that a busy machine slows both.
+the bare loop has them at hand. Neither writes to disk. Steps of the two alternate, so that a busy machine slows both.
 """
 
 import tempfile

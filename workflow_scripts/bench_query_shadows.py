@@ -2,7 +2,7 @@
 
 python workflow_scripts/bench_query_shadows.py --output results/bench/query_shadows.json --params '{"models": 64}'
 
-Measured on the work of one shard: encode the records, draw contexts, ask the shipped model, write the grid.
+Measured on the work of one shard: draw contexts, ask the shipped model, write the grid.
 """
 
 import shutil

@@ -39,6 +39,8 @@ def opened(name, entry, folder):
     path = entry["path"] and Path(entry["path"]).absolute()
     if path and not path.exists():
         raise AuditError(f"models/{name}/path: there is no file {entry['path']}; give the path of the checkpoint")
+    if path and path.is_dir() and entry["family"] != "text":
+        raise AuditError(f"models/{name}/path: {entry['path']} is a folder; give the path of the checkpoint in it")
     if path and path.is_dir():
         weights.symlink_to(path)
     else:
@@ -52,7 +54,10 @@ def opened(name, entry, folder):
         return branch(entry["family"], entry["mode"]).load(weights, card, "cpu", SCHEMA | {"task": entry["task"]})
     except AuditError as error:
         # What the user gave, not where it was put for a moment.
-        raise AuditError(f"models/{name}: {str(error).replace(str(weights), str(entry['path']))}") from error
+        told = str(error).removeprefix(f"{name}: ")
+        for shown in (weights / path.name, weights) if path else ():
+            told = told.replace(str(shown), entry["path"])
+        raise AuditError(f"models/{name}: {told}") from error
 
 
 if __name__ == "__main__":

@@ -31,6 +31,8 @@ def main(job):
         if entry["estimator"]:
             write_json({"class": entry["estimator"], "params": entry["params"]}, folder / "estimator.json")
         else:
+            if entry["path"] and not job.input:
+                raise AuditError(f"models/{name}/path: there is no file {entry['path']}; give the checkpoint's path")
             source = Path(job.input[0]) if entry["path"] else _download(entry["hub"], entry["terms"], name)
             _copy(source, folder, entry["sha256"], name)
     hub = entry["hub"] and "/".join(filter(None, (entry["hub"]["repo"], entry["hub"]["file"])))

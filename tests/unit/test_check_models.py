@@ -35,14 +35,29 @@ def test_models_that_are_what_the_config_says_pass_without_a_word():
     ("entry", "line"),
     [
         (SHIPPED | {"path": "nowhere.ckpt"}, "memaudit: models/mine/path: there is no file nowhere.ckpt"),
+        (
+            SHIPPED | {"path": str(PROJECT / "resources/tabicl-small")},
+            "is a folder; give the path of the checkpoint in it",
+        ),
         (SHIPPED | {"task": "regression"}, "classif"),
         (SHIPPED | {"family": "tabpfn"}, "TabPFN"),
         (SHIPPED | {"family": "text"}, "models/mine"),
         (SHIPPED | {"options": {"clap": 6.0}}, "clap"),
         (FOREST | {"estimator": "sklearn.ensemble.RandomForrest"}, "sklearn.ensemble.RandomForrest"),
         (FOREST | {"params": {"trees": 5}}, "trees"),
+        (FOREST | {"options": {"scale": "yes"}}, "option scale must be like False; it is 'yes'"),
     ],
-    ids=["no file", "other task", "other family", "no language model", "unknown option", "no such class", "no param"],
+    ids=[
+        "no file",
+        "a folder",
+        "other task",
+        "other family",
+        "no language model",
+        "unknown option",
+        "no such class",
+        "no param",
+        "no truth value",
+    ],
 )
 def test_each_fault_has_one_line_that_names_the_model(entry, line):
     told = check(entry)

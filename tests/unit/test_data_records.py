@@ -320,6 +320,12 @@ def test_encode_keeps_regression_targets_and_a_category_outside_the_list_is_miss
     np.testing.assert_array_equal(target, np.arange(40) / 3)
 
 
+def test_encode_refuses_numbers_that_float32_would_make_infinite(tmp_path):
+    records, schema, _ = made(people(), tmp_path)
+    with pytest.raises(AuditError, match=r"column 'age' has numbers beyond 3\.4e38"):
+        encode(records.assign(age=1e39), schema)
+
+
 def test_encode_refuses_text_and_unknown_classes(tmp_path):
     essays = people(essay=[f"essay {i}" for i in range(40)])
     records, schema, _ = made(essays, tmp_path)

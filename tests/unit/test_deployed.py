@@ -100,6 +100,23 @@ def test_probabilities_are_the_packages_own(tmp_path, family, version):
 
 
 @pytest.mark.parametrize(("family", "version"), FAMILIES)
+def test_large_targets_keep_bins_of_a_width(tmp_path, family, version):
+    """In float32, in which TabICL answers, whose step is 0.125 at 2^20: borders would fall together."""
+    model = Deployed.load(
+        weights(tmp_path / "weights", family, version, "regression"),
+        card(family, version, "regression", n_estimators=2),
+        "cpu",
+        None,
+    )
+    context_x, context_y, query_x = tables("regression", 1)
+    context_y = (8 * context_y).round() / 8
+    near, far = (model.distribution(context_x, context_y + shift, query_x) for shift in (0, 2**20))
+    assert far.borders.diff(dim=-1).min() > 0
+    assert far.entropy().isfinite().all()
+    torch.testing.assert_close(far.mean() - 2**20, near.mean(), atol=0.3 if family == "tabicl" else 1e-4, rtol=0)
+
+
+@pytest.mark.parametrize(("family", "version"), FAMILIES)
 def test_distributions_are_the_packages_own(tmp_path, family, version):
     folder = weights(tmp_path / "weights", family, version, "regression")
     model = Deployed.load(folder, card(family, version, "regression", n_estimators=2), "cpu", None)
@@ -107,7 +124,7 @@ def test_distributions_are_the_packages_own(tmp_path, family, version):
     found = model.distribution(*batch)
     own = FP32[family] | {"model_path": the_file(folder), "device": "cpu", "random_state": 0, "n_estimators": 2}
     for table, (x, y, query) in enumerate(zip(*(part.double().numpy() for part in batch), strict=True)):
-        fitted = KINDS[family, "regression"](**own).fit(x, y.astype(np.float32))
+        fitted = KINDS[family, "regression"](**own).fit(x, y)
         if family == "tabicl":
             quantiles = fitted.predict(query, output_type="raw_quantiles")
             np.testing.assert_allclose(found.borders[table], quantiles, atol=0.01)

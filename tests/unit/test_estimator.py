@@ -161,6 +161,15 @@ def test_a_regressor_predicts_a_normal_distribution_with_the_error_of_cross_vali
         np.testing.assert_allclose(answer.entropy()[table], entropy, atol=1e-3)
 
 
+def test_large_targets_keep_their_own_deviation(opened, tables):
+    x, _, y, queries = tables
+    y = (4 * y).round() / 4  # a step of float32 at 2^20
+    model = opened("sklearn.linear_model.LinearRegression", {}, task="regression")
+    near, far = (model.distribution(x, y + shift, queries) for shift in (0, 2**20))
+    torch.testing.assert_close(far.entropy(), near.entropy(), atol=1e-4, rtol=0)
+    torch.testing.assert_close(far.mean() - 2**20, near.mean(), atol=1e-4, rtol=0)
+
+
 def test_a_regressors_own_deviation_is_taken(opened, tables):
     x, _, y, queries = tables
     answer = opened("sklearn.linear_model.BayesianRidge", task="regression").distribution(x, y, queries)

@@ -111,6 +111,14 @@ def test_damaged_state_is_named(tmp_path):
         Run(Tiny(), TASKS, SETTINGS, tmp_path)
 
 
+def test_a_run_that_starts_anew_keeps_no_checkpoint_of_the_run_before(tmp_path):
+    trained(SETTINGS, tmp_path).path.unlink()
+    run = trained(replace(SETTINGS, learning_rate=1e37, warmup=0.0), tmp_path)
+    assert run.done["diverged_at"] <= 6
+    assert run.checkpoint(0).exists()
+    assert not run.checkpoint(6).exists()
+
+
 def test_seed_changes_pairs_and_adapters(tmp_path):
     first, second = (Run(Tiny(), TASKS, replace(LORA, seed=seed), tmp_path) for seed in (3, 4))
     assert not np.array_equal(first.pairs("wine", 1)[0].query, second.pairs("wine", 1)[0].query)

@@ -197,6 +197,36 @@ def test_settings_that_promise_nothing_are_refused(change):
         train(Tiny(), table(), PAIR, replace(SETTINGS, **change))
 
 
+def test_a_step_divides_the_sum_by_the_expected_number_of_queries():
+    task, model, gradients = table(), Tiny(), []
+    settings = replace(SETTINGS, sigma=1e-6, clip=1e3)
+    optimizer = optimizer_of(model.module, settings, 20, unseeded("cpu"))
+    optimizer.attach_step_hook(lambda o: gradients.append(torch.cat([weight.grad.flatten() for weight in o.params])))
+    rows = task.x[:20][None], task.y[:20][None]
+    for record in (20, 21, 22):
+        add(optimizer, model.loss(model.forward(*rows, task.x[record][None, None]), rows[1], task.y[record]))
+    step(optimizer)
+    expected_batch = 0.5 * 20
+    expected = clipped_sum((20, 21, 22), task, settings) / expected_batch
+    torch.testing.assert_close(gradients[0], expected, atol=2e-3, rtol=0)
+    assert expected.abs().max() > 0.1
+
+
+def test_every_query_is_in_a_step_by_a_coin_of_its_own(monkeypatch):
+    steps, rate, drawn = 300, 0.3, [0]
+    monkeypatch.setattr("memaudit.models.private.add", lambda *_: drawn.append(drawn.pop() + 1))
+    monkeypatch.setattr("memaudit.models.private.step", lambda *_: drawn.append(0))
+    train(Tiny(), table(), PAIR, replace(SETTINGS, steps=steps, sampling_rate=rate), torch.Generator().manual_seed(0))
+    sizes = np.array(drawn[:-1])
+    assert sizes.mean() == pytest.approx(20 * rate, abs=4 * (20 * rate * (1 - rate) / steps) ** 0.5)
+    assert sizes.var() == pytest.approx(20 * rate * (1 - rate), rel=0.35)
+
+
+def test_a_record_that_is_a_query_twice_is_refused():
+    with pytest.raises(AuditError, match="a query twice"):
+        train(Tiny(), table(), Pair(context=np.arange(20), query=np.r_[20:40, 25]), SETTINGS)
+
+
 def test_a_record_that_is_context_and_query_is_refused():
     with pytest.raises(AuditError, match="both context and query"):
         train(Tiny(), table(), Pair(context=np.arange(21), query=np.arange(20, 40)), SETTINGS)

@@ -227,6 +227,13 @@ def test_a_distribution_is_in_the_targets_unit(regressor, tmp_path):
     torch.testing.assert_close(unit.borders[1], torch.tensor(theirs).double(), atol=1e-2, rtol=0)
 
 
+@torch.no_grad()
+def test_a_distribution_has_the_mass_1_in_float64(regressor):
+    """A surplus of 1e-7 would shift a mean of a million by 0.1."""
+    mass = regressor.distribution(*tables("regression")).log_mass.exp().sum(-1)
+    torch.testing.assert_close(mass, torch.ones(3, QUERIES).double(), atol=1e-12, rtol=0)
+
+
 def test_equal_targets_have_the_deviation_one():
     mean, deviation = target_scale(torch.tensor([[0.1, 0.1, 0.1], [1.0, 3.0, 5.0]]))
     torch.testing.assert_close(mean, torch.tensor([[0.1], [3.0]]))
@@ -244,6 +251,26 @@ def test_the_loss_reaches_all_weights_and_the_features(branch):
     for x in (context_x, query_x):
         assert x.grad.isfinite().all()
         assert x.grad.abs().sum() > 0
+
+
+def test_a_constant_column_and_a_missing_cell_have_a_finite_gradient(tmp_path):
+    """With a clip, whose scaling divides by what may be 0: where a column says nothing its gradient is 0."""
+    branch = TabICLBranch.load(checkpoint(tmp_path), card(options={"clip": 6.0}), "cpu", None)
+    context_x, context_y, query_x = tables("classification")
+    context_x.requires_grad_(), query_x.requires_grad_()
+    branch.loss(branch.forward(context_x, context_y, query_x), context_y, context_y[:, :QUERIES]).mean().backward()
+    for x in (context_x, query_x):
+        assert x.grad.isfinite().all()
+        assert not x.grad[1, :, 1].any()
+        assert x.grad[1, :, 2].any()
+
+
+@torch.no_grad()
+def test_a_column_of_any_size_is_scaled_with_a_clip(tmp_path):
+    branch = TabICLBranch.load(checkpoint(tmp_path), card(options={"clip": 6.0}), "cpu", None)
+    context_x, context_y, query_x = (part[:1] for part in tables("classification"))
+    expected = branch.logits(context_x, context_y, query_x)
+    torch.testing.assert_close(branch.logits(context_x * 1e30, context_y, query_x * 1e30), expected)
 
 
 @torch.no_grad()
@@ -322,6 +349,15 @@ def test_other_files_are_no_tabicl(tmp_path):
     assert "no TabICL checkpoint" in refusal(tmp_path)
 
 
+def test_a_config_without_sense_is_no_tabicl(tmp_path):
+    file = checkpoint(tmp_path) / "small.ckpt"
+    content = torch.load(file, weights_only=True)
+    torch.save(content | {"config": content["config"] | {"row_nhead": 0}}, file)
+    assert "no TabICL checkpoint" in refusal(tmp_path)
+    torch.save(content | {"state_dict": {1: torch.zeros(1)}}, file)
+    assert "no TabICL checkpoint" in refusal(tmp_path)
+
+
 def test_a_truncated_file_is_named(tmp_path):
     file = checkpoint(tmp_path) / "small.ckpt"
     file.write_bytes(file.read_bytes()[:-1000])
@@ -357,4 +393,5 @@ def test_another_version_is_named(tmp_path):
 def test_an_unknown_option_is_named(tmp_path):
     said = refusal(checkpoint(tmp_path), options={"clip": 6.0, "shuffle": True})
     assert "TabICL has no shuffle; it has clip" in said
-    assert "clip is 'six'; say a number above 0" in refusal(tmp_path, options={"clip": "six"})
+    for clip in ("six", True, float("inf"), float("nan")):
+        assert f"clip is {clip!r}; say a number above 0" in refusal(tmp_path, options={"clip": clip})

@@ -211,6 +211,15 @@ def test_a_regressors_loss_and_distribution_are_the_packages(models, version):
         assert predicted.mean()[0, query].item() == pytest.approx(answer["mean"][0], abs=1e-3)
 
 
+def test_large_targets_keep_their_mean(models):
+    """The distribution goes back by the very mean and deviation that the module's targets were scaled with."""
+    _, model = models["v2", "regression"]
+    context_x, context_y, query_x = tables("regression")
+    context_y = (4 * context_y).round() / 4  # a step of float32 at 2^21
+    near, far = (model.distribution(context_x, context_y + shift, query_x) for shift in (0, 2**21))
+    torch.testing.assert_close(far.mean() - 2**21, near.mean(), atol=1e-4, rtol=0)
+
+
 def test_a_constant_target_is_predicted(models):
     _, model = models["v3", "regression"]
     context_x, context_y, query_x = tables("regression")

@@ -49,6 +49,25 @@ def test_a_truncated_file_is_refused(tmp_path, suffix, share):
     refused(tmp_path, "no TabPFN checkpoint")
 
 
+@pytest.mark.parametrize("share", [0.001, 0.01, 0.5])
+def test_a_truncated_file_of_torchs_old_format_is_refused(tmp_path, share):
+    file = tmp_path / "tabpfn-v3-classifier.ckpt"
+    torch.save(small_tabpfn.checkpoint("v3", "classification"), file, _use_new_zipfile_serialization=False)
+    content = file.read_bytes()
+    for size in range(int(share * len(content)), int(share * len(content)) + 20):
+        file.write_bytes(content[:size])
+        refused(tmp_path, "no TabPFN checkpoint")
+
+
+@pytest.mark.parametrize("change", [{"state_dict": None}, {"embed_dim": 7}, {"icl_num_heads": 0}])
+def test_contents_without_sense_are_refused(tmp_path, change):
+    content = small_tabpfn.checkpoint("v3", "classification")
+    content["config"] |= {key: value for key, value in change.items() if key in content["config"]}
+    content |= {key: value for key, value in change.items() if key in content}
+    torch.save(content, tmp_path / "tabpfn-v3-classifier.ckpt")
+    refused(tmp_path, "no TabPFN checkpoint")
+
+
 def test_a_file_of_another_kind_is_refused(tmp_path):
     (tmp_path / "tabpfn-v2-classifier.ckpt").write_text("<html>Not found</html>\n")
     refused(tmp_path, "no TabPFN checkpoint")

@@ -64,8 +64,20 @@ def test_a_study_asks_what_people_use_today(folder):
 @pytest.mark.xdist_group("models")
 def test_a_file_of_another_family_ends_the_run_before_its_first_job(folder):
     done = ask(folder, "mine: {family: tabpfn, path: resources/tabicl-small/tabicl-small.ckpt, licence: MIT}")
-    told = [text for text in (done.stdout + done.stderr).splitlines() if text.startswith("memaudit: models/mine")]
+    assert "resources/tabicl-small/tabicl-small.ckpt: " in refused(done, folder)
+
+
+@pytest.mark.xdist_group("models")
+@pytest.mark.parametrize("family", ["tabpfn", "text"])
+def test_a_path_that_is_not_there_ends_the_run_before_its_first_job(folder, family):
+    done = ask(folder, f"mine: {{family: {family}, path: my/nothing.ckpt, licence: MIT}}")
+    assert "models/mine/path: there is no file my/nothing.ckpt" in refused(done, folder)
+
+
+def refused(done, folder):
+    """The one line of a run that ended before it did anything."""
+    told = [text for text in (done.stdout + done.stderr).splitlines() if text.startswith("memaudit: ")]
     assert done.returncode != 0
-    assert len(told) == 1
-    assert "resources/tabicl-small/tabicl-small.ckpt" in told[0]
+    assert len(told) == 1, done.stdout + done.stderr
     assert not list((folder / "results").rglob("*.parquet"))
+    return told[0]

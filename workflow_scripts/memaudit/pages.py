@@ -114,7 +114,7 @@ RATIOS = {
     "all_over_forward": ("a shadow grid, over the model's forward passes in it", "at most 1.15"),
     "package_over_ours_distinct": ("the packaged classifier, over probes that all differ", "at least 15"),
     "package_over_ours_manipulations": ("the packaged classifier, over manipulated probes", "at least 15"),
-    "step_over_bare_loop": ("a fine-tuning step, over a bare loop", "at most 1.15"),
+    "step_over_bare_loop": ("a fine-tuning step, over a bare loop", "at most 1.2"),
     "branch_loop_over_ours": ("leave-one-out: the model asked context by context, over ours", "more than 1"),
     "packaged_loop_over_ours": ("leave-one-out: the packaged classifier, over ours", "more than 1"),
 }

@@ -33,12 +33,15 @@ def encode(
 
     Numbers stay as they are, categories become their place in the schema's sorted list, dates become days since 1970;
     what is missing or not in the list becomes NaN. Text becomes its place in the list of `vocabulary`, for a model that
-    reads it. Raises AuditError for text columns otherwise, and for unknown classes.
+    reads it. Raises AuditError for text columns otherwise, for unknown classes, and for numbers beyond float32.
     """
     texts = [column["name"] for column in schema["columns"] if column["type"] == "text"]
     if texts and not reads_text:
         raise AuditError(f"column {texts[0]!r} is free text, which this model cannot read; `drop` it in the catalogue")
     features = [_numbers(records[column["name"]], column) for column in schema["columns"]]
+    for column, numbers in zip(schema["columns"], features, strict=True):
+        if (np.abs(numbers) > np.finfo(np.float32).max).any():
+            raise AuditError(f"column {column['name']!r} has numbers beyond 3.4e38, float32's largest; rescale it")
     target = _numbers(records["target"], schema["target"])
     if schema["task"] == "classification":
         if np.isnan(target).any():

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from itertools import islice
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from memaudit.errors import AuditError
 from memaudit.io import MEBIBYTE
@@ -43,29 +43,37 @@ def answer(model: TabularModel, questions: Sequence[Question], memory: int = MEM
     """What the model says to each question as if it were alone, to 1e-5: logits (m, C) or Binned (m,), on the CPU.
 
     memory: MiB that a forward pass may hold beside the weights, by `table_bytes`; a context that alone needs more is
-    still asked, one query at a time. Questions equal bit by bit are asked once, those of one context together. A device
+    still asked, with a quarter as many queries. Questions equal bit by bit are asked once, those of one context together. A device
     that has too little memory is asked for half as many tables, then queries, at once. Raises AuditError if it has too
-    little for one query.
+    little for one query. A model whose queries may change each other's answers (`Deployed`, unless it asks each alone)
+    is asked every question as it stands: its queries are neither parted nor put with others.
     """
     parts = [_split(model, question, memory * MEBIBYTE) for question in questions]
     found = iter(_answer(model, [part for split in parts for part in split], memory))
-    return [_joined(list(islice(found, len(split)))) for split in parts]
+    return [joined(list(islice(found, len(split)))) for split in parts]
 
 
 def _split(model: TabularModel, question: Question, most: int) -> list[Question]:
-    """The question in as few parts as stay below `most` bytes and ROWS rows: queries are answered as if alone."""
+    """The question in as few parts as stay below `most` bytes and ROWS rows: queries are answered as if alone.
+
+    Every part pays for its context again, so none has fewer queries than a quarter of the context's rows.
+    """
     n, m, d = question.shape
-    low, high = 1, m
+    low, high = m if _coupled(model) else max(1, min(m, n // 4, ROWS - n)), m
     while low < high:
         middle = (low + high + 1) // 2
         fits = n + middle <= ROWS and table_bytes(model, n, middle, d) <= most
         low, high = (middle, high) if fits else (low, middle - 1)
-    return [Question(question.context_x, question.context_y, part) for part in question.query_x.split(low)]
+    return [Question(question.context_x, question.context_y, part) for part in question.query_x.split(max(1, low))]
+
+
+def _coupled(model: TabularModel) -> bool:
+    return not getattr(model, "alone", True)
 
 
 def _answer(model: TabularModel, questions: Sequence[Question], memory: int) -> list[Tensor] | list[Binned]:
     """Answers to questions of which each fits into a forward pass."""
-    tables, places = _tables(model, questions, memory * MEBIBYTE)
+    tables, places = _tables(model, questions, 0 if _coupled(model) else memory * MEBIBYTE)
     shapes = defaultdict(list)
     for number, table in enumerate(tables):
         shapes[table.shape].append(number)
@@ -76,7 +84,7 @@ def _answer(model: TabularModel, questions: Sequence[Question], memory: int) -> 
         remaining = iter(members)
         while part := list(islice(remaining, max(1, most))):
             answers |= zip(part, _ask(model, [tables[number] for number in part]), strict=True)
-    return [_part(answers[table], queries) for table, queries in places]
+    return [answers_at(answers[table], queries) for table, queries in places]
 
 
 def table_bytes(model: TabularModel, context: int, queries: int, columns: int) -> int:
@@ -134,18 +142,18 @@ def _ask(model: TabularModel, tables: list[Question]) -> list[Tensor] | list[Bin
     except torch.OutOfMemoryError as error:
         reason = str(error).partition("\n")[0]
     else:
-        return [_part(answers, number) for number in range(len(tables))]
+        return [answers_at(answers, number) for number in range(len(tables))]
     # The error is gone by now, and with it what the failed pass held.
     if len(tables) > 1:
         half = len(tables) // 2
         return _ask(model, tables[:half]) + _ask(model, tables[half:])
     n, m, d = tables[0].shape
-    if m > 1:
+    if m > 1 and not _coupled(model):
         halves = tables[0].query_x.split(-(-m // 2))
         asked = [Question(tables[0].context_x, tables[0].context_y, half) for half in halves]
-        return [_joined([part for half in asked for part in _ask(model, [half])])]
+        return [joined([part for half in asked for part in _ask(model, [half])])]
     raise AuditError(
-        f"a table of {n} context rows, one query and {d} features: too little memory on the device for one such "
+        f"a table of {n} context and {m} query rows, {d} features: too little memory on the device for one such "
         f"({reason}); take smaller contexts or another device"
     )
 
@@ -156,17 +164,20 @@ def _on_cpu(answers: Tensor | Binned) -> Tensor | Binned:
     return Binned(answers.borders.cpu(), answers.log_mass.cpu(), answers.scales.cpu(), answers.tail)
 
 
-def _joined(parts: list[Tensor] | list[Binned]) -> Tensor | Binned:
-    """Answers to parts of one context's queries, as one."""
+def joined(parts: list[Tensor] | list[Binned]) -> Tensor | Binned:
+    """Answers (m, ...) to several lists of queries, as one; logits are as wide as the widest, with -inf."""
     if len(parts) == 1:
         return parts[0]
     if isinstance(parts[0], Tensor):
-        return torch.cat(parts)
+        # A pass is as wide as the highest class of its contexts, and that may be a neighbour's.
+        width = max(part.shape[-1] for part in parts)
+        return torch.cat([nn.functional.pad(part, (0, width - part.shape[-1]), value=-torch.inf) for part in parts])
     names = ("borders", "log_mass", "scales")
     return Binned(*(torch.cat([getattr(part, name) for part in parts]) for name in names), parts[0].tail)
 
 
-def _part(answers: Tensor | Binned, at: int | slice) -> Tensor | Binned:
+def answers_at(answers: Tensor | Binned, at: int | slice | tuple[slice, int]) -> Tensor | Binned:
+    """Some of the answers, as an index along their leading axes says."""
     if isinstance(answers, Tensor):
         return answers[at]
     return Binned(answers.borders[at], answers.log_mass[at], answers.scales[at], answers.tail)

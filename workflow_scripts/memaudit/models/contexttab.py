@@ -5,11 +5,9 @@ a stand-in of the package's surface only: neither the surface nor the limit of 5
 """
 
 import os
-import struct
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from pickle import UnpicklingError
 from types import ModuleType
 from typing import Any
 from unittest.mock import patch
@@ -21,14 +19,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from memaudit.errors import AuditError
+from memaudit.models.files import UNREADABLE
 from memaudit.models.protocol import Limits
 from memaudit.models.serialise import dates, names, readable
 
 SOURCE = "git+https://github.com/SAP-samples/sap-rpt-1-oss"
 OPTIONS = ("queries", "bagging", "max_context_size")
-# A file that is no checkpoint, a sentence model that is not there, a package of another surface.
-UNREADABLE = (OSError, RuntimeError, LookupError, TypeError, ValueError, AttributeError, EOFError)
-UNREADABLE += (UnpicklingError, struct.error)
 
 
 class ConTextTabBranch:
@@ -123,6 +119,7 @@ def _estimator(package: ModuleType, weights: Path, options: Mapping[str, Any]) -
     try:
         with local, tensors_only:
             return package.SAP_RPT_OSS_Classifier(checkpoint=str(found[0]), **options)
+    # Also a sentence model that is not there, and a package of another surface.
     except UNREADABLE as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise AuditError(

@@ -87,7 +87,7 @@ class Deployed:
     def distribution(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Binned:
         """See TabularModel."""
         tables = []
-        for x, y, query in zip(context_x, context_y.cpu(), query_x, strict=True):
+        for x, y, query in zip(context_x, context_y.cpu().double(), query_x, strict=True):
             fitted = self._fitted(x, y)
             parts = [self.read(fitted, part, y) for part in self._questions(query)]
             tables.append(_joined(torch.cat, parts))
@@ -179,6 +179,6 @@ def _bars(fitted: Any, queries: Told, y: Tensor) -> Binned:
 
 
 def _joined(join: Callable[[list[Tensor]], Tensor], parts: list[Binned]) -> Binned:
-    """One Binned of several, float32, with joined tensors."""
+    """One Binned of several, with joined tensors."""
     tensors = ([getattr(part, name) for part in parts] for name in ("borders", "log_mass", "scales"))
-    return Binned(*(join(part).float() for part in tensors), parts[0].tail)
+    return Binned(*(join(part) for part in tensors), parts[0].tail)

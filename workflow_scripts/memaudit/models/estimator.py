@@ -34,7 +34,6 @@ Array = NDArray[np.float64]
 OPTIONS = {"scale": False, "seed": 0}
 METHODS = ("fit", "predict", "get_params")
 FOLDS = 5
-RESOLUTION = 1e-4  # least deviation of a prediction over its size: float32 tells no finer bins apart
 KINDS = {"classification": "classifier", "regression": "regressor"}
 
 
@@ -66,6 +65,9 @@ class EstimatorBranch:
         if unknown := sorted(card["options"].keys() - OPTIONS.keys()):
             raise AuditError(f"{card['name']}: unknown option {unknown[0]!r}; known: {', '.join(OPTIONS)}")
         options = OPTIONS | card["options"]
+        for key, value in options.items():
+            if type(value) is not type(OPTIONS[key]):
+                raise AuditError(f"{card['name']}: option {key} must be like {OPTIONS[key]!r}; it is {value!r}")
         entry = read_json(weights / "estimator.json")
         estimator = _estimator(entry["class"], entry["params"], options["seed"])
         kind = _kind(estimator)
@@ -93,9 +95,8 @@ class EstimatorBranch:
         Raises AuditError where a fit fails.
         """
         answers = self._each(_regress, (context_x, context_y.double(), query_x), self._seed)
-        mean, deviation = (torch.stack(part).float() for part in zip(*answers, strict=True))
-        least = torch.maximum(LEAST * target_scale(context_y.cpu())[1], RESOLUTION * mean.abs())
-        return Binned.from_normal(mean, torch.maximum(deviation, least))
+        mean, deviation = (torch.stack(part).double() for part in zip(*answers, strict=True))
+        return Binned.from_normal(mean, torch.maximum(deviation, LEAST * target_scale(context_y.cpu())[1]))
 
     def _each(self, task: Any, tables: tuple[Tensor, ...], *arguments: Any) -> list[Any]:
         """What a task says of each context (x, y, queries), as arrays."""

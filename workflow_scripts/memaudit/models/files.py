@@ -1,8 +1,23 @@
 """Files of a model's folder."""
 
+import struct
 from pathlib import Path
+from pickle import UnpicklingError
+
+from safetensors import SafetensorError
 
 from memaudit.errors import AuditError
+
+# What torch and the packages raise for a file that is damaged, or that holds something else than it should.
+UNREADABLE = (OSError, EOFError, RuntimeError, LookupError, ValueError, TypeError, AttributeError)
+UNREADABLE += (ArithmeticError, AssertionError, UnpicklingError, SafetensorError, struct.error)
+
+
+def reason(error: Exception) -> str:
+    """Why a file cannot be read, in one line of at most 200 characters."""
+    if isinstance(error, UnpicklingError) and "weights_only" in str(error):
+        return "it holds more than tensors and plain values, or is damaged"  # torch advises to unpickle it all the same
+    return " ".join(str(error).split())[:200] or type(error).__name__
 
 
 def the_file(weights: Path) -> Path:

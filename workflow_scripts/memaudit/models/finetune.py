@@ -116,6 +116,8 @@ class Run:
         self.tasks, self.settings, self.path = tasks, settings, folder / "state.pt"
         self.base = model.module.state_dict()
         self.model = deepcopy(model)
+        if (beyond := max(settings.checkpoints, default=0)) > settings.epochs:
+            raise AuditError(f"fine-tuning: a checkpoint of epoch {beyond} in a run of {settings.epochs}; name fewer")
         if any(isinstance(layer, nn.Dropout) and layer.p > 0 for layer in self.model.module.modules()):
             raise AuditError("fine-tuning: the module has dropout, so its gradients are drawn; load it with dropout 0")
         if settings.adapter:
@@ -171,13 +173,14 @@ class Run:
         """Go on to epoch `until` (default: the end), or until a loss, gradient or kept weight is not finite.
 
         Such a run is at its end: `done["diverged_at"]` is the epoch, and later checkpoints are not there.
-
         watch(epoch, model) is called at each named epoch, before the state moves beyond it: once, or once more after a
         kill. The model, with adapters merged, is its to ask and not to change.
         """
         settings, done = self.settings, self.done
         last = settings.epochs if until is None else min(until, settings.epochs)
-        if done["epoch"] == 0:
+        if done["epoch"] == 0 and done["diverged_at"] is None:
+            for other in self.path.parent.glob("epoch-*.safetensors"):  # of a run whose state was moved away
+                other.unlink()
             self._keep(watch)
         while done["epoch"] < last and done["diverged_at"] is None:
             self.advance()

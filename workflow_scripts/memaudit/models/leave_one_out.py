@@ -8,9 +8,10 @@ contexts above all, is to answer several contexts in one forward pass.
 """
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from memaudit.errors import AuditError
+from memaudit.models.batching import answers_at, joined
 from memaudit.models.predictive import Binned
 from memaudit.models.protocol import TabularModel
 
@@ -32,17 +33,5 @@ def leave_one_out(model: TabularModel, x: Tensor, y: Tensor, contexts: int | Non
     with torch.no_grad():
         for left in torch.arange(len(x)).split(contexts or max(1, CELLS // x.numel())):
             others = first + (first >= left[:, None])  # (b, n - 1)
-            parts.append(ask(x[others], y[others], x[left, None]))
-    return _joined(parts)
-
-
-def _joined(parts: list[Tensor] | list[Binned]) -> Tensor | Binned:
-    """Answers of shape (b, 1, ...) along their contexts."""
-    if isinstance(parts[0], Binned):
-        borders, log_mass, scales = (
-            torch.cat([getattr(part, name)[:, 0] for part in parts]) for name in ("borders", "log_mass", "scales")
-        )
-        return Binned(borders, log_mass, scales, parts[0].tail)
-    width = max(part.shape[-1] for part in parts)  # a class may be of the one row alone
-    padded = [nn.functional.pad(part[:, 0], (0, width - part.shape[-1]), value=-torch.inf) for part in parts]
-    return torch.cat(padded)
+            parts.append(answers_at(ask(x[others], y[others], x[left, None]), (slice(None), 0)))
+    return joined(parts)

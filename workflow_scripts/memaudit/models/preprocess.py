@@ -19,11 +19,13 @@ def standardize(context_x: Tensor, query_x: Tensor, clip: float = 6.0) -> tuple[
     count = seen.sum(1, keepdim=True).clamp(min=1)
     mean = torch.where(seen, context_x, 0).sum(1, keepdim=True) / count
     centred = torch.where(seen, context_x - mean, 0)
-    deviation = (centred.square().sum(1, keepdim=True) / count).sqrt()
-    constant = deviation <= 1e-6 * mean.abs() + 1e-12
+    variance = centred.square().sum(1, keepdim=True) / count
+    constant = variance.sqrt() <= 1e-6 * mean.abs() + 1e-12
+    # What is not used is replaced before the root and the ratio: their derivatives there are infinite.
+    deviation = torch.where(constant, 1, variance).sqrt()
 
     def scale(x: Tensor) -> Tensor:
-        z = torch.where(x.isfinite() & ~constant, (x - mean) / deviation, 0)
+        z = torch.where(x.isfinite() & ~constant, x - mean, 0) / deviation
         return clip * torch.tanh(z / clip)
 
     return scale(context_x), scale(query_x)

@@ -86,7 +86,7 @@ def train(
     """A privately fine-tuned copy of `model`, adapters merged, and its guarantee.
 
     generator: of noise and sampling, for tests alone. Raises AuditError for settings that promise nothing, and for a
-    record that is both context and query.
+    record that is a query twice, or both context and query.
     """
     _check(pair, settings)
     model = deepcopy(model)
@@ -159,6 +159,10 @@ def _check(pair: Pair, settings: Settings) -> None:
     for name, value in {"sampling_rate": settings.sampling_rate, "delta": settings.delta}.items():
         if not 0 < value <= (1 if name == "sampling_rate" else 0.5):
             raise AuditError(f"private fine-tuning: {name} is {value}; give a share of at most 1 (delta: 0.5)")
+    if len(set(pair.query)) < len(pair.query):
+        raise AuditError(
+            "private fine-tuning: a record is a query twice, and would move a step by twice the clip; name it once"
+        )
     if set(pair.context) & set(pair.query):
         raise AuditError(
             "private fine-tuning: a record is both context and query; contexts are not protected, part them"

@@ -2,10 +2,8 @@
 
 import math
 import re
-import struct
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any, Literal
 
 import torch
@@ -13,7 +11,7 @@ from tabicl._model.tabicl import TabICL
 from torch import Tensor, nn
 
 from memaudit.errors import AuditError
-from memaudit.models.files import the_file
+from memaudit.models.files import UNREADABLE, reason, the_file
 from memaudit.models.predictive import Binned
 from memaudit.models.preprocess import package_view, standardize, target_scale
 from memaudit.models.protocol import Limits, Mode
@@ -21,7 +19,6 @@ from memaudit.models.protocol import Limits, Mode
 # v1 embeds columns without their target; v1.1 is the same with other weights, which only the file's name tells.
 TARGET_AWARE = {"v1": False, "v1.1": False, "v2": True}
 NAMED = re.compile(r"-(v\d(?:\.\d)?)-\d{8}")  # in the name of every file that the makers publish
-UNREADABLE = (OSError, RuntimeError, LookupError, ValueError, TypeError, EOFError, UnpicklingError, struct.error)
 
 
 class TabICLBranch:
@@ -52,7 +49,7 @@ class TabICLBranch:
         if unknown := set(card["options"]) - {"clip"}:
             raise AuditError(f"options: TabICL has no {', '.join(sorted(unknown))}; it has clip")
         clip = card["options"].get("clip")
-        if clip is not None and not (isinstance(clip, int | float) and clip > 0):
+        if clip is not None and not (type(clip) in (int, float) and 0 < clip < math.inf):
             raise AuditError(f"options: clip is {clip!r}; say a number above 0, in deviations")
         file = the_file(weights)
         branch = cls(_module(file), device, clip)
@@ -132,7 +129,7 @@ class TabICLBranch:
         context_x, query_x = context_x.to(self.device), query_x.to(self.device)
         y = self._targets(context_y).to(self.device)
         if self.clip is not None:
-            return ask(torch.cat(standardize(context_x, query_x, self.clip), 1).float(), y)
+            return ask(torch.cat(standardize(context_x.double(), query_x.double(), self.clip), 1).float(), y)
         *parts, kept = package_view(context_x, query_x)
         x = torch.cat(parts, 1)
         patterns, group = torch.unique(kept, dim=0, return_inverse=True)
@@ -168,8 +165,7 @@ def _module(file: Path) -> TabICL:
         module = TabICL(**{**content["config"], "dropout": 0.0})
         module.load_state_dict(content["state_dict"])
     except UNREADABLE as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise AuditError(f"{file}: no TabICL checkpoint ({reason}); give a file of the tabicl package") from error
+        raise AuditError(f"{file}: no TabICL checkpoint ({reason(error)}); give one of the package tabicl") from error
     return module.float()
 
 

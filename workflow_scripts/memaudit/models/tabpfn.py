@@ -88,7 +88,7 @@ class TabPFNBranch:
 
     def distribution(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Binned:
         """See TabularModel."""
-        mean, deviation = (part.float()[..., None] for part in target_scale(context_y.to(self.device)))
+        mean, deviation = (part[..., None] for part in target_scale(context_y.to(self.device)))
         outputs = self.forward(context_x, context_y, query_x)
         return Binned.from_bars(outputs, self.bars.borders).scaled(deviation, mean)
 

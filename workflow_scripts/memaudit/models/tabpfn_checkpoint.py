@@ -4,11 +4,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any, Literal
 
 import torch
-from safetensors import SafetensorError
 from tabpfn.architectures import ARCHITECTURES
 from tabpfn.architectures.interface import ArchitectureConfig
 from tabpfn.architectures.shared.bar_distribution import FullSupportBarDistribution
@@ -18,7 +16,7 @@ from tabpfn.inference_config import InferenceConfig
 from torch import Tensor, nn
 
 from memaudit.errors import AuditError
-from memaudit.models.files import the_file
+from memaudit.models.files import UNREADABLE, reason, the_file
 from memaudit.models.protocol import Limits
 
 VERSIONS = {
@@ -28,7 +26,6 @@ VERSIONS = {
     "tabpfn_v3": "v3",
     "tabpfn_v3_5": "v3.5",
 }
-UNREADABLE = (OSError, RuntimeError, KeyError, ValueError, TypeError, EOFError, UnpicklingError, SafetensorError)
 NAMED = re.compile(r"tabpfn-(v\d(?:\.\d)?(?:-fast)?)")  # in the name of every file that the makers publish
 
 Task = Literal["classification", "regression"]
@@ -59,7 +56,7 @@ def open_checkpoint(weights: Path, task: Task, version: str | None) -> Opened:
         module, bars = _build(architecture, config, content["state_dict"], task)
         limits = _limits(content, config, VERSIONS[architecture], task)
     except UNREADABLE as error:
-        raise AuditError(f"{file}: no TabPFN checkpoint ({_reason(error)}); fetch the model anew") from error
+        raise AuditError(f"{file}: no TabPFN checkpoint ({reason(error)}); fetch the model anew") from error
     return Opened(module.float().eval(), bars, VERSIONS[architecture], limits)
 
 
@@ -70,7 +67,7 @@ def _read(file: Path) -> dict[str, Any]:
             return Checkpoint(file).load()
         return torch.load(file, map_location="cpu", weights_only=True)
     except UNREADABLE as error:
-        raise AuditError(f"{file}: no TabPFN checkpoint ({_reason(error)}); fetch the model anew") from error
+        raise AuditError(f"{file}: no TabPFN checkpoint ({reason(error)}); fetch the model anew") from error
 
 
 def _architecture(file: Path, content: object) -> str:
@@ -83,7 +80,7 @@ def _architecture(file: Path, content: object) -> str:
         raise AuditError(f"{file}: no TabPFN checkpoint (another family's file); change the model's `family`")
     name = content.get("architecture_name", "tabpfn_v2")
     name = "tabpfn_v2_5" if name == "base" else name
-    if name not in VERSIONS:
+    if name not in tuple(VERSIONS):
         raise AuditError(f"{file}: the architecture {name!r} is not known; TabPFN has {', '.join(VERSIONS.values())}")
     return name
 
@@ -137,8 +134,3 @@ def _limits(content: Mapping[str, Any], config: ArchitectureConfig, version: str
         stated = asdict(InferenceConfig.get_default(kind, default))
     classes = min(stated["MAX_NUMBER_OF_CLASSES"], config.max_num_classes) if task == "classification" else 0
     return Limits(rows=stated["MAX_NUMBER_OF_SAMPLES"], features=stated["MAX_NUMBER_OF_FEATURES"], classes=classes)
-
-
-def _reason(error: BaseException) -> str:
-    """An error of the libraries in one line of at most 200 characters."""
-    return " ".join(str(error).split())[:200] or type(error).__name__
