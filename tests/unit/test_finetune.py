@@ -141,8 +141,13 @@ def test_base_model_is_not_changed(settings, tmp_path):
     assert not same(before, state(merged(run.model) if settings.adapter else run.model))
 
 
+def test_a_checkpoint_beyond_the_last_epoch_is_refused(tmp_path):
+    with pytest.raises(AuditError, match="a checkpoint of epoch 6 in a run of 3"):
+        trained(replace(SETTINGS, epochs=3), tmp_path)
+
+
 def test_a_step_is_that_of_a_bare_loop(tmp_path):
-    run = trained(replace(SETTINGS, epochs=3, warmup=0.0), tmp_path, tasks={"wine": TASKS["wine"]})
+    run = trained(replace(SETTINGS, epochs=3, checkpoints=(), warmup=0.0), tmp_path, tasks={"wine": TASKS["wine"]})
     bare, table, (pair,) = Tiny(), TASKS["wine"], run.pairs("wine", 1)
     optimizer = torch.optim.AdamW(bare.module.parameters(), 0.01, weight_decay=0.01)
     for _ in range(3):

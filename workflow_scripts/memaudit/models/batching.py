@@ -42,11 +42,12 @@ class Question:
 def answer(model: TabularModel, questions: Sequence[Question], memory: int = MEMORY) -> list[Tensor] | list[Binned]:
     """What the model says to each question as if it were alone, to 1e-5: logits (m, C) or Binned (m,), on the CPU.
 
-    memory: MiB that a forward pass may hold beside the weights, by `table_bytes`; a context that alone needs more is
-    still asked, with a quarter as many queries. Questions equal bit by bit are asked once, those of one context together. A device
-    that has too little memory is asked for half as many tables, then queries, at once. Raises AuditError if it has too
-    little for one query. A model whose queries may change each other's answers (`Deployed`, unless it asks each alone)
-    is asked every question as it stands: its queries are neither parted nor put with others.
+    memory: MiB that a forward pass may hold beside the weights, by `table_bytes`; a context that alone needs more
+    is still asked, with a quarter as many queries. Questions equal bit by bit are asked once, those of one context
+    together. A device that has too little memory is asked for half as many tables, then queries, at once. Raises
+    AuditError if it has too little for one query. A model whose queries may change each other's answers
+    (`Deployed`, unless it asks each alone) is asked every question as it stands: its queries are neither parted nor
+    put with others.
     """
     parts = [_split(model, question, memory * MEBIBYTE) for question in questions]
     found = iter(_answer(model, [part for split in parts for part in split], memory))
