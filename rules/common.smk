@@ -127,7 +127,7 @@ def models_facts(models):
     rows = []
     for name in models:
         entry = config["models"][name]
-        hub = entry["hub"] and "/".join(filter(None, (entry["hub"]["repo"], entry["hub"]["file"])))
+        hub = entry["hub"] and " ".join(filter(None, (entry["hub"]["repo"], entry["hub"]["file"])))
         source = entry["path"] or entry["estimator"] or hub
         rows.append([name, entry["family"], entry["task"], entry["mode"], entry["version"], source, entry["licence"]])
     return {
