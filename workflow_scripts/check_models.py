@@ -1,8 +1,8 @@
 """Open the local models that a run will use and hold them to the tables that it will ask about, before its first job.
 
 python workflow_scripts/check_models.py --params '{"device": true, "models": {"tabicl-small": {"family": "tabicl",
-    "task": "classification", "mode": "raw", "version": null, "options": {}, "path": "resources/...", "estimator": null,
-    "params": {}}}, "uses": {"tabicl-small": [{"where": "lira, data set wine", "rows": 71, "features": 13}]}}'
+    "task": "classification", "mode": "raw", "version": null, "options": {}, "path": "resources/...", "sha256": null,
+    "estimator": null, "params": {}}}, "uses": {"tabicl-small": [{"where": "lira, data set wine", "rows": 71, "features": 13}]}}'
 
 A model on a hub is opened by the rules that use it: nothing is downloaded here.
 """
@@ -10,6 +10,7 @@ A model on a hub is opened by the rules that use it: nothing is downloaded here.
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from memaudit.digest import check_sum
 from memaudit.errors import AuditError
 from memaudit.io import write_json
 from memaudit.job import run
@@ -41,6 +42,8 @@ def opened(name, entry, folder):
         raise AuditError(f"models/{name}/path: there is no file {entry['path']}; give the path of the checkpoint")
     if path and path.is_dir() and entry["family"] != "text":
         raise AuditError(f"models/{name}/path: {entry['path']} is a folder; give the path of the checkpoint in it")
+    if path:
+        check_sum(entry["path"], entry["sha256"], f"models/{name}")
     if path and path.is_dir():
         weights.symlink_to(path)
     else:

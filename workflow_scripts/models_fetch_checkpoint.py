@@ -14,7 +14,7 @@ import shutil
 from pathlib import Path
 
 from memaudit import OFFLINE
-from memaudit.digest import sha256
+from memaudit.digest import check_sum, sha256
 from memaudit.errors import AuditError
 from memaudit.io import replacing_folder, write_json
 from memaudit.job import run
@@ -43,9 +43,7 @@ def main(job):
 
 def _copy(source: Path, folder: Path, expected: str | None, name: str) -> None:
     """Copy a file or a folder's files, if they are what the catalogue says."""
-    found = sha256(source)
-    if expected and found != expected:
-        raise AuditError(f"models/{name}: sha256 of {source} is {found}, the catalogue says {expected}; fetch it again")
+    check_sum(source, expected, f"models/{name}")
     if source.is_dir():
         for file in (file for pattern in TEXT_FILES for file in source.glob(pattern)):
             shutil.copyfile(file, folder / file.name)

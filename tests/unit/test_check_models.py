@@ -10,7 +10,7 @@ import torch
 from conftest import PROJECT
 
 ENTRY = {"family": "tabicl", "task": "classification", "mode": "raw", "version": None, "options": {}}
-ENTRY |= {"estimator": None, "params": {}, "path": None}
+ENTRY |= {"estimator": None, "params": {}, "path": None, "sha256": None}
 FOREST = ENTRY | {"family": "estimator", "estimator": "sklearn.ensemble.RandomForestClassifier"}
 SHIPPED = ENTRY | {"path": str(PROJECT / "resources/tabicl-small/tabicl-small.ckpt"), "options": {"clip": 6.0}}
 
@@ -45,6 +45,7 @@ def test_models_that_are_what_the_config_says_pass_without_a_word():
         (SHIPPED | {"options": {"clap": 6.0}}, "clap"),
         (FOREST | {"estimator": "sklearn.ensemble.RandomForrest"}, "sklearn.ensemble.RandomForrest"),
         (FOREST | {"params": {"trees": 5}}, "trees"),
+        (SHIPPED | {"sha256": "0" * 64}, "the catalogue says 0000"),
         (FOREST | {"options": {"scale": "yes"}}, "option scale must be like False; it is 'yes'"),
     ],
     ids=[
@@ -56,6 +57,7 @@ def test_models_that_are_what_the_config_says_pass_without_a_word():
         "unknown option",
         "no such class",
         "no param",
+        "other checksum",
         "no truth value",
     ],
 )

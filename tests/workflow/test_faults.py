@@ -201,6 +201,8 @@ def test_a_truncated_checkpoint_is_found_where_it_is_read_and_where_it_is_fetche
     weights = checkout.folder / WEIGHTS
     checkpoint = weights / "tabicl-small.ckpt"
     checkpoint.write_bytes(checkpoint.read_bytes()[:-1])
+    for path in (GRID, SHARD):
+        (checkout.folder / path).unlink(missing_ok=True)
     card = WEIGHTS.replace("weights", "model.json")
     again = "delete it and run the same command again, it is made anew"
     lines, _ = checkout.fails(GRID)

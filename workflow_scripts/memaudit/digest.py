@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from memaudit.errors import AuditError
+
 SCRIPTS = Path(__file__).resolve().parents[1]
 ENVS = SCRIPTS.parent / "envs"
 TIMESTAMP = ".snakemake_timestamp"
@@ -60,6 +62,12 @@ def sha256(path: str | Path) -> str:
         return hashlib.sha256("".join(lines).encode()).hexdigest()
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def check_sum(path: str | Path, expected: str | None, where: str) -> None:
+    """Raise AuditError if a file's or folder's hash is not the expected one; None: nobody has said what it should be."""
+    if expected and (found := sha256(path)) != expected:
+        raise AuditError(f"{where}: sha256 of {path} is {found}, the catalogue says {expected}; fetch it again")
 
 
 def files_of(path: str | Path) -> list[Path]:
