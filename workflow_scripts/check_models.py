@@ -2,7 +2,8 @@
 
 python workflow_scripts/check_models.py --params '{"device": true, "models": {"tabicl-small": {"family": "tabicl",
     "task": "classification", "mode": "raw", "version": null, "options": {}, "path": "resources/...", "sha256": null,
-    "estimator": null, "params": {}}}, "uses": {"tabicl-small": [{"where": "lira, data set wine", "rows": 71, "features": 13}]}}'
+    "estimator": null, "params": {}}}, "uses": {"tabicl-small": [{"where": "lira, data set wine", "rows": 71,
+    "features": 13}]}}'
 
 A model on a hub is opened by the rules that use it: nothing is downloaded here.
 """

@@ -24,8 +24,10 @@ TABLES = ["data_dedup", "data_splits", "lira_strategies", "lira_attacks", "lira_
 TABLES += ["lira_variances", "lira_dp_audit", "lira_reliability", "lira_claims"]
 TABLES += ["data_headlines", "lira_headlines"]
 FIGURES = ["strategies", "oracle", "sample_fpr", "roc", "fpc_sigma", "fpc_ratio", "fpc_fraction"]
-FAMILIES = {"contexttab", "deployed", "estimator", "serialise", "tabpfn", "tabpfn_checkpoint", "text"}
-FAMILIES = {f"memaudit.models.{name}" for name in FAMILIES}
+FAMILIES = {
+    f"memaudit.models.{name}"
+    for name in ("contexttab", "deployed", "estimator", "serialise", "tabpfn", "tabpfn_checkpoint", "text")
+}
 
 
 def test_every_table_and_figure_is_made(smoke):
@@ -62,7 +64,7 @@ def test_provenance_passes_and_names_a_changed_byte(smoke):
 
 
 def test_the_digest_follows_exactly_the_modules_that_a_script_loads(smoke):
-    """The closure in every rule's params holds the memaudit modules in `sys.modules` after its real run, and no more."""
+    """The closure in every rule's params holds the memaudit modules in `sys.modules` after its real run, no more."""
     records = read_all(smoke.results / "provenance").values()
     assert len({record["rule"] for record in records}) > 10
     for record in records:

@@ -65,7 +65,7 @@ def sha256(path: str | Path) -> str:
 
 
 def check_sum(path: str | Path, expected: str | None, where: str) -> None:
-    """Raise AuditError if a file's or folder's hash is not the expected one; None: nobody has said what it should be."""
+    """Raise AuditError if a file's or folder's hash is not the expected one; None expects nothing."""
     if expected and (found := sha256(path)) != expected:
         raise AuditError(f"{where}: sha256 of {path} is {found}, the catalogue says {expected}; fetch it again")
 
