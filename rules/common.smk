@@ -14,41 +14,6 @@ HEADLINES = {}
 USES = {}
 
 
-def check_start():
-    """Once before the first job: end with one line where packages are missing, the results cannot be written, or a
-    local model cannot be what the config says."""
-    try:
-        housekeeping.check_folder(f"results/{config['run']}")
-        if not workflow.deployment_settings.deployment_method:
-            housekeeping.check_packages()
-            check_models()
-    except AuditError as error:
-        sys.exit(f"memaudit: {error}")
-
-
-def check_models():
-    """Open the local models that this run will fetch, in a process of its own: torch is not for a Snakefile."""
-    jobs = [job for job in workflow.dag.needrun_jobs() if job.rule.name == "models_fetch_checkpoint"]
-    entries = {job.wildcards.model: config["models"][job.wildcards.model] for job in jobs}
-    local = {
-        name: entry | {"path": entry["path"] and in_project(entry["path"])}
-        for name, entry in entries.items()
-        if not entry["hub"]
-    }
-    # Jobs of a cluster run where other devices are.
-    device = workflow.local_exec and bool(os.environ.get("MEMAUDIT_DEVICE"))
-    if not (local or device):
-        return
-    uses = {name: [use for shapes in USES.get(name, []) for use in shapes()] for name in local}
-    params = json.dumps({"device": device, "models": local, "uses": uses})
-    command = [sys.executable, in_project("workflow_scripts/check_models.py"), "--params", params]
-    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
-    if done.returncode:
-        # Libraries print warnings of their own.
-        told = [line for line in done.stderr.splitlines() if line.startswith("memaudit: models/")]
-        raise AuditError(told[-1].removeprefix("memaudit: ") if told else done.stderr.strip())
-
-
 def uses(model, shapes):
     """Register what a study asks of a model."""
     USES.setdefault(model, []).append(shapes)

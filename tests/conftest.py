@@ -35,6 +35,17 @@ def load(*names: str) -> dict[str, Any]:
     return merged
 
 
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Sums of several threads have no fixed order."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 @contextmanager
 def mounted(folder: Path, *arguments: str) -> Iterator[None]:
     """A mount over the folder; the test is skipped where this user may not mount."""

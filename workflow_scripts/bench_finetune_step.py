@@ -18,12 +18,12 @@ from sklearn.datasets import load_breast_cancer
 
 from memaudit.io import write_json
 from memaudit.job import run
-from memaudit.models import pretrain
 from memaudit.models.finetune import Run, Settings, Task, batch
 from memaudit.models.preprocess import standardize
 from memaudit.models.tabicl import TabICLBranch
 
 CHECKPOINT = Path(__file__).resolve().parents[1] / "resources/tabicl-small/tabicl-small.ckpt"
+CARD = {"task": "classification", "version": None, "options": {"clip": 6.0}}
 RATE = 1e-4
 
 
@@ -49,7 +49,7 @@ def main(job):
     torch.set_flush_denormal(True)
     x, y = load_breast_cancer(return_X_y=True)
     task = Task(torch.from_numpy(x).float(), torch.from_numpy(y), np.arange(len(x)))
-    model = TabICLBranch(pretrain.load(CHECKPOINT), "cpu", clip=6.0)
+    model = TabICLBranch.of_file(CHECKPOINT, CARD, "cpu")
     settings = Settings(0, params.steps + 1, RATE, params.context, params.queries)
     with tempfile.TemporaryDirectory() as folder:
         ours = Run(model, {"breast_cancer": task}, settings, Path(folder))

@@ -10,7 +10,6 @@ contexts could have in common if their scaling were the same. Neither is saved.
 """
 
 import statistics
-import tempfile
 import time
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from memaudit.models.tabicl import TabICLBranch
 from memaudit.seeds import generator
 
 CHECKPOINT = Path(__file__).resolve().parents[1] / "resources/tabicl-small/tabicl-small.ckpt"
+CARD = {"task": "classification", "version": None, "options": {}}  # the package's scaling
 ONE_VIEW = {"n_estimators": 1, "norm_methods": "none", "feat_shuffle_method": "none"}
 ONE_VIEW |= {"class_shuffle_method": "none", "softmax_temperature": 1.0}
 PLAIN = {"allow_auto_download": False, "device": "cpu", "use_amp": False, "use_fa3": False}
@@ -38,7 +38,8 @@ def main(job):
     x, y = load_breast_cancer(return_X_y=True)
     order = generator(0, "bench").permutation(len(x))
     x, y = x[order].astype(np.float32), y[order]
-    model, package = branch(), TabICLClassifier(model_path=CHECKPOINT, **PLAIN, **ONE_VIEW)
+    model = TabICLBranch.of_file(CHECKPOINT, CARD, "cpu")
+    package = TabICLClassifier(model_path=CHECKPOINT, **PLAIN, **ONE_VIEW)
     methods = {
         "ours": lambda *rows: leave_one_out(model, *map(torch.from_numpy, rows)).softmax(-1)[:, :2].numpy(),
         "branch_loop": lambda *rows: branch_loop(model, *map(torch.from_numpy, rows)).softmax(-1)[:, :2].numpy(),
@@ -54,14 +55,6 @@ def main(job):
     Path(job.output[0]).parent.mkdir(parents=True, exist_ok=True)
     write_json(report, job.output[0])
     print(Path(job.output[0]).read_text())
-
-
-def branch():
-    """The shipped model with the package's scaling."""
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, CHECKPOINT.name).symlink_to(CHECKPOINT)
-        card = {"task": "classification", "version": None, "options": {}}
-        return TabICLBranch.load(Path(folder), card, "cpu", None)
 
 
 def measure(methods, x, y, repeats):

@@ -12,8 +12,6 @@ The package: one `TabICLClassifier` of the same weights with one view, no scalin
 weights are read once. A random sample of the contexts is timed, and the rest is taken to cost the same on average.
 """
 
-import shutil
-import tempfile
 import time
 from importlib.metadata import version
 from pathlib import Path
@@ -37,7 +35,7 @@ def main(job):
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     params = job.params
-    model = shipped()
+    model = TabICLBranch.of_file(WEIGHTS, CARD, "cpu")
     report = {"features": params.features, "deviation_of_copies": NEAR, "tables_per_pass": TABLES, "runs": params.runs}
     report["versions"] = {name: version(name) for name in ("tabicl", "torch", "numpy", "scikit-learn")}
     rng = generator(0, "bench", "probe")
@@ -50,13 +48,6 @@ def main(job):
         print(name, report[name])
     report["ratio"] = {f"package_over_ours_{name}": report[name]["package_over_ours"] for name in sets}
     write_json(report, job.output[0])
-
-
-def shipped():
-    """The shipped model, from a weights folder as the fetch rule makes it."""
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.copy(WEIGHTS, folder)
-        return TabICLBranch.load(Path(folder), CARD, "cpu")
 
 
 def distinct(count, features, rng):

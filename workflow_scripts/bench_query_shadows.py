@@ -5,7 +5,6 @@ python workflow_scripts/bench_query_shadows.py --output results/bench/query_shad
 Measured on the work of one shard: draw contexts, ask the shipped model, write the grid.
 """
 
-import shutil
 import tempfile
 import time
 from pathlib import Path
@@ -45,9 +44,7 @@ def main(job):
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     x, y = load_breast_cancer(return_X_y=True)
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.copy(CHECKPOINT, folder)
-        model = TabICLBranch.load(Path(folder), CARD, "cpu")
+    model = TabICLBranch.of_file(CHECKPOINT, CARD, "cpu")
     forward = Clock(model.module)
     asked = torch.ones(len(x), dtype=torch.bool)
     began = time.process_time()

@@ -10,8 +10,6 @@ likewise, to the counts of memaudit/models/flops.py. `top` shrinks every largest
 
 import multiprocessing
 import resource
-import shutil
-import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -44,9 +42,7 @@ EVALUATION = {"models": (1024, {"records": 10000}), "records": (10000, {"models"
 def main(job):
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.copy(CHECKPOINT, folder)
-        model = TabICLBranch.load(Path(folder), CARD, "cpu")
+    model = TabICLBranch.of_file(CHECKPOINT, CARD, "cpu")
     architecture = {name: getattr(model.module, name) for name in flops.TABICL}
     axes = []
     for axis, (largest, fixed) in ENGINE.items():

@@ -7,10 +7,8 @@ Params: csv_folder holds NAME.csv.gz of the tables in memaudit/models/benchmark.
 most `rows` rows are sampled.
 """
 
-import shutil
 from importlib.metadata import version
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import torch
@@ -36,21 +34,14 @@ METRICS = {
 }
 
 
-def opened(checkpoint, facts):
-    """The model in raw mode, with the clip that it was trained with."""
-    with TemporaryDirectory() as folder:
-        shutil.copy(checkpoint, folder)
-        options = {"task": facts["task"], "mode": "raw", "version": None, "options": {"clip": facts["clip"]}}
-        return TabICLBranch.load(Path(folder), options, "cpu", None)
-
-
 @torch.no_grad()
 def main(job):
     torch.set_num_threads(1)
     params, (checkpoint, path) = job.params, job.input[:2]
     facts = read_json(path)
     key, methods, score, meaning = METRICS[facts["task"]]
-    rivals = methods(opened(checkpoint, facts), checkpoint, params.seed)
+    card_of = {"task": facts["task"], "version": None, "options": {"clip": facts["clip"]}}
+    rivals = methods(TabICLBranch.of_file(Path(checkpoint), card_of, "cpu"), checkpoint, params.seed)
     data = {}
     for name, x, y in real_tables(facts["task"], params.csv_folder):
         scores = compare(name, x, y, rivals, score, params)

@@ -29,7 +29,7 @@ class Counted:
 
     def __init__(self, model, room=10**9, most=10**9):
         self.model, self.room, self.most = model, room, most  # room: tables of a pass; most: its queries
-        self.task, self.alone = model.task, getattr(model, "alone", True)
+        self.task, self.alone = model.task, model.alone
         if hasattr(model, "module"):
             self.module = model.module
         self.passes = []

@@ -16,20 +16,14 @@ from memaudit.io import write_json
 from memaudit.models.estimator import EstimatorBranch
 from memaudit.models.predictive import Binned
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 FOREST = ("sklearn.ensemble.RandomForestClassifier", {"n_estimators": 5})
 LOGISTIC = ("sklearn.linear_model.LogisticRegression", {})
 SCHEMA = {
     "columns": [{"name": "size", "type": "numeric"}, {"name": "town", "type": "categorical", "categories": ["a", "b"]}],
     "target": {"name": "y", "type": "categorical", "categories": ["p", "q", "r", "s", "t"]},
 }
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture

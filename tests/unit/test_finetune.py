@@ -17,6 +17,8 @@ from memaudit.models.lora import Adapter, adapt, merge, targets
 from memaudit.models.tabicl import TabICLBranch
 from memaudit.models.tabpfn import TabPFNBranch
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 SETTINGS = Settings(
     seed=3, epochs=7, learning_rate=0.01, context=12, queries=5, checkpoints=(0, 2, 6), warmup=0.3, save_every=3
 )
@@ -49,14 +51,6 @@ def task(seed, rows=60):
 
 
 TASKS = {"wine": task(0), "beer": task(1)}
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def same(first, second):

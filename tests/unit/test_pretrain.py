@@ -13,11 +13,12 @@ from memaudit.models.pretrain import (
     batch_shape,
     facts,
     learning_rate,
-    load,
     validate,
     validation_set,
     write_checkpoint,
 )
+
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 TINY = {
     "seed": 3,
@@ -69,14 +70,6 @@ TINY = {
         "clip_norm": 1.0,
     },
 }
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def weights(run):
@@ -133,7 +126,7 @@ def test_checkpoint_loads_through_the_packaged_classifier(tmp_path):
     probability = classifier.fit(x, y).predict_proba(x[:4])
     assert probability.shape == (4, 3)
     np.testing.assert_allclose(probability.sum(1), 1, rtol=1e-5)
-    assert facts(run, path)["parameters"] == sum(p.numel() for p in load(path).parameters())
+    assert facts(run, path)["parameters"] == sum(p.numel() for p in classifier.model_.parameters())
 
 
 def test_learning_rate_warms_up_stays_and_falls_to_zero():

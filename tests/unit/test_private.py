@@ -15,6 +15,8 @@ from memaudit.models.lora import Adapter
 from memaudit.models.private import Guarantee, Settings, add, epsilon_of, optimizer_of, sigma_for, step, train, unseeded
 from memaudit.models.tabicl import TabICLBranch
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 SETTINGS = Settings(
     seed=0, steps=4, learning_rate=0.01, sigma=1.0, clip=0.5, sampling_rate=0.5, delta=1e-5, weight_decay=0.0
 )
@@ -45,14 +47,6 @@ def table(rows=40):
 
 
 PAIR = Pair(context=np.arange(20), query=np.arange(20, 40))
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def weights(model):

@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 import small_tabpfn
+import torch
 
 from memaudit.io import read_grid, read_json
 from workflow.conftest import SNAKEMAKE, Checkout
@@ -72,6 +73,14 @@ def test_a_file_of_another_family_ends_the_run_before_its_first_job(folder):
 def test_a_path_that_is_not_there_ends_the_run_before_its_first_job(folder, family):
     done = ask(folder, f"mine: {{family: {family}, path: my/nothing.ckpt, licence: MIT}}")
     assert "models/mine/path: there is no file my/nothing.ckpt" in refused(done, folder)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
+@pytest.mark.xdist_group("models")
+def test_a_device_that_is_not_there_ends_the_run_before_its_first_job(folder, monkeypatch):
+    monkeypatch.setenv("MEMAUDIT_DEVICE", "cuda")
+    done = ask(folder, "mine: {family: estimator, estimator: sklearn.tree.DecisionTreeClassifier, licence: MIT}")
+    assert refused(done, folder).startswith("memaudit: MEMAUDIT_DEVICE=cuda: there is no such device here")
 
 
 def refused(done, folder):

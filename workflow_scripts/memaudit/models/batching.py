@@ -45,9 +45,8 @@ def answer(model: TabularModel, questions: Sequence[Question], memory: int = MEM
     memory: MiB that a forward pass may hold beside the weights, by `table_bytes`; a context that alone needs more
     is still asked, with a quarter as many queries. Questions equal bit by bit are asked once, those of one context
     together. A device that has too little memory is asked for half as many tables, then queries, at once. Raises
-    AuditError if it has too little for one query. A model whose queries may change each other's answers
-    (`Deployed`, unless it asks each alone) is asked every question as it stands: its queries are neither parted nor
-    put with others.
+    AuditError if it has too little for one query. A model whose queries may change each other's answers (not `alone`)
+    is asked every question as it stands: its queries are neither parted nor put with others.
     """
     parts = [_split(model, question, memory * MEBIBYTE) for question in questions]
     found = iter(_answer(model, [part for split in parts for part in split], memory))
@@ -60,7 +59,7 @@ def _split(model: TabularModel, question: Question, most: int) -> list[Question]
     Every part pays for its context again, so none has fewer queries than a quarter of the context's rows.
     """
     n, m, d = question.shape
-    low, high = m if _coupled(model) else max(1, min(m, n // 4, ROWS - n)), m
+    low, high = max(1, min(m, n // 4, ROWS - n)) if model.alone else m, m
     while low < high:
         middle = (low + high + 1) // 2
         fits = n + middle <= ROWS and table_bytes(model, n, middle, d) <= most
@@ -68,20 +67,16 @@ def _split(model: TabularModel, question: Question, most: int) -> list[Question]
     return [Question(question.context_x, question.context_y, part) for part in question.query_x.split(max(1, low))]
 
 
-def _coupled(model: TabularModel) -> bool:
-    return not getattr(model, "alone", True)
-
-
 def _answer(model: TabularModel, questions: Sequence[Question], memory: int) -> list[Tensor] | list[Binned]:
     """Answers to questions of which each fits into a forward pass."""
-    tables, places = _tables(model, questions, 0 if _coupled(model) else memory * MEBIBYTE)
+    tables, places = _tables(model, questions, memory * MEBIBYTE if model.alone else -1)
     shapes = defaultdict(list)
     for number, table in enumerate(tables):
         shapes[table.shape].append(number)
     answers = {}
     # The largest first: the others find room in what those have freed.
     for (n, m, d), members in sorted(shapes.items(), reverse=True):
-        most = min(TABLES, ROWS // (n + m), memory * MEBIBYTE // table_bytes(model, n, m, d))
+        most = min(TABLES, ROWS // (n + m), memory * MEBIBYTE // max(1, table_bytes(model, n, m, d)))
         remaining = iter(members)
         while part := list(islice(remaining, max(1, most))):
             answers |= zip(part, _ask(model, [tables[number] for number in part]), strict=True)
@@ -92,9 +87,12 @@ def table_bytes(model: TabularModel, context: int, queries: int, columns: int) -
     """Bytes that one table of a forward pass holds beside the weights: an upper estimate.
 
     A model with a module of TabICL's arguments (flops.TABICL) is counted in its own shape. Any other is taken for a
-    TabICL as published, which is as wide as the tabular models that are known.
+    TabICL as published, which is as wide as the tabular models that are known. An estimator, whose module is None,
+    holds nothing: parting its queries would only fit it again.
     """
-    module = getattr(model, "module", None)
+    module = getattr(model, "module", model)
+    if module is None:
+        return 0
     shape = {name: getattr(module, name) for name in flops.TABICL if hasattr(module, name)}
     inducing = (flops.TABICL | shape)["col_num_inds"]
     return flops.tabicl_bytes(max(context, inducing), queries, columns, **shape)
@@ -139,7 +137,8 @@ def _ask(model: TabularModel, tables: list[Question]) -> list[Tensor] | list[Bin
     say = model.logits if model.task == "classification" else model.distribution
     stacked = (torch.stack([getattr(table, field.name) for table in tables]) for field in fields(Question))
     try:
-        answers = _on_cpu(say(*stacked))
+        answers = say(*stacked)
+        answers = answers.cpu() if isinstance(answers, Tensor) else answers.each(Tensor.cpu)
     except torch.OutOfMemoryError as error:
         reason = str(error).partition("\n")[0]
     else:
@@ -149,7 +148,7 @@ def _ask(model: TabularModel, tables: list[Question]) -> list[Tensor] | list[Bin
         half = len(tables) // 2
         return _ask(model, tables[:half]) + _ask(model, tables[half:])
     n, m, d = tables[0].shape
-    if m > 1 and not _coupled(model):
+    if m > 1 and model.alone:
         halves = tables[0].query_x.split(-(-m // 2))
         asked = [Question(tables[0].context_x, tables[0].context_y, half) for half in halves]
         return [joined([part for half in asked for part in _ask(model, [half])])]
@@ -157,12 +156,6 @@ def _ask(model: TabularModel, tables: list[Question]) -> list[Tensor] | list[Bin
         f"a table of {n} context and {m} query rows, {d} features: too little memory on the device for one such "
         f"({reason}); take smaller contexts or another device"
     )
-
-
-def _on_cpu(answers: Tensor | Binned) -> Tensor | Binned:
-    if isinstance(answers, Tensor):
-        return answers.cpu()
-    return Binned(answers.borders.cpu(), answers.log_mass.cpu(), answers.scales.cpu(), answers.tail)
 
 
 def joined(parts: list[Tensor] | list[Binned]) -> Tensor | Binned:
@@ -173,12 +166,9 @@ def joined(parts: list[Tensor] | list[Binned]) -> Tensor | Binned:
         # A pass is as wide as the highest class of its contexts, and that may be a neighbour's.
         width = max(part.shape[-1] for part in parts)
         return torch.cat([nn.functional.pad(part, (0, width - part.shape[-1]), value=-torch.inf) for part in parts])
-    names = ("borders", "log_mass", "scales")
-    return Binned(*(torch.cat([getattr(part, name) for part in parts]) for name in names), parts[0].tail)
+    return Binned.joined(torch.cat, parts)
 
 
 def answers_at(answers: Tensor | Binned, at: int | slice | tuple[slice, int]) -> Tensor | Binned:
     """Some of the answers, as an index along their leading axes says."""
-    if isinstance(answers, Tensor):
-        return answers[at]
-    return Binned(answers.borders[at], answers.log_mass[at], answers.scales[at], answers.tail)
+    return answers[at] if isinstance(answers, Tensor) else answers.each(lambda part: part[at])

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from memaudit.errors import AuditError
-from memaudit.models.files import UNREADABLE
+from memaudit.models.files import UNREADABLE, reason
 from memaudit.models.protocol import Limits
 from memaudit.models.serialise import dates, names, readable
 
@@ -44,7 +44,7 @@ class ConTextTabBranch:
     def __init__(self, estimator: Any, schema: Mapping[str, Any], together: bool = False):
         self._estimator = estimator
         self._columns, self._classes = schema["columns"], schema["target"]["categories"]
-        self._together = together
+        self.alone = not together
 
     @classmethod
     def load(
@@ -77,7 +77,7 @@ class ConTextTabBranch:
         labels = [self._classes[code] for code in y.tolist()]
         estimator = self._estimator.fit(self._frame(x), pd.Series(labels, dtype=object, name="target"))
         asked = self._frame(queries)
-        step = len(asked) if self._together else 1
+        step = 1 if self.alone else len(asked)
         parts = [estimator.predict_proba(asked.iloc[i : i + step]) for i in range(0, len(asked), step)]
         logits = torch.full((len(asked), len(self._classes)), -torch.inf)
         known = [self._classes.index(name) for name in estimator.classes_]
@@ -121,10 +121,9 @@ def _estimator(package: ModuleType, weights: Path, options: Mapping[str, Any]) -
             return package.SAP_RPT_OSS_Classifier(checkpoint=str(found[0]), **options)
     # Also a sentence model that is not there, and a package of another surface.
     except UNREADABLE as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise AuditError(
-            f"{found[0]}: sap_rpt_oss cannot open it ({reason}); it needs its own checkpoint, and all-MiniLM-L6-v2 in "
-            "the hub's cache"
+            f"{found[0]}: sap_rpt_oss cannot open it ({reason(error)}); it needs its own checkpoint, and "
+            "all-MiniLM-L6-v2 in the hub's cache"
         ) from error
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from memaudit.errors import AuditError
-from memaudit.models.files import the_file
+from memaudit.models.files import reason, the_file
 from memaudit.models.predictive import Binned
 from memaudit.models.preprocess import target_scale
 from memaudit.models.protocol import Limits, Mode
@@ -90,16 +90,16 @@ class Deployed:
         for x, y, query in zip(context_x, context_y.cpu().double(), query_x, strict=True):
             fitted = self._fitted(x, y)
             parts = [self.read(fitted, part, y) for part in self._questions(query)]
-            tables.append(_joined(torch.cat, parts))
-        return _joined(torch.stack, tables)
+            tables.append(Binned.joined(torch.cat, parts))
+        return Binned.joined(torch.stack, tables)
 
     def _fitted(self, x: Tensor, y: Tensor) -> Any:
         """The estimator, fitted to a context. Raises AuditError where the package refuses it, as for one row."""
         try:
             return self.estimator.fit(self._told(x), y.cpu().numpy())
         except ValueError as error:
-            name, reason = type(self.estimator).__name__, str(error).partition("\n")[0]
-            raise AuditError(f"{name} refuses a context ({reason}); take more rows, or mode raw") from error
+            name = type(self.estimator).__name__
+            raise AuditError(f"{name} refuses a context ({reason(error)}); take more rows, or mode raw") from error
 
     def _questions(self, query: Tensor) -> list[Told]:
         """The calls that ask about queries (m, d)."""
@@ -176,9 +176,3 @@ def _bars(fitted: Any, queries: Told, y: Tensor) -> Binned:
         raise AuditError("a context whose targets are all equal: TabPFN has no distribution for it; take more rows")
     full = fitted.predict(queries, output_type="full")
     return Binned.from_bars(full["logits"].double().cpu(), full["criterion"].borders.double().cpu())
-
-
-def _joined(join: Callable[[list[Tensor]], Tensor], parts: list[Binned]) -> Binned:
-    """One Binned of several, with joined tensors."""
-    tensors = ([getattr(part, name) for part in parts] for name in ("borders", "log_mass", "scales"))
-    return Binned(*(join(part) for part in tensors), parts[0].tail)

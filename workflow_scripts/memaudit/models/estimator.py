@@ -25,6 +25,8 @@ from torch import Tensor
 
 from memaudit.errors import AuditError
 from memaudit.io import read_json
+from memaudit.models.files import reason
+from memaudit.models.options import options_of
 from memaudit.models.predictive import LEAST, Binned
 from memaudit.models.preprocess import target_scale
 from memaudit.models.protocol import Limits
@@ -34,6 +36,8 @@ Array = NDArray[np.float64]
 OPTIONS = {"scale": False, "seed": 0}
 METHODS = ("fit", "predict", "get_params")
 FOLDS = 5
+# What estimators say of data or parameters that they cannot take; another error is a fault of the class, and stays one.
+REFUSALS = (ValueError, TypeError, ArithmeticError, RuntimeError)
 KINDS = {"classification": "classifier", "regression": "regressor"}
 
 
@@ -46,12 +50,12 @@ class EstimatorBranch:
     """
 
     limits = Limits(rows=None, features=None, classes=None)
-    reads_text = False
+    reads_text, alone = False, True
+    module = None
 
-    def __init__(self, model: Pipeline, card: Mapping[str, Any], classes: int = 0, jobs: int = 1):
+    def __init__(self, model: Pipeline, card: Mapping[str, Any], seed: int = 0, classes: int = 0, jobs: int = 1):
         """classes: least width of the logits; jobs: processes over the contexts, which change no answer."""
-        self._model, self._classes, self._jobs = model, classes, jobs
-        self._seed = card["options"].get("seed", OPTIONS["seed"])
+        self._model, self._seed, self._classes, self._jobs = model, seed, classes, jobs
         self.task, self.mode = card["task"], card["mode"]
 
     @classmethod
@@ -62,12 +66,7 @@ class EstimatorBranch:
 
         Without a schema all columns are numbers. It takes as many processes as torch was given threads.
         """
-        if unknown := sorted(card["options"].keys() - OPTIONS.keys()):
-            raise AuditError(f"{card['name']}: unknown option {unknown[0]!r}; known: {', '.join(OPTIONS)}")
-        options = OPTIONS | card["options"]
-        for key, value in options.items():
-            if type(value) is not type(OPTIONS[key]):
-                raise AuditError(f"{card['name']}: option {key} must be like {OPTIONS[key]!r}; it is {value!r}")
+        options = options_of(card, OPTIONS)
         entry = read_json(weights / "estimator.json")
         estimator = _estimator(entry["class"], entry["params"], options["seed"])
         kind = _kind(estimator)
@@ -77,7 +76,8 @@ class EstimatorBranch:
             raise AuditError(f"{entry['class']}: it gives no probabilities; name a classifier with predict_proba")
         target = schema["target"] if schema else {}
         model = make_pipeline(_preprocessing(schema, options["scale"]), estimator)
-        return cls(model, card, len(target.get("categories") or []), torch.get_num_threads())
+        classes = len(target.get("categories") or [])
+        return cls(model, card, options["seed"], classes, torch.get_num_threads())
 
     def logits(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
         """See TabularModel. Logarithms of probabilities; a class of the context has at least float32's least number.
@@ -114,10 +114,10 @@ def _attempt(place: int, task: Any, model: Pipeline, *arguments: Any) -> Any:
     try:
         with threadpool_limits(1):
             return task(clone(model), *arguments)
-    except Exception as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+    except REFUSALS as error:
         raise AuditError(
-            f"context {place} of those asked at once: the estimator fails ({reason}); change `params`, or its class"
+            f"context {place} of those asked at once: the estimator fails ({reason(error)}); change `params`, or "
+            "its class"
         ) from error
 
 

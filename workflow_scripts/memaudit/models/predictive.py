@@ -1,6 +1,7 @@
 """Predicted distributions of a number: bins of known mass between open tails, for bars and quantiles alike."""
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -68,6 +69,16 @@ class Binned:
         fall, shape = (beyond - density[-1]).exp(), mean.shape
         parts = (part.expand(*shape, -1) for part in (borders, log_mass, fall.expand(2)))
         return cls(*parts, "exponential").scaled(deviation[..., None], mean[..., None])
+
+    @classmethod
+    def joined(cls, join: Callable[[list[Tensor]], Tensor], parts: Sequence["Binned"]) -> "Binned":
+        """Distributions of one kind as one: join is torch.cat or torch.stack, along the leading axis."""
+        tensors = ([getattr(part, name) for part in parts] for name in ("borders", "log_mass", "scales"))
+        return cls(*(join(part) for part in tensors), parts[0].tail)
+
+    def each(self, do: Callable[[Tensor], Tensor]) -> "Binned":
+        """The distribution with its tensors as `do` gives them back: on a device, or those of some queries."""
+        return Binned(do(self.borders), do(self.log_mass), do(self.scales), self.tail)
 
     def scaled(self, scale: Tensor, shift: Tensor) -> "Binned":
         """The distribution of scale * Y + shift, in float64; scale > 0 and shift broadcast to (..., 1)."""

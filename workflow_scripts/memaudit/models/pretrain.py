@@ -209,14 +209,6 @@ def write_checkpoint(model: TabICL, architecture: Settings, path: Path) -> None:
         torch.save({"config": dict(architecture), "state_dict": model.state_dict()}, temporary)
 
 
-def load(path: str | Path) -> TabICL:
-    """The model of a checkpoint, in fp32, on its training path: one view, no autocast, no dropout."""
-    checkpoint = torch.load(path, map_location="cpu", weights_only=True)
-    model = TabICL(**checkpoint["config"])
-    model.load_state_dict(checkpoint["state_dict"])
-    return model.train()
-
-
 def facts(run: Run, checkpoint: Path) -> dict[str, Any]:
     """What `model.json` says of a finished run."""
     settings, done = run.settings, run.done

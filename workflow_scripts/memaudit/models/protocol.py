@@ -25,13 +25,14 @@ class TabularModel(Protocol):
     """A model that predicts queries from a context of labelled records, and has no other memory of them.
 
     mode: `raw`, one view of the table and nothing drawn; or `as_deployed`, the package's own estimator with its
-    defaults (ensemble, shuffles, fingerprints). Every result names it.
+    defaults (ensemble, shuffles, fingerprints). Signal grids name it.
     """
 
     task: Literal["classification", "regression"]
     mode: Mode
     limits: Limits
     reads_text: bool  # else a column of free text is refused
+    alone: bool  # no query can change the answer to another
 
     @classmethod
     def load(

@@ -29,7 +29,7 @@ class TabICLBranch:
     """
 
     mode: Mode = "raw"
-    reads_text = False
+    reads_text, alone = False, True
 
     def __init__(self, module: TabICL, device: str, clip: float | None = None):
         """clip: of the scaling that a checkpoint of our own was trained with; None: the package's scaling."""
@@ -46,12 +46,16 @@ class TabICLBranch:
         cls, weights: Path, card: Mapping[str, Any], device: str, schema: Mapping[str, Any] | None = None
     ) -> "TabICLBranch":
         """See TabularModel. The folder holds one checkpoint in the package's format: `config` and `state_dict`."""
+        return cls.of_file(the_file(weights), card, device)
+
+    @classmethod
+    def of_file(cls, file: Path, card: Mapping[str, Any], device: str) -> "TabICLBranch":
+        """As `load`, of a checkpoint that lies anywhere; of the card task, version and options count."""
         if unknown := set(card["options"]) - {"clip"}:
             raise AuditError(f"options: TabICL has no {', '.join(sorted(unknown))}; it has clip")
         clip = card["options"].get("clip")
         if clip is not None and not (type(clip) in (int, float) and 0 < clip < math.inf):
             raise AuditError(f"options: clip is {clip!r}; say a number above 0, in deviations")
-        file = the_file(weights)
         branch = cls(_module(file), device, clip)
         if branch.task != card["task"]:
             raise AuditError(f"{file}: a TabICL for {branch.task}, not for {card['task']}; change the model's `task`")

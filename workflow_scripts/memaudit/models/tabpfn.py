@@ -39,7 +39,7 @@ class TabPFNBranch:
     """
 
     mode: Mode = "raw"
-    reads_text = False
+    reads_text, alone = False, True
 
     def __init__(self, opened: Opened, task: Literal["classification", "regression"], device: str):
         self.module = opened.module.to(device)

@@ -24,6 +24,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache, PreT
 from transformers.modeling_outputs import CausalLMOutputWithPast
 
 from memaudit.errors import AuditError
+from memaudit.models.files import reason
+from memaudit.models.options import options_of
 from memaudit.models.protocol import Limits, Mode
 from memaudit.models.serialise import Context, Prompter, Question, Serialiser
 
@@ -40,7 +42,7 @@ class TextBranch:
     """
 
     task = "classification"
-    reads_text = True
+    reads_text, alone = True, True
     limits = Limits(None, None, None)  # a prompt's tokens are what is limited: see `forward`
 
     def __init__(
@@ -75,7 +77,7 @@ class TextBranch:
             )
         if schema is None:
             raise AuditError(f"{where}: a language model reads names and categories; give the table's schema")
-        options = _options(card)
+        options = options_of(card, OPTIONS)
         serialiser = Serialiser.of(schema, options.pop("serialisation"))
         return cls(_module(weights), _tokenizer(weights), serialiser, device, card["mode"], **options)
 
@@ -208,16 +210,6 @@ def _eager(module: PreTrainedModel) -> Iterator[None]:
         module.set_attn_implementation(usual)
 
 
-def _options(card: Mapping[str, Any]) -> dict[str, Any]:
-    given = card["options"]
-    for name, value in given.items():
-        if name not in OPTIONS:
-            raise AuditError(f"{card['name']}: unknown option {name!r}; known: {', '.join(OPTIONS)}")
-        if type(value) is not type(OPTIONS[name]):
-            raise AuditError(f"{card['name']}: option {name} must be like {OPTIONS[name]!r}; it is {value!r}")
-    return OPTIONS | dict(given)
-
-
 def _tokenizer(weights: Path) -> PreTrainedTokenizerBase:
     # Without its file a tokenizer opens all the same, and is empty.
     if not (weights / "tokenizer.json").is_file():
@@ -266,5 +258,5 @@ def _refusing(weights: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError, StrictDataclassError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise AuditError(f"{weights}: no causal language model ({reason}); give a folder of `transformers`") from error
+        why = reason(error)
+        raise AuditError(f"{weights}: no causal language model ({why}); give a folder of `transformers`") from error
