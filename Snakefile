@@ -39,41 +39,35 @@ wildcard_constraints:
     shard=r"\d+",
 
 
-include: "rules/common.smk"
-include: "rules/costs.smk"
-include: "rules/data.smk"
-include: "rules/data_views.smk"
-include: "rules/models.smk"
-include: "rules/lira_common.smk"
-include: "rules/lira.smk"
-include: "rules/lira_evaluate.smk"
-include: "rules/lira_views.smk"
-include: "rules/views.smk"
-include: "rules/report.smk"
-include: "rules/provenance.smk"
-include: "rules/plan.smk"
-include: "rules/run.smk"
+# One line a study, in the order of their building upon one another; what follows shows and checks the results of all.
+RULES = """
+common costs
+data data_views models
+lira_common lira lira_evaluate lira_views
+attacks_common attacks attacks_evaluate attacks_views
+views report provenance plan run
+"""
+for name in RULES.split():
+
+    include: f"rules/{name}.smk"
 
 
 localrules:
     all,
-    data,
-    lira,
 
 
-rule data:
-    input:
-        views("data"),
+for study in STUDIES:
 
-
-rule lira:
-    input:
-        views("lira"),
+    rule:
+        name:
+            study
+        input:
+            views(study),
+        localrule: True
 
 
 rule all:
     default_target: True
     input:
-        rules.data.input,
-        rules.lira.input,
+        [views(study) for study in STUDIES],
         rules.report.input,

@@ -8,7 +8,7 @@ from tabicl._model.tabicl import TabICL
 from memaudit.errors import AuditError
 from memaudit.io import write_json
 from memaudit.models import batching
-from memaudit.models.batching import Question, answer, table_bytes
+from memaudit.models.batching import Question, answer, as_wide, table_bytes
 from memaudit.models.deployed import Deployed
 from memaudit.models.estimator import EstimatorBranch
 from memaudit.models.predictive import Binned
@@ -286,3 +286,9 @@ def test_no_part_of_a_large_context_has_fewer_queries_than_a_quarter_of_its_rows
     (found,) = answer(model, [large], memory=1)
     assert sorted(model.passes) == [(1, 40, 5, 4), (1, 40, 10, 4), (1, 40, 10, 4)]
     assert_as_alone(model, large, found)
+
+
+def test_logits_are_cut_and_padded_to_the_classes_of_the_table():
+    logits = torch.tensor([[1.0, 2.0, 3.0]])
+    assert as_wide(logits, 2).tolist() == [[1, 2]]
+    assert as_wide(logits, 4).tolist() == [[1, 2, 3, -torch.inf]]

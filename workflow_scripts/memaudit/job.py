@@ -60,17 +60,22 @@ def tell(message: str) -> None:
 
 
 class Paths(list):
-    """Paths by position and, where given as name=path, by name: what Snakemake's namedlist offers to scripts."""
+    """Paths by position and, where given as name=path, by name: what Snakemake's namedlist offers to scripts.
+
+    A name that is given to several paths has the list of them.
+    """
 
     def __init__(self, arguments: list[str]):
         pairs = [argument.split("=", 1) if "=" in argument else (None, argument) for argument in arguments]
         super().__init__(path for _, path in pairs)
-        self._named = {name: path for name, path in pairs if name}
+        names = dict.fromkeys(name for name, _ in pairs if name)
+        of_name = {name: [path for other, path in pairs if other == name] for name in names}
+        self._named = {name: found if len(found) > 1 else found[0] for name, found in of_name.items()}
 
-    def get(self, name: str, default: str | None = None) -> str | None:
+    def get(self, name: str, default: str | None = None) -> str | list[str] | None:
         return self._named.get(name, default)
 
-    def __getattr__(self, name: str) -> str:
+    def __getattr__(self, name: str) -> str | list[str]:
         if name not in self.__dict__.get("_named", {}):
             raise AttributeError(f"no path is named {name}: give {name}=PATH")
         return self._named[name]

@@ -7,6 +7,7 @@ import numpy as np
 
 from memaudit.calibration.gaussian import Array, Mask
 from memaudit.calibration.lira import log_likelihood_ratio, offline_score
+from memaudit.calibration.per_class import per_class
 from memaudit.calibration.postprocess import postprocess
 from memaudit.calibration.rmia import rmia
 from memaudit.errors import AuditError
@@ -23,6 +24,7 @@ METHODS: Mapping[str, Method] = {
     "lira_offline": offline_score,
     "postprocessed": postprocess,
     "rmia": rmia,
+    "per_class": per_class,
 }
 
 

@@ -1,6 +1,5 @@
 """Check a config before any job starts: types and names first, then what only several keys together can get wrong."""
 
-import difflib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,15 +8,16 @@ from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, ValidationError
 
+from memaudit.config.attacks import attacks_faults
+from memaudit.config.lira import lira_faults
+from memaudit.config.names import CATALOGUES, hint, unknown
 from memaudit.config.schema import Config, Dataset, Model
 from memaudit.errors import AuditError
 
-MOST_OF_POPULATION = 0.05
 SECRETS = ("token", "key", "sig", "signature", "password")
 # What tabicl 2.2.0 and tabpfn 9.2.0 know; families that are asked in one way alone.
 VERSIONS = {"tabicl": ["v1", "v1.1", "v2"], "tabpfn": ["v2", "v2.5", "v2.6", "v3", "v3.5", "v3.5-fast"]}
 MODES = {"contexttab": "as_deployed", "text": "raw", "estimator": "raw"}
-CATALOGUES = {"datasets": "config/datasets.yaml", "models": "config/models.yaml"}
 
 
 def checked(config: dict[str, Any]) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def _explain(fault: dict[str, Any]) -> str:
     where = _where(fault)
     if fault["type"] == "extra_forbidden":
         known = _known_keys(fault["loc"][:-1])
-        return f"{where}: unknown key{_hint(fault['loc'][-1], known)}"
+        return f"{where}: unknown key{hint(fault['loc'][-1], known)}"
     if fault["type"] == "missing":
         return f"{where}: missing; see config/README.md"
     message = fault["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
@@ -64,18 +64,9 @@ def _known_keys(path: tuple[Any, ...]) -> list[str]:
     return list(model.model_fields)
 
 
-def _hint(name: Any, known: list[str]) -> str:
-    close = difflib.get_close_matches(str(name), known, n=1)
-    return f"; did you mean `{close[0]}`?" if close else f"; known: {', '.join(sorted(known))}"
-
-
 def _contradictions(config: Config) -> Iterator[str]:
-    yield from _unknown("data/datasets", config.data.datasets, "datasets", config)
-    yield from _unknown("lira/datasets", config.lira.datasets, "datasets", config)
-    yield from _unknown("lira/model", [config.lira.model], "models", config)
-    yield from _licence_faults({"lira/model": config.lira.model}, config)
-    if config.lira.split not in config.data.splits:
-        yield f"lira/split: unknown split {config.lira.split!r}{_hint(config.lira.split, list(config.data.splits))}"
+    yield from unknown("data/datasets", config.data.datasets, "datasets", config)
+    yield from unknown("accept_licences", config.accept_licences, "models", config)
     for name in config.data.datasets:
         if name in config.datasets and config.datasets[name].kind != "table":
             yield f"data/datasets: {name} is no table"
@@ -91,26 +82,8 @@ def _contradictions(config: Config) -> Iterator[str]:
         ):
             total = split.members + split.nonmembers
             yield f"data/splits/{name}: members + nonmembers is {total:g}, more than all records"
-    yield from _lira_faults(config)
-    yield from _population_faults(config)
-
-
-def _unknown(where: str, names: list[str], catalogue: str, config: Config) -> Iterator[str]:
-    known = list(getattr(config, catalogue))
-    for name in names:
-        if name not in known:
-            hint = f"{_hint(name, known)} (the catalogue is {CATALOGUES[catalogue]})"
-            yield f"{where}: unknown {catalogue[:-1]} {name!r}{hint}"
-
-
-def _licence_faults(used: dict[str, str], config: Config) -> Iterator[str]:
-    """Gated models that are used, by key path, without a word that their terms were accepted."""
-    yield from _unknown("accept_licences", config.accept_licences, "models", config)
-    for where, name in used.items():
-        model = config.models.get(name)
-        if model and model.terms and name not in config.accept_licences:
-            mend = f"read {model.terms}, and add {name} to accept_licences if you accept them"
-            yield f"{where}: the weights of {name} ({model.licence}) have terms of their own; {mend}"
+    yield from lira_faults(config)
+    yield from attacks_faults(config)
 
 
 def _dataset_faults(entry: Dataset) -> Iterator[str]:
@@ -163,57 +136,3 @@ def _holds_secret(url: str) -> bool:
     query = url.partition("#")[0].partition("?")[2]
     keys = [key.lower() for key, _ in parse_qsl(query, keep_blank_values=True)]
     return bool(re.match(r"[^/?#]*//[^/?#]*@", url)) or any(key.endswith(SECRETS) for key in keys)
-
-
-def _lira_faults(config: Config) -> Iterator[str]:
-    lira = config.lira
-    if max(lira.sizes) != lira.models:
-        yield f"lira/sizes: must end with lira/models = {lira.models}, not with {max(lira.sizes)}"
-    if lira.sizes != sorted(set(lira.sizes)):
-        yield "lira/sizes: must increase, without repeats"
-    block = lira.sizes[0]
-    if lira.design == "balanced" and any(size % block for size in [*lira.sizes, lira.models, block // 2 * 2]):
-        yield f"lira/sizes: a balanced design needs an even first size, and multiples of it ({block}) from there on"
-    most = lira.simulation.population - 1
-    for size in (size for size in lira.simulation.sizes if size >= most):
-        yield f"lira/simulation/sizes: {size} must be smaller than population - 1 = {most}"
-    if config.lira.model in config.models and config.models[lira.model].task != "classification":
-        yield f"lira/model: {lira.model} is no classifier"
-    lists = {"datasets": lira.datasets, "fpr": lira.fpr, "simulation/draws": lira.simulation.draws}
-    for key, values in (lists | {"simulation/sizes": lira.simulation.sizes}).items():
-        if len(set(values)) < len(values):
-            yield f"lira/{key}: a value stands twice"
-    split = config.data.splits.get(lira.split)
-    for name in lira.datasets:
-        entry = config.datasets.get(name)
-        if entry is None or split is None:
-            continue
-        if entry.kind != "table" or entry.task != "classification":
-            yield f"lira/datasets: {name} is no classification table"
-        rows = min(filter(None, (entry.rows, entry.max_records)), default=None)
-        wanted = _count(split.members, rows) + _count(split.nonmembers, rows) if rows else 0
-        if rows and wanted > rows:
-            yield f"data/splits/{lira.split}: {wanted} members and non-members wanted, {name} has {rows} records"
-
-
-def _population_faults(config: Config) -> Iterator[str]:
-    check, where = config.lira.population_check, "lira/population_check"
-    yield from _unknown(f"{where}/datasets", check.datasets, "datasets", config)
-    if check.context >= check.targets - 1:
-        yield f"{where}/context: must be smaller than `targets` - 1: a context is a part of its superset"
-    for name in check.datasets:
-        entry, split = config.datasets.get(name), config.data.splits.get(config.lira.split)
-        if name not in config.lira.datasets:
-            yield f"{where}/datasets: {name} must be one of lira/datasets"
-        if not (entry and split and entry.rows):
-            continue
-        members = _count(split.members, min(filter(None, (entry.rows, entry.max_records))))
-        if check.context > MOST_OF_POPULATION * members:
-            share = f"{check.context} of {members} members of {name}"
-            yield f"{where}/context: {share} are more than {MOST_OF_POPULATION:.0%}, too many to stand for a population"
-        if check.supersets * check.targets > members:
-            yield f"{where}: {check.supersets} x {check.targets} targets are more than the members of {name}"
-
-
-def _count(part: float, rows: int) -> int:
-    return round(part * rows) if isinstance(part, float) else part

@@ -2,20 +2,11 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
-Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
-Repo = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*/[A-Za-z0-9][A-Za-z0-9_.-]*$")]
-ImportPath = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$")]
-Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
-Fraction = Annotated[float, Field(gt=0, lt=1)]
-Count = Annotated[int, Field(ge=1)]
-
-
-class Section(BaseModel):
-    """No unknown keys, no silent conversion: a typo is an error, "12" is not a number."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+from memaudit.config.attacks import Attacks
+from memaudit.config.fields import Count, Fraction, ImportPath, Name, Repo, Section, Sha256
+from memaudit.config.lira import Lira
 
 
 class Limits(Section):
@@ -117,69 +108,6 @@ class Data(Section):
     splits: dict[Name, Split] = Field(min_length=1, description="named splits")
 
 
-class Simulation(Section):
-    """Finite-population simulation (lira-reliability, Section 6.2)."""
-
-    repeats: Annotated[int, Field(ge=2)] = Field(description="populations behind each mean ratio")
-    models: Annotated[int, Field(ge=16)] = Field(description="shadow models M")
-    population: Annotated[int, Field(ge=4)] = Field(description="superset size N+")
-    dimensions: Count = Field(description="dimensions d of the Gaussian")
-    sizes: list[Annotated[int, Field(ge=2)]] = Field(min_length=1, description="training-set sizes N")
-    draws: list[Literal["fixed_size", "bernoulli"]] = Field(min_length=1, description="how training sets are drawn")
-
-
-class PopulationCheck(Section):
-    """Prediction of the population's TPR from a small superset, checked on contexts from a large one."""
-
-    datasets: list[Name] = Field(description="tables that are large enough: `context` is at most 5 % of their members")
-    supersets: Count = Field(description="number of small supersets, each with records of its own")
-    targets: Annotated[int, Field(ge=4)] = Field(description="records of a small superset, N+")
-    context: Annotated[int, Field(ge=2)] = Field(description="records of a context, N, in both grids")
-    models: Annotated[int, Field(ge=16)] = Field(description="shadow contexts of a small superset's grid")
-    population_models: Annotated[int, Field(ge=16)] = Field(description="shadow contexts of the population's grid")
-    shard: Count = Field(description="shadow contexts per job")
-    fpr: list[Fraction] = Field(min_length=1, description="false positive rates at which TPRs are predicted")
-
-
-class Audit(Section):
-    """Empirical lower bounds on epsilon, and a mechanism of known epsilon beside them."""
-
-    delta: Fraction = Field(description="delta of the (epsilon, delta) guarantee that is refuted")
-    toy_epsilons: list[Annotated[float, Field(gt=0)]] = Field(min_length=1, description="true epsilons of the toys")
-    toy_models: Annotated[int, Field(ge=16)] = Field(description="models of a toy's grid")
-    toy_records: Annotated[int, Field(ge=2)] = Field(description="records of a toy's grid")
-
-
-class Rmia(Section):
-    """Robust membership inference attack (Zarifzadeh 2024) on the same grid."""
-
-    gamma: Annotated[float, Field(gt=0)] = Field(description="how far a record must exceed a population record")
-    offline_a: Annotated[float, Field(ge=0, le=1)] = Field(description="the paper's a, for the offline form")
-
-
-class Lira(Section):
-    """How far can a LiRA evaluation be trusted? (lira-reliability)"""
-
-    datasets: list[Name] = Field(min_length=1, description="tables whose records are attacked")
-    model: Name = Field(description="model whose contexts are attacked")
-    split: Name = Field(
-        description="split whose members are drawn into contexts; non-members serve as population and placebo"
-    )
-    design: Literal["balanced", "bernoulli", "fixed_size"] = Field(description="how contexts are drawn")
-    models: Annotated[int, Field(ge=64)] = Field(description="shadow models M")
-    shard: Count = Field(description="shadow models per job")
-    sizes: list[Annotated[int, Field(ge=8)]] = Field(
-        min_length=1, description="values of M at which strategies are compared; the last one is all of them"
-    )
-    fpr: list[Fraction] = Field(min_length=1, description="target false positive rates")
-    replicates: Annotated[int, Field(ge=20)] = Field(description="bootstrap replicates behind each interval")
-    permutations: Annotated[int, Field(ge=19)] = Field(description="permuted designs behind each null")
-    simulation: Simulation
-    population_check: PopulationCheck
-    audit: Audit
-    rmia: Rmia
-
-
 class Pretrained(Section):
     """What one shipped model has of its own."""
 
@@ -230,5 +158,6 @@ class Config(Section):
     )
     accept_licences: list[Name] = Field(description="models with `terms` that you have read and accepted")
     lira: Lira
+    attacks: Attacks
     pretrain: Pretrain
     plan: Plan

@@ -19,13 +19,15 @@ pairs (calibration.gaussian.Leave), the default of every calibration; nothing th
 fewer than 5 % because the two-way bootstrap errs to the wide side.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memaudit import tidy
+from memaudit.calibration.attacks import Attack
 from memaudit.calibration.calibrate import Method, calibrate
 from memaudit.errors import AuditError
 from memaudit.evaluation import bootstrap, roc
@@ -69,6 +71,34 @@ class Null:
     values: Array
 
 
+def judge_attack(
+    attack: Attack,
+    design: Mask,
+    *,
+    fprs: Sequence[float] = FPRS,
+    rng: np.random.Generator,
+    groups: NDArray[np.int64] | None = None,
+    replicates: int = 200,
+    permutations: int = 39,
+) -> list[Estimate]:
+    """`judge` of an attack's scores, with its own permutation null; design: (model, record); the rest as there."""
+    values, method, options = attack
+    null = permutation_null(values, design, method, rng, permutations, fprs=fprs, **options)
+    scores = calibrate(values, design, method, **options)
+    return judge(scores, design, fprs=fprs, rng=rng, groups=groups, replicates=replicates, null=null)
+
+
+def rows(study: str, keys: Mapping[str, Any], estimates: Sequence[Estimate]) -> Iterator[dict[str, Any]]:
+    """Estimates as tidy rows: each metric, and where it has a permutation null also "p-value" and "detected"."""
+    for estimate in estimates:
+        common = {"n": estimate.n, "method": estimate.method}
+        interval = {"low": estimate.low, "high": estimate.high, "null": estimate.null}
+        yield tidy.row(study, keys, estimate.metric, estimate.estimate, **interval, **common)
+        if not np.isnan(estimate.p_value):
+            yield tidy.row(study, keys, f"{estimate.metric} p-value", estimate.p_value, unit="probability", **common)
+            yield tidy.row(study, keys, f"{estimate.metric} detected", estimate.detected, unit="yes or no", **common)
+
+
 def judge(
     scores: Array,
     design: Mask,
@@ -100,6 +130,23 @@ def judge(
         _estimate(names[i], observed[i], samples[:, i], design.size, notes[i], chance[i], null and null.values[:, i])
         for i in range(len(names))
     ]
+
+
+def roc_band(
+    scores: Array,
+    design: Mask,
+    fprs: Array,
+    *,
+    rng: np.random.Generator,
+    groups: NDArray[np.int64] | None = None,
+    replicates: int = 200,
+) -> Array:
+    """TPR at each FPR with its 95 % two-way bootstrap interval, as for `judge`: (fpr, 3), estimate, low, high."""
+    ranking = roc.rank(scores, design)
+    weights = bootstrap.two_way_weights(*design.shape, replicates, rng, groups)
+    samples = bootstrap.tpr_replicates(ranking, fprs, design.shape, weights)
+    tprs = roc.at_fpr(*roc.curve(ranking), fprs)
+    return np.array([(tpr, *bootstrap.interval(sample)) for tpr, sample in zip(tprs, samples.T, strict=True)])
 
 
 def permutation_null(

@@ -172,3 +172,9 @@ def joined(parts: list[Tensor] | list[Binned]) -> Tensor | Binned:
 def answers_at(answers: Tensor | Binned, at: int | slice | tuple[slice, int]) -> Tensor | Binned:
     """Some of the answers, as an index along their leading axes says."""
     return answers[at] if isinstance(answers, Tensor) else answers.each(lambda part: part[at])
+
+
+def as_wide(logits: Tensor, classes: int) -> Tensor:
+    """Logits (m, any) as (m, classes): a model's spare classes are cut, classes that it does not know are -inf."""
+    known = logits[:, :classes].float()
+    return nn.functional.pad(known, (0, classes - known.shape[1]), value=-torch.inf)

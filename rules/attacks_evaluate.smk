@@ -1,0 +1,190 @@
+"""What the grids of `attacks.smk` say: threat models, ablations, settings, per-record risk, mitigations, inference.
+
+INPUT   <results>/signals/attacks/{dataset}/**.nc
+OUTPUT  <results>/scores/attacks/**.parquet     tidy results; `attacks_views.smk` says how they are shown
+"""
+
+
+rule attacks_compare_attacks:
+    input:
+        **{f"poisoned_{arm}": attacks_poisoned(arm) for arm in ATTACKS["active"]["arms"]},
+        main=attacks_grid("main"),
+        perturbed=attacks_perturbed,
+    output:
+        tidy="<results>/scores/attacks/{dataset}/attacks.parquet",
+        roc="<results>/scores/attacks/{dataset}/roc.parquet",
+        sidecar="<results>/provenance/attacks_compare_attacks/{dataset}.json",
+    log:
+        "<results>/logs/attacks_compare_attacks/{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/attacks_compare_attacks/{dataset}.jsonl"
+    conda:
+        "../envs/statistics.yaml"
+    threads: 1
+    resources:
+        mem_mb=ATTACKS_MEMORY,
+        runtime=ATTACKS_RUNTIME,
+    params:
+        code=digest("attacks_compare_attacks", env="statistics"),
+        seed=config["seed"],
+        arms=attacks_kinds(ATTACKS["active"]["arms"]),
+        attacks=attacks_settings("sets", "fpr", "replicates", "permutations", "rmia", "perturbation"),
+    script:
+        "../workflow_scripts/attacks_compare_attacks.py"
+
+
+rule attacks_ablate_attacks:
+    input:
+        **{f"poisoned_{arm}": attacks_poisoned(arm) for arm in ATTACKS["active"]["arms"]},
+        main=attacks_grid("main"),
+        perturbed=attacks_perturbed,
+    output:
+        "<results>/scores/attacks/{dataset}/ablations.parquet",
+        sidecar="<results>/provenance/attacks_ablate_attacks/{dataset}.json",
+    log:
+        "<results>/logs/attacks_ablate_attacks/{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/attacks_ablate_attacks/{dataset}.jsonl"
+    conda:
+        "../envs/statistics.yaml"
+    threads: 1
+    resources:
+        mem_mb=ATTACKS_MEMORY,
+        runtime=ATTACKS_RUNTIME,
+    params:
+        code=digest("attacks_ablate_attacks", env="statistics"),
+        seed=config["seed"],
+        arms=attacks_kinds(ATTACKS["active"]["arms"]),
+        sizes=ATTACKS["sizes"],
+        attacks=attacks_settings("sets", "fpr", "replicates", "permutations", "perturbation"),
+    script:
+        "../workflow_scripts/attacks_ablate_attacks.py"
+
+
+rule attacks_rank_records:
+    input:
+        main=attacks_grid("main"),
+        records="<results>/data/{dataset}/records.parquet",
+        schema="<results>/data/{dataset}/schema.json",
+    output:
+        tidy="<results>/scores/attacks/{dataset}/risk.parquet",
+        ranks="<results>/scores/attacks/{dataset}/ranks.parquet",
+        map="<results>/scores/attacks/{dataset}/map.parquet",
+        sidecar="<results>/provenance/attacks_rank_records/{dataset}.json",
+    log:
+        "<results>/logs/attacks_rank_records/{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/attacks_rank_records/{dataset}.jsonl"
+    conda:
+        "../envs/statistics.yaml"
+    threads: 1
+    resources:
+        mem_mb=ATTACKS_MEMORY,
+        runtime=ATTACKS_RUNTIME,
+    params:
+        code=digest("attacks_rank_records", env="statistics"),
+        seed=config["seed"],
+        attacks=attacks_settings("sets", "fpr", "replicates", "permutations", "neighbours"),
+    script:
+        "../workflow_scripts/attacks_rank_records.py"
+
+
+rule attacks_compare_settings:
+    input:
+        **{arm: attacks_grid(arm) for arm in ATTACKS["arms"]},
+    output:
+        "<results>/scores/attacks/{dataset}/settings.parquet",
+        sidecar="<results>/provenance/attacks_compare_settings/{dataset}.json",
+    log:
+        "<results>/logs/attacks_compare_settings/{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/attacks_compare_settings/{dataset}.jsonl"
+    conda:
+        "../envs/statistics.yaml"
+    threads: 1
+    resources:
+        mem_mb=ATTACKS_MEMORY,
+        runtime=ATTACKS_RUNTIME,
+    params:
+        code=digest("attacks_compare_settings", env="statistics"),
+        seed=config["seed"],
+        arms=attacks_kinds(ATTACKS["arms"]),
+        attacks=attacks_settings("sets", "fpr", "replicates", "permutations"),
+    script:
+        "../workflow_scripts/attacks_compare_settings.py"
+
+
+rule attacks_compare_mitigations:
+    input:
+        main=attacks_grid("main"),
+        settings=attacks_grid("settings"),
+        defended=attacks_grid("defended"),
+        perturbed=attacks_perturbed,
+        ranks="<results>/scores/attacks/{dataset}/ranks.parquet",
+    output:
+        "<results>/scores/attacks/{dataset}/mitigations.parquet",
+        sidecar="<results>/provenance/attacks_compare_mitigations/{dataset}.json",
+    log:
+        "<results>/logs/attacks_compare_mitigations/{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/attacks_compare_mitigations/{dataset}.jsonl"
+    conda:
+        "../envs/statistics.yaml"
+    threads: 1
+    resources:
+        mem_mb=ATTACKS_MEMORY,
+        runtime=ATTACKS_RUNTIME,
+    params:
+        code=digest("attacks_compare_mitigations", env="statistics"),
+        seed=config["seed"],
+        attacks=attacks_settings("sets", "fpr", "replicates", "permutations", "decimals", "layer", "perturbation"),
+    script:
+        "../workflow_scripts/attacks_compare_mitigations.py"
+
+
+rule attacks_infer_more:
+    input:
+        main=attacks_grid("main"),
+        settings=attacks_grid("settings"),
+        attribute=attacks_attribute,
+    output:
+        tidy="<results>/scores/attacks/{dataset}/inference.parquet",
+        roc="<results>/scores/attacks/{dataset}/inference_roc.parquet",
+        sidecar="<results>/provenance/attacks_infer_more/{dataset}.json",
+    log:
+        "<results>/logs/attacks_infer_more/{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/attacks_infer_more/{dataset}.jsonl"
+    conda:
+        "../envs/statistics.yaml"
+    threads: 1
+    resources:
+        mem_mb=ATTACKS_MEMORY,
+        runtime=ATTACKS_RUNTIME,
+    params:
+        code=digest("attacks_infer_more", env="statistics"),
+        seed=config["seed"],
+        attacks=attacks_settings("sets", "fpr", "replicates", "permutations", "inference"),
+    script:
+        "../workflow_scripts/attacks_infer_more.py"
+
+
+rule attacks_average_datasets:
+    input:
+        attacks_scores("attacks"),
+    output:
+        "<results>/scores/attacks/average.parquet",
+        sidecar="<results>/provenance/attacks_average_datasets.json",
+    log:
+        "<results>/logs/attacks_average_datasets.log",
+    conda:
+        "../envs/statistics.yaml"
+    threads: 1
+    resources:
+        mem_mb=ATTACKS_MEMORY,
+        runtime=ATTACKS_RUNTIME,
+    params:
+        code=digest("attacks_average_datasets", env="statistics"),
+        published=ATTACKS_PUBLISHED,
+    script:
+        "../workflow_scripts/attacks_average_datasets.py"

@@ -1,0 +1,107 @@
+"""Ask three other questions of the same shadow sets: a record's hidden column, a corpus's presence, a property's share.
+
+python workflow_scripts/attacks_infer_more.py --input main=main.nc settings=settings.nc attribute=attribute.nc \
+    --output tidy=inference.parquet roc=inference_roc.parquet --wildcards '{"dataset": "wine"}' \
+    --params '{"seed": 1, "attacks": {"sets": 128, "fpr": [0.05, 0.01], "replicates": 200, "permutations": 39,
+        "inference": {"corpora": [10, 30, 100], "trials": 200}}}'
+
+An input may be several shards. Corpora that are larger than what some set has inside, or outside, are left out. A curve
+is of the members for the column, of the smallest corpus for the presence. Tables without a variant `shares` in
+`settings` are not asked about a property.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from memaudit import seeds, tidy
+from memaudit.attacks import attribute
+from memaudit.evaluation import attribute as columns
+from memaudit.evaluation import corpus, properties
+from memaudit.evaluation.judge import judge, roc_band, rows
+from memaudit.grids import confidence, of_input, variant
+from memaudit.io import write_table
+from memaudit.job import run
+
+ROC_FPRS = np.geomspace(1e-3, 1, 31)
+
+
+def main(job):
+    results, curves = [], []
+    for question, ask in {"attribute": _attribute, "data set": _corpora, "property": _property}.items():
+        rng = seeds.generator(job.params.seed, "attacks", job.wildcards.dataset, "inference", question)
+        keys = {"dataset": job.wildcards.dataset, "question": question}
+        for found, estimates, band in ask(job, job.params.attacks, rng):
+            results += rows("attacks", keys | found, estimates)
+            print(f"{question}, {found}: {estimates[0].metric} {estimates[0].estimate:.3f}", flush=True)
+            if band is not None:
+                curves += _curve(keys, band, estimates[-1])
+    write_table(tidy.frame(results), job.output.tidy)
+    write_table(tidy.frame(curves), job.output.roc)
+    return {"seed": job.params.seed}
+
+
+def _attribute(job, settings: dict, rng: np.random.Generator) -> Iterator[tuple]:
+    grid = of_input(job, "attribute")
+    posterior = attribute.scores(grid.logits.values, grid.label.values, grid.bin.values, grid.prior.values)
+    said = columns.guesses(posterior, grid.truth.values, np.bincount(grid.bin.values, grid.prior.values))
+    sampled = {"rng": rng, "groups": grid.unit.values, "replicates": settings["replicates"]}
+    permutations = settings["permutations"]
+    judged = columns.judge_attribute(
+        said, grid.design.values, fprs=settings["fpr"], permutations=permutations, **sampled
+    )
+    for cells, estimates in judged.items():
+        band = columns.band(said, grid.design.values, ROC_FPRS, **sampled) if cells == "members" else None
+        yield {"cells": cells}, estimates, band
+
+
+def _corpora(job, settings: dict, rng: np.random.Generator) -> Iterator[tuple]:
+    grid = of_input(job, "main")
+    usual = variant(grid, grid.variant.values[0]).isel(model=slice(settings["sets"]))
+    members, public = (usual.isel(record=side) for side in (usual.member.values, ~usual.member.values))
+    signals, design, units = confidence(members), members.design.values, members.unit.values
+    # Records of one unit are no independent evidence.
+    others = confidence(public)[:, np.unique(public.unit.values, return_index=True)[1]]
+    asked, replicates = settings["inference"], settings["replicates"]
+    for records in sorted(asked["corpora"]):
+        if records > corpus.largest_corpus(design, units):
+            print(f"data set: a corpus of {records} records is larger than what some set has on one side: left out")
+            continue
+        drawn = {"records": records, "trials": asked["trials"], "rng": rng, "groups": units}
+        judged = {"fprs": settings["fpr"], "permutations": settings["permutations"]}
+        null = corpus.permutation_null(signals, design, others, **judged, **drawn)
+        p_values, inside = corpus.p_values(signals, design, others, **drawn)
+        estimates = corpus.judge_corpora(
+            p_values, inside, fprs=settings["fpr"], rng=rng, replicates=replicates, null=null
+        )
+        together = corpus.one_group(p_values)
+        smallest = records == min(asked["corpora"])
+        band = roc_band(-p_values, inside, ROC_FPRS, rng=rng, groups=together, replicates=replicates)
+        yield {"corpus": records}, estimates, band if smallest else None
+
+
+def _property(job, settings: dict, rng: np.random.Generator) -> Iterator[tuple]:
+    grid = of_input(job, "settings") if job.input.get("settings") else None
+    names = [] if grid is None else [name for name in grid.variant.values if "shares" in name.split()]
+    if not names:
+        print("property: no variant has `shares`, the question is not asked")
+        return
+    sets = variant(grid, names[0])
+    answers, shown = confidence(sets), sets.shown.values
+    null = properties.permutation_null(
+        answers, shown, permutations=settings["permutations"], rng=rng, fprs=settings["fpr"]
+    )
+    scores = properties.scores(answers, shown, rng)[:, None]
+    options = {"rng": rng, "replicates": settings["replicates"]}
+    estimates = judge(scores, shown[:, None], fprs=settings["fpr"], null=null, **options)
+    yield {"variant": str(names[0])}, estimates, roc_band(scores, shown[:, None], ROC_FPRS, **options)
+
+
+def _curve(keys: dict, band: np.ndarray, judged) -> Iterator[dict]:
+    for fpr, (tpr, low, high) in zip(ROC_FPRS, band, strict=True):
+        place = {"low": low, "high": high, "n": judged.n, "method": judged.method.partition(", FPR")[0], "null": fpr}
+        yield tidy.row("attacks", keys | {"fpr": f"{fpr:.6g}"}, "roc_tpr", tpr, **place)
+
+
+if __name__ == "__main__":
+    run(main, globals())

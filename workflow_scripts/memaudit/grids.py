@@ -1,0 +1,72 @@
+"""Grids of several variants: shards put together, and the rows and records of one variant taken out again."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from memaudit.attacks.signals import logit_confidence
+from memaudit.errors import AuditError
+from memaudit.io import read_grid
+
+CLIP = 1e-12  # least and largest probability, as in the reliability paper's code
+
+
+def gather(paths: str | Sequence[str]) -> xr.Dataset:
+    """The shards of one grid as one, models in order. Attributes are the first shard's, forward passes those of all."""
+    shards = [read_grid(path) for path in ([paths] if isinstance(paths, str) else paths)]
+    passes = sum(int(shard.attrs.get("forward_passes", 0)) for shard in shards)
+    whole = xr.concat(shards, "model", data_vars="minimal", combine_attrs="override")
+    return whole.assign_attrs(forward_passes=passes)
+
+
+def of_input(job: Any, name: str) -> xr.Dataset:
+    """The grid that a job's input `name` holds in one shard or several. Raises AuditError if there is no such input."""
+    if not (paths := job.input.get(name)):
+        mend = f"give {name}=PATH, or leave its arm out of the params"
+        raise AuditError(f"attacks, data set {job.wildcards.dataset}: no input is called {name}; {mend}")
+    return gather(paths)
+
+
+def variant(grid: xr.Dataset, name: str) -> xr.Dataset:
+    """The shadow sets (model) of one variant, and the records that it asks about, with `design` beside `counts`.
+
+    Raises AuditError for a variant that the grid has not.
+    """
+    rows = grid.variant.values == name
+    if not rows.any():
+        known = ", ".join(dict.fromkeys(grid.variant.values))
+        raise AuditError(f"variant {name!r} of {grid.dataset} is not in the grid; it has: {known}")
+    chosen = grid.isel(model=rows)
+    chosen = chosen.isel(record=~np.isnan(chosen.logits.values).all(axis=(0, 2)))
+    return chosen.assign(design=chosen.counts > 0)
+
+
+def labels(grid: xr.Dataset) -> NDArray[np.int64]:
+    """True classes of the cells: (model, record)."""
+    return np.broadcast_to(grid.label.values, (grid.sizes["model"], grid.sizes["record"]))
+
+
+def confidence(grid: xr.Dataset) -> NDArray[np.float64]:
+    """LiRA's signal (model, record) of `logits` (model, record, class): the logit-scaled confidence in the label."""
+    return logit_confidence(grid.logits.values, labels(grid), clip=CLIP)
+
+
+def attackable(grid: xr.Dataset) -> NDArray[np.str_]:
+    """Ids of the members that stand in some of the contexts."""
+    return grid.record.values[grid.member.values & grid.design.values.any(0)]
+
+
+def stable(grid: xr.Dataset, scale: float, count: int) -> NDArray[np.float64]:
+    """Share of the noisy copies of one setting that keep the answer, (model, record), of a perturbed grid.
+
+    Raises AuditError for a setting that the grid has not.
+    """
+    chosen = np.isclose(grid["scale"].values, scale) & (grid["count"].values == count)
+    if chosen.sum() != 1:
+        raise AuditError(
+            f"attacks, data set {grid.dataset}: the perturbed grid has no {count} copies at scale {scale}; make it anew"
+        )
+    return grid.stable.values[..., chosen][..., 0].astype(np.float64)
