@@ -1,6 +1,7 @@
 """Take what the project's pages show from a finished run: headlines, verdicts, config, code and circumstances.
 
-python workflow_scripts/publish_results.py --output docs/results/demo.json --params '{"run": "results/demo"}'
+python workflow_scripts/publish_results.py --output docs/results/demo.json \
+    --params '{"run": "results/demo", "command": "make demo", "tables": []}'
 
 The run is first followed back to raw data; one that does not verify is not published. `make docs` renders the pages.
 """
@@ -33,20 +34,25 @@ def main(job):
         for path in sorted((folder / "tables").glob(f"*_{kind}.csv")):
             studies.setdefault(path.stem.removesuffix(f"_{kind}"), {})[kind] = _table(path)
     config = yaml.safe_load(_text(folder / "config.yaml"))
+    whole = {name: _table(folder / "tables" / f"{name}.md") for name in job.params.tables}
     published = {
         "run": folder.name,
+        "command": job.params.command,
         "made": _made(records),
         "code": {record["rule"]: record["code"] for record in sorted(records, key=lambda record: record["rule"])},
         "config": {key: value for key, value in config.items() if key not in CATALOGUES},
         "studies": studies,
+        "tables": whole,
     }
     write_json(published, job.output[0])
     tell(f"publish: {job.output[0]} holds {', '.join(studies)} of {folder}; `make docs` renders the pages")
 
 
 def _table(path: Path) -> dict[str, Any]:
-    """Rows of a table, and its hash, by which its sidecar and an archive know it."""
-    return {"rows": list(csv.DictReader(io.StringIO(_text(path)))), "path": str(path), "sha256": sha256(path)}
+    """A table with its hash, by which its sidecar and an archive know it: rows of a CSV, or the text of a Markdown."""
+    text = _text(path)
+    held = {"rows": list(csv.DictReader(io.StringIO(text)))} if path.suffix == ".csv" else {"text": text}
+    return held | {"path": str(path), "sha256": sha256(path)}
 
 
 def _text(path: Path) -> str:

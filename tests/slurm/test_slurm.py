@@ -85,7 +85,7 @@ def test_downloads_and_targets_stay_where_snakemake_runs_and_no_submitted_job_re
     sidecars = read_all(submitted.results / "provenance").values()
     local = {sidecar["rule"] for sidecar in sidecars if sidecar["slurm_job"] is None}
     assert {"data_fetch_table", "models_fetch_checkpoint"} <= local
-    assert not {rule for rule in local if rule.startswith(("lira_", "views_"))}
+    assert not {rule for rule in local if rule.startswith(("lira_", "attacks_", "views_"))}
     jobs = [sidecar for sidecar in sidecars if sidecar["slurm_job"]]
     assert len({sidecar["slurm_job"] for sidecar in jobs}) == len(jobs) > 35
     assert all(sidecar["hub_offline"] for sidecar in jobs)
@@ -96,7 +96,7 @@ def test_gpu_jobs_and_no_others_ask_slurm_for_a_gpu_and_go_to_its_partition(subm
         if number := sidecar["slurm_job"]:
             job = slurm_job(number)
             asked = re.fullmatch(r"gres[:/]gpu:1", job.get("TresPerJob", ""))
-            on_gpu = sidecar["rule"] == "lira_query_shadows"
+            on_gpu = sidecar["rule"] == "lira_query_shadows" or sidecar["rule"].startswith("attacks_query_")
             assert (bool(asked), job["Partition"]) == (on_gpu, "gpu" if on_gpu else "cpu"), sidecar["rule"]
 
 

@@ -88,13 +88,14 @@ def test_add_an_attack_and_a_table(smoke, tmp_path):
 @pytest.mark.xdist_group("smoke")
 def test_a_finished_run_can_be_published_and_a_changed_one_cannot(smoke, tmp_path):
     command = [sys.executable, "workflow_scripts/publish_results.py", "--output", f"{tmp_path}/smoke.json"]
-    command += ["--params", '{"run": "results/smoke"}']
+    command += ["--params", '{"run": "results/smoke", "command": "make smoke", "tables": ["attacks_cost"]}']
     subprocess.run(command, cwd=smoke.folder, check=True)
     published = read_json(tmp_path / "smoke.json")
     table = pd.read_csv(smoke.results / "tables/lira_claims.csv", dtype=str, keep_default_na=False)
     assert published["studies"]["lira"]["claims"]["rows"] == table.to_dict("records")
     assert published["config"]["lira"]["models"] == 64
     assert "lira_query_shadows" in published["code"]
+    assert (smoke.results / "tables/attacks_cost.md").read_text() in pages.results(published, "x", {"y": published})
     assert all(sentence in pages.results(published, "smoke.json") for sentence in sentences(published))
     path = smoke.results / "tables/lira_claims.csv"
     with edited(path, path.read_text().replace("reproduced", "Reproduced", 1)):

@@ -46,11 +46,14 @@ def run(checkout, *arguments):
 
 
 def test_your_own_table_is_prepared_checked_and_attacked(checkout):
-    done = run(checkout, "results/mine/tables/data_splits.csv", "results/mine/tables/lira_attacks.csv")
+    wanted = ["data_splits", "lira_attacks", "attacks_datasets"]
+    done = run(checkout, *(f"results/mine/tables/{name}.csv" for name in wanted))
     assert done.returncode == 0, done.stdout + done.stderr
     splits = pd.read_csv(checkout.folder / "results/mine/tables/data_splits.csv").set_index("metric").estimate
     assert splits["shared_groups"] == 0
     assert (pd.read_csv(checkout.folder / "results/mine/tables/lira_attacks.csv").dataset == "customers").all()
+    attacks = pd.read_csv(checkout.folder / "results/mine/tables/attacks_datasets.csv")
+    assert set(attacks[attacks.source.isna()].dataset) == {"customers"}
 
 
 def test_its_folder_is_private_and_its_values_stay_out_of_logs(checkout):

@@ -22,11 +22,16 @@ pytestmark = pytest.mark.xdist_group("smoke")
 
 TABLES = ["data_dedup", "data_splits", "lira_strategies", "lira_attacks", "lira_fpr_calibration", "lira_fpc"]
 TABLES += ["lira_variances", "lira_dp_audit", "lira_reliability", "lira_claims"]
-TABLES += ["data_headlines", "lira_headlines"]
-FIGURES = ["strategies", "oracle", "sample_fpr", "roc", "fpc_sigma", "fpc_ratio", "fpc_fraction"]
+TABLES += ["data_headlines", "lira_headlines", "attacks_headlines", "attacks_claims", "attacks_threat_models"]
+TABLES += ["attacks_perturbation", "attacks_perturbation_count", "attacks_perturbation_scale", "attacks_poisoning"]
+TABLES += ["attacks_thresholds", "attacks_text", "attacks_datasets", "attacks_cost", "attacks_settings", "attacks_risk"]
+TABLES += ["attacks_inference", "attacks_mitigations"]
+FIGURES = ["lira_strategies", "lira_oracle", "lira_sample_fpr", "lira_roc", "lira_fpc_sigma", "lira_fpc_ratio"]
+FIGURES += ["lira_fpc_fraction", "attacks_roc", "attacks_features", "attacks_poison", "attacks_shadow_sets"]
+FIGURES += ["attacks_risk_map", "attacks_settings", "attacks_inference", "attacks_mitigations"]
 FAMILIES = {
     f"memaudit.models.{name}"
-    for name in ("contexttab", "deployed", "estimator", "serialise", "tabpfn", "tabpfn_checkpoint", "text")
+    for name in "contexttab deployed estimator serialise tabicl tabpfn tabpfn_checkpoint text".split()
 }
 
 
@@ -34,9 +39,7 @@ def test_every_table_and_figure_is_made(smoke):
     missing = [
         path
         for folder, names, kinds in (("tables", TABLES, "csv md tex"), ("figures", FIGURES, "svg png pdf"))
-        for path in (
-            f"{folder}/{'lira_' * (folder == 'figures')}{name}.{kind}" for name in names for kind in kinds.split()
-        )
+        for path in (f"{folder}/{name}.{kind}" for name in names for kind in kinds.split())
         if not (smoke.results / path).stat().st_size
     ]
     assert not missing
@@ -91,7 +94,8 @@ def test_an_edited_module_reruns_exactly_the_rules_that_import_it(smoke, module)
 def test_a_new_pin_reruns_what_runs_in_its_environment(smoke):
     path = smoke.folder / "envs/tabular.yaml"
     with edited(path, re.sub(r"torch==\S+", "torch==9.9.9", path.read_text())):
-        assert smoke.reruns()[1] == {"lira_query_shadows"}
+        asked = {f"attacks_query_{name}" for name in ("contexts", "perturbed", "poisoned", "attribute")}
+        assert smoke.reruns()[1] == {"lira_query_shadows"} | asked
 
 
 @contextmanager

@@ -26,7 +26,7 @@ BASE = ["numpy", "pandas", "pyarrow", "xarray", "netcdf4"]
 FAMILIES = {
     "data": [*BASE, "duckdb", "openml", "requests", "scipy", "scikit-learn", "huggingface_hub"],
     "tabular": [*BASE, "torch", "tabicl", "tabpfn", "transformers", "peft", "opacus", "scikit-learn", "tqdm"],
-    "statistics": [*BASE, "scipy", "matplotlib", "pydantic", "pyyaml", "jinja2", "tqdm"],
+    "statistics": [*BASE, "scipy", "scikit-learn", "matplotlib", "pydantic", "pyyaml", "jinja2", "tqdm"],
     "synth": ["dpmm", "pandas", "pyarrow", "xarray"],
 }
 

@@ -27,7 +27,7 @@ RESULTS = """\
 The run `{run}`, with the settings at the end of this page. `make publish` followed every number back to raw data, hash
 by hash, before it took it. Brackets hold 95 % confidence intervals, except where a sentence says what lies within
 them to 95 %: a spread over random splits or permutations. Each sentence says what chance would give.
-{studies}
+{studies}{others}
 ## How they were made
 {made}
 
@@ -39,6 +39,16 @@ The settings (catalogues left out):
 
 ```yaml
 {config}```
+"""
+OTHER = """\
+
+## {studies} of the run `{run}`
+```sh
+{command}
+```
+{made}
+
+{tables}
 """
 PERFORMANCE = """\
 # Performance
@@ -112,21 +122,35 @@ No GPU has been measured yet. Where one is, this asks the reliability paper's gr
 # A benchmark's ratio: what is compared, and the aim.
 RATIOS = {
     "all_over_forward": ("a shadow grid, over the model's forward passes in it", "at most 1.15"),
+    "package_over_ours_defaults": ("Brainwash and poisoning: the packaged classifier copy by copy", "at least 10"),
+    "package_over_ours_one_view": ("the same, with one view of each table", "more than 1"),
     "package_over_ours_distinct": ("the packaged classifier, over probes that all differ", "at least 15"),
     "package_over_ours_manipulations": ("the packaged classifier, over manipulated probes", "at least 15"),
     "step_over_bare_loop": ("a fine-tuning step, over a bare loop", "at most 1.2"),
     "branch_loop_over_ours": ("leave-one-out: the model asked context by context, over ours", "more than 1"),
     "packaged_loop_over_ours": ("leave-one-out: the packaged classifier, over ours", "more than 1"),
 }
-ENGINE = ("query_shadows", "probe_contexts", "finetune_step")  # those that have been run are shown
+ENGINE = ("query_shadows", "probe_contexts", "finetune_step", "attack_contexts")  # those that have been run are shown
 SLOPES = ("slopes", "arithmetic")  # as measured, and as the formula has it
 BENCHES = "results/bench"
 FIGURE = PROJECT / "docs/performance_scaling.svg"
 
 
-def results(published: Mapping[str, Any], source: str) -> str:
-    """Markdown of a published run (`publish_results`); source: its file, from docs/."""
-    made = published["made"]
+def results(published: Mapping[str, Any], source: str, others: Mapping[str, Mapping[str, Any]] | None = None) -> str:
+    """Markdown of a published run (`publish_results`), and of the tables of others; source, keys: files, from docs/."""
+    others = others or {}
+    return RESULTS.format(
+        head=HEAD.format(sources=" and ".join(f"[{name}]({name})" for name in (source, *others))),
+        run=published["run"],
+        studies="".join(_study(name, study) for name, study in published["studies"].items()),
+        others="".join(map(_other, others.values())),
+        made=_made(published["made"]),
+        code=_table(["rule", "code"], published["code"].items()),
+        config=yaml.safe_dump(published["config"], sort_keys=False, allow_unicode=True),
+    )
+
+
+def _made(made: Mapping[str, Any]) -> str:
     facts = {
         "commit": (", ".join(made["commits"]) or "unknown") + (" and uncommitted changes" if made["dirty"] else ""),
         "Python": ", ".join(made["python"]),
@@ -134,13 +158,19 @@ def results(published: Mapping[str, Any], source: str) -> str:
         "CPU time": f"{made['cpu_seconds'] / 60:.0f} minutes in {made['jobs']} jobs",
         "largest job": f"{made['peak_memory_mib']:,} MiB",
     }
-    return RESULTS.format(
-        head=HEAD.format(sources=f"[{source}]({source})"),
+    return _table(["", ""], facts.items())
+
+
+def _other(published: Mapping[str, Any]) -> str:
+    """A run of which whole tables are shown, and the verdicts on the claims that they decide."""
+    parts = [f"### {name}\n{table['text']}" for name, table in published["tables"].items()]
+    parts += [_claims(study["claims"]["rows"]) for study in published["studies"].values() if "claims" in study]
+    return OTHER.format(
         run=published["run"],
-        studies="".join(_study(name, study) for name, study in published["studies"].items()),
-        made=_table(["", ""], facts.items()),
-        code=_table(["rule", "code"], published["code"].items()),
-        config=yaml.safe_dump(published["config"], sort_keys=False, allow_unicode=True),
+        studies=", ".join(name for name in published["studies"] if name != "data"),
+        command=published["command"],
+        made=_made(published["made"]),
+        tables="\n".join(parts),
     )
 
 
@@ -266,8 +296,10 @@ def pages() -> dict[Path, str]:
     """Text of each generated page, by its path."""
     source = "results/demo.json"
     benches = {path.stem: read_json(path) for path in sorted((PROJECT / BENCHES).glob("*.json"))}
+    runs = {f"results/{path.name}": read_json(path) for path in sorted((PROJECT / "docs/results").glob("*.json"))}
+    demo = runs.pop(source)
     return {
-        PROJECT / "docs/results.md": results(read_json(PROJECT / "docs" / source), source),
+        PROJECT / "docs/results.md": results(demo, source, runs),
         PROJECT / "docs/performance.md": performance(benches),
     }
 
