@@ -20,10 +20,10 @@ rule attacks_draw_designs:
         split=f"<results>/data/{{dataset}}/splits/{ATTACKS['split']}.parquet",
         ok=f"<results>/data/{{dataset}}/splits/{ATTACKS['split']}.ok",
     output:
-        designs=expand("<results>/signals/attacks/{{dataset}}/designs/{arm}.nc", arm=ATTACKS["arms"]),
-        sidecar="<results>/provenance/attacks_draw_designs/{dataset}.json",
+        "<results>/signals/attacks/{dataset}/designs/{arm}.nc",
+        sidecar="<results>/provenance/attacks_draw_designs/{dataset}/{arm}.json",
     log:
-        "<results>/logs/attacks_draw_designs/{dataset}.log",
+        "<results>/logs/attacks_draw_designs/{dataset}/{arm}.log",
     conda:
         "../envs/data.yaml"
     threads: 1
@@ -34,9 +34,10 @@ rule attacks_draw_designs:
         code=digest("attacks_draw_designs", env="data"),
         seed=config["seed"],
         block=ATTACKS["sizes"][0],
-        targets=ATTACKS["perturbation"]["targets"],
-        sensitive=ATTACKS["inference"]["sensitive"],
-        arms={arm: {key: entry[key] for key in ("sets", "variants")} for arm, entry in ATTACKS["arms"].items()},
+        targets=ATTACKS["active"]["targets"],
+        sensitive=lambda wildcards: ATTACKS["inference"]["sensitive"][wildcards.dataset],
+        sets=attacks_arm("sets"),
+        variants=attacks_arm("variants"),
     script:
         "../workflow_scripts/attacks_draw_designs.py"
 
@@ -68,7 +69,7 @@ rule attacks_query_contexts:
         code=digest("attacks_query_contexts", env="tabular"),
         seed=config["seed"],
         shard=ATTACKS["shard"],
-        layer=ATTACKS["layer"],
+        layer=attacks_layer,
     script:
         "../workflow_scripts/attacks_query_contexts.py"
 

@@ -15,14 +15,36 @@ def attacks_arms(dataset, names=ATTACKS["arms"]):
     return [arm for arm in names if dataset in of_table[arm]]
 
 
+def attacks_defended():
+    """Tables that have the arms of which mitigations are compared."""
+    return [name for name in ATTACKS["datasets"] if {"settings", "defended"} <= {*attacks_arms(name)}]
+
+
 def attacks_rows(arm):
     return ATTACKS["arms"][arm]["sets"] * len(ATTACKS["arms"][arm]["variants"])
 
 
+def attacks_active_sets(arm):
+    """Shadow sets of an arm that are poisoned: all of them, if it has fewer."""
+    return min(ATTACKS["active"]["sets"], ATTACKS["arms"][arm]["sets"])
+
+
+def attacks_layered(arm):
+    return any(variant["layer"] for variant in ATTACKS["arms"][arm]["variants"])
+
+
 def attacks_ranks(wildcards):
     """Who is most exposed, for arms that do something about it."""
-    layered = any(variant["layer"] for variant in ATTACKS["arms"][wildcards.arm]["variants"])
-    return f"<results>/scores/attacks/{wildcards.dataset}/ranks.parquet" if layered else []
+    return f"<results>/scores/attacks/{wildcards.dataset}/ranks.parquet" if attacks_layered(wildcards.arm) else []
+
+
+def attacks_layer(wildcards):
+    return ATTACKS["layer"] if attacks_layered(wildcards.arm) else None
+
+
+def attacks_arm(key):
+    """A leaf of an arm's entry, as param."""
+    return lambda wildcards: ATTACKS["arms"][wildcards.arm][key]
 
 
 def attacks_model(arm, file):
@@ -52,7 +74,7 @@ def attacks_poisoned(arm):
     """Files of an arm's poisoned grid, by table."""
     return lambda wildcards: [
         f"<results>/signals/attacks/{wildcards.dataset}/poisoned/{arm}/{shard}.nc"
-        for shard in shards(ATTACKS["active"]["sets"], ATTACKS["active"]["shard"])
+        for shard in shards(attacks_active_sets(arm), ATTACKS["active"]["shard"])
         if arm in attacks_arms(wildcards.dataset)
     ]
 
@@ -74,7 +96,7 @@ def attacks_settings(*keys):
 
 def attacks_scores(*kinds):
     """Files of tidy results: one for each table that is asked, or one for the study."""
-    tables = {"average": [""]}
+    tables = {"average": [""], "mitigations": [f"{name}/" for name in attacks_defended()]}
     attacked = [f"{name}/" for name in ATTACKS["datasets"]]
     return [
         f"<results>/scores/attacks/{folder}{kind}.parquet" for kind in kinds for folder in tables.get(kind, attacked)
@@ -87,7 +109,7 @@ def attacks_contexts(dataset, arm):
     columns = table_size(dataset)["columns"]
     for variant in ATTACKS["arms"][arm]["variants"]:
         rows = variant["context"] or members // 2
-        copies = (variant["copies"] - 1) * ATTACKS["perturbation"]["targets"] // 2
+        copies = (variant["copies"] - 1) * min(ATTACKS["active"]["targets"], 2 * rows) // 2
         asked = nonmembers if variant["shares"] else min(members, 2 * rows) + min(nonmembers, 2 * rows)
         yield rows + copies, min(variant["features"] or columns, columns), variant["bags"], asked
 
@@ -114,8 +136,9 @@ def attacks_query_size(dataset, arm, shard):
 def attacks_perturbed_size(dataset, shard):
     wanted = ATTACKS["perturbation"]
     rows, columns, *_ = next(attacks_contexts(dataset, "main"))
-    copies = wanted["targets"] * (1 + max(wanted["counts"]) + (len(wanted["scales"]) - 1) * wanted["count"])
-    return attacks_size("main", [(min(wanted["shard"], wanted["sets"]), rows, columns, copies, wanted["targets"])])
+    targets = min(wanted["targets"], 2 * rows)
+    copies = targets * (1 + max(wanted["counts"]) + (len(wanted["scales"]) - 1) * wanted["count"])
+    return attacks_size("main", [(min(wanted["shard"], wanted["sets"]), rows, columns, copies, targets)])
 
 
 def attacks_attribute_size(dataset, shard):
@@ -128,11 +151,16 @@ def attacks_attribute_size(dataset, shard):
 def attacks_poisoned_size(dataset, arm, shard):
     wanted = ATTACKS["active"]
     rows, columns, *_ = next(attacks_contexts(dataset, arm))
-    # Bisection asks log2(most) + 2 times, and every budget once.
-    passes = wanted["targets"] * (len(wanted["budgets"]) + wanted["most"].bit_length() + 2)
+    # Every budget once, log2(most) + 1 questions of bisection beside the unpoisoned one, and a share copy by copy.
+    questions = len(wanted["budgets"]) + wanted["most"].bit_length() + 1 + wanted["scanned"] * wanted["most"]
+    passes = min(wanted["targets"], 2 * rows) * questions
     return attacks_size(
-        arm, [(min(wanted["shard"], wanted["sets"]) * passes, rows + max(wanted["budgets"]), columns, 1, 1)]
+        arm, [(min(wanted["shard"], attacks_active_sets(arm)) * passes, rows + max(wanted["budgets"]), columns, 1, 1)]
     )
+
+
+def attacks_design_size(dataset, arm):
+    return size(attacks_rows(arm) * sum(side_sizes(dataset, ATTACKS["split"])))
 
 
 def attacks_cells(times):
@@ -153,7 +181,8 @@ def attacks_uses(model):
             for dataset in (name for name in ATTACKS["datasets"] if arm in attacks_arms(name)):
                 known = table_size(dataset)["known"]
                 rows, columns, *_ = zip(*attacks_contexts(dataset, arm), strict=True)
-                poison = ATTACKS["active"]["most"] if arm in ATTACKS["active"]["arms"] else 0
+                most = max(ATTACKS["active"]["most"], *ATTACKS["active"]["budgets"])
+                poison = most if arm in ATTACKS["active"]["arms"] else 0
                 where = f"attacks/arms/{arm}, data set {dataset}"
                 yield {"where": where, "rows": max(rows) + poison, "features": max(columns) if known else None}
 
@@ -179,7 +208,11 @@ for model in ATTACKS_MODELS:
     uses(model, attacks_uses(model))
 data_costs(ATTACKS["datasets"], [ATTACKS["split"]])
 costs("models_fetch_checkpoint", ATTACKS_MODELS, no_size)
-costs("attacks_draw_designs", ATTACKS["datasets"], attacks_cells(len(ATTACKS["arms"])))
+costs(
+    "attacks_draw_designs",
+    [f"{name}/{arm}" for name in ATTACKS["datasets"] for arm in attacks_arms(name)],
+    attacks_design_size,
+)
 costs("attacks_query_contexts", attacks_jobs(ATTACKS["arms"], attacks_rows, ATTACKS["shard"]), attacks_query_size)
 costs(
     "attacks_query_perturbed",
@@ -201,17 +234,17 @@ costs(
 )
 costs(
     "attacks_query_poisoned",
-    attacks_jobs(ATTACKS["active"]["arms"], lambda arm: ATTACKS["active"]["sets"], ATTACKS["active"]["shard"]),
+    attacks_jobs(ATTACKS["active"]["arms"], attacks_active_sets, ATTACKS["active"]["shard"]),
     attacks_poisoned_size,
 )
 for rule in (
     "compare_attacks",
     "ablate_attacks",
     "compare_settings",
-    "compare_mitigations",
     "rank_records",
     "infer_more",
 ):
     costs(f"attacks_{rule}", ATTACKS["datasets"], attacks_cells(ATTACKS["replicates"] + ATTACKS["permutations"]))
+costs("attacks_compare_mitigations", attacks_defended(), attacks_cells(ATTACKS["replicates"] + ATTACKS["permutations"]))
 costs("attacks_average_datasets", [""], no_size)
 SHADOWS["attacks"] = attacks_shadows

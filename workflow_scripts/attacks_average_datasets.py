@@ -13,7 +13,8 @@ from typing import Any
 import pandas as pd
 
 from memaudit import tidy
-from memaudit.evaluation.threats import STUDY, mean_over_sets
+from memaudit.evaluation.intervals import mean_of
+from memaudit.evaluation.threats import STUDY
 from memaudit.io import read_table, write_table
 from memaudit.job import run
 
@@ -34,9 +35,9 @@ def _means(scores: pd.DataFrame) -> Iterator[dict[str, Any]]:
         if len(group) < datasets:
             continue
         *of_group, metric = values
-        mean, low, high = mean_over_sets(*(group[name].to_numpy() for name in ("estimate", "low", "high")))
+        mean, low, high = mean_of(*(group[name].to_numpy() for name in ("estimate", "low", "high")))
         keys = {"source": "here", "dataset": "mean", **dict(zip(KEYS, of_group, strict=True))}
-        method = f"mean of {datasets} data sets taken as given; normal, from the interval of each"
+        method = f"mean of {datasets} data sets taken as given; MOVER, from the interval of each"
         interval = {"low": low, "high": high, "null": group["null"].mean()}
         yield tidy.row(STUDY, keys, metric, mean, n=group["n"].sum(), method=method, **interval)
 

@@ -13,8 +13,8 @@ probabilities take steps: no sigma is smaller than what these give.
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -23,12 +23,12 @@ from scipy.special import softmax
 from memaudit import seeds
 from memaudit.attacks.signals import correctness
 from memaudit.calibration.attacks import Attack
-from memaudit.calibration.calibrate import calibrate
 from memaudit.calibration.lira import resolution_floor
 from memaudit.errors import AuditError
 from memaudit.evaluation import risk
-from memaudit.evaluation.differences import differences
-from memaudit.evaluation.judge import judge_attack, rows
+from memaudit.evaluation.contexts import STUDY, Attacked, compared, judged, varies_only
+from memaudit.evaluation.judge import rows
+from memaudit.evaluation.threats import ratio, stability
 from memaudit.evaluation.utility import judge_utility, utility_differences
 from memaudit.grids import attackable, confidence, labels, of_input, stable, variant
 from memaudit.io import read_table, write_table
@@ -36,27 +36,21 @@ from memaudit.job import run
 from memaudit.steps import steps
 from memaudit.tidy import frame
 
-STUDY = "attacks"
 DISCRETE = {"floor": resolution_floor(1)}
 
 
 class Case(NamedTuple):
-    """One attack on one mitigation; grid: design and unit, of all records; signals: (model, record) of the grid."""
+    """One attack, by name, on one mitigation and on all records of a grid: design, unit, logits for the utility."""
 
     mitigation: str
-    attack: str
+    name: str
     grid: xr.Dataset
-    signals: np.ndarray
-    options: Mapping[str, Any] = {}
+    attack: Attack
 
-    def on(self, records: np.ndarray) -> tuple[Attack, np.ndarray]:
-        """The attack on these records, and their design."""
-        chosen = self.grid.get_index("record").get_indexer(records)
-        return Attack(self.signals[:, chosen], "lira", self.options), self.grid.design.values[:, chosen]
-
-    def scores(self, records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        attack, design = self.on(records)
-        return calibrate(attack.signals, design, attack.method, **attack.options), design
+    def on(self, records: np.ndarray) -> Attacked:
+        grid = self.grid
+        whole = Attacked(grid.record.values, self.attack, grid.design.values, grid.unit.values)
+        return whole.on(records[np.isin(records, attackable(grid))])
 
 
 def main(job):
@@ -80,16 +74,17 @@ def main(job):
 
 
 def _usual(name: str, grid: xr.Dataset) -> Case:
-    return Case(name, "lira", grid, confidence(grid))
+    return Case(name, "lira", grid, ratio(confidence(grid)))
 
 
 def _answers(none: Case, decimals: list[int]) -> Iterator[Case]:
     """The same contexts, whose owner says less: the label alone, or rounded probabilities with it."""
     logits, truth = none.grid.logits.values.astype(float), labels(none.grid)
-    yield Case("labels only", "lira on correctness", none.grid, correctness(logits, truth), DISCRETE)
+    yield Case("labels only", "lira on correctness", none.grid, Attack(correctness(logits, truth), "lira", DISCRETE))
     own = np.take_along_axis(softmax(logits, axis=-1), truth[..., None], axis=-1)[..., 0]
     for digits in decimals:
-        yield Case(f"decimals {digits}", "lira", none.grid, risk.rounded_confidence(own, digits), DISCRETE)
+        rounded = Attack(risk.rounded_confidence(own, digits), "lira", DISCRETE)
+        yield Case(f"decimals {digits}", "lira", none.grid, rounded)
 
 
 def _layers(ranks, layer: float, grids: dict[str, xr.Dataset]) -> dict[str, np.ndarray]:
@@ -106,60 +101,51 @@ def _layers(ranks, layer: float, grids: dict[str, xr.Dataset]) -> dict[str, np.n
 
 def _judged(case: Case, none: Case, records: np.ndarray, chosen: str, job) -> Iterator[dict]:
     """The attack on those of the records that stand in the contexts, and how it differs from the undefended one."""
-    records = records[np.isin(records, attackable(case.grid))]
-    if not len(records):
-        return
-    asked, keys = job.params.attacks, _keys(case, chosen, job)
-    attack, design = case.on(records)
-    options = {"fprs": asked["fpr"], "replicates": asked["replicates"], "permutations": asked["permutations"]}
-    groups = case.grid.sel(record=records).unit.values
-    estimates = judge_attack(attack, design, rng=_rng(job, *keys.values()), groups=groups, **options)
-    yield from rows(STUDY, keys, estimates)
+    keys = _keys(case, chosen, job)
+    yield from judged(case.on(records), keys, job.params.attacks, _rng(job, *keys.values()))
     if case is not none:
         yield from _differences(case, none, records, chosen, job)
 
 
 def _differences(case: Case, other: Case, records: np.ndarray, chosen: str, job) -> Iterator[dict]:
-    records = records[np.isin(records, attackable(case.grid)) & np.isin(records, attackable(other.grid))]
-    asked, keys = job.params.attacks, _keys(case, chosen, job)
-    options = {"fprs": asked["fpr"], "replicates": asked["replicates"]}
-    options["groups"] = other.grid.sel(record=records).unit.values
+    keys = _keys(case, chosen, job)
     rng = _rng(job, "difference", *keys.values())
-    return rows(STUDY, keys, differences(case.scores(records), other.scores(records), rng=rng, **options))
+    return compared(case.on(records), other.on(records), keys, job.params.attacks, rng)
 
 
 def _utility(case: Case, none: Case, job) -> Iterator[dict]:
     """Right answers about non-members; rounding leaves the answer as it is, so those cases have the answers of none."""
-    grid = case.grid.isel(record=~case.grid.member.values)
-    same = none.grid.sel(record=grid.record.values)
-    truth, replicates = grid.label.values, job.params.attacks["replicates"]
-    keys = _keys(case, "non-members", job)
-    options = {"rng": _rng(job, *keys.values()), "groups": grid.unit.values, "replicates": replicates}
+    sets = min(case.grid.sizes["model"], none.grid.sizes["model"])
+    grid = case.grid.isel(record=~case.grid.member.values, model=slice(sets))
+    same = none.grid.isel(model=slice(sets)).sel(record=grid.record.values)
+    keys, truth = _keys(case, "non-members", job), grid.label.values
+    options = {"groups": grid.unit.values, "replicates": job.params.attacks["replicates"]}
     correct, usual = (correctness(part.logits.values, labels(part)) > 0 for part in (grid, same))
-    yield from rows(STUDY, keys, judge_utility(correct, truth, **options))
+    # One stream for all mitigations: equal answers have equal intervals.
+    stream = job.wildcards.dataset, "utility", str(sets)
+    yield from rows(STUDY, keys, judge_utility(correct, truth, rng=_rng(job, *stream), **options))
     if case is not none:
-        yield from rows(STUDY, keys, utility_differences(correct, usual, truth, **options))
+        yield from rows(STUDY, keys, utility_differences(correct, usual, truth, rng=_rng(job, *stream), **options))
 
 
 def _against_main(job) -> Iterator[dict]:
     """What has no contexts of the defended population: smaller contexts, and labels alone with noisy copies."""
-    usual, settings = variant(of_input(job, "main"), "usual"), of_input(job, "settings")
-    for name in dict.fromkeys(settings.variant.values):
-        if re.fullmatch(r"context \d+", name):
-            smaller = _usual(name, variant(settings, name))
-            none = _usual("none", usual.isel(model=slice(smaller.grid.sizes["model"])))
+    usual = variant(of_input(job, "main"), "usual")
+    settings = of_input(job, "settings") if job.input.get("settings") else None
+    for name in () if settings is None else dict.fromkeys(settings.variant.values):
+        if varies_only(name, "context"):
+            smaller, none = _usual(name, variant(settings, name)), _usual("none", usual)
             yield from _judged(smaller, none, attackable(smaller.grid), "all that remain", job)
             yield from _utility(smaller, none, job)
     wanted, grid = job.params.attacks["perturbation"], of_input(job, "perturbed")
     none = _usual("none", usual.isel(model=slice(grid.sizes["model"])))
-    stay = stable(grid, wanted["scale"], wanted["count"])
-    noisy = Case("labels only", "perturbation", grid, stay, {"floor": resolution_floor(1 / wanted["count"])})
-    for case in (none, noisy):
+    noisy = stability(stable(grid, wanted["scale"], wanted["count"]), wanted["count"])
+    for case in (none, Case("labels only", "perturbation", grid, noisy)):
         yield from _judged(case, none, grid.record.values, "targets", job)
 
 
 def _keys(case: Case, records: str, job) -> dict[str, str]:
-    return {"dataset": job.wildcards.dataset, "mitigation": case.mitigation, "attack": case.attack, "records": records}
+    return {"dataset": job.wildcards.dataset, "mitigation": case.mitigation, "attack": case.name, "records": records}
 
 
 def _rng(job, *names: str) -> np.random.Generator:

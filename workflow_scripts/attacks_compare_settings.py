@@ -11,29 +11,24 @@ with each number of sets that a variant has, key `sets`. Key `records`: "all" th
 "common" to all context sizes, whose populations are nested; "copied", the targets that stand there several times.
 """
 
-import re
 from collections.abc import Iterator
 
 import numpy as np
 
 from memaudit import seeds, tidy
 from memaudit.attacks.signals import correctness
-from memaudit.calibration.attacks import Attack
-from memaudit.calibration.calibrate import calibrate
 from memaudit.errors import AuditError
-from memaudit.evaluation import risk
-from memaudit.evaluation.bootstrap import two_way_weights
-from memaudit.evaluation.differences import differences, metric_samples
-from memaudit.evaluation.judge import judge_attack, rows
+from memaudit.evaluation import risk, roc
+from memaudit.evaluation.contexts import STUDY, Attacked, compared, judged, parsed, varies_only
+from memaudit.evaluation.judge import rows
+from memaudit.evaluation.threats import ratio
 from memaudit.evaluation.utility import judge_utility
 from memaudit.grids import attackable, confidence, gather, labels, variant
 from memaudit.io import write_table
 from memaudit.job import run
 from memaudit.steps import steps
 
-STUDY = "attacks"
-ELSEWHERE = ("shares", "bags", "layer")  # other questions than membership, or mitigations
-KEYS = ("context", "features", "order", "copies", "population", *ELSEWHERE)
+ELSEWHERE = {"shares", "bags", "layer"}  # other questions than membership, or mitigations
 
 
 def main(job):
@@ -53,9 +48,7 @@ def main(job):
     results += _on_same_records(settings, usual, "context", "common", job)
     results += _on_same_records(settings, usual, "copies", "copied", job)
     results += _confounds(grids, job)
-    results += _features(
-        {name: grid for name, grid in settings.items() if _only(name, "features", "order")}, usual, job
-    )
+    results += _features(settings, usual, job)
     write_table(tidy.frame(results), job.output[0])
     return {"seed": job.params.seed}
 
@@ -66,55 +59,35 @@ def _variants(paths, job) -> Iterator[tuple[str, object]]:
         return  # the table does not have the arm
     grid = gather(paths)
     for name in dict.fromkeys(grid.variant.values):
-        if not _parsed(name).keys() & set(ELSEWHERE):
+        if not parsed(name).keys() & ELSEWHERE:
             yield name, _first(variant(grid, name), job.params.attacks["sets"])
-
-
-def _parsed(name: str) -> dict[str, str]:
-    """ "features 4 order 1" -> {"features": "4", "order": "1"}; "usual" -> {}."""
-    return dict(re.findall(rf"({'|'.join(KEYS)}) (\S+)", name))
-
-
-def _only(name: str, key: str, *others: str) -> bool:
-    return key in _parsed(name) and _parsed(name).keys() <= {key, *others}
 
 
 def _first(grid, sets: int):
     return grid.isel(model=slice(0, sets))
 
 
-def _attack(grid, records: np.ndarray) -> tuple[Attack, np.ndarray, np.ndarray]:
-    """LiRA on these records, the design, and the records' units."""
+def _lira(grid, records: np.ndarray) -> Attacked:
     grid = grid.sel(record=records)
-    return Attack(confidence(grid), "lira"), grid.design.values, grid.unit.values
+    return Attacked(records, ratio(confidence(grid)), grid.design.values, grid.unit.values)
 
 
-def _scored(grid, records: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    attack, design, _ = _attack(grid, records)
-    return calibrate(attack.signals, design, attack.method), design
+def _columns(name: str, grid) -> int:
+    """A table may have fewer columns than a variant keeps."""
+    return min(int(parsed(name).get("features", grid.sizes["feature"])), grid.sizes["feature"])
 
 
 def _keys(arm: str, name: str, grid, records: str, job) -> dict:
-    of_variant = _parsed(name)
-    return {
-        "dataset": job.wildcards.dataset,
-        "arm": arm,
-        **job.params.arms[arm],
-        "variant": name,
-        "context": f"{grid.design.values.sum(1).mean():.4g}",
-        "features": of_variant.get("features", grid.sizes["feature"]),
-        **{key: of_variant.get(key, usual) for key, usual in (("order", 0), ("copies", 1), ("population", 0))},
-        "sets": grid.sizes["model"],
-        "records": records,
-    }
+    context, varied = grid.design.values.sum(1).mean(), parsed(name)
+    keys = {"dataset": job.wildcards.dataset, "arm": arm, **job.params.arms[arm], "variant": name}
+    keys |= {"context": f"{context:.4g}", "features": _columns(name, grid)}
+    keys |= {key: varied.get(key, usual) for key, usual in (("order", 0), ("copies", 1), ("population", 0))}
+    return keys | {"sets": grid.sizes["model"], "records": records}
 
 
 def _judged(arm: str, name: str, grid, records: np.ndarray, chosen: str, job) -> Iterator[dict]:
-    asked, keys = job.params.attacks, _keys(arm, name, grid, chosen, job)
-    attack, design, units = _attack(grid, records)
-    options = {"fprs": asked["fpr"], "replicates": asked["replicates"], "permutations": asked["permutations"]}
-    estimates = judge_attack(attack, design, rng=_rng(job, *keys.values()), groups=units, **options)
-    return rows(STUDY, keys, estimates)
+    keys = _keys(arm, name, grid, chosen, job)
+    return judged(_lira(grid, records), keys, job.params.attacks, _rng(job, *keys.values()))
 
 
 def _utility(arm: str, name: str, grid, job) -> Iterator[dict]:
@@ -126,7 +99,7 @@ def _utility(arm: str, name: str, grid, job) -> Iterator[dict]:
 
 def _on_same_records(settings: dict, usual, key: str, chosen: str, job) -> Iterator[dict]:
     """Attacks on the records that all variants of one kind share, and on them in the usual contexts."""
-    kind = {name: grid for name, grid in settings.items() if _only(name, key)}
+    kind = {name: grid for name, grid in settings.items() if varies_only(name, key)}
     shared = attackable(usual)
     for grid in kind.values():
         attacked = grid.record.values[(grid.counts.values > 1).any(0)] if key == "copies" else attackable(grid)
@@ -140,41 +113,33 @@ def _on_same_records(settings: dict, usual, key: str, chosen: str, job) -> Itera
 def _confounds(grids: dict, job) -> Iterator[dict]:
     """Other contexts of one kind, and other models or modes on contexts of one draw."""
     for (arm, name), grid in grids.items():
-        if _only(name, "population"):
+        if varies_only(name, "population"):
             yield from _difference(f"{name} - usual", grid, grids["main", "usual"], job)
-        earlier = [other for other, its in grids if its == name]
-        if earlier[0] != arm:
-            yield from _difference(f"{arm} - {earlier[0]}", grid, grids[earlier[0], name], job)
+        earlier = next(other for other, its in grids if its == name)
+        if earlier != arm:
+            yield from _difference(f"{arm} - {earlier}", grid, grids[earlier, name], job)
 
 
-def _difference(variant_key: str, changed, usual, job) -> Iterator[dict]:
-    asked, sets = job.params.attacks, min(changed.sizes["model"], usual.sizes["model"])
-    changed, usual = _first(changed, sets), _first(usual, sets)
-    records = np.intersect1d(attackable(changed), attackable(usual))
-    options = {"fprs": asked["fpr"], "groups": usual.sel(record=records).unit.values, "replicates": asked["replicates"]}
-    rng = _rng(job, "difference", variant_key)
-    estimates = differences(_scored(changed, records), _scored(usual, records), rng=rng, **options)
-    keys = {"dataset": job.wildcards.dataset, "variant": variant_key, "sets": sets, "records": "all"}
-    return rows(STUDY, keys, estimates)
+def _difference(between: str, changed, usual, job) -> Iterator[dict]:
+    sets = min(changed.sizes["model"], usual.sizes["model"])
+    keys = {"dataset": job.wildcards.dataset, "variant": between, "sets": sets, "records": "all"}
+    both = (_lira(grid, attackable(grid)) for grid in (changed, usual))
+    return compared(*both, keys, job.params.attacks, _rng(job, "difference", between))
 
 
 def _features(settings: dict, usual, job) -> Iterator[dict]:
-    """Does the AUC grow with the number of columns? On as many sets of each variant, with common weights."""
-    variants = {name: grid for name, grid in settings.items() if _only(name, "features", "order")}
+    """Does the AUC grow with the number of columns? On the same records and as many sets of each variant."""
+    variants = {name: grid for name, grid in settings.items() if varies_only(name, "features", "order")}
     if not variants:
         return iter(())
-    sets = min(grid.sizes["model"] for grid in (usual, *variants.values()))
-    records, rng = attackable(usual), _rng(job, "features")
-    units = usual.sel(record=records).unit.values
-    weights = two_way_weights(sets, len(records), job.params.attacks["replicates"], rng, units)
-    numbers = [*(int(_parsed(name)["features"]) for name in variants), usual.sizes["feature"]]
-    pairs = [
-        metric_samples(*_scored(_first(grid, sets), records), job.params.attacks["fpr"], weights)
-        for grid in (*variants.values(), usual)
-    ]
-    aucs, samples = np.array([pair[0][0] for pair in pairs]), np.column_stack([pair[1][:, 0] for pair in pairs])
-    estimates = risk.correlation_over_variants(numbers, aucs, samples, rng)
-    return rows(STUDY, {"dataset": job.wildcards.dataset, "sets": sets}, estimates)
+    variants = {name: grid for name, grid in variants.items() if _columns(name, grid) < usual.sizes["feature"]}
+    variants["usual"] = usual
+    sets = min(grid.sizes["model"] for grid in variants.values())
+    attacks = [_lira(_first(grid, sets), attackable(usual)) for grid in variants.values()]
+    aucs = np.array([roc.auc(attack.scores(), attack.design) for attack in attacks])
+    numbers = [_columns(name, grid) for name, grid in variants.items()]
+    found = risk.correlation_over_variants(numbers, aucs, _rng(job, "features"))
+    return rows(STUDY, {"dataset": job.wildcards.dataset, "sets": sets}, [found])
 
 
 def _rng(job, *names) -> np.random.Generator:

@@ -1,15 +1,14 @@
-"""Draw the shadow contexts of every arm for one table: how often each record stands in which, and with which columns.
+"""Draw the shadow contexts of one arm for one table: how often each record stands in which, and with which columns.
 
 python workflow_scripts/attacks_draw_designs.py \
-    --input records=records.parquet split=lira.parquet schema=schema.json --output main.nc settings.nc \
-    --wildcards '{"dataset": "wine"}' --params '{"seed": 1, "block": 8, "targets": 20, "sensitive": {"wine": "alcohol"},
-        "arms": {"main": {"sets": 128, "variants": [{}]}, "settings": {"sets": 64, "variants": [{"context": 16}]}}}'
+    --input records=records.parquet split=lira.parquet schema=schema.json --output settings.nc \
+    --wildcards '{"dataset": "wine", "arm": "settings"}' --params '{"seed": 1, "block": 8, "targets": 16,
+        "sensitive": "alcohol", "sets": 64, "variants": [{"context": 16}, {"copies": 5}]}'
 
 Variants that differ in the model alone, or in what is done to the contexts afterwards, have the same contexts: the
 stream of a design is named after its population and its size. A smaller design is the beginning of a larger one.
 """
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -26,11 +25,9 @@ from memaudit.variants import DEFAULTS, variant_name
 
 def main(job):
     table = _table(job.input, job.params.seed, job.wildcards.dataset)
-    for path in (path for path in job.output if path.endswith(".nc")):
-        arm = job.params.arms[Path(path).stem]
-        drawn = [_variant(table, DEFAULTS | variant, arm["sets"], job) for variant in arm["variants"]]
-        grid = xr.concat(drawn, "model", data_vars="minimal", combine_attrs="override")
-        write_grid(grid.assign_attrs(dataset=job.wildcards.dataset, arm=Path(path).stem), path)
+    drawn = [_variant(table, DEFAULTS | variant, job) for variant in job.params.variants]
+    grid = xr.concat(drawn, "model", data_vars="minimal", combine_attrs="override")
+    write_grid(grid.assign_attrs(dataset=job.wildcards.dataset, arm=job.wildcards.arm), job.output[0])
     return {"seed": job.params.seed}
 
 
@@ -49,22 +46,15 @@ def _table(files, seed: int, dataset: str) -> SimpleNamespace:
     return SimpleNamespace(records=records, columns=columns, **coordinates)
 
 
-def _variant(table: SimpleNamespace, variant: dict, sets: int, job) -> xr.Dataset:
-    stream = ("attacks", job.wildcards.dataset)
-    shown = np.zeros(sets, dtype=bool)
-    if variant["shares"]:
-        shown = np.arange(sets) % 2 == 1
-        counts, asked = _shares(table, variant["shares"], shown, job), ~table.member
-    else:
-        most = 2 * variant["context"] if variant["context"] else table.rank.max() + 1
-        inside = (table.rank >= 0) & (table.rank < most)
-        rng = seeds.generator(job.params.seed, *stream, "contexts", variant["population"], variant["context"] or 0)
-        counts = np.zeros((sets, len(inside)), dtype=np.uint8)
-        drawn = designs.balanced(sets, min(most, table.rank.max() + 1), rng, block=job.params.block)
-        counts[:, inside] = drawn[:, table.rank[inside]]
-        counts[:, inside & (table.rank < job.params.targets)] *= variant["copies"]
-        asked = inside | _some(~table.member, inside.sum(), seeds.generator(job.params.seed, *stream, "non-members"))
-    columns = seeds.generator(job.params.seed, *stream, "columns", variant["order"]).permutation(len(table.columns))
+def _variant(table: SimpleNamespace, variant: dict, job) -> xr.Dataset:
+    sets = job.params.sets
+    shown = (np.arange(sets) % 2 == 1) & bool(variant["shares"])
+    drawn = _shares(table, variant["shares"], shown, job) if variant["shares"] else _halves(table, variant, job)
+    counts, asked = drawn
+    if (least := counts.sum(1).min()) < variant["bags"]:
+        raise AuditError(f"{_where(variant, job)}: {least} records in a context; take larger ones, or other settings")
+    stream = seeds.generator(job.params.seed, "attacks", job.wildcards.dataset, "columns", variant["order"])
+    columns = stream.permutation(len(table.columns))
     kept = np.isin(np.arange(columns.size), columns[: variant["features"]])
     of_model = {"variant": [variant_name(variant)] * sets, "set": np.arange(sets), "shown": shown}
     of_model |= {"bags": [variant["bags"]] * sets, "layer": [variant["layer"] or ""] * sets}
@@ -81,6 +71,27 @@ def _variant(table: SimpleNamespace, variant: dict, sets: int, job) -> xr.Datase
     )
 
 
+def _where(variant: dict, job) -> str:
+    return f"attacks/arms/{job.wildcards.arm}/variants, data set {job.wildcards.dataset}: {variant_name(variant)!r}"
+
+
+def _halves(table: SimpleNamespace, variant: dict, job) -> tuple[np.ndarray, np.ndarray]:
+    """Each unit of the population in half of the contexts (model, record); who is asked about (record,)."""
+    stream = (job.params.seed, "attacks", job.wildcards.dataset)
+    units = table.rank.max() + 1
+    if (most := 2 * variant["context"] if variant["context"] else units) > units:
+        mend = f"take smaller ones, or leave the table out of attacks/arms/{job.wildcards.arm}/datasets"
+        raise AuditError(
+            f"{_where(variant, job)}: contexts are drawn from {most} members, the table has {units}; {mend}"
+        )
+    inside = (table.rank >= 0) & (table.rank < most)
+    rng = seeds.generator(*stream, "contexts", variant["population"], variant["context"] or 0)
+    counts = np.zeros((job.params.sets, len(inside)), dtype=np.uint8)
+    counts[:, inside] = designs.balanced(len(counts), most, rng, block=job.params.block)[:, table.rank[inside]]
+    counts[:, inside & (table.rank < job.params.targets)] *= variant["copies"]
+    return counts, inside | _some(~table.member, inside.sum(), seeds.generator(*stream, "non-members"))
+
+
 def _some(side: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
     """At most so many records of a side: more would tell a small context's attack nothing, and cost as much each."""
     chosen = np.zeros(side.size, dtype=bool)
@@ -88,13 +99,17 @@ def _some(side: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
     return chosen
 
 
-def _shares(table: SimpleNamespace, shares: list[float], shown: np.ndarray, job) -> np.ndarray:
-    """Contexts of one size in which the property of a member, a high or the most frequent value, has these shares."""
-    dataset = job.wildcards.dataset
-    column = table.records.get(name := job.params.sensitive[dataset])
-    if column is None:
+def _shares(table: SimpleNamespace, shares: list[float], shown: np.ndarray, job) -> tuple[np.ndarray, np.ndarray]:
+    """Contexts of one size in which the property of a member, a high or the most frequent value, has these shares.
+
+    Nobody's membership is asked about: the contexts are (model, record), the records that are asked about (record,)
+    all non-members.
+    """
+    dataset, name = job.wildcards.dataset, job.params.sensitive
+    if name not in table.columns:
         raise AuditError(f"attacks/inference/sensitive/{dataset}: the table has no column {name!r}; name one it has")
-    value = column > column.median() if pd.api.types.is_numeric_dtype(column) else column == column.mode()[0]
+    column = table.records[name]
+    value = column > column.median() if pd.api.types.is_numeric_dtype(column) else column.isin(column.mode()[:1])
     having, lacking = (np.flatnonzero(table.member & side) for side in (value.to_numpy(), ~value.to_numpy()))
     size = min(table.member.sum() // 2, int(having.size / max(shares)), int(lacking.size / (1 - min(shares))))
     counts = np.zeros((shown.size, table.member.size), dtype=np.uint8)
@@ -103,7 +118,7 @@ def _shares(table: SimpleNamespace, shares: list[float], shown: np.ndarray, job)
         with_it = round(share * size)
         row[rng.choice(having, with_it, replace=False)] = 1
         row[rng.choice(lacking, size - with_it, replace=False)] = 1
-    return counts
+    return counts, ~table.member
 
 
 if __name__ == "__main__":

@@ -18,12 +18,10 @@ from memaudit import seeds, tidy
 from memaudit.attacks import attribute
 from memaudit.evaluation import attribute as columns
 from memaudit.evaluation import corpus, properties
-from memaudit.evaluation.judge import judge, roc_band, rows
+from memaudit.evaluation.judge import ROC_FPRS, curve_rows, roc_band, rows
 from memaudit.grids import confidence, of_input, variant
 from memaudit.io import write_table
 from memaudit.job import run
-
-ROC_FPRS = np.geomspace(1e-3, 1, 31)
 
 
 def main(job):
@@ -31,11 +29,12 @@ def main(job):
     for question, ask in {"attribute": _attribute, "data set": _corpora, "property": _property}.items():
         rng = seeds.generator(job.params.seed, "attacks", job.wildcards.dataset, "inference", question)
         keys = {"dataset": job.wildcards.dataset, "question": question}
-        for found, estimates, band in ask(job, job.params.attacks, rng):
+        for found, estimates, *curve in ask(job, job.params.attacks, rng):
             results += rows("attacks", keys | found, estimates)
             print(f"{question}, {found}: {estimates[0].metric} {estimates[0].estimate:.3f}", flush=True)
-            if band is not None:
-                curves += _curve(keys, band, estimates[-1])
+            if curve:
+                method = estimates[-1].method.partition(", FPR")[0]
+                curves += curve_rows("attacks", keys, ROC_FPRS, *curve, method)
     write_table(tidy.frame(results), job.output.tidy)
     write_table(tidy.frame(curves), job.output.roc)
     return {"seed": job.params.seed}
@@ -51,8 +50,11 @@ def _attribute(job, settings: dict, rng: np.random.Generator) -> Iterator[tuple]
         said, grid.design.values, fprs=settings["fpr"], permutations=permutations, **sampled
     )
     for cells, estimates in judged.items():
-        band = columns.band(said, grid.design.values, ROC_FPRS, **sampled) if cells == "members" else None
-        yield {"cells": cells}, estimates, band
+        if cells != "members":
+            yield {"cells": cells}, estimates
+            continue
+        band = columns.band(said, grid.design.values, ROC_FPRS, **sampled)
+        yield {"cells": cells}, estimates, band, said.positive[np.nonzero(grid.design.values)[1]]
 
 
 def _corpora(job, settings: dict, rng: np.random.Generator) -> Iterator[tuple]:
@@ -74,10 +76,12 @@ def _corpora(job, settings: dict, rng: np.random.Generator) -> Iterator[tuple]:
         estimates = corpus.judge_corpora(
             p_values, inside, fprs=settings["fpr"], rng=rng, replicates=replicates, null=null
         )
+        if records > min(asked["corpora"]):
+            yield {"corpus": records}, estimates
+            continue
         together = corpus.one_group(p_values)
-        smallest = records == min(asked["corpora"])
         band = roc_band(-p_values, inside, ROC_FPRS, rng=rng, groups=together, replicates=replicates)
-        yield {"corpus": records}, estimates, band if smallest else None
+        yield {"corpus": records}, estimates, band, inside
 
 
 def _property(job, settings: dict, rng: np.random.Generator) -> Iterator[tuple]:
@@ -88,19 +92,9 @@ def _property(job, settings: dict, rng: np.random.Generator) -> Iterator[tuple]:
         return
     sets = variant(grid, names[0])
     answers, shown = confidence(sets), sets.shown.values
-    null = properties.permutation_null(
-        answers, shown, permutations=settings["permutations"], rng=rng, fprs=settings["fpr"]
-    )
-    scores = properties.scores(answers, shown, rng)[:, None]
-    options = {"rng": rng, "replicates": settings["replicates"]}
-    estimates = judge(scores, shown[:, None], fprs=settings["fpr"], null=null, **options)
-    yield {"variant": str(names[0])}, estimates, roc_band(scores, shown[:, None], ROC_FPRS, **options)
-
-
-def _curve(keys: dict, band: np.ndarray, judged) -> Iterator[dict]:
-    for fpr, (tpr, low, high) in zip(ROC_FPRS, band, strict=True):
-        place = {"low": low, "high": high, "n": judged.n, "method": judged.method.partition(", FPR")[0], "null": fpr}
-        yield tidy.row("attacks", keys | {"fpr": f"{fpr:.6g}"}, "roc_tpr", tpr, **place)
+    options = {"fprs": settings["fpr"], "replicates": settings["replicates"], "permutations": settings["permutations"]}
+    estimates, band = properties.judge_property(answers, shown, rng=rng, **options)
+    yield {"variant": str(names[0])}, estimates, band, shown
 
 
 if __name__ == "__main__":

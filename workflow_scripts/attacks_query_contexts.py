@@ -8,6 +8,8 @@ Arms with a `layer` take `ranks` too, the members by exposure. Each part is kept
 goes on.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import torch
 
@@ -21,7 +23,7 @@ from memaudit.models.load import device
 from memaudit.scratch import resumable
 from memaudit.steps import steps
 
-PART = 16  # contexts between two visits to the disk
+PART = 4  # contexts between two visits to the disk
 
 
 def main(job, scratch):
@@ -38,7 +40,7 @@ def main(job, scratch):
     design = contexts.design.isel(model=rows)
     counts = design.counts.values.copy()
     for name in ("dropped", "random"):
-        counts[np.ix_(design.layer.values == name, layers.get(name, []))] = 0
+        counts[np.ix_(design.layer.values == name, layers.left_out.get(name, []))] = 0
     grid = design.drop_vars(["asked", "columns"]).assign(counts=(("model", "record"), counts))
     grid["logits"] = (("model", "record", "class"), np.vstack(parts))
     passes = int(design.bags.sum())
@@ -48,23 +50,30 @@ def main(job, scratch):
     return {"seed": wanted.seed, "device": device(), "dtype": "float32"}
 
 
-def _layers(job, contexts: Contexts) -> dict[str, np.ndarray]:
-    """Places of the most exposed members, and of as many others at random, if some variant of the arm asks for it."""
+class Layers(NamedTuple):
+    """left_out: places of records that a layer's contexts lack; coarse: (record, feature), exposed ones coarse."""
+
+    left_out: dict[str, np.ndarray]
+    coarse: torch.Tensor | None
+
+
+def _layers(job, contexts: Contexts) -> Layers:
+    """The most exposed members, and as many others at random, if some variant of the arm asks for it."""
     if not contexts.design.layer.values.astype(bool).any():
-        return {}
+        return Layers({}, None)
     ranks = read_table(job.input.ranks).set_index("id")["rank"]
     exposed = np.argsort(ranks.reindex(contexts.design.record.values).fillna(np.inf).to_numpy(), kind="stable")
     members = int(contexts.design.member.sum())
     size = int(np.ceil(job.params.layer * members))
     others = seeds.generator(job.params.seed, "attacks", job.wildcards.dataset, "random layer")
-    return {
-        "dropped": exposed[:size],
-        "coarsened": exposed[:size],
-        "random": others.permutation(exposed[size:members])[:size],
-    }
+    left_out = {"dropped": exposed[:size], "random": others.permutation(exposed[size:members])[:size]}
+    numeric = np.array([column["type"] in ("numeric", "date") for column in contexts.schema["columns"]])
+    coarse = contexts.x.clone()
+    coarse[exposed[:size]] = coarsened(coarse[exposed[:size]], coarse[~contexts.design.member.values], numeric)
+    return Layers(left_out, coarse)
 
 
-def _logits(contexts: Contexts, rows: np.ndarray, layers: dict, seed: int, memory: int) -> np.ndarray:
+def _logits(contexts: Contexts, rows: np.ndarray, layers: Layers, seed: int, memory: int) -> np.ndarray:
     """(row, record, class) float32; NaN for records that a row does not ask about."""
     asked = contexts.design.asked.values[rows]
     found = np.full((rows.size, asked.shape[1], contexts.classes), np.nan, dtype=np.float32)
@@ -73,17 +82,13 @@ def _logits(contexts: Contexts, rows: np.ndarray, layers: dict, seed: int, memor
     return found
 
 
-def _answer(contexts: Contexts, row: int, layers: dict, seed: int, memory: int) -> torch.Tensor:
-    design, x = contexts.design, contexts.x
+def _answer(contexts: Contexts, row: int, layers: Layers, seed: int, memory: int) -> torch.Tensor:
+    design = contexts.design
     layer, bags = str(design.layer.values[row]), int(design.bags.values[row])
-    shown, context = x, contexts.rows(row)
-    if layer in ("dropped", "random"):
-        context = context[~np.isin(context, layers[layer])]
-    elif layer == "coarsened":
-        numeric = np.array([column["type"] in ("numeric", "date") for column in contexts.schema["columns"]])
-        shown = x.clone()
-        shown[layers[layer]] = coarsened(x[layers[layer]], x[~design.member.values], numeric)
-    queries = x[design.asked.values[row]]
+    context = contexts.rows(row)
+    context = context[~np.isin(context, layers.left_out.get(layer, []))]
+    shown = layers.coarse if layer == "coarsened" else None
+    queries = contexts.x[design.asked.values[row]]
 
     def ask(part: np.ndarray) -> torch.Tensor:
         return contexts.ask(row, queries, memory, context=part, shown=shown)

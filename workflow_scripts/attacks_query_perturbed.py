@@ -6,7 +6,8 @@ python workflow_scripts/attacks_query_perturbed.py --input records=records.parqu
         "counts": [10, 50], "scales": [0.1, 0.5], "count": 50, "scale": 0.1}}'
 
 The shadow sets are the first of the arm's first variant. Targets and copies are the queries of one question for each;
-each part is kept when it is finished: a killed job goes on.
+where queries change each other's answers, each target has a question of its own. Each set is kept when it is finished:
+a killed job goes on.
 """
 
 import numpy as np
@@ -22,8 +23,6 @@ from memaudit.models.load import device
 from memaudit.scratch import resumable
 from memaudit.steps import steps
 
-PART = 8  # shadow sets between two visits to the disk
-
 
 def main(job, scratch):
     files, wanted = job.input, job.params.perturbation
@@ -36,12 +35,12 @@ def main(job, scratch):
 
     memory = job.resources.get("forward_mb", MEMORY)
     parts = [
-        scratch.part(f"{part[0]:06d}", lambda part=part: _stability(contexts, part, queries, asked, memory))
-        for part in steps(np.array_split(rows, -(-rows.size // PART)), "shadow sets", unit=f"x{PART}")
+        scratch.part(f"{row:06d}", lambda row=row: _stability(contexts, row, queries, asked, memory))
+        for row in steps(rows.tolist(), "shadow sets")
     ]
     print(f"{job.wildcards.dataset}: {rows.size} contexts asked, {queries[..., 0].numel()} queries each", flush=True)
     grid = (design.counts.isel(model=rows, record=targets) > 0).to_dataset(name="design")
-    grid["stable"] = (("model", "record", "setting"), np.concatenate(parts))
+    grid["stable"] = (("model", "record", "setting"), np.stack(parts))
     scales, counts = zip(*asked, strict=True)
     grid = grid.assign_coords(scale=("setting", list(scales)), count=("setting", list(counts)))
     mode = contexts.model(int(rows[0])).mode
@@ -59,13 +58,11 @@ def _queries(contexts: Contexts, targets: np.ndarray, asked: list[perturb.Settin
     return torch.from_numpy(np.stack(made))
 
 
-def _stability(contexts: Contexts, rows: np.ndarray, queries: torch.Tensor, asked: list, memory: int) -> np.ndarray:
-    """(row, target, setting) float32."""
-    predicted = []
-    for row in map(int, rows):
-        logits = contexts.ask(row, queries.flatten(0, 1), memory)
-        predicted.append(logits.argmax(-1).reshape(queries.shape[:2]).numpy())
-    return perturb.stability(np.stack(predicted), asked)
+def _stability(contexts: Contexts, row: int, queries: torch.Tensor, asked: list, memory: int) -> np.ndarray:
+    """(target, setting) float32."""
+    together = [queries.flatten(0, 1)] if contexts.model(row).alone else queries
+    logits = torch.cat([contexts.ask(row, part, memory) for part in together])
+    return perturb.stability(logits.argmax(-1).reshape(queries.shape[:2]).numpy(), asked)
 
 
 if __name__ == "__main__":

@@ -51,7 +51,8 @@ def main(job, scratch):
         for number in steps(sets, "shadow sets")
     ]
     found = np.stack(parts)
-    passes = int(reference_passes + found["forward_passes"].sum())
+    # Every shard asks the reference, the attack but once: the sum over shards does not depend on how many there are.
+    passes = int(found["forward_passes"].sum() + (reference_passes if first == 0 else 0))
     print(f"{passes} forward passes; {found['passes'].sum()} questions of Brainwash, {found['passes'].size} searches")
     shown = design.counts[base[list(sets)], targets]
     searches = {name: (shown.dims, found[name]) for name in ("copies", "passes", "monotone", "scanned")}

@@ -1,8 +1,11 @@
 """Shadow contexts of the attacks: who is drawn, what a variant changes, and what the query script makes of it."""
 
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,10 +15,12 @@ from sklearn.datasets import load_wine
 
 from memaudit.attacks.mitigate import bagged, coarsened
 from memaudit.config.attacks import Variant
+from memaudit.contexts import Contexts
 from memaudit.digest import sha256
 from memaudit.errors import AuditError
 from memaudit.grids import gather, variant
 from memaudit.io import read_grid, write_json, write_table
+from memaudit.models.protocol import Limits
 from memaudit.variants import DEFAULTS, variant_name
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -47,12 +52,19 @@ def folder(tmp_path_factory, project):
     write_json(neighbours, folder / "weights/estimator.json")
     card = {"name": "nearest", "family": "estimator", "task": "classification", "mode": "raw", "options": {}}
     write_json(card | {"sha256": sha256(folder / "weights")}, folder / "model.json")
-    params = {"seed": 1, "block": 8, "targets": 10, "sensitive": {"wine": "alcohol"}, "arms": ARMS}
-    files = ["records=records.parquet", "split=split.parquet", "schema=schema.json"]
-    run(project, folder, "attacks_draw_designs", files, [f"{arm}.nc" for arm in ARMS], params, {"dataset": "wine"})
+    for arm, params in ARMS.items():
+        draw(project, folder, arm, **params)
     ranks = pd.DataFrame({"id": names[sides == "members"], "exposure": 0.0, "rank": np.arange(96)})
     write_table(ranks, folder / "ranks.parquet")
     return folder
+
+
+def draw(project, folder, arm, code=0, **params):
+    """The design of an arm; what the script says."""
+    usual = {"seed": 1, "block": 8, "targets": 10, "sensitive": "alcohol", "sets": 16, "variants": [{}]}
+    files, wildcards = ["records.parquet", "split.parquet", "schema.json"], {"dataset": "wine", "arm": arm}
+    files = [f"{Path(file).stem}={file}" for file in files]
+    return run(project, folder, "attacks_draw_designs", files, [f"{arm}.nc"], usual | params, wildcards, code)
 
 
 def run(project, folder, script, inputs, outputs, params, wildcards, code=0):
@@ -139,16 +151,39 @@ def test_contexts_of_given_shares_are_of_one_size_and_have_them(folder):
 
 
 def test_a_sensitive_column_that_is_not_there_is_named(folder, project):
-    params = {
-        "seed": 1,
-        "block": 8,
-        "targets": 10,
-        "sensitive": {"wine": "colour"},
-        "arms": {"settings": ARMS["settings"]},
-    }
-    files = ["records=records.parquet", "split=split.parquet", "schema=schema.json"]
-    said = run(project, folder, "attacks_draw_designs", files, ["settings.nc"], params, {"dataset": "wine"}, code=1)
-    assert "attacks/inference/sensitive/wine: the table has no column 'colour'" in said
+    for name in ("colour", "target"):  # the target is no column whose value one could try
+        said = draw(project, folder, "wrong", code=1, sensitive=name, variants=[{"shares": [0.5, 0.7]}])
+        assert f"attacks/inference/sensitive/wine: the table has no column {name!r}" in said
+
+
+@pytest.mark.parametrize(
+    ("variant", "line"),
+    [
+        ({"context": 49}, "'context 49': contexts are drawn from 98 members, the table has 96; take smaller ones"),
+        ({"context": 4, "bags": 8}, "'bags 8 context 4': [0-7] records in a context; take larger ones"),
+    ],
+)
+def test_a_variant_that_the_table_is_too_small_for_is_refused(folder, project, variant, line):
+    said = draw(project, folder, "wrong", code=1, variants=[variant])
+    assert re.search(f"attacks/arms/wrong/variants, data set wine: {line}", said)
+
+
+def test_targets_are_members_that_stand_in_the_contexts(folder):
+    """A small context draws from fewer members than there are targets: the others would be outside in every set."""
+    design = variants(folder, "settings", "context 16")
+    contexts = Contexts(design, torch.zeros(120, 1), torch.zeros(120), {}, "", 1)
+    assert design["rank"].values[contexts.targets(50)].tolist() == list(range(32))
+    assert design["rank"].values[contexts.targets(10)].tolist() == list(range(10))
+
+
+@pytest.mark.parametrize(("context", "line"), [([], "a context has no record"), ([0, 1], "an answer is no number")])
+def test_an_empty_context_and_an_answer_that_is_no_number_are_said_in_one_line(folder, monkeypatch, context, line):
+    schema = {"target": {"categories": ["0", "1"]}, "columns": [{"name": str(i), "type": "numeric"} for i in range(13)]}
+    contexts = Contexts(read_grid(folder / "few.nc"), torch.zeros(120, 13), torch.zeros(120), schema, "card", 1)
+    monkeypatch.setattr("memaudit.contexts.load", lambda *_: SimpleNamespace(limits=Limits(None, None, None)))
+    monkeypatch.setattr("memaudit.contexts.answer", lambda *_: [torch.full((3, 2), torch.nan)])
+    with pytest.raises(AuditError, match=f"card, data set wine, variant 'usual': .*{line}"):
+        contexts.ask(0, torch.zeros(3, 13), 100, context=np.array(context, dtype=int))
 
 
 def test_a_record_is_answered_by_its_own_copy_in_every_context_that_has_it(folder, project):

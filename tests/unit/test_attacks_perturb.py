@@ -13,9 +13,11 @@ from sklearn.linear_model import LogisticRegression
 from memaudit import seeds
 from memaudit.attacks import perturb
 from memaudit.attacks.perturb import Reference
+from memaudit.contexts import Contexts
 from memaudit.digest import sha256
 from memaudit.io import read_grid, write_grid, write_json, write_table
 from memaudit.job import Paths
+from memaudit.models.estimator import EstimatorBranch
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -171,3 +173,20 @@ def test_the_targets_in_order_of_rank_are_asked_in_the_contexts_of_the_first_var
         predicted = LogisticRegression().fit(spread[0], records.target[inside]).predict(spread[1]) == "q"
         np.testing.assert_array_equal(grid.stable.values[row, target], perturb.stability(predicted, SETTINGS))
     assert len(np.unique(grid.stable)) > 5, "answers that noise changes"
+
+
+def test_where_queries_are_coupled_no_target_sees_the_copies_of_another(world, monkeypatch):
+    asked_at_once = []
+
+    def counted(self, row, queries, memory, ask=Contexts.ask):
+        asked_at_once.append(len(queries))
+        return ask(self, row, queries, memory)
+
+    monkeypatch.setattr(Contexts, "ask", counted)
+    usual = asked(world)
+    copies = 1 + 30 + 30
+    assert asked_at_once == [5 * copies] * 8
+    monkeypatch.setattr(EstimatorBranch, "alone", False)
+    asked_at_once.clear()
+    xr.testing.assert_identical(asked(world), usual)
+    assert asked_at_once == [copies] * 5 * 8

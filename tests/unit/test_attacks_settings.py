@@ -10,7 +10,9 @@ import xarray as xr
 from scipy.stats import norm
 
 from memaudit import tidy
+from memaudit.calibration.attacks import Attack
 from memaudit.errors import AuditError
+from memaudit.evaluation.contexts import Attacked, compared, judged
 from memaudit.io import write_grid, write_json, write_table
 from memaudit.job import Paths
 
@@ -223,6 +225,33 @@ def test_confounds_and_the_number_of_columns(settings, run):
     columns = only(found, "spearman features")
     assert columns["estimate"] == pytest.approx(1)
     assert columns["n"] == 3
+    assert (columns["low"], columns["high"]) == (-1, 1)
+
+
+def test_a_table_has_no_more_columns_than_it_has(settings, run, tmp_path):
+    """Asked for eight of its four, it keeps all: that is the usual contexts again, and no further point."""
+    first = design(SETS)[:16]
+    variants = [rows_of(name, gap, first) for name, gap in (("features 1", 0.0), ("features 8", 1.5))]
+    inputs = [f"main={settings['main']}", f"settings={arm(tmp_path / 'few.nc', *variants)}"]
+    arms = {name: {"model": "small", "mode": "raw"} for name in ("main", "settings")}
+    (found,) = run("attacks_compare_settings", inputs, ["settings.parquet"], arms=arms)
+    found = tidy.expand(found)
+    assert only(found, "auc", variant="features 8")["features"] == 4
+    assert only(found, "spearman features")["n"] == 2
+
+
+def test_an_attack_is_restricted_to_records_that_it_has_in_the_order_asked_for():
+    signals, names = np.arange(32.0).reshape(8, 4), np.array(list("abcd"))
+    inside = np.arange(8)[:, None] % 2 == np.arange(4) % 2
+    whole = Attacked(names, Attack(signals, "raw"), inside, np.array([0, 0, 1, 2]))
+    part = whole.on(np.array(["d", "x", "a"])).first(3)
+    assert list(part.records) == ["d", "a"]
+    np.testing.assert_array_equal(part.scores(), signals[:3, [3, 0]])
+    np.testing.assert_array_equal(part.design, inside[:3, [3, 0]])
+    np.testing.assert_array_equal(part.groups, [2, 0])
+    asked, rng = {"fpr": [0.1], "replicates": 5, "permutations": 19}, np.random.default_rng(0)
+    nobody = whole.on(np.array(["x"]))
+    assert not [*judged(nobody, {}, asked, rng), *compared(whole, nobody, {}, asked, rng)]
 
 
 @pytest.fixture
@@ -294,6 +323,8 @@ def test_mitigations_are_attacked_anew_and_the_onion_peels(onion, run):
     assert (same["estimate"], same["low"], same["high"]) == (0, 0, 0)
 
     assert "copies 3" not in set(found["mitigation"])
+    plain, rounded = (of(name, "non-members", "accuracy") for name in ("none", "decimals 1"))
+    assert (plain["low"], plain["high"]) == (rounded["low"], rounded["high"])
     smaller = of("context 8", "all that remain")
     assert (smaller["low"] > 0, smaller["n"]) == (True, 16 * 16)
     assert of("labels only", "targets", "auc", "perturbation")["estimate"] == 1

@@ -13,7 +13,6 @@ from sklearn.metrics import roc_auc_score
 from memaudit import tidy
 from memaudit.errors import AuditError
 from memaudit.evaluation import attribute, corpus, properties, roc
-from memaudit.evaluation.judge import judge
 from memaudit.io import write_grid
 from memaudit.job import Paths
 
@@ -185,7 +184,7 @@ def test_a_corpus_that_some_set_cannot_hold_is_refused():
         corpus.p_values(values, design, public, records=largest + 1, trials=20, rng=rng)
 
 
-def test_power_and_size_are_shares_and_their_intervals_resample_target_sets():
+def test_power_and_size_are_shares_of_as_many_trials_as_target_sets():
     """Corpora of one target agree here: 400 cells are worth 40 sets, of standard deviation 1/2."""
     rng = np.random.default_rng(0)
     caught = np.arange(40)[:, None] % 2 == 0
@@ -196,6 +195,8 @@ def test_power_and_size_are_shares_and_their_intervals_resample_target_sets():
     assert power.high - power.low == pytest.approx(2 * 1.96 * 0.5 / 40**0.5, rel=0.2)
     assert auc.high - auc.low == pytest.approx((power.high - power.low) / 2, rel=0.2)
     assert power.n == size.n == 200
+    # Nothing was rejected: of 40 trials that is no proof that nothing ever is.
+    assert (size.low, size.high) == (0, pytest.approx(1.959964**2 / (40 + 1.959964**2)))
     assert "two-way" not in auc.method
 
 
@@ -208,15 +209,20 @@ def answers(seed, effect=0.0, models=48, probes=30):
 
 
 def test_the_property_is_found_and_only_the_property():
-    claimed, areas = 0, []
-    for seed in range(20):
-        values, shown, rng = answers(seed)
-        null = properties.permutation_null(values, shown, permutations=19, rng=rng, fprs=FPRS)
-        scores = properties.scores(values, shown, rng)[:, None]
-        auc, _ = judge(scores, shown[:, None], fprs=FPRS, rng=rng, replicates=60, null=null)
+    claimed, held, areas = 0, 0, []
+    for seed in range(12):
+        values, shown, rng = answers(seed, models=32)
+        (auc, _), band = properties.judge_property(
+            values, shown, fprs=FPRS, rng=rng, replicates=60, permutations=19, roc_fprs=np.array([0.1, 1.0])
+        )
         areas.append(auc.estimate)
         claimed += auc.detected
-    assert claimed <= 3
+        assert 0 <= auc.low <= auc.estimate <= auc.high <= 1
+        assert (band[:, 1] <= band[:, 0]).all()
+        assert "widened" in auc.method
+        held += auc.low <= 0.5 <= auc.high
+    assert claimed <= 2
+    assert held >= 10
     assert 0.42 < np.mean(areas) < 0.56
     planted = [roc.auc(properties.scores(*answers(seed, effect=1.2)), answers(seed)[1]) for seed in range(5)]
     assert min(planted) > 0.85

@@ -265,6 +265,27 @@ def test_mitigations_pair_the_leak_of_all_that_remain_with_the_utility_and_numbe
         assert up.get_segments()[0] == pytest.approx(np.array([[0.9, 0.63], [0.9, 0.77]]))
 
 
+def test_numbers_of_points_that_lie_on_each_other_stand_apart():
+    names = [f"decimals {i}" for i in range(10)]
+    rows = expanded(defences(names))
+    rows["estimate"] = rows["estimate"].where(rows["metric"] != "auc", 0.7)
+    for axes in attacks.mitigations(rows).axes:
+        heights = {text.get_text(): text.xyann[1] for text in axes.texts}
+        assert set(heights) == {str(number) for number in range(1, 11)}
+        assert np.diff(sorted(heights.values())).min() > 0.08
+        assert 0 < min(heights.values()) < max(heights.values()) <= 1
+
+
+def test_a_curve_begins_where_a_non_member_is_passed(tables):
+    rows = tables["roc"].copy()
+    rows.loc[rows["fpr"] < 0.01, "method"] = "bootstrap, FPR below 1/80 non-members: interpolated"
+    for axes in attacks.roc(rows).axes:
+        curves = [line for line in axes.lines if to_hex(line.get_color()) != to_hex(style.GREY)]
+        assert len(curves) == 4
+        assert min(line.get_xdata().min() for line in curves) == 0.1
+        assert axes.get_xlim()[0] == 0.001
+
+
 def test_a_mitigation_without_utility_is_left_out_and_no_pair_at_all_is_an_error(tables):
     table = tables["mitigations"]
     half = table[(table["metric"] != "balanced accuracy") | (table["mitigation"] == "none")]

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from scipy.special import expit, ndtr
+from scipy.stats import binomtest
 
 from memaudit.calibration.attacks import Attack
-from memaudit.evaluation import roc, threats
+from memaudit.evaluation import intervals, roc, threats
 
 KEYS = {"dataset": "wine", "arm": "main", "model": "m", "records": "targets"}
 
@@ -179,9 +180,60 @@ def test_searches_that_nobody_checked_say_nothing_of_checks():
     assert [one.metric for one in facts] == ["censored", "already wrong"]
 
 
+def test_searches_that_all_end_alike_are_not_certain():
+    copies = np.ones((16, 12), int)
+    none = np.full_like(copies, -1)
+    units = np.repeat(np.arange(6), 2)
+    facts = threats.searches(copies, none, none, 8, units, rng=np.random.default_rng(0), replicates=20)
+    # Wilson, 0 of the 6 units: z^2 / (n + z^2).
+    assert (facts[0].estimate, facts[0].low) == (0, 0)
+    assert facts[0].high == pytest.approx(1.959964**2 / (6 + 1.959964**2))
+    assert "6 sets or units" in facts[0].method
+
+
+def test_a_curve_names_the_rates_below_one_non_member():
+    signals, design, rng = planted((16, 10))
+    one = case("lira", threats.ratio(signals), design)
+    found = list(threats.curve(one, rng, replicates=20))
+    below = [row["method"].endswith("FPR below 1/80 non-members: interpolated") for row in found]
+    assert below == [float(row["setting"].rpartition("fpr=")[2]) < 1 / 80 for row in found]
+
+
+def test_a_tpr_difference_below_one_non_member_is_named():
+    signals, design, rng = planted((16, 10))
+    one = case("lira", threats.ratio(signals), design)
+    auc, resolved, below = threats.against(one, one, {"fpr": [0.1, 0.01], "replicates": 20}, rng)
+    assert "interpolated" not in auc["method"] + resolved["method"]
+    assert below["method"].endswith("interpolated")
+
+
 def test_the_mean_over_data_sets_is_as_sure_as_their_number():
     low, high = np.array([0.5, 0.6, 0.7, 0.8]), np.array([0.6, 0.7, 0.8, 0.9])
-    mean, bottom, top = threats.mean_over_sets((low + high) / 2, low, high)
+    mean, bottom, top = intervals.mean_of((low + high) / 2, low, high)
     assert mean == pytest.approx(0.7)
     assert (bottom, top) == pytest.approx((0.675, 0.725))
-    assert threats.mean_over_sets(low[:1] + 0.02, low[:1], high[:1]) == pytest.approx((0.52, 0.47, 0.57))
+
+
+def test_the_mean_of_one_data_set_is_that_one_and_of_rates_stays_a_rate():
+    assert intervals.mean_of(np.array([0.78]), np.array([0.0]), np.array([1.0])) == pytest.approx((0.78, 0, 1))
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        low, rate, high = np.sort(rng.beta(0.3, 0.3, size=(3, 4)), axis=0)
+        mean, bottom, top = intervals.mean_of(rate, low, high)
+        assert 0 <= bottom <= mean <= top <= 1
+
+
+def test_the_interval_of_a_mean_covers_it_where_the_rates_are_near_one():
+    rng, truth, count = np.random.default_rng(0), np.array([0.97, 0.9, 0.8]), 60
+    covered = 0
+    for hits in rng.binomial(count, truth, size=(400, 3)):
+        low, high = np.transpose([intervals.wilson(hit / count, count) for hit in hits])
+        _, bottom, top = intervals.mean_of(hits / count, low, high)
+        covered += bottom <= truth.mean() <= top
+    assert 0.92 < covered / 400 < 0.985
+
+
+def test_wilson_is_scipys():
+    for hits, count in ((0, 5), (3, 7), (9, 9)):
+        ours = binomtest(hits, count).proportion_ci(method="wilson")
+        assert intervals.wilson(hits / count, count) == pytest.approx((ours.low, ours.high), abs=1e-12)

@@ -1,4 +1,4 @@
-"""The study of attacks in the smoke run: its numbers hold together, and the paper's stand beside them as the paper's."""
+"""The study of attacks in the smoke run: its numbers hold together; the paper's stand beside them as its own."""
 
 import math
 

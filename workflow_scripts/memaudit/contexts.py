@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from memaudit.data.encode import encode, vocabulary
+from memaudit.errors import AuditError
 from memaudit.io import read_grid, read_json, read_table
 from memaudit.models.batching import Question, answer, as_wide
 from memaudit.models.limits import check
@@ -51,8 +52,12 @@ class Contexts:
         return np.flatnonzero(variant == variant[0])[:sets]
 
     def targets(self, count: int) -> NDArray[np.intp]:
-        """Places of the members that come first in the random order; records of one unit stand together."""
-        rank = self.design["rank"].values
+        """Places of the members that come first in the random order; records of one unit stand together.
+
+        Members that are in no context of the first variant, which may draw from fewer of them, are not among them.
+        """
+        shown = self.design.counts.values[self.first(len(self.design.variant))].any(0)
+        rank = np.where(shown, self.design["rank"].values, -1)
         order = np.argsort(rank, kind="stable")
         return order[(rank[order] >= 0) & (rank[order] < count)]
 
@@ -83,12 +88,19 @@ class Contexts:
         """What the model says with the context of a shadow set: logits (m, class), -inf for a class that it lacks.
 
         queries: (m, feature), all the table's columns; memory: MiB, see batching.answer; context: places of records to
-        take instead; shown: (record, feature) float32, what the context shows of the records instead of `x`.
+        take instead; shown: (record, feature) float32, what the context shows of the records instead of `x`. Raises
+        AuditError for a context without records, and a model that answers with what is no number.
         """
         context, columns = self.rows(row) if context is None else context, self.columns(row)
+        where = f"{self.card}, data set {self.design.dataset}, variant {str(self.design.variant.values[row])!r}"
+        if not len(context):
+            raise AuditError(f"{where}: a context has no record; take larger contexts, a smaller layer or fewer bags")
         x = (self.x if shown is None else shown)[context]
         question = Question(x[:, columns], self.y[context], queries[:, columns])
-        return as_wide(answer(self.model(row), [question], memory)[0], self.classes)
+        logits = as_wide(answer(self.model(row), [question], memory)[0], self.classes)
+        if logits.isnan().any():
+            raise AuditError(f"{where}: an answer is no number; take another model, or leave the table out")
+        return logits
 
 
 def open_contexts(records: str, schema: str, design: str, card: str, threads: int) -> Contexts:

@@ -51,7 +51,9 @@ def labels(grid: xr.Dataset) -> NDArray[np.int64]:
 
 def confidence(grid: xr.Dataset) -> NDArray[np.float64]:
     """LiRA's signal (model, record) of `logits` (model, record, class): the logit-scaled confidence in the label."""
-    return logit_confidence(grid.logits.values, labels(grid), clip=CLIP)
+    # Set by set: float64 copies of a large table's logits would take ten times their memory at once.
+    cells = zip(grid.logits.values, labels(grid), strict=True)
+    return np.stack([logit_confidence(logits, truth, clip=CLIP) for logits, truth in cells])
 
 
 def attackable(grid: xr.Dataset) -> NDArray[np.str_]:

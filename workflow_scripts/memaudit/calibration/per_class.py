@@ -12,30 +12,22 @@ Codes = NDArray[np.integer]
 def per_class(signals: Array, design: Mask, *, labels: Codes) -> Array:
     """Share of the OUT cells with this label whose signal is lower, ties counted half: one minus the class's FPR.
 
-    A threshold on this score is a threshold per class on the signal, at the same FPR for every class. The cells of the
-    target model itself are never among its references. signals, design: (model, record); labels: (record,) codes of the
-    true classes. Returns (model, record) in [0, 1]. Raises AuditError where the labels do not fit, or where no other
-    model is without a record of the class.
+    A threshold on this score is a threshold per class on the signal, at the same FPR for every class; within a class
+    the order is that of the signal. The target model's own cells are among the references, as they are where one
+    threshold is laid on all cells: without them, equal signals of different targets get scores that differ a little,
+    members the lower ones (AUC .494 of yes or no without a leak, 64 models, three classes; with them .500). signals,
+    design: (model, record); labels: (record,) codes of the true classes. Returns (model, record) in [0, 1]. Raises
+    AuditError where the labels do not fit, or where no model is without a record of the class.
     """
     if np.shape(labels) != design.shape[1:]:
         raise AuditError(f"{np.shape(labels)} labels and a design of shape {design.shape} do not fit: one per record")
-    models, codes = np.arange(len(design))[:, None], np.unique(labels, return_inverse=True)[1]
-    # Places among the distinct values: equal signals stay equal, and one integer holds class, model and place.
-    places = np.unique(signals, return_inverse=True)[1].reshape(design.shape)
-    lower, count = _among_outside(places, np.broadcast_to(codes, design.shape), ~design)
-    own_lower, own_count = _among_outside(places, codes * len(design) + models, ~design)
-    if (count == own_count).any():
-        record = int(np.argwhere(count == own_count)[0][1])
-        raise AuditError(f"no other model is without a record of the class of record {record}: raise the models")
-    return (lower - own_lower) / (count - own_count)
-
-
-def _among_outside(places: Codes, group: Codes, outside: Mask) -> tuple[Array, Codes]:
-    """Of every cell: OUT cells of its group that are lower, ties counted half; and all OUT cells of its group."""
-    distinct = places.max() + 1
-    keys = group * distinct + places
-    ordered = np.sort(keys[outside])
-    count = np.bincount(group[outside], minlength=group.max() + 1)
-    first = np.cumsum(count) - count
-    lower = (np.searchsorted(ordered, keys, "left") + np.searchsorted(ordered, keys, "right")) / 2
-    return lower - first[group], count[group]
+    scores = np.empty(design.shape)
+    for label in np.unique(labels):
+        of_class = labels == label
+        outside = np.sort(signals[:, of_class][~design[:, of_class]])
+        if not outside.size:
+            record = int(np.argmax(of_class))
+            raise AuditError(f"no model is without a record of the class of record {record}: raise the models")
+        lower, not_above = (np.searchsorted(outside, signals[:, of_class], side) for side in ("left", "right"))
+        scores[:, of_class] = (lower + not_above) / (2 * outside.size)
+    return scores

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 NEEDED = ("main", "settings", "defended")  # arms that the tables are made of
 TAKEN = ("designs", "perturbed", "poisoned", "attribute")  # folders beside those of the arms
+# Inputs are called by arms, and a Snakemake list of inputs has these names for itself.
+RESERVED = {"get", "items", "keys", *dir(list)}
 
 
 class Variant(Section):
@@ -22,7 +24,9 @@ class Variant(Section):
     context: Annotated[int, Field(ge=4)] | None = Field(None, description="records of a context, of twice as many")
     features: Count | None = Field(None, description="columns that are kept, the first of a random order")
     order: Annotated[int, Field(ge=0)] = Field(0, description="which random order of the columns")
-    copies: Count = Field(1, description="copies of each target in the contexts that have it")
+    copies: Annotated[int, Field(ge=1, le=255)] = Field(
+        1, description="copies of each target of attacks/active in the contexts that have it"
+    )
     population: Annotated[int, Field(ge=0)] = Field(0, description="shadow population: another number, other contexts")
     bags: Count = Field(1, description="parts that a context is split into; their probabilities are averaged")
     layer: Literal["dropped", "coarsened", "random"] | None = Field(
@@ -37,7 +41,9 @@ class Arm(Section):
     """Shadow contexts of one model, all asked about the same records."""
 
     model: Name = Field(description="model whose contexts are attacked")
-    datasets: list[Name] | None = Field(None, description="tables that have the arm; null: all of attacks/datasets")
+    datasets: Annotated[list[Name], Field(min_length=1)] | None = Field(
+        None, description="tables that have the arm; null: all of attacks/datasets"
+    )
     sets: Annotated[int, Field(ge=16)] = Field(description="shadow sets of each variant")
     variants: list[Variant] = Field([Variant()], min_length=1, description="how the contexts are drawn")
 
@@ -45,7 +51,7 @@ class Arm(Section):
 class Perturbation(Section):
     """Label-only attack: is the answer stable near the record? (TabPATE, Appendix A.1, Tables 5, 8, 9)"""
 
-    targets: Annotated[int, Field(ge=4)] = Field(description="members that are attacked")
+    targets: Annotated[int, Field(ge=4)] = Field(description="members that are attacked, at most")
     sets: Annotated[int, Field(ge=16)] = Field(description="shadow sets")
     shard: Count = Field(description="shadow sets per job")
     counts: list[Annotated[int, Field(ge=2)]] = Field(min_length=1, description="numbers N of noisy copies")
@@ -60,8 +66,8 @@ class Active(Section):
     """Mislabelled copies in the context: LiRA with poisoning and Brainwash (TabPATE, Appendix A.1, Table 6)."""
 
     arms: list[Name] = Field(min_length=1, description="arms whose contexts are poisoned; the first one is the study's")
-    targets: Annotated[int, Field(ge=4)] = Field(description="members that are attacked")
-    sets: Annotated[int, Field(ge=16)] = Field(description="shadow sets")
+    targets: Annotated[int, Field(ge=4)] = Field(description="members that are attacked, at most")
+    sets: Annotated[int, Field(ge=16)] = Field(description="shadow sets; an arm of fewer has all of its own poisoned")
     shard: Count = Field(description="shadow sets per job")
     budgets: list[Count] = Field(min_length=1, description="numbers k of mislabelled copies, beside none")
     most: Count = Field(description="most copies that Brainwash tries; a record that resists them is censored")
@@ -92,7 +98,9 @@ class Attacks(Section):
     fpr: list[Fraction] = Field(min_length=1, description="target false positive rates")
     replicates: Annotated[int, Field(ge=20)] = Field(description="bootstrap replicates behind each interval")
     permutations: Annotated[int, Field(ge=19)] = Field(description="permuted designs behind each null")
-    layer: Fraction = Field(description="share of the members that are the most exposed layer")
+    layer: Annotated[float, Field(gt=0, le=0.5)] = Field(
+        description="share of the members that are the most exposed layer; as many others are dropped at random"
+    )
     decimals: list[Annotated[int, Field(ge=0)]] = Field(min_length=1, description="digits of rounded probabilities")
     neighbours: Count = Field(description="neighbours whose distance says how much of an outlier a record is")
     rmia: Rmia
@@ -115,6 +123,11 @@ def attacks_faults(config: "Config") -> Iterator[str]:
     for name in NEEDED:
         if name not in attacks.arms:
             yield f"attacks/arms/{name}: missing; the study compares with it, take it from config/config.yaml"
+    for name in (name for name in NEEDED if name in attacks.arms):
+        there = set(attacks.arms[name].datasets or attacks.datasets) & set(attacks.datasets)
+        if not there or (name == "main" and there != set(attacks.datasets)):
+            least = "all" if name == "main" else "some"
+            yield f"attacks/arms/{name}/datasets: say null, or {least} of attacks/datasets"
     for name, arm in attacks.arms.items():
         yield from (f"attacks/arms/{name}{fault}" for fault in _arm_faults(name, arm, attacks))
         yield from unknown(f"attacks/arms/{name}/model", [arm.model], "models", config)
@@ -128,19 +141,19 @@ def attacks_faults(config: "Config") -> Iterator[str]:
 
 
 def _arm_faults(name: str, arm: Arm, attacks: Attacks) -> Iterator[str]:
-    if not name.isidentifier() or name in TAKEN:
-        yield f": call an arm by letters, digits and _ alone, and not {', '.join(TAKEN)}"
+    if not name.isidentifier() or name in TAKEN or name in RESERVED:
+        yield f": call an arm by letters, digits and _ alone, and not {', '.join(TAKEN)}, nor like a method of a list"
     if arm.sets % attacks.sizes[0]:
         yield f"/sets: {arm.sets} is no multiple of the first of attacks/sizes, {attacks.sizes[0]}: no balanced design"
     names = [variant_name(variant.model_dump()) for variant in arm.variants]
     yield from (
         f"/variants: {twice!r} stands twice" for twice in sorted({one for one in names if names.count(one) > 1})
     )
-    if name in ("main", *attacks.active.arms) and arm.variants[0].shares:
-        yield "/variants: the first one is attacked record by record: it takes no `shares`"
+    first = arm.variants[0]
+    if name in ("main", *attacks.active.arms) and (first.shares or first.layer or first.bags > 1):
+        yield "/variants: the first one is attacked record by record: it takes no `shares`, `layer` or `bags`"
     if name == "main" and (names[0] != "usual" or any(variant.layer for variant in arm.variants)):
         yield "/variants: begins with {}, the usual contexts, and takes no `layer`: that is chosen by what main finds"
-    first = arm.variants[0]
     if name == "defended" and (first.layer or first.bags > 1):
         yield "/variants: the first one is what the others are compared with: give it neither `bags` nor `layer`"
     for variant, said in zip(arm.variants, names, strict=True):
@@ -154,14 +167,19 @@ def _number_faults(attacks: Attacks) -> Iterator[str]:
     block, main = attacks.sizes[0], attacks.arms["main"].sets
     if attacks.sizes != sorted(set(attacks.sizes)) or block % 2 or any(size % block for size in attacks.sizes):
         yield f"attacks/sizes: must increase, from an even first size in multiples of it ({block})"
-    active = [attacks.arms[name].sets for name in attacks.active.arms if name in attacks.arms]
     limits = {
         "sets": (attacks.sets, main),
         "sizes": (max(attacks.sizes), main),
         "perturbation/sets": (attacks.perturbation.sets, main),
         "inference/sets": (attacks.inference.sets, main),
-        "active/sets": (attacks.active.sets, min(active, default=main)),
+        "active/sets": (attacks.active.sets, main),
     }
+    lists = [("", attacks, ("datasets", "fpr", "decimals")), ("inference/", attacks.inference, ("corpora",))]
+    lists += [("perturbation/", attacks.perturbation, ("counts", "scales"))]
+    for where, section, keys in [*lists, ("active/", attacks.active, ("arms", "budgets"))]:
+        for key in keys:
+            if len(set(values := getattr(section, key))) < len(values):
+                yield f"attacks/{where}{key}: a value stands twice"
     for key, (value, most) in limits.items():
         if value > most:
             yield f"attacks/{key}: {value} shadow sets wanted, the arm has {most}"

@@ -1,12 +1,13 @@
 """What one attack, or one attacked system, has more than another: differences under common bootstrap weights."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memaudit.evaluation import bootstrap, roc
-from memaudit.evaluation.judge import Estimate
+from memaudit.evaluation.judge import Estimate, interpolated
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -30,7 +31,10 @@ def differences(
     """
     weights = bootstrap.two_way_weights(*usual[1].shape, replicates, rng, groups)
     (one, samples), (other, baseline) = (metric_samples(*pair, fprs, weights) for pair in (changed, usual))
-    return gaps(["auc", *(f"tpr@{fpr:g}" for fpr in fprs)], one - other, samples - baseline, usual[1].size)
+    # Where the designs have different numbers of non-members, the fewer decide what can be resolved.
+    fewest = max((design for _, design in (changed, usual)), key=np.count_nonzero)
+    found = gaps(["auc", *(f"tpr@{fpr:g}" for fpr in fprs)], one - other, samples - baseline, usual[1].size)
+    return [replace(gap, method=gap.method + note) for gap, note in zip(found, interpolated(fewest, fprs), strict=True)]
 
 
 def gaps(metrics: Sequence[str], observed: Array, samples: Array, cells: int) -> list[Estimate]:

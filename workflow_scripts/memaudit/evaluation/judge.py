@@ -37,6 +37,7 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 FPRS = (0.1, 0.01, 0.001)
+ROC_FPRS = np.geomspace(1e-3, 1, 31)
 SIGNIFICANT = 0.05
 FEWEST_PERMUTATIONS = 19
 
@@ -47,7 +48,8 @@ class Estimate:
 
     n: cells; method: how the interval was made and what to mind; null: the value without a leak, 0.5 or the FPR, or the
     permutation null's mean where there is one; null_low, null_high: its 95 % range; p_value: of the permutation null.
-    detected: p_value <= 0.05 *and* the interval lies above the null; never without a permutation null.
+    detected: p_value <= 0.05 *and* the interval lies above the null; never without a permutation null. Each question
+    alone: of a hundred without a leak some five may be detected, nothing is corrected for their number.
     """
 
     metric: str
@@ -149,6 +151,25 @@ def roc_band(
     return np.array([(tpr, *bootstrap.interval(sample)) for tpr, sample in zip(tprs, samples.T, strict=True)])
 
 
+def curve_rows(
+    study: str, keys: Mapping[str, Any], fprs: Array, band: Array, member: Mask, method: str
+) -> Iterator[dict[str, Any]]:
+    """A `roc_band` (fpr, 3) of cells `member`, any shape, as tidy rows of metric roc_tpr, with key fpr.
+
+    The method names the FPRs below 1 / number of non-members, where the curve is read off between two thresholds.
+    """
+    for fpr, (tpr, low, high), note in zip(fprs, band, interpolated(member, fprs)[1:], strict=True):
+        noted = {"n": member.size, "method": method + note}
+        yield tidy.row(study, {**keys, "fpr": f"{fpr:.6g}"}, "roc_tpr", tpr, low=low, high=high, null=fpr, **noted)
+
+
+def interpolated(member: Mask, fprs: Sequence[float] | Array) -> list[str]:
+    """What to add to the method of an AUC, nothing, and of the TPR at each FPR below 1 / number of non-members."""
+    outside = member.size - np.count_nonzero(member)
+    warning = f", FPR below 1/{outside} non-members: interpolated"
+    return ["", *("" if ok else warning for ok in roc.resolved(fprs, member))]
+
+
 def permutation_null(
     grid: Array,
     design: Mask,
@@ -185,8 +206,8 @@ def _metrics(ranking: roc.Ranking, fprs: Sequence[float]) -> Array:
 def _notes(design: Mask, fprs: Sequence[float], replicates: int) -> list[str]:
     method = f"two-way bootstrap, {replicates} replicates"
     first_order = ", linear in the weights" if design.size > bootstrap.EXACT_CELLS else ""
-    warning = f", FPR below 1/{design.size - np.count_nonzero(design)} non-members: interpolated"
-    return [method + first_order, *(method + ("" if ok else warning) for ok in roc.resolved(fprs, design))]
+    auc, *rates = interpolated(design, fprs)
+    return [method + first_order + auc, *(method + note for note in rates)]
 
 
 def _estimate(name, observed, sample, cells, method, chance, null) -> Estimate:

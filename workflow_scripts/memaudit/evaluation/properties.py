@@ -4,19 +4,21 @@ Nobody's membership is asked about: the secret is a number about the whole conte
 of either share, asks all about the same public records, and learns to tell the two kinds of answers apart.
 
 An interval that resamples the sets, each with its score, does not see that the discriminants were fitted on few: with
-64 sets and 114 records the AUC of noise has a standard deviation of .09 where 64 independent scores have .07. The
-permutation null does the whole cross-validation anew and sees it: read the p-value first.
+32 sets and 30 records the AUC of noise has a standard deviation of .14 where 32 independent scores have .10, and the
+interval holds one half in 85 % of the draws. The permutation null does the whole cross-validation anew and sees it: the
+interval is widened by as much as the null is wider than that of independent scores.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.covariance import ledoit_wolf
 from sklearn.model_selection import StratifiedKFold
 
 from memaudit.evaluation import roc
-from memaudit.evaluation.judge import FPRS, Null
+from memaudit.evaluation.judge import FPRS, ROC_FPRS, Estimate, Null, judge, roc_band
 from memaudit.steps import steps
 
 Array = NDArray[np.float64]
@@ -54,6 +56,43 @@ def permutation_null(
         found = scores(answers, other, rng)
         values.append([roc.auc(found, other), *roc.tpr_at_fpr(found, other, fprs)])
     return Null(tuple(fprs), np.array(values))
+
+
+def judge_property(
+    answers: Array,
+    shown: Mask,
+    *,
+    fprs: Sequence[float] = FPRS,
+    roc_fprs: Array = ROC_FPRS,
+    rng: np.random.Generator,
+    replicates: int = 200,
+    permutations: int = 39,
+) -> tuple[list[Estimate], Array]:
+    """AUC and TPRs of `scores` with the null of `permutation_null`, and the ROC curve: (fpr, 3), TPR, low, high.
+
+    answers: (model, probe); shown: (model,). Intervals: bootstrap of the sets, widened about the estimate by the ratio
+    of the null AUC's standard deviation to that of independent scores (Mann and Whitney 1947), at least 1.
+    """
+    null = permutation_null(answers, shown, permutations=permutations, rng=rng, fprs=fprs)
+    sets, second = len(shown), np.count_nonzero(shown)
+    independent = np.sqrt((sets + 1) / (12 * second * (sets - second)))
+    factor = max(float(null.values[:, 0].std(ddof=1) / independent), 1.0)
+    cells = scores(answers, shown, rng)[:, None], shown[:, None]
+    band = roc_band(*cells, roc_fprs, rng=rng, replicates=replicates)
+    band[:, 1:] = np.column_stack(_widened(*band.T, factor))
+    judged = judge(*cells, fprs=fprs, rng=rng, replicates=replicates, null=null)
+    return [_wider(estimate, factor) for estimate in judged], band
+
+
+def _wider(found: Estimate, factor: float) -> Estimate:
+    low, high = map(float, _widened(found.estimate, found.low, found.high, factor))
+    method = found.method.replace("two-way bootstrap", f"bootstrap of sets, widened {factor:.2f} times")
+    return replace(found, low=low, high=high, method=method, detected=found.detected and low > found.null)
+
+
+def _widened(estimate: ArrayLike, low: ArrayLike, high: ArrayLike, factor: float) -> tuple[Array, Array]:
+    below, above = np.maximum(np.subtract(estimate, low), 0), np.maximum(np.subtract(high, estimate), 0)
+    return np.maximum(estimate - factor * below, 0), np.minimum(estimate + factor * above, 1)
 
 
 def _discriminant(answers: Array, shown: Mask) -> tuple[Array, Array]:

@@ -9,15 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binomtest, norm
 
 from memaudit import tidy
 from memaudit.calibration.attacks import Attack, attacks
 from memaudit.calibration.calibrate import calibrate
 from memaudit.calibration.lira import resolution_floor
-from memaudit.evaluation import bootstrap
+from memaudit.evaluation import bootstrap, intervals
 from memaudit.evaluation.differences import differences
-from memaudit.evaluation.judge import Estimate, judge_attack, roc_band, rows
+from memaudit.evaluation.judge import ROC_FPRS, Estimate, curve_rows, judge_attack, roc_band, rows
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -27,7 +26,6 @@ STUDY = "attacks"
 PER_CLASS = " per class"
 LABEL_ONLY = {"perturbation", "correctness", "brainwash"}
 ACTIVE = {"brainwash", "lira poisoned"}
-ROC_FPRS = np.geomspace(1e-3, 1, 31)
 CALIBRATED = {
     "lira": "lira mean",
     "lira fixed variance": "lira fixed variance",
@@ -147,12 +145,10 @@ def judged(case: Case, settings: Mapping[str, Any], rng: np.random.Generator) ->
 
 
 def curve(case: Case, rng: np.random.Generator, replicates: int) -> Iterator[dict[str, Any]]:
-    """Tidy rows of a case's ROC curve with its 95 % band at 31 FPRs."""
+    """Tidy rows of a case's ROC curve with its 95 % band at `ROC_FPRS`."""
     band = roc_band(case.scores(), case.design, ROC_FPRS, rng=rng, groups=case.groups, replicates=replicates)
-    common = {"n": case.design.size, "method": f"two-way bootstrap, {replicates} replicates"}
-    for fpr, (tpr, low, high) in zip(ROC_FPRS, band, strict=True):
-        keys = {key: case.keys[key] for key in ("dataset", "arm", "attack", "poison")} | {"fpr": f"{fpr:.6g}"}
-        yield tidy.row(STUDY, keys, "roc_tpr", tpr, low=low, high=high, null=fpr, **common)
+    keys = {key: case.keys[key] for key in ("dataset", "arm", "attack", "poison")}
+    return curve_rows(STUDY, keys, ROC_FPRS, band, case.design, f"two-way bootstrap, {replicates} replicates")
 
 
 def searches(
@@ -168,15 +164,21 @@ def searches(
     """What Brainwash's searches found, and whether bisection is allowed: it supposes that a wrong answer stays wrong.
 
     copies: (model, record) fewest copies found, most + 1: censored; scanned: the same from asking about every number,
-    -1 where that was not done; monotone: 1 where then no further copy turned the answer back, 0 where one did.
+    -1 where that was not done; monotone: 1 where then no further copy turned the answer back, 0 where one did. Of
+    nothing but hits, or none, a bootstrap has no interval: Wilson's then counts one trial for each set, or unit if
+    these are fewer.
     """
     weights = bootstrap.two_way_weights(*copies.shape, replicates, rng, groups)
     method = f"two-way bootstrap, {replicates} replicates"
     facts = []
     for metric, hits in {"censored": copies > most, "already wrong": copies == 0}.items():
-        # The rate wants (record, model).
-        low, high = bootstrap.interval(bootstrap.rate(hits.T, np.ones_like(hits.T), weights))
-        facts.append(Estimate(metric, float(hits.mean()), low, high, hits.size, method, np.nan))
+        if hits.all() or not hits.any():
+            fewest = min(len(copies), len(np.unique(groups)))
+            ends, made = intervals.wilson(float(hits.mean()), fewest), f"Wilson, as of {fewest} sets or units"
+        else:
+            # The rate wants (record, model).
+            ends, made = bootstrap.interval(bootstrap.rate(hits.T, np.ones_like(hits.T), weights)), method
+        facts.append(Estimate(metric, float(hits.mean()), *ends, hits.size, made, np.nan))
     checked = scanned >= 0
     checks = {"monotone": monotone[checked] > 0, "bisection agrees": (copies == scanned)[checked]}
     return facts + [_checks(metric, passed) for metric, passed in checks.items() if checked.any()]
@@ -187,17 +189,5 @@ def _checks(metric: str, passed: Mask) -> Estimate:
 
     The checked cells are drawn at random and so few that they share hardly a model or a record.
     """
-    low, high = binomtest(int(passed.sum()), passed.size).proportion_ci(method="wilson")
-    return Estimate(metric, float(passed.mean()), low, high, passed.size, "Wilson, checks independent", np.nan)
-
-
-def mean_over_sets(estimates: Array, low: Array, high: Array) -> tuple[float, float, float]:
-    """Mean over data sets (set,) and its 95 % interval, from the interval of each.
-
-    The data sets are independent and taken as given: the interval says how the mean would vary with other models and
-    records of the same data sets, not with other data sets. Each one's variance is that of a normal of its width.
-    """
-    z = norm.ppf((1 + bootstrap.LEVEL) / 2)
-    half = z * np.sqrt(np.sum(((high - low) / (2 * z)) ** 2)) / len(estimates)
-    mean = float(np.mean(estimates))
-    return mean, mean - half, mean + half
+    ends = intervals.wilson(float(passed.mean()), passed.size)
+    return Estimate(metric, float(passed.mean()), *ends, passed.size, "Wilson, checks independent", np.nan)

@@ -38,7 +38,8 @@ ALL = Line2D([], [], color=style.GREY, linestyle="", marker="o", mfc="white", ma
 def roc(table: pd.DataFrame) -> Figure:
     """ROC curves of the four threat models in the main arm, a panel per data set (TabPATE, Table 1).
 
-    table: rows of metric roc_tpr with keys dataset, arm, attack, poison, fpr. Poisoning is shown at its largest budget.
+    table: rows of metric roc_tpr with keys dataset, arm, attack, poison, fpr. Poisoning is shown at its largest budget;
+    what the method calls interpolated is left out.
     """
     rows = _rows(table, "roc", "fpr", metric="roc_tpr", arm="main", attack=list(THREATS))
     most = rows["poison"][rows["attack"] == "lira poisoned"].max()
@@ -51,7 +52,7 @@ def roc(table: pd.DataFrame) -> Figure:
 def inference(table: pd.DataFrame) -> Figure:
     """ROC curves of attribute, data set and property inference, a panel per data set.
 
-    table: rows of metric roc_tpr with keys dataset, question, fpr.
+    table: rows of metric roc_tpr with keys dataset, question, fpr; what the method calls interpolated is left out.
     """
     rows = _rows(table, "inference", "fpr", metric="roc_tpr", question=None)
     looks = _looks(rows["question"])
@@ -159,7 +160,7 @@ def mitigations(table: pd.DataFrame) -> Figure:
     """What each mitigation leaves of LiRA's AUC against what it leaves of the utility, a panel per data set.
 
     table: rows of metric auc with keys dataset, mitigation, attack, records, and of metric "balanced accuracy" with
-    keys dataset, mitigation. The numbers beside the points are those of the legend.
+    keys dataset, mitigation. The numbers are those of the legend; they stand in a column, for points lie on each other.
     """
     leak = {"metric": "auc", "attack": ["lira", "lira on correctness"], "records": "all that remain"}
     points = _paired(table, "mitigations", ["dataset", "mitigation"], {"metric": "balanced accuracy"}, leak)
@@ -172,8 +173,10 @@ def mitigations(table: pd.DataFrame) -> Figure:
             axes.hlines(y, point.low_x, point.high_x, color=colour, alpha=0.5, linewidth=1)
             axes.vlines(x, point.low_y, point.high_y, color=colour, alpha=0.5, linewidth=1)
             axes.plot(x, y, color=colour, marker=marker, markersize=4.5)
-            axes.annotate(numbers[point.mitigation], (x, y), xytext=(3, 2.5), textcoords="offset points", size=6.5)
     _guessing(list(panels.values()), 0.5)
+    for dataset, axes in panels.items():
+        panel = points[points["dataset"] == dataset]
+        _numbered(axes, panel["estimate_x"], panel["estimate_y"], [numbers[name] for name in panel["mitigation"]])
     named = {name: (f"{numbers[name]}  {label}", *look) for name, (label, *look) in looks.items()}
     return _legend(figure, named, GUESSING, lines=False)
 
@@ -233,8 +236,10 @@ def _by_dataset(parts: list[tuple[pd.DataFrame, str, str, str, float]]) -> Figur
 def _rocs(rows: pd.DataFrame, key: str, looks: dict[str, tuple]) -> Figure:
     figure, panels = _panels(rows["dataset"].unique(), "FPR", "TPR", height=2.4)
     lowest = rows["fpr"][rows["fpr"] > 0].min()
+    # A curve begins where one non-member is passed: to the left of that nothing was measured.
+    measured = rows[~rows["method"].str.endswith("interpolated")]
     for dataset, axes in panels.items():
-        _lines(axes, rows[rows["dataset"] == dataset].assign(null=np.nan), "fpr", key, looks)
+        _lines(axes, measured[measured["dataset"] == dataset].assign(null=np.nan), "fpr", key, looks)
         axes.plot([lowest, 1], [lowest, 1], **GREY, zorder=1)
         axes.set(xscale="log", yscale="log", xlim=(lowest, 1), ylim=(lowest, 1.15))
     return _legend(figure, looks, GUESSING)
@@ -268,6 +273,23 @@ def _guessing(line: Sequence[Axes], chance: float) -> None:
     for axes in line:
         axes.axhline(chance, **GREY, zorder=1)
         axes.set_ylim(min(low, 0.45) if chance == 0.5 else 0, min(max(high, chance + 0.1), 1.03))
+
+
+def _numbered(axes: Axes, x: pd.Series, y: pd.Series, numbers: Sequence[int]) -> None:
+    """The points' numbers to the right of the panel in the order of y, apart, each with a line to its point."""
+    low, high = axes.get_ylim()
+    gap = 0.085  # a letter's height of the panel's
+    heights = (np.asarray(y) - low) / (high - low)
+    order = np.argsort(heights, kind="stable")
+    for beside, i in enumerate(order[1:]):
+        heights[i] = max(heights[i], heights[order[beside]] + gap)
+    heights[order[-1]] = min(heights[order[-1]], 1.0)
+    for beside, i in list(enumerate(order[1:]))[::-1]:
+        heights[order[beside]] = min(heights[order[beside]], heights[i] - gap)
+    line = {"arrowstyle": "-", "color": style.GREY, "linewidth": 0.4, "shrinkA": 0, "shrinkB": 2}
+    for number, *point, height in zip(numbers, x, y, heights, strict=True):
+        place = {"xytext": (1.03, height), "textcoords": "axes fraction", "va": "center", "size": 6.5}
+        axes.annotate(number, point, **place, arrowprops=line, zorder=1)
 
 
 def _panels(datasets: Sequence[str], x: str, y: str, height: float = 2.2) -> tuple[Figure, dict[str, Axes]]:
