@@ -68,7 +68,7 @@ bench: .venv ## time each hot path against the naive way; writes results/bench/*
 
 pretrain: .venv ## train the small models of resources/ again (hours); TABLES=folder of NAME.csv.gz for their benchmark
 	$(BIN)/snakemake --cores 1 $(if $(TABLES),--config pretrain='{"tables": "$(abspath $(TABLES))"}') -- pretrain
-	cp -R results/demo/pretrained/tabicl-small* resources/
+	cp -R results/demo/pretrained/tabicl-small* results/demo/pretrained/text-small resources/
 
 envs: .venv ## write envs/*.yaml from the locks
 	@PYTHONPATH=workflow_scripts $(BIN)/python -m memaudit.environments

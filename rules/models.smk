@@ -82,8 +82,31 @@ rule models_evaluate_tabicl:
         "../workflow_scripts/models_evaluate_tabicl.py"
 
 
+rule models_pretrain_text:
+    output:
+        directory("<results>/pretrained/text-small"),
+        sidecar="<results>/provenance/models_pretrain_text.json",
+    log:
+        "<results>/logs/models_pretrain_text.log",
+    benchmark:
+        "<results>/benchmarks/models_pretrain_text.jsonl"
+    conda:
+        "../envs/tabular.yaml"
+    threads: 1
+    resources:
+        mem_mb=grows(8000),
+        runtime="12h",
+    params:
+        code=digest("models_pretrain_text", env="tabular"),
+        settings=config["pretrain"]["text"],
+        contexts=8,
+    script:
+        "../workflow_scripts/models_pretrain_text.py"
+
+
 rule pretrain:
     input:
+        rules.models_pretrain_text.output,
         expand("<results>/pretrained/{model}/model.json", model=config["pretrain"]["models"]),
         expand(
             "<results>/pretrained/{model}/README.md",

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import torch
 
+from memaudit.evaluation.roc import auc
 from memaudit.io import read_json, replacing, write_json
 from memaudit.job import run
 from memaudit.models.benchmark_text import card, measure
@@ -27,7 +28,8 @@ def main(job):
     training.train()
     write_model(training, folder)
     write_json(facts(training, folder), folder / "model.json")
-    write_json(measure(folder, job.params.contexts, training.settings["seed"]), folder / "benchmark.json")
+    measured = measure(folder, job.params.contexts, training.settings["seed"], auc)
+    write_json(measured, folder / "benchmark.json")
     with replacing(folder / "README.md") as temporary:
         # Read back, so that the card is the same text as one made from the files.
         page = card(read_json(folder / "model.json"), read_json(folder / "benchmark.json"))

@@ -134,6 +134,7 @@ class Pretrain(Section):
     tables: str | None = Field(description="folder of NAME.csv.gz for the benchmark; null trains without it")
     models: dict[Name, Pretrained] = Field(description="the shipped models")
     settings: Training
+    text: dict[str, Any] = Field(description="settings of text-small; see memaudit/models/pretrain_text.py")
 
 
 class Plan(Section):

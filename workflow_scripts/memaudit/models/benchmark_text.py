@@ -15,7 +15,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from memaudit import seeds
-from memaudit.evaluation.roc import auc
 from memaudit.models.text import TextBranch
 
 TABLES = {"breast_cancer": load_breast_cancer, "wine": load_wine}
@@ -23,6 +22,7 @@ FEATURES, ASKED = 4, 8  # columns of a context; new records of each class that i
 SIZES = (16, 32)
 CARD = {"name": "text-small", "task": "classification", "mode": "raw", "options": {}}
 Floats = NDArray[np.float64]
+Auc = Callable[[Any, Any], float]
 TEMPLATE = """\
 # text-small
 
@@ -63,12 +63,15 @@ pickle. It reads the template form of `memaudit.models.serialise`, and was train
 """
 
 
-def measure(folder: Path, contexts: int, seed: int) -> dict[str, Any]:
-    """What `benchmark.json` says of the model in `folder`: a value of every measure for each context."""
+def measure(folder: Path, contexts: int, seed: int, auc: Auc) -> dict[str, Any]:
+    """What `benchmark.json` says of the model in `folder`: a value of every measure for each context.
+
+    auc: of scores and whether each is positive, as evaluation.roc.auc.
+    """
     data = {}
     for name in TABLES:
         for rows in SIZES:
-            found = [scores(folder, *drawn) for drawn in draws(name, rows, contexts, seed)]
+            found = [scores(folder, *drawn, auc) for drawn in draws(name, rows, contexts, seed)]
             data[f"{name}, {rows} rows"] = {key: [round(one[key], 4) for one in found] for key in found[0]}
     return {"data": data, "contexts": contexts, "seed": seed, "milliseconds": clock(folder, seed)}
 
@@ -87,7 +90,9 @@ def draws(name: str, rows: int, contexts: int, seed: int) -> Iterator[tuple[Any,
         yield schema, x[own], bundle.target[own], x[new], bundle.target[new]
 
 
-def scores(folder: Path, schema: Mapping[str, Any], x: Any, y: Any, new_x: Any, new_y: Any) -> dict[str, float]:
+def scores(
+    folder: Path, schema: Mapping[str, Any], x: Any, y: Any, new_x: Any, new_y: Any, auc: Auc
+) -> dict[str, float]:
     """Measures of the model and of five nearest neighbours on one context."""
     text = TextBranch.load(folder, CARD, "cpu", schema)
     neighbours = make_pipeline(StandardScaler(), KNeighborsClassifier(5)).fit(x, y)
@@ -96,12 +101,14 @@ def scores(folder: Path, schema: Mapping[str, Any], x: Any, y: Any, new_x: Any, 
         said = text.logits(*(torch.from_numpy(part)[None] for part in (x, y, asked)))[0]
         return said.log_softmax(-1).double().numpy()
 
-    return _measures("text-small", read, x, y, new_x, new_y) | _measures(
-        "5 nearest neighbours", neighbours.predict_proba, x, y, new_x, new_y
+    return _measures("text-small", read, x, y, new_x, new_y, auc) | _measures(
+        "5 nearest neighbours", neighbours.predict_proba, x, y, new_x, new_y, auc
     )
 
 
-def _measures(method: str, read: Callable[[Any], Floats], x: Any, y: Any, new_x: Any, new_y: Any) -> dict[str, float]:
+def _measures(
+    method: str, read: Callable[[Any], Floats], x: Any, y: Any, new_x: Any, new_y: Any, auc: Auc
+) -> dict[str, float]:
     own, new = read(x), read(new_x)
     labels = np.unique(y)
     right = [own.argmax(1) == y, new.argmax(1) == new_y]

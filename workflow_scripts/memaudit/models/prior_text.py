@@ -78,7 +78,7 @@ def _rows(
             noise = noise + apart * rng.normal(size=(classes, d))[y]
         case "linear":
             score = noise @ (relevant * rng.normal(size=d))
-            y = np.searchsorted(np.quantile(score, np.cumsum(share)[:-1]), score)
+            y = np.searchsorted(np.cumsum(share)[:-1] * (n - 1), score.argsort().argsort())
             y = rng.permutation(classes)[y]
     return (noise - noise.mean(0)) / (noise.std(0) + 1e-9), y
 
