@@ -49,7 +49,10 @@ TABLES |= {
         f"sets of this run, taken as given. {ATTACKS_SOURCES} Table 1 of the paper.",
         "files": attacks_scores("average", "attacks"),
         "layout": attacks_beside(
-            "attack", "poison", "records", "dataset", "source", "table", arm="main", attack=ATTACKS_THREATS
+            *("attack", "poison", "records", "dataset", "source", "table"),
+            arm="main",
+            attack=ATTACKS_THREATS,
+            dataset=["mean", *ATTACKS["datasets"]],
         ),
     },
     "attacks_perturbation": {
@@ -111,11 +114,12 @@ TABLES |= {
         "finds as the scan does. Forward passes are those of all its targets and contexts, poisoning included.",
         "files": attacks_scores("attacks"),
         "layout": {
-            "rows": ["dataset", "arm", "records", "attack", "poison"],
+            "rows": ["dataset", "arm", "attack", "poison"],
             "columns": ["metric"],
             "where": {
                 "metric": ["queries", "censored", "already wrong", "monotone", "bisection agrees", "forward passes"],
-                "records": ["targets", "members"],
+                "records": "targets",
+                "attack": ATTACKS_THREATS,
             },
         },
     },
@@ -152,6 +156,7 @@ TABLES |= {
         "layout": {
             "rows": ["dataset", "question", "cells", "corpus", "variant"],
             "columns": ["metric"],
+            "where": {"metric": [*ATTACKS_METRICS, "auc p-value", "accuracy", "power", "size"]},
             "null": True,
         },
     },
@@ -164,6 +169,9 @@ TABLES |= {
         "layout": {
             "rows": ["dataset", "mitigation", "attack", "records"],
             "columns": ["metric"],
+            "where": {
+                "metric": ["auc", "auc difference", "accuracy", "balanced accuracy", "balanced accuracy difference"]
+            },
             "null": True,
         },
     },

@@ -23,6 +23,8 @@ KEYS = {
     "corrected",
     "fpr",
     "dataset",
+    # of the study of attacks
+    *("source", "arm", "model", "records", "threat", "attack", "poison", "ablation", "value"),
 }
 
 
@@ -165,6 +167,16 @@ def test_null_selects_the_rows_without_a_key():
     assert verdict(claim(where={"true_epsilon": None}), *real, *toy)["verdict"] == "reproduced"
     assert verdict(claim(where={"true_epsilon": None}), *real)["verdict"] == "reproduced"
     assert verdict(claim(), *real, *toy)["verdict"] == "not reproduced"
+
+
+def test_any_takes_whatever_a_key_is_and_joins_no_pair_over_it():
+    rows = row("tpr", 0.5, strategy="naive", model="a"), row("tpr", 0.4, strategy="pp", model="b")
+    sides = {
+        side: {"metric": "tpr", "where": {"strategy": strategy, "model": "any"}}
+        for side, strategy in (("left", "naive"), ("right", "pp"))
+    }
+    assert verdict(claim(), *rows)["verdict"] == "not testable at this scale"
+    assert verdict(claim(**sides), *rows)["verdict"] == "reproduced"
 
 
 def test_true_and_false_in_yaml_select_pythons_true_and_false():

@@ -8,6 +8,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict
 
 Scalar = bool | int | float | str
+ANY = "any"
 POSITION = {"smallest": 0, "second_largest": -2, "largest": -1}
 
 
@@ -31,7 +32,7 @@ class Selection(Strict):
     """Rows of one metric. Keys of `where` tell the sides apart: pairs are not joined over them.
 
     A key's value is a scalar, a list, a range, null (rows without the key), or one of the words smallest,
-    second_largest, largest: of the values there are.
+    second_largest, largest: of the values there are; any: whatever it is, so that pairs are not joined over it.
     quantity: low, high and width are numbers without an interval of their own.
     """
 
@@ -51,6 +52,8 @@ def select(rows: pd.DataFrame, selection: Selection, where: Mapping[str, Wanted]
 def _matches(column: pd.Series, wanted: Wanted) -> pd.Series:
     if wanted is None:
         return column.isna()
+    if wanted == ANY:
+        return pd.Series(True, index=column.index)
     if isinstance(wanted, Range):
         return column.between(wanted.at_least, wanted.at_most)
     if isinstance(wanted, str) and wanted in POSITION:
