@@ -348,3 +348,12 @@ def test_templates_name_no_study(project):
 def test_the_digest_of_the_page_covers_its_templates():
     assert {path.name for path in templates(closure("report_write_page"))} >= {"page.html", "style.css"}
     assert not templates(closure("views_draw_figure"))
+
+
+def test_a_rule_whose_jobs_feed_one_another_is_drawn_once_without_the_arrow_back():
+    rules = ["a_ask", "b_rank", "c_judge"]
+    edges = [("b_rank", "a_ask"), ("a_ask", "b_rank"), ("b_rank", "c_judge")]
+    drawn = draw(rules, edges)
+    heights = [drawn.boxes[rule][1] for rule in rules]
+    assert heights == sorted(heights)
+    assert len(set(heights)) == len(drawn.arrows) + 1 == 3

@@ -23,10 +23,14 @@ class Drawing:
 
 
 def draw(rules: Iterable[str], edges: Iterable[Edge]) -> Drawing:
-    """Lay out an acyclic graph from top to bottom; an arrow that a chain of others implies is left out."""
+    """Lay out a graph from top to bottom; an arrow that a chain of others implies is left out.
+
+    So is one that would close a circle: jobs of a rule may read what later jobs of the same rule were made for.
+    """
     sources: dict[str, set[str]] = {rule: set() for rule in sorted(rules)}
-    for source, reader in edges:
-        sources[reader].add(source)
+    for source, reader in sorted(edges):
+        if reader not in _above(source, sources):
+            sources[reader].add(source)
     direct = _reduced(sources)
     layer = _layers(direct)
     chains = [_chain(source, reader, layer) for source, reader in direct]
@@ -37,6 +41,16 @@ def draw(rules: Iterable[str], edges: Iterable[Edge]) -> Drawing:
     height = LAYER * (len(rows) - 1) + HEIGHT + 2 * GAP
     boxes = {rule: (centre[rule] - box / 2, LAYER * layer[rule] + GAP) for rule in sources}
     return Drawing(width, height, (box, HEIGHT), boxes, [_arrow(chain, layer, centre) for chain in chains])
+
+
+def _above(rule: str, sources: dict[str, set[str]]) -> set[str]:
+    """The rule itself and all that it rests on."""
+    found, waiting = {rule}, [rule]
+    while waiting:
+        new = sources[waiting.pop()] - found
+        found |= new
+        waiting += new
+    return found
 
 
 def _reduced(sources: dict[str, set[str]]) -> list[Edge]:
