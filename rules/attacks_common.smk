@@ -3,8 +3,6 @@
 import yaml
 
 ATTACKS = config["attacks"]
-ATTACKS_MEMORY = grows(3000)
-ATTACKS_RUNTIME = grows(60)
 with open(in_project("config/published.yaml"), encoding="utf-8") as file:
     ATTACKS_PUBLISHED = yaml.safe_load(file)["attacks"]
 
@@ -120,7 +118,11 @@ def attacks_size(arm, shapes):
     shapes = list(shapes)
     work = sum(times * flops.tabicl(rows, asked, columns, **model) for times, rows, columns, asked, _ in shapes)
     written = sum(times * each for times, *_, each in shapes)
-    most = max(flops.tabicl_bytes(rows, asked, columns, **model) for _, rows, columns, asked, _ in shapes)
+    # A forward pass is cut to the memory that it may have, to a quarter as many queries as rows at the least.
+    allowed = [flops.tabicl_bytes(rows, max(1, rows // 4), columns, **model) for _, rows, columns, *_ in shapes]
+    needed = [flops.tabicl_bytes(rows, asked, columns, **model) for _, rows, columns, asked, _ in shapes]
+    bound = config["memory_mb"] * 2**20
+    most = max(min(whole, max(bound, part)) for whole, part in zip(needed, allowed, strict=True))
     return size(work, written, 0, most)
 
 

@@ -22,8 +22,8 @@ rule attacks_compare_attacks:
         "../envs/statistics.yaml"
     threads: 1
     resources:
-        mem_mb=ATTACKS_MEMORY,
-        runtime=ATTACKS_RUNTIME,
+        mem_mb=grows(3000),
+        runtime="1h",
     params:
         code=digest("attacks_compare_attacks", env="statistics"),
         seed=config["seed"],
@@ -49,8 +49,8 @@ rule attacks_ablate_attacks:
         "../envs/statistics.yaml"
     threads: 1
     resources:
-        mem_mb=ATTACKS_MEMORY,
-        runtime=ATTACKS_RUNTIME,
+        mem_mb=grows(3000),
+        runtime="1h",
     params:
         code=digest("attacks_ablate_attacks", env="statistics"),
         seed=config["seed"],
@@ -79,8 +79,8 @@ rule attacks_rank_records:
         "../envs/statistics.yaml"
     threads: 1
     resources:
-        mem_mb=ATTACKS_MEMORY,
-        runtime=ATTACKS_RUNTIME,
+        mem_mb=grows(3000),
+        runtime="1h",
     params:
         code=digest("attacks_rank_records", env="statistics"),
         seed=config["seed"],
@@ -103,8 +103,8 @@ rule attacks_compare_settings:
         "../envs/statistics.yaml"
     threads: 1
     resources:
-        mem_mb=ATTACKS_MEMORY,
-        runtime=ATTACKS_RUNTIME,
+        mem_mb=grows(3000),
+        runtime="1h",
     params:
         code=digest("attacks_compare_settings", env="statistics"),
         seed=config["seed"],
@@ -132,8 +132,8 @@ rule attacks_compare_mitigations:
         "../envs/statistics.yaml"
     threads: 1
     resources:
-        mem_mb=ATTACKS_MEMORY,
-        runtime=ATTACKS_RUNTIME,
+        mem_mb=grows(3000),
+        runtime="1h",
     params:
         code=digest("attacks_compare_mitigations", env="statistics"),
         seed=config["seed"],
@@ -159,8 +159,8 @@ rule attacks_infer_more:
         "../envs/statistics.yaml"
     threads: 1
     resources:
-        mem_mb=ATTACKS_MEMORY,
-        runtime=ATTACKS_RUNTIME,
+        mem_mb=grows(3000),
+        runtime="1h",
     params:
         code=digest("attacks_infer_more", env="statistics"),
         seed=config["seed"],
@@ -181,8 +181,8 @@ rule attacks_average_datasets:
         "../envs/statistics.yaml"
     threads: 1
     resources:
-        mem_mb=ATTACKS_MEMORY,
-        runtime=ATTACKS_RUNTIME,
+        mem_mb=grows(3000),
+        runtime="1h",
     params:
         code=digest("attacks_average_datasets", env="statistics"),
         published=ATTACKS_PUBLISHED,

@@ -179,6 +179,17 @@ def test_any_takes_whatever_a_key_is_and_joins_no_pair_over_it():
     assert verdict(claim(**sides), *rows)["verdict"] == "reproduced"
 
 
+def test_a_claim_is_not_tested_where_what_it_supposes_is_no_better_than_chance():
+    supposes = {"metric": "accuracy", "where": {"arm": "text"}}
+    rows = both(0.5, 0.4)
+    assert verdict(claim(), *rows)["verdict"] == "reproduced"
+    told = verdict(claim(provided=supposes), *rows)
+    assert (told["verdict"], "above chance" in told["reason"]) == ("not testable at this scale", True)
+    for estimate, expected in ((0.8, "reproduced"), (0.505, "not testable at this scale")):
+        accuracy = row("accuracy", estimate, arm="text") | {"null": 0.5}
+        assert verdict(claim(provided=supposes), *rows, accuracy)["verdict"] == expected
+
+
 def test_true_and_false_in_yaml_select_pythons_true_and_false():
     sides = {
         "left": {"metric": "predicted_tpr", "where": {"corrected": False}},

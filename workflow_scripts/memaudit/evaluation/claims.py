@@ -43,6 +43,7 @@ class Claim(Strict):
     in that direction, and no step of it is in the other. relative: tolerance is in units of the right side.
     difference: rows of left - right that decide where there are any (paired intervals are narrower).
     share: part of the comparisons that must hold. needs: least values of numeric columns; other rows are not judged.
+    provided: rows whose intervals must lie above what chance gives (`null`), else the claim cannot be tested here.
     """
 
     id: str
@@ -60,6 +61,7 @@ class Claim(Strict):
     relative: bool = False
     where: dict[str, Wanted] = Field({})
     needs: dict[str, float] = Field({})
+    provided: Selection | None = None
     share: float = Field(0.8, gt=0, le=1)
     note: str = ""
 
@@ -143,7 +145,9 @@ def _verdict(claim: Claim, table: pd.DataFrame) -> dict[str, str]:
     count = {
         outcome: sum(one.outcome == outcome for one in judged) for outcome in ("holds", "opposite", "inconclusive")
     }
-    if not judged:
+    if lacking := _lacking(claim, table):
+        verdict, reason = "not testable at this scale", lacking
+    elif not judged:
         verdict, reason = "not testable at this scale", "the rows have no interval" if found else _missing(claim)
     else:
         undecided = "not reproduced" if count["opposite"] else "not testable at this scale"
@@ -161,6 +165,17 @@ def _verdict(claim: Claim, table: pd.DataFrame) -> dict[str, str]:
     value = "" if claim.value is None else str(claim.value)
     texts = (claim.id, claim.paper, claim.place, claim.text, value, ours + more, verdict, reason)
     return dict(zip(("id", "paper", "place", "claim", "paper_value", "ours", "verdict", "reason"), texts, strict=True))
+
+
+def _lacking(claim: Claim, table: pd.DataFrame) -> str:
+    """Why what the claim supposes is not given here; empty if it is, or if it supposes nothing."""
+    if claim.provided is None:
+        return ""
+    rows = select(table[table["study"] == claim.study], claim.provided, {})
+    failing = rows[~(rows["low"] > rows["null"])]
+    if rows.empty:
+        return f"no results of {claim.study} say whether its {claim.provided.metric} is above chance"
+    return "" if failing.empty else f"{claim.provided.metric} is not above chance: {_text(failing.iloc[0], claim)}"
 
 
 def _missing(claim: Claim) -> str:
