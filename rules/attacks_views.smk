@@ -31,7 +31,7 @@ STUDIES["attacks"] = {
 ATTACKS_METRICS = ["auc", *(f"tpr@{fpr:g}" for fpr in ATTACKS["fpr"])]
 ATTACKS_THREATS = ["perturbation", "lira", "brainwash", "lira poisoned"]
 # Published numbers stand beside ours: `source` tells them apart, `table` says where the paper prints them.
-ATTACKS_SOURCES = "Lines of source `paper` are what the paper prints, for its own model and data sets."
+ATTACKS_SOURCES = "Lines of source paper are what the paper prints, for TabPFN 2.5 on its own data sets."
 
 
 def attacks_beside(*rows, **where):
@@ -44,7 +44,7 @@ TABLES |= {
     "attacks_threat_models": {
         "title": "Attacks by threat model",
         "caption": "AUC and TPR of one attack for each threat model with 95 % intervals, and in parentheses what the same "
-        "attack gives where membership is permuted. Compare lines of `targets`: they have the same shadow sets; `members` "
+        "attack gives where membership is permuted. Compare lines of targets: they have the same shadow sets; members "
         "are all records. The placebo attacks records that are in no context: it must find nothing. Mean: over the data "
         f"sets of this run, taken as given. {ATTACKS_SOURCES} Table 1 of the paper.",
         "files": attacks_scores("average", "attacks"),
@@ -74,7 +74,7 @@ TABLES |= {
     },
     "attacks_thresholds": {
         "title": "Calibrated attacks and thresholds",
-        "caption": "LiRA and RMIA know shadow sets; a threshold on one signal does not, `per class` has one for each class. "
+        "caption": "LiRA and RMIA know shadow sets; a threshold on one signal does not, per class has one for each class. "
         "With two classes modified entropy is a function of the loss and must have its AUC. "
         f"{ATTACKS_SOURCES} Table 7 of the paper.",
         "files": attacks_scores("average", "attacks"),
@@ -127,7 +127,7 @@ TABLES |= {
         "title": "What shapes the leak",
         "caption": "LiRA on the members of other contexts: smaller, with fewer columns, with copies of a record, of another "
         "population, with the model as deployed, with text; and the accuracy on records that no context has. Lines with the "
-        "same number of sets compare. A line `a - b` is a difference on the same records.",
+        "same number of sets compare. A line a - b is a difference on the same records.",
         "files": attacks_scores("settings"),
         "layout": {
             "rows": ["dataset", "arm", "model", "mode", "variant", "sets", "records"],
@@ -221,7 +221,7 @@ FIGURES |= {
     },
     "attacks_inference": {
         "title": "Attribute, data-set and property inference",
-        "caption": "ROC curves on logarithmic axes with 95 % bands; the grey diagonal is guessing. Property inference judges "
+        "caption": "ROC curves on logarithmic axes with 95 % bands; the grey diagonal is guessing. The curve of the attribute is that of members; what membership adds stands in the table. Property inference judges "
         "whole contexts, of which there are few: its curve has steps.",
         "files": attacks_scores("inference_roc"),
         "where": {},
@@ -276,7 +276,7 @@ HEADLINES["attacks"] = {
             "per": ["dataset", "mitigation"],
             "where": {"attack": "lira", "records": "all that remain", "mitigation": ["bags 4", "decimals 1"]},
             "values": {"change": {"metric": "auc difference"}},
-            "sentence": "{dataset}, {mitigation}: the AUC of LiRA changes by {change}; no effect would be {change.null:.3g}.",
+            "sentence": "{dataset}, {mitigation}: the AUC of LiRA changes by {change}; chance alone would change it by {change.null:.3g}.",
         },
     ],
 }

@@ -63,7 +63,7 @@ def test_text_and_table_are_asked_about_the_same_records_in_the_same_contexts(sm
     poisoned = [
         gather([str(smoke.results / f"signals/attacks/wine/poisoned/{arm}/0.nc")]) for arm in ("text", "tabular")
     ]
-    assert poisoned[0].record.equals(poisoned[1].record)
+    assert poisoned[0].record.values.tolist() == poisoned[1].record.values.tolist()
     assert (poisoned[0].design.values == poisoned[1].design.values).all()
 
 
@@ -90,9 +90,9 @@ def test_each_claim_of_the_paper_has_a_verdict(smoke):
 def test_grids_do_not_depend_on_shards(smoke, tmp_path):
     other = Checkout(tmp_path / "memaudit")
     grids = ["poisoned/main/{}.nc", "perturbed/{}.nc"]
-    settings = "{active: {shard: 8}, perturbation: {shard: 8}}"
-    paths = [f"results/smoke/signals/attacks/wine/{grid.format(shard)}" for grid in grids for shard in (0, 1)]
-    other.snakemake("--config", f"attacks={settings}", "--", *paths)
+    config = other.folder / "config/smoke.yaml"
+    config.write_text(config.read_text().replace("shard: 16", "shard: 8"))
+    other.snakemake(*(f"results/smoke/signals/attacks/wine/{grid.format(shard)}" for grid in grids for shard in (0, 1)))
     for grid in grids:
         whole = gather([str(smoke.results / f"signals/attacks/wine/{grid.format(0)}")])
         parts = gather([str(other.results / f"signals/attacks/wine/{grid.format(shard)}") for shard in (0, 1)])

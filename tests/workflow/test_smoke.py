@@ -31,7 +31,17 @@ FIGURES += ["lira_fpc_fraction", "attacks_roc", "attacks_features", "attacks_poi
 FIGURES += ["attacks_risk_map", "attacks_settings", "attacks_inference", "attacks_mitigations"]
 FAMILIES = {
     f"memaudit.models.{name}"
-    for name in ["contexttab", "deployed", "estimator", "serialise", "tabicl", "tabpfn", "tabpfn_checkpoint", "text"]
+    for name in [
+        "contexttab",
+        "deployed",
+        "estimator",
+        "options",
+        "serialise",
+        "tabicl",
+        "tabpfn",
+        "tabpfn_checkpoint",
+        "text",
+    ]
 }
 
 
