@@ -36,6 +36,7 @@ FAMILIES = {
         "deployed",
         "estimator",
         "options",
+        "preprocess",
         "serialise",
         "tabicl",
         "tabpfn",
