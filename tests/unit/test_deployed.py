@@ -226,3 +226,26 @@ def test_the_limits_are_the_packages_own(tmp_path):
     assert (pfn.limits.rows, pfn.limits.features, pfn.limits.classes) == (1000, 500, 10)
     icl = Deployed.load(weights(tmp_path / "b", "tabicl", "v2", "classification"), card("tabicl", "v2"), "cpu", None)
     assert (icl.limits.rows, icl.limits.features, icl.limits.classes) == (None, None, None)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_answers_have_the_same_bits_whatever_order_a_process_gives_to_sets_of_texts(tmp_path, task):
+    """TabICL keeps its views in the order of such a set, which PYTHONHASHSEED draws."""
+    model = Deployed.load(weights(tmp_path / "weights", "tabicl", "v2", task), card("tabicl", "v2", task), "cpu")
+    fit, batch = model.estimator.fit, tables(task, 1)
+
+    def answers(backwards):
+        def fitted(x, y):
+            views = vars(fit(x, y).ensemble_generator_)
+            for name in ("ensemble_configs_", "feature_shuffles_", "class_shuffles_"):
+                if name in views:
+                    views[name] = type(views[name])(sorted(views[name].items(), reverse=backwards))
+            orders.append(list(views["ensemble_configs_"]))
+            return model.estimator
+
+        model.estimator.fit = fitted
+        return model.logits(*batch) if task == "classification" else model.distribution(*batch).mean()
+
+    orders = []
+    assert answers(False).equal(answers(True))
+    assert orders == [["none", "power"], ["power", "none"]]

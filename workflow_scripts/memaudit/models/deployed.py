@@ -1,8 +1,10 @@
 """`as_deployed` mode of TabICL and TabPFN: the packages' own estimators, as their users call them."""
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import numpy as np
@@ -96,7 +98,7 @@ class Deployed:
     def _fitted(self, x: Tensor, y: Tensor) -> Any:
         """The estimator, fitted to a context. Raises AuditError where the package refuses it, as for one row."""
         try:
-            return self.estimator.fit(self._told(x), y.cpu().numpy())
+            return _in_fixed_order(self.estimator.fit(self._told(x), y.cpu().numpy()))
         except ValueError as error:
             name = type(self.estimator).__name__
             raise AuditError(f"{name} refuses a context ({reason(error)}); take more rows, or mode raw") from error
@@ -112,6 +114,19 @@ class Deployed:
             return values
         columns = zip(self.schema["columns"], values.T, strict=True)
         return pd.DataFrame({column["name"]: _column(column, numbers) for column, numbers in columns})
+
+
+def _in_fixed_order(fitted: Any) -> Any:
+    """A fitted estimator, its views in an order of their own.
+
+    TabICL 2.2 groups them by a set of texts, which Python orders anew in every process: the last bits of their mean,
+    and so ties between scores, would differ from run to run.
+    """
+    views = vars(getattr(fitted, "ensemble_generator_", SimpleNamespace()))
+    for name, by_method in views.items():
+        if isinstance(by_method, OrderedDict):
+            views[name] = OrderedDict(sorted(by_method.items()))
+    return fitted
 
 
 def _check(options: Mapping[str, Any]) -> None:
