@@ -45,7 +45,8 @@ common costs
 data data_views models
 lira_common lira lira_evaluate lira_views
 attacks_common attacks attacks_evaluate attacks_views
-views report provenance plan run
+tabpate_common tabpate
+views report provenance plan run release
 """
 for name in RULES.split():
 

@@ -12,9 +12,9 @@ import pandas as pd
 from memaudit import tidy
 from memaudit.io import read_table
 from memaudit.job import run
-from memaudit.plotting import attacks, lira, style
+from memaudit.plotting import attacks, lira, style, tabpate
 
-STUDIES = {"lira": lira, "attacks": attacks}
+STUDIES = {"lira": lira, "attacks": attacks, "tabpate": tabpate}
 
 
 def main(job):

@@ -14,7 +14,8 @@ LAYERS = {
     "models": set(),
     "attacks": {"models"},
     "calibration": set(),
-    "evaluation": {"calibration"},
+    "privacy": {"config", "data", "models"},
+    "evaluation": {"calibration", "privacy"},
     "plotting": set(),
     "report": {"evaluation"},
 }

@@ -25,6 +25,8 @@ KEYS = {
     "dataset",
     # of the study of attacks
     *("source", "arm", "model", "records", "threat", "attack", "poison", "ablation", "value"),
+    # of the study of private in-context learning
+    *("task", "approach", "epsilon", "noise"),
 }
 
 

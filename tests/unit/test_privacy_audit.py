@@ -9,18 +9,12 @@ from memaudit.evaluation.privacy_audit import (
     audit_pooled,
     clopper_pearson,
     epsilon_lower_bound,
-    gaussian_delta,
-    gaussian_sigma,
     gaussian_toy,
+    mu_lower_bound,
 )
+from memaudit.privacy.accounting import gaussian_sigma
 
 DELTA = 1e-5
-
-
-@pytest.mark.parametrize(("epsilon", "sigma"), [(1, 3.73063), (10, 0.49989)])
-def test_gaussian_calibration_is_the_analytic_one(epsilon, sigma):
-    assert gaussian_sigma(epsilon, DELTA) == pytest.approx(sigma, abs=1e-5)
-    assert gaussian_delta(epsilon, 2 * gaussian_sigma(epsilon, DELTA), 2) == pytest.approx(DELTA)
 
 
 def test_epsilon_bound_takes_the_better_of_both_errors_and_never_less_than_zero():
@@ -32,6 +26,21 @@ def test_epsilon_bound_takes_the_better_of_both_errors_and_never_less_than_zero(
 
 def test_delta_is_charged():
     assert epsilon_lower_bound(0.01, 0.001, 0.009) < 1e-9 < epsilon_lower_bound(0.01, 0.001, 0.0)
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.3, 2.0])
+def test_the_bound_on_mu_misses_at_most_both_tails_and_is_not_empty(mu):
+    """A Gaussian of sensitivity mu and sigma 1, tested halfway: the counts are binomial."""
+    rng = np.random.default_rng(0)
+    hits = [rng.binomial(1000, stats.norm.sf(mu / 2, mean), size=400).tolist() for mean in (mu, 0)]
+    bounds = np.array([mu_lower_bound(found, 1000, false, 1000) for found, false in zip(*hits, strict=True)])
+    assert np.mean(bounds > mu) <= 0.05
+    assert mu == 0 or np.median(bounds) > mu - 0.2
+
+
+def test_a_test_that_never_or_always_passes_bounds_no_mu():
+    assert mu_lower_bound(0, 50, 0, 50) == mu_lower_bound(50, 50, 50, 50) == mu_lower_bound(0, 50, 50, 50) == 0
+    assert np.isfinite(mu_lower_bound(50, 50, 0, 50))
 
 
 @pytest.mark.parametrize("truth", [0.0, 0.003, 0.4, 1.0])

@@ -25,8 +25,10 @@ PYTHON, PIP = "3.11.9", "24.0"
 BASE = ["numpy", "pandas", "pyarrow", "xarray", "netcdf4"]
 FAMILIES = {
     "data": [*BASE, "duckdb", "openml", "requests", "scipy", "scikit-learn", "huggingface_hub"],
-    "tabular": [*BASE, "torch", "tabicl", "tabpfn", "transformers", "peft", "opacus", "scikit-learn", "tqdm"],
-    "statistics": [*BASE, "scipy", "scikit-learn", "matplotlib", "pydantic", "pyyaml", "jinja2", "tqdm"],
+    "tabular": [*BASE, "torch", "tabicl", "tabpfn", "transformers", "peft", "opacus", "scikit-learn", "tqdm"]
+    + ["dp-accounting", "opendp", "pydantic", "pyyaml"],
+    "statistics": [*BASE, "scipy", "scikit-learn", "matplotlib", "pydantic", "pyyaml", "jinja2", "tqdm"]
+    + ["dp-accounting", "opendp"],
     "synth": ["dpmm", "pandas", "pyarrow", "xarray"],
 }
 

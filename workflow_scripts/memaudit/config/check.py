@@ -11,7 +11,9 @@ from pydantic import BaseModel, ValidationError
 from memaudit.config.attacks import attacks_faults
 from memaudit.config.lira import lira_faults
 from memaudit.config.names import CATALOGUES, hint, unknown
+from memaudit.config.release import release_faults
 from memaudit.config.schema import Config, Dataset, Model
+from memaudit.config.tabpate import tabpate_faults
 from memaudit.errors import AuditError
 
 SECRETS = ("token", "key", "sig", "signature", "password")
@@ -84,6 +86,8 @@ def _contradictions(config: Config) -> Iterator[str]:
             yield f"data/splits/{name}: members + nonmembers is {total:g}, more than all records"
     yield from lira_faults(config)
     yield from attacks_faults(config)
+    yield from tabpate_faults(config)
+    yield from release_faults(config)
 
 
 def _dataset_faults(entry: Dataset) -> Iterator[str]:

@@ -7,6 +7,8 @@ from pydantic import Field, StringConstraints
 from memaudit.config.attacks import Attacks
 from memaudit.config.fields import Count, Fraction, ImportPath, Name, Repo, Section, Sha256
 from memaudit.config.lira import Lira
+from memaudit.config.release import Release
+from memaudit.config.tabpate import Tabpate
 
 
 class Limits(Section):
@@ -160,5 +162,7 @@ class Config(Section):
     accept_licences: list[Name] = Field(description="models with `terms` that you have read and accepted")
     lira: Lira
     attacks: Attacks
+    tabpate: Tabpate
     pretrain: Pretrain
     plan: Plan
+    release: Release | None = Field(None, description="a private context of a table of your own; null: none")

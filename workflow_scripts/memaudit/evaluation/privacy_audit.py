@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special, stats
+from scipy import special, stats
 
 from memaudit.calibration.gaussian import CONVENTIONS, Array, Mask, fit
 from memaudit.errors import AuditError
 from memaudit.evaluation.bootstrap import Weights, rate, two_way_weights
 from memaudit.evaluation.finite_population import gap_statistics, predicted_tpr
+from memaudit.privacy.accounting import gaussian_sigma
 
 ADJACENCY = {"bernoulli": "add/remove", "balanced": "add/remove", "fixed_size": "replace"}
 TAIL = 0.025
@@ -46,6 +47,17 @@ def epsilon_lower_bound(tpr_low: float, fpr_high: float, delta: float) -> float:
     high_confidence = _log(tpr_low - delta) - _log(fpr_high)
     high_recall = _log(1 - fpr_high - delta) - _log(1 - tpr_low)
     return max(0.0, high_confidence, high_recall)
+
+
+def mu_lower_bound(hits_in: int, inside: int, hits_out: int, outside: int, tail: float = TAIL) -> float:
+    """Largest mu of Gaussian DP that one test refutes, never below 0 (Dong, Roth and Su 2022).
+
+    hits_in of `inside` independent runs with the record passed the test, and hits_out of `outside` runs without it:
+    Phi^-1(TPR) - Phi^-1(FPR), both bounded at `tail`. Gaussian noise of a cost rho has mu = sqrt(2 rho).
+    """
+    tpr_low, fpr_high = clopper_pearson(hits_in, inside, tail)[0], clopper_pearson(hits_out, outside, tail)[1]
+    # Never NaN: the bound on TPR is below 1 and the bound on FPR above 0.
+    return max(0.0, float(special.ndtri(tpr_low) - special.ndtri(fpr_high)))
 
 
 def clopper_pearson(successes: int, trials: int, tail: float = TAIL) -> tuple[float, float]:
@@ -105,18 +117,6 @@ def audit_best_record(signals: Array, design: Mask, fpr: float, delta: float, rn
     method = "Clopper-Pearson, record and threshold from the other half of the models"
     tpr, realised = found / inside, false / outside
     return AuditPoint("best_record", fpr, epsilon, tpr, tpr_low, realised, fpr_high, member.size, method)
-
-
-def gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
-    """Smallest noise of the Gaussian mechanism that is (epsilon, delta)-DP (Balle and Wang 2018, Theorem 8)."""
-    excess = lambda log_sigma: gaussian_delta(epsilon, np.exp(log_sigma), sensitivity) - delta  # noqa: E731
-    return float(np.exp(optimize.brentq(excess, np.log(sensitivity) - 20, np.log(sensitivity) + 20, xtol=1e-13)))
-
-
-def gaussian_delta(epsilon: float, sigma: float, sensitivity: float = 1.0) -> float:
-    """delta(epsilon) of the Gaussian mechanism: Phi(s/2v - ev/s) - e^e Phi(-s/2v - ev/s), s sensitivity, v sigma."""
-    half, shift = sensitivity / (2 * sigma), epsilon * sigma / sensitivity
-    return float(special.ndtr(half - shift) - np.exp(epsilon + special.log_ndtr(-half - shift)))
 
 
 def gaussian_toy(

@@ -5,8 +5,6 @@ on one data set, is left out. Dashed grey: guessing; dotted grey: the null that 
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import cycle
-from math import ceil
 
 import numpy as np
 import pandas as pd
@@ -15,7 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from memaudit.errors import AuditError
-from memaudit.plotting import style
+from memaudit.plotting import curves, style
+from memaudit.plotting.curves import COLOURS, GREY, GUESSING, NULL
 
 # attack: label, colour; cold: passive, warm: active. The order is that of the legend.
 THREATS = {
@@ -26,11 +25,6 @@ THREATS = {
 }
 # key: label of its axis, records that all its values share
 SETTINGS = {"copies": ("copies of the record", "copied"), "context": ("records in the context", "common")}
-COLOURS = (style.BLUE, style.RED, style.GREEN, style.ORANGE, style.PURPLE, style.SKY, style.BLACK)
-MARKERS = ("o", "s", "^", "D", "v", "P")
-GREY = {"color": style.GREY, "linewidth": 0.7, "linestyle": "--"}
-DOTTED = GREY | {"linestyle": ":", "linewidth": 0.9}
-GUESSING, NULL = Line2D([], [], **GREY, label="guessing"), Line2D([], [], **DOTTED, label="null")
 ALL = Line2D([], [], color=style.GREY, linestyle="", marker="o", mfc="white", markersize=3.5, label="all features")
 
 
@@ -41,11 +35,13 @@ def roc(table: pd.DataFrame) -> Figure:
     table: rows of metric roc_tpr with keys dataset, arm, attack, poison, fpr. Poisoning is shown at its largest budget;
     what the method calls interpolated is left out.
     """
-    rows = _rows(table, "roc", "fpr", metric="roc_tpr", arm="main", attack=list(THREATS))
+    rows = curves.rows(table, "attacks_roc", "fpr", metric="roc_tpr", arm="main", attack=list(THREATS))
     most = rows["poison"][rows["attack"] == "lira poisoned"].max()
     rows = rows[(rows["attack"] != "lira poisoned") | (rows["poison"] == most)]
     shown = {name: look for name, look in THREATS.items() if name in set(rows["attack"])}
-    return _rocs(rows, "attack", {name: (label.format(k=most), colour, "") for name, (label, colour) in shown.items()})
+    return curves.rocs(
+        rows, "attack", {name: (label.format(k=most), colour, "") for name, (label, colour) in shown.items()}
+    )
 
 
 @style.applied
@@ -54,9 +50,9 @@ def inference(table: pd.DataFrame) -> Figure:
 
     table: rows of metric roc_tpr with keys dataset, question, fpr; what the method calls interpolated is left out.
     """
-    rows = _rows(table, "inference", "fpr", metric="roc_tpr", question=None)
-    looks = _looks(rows["question"])
-    return _rocs(rows, "question", {name: (f"{looks[name][0]} inference", looks[name][1], "") for name in looks})
+    rows = curves.rows(table, "attacks_inference", "fpr", metric="roc_tpr", question=None)
+    looks = curves.looks(rows["question"])
+    return curves.rocs(rows, "question", {name: (f"{looks[name][0]} inference", looks[name][1], "") for name in looks})
 
 
 @style.applied
@@ -66,12 +62,14 @@ def features(table: pd.DataFrame) -> Figure:
     table: rows of metric auc with keys dataset, arm, variant, features, sets, records, and of "spearman features" with
     key dataset, told in the legend. The usual contexts have all features and as many shadow sets as the others.
     """
-    rows = _rows(table, "features", "features", metric="auc", records="all", arm=["main", "settings"], variant=None)
+    rows = curves.rows(
+        table, "attacks_features", "features", metric="auc", records="all", arm=["main", "settings"], variant=None
+    )
     fewer = rows["variant"].str.fullmatch(r"features \d+( order \d+)?")
     usual = (rows["variant"] == "usual") & (rows["arm"] == "main")
     sets = rows["sets"][fewer] if fewer.any() else [rows["sets"].max()]
-    rows = _rows(rows[fewer | (usual & rows["sets"].isin(sets))], "features", "features")
-    looks = _looks(rows["dataset"])
+    rows = curves.rows(rows[fewer | (usual & rows["sets"].isin(sets))], "attacks_features", "features")
+    looks = curves.looks(rows["dataset"])
     for found in table[(table["metric"] == "spearman features") & table["dataset"].isin(list(looks))].itertuples():
         label, *look = looks[found.dataset]
         looks[found.dataset] = (f"{label}, \u03c1 = {found.estimate:.2f} [{found.low:.2f}, {found.high:.2f}]", *look)
@@ -85,7 +83,7 @@ def features(table: pd.DataFrame) -> Figure:
     _ticks(axes, rows["features"], log2=True)
     _guessing([axes], 0.5)
     axes.set(xlabel="features", ylabel="AUC of LiRA")
-    return _legend(figure, looks, ALL, GUESSING, lines=False)
+    return curves.legend(figure, looks, ALL, GUESSING, lines=False)
 
 
 @style.applied
@@ -94,18 +92,18 @@ def poison(table: pd.DataFrame) -> Figure:
 
     table: rows of metrics auc and tpr@FPR with keys dataset, arm, ablation, value; of the FPRs the smallest is shown.
     """
-    rows = _rows(table, "poison", "value", ablation="poison budget")
-    measures, datasets, looks = _measures(rows, "poison"), rows["dataset"].unique(), _looks(rows["arm"])
-    figure, grid = style.panels(len(measures), len(datasets), width=_width(datasets))
+    rows = curves.rows(table, "attacks_poison", "value", ablation="poison budget")
+    measures, datasets, looks = _measures(rows, "attacks_poison"), rows["dataset"].unique(), curves.looks(rows["arm"])
+    figure, grid = style.panels(len(measures), len(datasets), width=curves.width(datasets))
     for (metric, (name, chance)), line in zip(measures.items(), grid, strict=True):
         for dataset, axes in zip(datasets, line, strict=True):
-            _lines(axes, rows[(rows["metric"] == metric) & (rows["dataset"] == dataset)], "value", "arm", looks)
+            curves.lines(axes, rows[(rows["metric"] == metric) & (rows["dataset"] == dataset)], "value", "arm", looks)
             _ticks(axes, rows["value"])
             axes.set_title(style.plain(dataset) if line is grid[0] else "")
         _guessing(line, chance)
         line[0].set_ylabel(name)
     figure.supxlabel("mislabelled copies k of the record", fontsize=style.RC["axes.labelsize"])
-    return _legend(figure, looks, GUESSING, NULL)
+    return curves.legend(figure, looks, GUESSING, NULL)
 
 
 @style.applied
@@ -114,8 +112,8 @@ def shadow_sets(table: pd.DataFrame) -> Figure:
 
     table: rows of metrics auc and tpr@FPR with keys dataset, ablation, value.
     """
-    rows = _rows(table, "shadow_sets", "value", ablation="shadow sets")
-    measures = _measures(rows, "shadow_sets").items()
+    rows = curves.rows(table, "attacks_shadow_sets", "value", ablation="shadow sets")
+    measures = _measures(rows, "attacks_shadow_sets").items()
     return _by_dataset([(rows[rows["metric"] == name], "value", "shadow sets", *told) for name, told in measures])
 
 
@@ -128,7 +126,7 @@ def settings(table: pd.DataFrame) -> Figure:
     """
     present = set(table["records"]) if "records" in table else set()
     keys = [key for key, (_, records) in SETTINGS.items() if records in present] or list(SETTINGS)
-    parts = [_rows(table, "settings", key, metric="auc", records=SETTINGS[key][1]) for key in keys]
+    parts = [curves.rows(table, "attacks_settings", key, metric="auc", records=SETTINGS[key][1]) for key in keys]
     return _by_dataset([(rows, key, SETTINGS[key][0], "AUC", 0.5) for key, rows in zip(keys, parts, strict=True)])
 
 
@@ -139,10 +137,14 @@ def risk_map(table: pd.DataFrame) -> Figure:
     table: rows of metrics distance, a rank in (0, 1], and exposure, with keys dataset, point, class. More than seven
     classes are told apart by a colour bar.
     """
-    points = _paired(table, "risk_map", ["dataset", "point", "class"], {"metric": "distance"}, {"metric": "exposure"})
+    points = _paired(
+        table, "attacks_risk_map", ["dataset", "point", "class"], {"metric": "distance"}, {"metric": "exposure"}
+    )
     few = points.groupby("dataset")["class"].transform("nunique") <= len(COLOURS)
-    looks = _looks(sorted(points["class"][few].unique()))
-    figure, panels = _panels(points["dataset"].unique(), "neighbour distance (percentile)", "exposure (effect size)")
+    looks = curves.looks(sorted(points["class"][few].unique()))
+    figure, panels = curves.panels_of(
+        points["dataset"].unique(), "neighbour distance (percentile)", "exposure (effect size)"
+    )
     for dataset, axes in panels.items():
         panel = points[points["dataset"] == dataset]
         bar = not few[panel.index[0]]
@@ -152,7 +154,7 @@ def risk_map(table: pd.DataFrame) -> Figure:
             figure.colorbar(drawn, ax=axes, label="class")
         axes.axhline(0, **GREY, zorder=1)
         axes.set_xlim(-2, 102)
-    return _legend(figure, {key: (f"class {look[0]}", look[1], "o") for key, look in looks.items()}, lines=False)
+    return curves.legend(figure, {key: (f"class {look[0]}", look[1], "o") for key, look in looks.items()}, lines=False)
 
 
 @style.applied
@@ -163,10 +165,10 @@ def mitigations(table: pd.DataFrame) -> Figure:
     keys dataset, mitigation. The numbers are those of the legend; they stand in a column, for points lie on each other.
     """
     leak = {"metric": "auc", "attack": ["lira", "lira on correctness"], "records": "all that remain"}
-    points = _paired(table, "mitigations", ["dataset", "mitigation"], {"metric": "balanced accuracy"}, leak)
-    looks = _looks(points["mitigation"])
+    points = _paired(table, "attacks_mitigations", ["dataset", "mitigation"], {"metric": "balanced accuracy"}, leak)
+    looks = curves.looks(points["mitigation"])
     numbers = {name: number for number, name in enumerate(looks, 1)}
-    figure, panels = _panels(points["dataset"].unique(), "balanced accuracy on unseen records", "AUC of LiRA")
+    figure, panels = curves.panels_of(points["dataset"].unique(), "balanced accuracy on unseen records", "AUC of LiRA")
     for dataset, axes in panels.items():
         for point in points[points["dataset"] == dataset].itertuples():
             (_, colour, marker), x, y = looks[point.mitigation], point.estimate_x, point.estimate_y
@@ -178,82 +180,35 @@ def mitigations(table: pd.DataFrame) -> Figure:
         panel = points[points["dataset"] == dataset]
         _numbered(axes, panel["estimate_x"], panel["estimate_y"], [numbers[name] for name in panel["mitigation"]])
     named = {name: (f"{numbers[name]}  {label}", *look) for name, (label, *look) in looks.items()}
-    return _legend(figure, named, GUESSING, lines=False)
-
-
-def _rows(table: pd.DataFrame, figure: str, number: str = "", **keys: str | list[str] | None) -> pd.DataFrame:
-    """The rows whose keys are as given (None: any) and that have the key `number`, parsed."""
-    rows, wanted = table, keys | ({number: None} if number else {})
-    for key, values in wanted.items():
-        known = rows[key] if key in rows else pd.Series(np.nan, rows.index)
-        rows = rows[known.notna() if values is None else known.isin([values] if isinstance(values, str) else values)]
-    if rows.empty:
-        told = ", ".join(f"{key} {values or ''}".rstrip() for key, values in wanted.items())
-        raise AuditError(f"figure attacks_{figure}: no row has {told}; evaluate that, or widen `where`")
-    return rows.assign(**{number: pd.to_numeric(rows[number])}) if number else rows
-
-
-def _single(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    if len(twice := rows[rows.duplicated(keys)]):
-        point = ", ".join(f"{key} {twice.iloc[0][key]}" for key in keys)
-        raise AuditError(f"figure of the attacks: two rows are for {point}; choose one with `where`")
-    return rows
+    return curves.legend(figure, named, GUESSING, lines=False)
 
 
 def _paired(table: pd.DataFrame, figure: str, keys: list[str], x: dict, y: dict) -> pd.DataFrame:
     """Points that have both: columns `keys`, estimate_x, low_x, high_x, estimate_y, low_y, high_y."""
-    sides = (_single(_rows(table, figure, **dict.fromkeys(keys), **wanted), keys) for wanted in (x, y))
+    sides = (curves.single(curves.rows(table, figure, **dict.fromkeys(keys), **wanted), keys) for wanted in (x, y))
     left, right = (side[[*keys, "estimate", "low", "high"]] for side in sides)
     if (points := left.merge(right, on=keys)).empty:
-        raise AuditError(f"figure attacks_{figure}: no {keys[1]} has {x['metric']} and {y['metric']}; evaluate both")
+        raise AuditError(f"figure {figure}: no {keys[1]} has {x['metric']} and {y['metric']}; evaluate both")
     return points
 
 
 def _measures(rows: pd.DataFrame, figure: str) -> dict[str, tuple[str, float]]:
     """AUC and TPR at the smallest FPR that is there: metric, its label, and what guessing reaches."""
-    _rows(rows, figure, metric="auc")
+    curves.rows(rows, figure, metric="auc")
     rates = rows["metric"].str.extract(r"^tpr@([\d.e-]+)$")[0].dropna().astype(float)
     return {"auc": ("AUC", 0.5)} | {f"tpr@{fpr:g}": (f"TPR at FPR = {fpr:g}", fpr) for fpr in sorted(rates)[:1]}
 
 
-def _looks(names: Iterable) -> dict[str, tuple]:
-    looks = zip(dict.fromkeys(names), cycle(COLOURS), cycle(MARKERS), strict=False)
-    return {name: (style.plain(str(name)), colour, marker) for name, colour, marker in looks}
-
-
 def _by_dataset(parts: list[tuple[pd.DataFrame, str, str, str, float]]) -> Figure:
     """A line per data set; a panel for each part: rows, key of x, labels of x and y, what guessing reaches."""
-    looks = _looks(pd.concat([rows for rows, *_ in parts])["dataset"])
-    figure, [line] = style.panels(1, len(parts), width=_width(parts))
+    looks = curves.looks(pd.concat([rows for rows, *_ in parts])["dataset"])
+    figure, [line] = style.panels(1, len(parts), width=curves.width(parts))
     for axes, (rows, x, below, beside, chance) in zip(line, parts, strict=True):
-        _lines(axes, rows, x, "dataset", looks)
+        curves.lines(axes, rows, x, "dataset", looks)
         _ticks(axes, rows[x], log2=True)
         _guessing([axes], chance)
         axes.set(xlabel=below, ylabel=beside)
-    return _legend(figure, looks, GUESSING, NULL)
-
-
-def _rocs(rows: pd.DataFrame, key: str, looks: dict[str, tuple]) -> Figure:
-    figure, panels = _panels(rows["dataset"].unique(), "FPR", "TPR", height=2.4)
-    lowest = rows["fpr"][rows["fpr"] > 0].min()
-    # A curve begins where one non-member is passed: to the left of that nothing was measured.
-    measured = rows[~rows["method"].str.endswith("interpolated")]
-    for dataset, axes in panels.items():
-        _lines(axes, measured[measured["dataset"] == dataset].assign(null=np.nan), "fpr", key, looks)
-        axes.plot([lowest, 1], [lowest, 1], **GREY, zorder=1)
-        axes.set(xscale="log", yscale="log", xlim=(lowest, 1), ylim=(lowest, 1.15))
-    return _legend(figure, looks, GUESSING)
-
-
-def _lines(axes: Axes, rows: pd.DataFrame, x: str, key: str, looks: dict[str, tuple]) -> None:
-    """A line with its band for each name of `key`; beneath, the nulls."""
-    for name, (_, colour, marker) in looks.items():
-        line = _single(rows[rows[key] == name], ["dataset", key, x]).sort_values(x)
-        axes.fill_between(line[x], line["low"], line["high"], color=colour, alpha=0.15, linewidth=0)
-        if len(line) == 1:  # its band has no width
-            axes.vlines(line[x], line["low"], line["high"], color=colour, alpha=0.5, linewidth=1)
-        axes.plot(line[x], line["estimate"], color=colour, marker=marker)
-        axes.plot(line[x], line["null"], **DOTTED, zorder=1)
+    return curves.legend(figure, looks, GUESSING, NULL)
 
 
 def _ticks(axes: Axes, values: Iterable[float], log2: bool = False) -> None:
@@ -290,32 +245,3 @@ def _numbered(axes: Axes, x: pd.Series, y: pd.Series, numbers: Sequence[int]) ->
     for number, *point, height in zip(numbers, x, y, heights, strict=True):
         place = {"xytext": (1.03, height), "textcoords": "axes fraction", "va": "center", "size": 6.5}
         axes.annotate(number, point, **place, arrowprops=line, zorder=1)
-
-
-def _panels(datasets: Sequence[str], x: str, y: str, height: float = 2.2) -> tuple[Figure, dict[str, Axes]]:
-    """A panel for each data set, at most four beside each other, and the labels of all their axes."""
-    lines = ceil(len(datasets) / 4)
-    figure, grid = style.panels(lines, ceil(len(datasets) / lines), width=_width(datasets), height=height)
-    cells = [axes for line in grid for axes in line]
-    for axes in cells[len(datasets) :]:
-        axes.remove()
-    for dataset, axes in zip(datasets, cells, strict=False):
-        axes.set(title=style.plain(dataset), ylabel=y if axes.get_subplotspec().is_first_col() else "")
-    figure.supxlabel(x, fontsize=style.RC["axes.labelsize"])
-    return figure, dict(zip(datasets, cells, strict=False))
-
-
-def _legend(figure: Figure, looks: dict[str, tuple], *others: Line2D, lines: bool = True) -> Figure:
-    """Above the panels, in as many columns as there is room for; the figure grows by its further lines."""
-    dash = "-" if lines else ""
-    handles = [Line2D([], [], color=c, marker=m, label=label, linestyle=dash) for label, c, m in looks.values()]
-    handles += others
-    widest = max((len(handle.get_label()) for handle in handles), default=0)
-    columns = max(1, min(len(handles), int(figure.get_figwidth() / (0.055 * widest + 0.5))))  # inches of a letter, gaps
-    figure.legend(handles=handles, loc="outside upper center", ncols=columns)
-    figure.set_figheight(figure.get_figheight() + 0.15 * (ceil(len(handles) / columns) - 1))
-    return figure
-
-
-def _width(panels: Sequence) -> float:
-    return style.ONE_COLUMN if len(panels) == 1 else style.TWO_COLUMNS

@@ -1,0 +1,55 @@
+"""A private context from a table of one's own, charged to the table's ledger (docs/release.md): `snakemake release`.
+
+INPUT   <results>/data/{dataset}/raw.parquet, raw.json; a file of public facts; a model folder; the section `release`
+OUTPUT  <results>/release/{dataset}/context.parquet, statement.md, statement.json; a copy beside the ledger
+"""
+
+
+localrules:
+    release,
+
+
+rule release_write_context:
+    input:
+        # Nothing makes a release again but who asks for it: a file that is merely newer must not spend.
+        table=ancient("<results>/data/{dataset}/raw.parquet"),
+        facts=ancient("<results>/data/{dataset}/raw.json"),
+        public=lambda wildcards: ancient(in_project(RELEASE["public"])),
+        model=lambda wildcards: ancient(f"<results>/models/{RELEASE['model']}/model.json"),
+        weights=lambda wildcards: ancient(f"<results>/models/{RELEASE['model']}/weights"),
+    output:
+        # What stands is not deleted before the script has looked: it refuses to release twice.
+        context=update("<results>/release/{dataset}/context.parquet"),
+        words=update("<results>/release/{dataset}/statement.md"),
+        statement=update("<results>/release/{dataset}/statement.json"),
+        sidecar=update("<results>/provenance/release_write_context/{dataset}.json"),
+    log:
+        "<results>/logs/release_write_context/{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/release_write_context/{dataset}.jsonl"
+    wildcard_constraints:
+        dataset=RELEASE["dataset"] if RELEASE else "-",
+    # A second try would pay a second time.
+    retries: 0
+    conda:
+        "../envs/tabular.yaml"
+    threads: 1
+    resources:
+        mem_mb=grows(4000),
+        runtime="4h",
+        gpu=1,
+        forward_mb=config["memory_mb"],
+    params:
+        # No digest: new code must not spend again. The sidecar has it.
+        run=config["run"],
+        seed=config["seed"],
+        entry=data_entry("target", "group", "drop", "missing"),
+        release=release_settings,
+        ledger=release_ledger,
+    script:
+        "../workflow_scripts/release_write_context.py"
+
+
+rule release:
+    input:
+        release_target,

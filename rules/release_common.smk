@@ -1,0 +1,20 @@
+"""What `release.smk` asks the config for; no rule stands here."""
+
+RELEASE = config["release"]
+
+
+def release_target(wildcards):
+    """What `snakemake release` makes."""
+    if RELEASE is None:
+        raise WorkflowError("release: this config has no section `release`; docs/release.md says how to write one")
+    files = ["context.parquet", "statement.md", "statement.json"]
+    return expand("<results>/release/{dataset}/{file}", dataset=RELEASE["dataset"], file=files)
+
+
+def release_settings(wildcards):
+    """What decides about a release, and what the statement says of it."""
+    return {key: value for key, value in RELEASE.items() if key not in ("dataset", "public", "ledger")}
+
+
+def release_ledger(wildcards):
+    return in_project(os.path.expanduser(RELEASE["ledger"]))

@@ -1,0 +1,166 @@
+"""`snakemake release` as the owner of a table runs it: once, killed in between, forced, under another name."""
+
+import json
+import re
+import shutil
+import subprocess
+from contextlib import contextmanager
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from tabicl import TabICLClassifier
+
+from memaudit.digest import sha256
+from workflow.conftest import SNAKEMAKE, Checkout
+
+pytestmark = pytest.mark.xdist_group("release")
+
+FILES = ("context.parquet", "statement.md", "statement.json")
+SCRIPT = "workflow_scripts/release_write_context.py"
+BUDGET = {"epsilon": 40.0, "delta": 1e-4}  # so much that no noise hides what the student must learn
+FACTS = {
+    "source": "the form that customers fill in",
+    "records": 400,
+    "task": "classification",
+    "target": ["no", "yes"],
+    "columns": {"age": [18, 100], "income": [0, 100000], "region": ["north", "south", "east", "west"]},
+}
+
+
+def table(rng, rows=400):
+    age = rng.integers(18, 90, rows)
+    facts = {"household": rng.integers(0, 250, rows), "age": age, "income": rng.normal(3e4, 1e4, rows).round(2)}
+    facts |= {"region": rng.choice(["north", "south", "east"], rows), "churn": np.where(age > 50, "yes", "no")}
+    return pd.DataFrame(facts)
+
+
+class Owner(Checkout):
+    """A project with a private table, its public facts and a config for it."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        table(np.random.default_rng(0)).to_csv(folder / "customers.csv", index=False)
+        (folder / "config/public/customers.yaml").write_text(yaml.safe_dump(FACTS))
+        self.configure(total=None)
+
+    def configure(self, total):
+        entry = {"source": "file", "path": "customers.csv", "target": "churn", "task": "classification"}
+        release = {"dataset": "customers", "public": "config/public/customers.yaml", "total": total}
+        release |= BUDGET | {"model": "tabicl-small", "tuned": "on nothing"}
+        release["settings"] = {"teachers": 10, "queries": 40}
+        config = {"datasets": {"customers": entry | {"licence": "private", "group": "household"}}}
+        (self.folder / "my.yaml").write_text(yaml.safe_dump(config | {"run": "mine", "release": release}))
+
+    def release(self, *arguments):
+        """Exit code, the lines that say what is wrong, and all that was printed."""
+        command = [*SNAKEMAKE, "release", "--cores", "2", "--configfile", "my.yaml", *arguments]
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
+        printed = done.stdout + done.stderr
+        said = re.findall(r"^memaudit: (?!\d+ of \d+ jobs|\w+ has failed; see )(.*)", printed, re.MULTILINE)
+        return done.returncode, list(dict.fromkeys(said)), printed
+
+    @property
+    def ledger(self):
+        return (self.folder / "ledger/ledger.jsonl").read_text()
+
+    @property
+    def charges(self):
+        return list(map(json.loads, self.ledger.splitlines()))
+
+    @property
+    def released(self):
+        return self.folder / "results/mine/release/customers"
+
+
+@contextmanager
+def killed_once_charged(script):
+    """The job dies when the noise has been paid for and drawn, before anything is written."""
+    text = script.read_text()
+    line = "    released = made(job, table, budget, noise)\n"
+    assert text.count(line) == 1
+    script.write_text(text.replace(line, f'{line}    __import__("os").kill(__import__("os").getpid(), 9)\n'))
+    yield
+    script.write_text(text)
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory):
+    """A release whose job was killed after its charge: nothing has come of it."""
+    owner = Owner(tmp_path_factory.mktemp("release") / "memaudit")
+    with killed_once_charged(owner.folder / SCRIPT):
+        code, _, printed = owner.release()
+    assert code != 0
+    assert "died with <Signals.SIGKILL: 9>" in printed
+    assert [charge["budget"] for charge in owner.charges] == [BUDGET]
+    assert not list(owner.released.glob("*"))
+    return owner
+
+
+@pytest.mark.parametrize("again", [["-F"], ["--config", "run=another"]], ids=["forced", "under another name"])
+def test_what_a_killed_job_was_charged_is_spent(killed, again):
+    before, results = killed.ledger, killed.folder / "results"
+    # Who copies a run to give it another name has its table and model there.
+    shutil.copytree(results / "mine", results / "another", dirs_exist_ok=True)
+    code, said, printed = killed.release(*again)
+    assert code != 0
+    assert len(said) == 1, printed
+    assert said[0].startswith("budget spent: table customers has been charged (epsilon 40, delta 0.0001)")
+    assert said[0].endswith("nothing released for it is kept, for a run that ends after its charge has spent it")
+    assert "Traceback" not in printed
+    assert killed.ledger == before
+
+
+@pytest.fixture(scope="module")
+def owner(killed):
+    """The owner has decided that the people in the table bear a second release."""
+    killed.configure(total={"epsilon": 80.0, "delta": 2e-4})
+    code, said, printed = killed.release()
+    assert code == 0, printed
+    assert said == ["released 40 records of customers at (40, 0.0001)"]
+    return killed
+
+
+def test_the_context_loads_into_the_packaged_classifier_which_has_learnt_from_it(owner):
+    context = pd.read_parquet(owner.released / "context.parquet")
+    assert list(context) == ["age", "income", "region", "target"]
+    path = owner.folder / "resources/tabicl-small/tabicl-small.ckpt"
+    plain = {"device": "cpu", "use_amp": False, "use_fa3": False, "n_estimators": 2}
+    student = TabICLClassifier(model_path=path, allow_auto_download=False, **plain)
+    student.fit(context.drop(columns="target"), context["target"])
+    private = pd.read_csv(owner.folder / "customers.csv")
+    predicted = student.predict(private[["age", "income", "region"]])
+    assert (predicted == private["churn"]).mean() > 0.75
+
+
+def test_the_statement_has_the_numbers_of_the_ledger(owner):
+    said = json.loads((owner.released / "statement.json").read_text())
+    charge = owner.charges[-1]
+    assert {"epsilon": said["epsilon"], "delta": said["delta"]} == charge["budget"] == BUDGET
+    assert said["ledger"]["charge"] == charge["id"]
+    assert said["ledger"]["table_so_far"] == said["ledger"]["total"] == {"epsilon": 80.0, "delta": 2e-4}
+    assert said["public"]["sha256"] == sha256(owner.folder / "config/public/customers.yaml")
+    assert said["unit"] == "all rows of one household"
+    assert said["queries"] == {"asked": 40, "answered": 40}
+
+
+def test_a_release_that_is_asked_for_again_is_refused_and_what_stands_is_kept(owner):
+    """Snakemake would otherwise delete it before the script can refuse."""
+    before = [(owner.released / name).read_bytes() for name in FILES]
+    first, second = (charge["id"] for charge in owner.charges)
+    code, said, printed = owner.release("--forcerun", "release_write_context")
+    assert code != 0
+    assert len(said) == 1, printed
+    assert said[0].startswith("budget spent: table customers has been charged (epsilon 80, delta 0.0002)")
+    assert said[0].endswith(f"what was released for it is kept in ledger/{second}")
+    assert [(owner.released / name).read_bytes() for name in FILES] == before
+    assert [(owner.folder / "ledger" / second / name).read_bytes() for name in FILES] == before
+    assert not (owner.folder / "ledger" / first).exists()
+
+
+def test_a_config_without_the_section_says_what_is_missing(killed):
+    (killed.folder / "none.yaml").write_text("release: null\n")
+    code, _, printed = killed.release("none.yaml", "-n")
+    assert code != 0
+    assert "release: this config has no section `release`; docs/release.md says how to write one" in printed

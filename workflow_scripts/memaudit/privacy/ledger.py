@@ -1,0 +1,219 @@
+"""What has been spent on each private table: charged before noise is drawn, in a file that only grows.
+
+The file outlives every run: it lies outside `results/`, so that neither another run's name nor Snakemake, which deletes
+outputs before it makes them again, gives a table its budget back. A crash can waste budget, never exceed it.
+"""
+
+import fcntl
+import hashlib
+import json
+import math
+import operator
+import os
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memaudit.errors import AuditError
+from memaudit.privacy.accounting import Budget
+from memaudit.privacy.noise import Noise
+
+IGNORED = ".gitignore"
+RELEASED = "statement.json"  # written last into the folder of a charge: what it paid for is there
+
+
+@dataclass(frozen=True)
+class Charge:
+    """One line of the ledger. name, identity: of the table; total: what it might be charged in all when this was paid.
+
+    id: 16 hexadecimal digits, drawn at random: the only part of a line that may be published. The identity may not: who
+    knows a table but for one record could test guesses about that record.
+    """
+
+    id: str
+    time: str
+    name: str
+    identity: str
+    budget: Budget
+    total: Budget
+    purpose: str
+
+
+def identity(rows: Iterable[str]) -> str:
+    """sha256 of a table's content, given each row as text, whatever the order of the rows."""
+    hashes = sorted(hashlib.sha256(row.encode()).digest() for row in rows)
+    return hashlib.sha256(b"".join(hashes)).hexdigest()
+
+
+class Ledger:
+    """The file `ledger.jsonl` in a folder that its owner alone can read, and beside it a folder for each charge.
+
+    A table is known by its name in the catalogue and by its content, and either is enough: charges that share one, also
+    through a third, are charges of one table. So a new name, another run or a changed row buys nothing. Budgets add up
+    (basic composition: epsilons and deltas); they are summed as decimals, so that ten times 0.1 is 1.
+    """
+
+    def __init__(self, folder: str | Path):
+        self.folder = Path(folder)
+        self.path = self.folder / "ledger.jsonl"
+
+    def spent(self, name: str, identity: str) -> Budget:
+        """What a table has been charged until now. Raises AuditError for a ledger that cannot be read."""
+        if not self.path.exists():
+            return Budget(0.0, 0.0)
+        with self._locked() as file:
+            return Budget(*map(float, _sum(charge.budget for charge in _of_table(self._read(file), name, identity))))
+
+    def check(self, name: str, identity: str, budget: Budget, total: Budget) -> None:
+        """Raise the AuditError of `charge`, but charge nothing: for before the hours of work that come first."""
+        with self._locked() as file:
+            self._refuse(self._read(file), name, identity, budget, total)
+
+    def charge(self, name: str, identity: str, budget: Budget, total: Budget, purpose: str) -> Charge:
+        """Charge a table and return when the line is on the disk; only then may noise be drawn.
+
+        Raises AuditError "budget spent ..." if all charges of the table would pass its total, and for a ledger that
+        cannot be read; two processes are served one after the other.
+        """
+        with self._locked() as file:
+            self._refuse(self._read(file), name, identity, budget, total)
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            charge = Charge(secrets.token_hex(8), now, name, identity, budget, total, purpose)
+            file.write(json.dumps(asdict(charge), ensure_ascii=False).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        for folder in (self.folder, self.folder.parent):
+            _sync(folder)
+        return charge
+
+    def place(self, charge: Charge) -> Path:
+        """The folder for a copy of what was released for a charge."""
+        return self.folder / charge.id
+
+    @contextmanager
+    def _locked(self) -> Iterator[BinaryIO]:
+        """The file, at its start, for this process alone until the block ends. What is written goes to its end."""
+        self._prepare()
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
+        with open(os.open(self.path, flags, 0o600), "r+b") as file:
+            os.fchmod(file.fileno(), 0o600)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX)
+            except OSError as error:
+                raise AuditError(
+                    f"{self.path}: cannot be locked ({error.strerror}), and two runs could spend the same budget; "
+                    "keep the ledger on a disk that has locks (config key release/ledger)"
+                ) from error
+            yield file
+
+    def _prepare(self) -> None:
+        """Make the folder; one that holds other things has lost its ledger, or is not meant to be one."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        others = {path.name for path in self.folder.iterdir()} - {IGNORED, self.path.name}
+        if others and not self.path.exists():
+            raise AuditError(
+                f"{self.folder}: has files but no {self.path.name}; if it was lost, take it from a backup, for without "
+                "it nobody knows what was spent; else name an empty folder in release/ledger"
+            )
+        self.folder.chmod(0o700)
+        # No repository that the folder may lie in should take it.
+        (self.folder / IGNORED).write_text("*\n", encoding="utf-8")
+
+    def _read(self, file: BinaryIO) -> list[Charge]:
+        """All charges. A line that was cut off may stand for any table: until somebody looks, none is charged."""
+        *lines, rest = file.read().split(b"\n")
+        charges = []
+        for number, line in enumerate([*lines, *([rest] if rest else [])], start=1):
+            charge = _parsed(line)
+            if charge is None or number > len(lines):
+                raise AuditError(
+                    f"{self.path}, line {number}: cut off or damaged, so that nobody knows what was spent; complete "
+                    "the line, or remove it if you are sure that nothing was released for it: until then nothing is"
+                )
+            charges.append(charge)
+        return charges
+
+    def _refuse(self, charges: list[Charge], name: str, identity: str, budget: Budget, total: Budget) -> None:
+        for what, asked in (("budget", budget), ("total", total)):
+            if not _is_amount(asked):
+                raise AuditError(f"release: {what} {_say(asked)} is none; epsilon must be positive, delta in [0, 1)")
+        own = _of_table(charges, name, identity)
+        spent = _sum(charge.budget for charge in own)
+        if all(map(operator.le, _sum([*(charge.budget for charge in own), budget]), _sum([total]))):
+            return
+        places = [self.place(charge) for charge in own if (self.place(charge) / RELEASED).exists()]
+        kept = f"what was released for it is kept in {', '.join(map(str, places))}"
+        lost = "nothing released for it is kept, for a run that ends after its charge has spent it"
+        raise AuditError(
+            f"budget spent: table {name} has been charged {_say(Budget(*spent))} in "
+            f"{self.path}, and {_say(budget)} more would pass its total {_say(total)}; "
+            f"{kept if places else lost if own else 'ask for less'}"
+        )
+
+
+class Paid:
+    """Noise that costs: the first draw pays, and where that is refused nothing is drawn.
+
+    What comes before it, hours of asking teachers perhaps, can fail or be interrupted and has spent nothing.
+    """
+
+    def __init__(self, noise: Noise, pay: Callable[[], Charge]):
+        self._noise, self._pay = noise, pay
+        self.charge: Charge | None = None
+
+    def __call__(self, center: NDArray[np.int64], sigma: float) -> NDArray[np.int64]:
+        if self.charge is None:
+            self.charge = self._pay()
+        return self._noise(center, sigma)
+
+
+def _of_table(charges: list[Charge], name: str, identity: str) -> list[Charge]:
+    """Charges that share the name or the content, directly or through others."""
+    names, identities, own = {name}, {identity}, []
+    while more := [c for c in charges if c not in own and (c.name in names or c.identity in identities)]:
+        own += more
+        names |= {charge.name for charge in more}
+        identities |= {charge.identity for charge in more}
+    return own
+
+
+def _sum(budgets: Iterable[Budget]) -> tuple[Decimal, Decimal]:
+    """Epsilon and delta, added as the decimals that they are written as."""
+    pairs = [(Decimal(repr(float(one.epsilon))), Decimal(repr(float(one.delta)))) for one in budgets]
+    return sum(epsilon for epsilon, _ in pairs), sum(delta for _, delta in pairs)
+
+
+def _parsed(line: bytes) -> Charge | None:
+    """The charge of a line; None for one that is none, or that would give budget back."""
+    try:
+        fields = json.loads(line)
+        budgets = {key: Budget(**fields[key]) for key in ("budget", "total")}
+        charge = Charge(**(fields | budgets))
+        return charge if _is_amount(charge.budget) else None
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _is_amount(budget: Budget) -> bool:
+    return 0 < budget.epsilon < math.inf and 0 <= budget.delta < 1
+
+
+def _say(budget: Budget) -> str:
+    return f"(epsilon {float(budget.epsilon):g}, delta {float(budget.delta):g})"
+
+
+def _sync(folder: Path) -> None:
+    """A new file's name, too, must outlive a power cut."""
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
