@@ -45,8 +45,8 @@ common costs
 data data_views models
 lira_common lira lira_evaluate lira_views
 attacks_common attacks attacks_evaluate attacks_views
-tabpate_common tabpate
-views report provenance plan run release
+tabpate_common tabpate tabpate_evaluate tabpate_views
+views report provenance plan run release_common release
 """
 for name in RULES.split():
 

@@ -19,8 +19,8 @@ TABPATE_PRIORS = [
 ]
 TABPATE_NOISE = "The noise has no seed: made again, numbers differ."
 TABPATE_LEDGER = "The tables are public, so no ledger is charged."
-# Published numbers stand beside ours: `source` tells them apart, `table` says where the paper prints them.
-TABPATE_SOURCES = "Lines of source paper are what the paper prints, for TabPFN."
+# Published numbers stand beside ours: `table` says where the paper prints them.
+TABPATE_SOURCES = "Lines that name a table are what the paper prints there, for TabPFN."
 # Table 11: what a method is called, whether it needs public data, what it releases, and what its privacy is spent on.
 TABPATE_DEFENSES = {
     "tabpate": ("TabPATE", "no", "a context"),
@@ -97,7 +97,7 @@ TABLES |= {
         "for three methods.",
         "files": tabpate_scores("average"),
         "layout": tabpate_layout(
-            *("approach", "arm", "epsilon", "source", "table"),
+            *("approach", "arm", "epsilon", "table"),
             arm=TABPATE_SHOWN,
             dataset="mean",
             metric=["balanced accuracy", "accuracy"],
@@ -110,7 +110,7 @@ TABLES |= {
         "its Table 13 are not those of its Table 2.",
         "files": tabpate_scores("utility", "average"),
         "layout": tabpate_layout(
-            *("approach", "arm", "epsilon", "source", "table"),
+            *("approach", "arm", "epsilon", "table"),
             columns="dataset",
             arm=TABPATE_SHOWN,
             dataset=tabpate_tasks("classification"),
@@ -125,7 +125,7 @@ TABLES |= {
         f"{TABPATE_NOISE} {TABPATE_SOURCES} Table 3 of the paper.",
         "files": tabpate_scores("utility", "average"),
         "layout": tabpate_layout(
-            *("approach", "arm", "epsilon", "source", "table"),
+            *("approach", "arm", "epsilon", "table"),
             columns="dataset",
             arm=TABPATE_SHOWN,
             dataset=[*tabpate_tasks("regression"), "mean"],
@@ -140,7 +140,7 @@ TABLES |= {
         f"{TABPATE_NOISE} {TABPATE_SOURCES} Table 14 of the paper has Wilt.",
         "files": tabpate_scores("utility", "average"),
         "layout": tabpate_layout(
-            *("dataset", "arm", "epsilon", "source", "table"),
+            *("dataset", "arm", "epsilon", "table"),
             arm=TABPATE_PRIORS,
             dataset=[*dict.fromkeys([*tabpate_tasks("classification"), "wilt"])],
             metric="balanced accuracy",
@@ -181,7 +181,7 @@ TABLES |= {
         "files": tabpate_scores("attack"),
         "layout": tabpate_layout(
             *("dataset", "arm", "epsilon", "attack", "records"),
-            metric=[*TABPATE_METRICS, *(f"{metric} difference" for metric in TABPATE_METRICS)],
+            metric=[*TABPATE_METRICS, "auc difference"],
         ),
     },
     "tabpate_audit": {
@@ -265,7 +265,7 @@ def tabpate_price(epsilon, metric, guessing):
             "ours": less("class_moments"),
             "published": less("as_published"),
         },
-        "sentence": f"{{dataset}}: shown the private records, the model has a {metric} of {{whole}}; a context released "
+        "sentence": f"{{dataset}}: shown the private records, the model reaches {metric} {{whole}}; a context released "
         f"with epsilon {epsilon:g} changes it by {{ours}} (class_moments) or {{published}} (as_published); {guessing} has "
         "{whole.null:.3g}.",
     }
@@ -307,7 +307,7 @@ HEADLINES["tabpate"] = {
             "answers": "trust",
             "per": ["noise"],
             "values": {"bound": {"metric": "mu lower bound"}, "stated": {"metric": "mu stated"}},
-            "sentence": "One private label, its noise {noise}: who knows all votes but one measures a mu of at least {bound} "
+            "sentence": "One private label, its noise {noise}: who knows all votes but one measures a mu of {bound} "
             "of Gaussian differential privacy, where {stated.estimate:.3g} is stated; a label that tells nothing leaves "
             "such an audit with chance, {bound.null:.3g}.",
         },

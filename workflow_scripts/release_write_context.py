@@ -42,7 +42,8 @@ def main(job):
     total = Budget(**(wanted["total"] or asdict(budget)))
     ledger, charged = Ledger(job.params.ledger), (dataset, table.identity, budget, total)
     ledger.check(*charged)
-    if standing := [path for path in job.output if Path(path).exists()]:
+    outputs = list(zip(FILES, job.output, strict=False))
+    if standing := [path for _, path in outputs if Path(path).exists()]:
         raise AuditError(f"{standing[0]}: stands there, and another release spends again; move it away if you mean to")
 
     noise = Paid(discrete_gaussian, lambda: ledger.charge(*charged, f"release by run {job.params.run}"))
@@ -57,7 +58,7 @@ def main(job):
         | {"table_so_far": asdict(ledger.spent(dataset, table.identity))},
     }
     keep(ledger.place(noise.charge), table.public.decode(released.x, released.y), facts)
-    for name, path in zip(FILES, job.output, strict=False):
+    for name, path in outputs:
         with replacing(path) as temporary:
             shutil.copyfile(ledger.place(noise.charge) / name, temporary)
     tell(f"memaudit: released {len(released.x)} records of {dataset} at ({budget.epsilon:g}, {budget.delta:g})")

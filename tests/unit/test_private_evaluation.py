@@ -211,6 +211,7 @@ def test_a_case_stands_beside_the_same_attack_without_privacy():
     case = a_case(ratio(silent), design)
     assert case.beside([case, placebo, other]) == [other]
     assert other.beside([case, placebo, other]) == []
+    assert a_case(ratio(silent), design, records="placebo").beside([placebo]) == []
     rows = list(JUDGE.less(case, other))
     gap = only(rows, "auc difference")
     assert "arm=private - non_private, epsilon=1" in gap["setting"]

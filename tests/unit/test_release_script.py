@@ -58,6 +58,7 @@ class Script:
         out = f"{run}/{dataset}"
         inputs = ["table=raw.parquet", "facts=raw.json", "public=facts.yaml", "model=model.json"]
         outputs = [f"context={out}/context.parquet", f"words={out}/statement.md", f"statement={out}/statement.json"]
+        outputs += ["sidecar=sidecar.json"]
         params = {"run": run, "seed": 1, "ledger": "ledger", "entry": ENTRY | (entry or {})}
         params |= {"release": RELEASE | (wanted or {})}
         job = {"input": Paths(inputs), "output": Paths(outputs), "threads": 1, "resources": {}}
@@ -79,6 +80,7 @@ def script(project, tmp_path, monkeypatch):
     write_json(fetch({"source": "file", "path": "table.csv"}, "raw.parquet", "downloads"), "raw.json")
     (tmp_path / "facts.yaml").write_text(FACTS)
     write_json({"sha256": "f" * 64}, "model.json")
+    write_json({}, "sidecar.json")  # of an earlier release, whose files were moved away
     return Script(tmp_path, project / "workflow_scripts/release_write_context.py")
 
 

@@ -31,9 +31,9 @@ class Case:
     budgets: int = 0
 
     def beside(self, cases: Sequence["Case"]) -> list["Case"]:
-        """The same attack on the same records without privacy, if this one is on something private."""
+        """The same attack on the same records without privacy, if this one is on something private and no placebo."""
         same = self.keys | {"arm": "non_private", "epsilon": "inf"}
-        return [case for case in cases if case.keys == same and case is not self]
+        return [case for case in cases if case.keys == same != self.keys and same["records"] != "placebo"]
 
 
 @dataclass(frozen=True)
