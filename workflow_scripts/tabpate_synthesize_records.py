@@ -47,7 +47,9 @@ def main(job):
 def synthesized(codes: pd.DataFrame, counts: dict[str, int], params: Any) -> pd.DataFrame:
     """As many synthetic rows as params say, in the columns of `codes`. Raises AuditError for what dpmm lets pass."""
     if not (0 < params.epsilon < float("inf") and 0 < params.delta < 1):
-        raise AuditError(f"synthesis: ({params.epsilon}, {params.delta}) promises nothing; take delta in (0, 1)")
+        raise AuditError(
+            f"synthesis: ({params.epsilon}, {params.delta}) promises nothing; take epsilon > 0, 0 < delta < 1"
+        )
     # AIM begins with the counts of each column: 0.9 of a round's budget for each, above the budget with fewer rounds.
     if params.rounds < 1:
         raise AuditError(f"synthesis: {params.rounds} rounds for each column pass AIM's budget; give at least 1")
@@ -63,9 +65,8 @@ def synthesized(codes: pd.DataFrame, counts: dict[str, int], params: Any) -> pd.
     fitting = {"n_iters": params.iterations}
     if params.method == "aim":
         fitting["rounds"] = params.rounds * codes.shape[1]
-        pipeline = AIMPipeline(**options, max_model_size=MEBIBYTES, gen_kwargs=fitting)
-    else:
-        pipeline = MSTPipeline(**options, gen_kwargs=fitting)
+        options["max_model_size"] = MEBIBYTES
+    pipeline = {"aim": AIMPipeline, "mst": MSTPipeline}[params.method](**options, gen_kwargs=fitting)
     domain = {name: counts[name] for name in codes.columns}
     # Of a code that is too large dpmm's histograms know nothing, and its check of it would tell of one row.
     pipeline.fit(codes.clip(0, pd.Series(domain) - 1, axis=1), domain=domain)

@@ -62,6 +62,18 @@ def test_error_is_that_of_the_targets_deviation_and_one_for_their_mean():
     assert found["nrmse"].null == 1
 
 
+@pytest.mark.parametrize("task", METRICS)
+def test_a_replicate_is_the_records_as_often_as_they_are_drawn(task):
+    rng = np.random.default_rng(8)
+    truth, tested = rng.integers(0, 3, 90), np.ones((1, 90), dtype=bool)
+    said = np.where(rng.random((1, 90)) < 0.6, truth, rng.integers(0, 3, (1, 90)))
+    trial = a_trial(task, truth, tested, replicates=1)
+    drawn = np.repeat(np.arange(90), trial.weights[0].astype(int))
+    again = a_trial(task, truth[drawn], tested[:, drawn]).scores(said[:, drawn], [0])
+    assert trial.scores(said, [0]).samples[0, 0] == pytest.approx(again.observed[0])
+    assert not np.array_equal(again.observed, trial.scores(said, [0]).observed)
+
+
 def test_who_knows_the_frequencies_alone_gets_what_needs_no_model():
     rng = np.random.default_rng(2)
     truth, tested = np.repeat([0, 1, 2], [30, 50, 120]), some_splits(rng, 2, 200)

@@ -353,7 +353,7 @@ def attack(folder, *inputs):
 
 def test_a_model_that_remembers_leaks_and_its_private_students_do_not(world):
     """At distance 0 a neighbour has all votes: who is in the context is right about itself, else a coin is."""
-    found, roc = attack(world, *(f"shadows={halved(shadows(world), world, i)}" for i in range(2)))
+    found, roc = attack(world, *(f"shadows={halved(shadows(world), world, i)}" for i in (1, 0)))
     auc = found[(found["metric"] == "auc") & (found["attack"] == "lira")]
     leak = only(auc, arm="non_private", records="members")
     assert leak["estimate"] > 0.95
@@ -437,13 +437,17 @@ def test_copies_are_units_of_their_own_and_leave_the_other_shards_as_they_are(wo
 
 
 def test_brainwash_on_students_is_judged_beside_lira(world):
-    poisoned(world, sets=16, shard=16)
+    grid = poisoned(world, sets=16, shard=16)
+    grid.wrong[:, 0] = False
+    write_grid(grid, world / "poisoned.nc")
     shadows(world, pairs=[["non_private", None]])
     found, _ = attack(world, f"shadows={world / 'shadows.nc'}", f"poisoned={world / 'poisoned.nc'}")
     auc = only(found, attack="brainwash", metric="auc")
     assert (auc["records"], auc["arm"]) == ("targets", "non_private")
     assert auc["estimate"] > 0.8
-    assert only(found, attack="brainwash", metric="censored")["estimate"] == 0
+    assert only(found, attack="brainwash", metric="censored")["estimate"] == pytest.approx(0.1)
+    needless = grid.wrong.values[..., 0].mean()
+    assert only(found, attack="brainwash", metric="already wrong")["estimate"] == pytest.approx(needless)
 
 
 def test_the_audit_tells_half_the_noise_from_all_of_it(tmp_path):

@@ -21,7 +21,9 @@ class Checkout:
         shutil.copytree(
             PROJECT,
             folder,
-            ignore=shutil.ignore_patterns(".git", ".venv*", ".snakemake", "__pycache__", ".*_cache", "results"),
+            ignore=shutil.ignore_patterns(
+                "ledger", ".git", ".venv*", ".snakemake", "__pycache__", ".*_cache", "results"
+            ),
             symlinks=True,
         )
         shutil.copytree(PROJECT / "results/bench", folder / "results/bench")

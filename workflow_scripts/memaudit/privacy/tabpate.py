@@ -11,6 +11,7 @@ Nothing of a record but these noisy sums leaves this module.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -92,6 +93,7 @@ class Released:
     statement: dict[str, Any]
 
 
+@cache  # the exact account takes a second, and shadow sets ask for the same plan again and again
 def planned(settings: Settings, budget: Budget, public: Public) -> Plan:
     """The noise of every release. Raises AuditError where the budget does not pay for what the settings want."""
     if settings.accounting == "as_published":
