@@ -37,6 +37,7 @@ def _audited(name: str, runs: int) -> list[dict]:
         {"noise": name},
         {"n": 2 * runs, "method": f"Clopper-Pearson, {TAIL:g} each, runs of their own noise"},
     )
+    known = {"estimate": stated, "low": stated, "high": stated}
     rates = [clopper_pearson(hit, runs) for hit in hits]
     return [
         tidy.row(STUDY, keys, "mu lower bound", bound, unit="mu", low=bound, high=np.inf, null=0.0, **common),

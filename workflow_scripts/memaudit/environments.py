@@ -23,12 +23,11 @@ from memaudit.digest import SCRIPTS, closure, imports
 PROJECT = SCRIPTS.parent
 PYTHON, PIP = "3.11.9", "24.0"
 BASE = ["numpy", "pandas", "pyarrow", "xarray", "netcdf4"]
+PRIVACY = ["dp-accounting", "opendp", "pydantic", "pyyaml"]
 FAMILIES = {
     "data": [*BASE, "duckdb", "openml", "requests", "scipy", "scikit-learn", "huggingface_hub"],
-    "tabular": [*BASE, "torch", "tabicl", "tabpfn", "transformers", "peft", "opacus", "scikit-learn", "tqdm"]
-    + ["dp-accounting", "opendp", "pydantic", "pyyaml"],
-    "statistics": [*BASE, "scipy", "scikit-learn", "matplotlib", "pydantic", "pyyaml", "jinja2", "tqdm"]
-    + ["dp-accounting", "opendp"],
+    "tabular": [*BASE, "torch", "tabicl", "tabpfn", "transformers", "peft", "opacus", "scikit-learn", "tqdm", *PRIVACY],
+    "statistics": [*BASE, "scipy", "scikit-learn", "matplotlib", "jinja2", "tqdm", *PRIVACY],
     "synth": ["dpmm", "pandas", "pyarrow", "xarray"],
 }
 
