@@ -41,17 +41,7 @@ def _audited(name: str, runs: int) -> list[dict]:
     rates = [clopper_pearson(hit, runs) for hit in hits]
     return [
         tidy.row(STUDY, keys, "mu lower bound", bound, unit="mu", low=bound, high=np.inf, null=0.0, **common),
-        tidy.row(
-            STUDY,
-            keys,
-            "mu stated",
-            stated,
-            unit="mu",
-            low=stated,
-            high=stated,
-            null=0.0,
-            method="sqrt(2 rho) of a label",
-        ),
+        tidy.row(STUDY, keys, "mu stated", **known, unit="mu", null=0.0, method="sqrt(2 rho) of one label"),
         tidy.row(STUDY, keys, "refuted", bound > stated, unit="yes or no", **common),
         *(
             tidy.row(STUDY, keys, metric, hit / runs, low=low, high=high, n=runs, method="Clopper-Pearson")
