@@ -38,7 +38,7 @@ def tabpate_releases(dataset, kind):
     return [
         [name, epsilon, repeat]
         for name in tabpate_arms(kind)
-        if dataset in (TABPATE_ARMS[name]["datasets"] or TABPATE["datasets"])
+        if TABPATE_ARMS[name]["datasets"] is None or dataset in TABPATE_ARMS[name]["datasets"]
         for epsilon in TABPATE_ARMS[name]["epsilons"] or TABPATE["epsilons"]
         for repeat in range(TABPATE["repeats"])
     ]
