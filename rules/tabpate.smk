@@ -72,11 +72,11 @@ rule tabpate_code_records:
         key="<results>/data/id.key",
         public=tabpate_public,
     output:
-        codes="<results>/signals/tabpate/{dataset}/codes/{arm}.parquet",
-        counts="<results>/signals/tabpate/{dataset}/codes/{arm}.json",
-        sidecar="<results>/provenance/tabpate_code_records/{dataset}/{arm}.json",
+        codes="<results>/signals/tabpate/{dataset}/codes/{synthesizer}.parquet",
+        counts="<results>/signals/tabpate/{dataset}/codes/{synthesizer}.json",
+        sidecar="<results>/provenance/tabpate_code_records/{dataset}/{synthesizer}.json",
     log:
-        "<results>/logs/tabpate_code_records/{dataset}/{arm}.log",
+        "<results>/logs/tabpate_code_records/{dataset}/{synthesizer}.log",
     conda:
         "../envs/tabular.yaml"
     threads: 1
@@ -88,23 +88,23 @@ rule tabpate_code_records:
         seed=config["seed"],
         roles=TABPATE["roles"],
         repeats=TABPATE["repeats"],
-        held_out=lambda wildcards: TABPATE_ARMS[wildcards.arm]["held_out"],
-        settings=lambda wildcards: TABPATE_ARMS[wildcards.arm]["settings"],
+        held_out=lambda wildcards: TABPATE_ARMS[wildcards.synthesizer]["held_out"],
+        settings=lambda wildcards: TABPATE_ARMS[wildcards.synthesizer]["settings"],
     script:
         "../workflow_scripts/tabpate_code_records.py"
 
 
 rule tabpate_synthesize_records:
     input:
-        codes="<results>/signals/tabpate/{dataset}/codes/{arm}.parquet",
-        counts="<results>/signals/tabpate/{dataset}/codes/{arm}.json",
+        codes="<results>/signals/tabpate/{dataset}/codes/{synthesizer}.parquet",
+        counts="<results>/signals/tabpate/{dataset}/codes/{synthesizer}.json",
     output:
-        "<results>/signals/tabpate/{dataset}/synthetic/{arm}/{epsilon}.parquet",
-        sidecar="<results>/provenance/tabpate_synthesize_records/{dataset}/{arm}/{epsilon}.json",
+        "<results>/signals/tabpate/{dataset}/synthetic/{synthesizer}/{epsilon}.parquet",
+        sidecar="<results>/provenance/tabpate_synthesize_records/{dataset}/{synthesizer}/{epsilon}.json",
     log:
-        "<results>/logs/tabpate_synthesize_records/{dataset}/{arm}/{epsilon}.log",
+        "<results>/logs/tabpate_synthesize_records/{dataset}/{synthesizer}/{epsilon}.log",
     benchmark:
-        "<results>/benchmarks/tabpate_synthesize_records/{dataset}/{arm}/{epsilon}.jsonl"
+        "<results>/benchmarks/tabpate_synthesize_records/{dataset}/{synthesizer}/{epsilon}.jsonl"
     conda:
         "../envs/synth.yaml"
     threads: 1
@@ -115,7 +115,7 @@ rule tabpate_synthesize_records:
         code=digest("tabpate_synthesize_records", env="synth"),
         delta=TABPATE["delta"],
         epsilon=lambda wildcards: float(wildcards.epsilon),
-        method=lambda wildcards: TABPATE_ARMS[wildcards.arm]["method"],
+        method=lambda wildcards: TABPATE_ARMS[wildcards.synthesizer]["method"],
         iterations=tabpate_setting("iterations"),
         rounds=tabpate_setting("rounds"),
         rows=tabpate_setting("rows"),

@@ -5,6 +5,7 @@ import yaml
 TABPATE = config["tabpate"]
 with open(in_project("config/published.yaml"), encoding="utf-8") as file:
     TABPATE_PUBLISHED = yaml.safe_load(file)["tabpate"]
+TABPATE_ATTACKED = [name for name in TABPATE["datasets"] if name in TABPATE["shadows"]["datasets"]]
 # Who makes what: contexts for a student, answers of its own, or records of another environment's synthesizer.
 TABPATE_MAKES = {
     "contexts": ["tabpate", "prompt-pate", "dp-tabicl"],
@@ -96,7 +97,7 @@ def tabpate_synthetic_facts(wildcards):
 
 def tabpate_setting(key):
     """A setting of an arm, as param."""
-    return lambda wildcards: TABPATE_ARMS[wildcards.arm]["settings"][key]
+    return lambda wildcards: TABPATE_ARMS[wildcards.synthesizer]["settings"][key]
 
 
 def tabpate_params(kind):
@@ -139,7 +140,7 @@ def tabpate_methods():
 
 def tabpate_scores(*kinds):
     """Files of tidy results: one for each table that is asked, or one for the study."""
-    attacked = [f"{name}/" for name in TABPATE["shadows"]["datasets"]]
+    attacked = [f"{name}/" for name in TABPATE_ATTACKED]
     tables = {"average": [""], "audit": [""], "attack": attacked, "roc": attacked}
     private = [f"{name}/" for name in TABPATE["datasets"]]
     return [
@@ -223,7 +224,7 @@ def tabpate_shards(kind):
 
 def tabpate_shadow_shards(sets):
     numbers = shards(sets, TABPATE["shadows"]["shard"])
-    return [f"{dataset}/{shard}" for dataset in TABPATE["shadows"]["datasets"] for shard in numbers]
+    return [f"{dataset}/{shard}" for dataset in TABPATE_ATTACKED for shard in numbers]
 
 
 def tabpate_coded():
@@ -245,5 +246,5 @@ costs("tabpate_release_shadows", tabpate_shadow_shards(TABPATE["shadows"]["sets"
 costs("tabpate_poison_shadows", tabpate_shadow_shards(TABPATE["shadows"]["poisoned"]["sets"]), tabpate_shadow_size)
 costs("tabpate_measure_utility", TABPATE["datasets"], tabpate_student_size)
 costs("tabpate_average_datasets", [""], no_size)
-costs("tabpate_attack_students", TABPATE["shadows"]["datasets"], tabpate_student_size)
+costs("tabpate_attack_students", TABPATE_ATTACKED, tabpate_student_size)
 costs("tabpate_audit_mechanism", [""], no_size)

@@ -192,7 +192,7 @@ TABLES |= {
         f"in twenty runs. {TABPATE_NOISE} Not in the paper.",
         "files": tabpate_scores("attack", "audit"),
         "layout": {
-            "rows": [*(["dataset", "arm", "epsilon", "fpr"] if TABPATE["shadows"]["datasets"] else []), "noise"],
+            "rows": [*(["dataset", "arm", "epsilon", "fpr"] if TABPATE_ATTACKED else []), "noise"],
             "columns": ["metric"],
             "where": {"metric": ["epsilon lower bound", "mu lower bound", "mu stated", "refuted"]},
         },
@@ -247,7 +247,7 @@ if not tabpate_tasks("classification"):
     del TABLES["tabpate_datasets"]
 if not tabpate_tasks("regression"):
     del TABLES["tabpate_regression"], FIGURES["tabpate_regression"]
-if not TABPATE["shadows"]["datasets"]:
+if not TABPATE_ATTACKED:
     del TABLES["tabpate_attack"], FIGURES["tabpate_roc"]
 
 
@@ -314,3 +314,8 @@ HEADLINES["tabpate"] = {
     ],
 }
 CLAIMS["tabpate"] = tabpate_scores("average", "utility", "attack", "audit")
+# A run without tables does not have the study.
+if not TABPATE["datasets"]:
+    for registry in (STUDIES, TABLES, FIGURES, CLAIMS, HEADLINES):
+        for name in [name for name in registry if name.startswith("tabpate")]:
+            del registry[name]

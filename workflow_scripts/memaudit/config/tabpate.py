@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 class Arm(Section):
     """What the arms of every method have."""
 
-    datasets: list[Name] | None = Field(None, description="tables that have the arm; null: all of tabpate/datasets")
+    datasets: list[Name] | None = Field(
+        None, description="those of tabpate/datasets that have the arm; null: all of them"
+    )
     epsilons: list[Positive] | None = Field(None, description="epsilons that it has; null: all of tabpate/epsilons")
     held_out: bool = Field(False, description="without the records that are public for PromptPATE: the same 70 %")
 
@@ -128,7 +130,7 @@ class Poisoned(Section):
 class Shadows(Section):
     """Attacks on released students: each shadow set is half of the private records and runs the whole mechanism."""
 
-    datasets: list[Name] = Field(description="tables that are attacked")
+    datasets: list[Name] = Field(description="those of tabpate/datasets whose students are attacked")
     arms: list[Name] = Field(description="arms whose students are attacked, beside the model without privacy")
     epsilons: list[Positive] = Field(min_length=1, description="epsilons that are attacked")
     sets: Annotated[int, Field(ge=16)] = Field(description="shadow sets of each arm and epsilon")
@@ -153,7 +155,7 @@ class Vary(Section):
 class Ablations(Section):
     """What each setting of the published mechanism does."""
 
-    datasets: list[Name] = Field(description="tables on which settings are varied")
+    datasets: list[Name] = Field(description="those of tabpate/datasets on which settings are varied")
     base: Name = Field(description="arm whose settings are varied; its method is tabpate")
     epsilons: list[Positive] = Field(min_length=1, description="epsilons at which they are varied")
     vary: Vary
@@ -191,9 +193,6 @@ def tabpate_faults(config: "Config") -> Iterator[str]:
         ("ablations/datasets", tabpate.ablations.datasets),
     ):
         yield from unknown(f"tabpate/{where}", names, "datasets", config)
-        yield from (
-            f"tabpate/{where}: {name} is not in tabpate/datasets" for name in names if name not in tabpate.datasets
-        )
     tasks = {name: config.datasets[name].task for name in tabpate.datasets if name in config.datasets}
     for name, task in tasks.items():
         if config.datasets[name].kind != "table":
@@ -208,10 +207,10 @@ def tabpate_faults(config: "Config") -> Iterator[str]:
         if model in config.models and config.models[model].task != task:
             yield f"tabpate/models/{task}: {model} is for {config.models[model].task}"
     yield from licence_faults({f"tabpate/models/{task}": model for task, model in tabpate.models.items()}, config)
-    yield from _arm_faults(tabpate, tasks)
+    yield from _arm_faults(tabpate, tasks, config)
 
 
-def _arm_faults(tabpate: Tabpate, tasks: dict[str, str]) -> Iterator[str]:
+def _arm_faults(tabpate: Tabpate, tasks: dict[str, str], config: "Config") -> Iterator[str]:
     for needed in ("as_published", tabpate.ablations.base):
         if needed not in tabpate.arms or tabpate.arms[needed].method != "tabpate":
             yield f"tabpate/arms/{needed}: missing; comparisons need this arm, of the method tabpate"
@@ -219,13 +218,20 @@ def _arm_faults(tabpate: Tabpate, tasks: dict[str, str]) -> Iterator[str]:
         settings = arm.settings
         if not name.isidentifier():
             yield f"tabpate/arms/{name}: call an arm by letters, digits and _ alone"
-        for dataset in arm.datasets or []:
-            if dataset not in tabpate.datasets:
-                yield f"tabpate/arms/{name}/datasets: {dataset} is not in tabpate/datasets"
+        yield from unknown(f"tabpate/arms/{name}/datasets", arm.datasets or [], "datasets", config)
         if arm.method == "prompt-pate" and not arm.held_out:
             yield f"tabpate/arms/{name}/held_out: PromptPATE's public records cannot be private, too; set it to true"
         if getattr(settings, "threshold", None) and settings.sigma2 is None:
             yield f"tabpate/arms/{name}/settings/sigma2: goes with `threshold`; how many are answered is not known"
+    yield from _shadow_faults(tabpate, tasks)
+
+
+def _shadow_faults(tabpate: Tabpate, tasks: dict[str, str]) -> Iterator[str]:
+    for where, sets in (("", tabpate.shadows.sets), ("poisoned/", tabpate.shadows.poisoned.sets)):
+        if sets % 8:
+            yield f"tabpate/shadows/{where}sets: {sets} is no multiple of 8: no balanced design"
+    if len(tabpate.shadows.arms) and tabpate.shadows.poisoned.sets > tabpate.shadows.sets:
+        yield "tabpate/shadows/poisoned/sets: more than tabpate/shadows/sets; they are the first ones of these"
     for name in tabpate.shadows.arms:
         if name not in tabpate.arms or tabpate.arms[name].method not in ("tabpate", "prompt-pate", "dp-tabicl"):
             yield f"tabpate/shadows/arms: {name} is no arm that releases a context without another environment"
