@@ -26,7 +26,19 @@ BASE = ["numpy", "pandas", "pyarrow", "xarray", "netcdf4"]
 PRIVACY = ["dp-accounting", "opendp", "pydantic", "pyyaml"]
 FAMILIES = {
     "data": [*BASE, "duckdb", "openml", "requests", "scipy", "scikit-learn", "huggingface_hub"],
-    "tabular": [*BASE, "torch", "tabicl", "tabpfn", "transformers", "peft", "opacus", "scikit-learn", "tqdm", *PRIVACY],
+    "tabular": [
+        *BASE,
+        "torch",
+        "tabicl",
+        "tabpfn",
+        "transformers",
+        "peft",
+        "opacus",
+        "scikit-learn",
+        "tqdm",
+        "duckdb",
+        *PRIVACY,
+    ],
     "statistics": [*BASE, "scipy", "scikit-learn", "matplotlib", "jinja2", "tqdm", *PRIVACY],
     "synth": ["dpmm", "pandas", "pyarrow", "xarray"],
 }
