@@ -27,6 +27,7 @@ class Checkout:
             symlinks=True,
         )
         shutil.copytree(PROJECT / "results/bench", folder / "results/bench")
+        (folder / ".venv-synth").symlink_to(PROJECT / ".venv-synth")
 
     def snakemake(self, *arguments: str, check: bool = True) -> str:
         """Run Snakemake on the smoke config; returns what it printed."""
