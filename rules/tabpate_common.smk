@@ -157,28 +157,50 @@ def tabpate_tasks(task):
     return [name for name in TABPATE["datasets"] if config["datasets"][name]["task"] == task]
 
 
+def tabpate_rows(dataset):
+    """Records of a table that take part."""
+    return min(filter(None, (table_size(dataset)["rows"], TABPATE["roles"]["max_records"])))
+
+
+def tabpate_bytes(rows, queries, columns, model):
+    """Memory of a forward pass, which is cut to what it may have, to a quarter as many queries as rows at the least."""
+    needed = flops.tabicl_bytes(rows, queries, columns, **model)
+    allowed = flops.tabicl_bytes(rows, max(1, rows // 4), columns, **model)
+    return min(needed, max(config["memory_mb"] * 2**20, allowed))
+
+
 def tabpate_size(dataset, shard=None):
     """Teachers' forward passes of all releases; the plan counts a raw TabICL."""
-    table = table_size(dataset)
-    model = architecture(TABPATE["models"][config["datasets"][dataset]["task"]])
+    columns, model = table_size(dataset)["columns"], architecture(
+        TABPATE["models"][config["datasets"][dataset]["task"]]
+    )
     work = most = 0
     for name, *_ in tabpate_releases(dataset, "contexts"):
         settings = TABPATE_ARMS[name]["settings"]
-        teachers = settings.get("teachers") or 1
-        rows = max(2, table["rows"] // teachers)
-        queries = settings.get("queries", 1)
-        work += teachers * flops.tabicl(rows, queries, table["columns"], **model)
-        most = max(most, flops.tabicl_bytes(rows, queries, table["columns"], **model))
-    return size(work, 0, 0, most)
+        if not settings.get("teachers"):
+            continue
+        rows, queries = max(2, tabpate_rows(dataset) // settings["teachers"]), settings["queries"]
+        work += settings["teachers"] * flops.tabicl(rows, queries, columns, **model)
+        most = max(most, tabpate_bytes(rows, queries, columns, model))
+    numbers = len(shards(len(tabpate_releases(dataset, "contexts")), TABPATE["shard"]))
+    return size(work / numbers, 0, 0, most)
 
 
 def tabpate_student_size(dataset, shard=None):
-    table = table_size(dataset)
-    model = architecture(TABPATE["models"][config["datasets"][dataset]["task"]])
+    """Students of all releases, and the model that is shown the private records."""
+    columns, model = table_size(dataset)["columns"], architecture(
+        TABPATE["models"][config["datasets"][dataset]["task"]]
+    )
     releases = sum(len(tabpate_releases(dataset, kind)) for kind in TABPATE_MAKES)
-    tested = round(table["rows"] * TABPATE["roles"]["test"])
-    work = releases * flops.tabicl(300, tested, table["columns"], **model)
-    return size(work, releases * tested, 0, flops.tabicl_bytes(table["rows"], tested, table["columns"], **model))
+    rows, tested = tabpate_rows(dataset), round(tabpate_rows(dataset) * TABPATE["roles"]["test"])
+    work = releases * (flops.tabicl(300, tested, columns, **model) + flops.tabicl(rows, 300, columns, **model))
+    return size(work, releases * tested, 0, tabpate_bytes(rows, tested, columns, model))
+
+
+def tabpate_measured_size(dataset):
+    """Cells of all answers of a table, which are judged."""
+    releases = sum(len(tabpate_releases(dataset, kind)) for kind in TABPATE_MAKES)
+    return size(0, releases * tabpate_rows(dataset))
 
 
 def tabpate_shadow_size(dataset, shard):
@@ -244,7 +266,7 @@ costs(
 costs("tabpate_answer_queries", tabpate_shards("answers"), tabpate_student_size)
 costs("tabpate_release_shadows", tabpate_shadow_shards(TABPATE["shadows"]["sets"]), tabpate_shadow_size)
 costs("tabpate_poison_shadows", tabpate_shadow_shards(TABPATE["shadows"]["poisoned"]["sets"]), tabpate_shadow_size)
-costs("tabpate_measure_utility", TABPATE["datasets"], tabpate_student_size)
+costs("tabpate_measure_utility", TABPATE["datasets"], tabpate_measured_size)
 costs("tabpate_average_datasets", [""], no_size)
-costs("tabpate_attack_students", TABPATE_ATTACKED, tabpate_student_size)
+costs("tabpate_attack_students", TABPATE_ATTACKED, tabpate_measured_size)
 costs("tabpate_audit_mechanism", [""], no_size)
