@@ -50,7 +50,8 @@ def _line(cost: Cost) -> list[str]:
 
 
 def _hours(seconds: float) -> str:
-    return f"{seconds / 3600:,.3g}" if seconds else "-"
+    hours = seconds / 3600
+    return "-" if not seconds else f"{hours:,.0f}" if hours >= 1000 else f"{hours:.3g}"
 
 
 def _time(seconds: float) -> str:
