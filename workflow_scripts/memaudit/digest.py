@@ -111,7 +111,7 @@ def imports(path: Path) -> tuple[str, ...]:
 
 def _imported_names(path: Path) -> Iterator[str]:
     package = path.relative_to(SCRIPTS).parent.parts
-    for node in ast.walk(_tree(path)):
+    for node in _run(_tree(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -119,6 +119,18 @@ def _imported_names(path: Path) -> Iterator[str]:
             module = ".".join([*base, *([node.module] if node.module else [])])
             yield module
             yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def _run(tree: ast.AST) -> Iterator[ast.AST]:
+    """All nodes but those that a type checker alone sees."""
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.If) and getattr(node.test, "id", None) == "TYPE_CHECKING":
+            todo.extend(node.orelse)
+        else:
+            yield node
+            todo.extend(ast.iter_child_nodes(node))
 
 
 def _files(name: str) -> list[Path]:
