@@ -221,8 +221,9 @@ FIGURES |= {
     },
     "attacks_inference": {
         "title": "Attribute, data-set and property inference",
-        "caption": "ROC curves on logarithmic axes with 95 % bands; the grey diagonal is guessing. The curve of the attribute is that of members; what membership adds stands in the table. Property inference judges "
-        "whole contexts, of which there are few: its curve has steps.",
+        "caption": "ROC curves on logarithmic axes with 95 % bands; the grey diagonal is guessing. The curve of "
+        "the attribute is that of members; what membership adds stands in the table. Property inference judges whole "
+        "contexts, of which there are few: its curve has steps.",
         "files": attacks_scores("inference_roc"),
         "where": {},
     },
@@ -249,7 +250,7 @@ HEADLINES["attacks"] = {
             "per": ["dataset", "poison"],
             "where": {"arm": "main", "attack": "lira poisoned", "records": "targets", "poison": "largest"},
             "values": {"auc": {"metric": "auc"}},
-            "sentence": "{dataset}: who may add {poison} mislabelled copies to the context raises that to AUC {auc}; where "
+            "sentence": "{dataset}: who may add {poison:g} mislabelled copies to the context raises that to AUC {auc}; where "
             "membership is permuted it is {auc.null:.3g}.",
         },
         {
