@@ -8,6 +8,9 @@ PUBLISH_demo := {"run": "results/demo", "command": "make demo", "tables": []}
 PUBLISH_attacks := {"run": "results/attacks", \
   "command": "snakemake --cores all attacks --configfile config/attacks.yaml", "tables": ["attacks_threat_models", \
   "attacks_perturbation", "attacks_poisoning", "attacks_thresholds", "attacks_text", "attacks_cost"]}
+PUBLISH_tabpate := {"run": "results/tabpate", \
+  "command": "snakemake --cores all tabpate --configfile config/tabpate.yaml", "tables": ["tabpate_utility", \
+  "tabpate_datasets", "tabpate_answers", "tabpate_queries", "tabpate_attack"]}
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slurm test-browser costs bench pretrain envs envs-check lock docs publish verify clean
 
@@ -63,6 +66,7 @@ bench: .venv ## time each hot path against the naive way; writes results/bench/*
 	$(call BENCH,finetune_step,{"steps": 30$(,) "context": 200$(,) "queries": 50})
 	$(call BENCH,leave_one_out,{"rows": [16$(,) 64$(,) 256]$(,) "repeats": 3})
 	$(call BENCH,attack_contexts,{"sets": 4$(,) "targets": 12$(,) "timed": 5$(,) "runs": 2})
+	$(call BENCH,ask_teachers,{"teachers": 100$(,) "queries": 5000$(,) "timed": 5$(,) "accounted": 100000})
 	$(call BENCH,evaluate_grid,{"models": 4096$(,) "records": 10000$(,) "loop_records": 200})
 	$(call BENCH,deduplicate,{"rows": 10000000$(,) "peer_rows": 1000000$(,) "scratch": "results/bench"})
 
@@ -80,7 +84,7 @@ docs: .venv ## write config/schema.json, config/README.md, docs/results.md and d
 	@PYTHONPATH=workflow_scripts $(BIN)/python -m memaudit.config.reference
 	@PYTHONPATH=workflow_scripts $(BIN)/python -m memaudit.pages
 
-publish: .venv ## take the numbers of docs/results.md from a finished run: RUN=demo (the default) or RUN=attacks
+publish: .venv ## take the numbers of docs/results.md from a finished run: RUN=demo (the default), attacks or tabpate
 	@$(BIN)/python workflow_scripts/publish_results.py --output docs/results/$(RUN).json --params '$(PUBLISH_$(RUN))'
 	@$(MAKE) --no-print-directory docs
 

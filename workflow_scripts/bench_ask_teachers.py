@@ -64,7 +64,7 @@ def main(job):
     silent = cpu_seconds(lambda: label(many, settings, Filter(float(len(many))), lambda center, sigma: center))[1]
     report["accounting"] = {"queries": len(many), "cpu_seconds": silent}
     report["ratio"] = {
-        f"package_over_ours_{name}": report[name]["seconds_per_teacher"] / report["ours"]["seconds_per_teacher"]
+        f"package_over_votes_{name}": report[name]["seconds_per_teacher"] / report["ours"]["seconds_per_teacher"]
         for name in SETTINGS
     }
     write_json(report, job.output[0])

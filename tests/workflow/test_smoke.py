@@ -25,10 +25,13 @@ TABLES += ["lira_variances", "lira_dp_audit", "lira_reliability", "lira_claims"]
 TABLES += ["data_headlines", "lira_headlines", "attacks_headlines", "attacks_claims", "attacks_threat_models"]
 TABLES += ["attacks_perturbation", "attacks_perturbation_count", "attacks_perturbation_scale", "attacks_poisoning"]
 TABLES += ["attacks_thresholds", "attacks_text", "attacks_datasets", "attacks_cost", "attacks_settings", "attacks_risk"]
-TABLES += ["attacks_inference", "attacks_mitigations"]
+TABLES += ["attacks_inference", "attacks_mitigations", "tabpate_headlines", "tabpate_claims", "tabpate_utility"]
+TABLES += ["tabpate_datasets", "tabpate_regression", "tabpate_queries", "tabpate_ablations", "tabpate_answers"]
+TABLES += ["tabpate_attack", "tabpate_audit"]
 FIGURES = ["lira_strategies", "lira_oracle", "lira_sample_fpr", "lira_roc", "lira_fpc_sigma", "lira_fpc_ratio"]
 FIGURES += ["lira_fpc_fraction", "attacks_roc", "attacks_features", "attacks_poison", "attacks_shadow_sets"]
 FIGURES += ["attacks_risk_map", "attacks_settings", "attacks_inference", "attacks_mitigations"]
+FIGURES += ["tabpate_utility", "tabpate_answers", "tabpate_queries", "tabpate_regression", "tabpate_roc"]
 FAMILIES = {
     f"memaudit.models.{name}"
     for name in [

@@ -124,13 +124,15 @@ RATIOS = {
     "all_over_forward": ("a shadow grid, over the model's forward passes in it", "at most 1.15"),
     "package_over_ours_defaults": ("Brainwash and poisoning: the packaged classifier copy by copy", "at least 10"),
     "package_over_ours_one_view": ("the same, with one view of each table", "more than 1"),
+    "package_over_votes_defaults": ("the packaged classifier, over the teachers' votes", "more than 1"),
+    "package_over_votes_one_view": ("the same, with one view of each table", "more than 1"),
     "package_over_ours_distinct": ("the packaged classifier, over probes that all differ", "at least 15"),
     "package_over_ours_manipulations": ("the packaged classifier, over manipulated probes", "at least 15"),
     "step_over_bare_loop": ("a fine-tuning step, over a bare loop", "at most 1.2"),
     "branch_loop_over_ours": ("leave-one-out: the model asked context by context, over ours", "more than 1"),
     "packaged_loop_over_ours": ("leave-one-out: the packaged classifier, over ours", "more than 1"),
 }
-ENGINE = ("query_shadows", "probe_contexts", "finetune_step", "attack_contexts")  # those that have been run are shown
+ENGINE = ("query_shadows", "probe_contexts", "finetune_step", "attack_contexts", "ask_teachers")  # those that have been run are shown
 SLOPES = ("slopes", "arithmetic")  # as measured, and as the formula has it
 BENCHES = "results/bench"
 FIGURE = PROJECT / "docs/performance_scaling.svg"
