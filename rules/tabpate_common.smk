@@ -112,10 +112,16 @@ def tabpate_params(kind):
 
 
 def tabpate_pairs(kind):
-    """Arm and epsilon of the students that are attacked; without privacy there is no epsilon."""
+    """Arm and epsilon of the students that are attacked; without privacy there is no epsilon.
+
+    Brainwash has the whole mechanism run anew for every copy: those that release a context, at its own epsilons.
+    """
     shadows = TABPATE["shadows"]
-    epsilons = shadows["poisoned"]["epsilons"] if kind == "poisoned" else shadows["epsilons"]
-    return [["non_private", None], *([arm, epsilon] for arm in shadows["arms"] for epsilon in epsilons)]
+    epsilons, arms = shadows["epsilons"], shadows["arms"]
+    if kind == "poisoned":
+        epsilons = shadows["poisoned"]["epsilons"]
+        arms = [name for name in arms if TABPATE["arms"][name]["method"] not in ("query-time", "dp-sgd")]
+    return [["non_private", None], *([arm, epsilon] for arm in arms for epsilon in epsilons)]
 
 
 def tabpate_shadow_files(folder, *keys):

@@ -18,8 +18,8 @@ from memaudit.job import run
 from memaudit.models.batching import MEMORY
 from memaudit.models.load import device, load
 from memaudit.privacy.accounting import Budget
-from memaudit.privacy.arms import NO_LEDGER, answered
-from memaudit.privacy.network import Settings, train
+from memaudit.privacy.answers import answered
+from memaudit.privacy.arms import NO_LEDGER
 from memaudit.private_tables import open_table
 from memaudit.scratch import resumable
 from memaudit.steps import steps
@@ -59,16 +59,9 @@ def _answers(table, at, ask, wanted) -> np.ndarray:
     entry, budget = wanted.arms[arm], Budget(epsilon, wanted.delta)
     role = table.roles(wanted.roles, wanted.seed, repeat)
     private, tested = table.private(role, entry["held_out"]), table.tested(role)
-    if entry["method"] == "dp-sgd":
-        # The seed is of the first weights alone.
-        seed = seeds.integer(wanted.seed, "tabpate", table.public.dataset, arm, epsilon, repeat)
-        settings = Settings(**entry["settings"])
-        network = train(private.x, private.y, private.units, private.public, budget, settings, seed)
-        found = network.predict(table.x[tested])
-    else:
-        found = answered(entry, private, budget, table.x[tested], ask)
-        if table.classes:
-            found = np.where(found[:, None] == np.arange(table.classes), 0.0, -np.inf)
+    # The seed is of a network's first weights alone.
+    seed = seeds.integer(wanted.seed, "tabpate", table.public.dataset, arm, epsilon, repeat)
+    found = answered(entry, private, budget, table.x[tested], ask, seed)
     answers = np.full((len(table.x), *found.shape[1:]), np.nan, dtype=np.float32)
     answers[tested] = found
     return answers

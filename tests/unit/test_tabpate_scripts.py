@@ -388,6 +388,18 @@ def test_a_student_that_rests_on_no_record_is_a_coin(world, monkeypatch):
     assert only(found, metric="epsilon lower bound")["estimate"] == 0
 
 
+def test_methods_that_answer_themselves_are_attacked_too(world):
+    """Query-Time says a label for each record; a network of DP-SGD is trained anew on each set."""
+    asked = {"method": "query-time", "held_out": False, "settings": {"teachers": 4}}
+    trained = {"method": "dp-sgd", "held_out": False, "settings": {"steps": 2}}
+    both = {"arms": {"asked": asked, "trained": trained}, "pairs": [["asked", 1.0], ["trained", 1.0]]}
+    grid = shadows(world, sets=8, shard=8, **both)
+    said, network = (grid.logits.values[grid.arm.values == arm] for arm in ("asked", "trained"))
+    assert (np.isfinite(said).sum(-1) == 1).all()
+    assert np.isfinite(network).all()
+    assert len({one.tobytes() for one in network}) == 8
+
+
 def halved(grid, folder, part):
     path = folder / f"half-{part}.nc"
     write_grid(grid.isel(release=slice(part * 24, (part + 1) * 24)), path)

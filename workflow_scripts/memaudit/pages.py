@@ -132,7 +132,8 @@ RATIOS = {
     "branch_loop_over_ours": ("leave-one-out: the model asked context by context, over ours", "more than 1"),
     "packaged_loop_over_ours": ("leave-one-out: the packaged classifier, over ours", "more than 1"),
 }
-ENGINE = ("query_shadows", "probe_contexts", "finetune_step", "attack_contexts", "ask_teachers")  # those that have been run are shown
+# Those that have been run are shown.
+ENGINE = ("query_shadows", "probe_contexts", "finetune_step", "attack_contexts", "ask_teachers")
 SLOPES = ("slopes", "arithmetic")  # as measured, and as the formula has it
 BENCHES = "results/bench"
 FIGURE = PROJECT / "docs/performance_scaling.svg"

@@ -18,7 +18,8 @@ from memaudit.data import designs
 from memaudit.data.roles import PRIVATE
 from memaudit.errors import AuditError
 from memaudit.privacy.accounting import Budget
-from memaudit.privacy.arms import NO_LEDGER, Private, released
+from memaudit.privacy.answers import answered
+from memaudit.privacy.arms import CONTEXTS, NO_LEDGER, Private, released
 from memaudit.privacy.tabpate import Ask, Numbers, Targets
 from memaudit.private_tables import Table
 
@@ -56,10 +57,14 @@ class Shadows:
     def answers(
         self, arm: str, epsilon: float | None, private: Private, queries: Numbers, ask: Ask
     ) -> NDArray[np.float32]:
-        """Logits (query, class) of the student that is shown what the whole mechanism releases.
+        """Logits (query, class) of the student that is shown what the whole mechanism releases, or its own answers.
 
-        A context of one class, or none, makes a student that says this class, or the first one.
+        A context of one class, or none, makes a student that says this class, or the first one. A method that answers
+        queries at a price has one budget for all of them.
         """
+        if arm != NON_PRIVATE and self.arms[arm]["method"] not in CONTEXTS:
+            seed = seeds.integer(self.seed, "tabpate", self.table.public.dataset, "shadow answers", arm)
+            return answered(self.arms[arm], private, Budget(epsilon, self.delta), queries, ask, seed).astype(np.float32)
         x, y = self._context(arm, epsilon, private, ask)
         if len(np.unique(y)) > 1:
             return ask([(x.astype(np.float32), y.astype(np.int64))], queries)[0]

@@ -131,7 +131,7 @@ class Shadows(Section):
     """Attacks on released students: each shadow set is half of the private records and runs the whole mechanism."""
 
     datasets: list[Name] = Field(description="those of tabpate/datasets whose students are attacked")
-    arms: list[Name] = Field(description="arms whose students are attacked, beside the model without privacy")
+    arms: list[Name] = Field(description="arms that are attacked, beside the model without privacy; not AIM and MST")
     epsilons: list[Positive] = Field(min_length=1, description="epsilons that are attacked")
     sets: Annotated[int, Field(ge=16)] = Field(description="shadow sets of each arm and epsilon")
     shard: Count = Field(description="shadow sets per job")
@@ -233,8 +233,8 @@ def _shadow_faults(tabpate: Tabpate, tasks: dict[str, str]) -> Iterator[str]:
     if len(tabpate.shadows.arms) and tabpate.shadows.poisoned.sets > tabpate.shadows.sets:
         yield "tabpate/shadows/poisoned/sets: more than tabpate/shadows/sets; they are the first ones of these"
     for name in tabpate.shadows.arms:
-        if name not in tabpate.arms or tabpate.arms[name].method not in ("tabpate", "prompt-pate", "dp-tabicl"):
-            yield f"tabpate/shadows/arms: {name} is no arm that releases a context without another environment"
+        if name not in tabpate.arms or tabpate.arms[name].method in ("aim", "mst"):
+            yield f"tabpate/shadows/arms: {name} is no arm, or one whose synthesizer needs an environment of its own"
     for name in tabpate.shadows.datasets:
         if tasks.get(name) == "regression":
             yield f"tabpate/shadows/datasets: {name} has a number target; students are attacked by their classes"
