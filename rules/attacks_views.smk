@@ -26,7 +26,7 @@ STUDIES["attacks"] = {
         "attacks/active/most",
         "attacks/inference/trials",
     ],
-    "facts": models_facts(ATTACKS_MODELS),
+    "facts": [models_facts(ATTACKS_MODELS)],
 }
 ATTACKS_METRICS = ["auc", *(f"tpr@{fpr:g}" for fpr in ATTACKS["fpr"])]
 ATTACKS_THREATS = ["perturbation", "lira", "brainwash", "lira poisoned"]

@@ -1,7 +1,7 @@
 """Helpers and registries that every rules file may use; no rule stands here."""
 
 # What each study gives to readers, registered in its rules; the report and the terminal know no study but these.
-# A study: title, question, paper, config keys that are its thresholds; facts, a table of its own. A table: title,
+# A study: title, question, paper, config keys that are its thresholds; facts, tables of its own. A table: title,
 # caption, files, its layout (keys of lines and columns, values of other keys). A figure: title, caption, files, values
 # of keys that it shows. Claims: all files that they rest on. Headlines: files, and the sentences
 # (memaudit/evaluation/headlines.py).

@@ -9,13 +9,15 @@ STUDIES["data"] = {
     "question": "Are the tables clean and the splits fair?",
     "paper": None,
     "thresholds": [f"datasets/<name>/limits/{limit}" for limit in ("tvd", "ks", "wasserstein", "p_value")],
-    "facts": {
-        "title": "Data sets of this run",
-        "caption": "Where each table comes from, what is predicted, and under which licence it may be used; the last "
-        "column says what to know before its numbers are used.",
-        "columns": ["data set", "task", "source", "rows in the catalogue", "licence", "take care"],
-        "rows": [data_facts(dataset) for dataset in DATA["datasets"]],
-    },
+    "facts": [
+        {
+            "title": "Data sets of this run",
+            "caption": "Where each table comes from, what is predicted, and under which licence it may be used; the last "
+            "column says what to know before its numbers are used.",
+            "columns": ["data set", "task", "source", "rows in the catalogue", "licence", "take care"],
+            "rows": [data_facts(dataset) for dataset in DATA["datasets"]],
+        }
+    ],
 }
 TABLES |= {
     "data_dedup": {

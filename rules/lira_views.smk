@@ -21,7 +21,7 @@ STUDIES["lira"] = {
         "lira/rmia/gamma",
         "lira/rmia/offline_a",
     ],
-    "facts": models_facts([LIRA["model"]]),
+    "facts": [models_facts([LIRA["model"]])],
 }
 TABLES |= {
     "lira_strategies": {

@@ -79,14 +79,16 @@ STUDIES["tabpate"] = {
         "tabpate/shadows/permutations",
         "tabpate/audit",
     ],
-    "facts": {
-        "title": "Defences of this run",
-        "caption": "What each arm needs and releases, and what its budget is spent on; compare arms of one method by their "
-        "settings. Arms whose names end in shared have the records that PromptPATE has, without those that are public for "
-        f"it. {TABPATE_LEDGER} Table 11 of the paper.",
-        "columns": ["arm", "method", "public data", "releases", "privacy is spent on", "settings"],
-        "rows": [tabpate_defense(name, arm) for name, arm in TABPATE["arms"].items()],
-    },
+    "facts": [
+        {
+            "title": "Defences of this run",
+            "caption": "What each arm needs and releases, and what its budget is spent on; compare arms of one method by their "
+            "settings. Arms whose names end in shared have the records that PromptPATE has, without those that are public for "
+            f"it. {TABPATE_LEDGER} Table 11 of the paper.",
+            "columns": ["arm", "method", "public data", "releases", "privacy is spent on", "settings"],
+            "rows": [tabpate_defense(name, arm) for name, arm in TABPATE["arms"].items()],
+        }
+    ],
 }
 TABLES |= {
     "tabpate_utility": {

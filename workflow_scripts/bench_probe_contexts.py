@@ -1,15 +1,19 @@
 """CPU time of thousands of tiny contexts asked together, beside the packaged classifier called for each.
 
 python workflow_scripts/bench_probe_contexts.py --output results/bench/probe_contexts.json \
-    --params '{"queries": 100, "manipulations": 48, "features": 8, "sample": 300, "runs": 3}'
+    --params '{"queries": 100, "features": 8, "sample": 300, "runs": 3, "manipulations":
+               [{"name": "uniform_2", "category": "uniform_scaling", "steps": [{"uniform": 2}]}]}'
 
-Two sets of multiple-choice questions of one query each, as memorisation probes ask them (iclmem, Section 4.2): near
-copies of the query's row, each with a candidate for its label.
-`distinct`: no two contexts are equal; 2 to 10 rows, 2 to 5 candidates.
-`manipulations`: two candidates, and the 48 changes of Table 7 as far as they turn on labels, counts and columns: copies
-of a candidate's row are copies, so some changes make one context, which is asked once. 2 to 20 rows.
+`manipulations` is the list of that name in the config of iclmem: all 48 are timed by `make bench`. Multiple-choice
+questions of one query each, as memorisation probes ask them (iclmem, Section 4.2):
+
+`distinct`: no two contexts are equal; near copies of a row, 2 to 10 of them, with 2 to 5 candidates; as many as the
+queries have manipulations. Contexts are built beforehand.
+`manipulations`: the probe itself, from records to signals, with two candidates; `manipulations_of_5` with five. What
+makes one context of a query is asked once.
 The package: one `TabICLClassifier` of the same weights with one view, no scaling methods, no shuffles and fp32; its
-weights are read once. A random sample of the contexts is timed, and the rest is taken to cost the same on average.
+weights are read once. It refuses a table of exact copies, so it is given near ones. A random sample of the contexts is
+timed, and the rest is taken to cost the same on average.
 """
 
 import time
@@ -20,6 +24,8 @@ import numpy as np
 import torch
 from tabicl import TabICLClassifier
 
+from memaudit.attacks.manipulate import parsed
+from memaudit.attacks.multiple_choice import Reference, probe, questions_of
 from memaudit.io import write_json
 from memaudit.job import run
 from memaudit.models.batching import TABLES, Question, answer
@@ -29,22 +35,25 @@ from memaudit.seeds import generator
 WEIGHTS = Path(__file__).resolve().parents[1] / "resources/tabicl-small/tabicl-small.ckpt"
 CARD = {"task": "classification", "version": None, "options": {"clip": 6.0}}
 NEAR = 1e-3  # deviation of a near copy from its row: the package refuses a table of exact copies
+CANDIDATES = {"manipulations": 2, "manipulations_of_5": 5}
 
 
 def main(job):
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
     params = job.params
+    suite = parsed(params.manipulations)
     model = TabICLBranch.of_file(WEIGHTS, CARD, "cpu")
     report = {"features": params.features, "deviation_of_copies": NEAR, "tables_per_pass": TABLES, "runs": params.runs}
     report["versions"] = {name: version(name) for name in ("tabicl", "torch", "numpy", "scikit-learn")}
     rng = generator(0, "bench", "probe")
-    sets = {
-        "distinct": distinct(params.queries * params.manipulations, params.features, rng),
-        "manipulations": manipulated(params.queries, params.manipulations, params.features, rng),
-    }
-    for name, questions in sets.items():
-        report[name] = compared(model, questions, params.sample, params.runs, rng)
+    contexts = distinct(params.queries * len(suite), params.features, rng)
+    sets = {"distinct": (contexts, lambda: answer(model, contexts))}
+    rows = torch.from_numpy(rng.normal(size=(params.queries, params.features)).astype(np.float32))
+    for name, candidates in CANDIDATES.items():
+        sets[name] = probed(model, rows, candidates, suite)
+    for name, (questions, work) in sets.items():
+        report[name] = compared(questions, work, params.sample, params.runs, rng)
         print(name, report[name])
     report["ratio"] = {f"package_over_ours_{name}": report[name]["package_over_ours"] for name in sets}
     write_json(report, job.output[0])
@@ -61,57 +70,33 @@ def some_labels(rng):
 
 
 def near_copies(row, labels, rng):
-    return question(row, row + NEAR * rng.normal(size=(len(labels), len(row))), labels)
-
-
-def question(row, context, labels):
+    context = row + NEAR * rng.normal(size=(len(labels), len(row)))
     context, row = (torch.from_numpy(part.astype(np.float32)) for part in (context, row[None]))
     return Question(context, torch.from_numpy(np.asarray(labels, dtype=np.int64)), row)
 
 
-def manipulated(queries, most, features, rng):
-    """Contexts of two candidates, 1 being the true one, under the changes of Table 7."""
-    questions = []
-    for _ in range(queries):
-        row = rng.normal(size=features)
-        copies = row + NEAR * rng.normal(size=(2, features))
-        noise = rng.normal(size=(20, 2))
-        for labels, columns in changes(rng)[:most]:
-            x, asked = copies[labels], row
-            if columns < 0:
-                x, asked = x[:, :columns], row[:columns]
-            elif columns > 0:
-                x, asked = np.c_[x, noise[: len(x), :columns]], np.r_[row, noise[-1, :columns]]
-            questions.append(question(asked, x, labels))
-    return questions
+def probed(model, rows, candidates, suite):
+    """The questions that a probe asks about the rows, and the probe itself."""
+    labels, known = np.arange(len(rows)) % candidates, np.arange(candidates)
+    reference = Reference(rows, torch.from_numpy(labels))
+
+    def rngs():
+        return [generator(0, "bench", "probe", candidates, query) for query in range(len(rows))]
+
+    cells = model.scale(rows, reference.x)
+    questions = [
+        question
+        for row, label, rng in zip(cells, labels, rngs(), strict=True)
+        for question in questions_of(row, label, known, suite, rng, orderless=True)
+    ]
+    return questions, lambda: probe(model, rows, labels, known, suite, reference=reference, rngs=rngs())
 
 
-def changes(rng):
-    """Of one query: labels of the context's rows, in order, and columns added or (negative) dropped; 48 of them."""
-
-    def counts(false, true):
-        return [0] * false + [1] * true
-
-    def shuffled(labels):
-        return list(rng.permutation(labels))
-
-    made = [([0, 1], 0), (shuffled([0, 1]), 0), ([1, 0], 0), ([0, 1], 0)]
-    made += [([0, 1], -2), ([0, 1], 1), ([0, 1], 2)]
-    made += [(counts(k, k), 0) for k in (2, 5, 10)]
-    made += [(counts(*rng.integers(1, k + 1, 2)), 0) for k in (2, 5, 10)]
-    made += [(counts(1, k), 0) for k in (2, 3, 5)]
-    made += [(counts(k, 1), 0) for k in (2, 3, 5) for _ in range(3)]
-    made += [(counts(*pair), 0) for pair in ((2, 2), (2, 3), (3, 2), (3, 3), (3, 5), (5, 3), (5, 5))]
-    skews = [(2, 2), (5, 5), (1, 2), (1, 5), (2, 1), (5, 1), tuple(rng.integers(1, 6, 2))]
-    made += [(shuffled(counts(*pair)), 0) for pair in skews] + [([1, 0], -2), (shuffled([0, 1]), -2)]
-    return made + [(shuffled(counts(*pair)), -2) for pair in skews]
-
-
-def compared(model, questions, sample, runs, rng):
+def compared(questions, work, sample, runs, rng):
     sizes = [len(question.context_x) for question in questions]
-    answer(model, questions[:200])
-    ours = np.median([cpu_seconds(lambda: answer(model, questions)) for _ in range(runs)]) / len(questions)
-    asked = [questions[at] for at in rng.choice(len(questions), min(sample, len(questions)), replace=False)]
+    ours = np.median([cpu_seconds(work) for _ in range(runs + 1)][1:]) / len(questions)
+    chosen = [questions[at] for at in rng.choice(len(questions), min(sample, len(questions)), replace=False)]
+    asked = [near_copies(one.query_x[0].numpy(), one.context_y, rng) for one in chosen]
     package = np.median([packaged(asked) for _ in range(runs)]) / len(asked)
     return {
         "contexts": len(questions),

@@ -12,9 +12,9 @@ import pandas as pd
 from memaudit import tidy
 from memaudit.io import read_table
 from memaudit.job import run
-from memaudit.plotting import attacks, lira, style, tabpate
+from memaudit.plotting import attacks, iclmem, lira, style, tabpate
 
-STUDIES = {"lira": lira, "attacks": attacks, "tabpate": tabpate}
+STUDIES = {"lira": lira, "attacks": attacks, "tabpate": tabpate, "iclmem": iclmem}
 
 
 def main(job):

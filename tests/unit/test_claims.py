@@ -27,6 +27,9 @@ KEYS = {
     *("source", "arm", "model", "records", "threat", "attack", "poison", "ablation", "value"),
     # of the study of private in-context learning
     *("task", "approach", "epsilon", "noise"),
+    # of the study of fine-tuned in-context models
+    *("by", "category", "check", "context", "epoch", "labels", "learning_rate", "of", "outcome", "peak", "queries"),
+    *("regime", "rule", "runs", "signal", "stage"),
 }
 
 

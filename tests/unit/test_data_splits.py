@@ -46,7 +46,7 @@ def test_a_split_has_the_asked_sizes_and_is_alike_on_both_sides(classes, setting
     assert split["id"].is_unique
     inside, outside = (records["target"][sides(records, split) == side] for side in (MEMBERS, NONMEMBERS))
     if classes is None:
-        facts = checks._compare_numbers(inside.to_numpy(), outside.to_numpy())
+        facts = checks.compare_numbers(inside.to_numpy(), outside.to_numpy())
         assert facts["ks"] < 0.05
     else:
         difference = inside.value_counts(normalize=True) - outside.value_counts(normalize=True)

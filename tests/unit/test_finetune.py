@@ -11,7 +11,7 @@ from tabicl._model.tabicl import TabICL
 from torch import nn
 
 from memaudit.errors import AuditError
-from memaudit.models import delta
+from memaudit.models import delta, finetune
 from memaudit.models.finetune import Run, Settings, Task, draw_pair, merged, restore
 from memaudit.models.lora import Adapter, adapt, merge, targets
 from memaudit.models.tabicl import TabICLBranch
@@ -193,6 +193,34 @@ def test_uniform_context_has_equally_many_rows_of_each_class_as_far_as_they_reac
     assert rare == 4 - (labels[pair.query] == 2).sum()
     assert abs(common - second) <= 1
     assert (np.diff(pair.context) < 0).any()  # the classes do not stand in turn
+
+
+def test_pairs_and_states_of_runs_that_name_no_asked_records_are_those_of_before():
+    """Numbers of the code that knew no `asked`: a state that it left goes on."""
+    pair = draw_pair(np.arange(100, 120), 8, 5, np.random.default_rng(0), np.arange(20) % 3)
+    assert pair.query.tolist() == [104, 119, 106, 102, 113]
+    assert pair.context.tolist() == [111, 108, 100, 110, 107, 112, 116, 103]
+    table = Task(torch.arange(6.0).reshape(3, 2), torch.arange(3), np.arange(3))
+    assert finetune._hash({"wine": table}) == "5b09632af9e7768a17deaeea6a637fe087308613588575ceb132288ac9721908"
+    assert finetune._hash({"wine": replace(table, asked=np.arange(1))}) != finetune._hash({"wine": table})
+
+
+@pytest.mark.parametrize("pairs", ["fixed", "random"])
+def test_queries_are_drawn_from_the_asked_records_and_contexts_from_the_others(pairs, tmp_path):
+    asked = np.array([12, 17, 33, 41, 58])
+    tasks = {"wine": replace(TASKS["wine"], asked=asked)}
+    run = trained(replace(SETTINGS, pairs=pairs, epochs=6), tmp_path, tasks=tasks)
+    for entry in run.log():
+        assert set(entry["query"][0]) == set(asked)
+        assert not set(entry["context"][0]) & set(asked)
+    few = trained(replace(SETTINGS, pairs="random", queries=3, epochs=6), tmp_path / "few", tasks=tasks)
+    assert {record for entry in few.log() for record in entry["query"][0]} == set(asked)
+
+
+def test_an_asked_record_whose_class_no_context_has_is_refused_not_replaced(tmp_path):
+    labels = np.array([0, 0, 0, 0, 1, 1])
+    with pytest.raises(AuditError, match="classes that the context has"):
+        draw_pair(np.arange(6), 2, 2, np.random.default_rng(0), labels, asked=np.array([4, 5]))
 
 
 @pytest.mark.parametrize("seed", range(5))

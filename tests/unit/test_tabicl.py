@@ -1,6 +1,7 @@
 """TabICL in raw mode: the package's own answers, in batches, every query as if it were alone."""
 
 import json
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
@@ -323,6 +324,83 @@ def test_the_shipped_model_reads_what_it_was_trained_on(project, tmp_path):
         ours = branch.logits(context_x, context_y, query_x)
     assert ours[..., :3].std(1).min() > 0.01
     torch.testing.assert_close(ours[..., :3], theirs[..., :3], atol=1e-5, rtol=0)
+
+
+@pytest.fixture(params=[None, 6.0])
+def scaling(request, branch):
+    """A branch with the package's scaling, and with our own."""
+    branch.clip = request.param
+    return branch
+
+
+@torch.no_grad()
+def test_the_order_of_the_context_changes_no_answer(branch):
+    assert branch.orderless
+    context_x, context_y, query_x = tables(branch.task)
+    order = torch.randperm(ROWS, generator=torch.Generator().manual_seed(1))
+    expected = comparable(branch, branch.forward(context_x, context_y, query_x))
+    found = comparable(branch, branch.forward(context_x[:, order], context_y[:, order], query_x))
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=0)
+    other = comparable(branch, branch.forward(context_x, context_y[:, order], query_x))
+    assert (other - expected).abs().max() > 1e-3
+
+
+@torch.no_grad()
+def test_scaled_by_its_context_beforehand_a_table_is_answered_as_ever(scaling):
+    """With a constant column, then missing cells, codes and outliers."""
+    network = scaling.without_scaling()
+    for table in range(3):
+        context_x, context_y, query_x = (part[table : table + 1] for part in tables(scaling.task))
+        cells = [scaling.scale(x[0], context_x[0])[None] for x in (context_x, query_x)]
+        found = network.forward(cells[0], context_y, cells[1])
+        expected = scaling.forward(context_x, context_y, query_x)
+        torch.testing.assert_close(found, expected, atol=1e-5, rtol=0)
+
+
+def copies(task, rows=4):
+    """Contexts of copies of one row each, and the row as query."""
+    reference, y, query_x = tables(task)
+    rows_x = query_x[0, :3, None].expand(-1, rows, -1)
+    y = torch.arange(rows).expand(3, -1) % 3
+    return reference[0], rows_x, y if task == "classification" else y.float(), rows_x[:, :1]
+
+
+@torch.no_grad()
+def test_copies_of_a_row_are_seen_without_scaling_alone(scaling):
+    reference, context_x, context_y, query_x = copies(scaling.task)
+    plain = comparable(scaling, scaling.forward(context_x, context_y, query_x))
+    torch.testing.assert_close(plain, plain[:1].expand_as(plain), atol=1e-6, rtol=0)
+    cells = scaling.scale(query_x[:, 0], reference)[:, None]
+    said = scaling.without_scaling().forward(cells.expand(-1, 4, -1), context_y, cells)
+    assert comparable(scaling, said).std(0).max() > 1e-2
+
+
+@torch.no_grad()
+def test_without_scaling_the_module_reads_the_cells_as_they_are(scaling):
+    """Also standard normal columns that were added, and those that are constant in the context."""
+    _, context_x, context_y, query_x = copies(scaling.task)
+    seen = []
+    hook = scaling.module.register_forward_pre_hook(lambda _, arguments: seen.append(arguments[0]))
+    network = scaling.without_scaling()
+    network.forward(context_x, context_y, query_x)
+    hook.remove()
+    torch.testing.assert_close(seen[0], torch.cat([context_x, query_x], 1), atol=0, rtol=0, equal_nan=True)
+
+
+def test_without_scaling_a_network_has_the_same_weights(classifier):
+    tuned = deepcopy(classifier)
+    network, other = classifier.without_scaling(), tuned.without_scaling()
+    context_x, context_y, query_x = tables("classification")
+    batch = context_x[..., :2], context_y, query_x[..., :2]
+    before, expected = network.logits(*batch), other.logits(*batch)
+    with torch.no_grad():
+        for weight in classifier.module.parameters():
+            weight.mul_(1.1)
+    assert (network.logits(*batch) - before)[..., :3].abs().max() > 1e-3
+    torch.testing.assert_close(other.logits(*batch), expected, atol=0, rtol=0)
+    assert classifier.scales
+    classifier.module.load_state_dict(tuned.module.state_dict())
+    torch.testing.assert_close(network.logits(*batch), expected)
 
 
 def refusal(folder, **facts):

@@ -295,6 +295,72 @@ def test_a_context_without_a_column_that_varies_is_refused(models, task):
         model.forward(context_x, context_y, query_x)
 
 
+@every
+def test_the_order_of_the_context_changes_no_answer(models, version, task):
+    model = models[version, task][1]
+    assert model.orderless
+    context_x, context_y, query_x = tables(task)
+    order = torch.tensor([3, 1, 7, 0, 2, 6, 5, 4])
+    expected = ours(model, context_x, context_y, query_x)
+    found = ours(model, context_x[:, order], context_y[:, order], query_x)
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=0)
+    assert difference(ours(model, context_x, context_y[:, order], query_x), expected) > 1e-3
+
+
+probed = pytest.mark.parametrize(("version", "task"), [(version, task) for version in ("v3", "v3.5") for task in TASKS])
+
+
+@probed
+def test_scaled_by_its_context_beforehand_a_table_is_answered_as_ever(models, version, task):
+    """With constant columns, which go, and missing cells, which stay marked."""
+    model = models[version, task][1]
+    network = model.without_scaling()
+    for table in range(2):
+        context_x, context_y, query_x = (part[table : table + 1] for part in tables(task))
+        cells = [model.scale(x[0], context_x[0])[None] for x in (context_x, query_x)]
+        found = ours(network, cells[0], context_y, cells[1])
+        torch.testing.assert_close(found, ours(model, context_x, context_y, query_x), atol=1e-5, rtol=0)
+        again = [network.scale(x[0], context_x[0])[None] for x in (context_x, query_x)]
+        torch.testing.assert_close(again, cells, equal_nan=True)
+
+
+@probed
+def test_copies_of_a_row_are_seen_without_scaling_alone(models, version, task):
+    model = models[version, task][1]
+    reference, _, query_x = tables(task, 1)
+    context_y = torch.arange(3).expand(3, -1) * (1 if task == "classification" else 1.5)
+    with pytest.raises(AuditError, match="every column is constant"):
+        model.forward(query_x[0, :, None].expand(-1, 3, -1), context_y, query_x[0, :, None])
+    cells = model.scale(query_x[0], reference[0])[:, None]
+    answers = ours(model.without_scaling(), cells.expand(-1, 3, -1), context_y, cells)
+    assert answers.std(0).max() > 3e-3
+
+
+@probed
+def test_without_scaling_a_network_has_the_same_weights(models, version, task):
+    model = deepcopy(models[version, task][1])
+    tuned = deepcopy(model)
+    network, other = model.without_scaling(), tuned.without_scaling()
+    context_x, context_y, query_x = tables(task)
+    before, plain = ours(network, context_x, context_y, query_x), ours(model, context_x, context_y, query_x)
+    assert difference(before, plain) > 1e-3
+    with torch.no_grad():
+        for weight in model.module.parameters():
+            weight.mul_(1.1)
+    assert difference(ours(network, context_x, context_y, query_x), before) > 1e-3
+    torch.testing.assert_close(ours(other, context_x, context_y, query_x), before, atol=0, rtol=0)
+    model.module.load_state_dict(tuned.module.state_dict())
+    torch.testing.assert_close(ours(network, context_x, context_y, query_x), before)
+    torch.testing.assert_close(ours(model, context_x, context_y, query_x), plain)
+
+
+@pytest.mark.parametrize("version", COUPLED)
+def test_a_version_that_removes_constant_columns_is_not_asked_without_scaling(models, version):
+    with pytest.raises(AuditError, match=f"TabPFN {version} cannot be asked without its scaling") as caught:
+        models[version, "classification"][1].without_scaling()
+    assert "\n" not in str(caught.value)
+
+
 def test_too_many_classes_are_refused(models):
     context_x, _, query_x = tables("classification", 1, rows=11)
     with pytest.raises(AuditError, match="a context of 11 classes: this TabPFN knows 10"):

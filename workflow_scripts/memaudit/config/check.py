@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 from pydantic import BaseModel, ValidationError
 
 from memaudit.config.attacks import attacks_faults
+from memaudit.config.iclmem import iclmem_faults
 from memaudit.config.lira import lira_faults
 from memaudit.config.names import CATALOGUES, hint, unknown
 from memaudit.config.release import release_faults
@@ -87,6 +88,7 @@ def _contradictions(config: Config) -> Iterator[str]:
     yield from lira_faults(config)
     yield from attacks_faults(config)
     yield from tabpate_faults(config)
+    yield from iclmem_faults(config)
     yield from release_faults(config)
 
 

@@ -6,6 +6,7 @@ from pydantic import Field, StringConstraints
 
 from memaudit.config.attacks import Attacks
 from memaudit.config.fields import Count, Fraction, ImportPath, Name, Repo, Section, Sha256
+from memaudit.config.iclmem import Iclmem
 from memaudit.config.lira import Lira
 from memaudit.config.release import Release
 from memaudit.config.tabpate import Tabpate
@@ -163,6 +164,7 @@ class Config(Section):
     lira: Lira
     attacks: Attacks
     tabpate: Tabpate
+    iclmem: Iclmem
     pretrain: Pretrain
     plan: Plan
     release: Release | None = Field(None, description="a private context of a table of your own; null: none")

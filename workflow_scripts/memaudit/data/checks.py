@@ -45,9 +45,9 @@ def check_split(
         connection.execute(f"CREATE VIEW sided AS SELECT * FROM read_parquet({literal(records)}) JOIN split USING (id)")
         facts = _shared(connection, schema)
         if schema["task"] == "classification":
-            facts |= _compare_classes(connection)
+            facts |= compare_classes(*_class_counts(connection))
         else:
-            facts |= _compare_numbers(*(_targets(connection, side) for side in ("=", "<>")))
+            facts |= compare_numbers(*(_targets(connection, side) for side in ("=", "<>")))
         sample = _sample(connection, read_table(split, columns=["id"])["id"], rng)
     n = facts["members"] + facts["nonmembers"]
     rows = [tidy.row("data", setting, name, value, unit=UNITS.get(name, "count"), n=n) for name, value in facts.items()]
@@ -136,17 +136,14 @@ def _shared(connection: DuckDBPyConnection, schema: Mapping[str, Any]) -> dict[s
     }
 
 
-def _compare_classes(connection: DuckDBPyConnection) -> dict[str, float]:
-    counts = connection.execute(
-        f"SELECT count(*) FILTER (side = '{MEMBERS}') AS inside, count(*) FILTER (side <> '{MEMBERS}') AS outside "
-        "FROM sided GROUP BY target"
-    ).df()
-    inside, outside = counts["inside"].to_numpy(), counts["outside"].to_numpy()
+def compare_classes(inside: NDArray[np.integer], outside: NDArray[np.integer]) -> dict[str, float]:
+    """Records of either side and total variation distance `tvd`, from how many of each class there are (class,)."""
     distance = float(np.abs(inside / inside.sum() - outside / outside.sum()).sum() / 2)
     return {"members": int(inside.sum()), "nonmembers": int(outside.sum()), "tvd": distance}
 
 
-def _compare_numbers(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> dict[str, float]:
+def compare_numbers(inside: NDArray[np.float64], outside: NDArray[np.float64]) -> dict[str, float]:
+    """Records of either side, `ks` and its p-value `ks_p`, and `wasserstein` in standard deviations of all targets."""
     test = stats.ks_2samp(inside, outside)
     scale = np.concatenate([inside, outside]).std()
     return {
@@ -156,6 +153,14 @@ def _compare_numbers(inside: NDArray[np.float64], outside: NDArray[np.float64]) 
         "ks_p": float(test.pvalue),
         "wasserstein": float(stats.wasserstein_distance(inside, outside) / scale),
     }
+
+
+def _class_counts(connection: DuckDBPyConnection) -> list[NDArray[np.int64]]:
+    counts = connection.execute(
+        f"SELECT count(*) FILTER (side = '{MEMBERS}') AS inside, count(*) FILTER (side <> '{MEMBERS}') AS outside "
+        "FROM sided GROUP BY target"
+    ).df()
+    return [counts[side].to_numpy() for side in ("inside", "outside")]
 
 
 def _targets(connection: DuckDBPyConnection, side: str) -> NDArray[np.float64]:

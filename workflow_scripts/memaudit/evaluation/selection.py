@@ -58,7 +58,7 @@ def _matches(column: pd.Series, wanted: Wanted) -> pd.Series:
         return column.between(wanted.at_least, wanted.at_most)
     if isinstance(wanted, str) and wanted in POSITION:
         present = sorted(column.dropna().unique())
-        return column == (present[POSITION[wanted]] if len(present) >= -POSITION[wanted] else np.nan)
+        return column == (present[POSITION[wanted]] if present and len(present) >= -POSITION[wanted] else np.nan)
     choices = wanted if isinstance(wanted, list) else [wanted]
     if pd.api.types.is_numeric_dtype(column):
         return column.isin(choices)

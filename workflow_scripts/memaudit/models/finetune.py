@@ -53,11 +53,15 @@ class Settings:
 
 @dataclass(frozen=True)
 class Task:
-    """A table, x (N, d) float32 and y (N,) codes or numbers, and the records (ids, rows of x) that pairs draw from."""
+    """A table, x (N, d) float32 and y (N,) codes or numbers, and the records (ids, rows of x) that pairs draw from.
+
+    asked: those of the records that queries are drawn from, and contexts from the others; None: both from all of them.
+    """
 
     x: Tensor
     y: Tensor
     records: np.ndarray
+    asked: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -75,26 +79,30 @@ def draw_pair(
     rng: np.random.Generator,
     labels: np.ndarray | None = None,
     uniform: bool = False,
+    asked: np.ndarray | None = None,
 ) -> Pair:
     """Draw queries, as they come, and a context from the other records, without replacement.
 
     labels: class of every record given. A query whose class is not in the context, which no weight could answer, gives
     way to the next record. uniform: the context has equally many rows of each class as far as they reach (ICLMEM,
-    table 2). Raises AuditError if there are too few records.
+    table 2). asked: only these records are queries, and none of them stands in a context. Raises AuditError if there
+    are too few records.
     """
     order = rng.permutation(len(records))
-    rest = order[queries:]
+    first = np.arange(len(order)) < queries if asked is None else np.isin(records[order], asked)
+    rest = order[~first]
     if uniform:
         rest = rest[np.argsort(_turns(labels[rest]), kind="stable")]
-    shown, asked = rest[:context], np.concatenate([order[:queries], rest[context:]])
+    shown, spare = rest[:context], rest[context:] if asked is None else rest[:0]
+    queried = np.concatenate([order[first], spare])
     if labels is not None:
-        asked = asked[np.isin(labels[asked], labels[shown])]
-    if len(shown) < context or len(asked) < queries:
+        queried = queried[np.isin(labels[queried], labels[shown])]
+    if len(shown) < context or len(queried) < queries:
         raise AuditError(
             f"fine-tuning: {len(records)} records are too few for {context} context rows and {queries} queries of "
             "classes that the context has; give more records, or ask for fewer rows"
         )
-    return Pair(context=records[rng.permutation(shown)], query=records[asked[:queries]])
+    return Pair(context=records[rng.permutation(shown)], query=records[queried[:queries]])
 
 
 def _turns(classes: np.ndarray) -> np.ndarray:
@@ -165,6 +173,7 @@ class Run:
                 seeds.generator(settings.seed, "finetune", "pair", task, drawn, number),
                 labels,
                 uniform=classes and settings.context_labels == "uniform",
+                asked=table.asked,
             )
             for number in range(settings.pairs_per_step)
         ]
@@ -294,8 +303,10 @@ def restore(model: Network, checkpoint: Path, adapter: Adapter | None = None) ->
 
 def _hash(tasks: Mapping[str, Task]) -> str:
     """Hash of all tables and of the records that pairs draw from; their order counts."""
-    tables = [
-        delta.fingerprint({"x": task.x, "y": task.y, "records": torch.from_numpy(task.records)})
-        for task in tasks.values()
-    ]
-    return hashlib.sha256("\0".join([*tasks, *tables]).encode()).hexdigest()
+
+    def table(task: Task) -> str:
+        records = {"records": task.records} | ({} if task.asked is None else {"asked": task.asked})
+        named = {name: torch.from_numpy(rows) for name, rows in records.items()}
+        return delta.fingerprint({"x": task.x, "y": task.y} | named)
+
+    return hashlib.sha256("\0".join([*tasks, *map(table, tasks.values())]).encode()).hexdigest()

@@ -67,6 +67,23 @@ class Network(TabularModel, Protocol):
 
     module: nn.Module
     device: str
+    orderless: bool  # the order of a context's rows changes no answer, but for rounding
+
+    def scale(self, x: Tensor, reference_x: Tensor) -> Tensor:
+        """Cells x (m, d) as the module reads those of queries whose context is reference_x (N, d). Returns (m, k).
+
+        Columns that say nothing there, which the family leaves out, are missing: k <= d. For `without_scaling`.
+        """
+        ...
+
+    def without_scaling(self) -> "Network":
+        """The same network, its weights shared, that takes cells as `scale` gives them.
+
+        No context scales them, and a column that is constant in its context counts like any other; a standard normal
+        column is one of mean 0 and deviation 1. Targets are scaled by their context all the same. Raises AuditError
+        for a family that cannot.
+        """
+        ...
 
     def forward(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
         """What the head says, differentiable in its weights: logits (B, m, C) or a regression head (B, m, K).

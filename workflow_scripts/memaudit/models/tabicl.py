@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Mapping
+from copy import copy
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,7 +30,8 @@ class TabICLBranch:
     """
 
     mode: Mode = "raw"
-    reads_text, alone = False, True
+    reads_text, alone, orderless = False, True, True
+    scales = True  # cells by their context
 
     def __init__(self, module: TabICL, device: str, clip: float | None = None):
         """clip: of the scaling that a checkpoint of our own was trained with; None: the package's scaling."""
@@ -61,6 +63,20 @@ class TabICLBranch:
             raise AuditError(f"{file}: a TabICL for {branch.task}, not for {card['task']}; change the model's `task`")
         _check_version(file, branch.module, card["version"])
         return branch
+
+    def scale(self, x: Tensor, reference_x: Tensor) -> Tensor:
+        """See Network. With the clip of our own checkpoints no column is left out: a constant one is 0."""
+        reference_x, x = reference_x[None].to(self.device), x[None].to(self.device)
+        if self.clip is not None:
+            return standardize(reference_x.double(), x.double(), self.clip)[1][0].float()
+        _, cells, kept = package_view(reference_x, x)
+        return cells[0][:, kept[0]]
+
+    def without_scaling(self) -> "TabICLBranch":
+        """See Network."""
+        network = copy(self)
+        network.scales = False
+        return network
 
     def forward(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
         """See Network. Logits stand at their class's code, as in `logits`; a regression head has K quantiles.
@@ -132,6 +148,8 @@ class TabICLBranch:
         """ask(x (b, n + m, columns), y (b, n)) of all tables, scaled: those that keep the same columns at once."""
         context_x, query_x = context_x.to(self.device), query_x.to(self.device)
         y = self._targets(context_y).to(self.device)
+        if not self.scales:
+            return ask(torch.cat([context_x, query_x], 1).float(), y)
         if self.clip is not None:
             return ask(torch.cat(standardize(context_x.double(), query_x.double(), self.clip), 1).float(), y)
         *parts, kept = package_view(context_x, query_x)

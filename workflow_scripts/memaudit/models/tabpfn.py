@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
+from tabpfn.preprocessing.torch.torch_standard_scaler import TorchStandardScaler
 from torch import Tensor, nn
 
 from memaudit.errors import AuditError
@@ -39,7 +41,8 @@ class TabPFNBranch:
     """
 
     mode: Mode = "raw"
-    reads_text, alone = False, True
+    reads_text, alone, orderless = False, True, True
+    scales = True  # cells by their context
 
     def __init__(self, opened: Opened, task: Literal["classification", "regression"], device: str):
         self.module = opened.module.to(device)
@@ -57,6 +60,31 @@ class TabPFNBranch:
         if card["options"]:
             raise AuditError(f"options: TabPFN has none, so not {', '.join(sorted(card['options']))}; remove them")
         return cls(open_checkpoint(weights, card["task"], card["version"]), card["task"], device)
+
+    def scale(self, x: Tensor, reference_x: Tensor) -> Tensor:
+        """See Network. A missing cell stays missing; without its scaling the network takes it for 0, and marks it."""
+        x, reference_x = x.to(self.device).float(), reference_x.to(self.device).float()
+        kept = _kept(reference_x[None])[0]
+        x, reference_x = x[:, kept], reference_x[:, kept]
+        scaler = TorchStandardScaler()
+        imputed = torch.where(reference_x.isnan(), reference_x.nanmean(0), reference_x)
+        return scaler.transform(x, scaler.fit(imputed))
+
+    def without_scaling(self) -> "TabPFNBranch":
+        """See Network. From v3 on: before, the modules remove what is constant in a table and scale by what is not.
+
+        The ranks that v3.5 embeds beside the cells stay those of the context.
+        """
+        if self.version in COUPLED:
+            raise AuditError(
+                f"TabPFN {self.version} cannot be asked without its scaling: its module removes the columns that are "
+                "constant in a table; choose tabicl, or tabpfn v3 or v3.5"
+            )
+        network = copy(self)
+        network.scales = False
+        network.module = copy(self.module)
+        network.module.standard_scaler = _Identity()
+        return network
 
     def forward(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
         """See Network. Logits stand at their class's code, as in `logits`; a regression head has the K bars' logits."""
@@ -132,7 +160,7 @@ class TabPFNBranch:
         """ask(context (b, n, k), targets (b, n), query (b, q, k)) of all tables and queries, as if each were alone."""
         context_x, query_x = context_x.to(self.device).float(), query_x.to(self.device).float()
         targets = self._targets(context_y.to(self.device))
-        kept = _kept(context_x)
+        kept = _kept(context_x) if self.scales else torch.ones_like(context_x[:, 0], dtype=torch.bool)
         columns = torch.argsort((~kept).int(), dim=1, stable=True)
         parts = []
         for tables, queries in self._groups(context_x, query_x, kept):
@@ -172,6 +200,13 @@ class TabPFNBranch:
                 f"a context of {most} classes: this TabPFN knows {self.limits.classes}; choose a table with fewer"
             )
         return rank.gather(1, context_y).float()
+
+
+class _Identity(TorchStandardScaler):
+    """The modules' scaler, with statistics that change nothing."""
+
+    def fit(self, x: Tensor) -> dict[str, Tensor]:
+        return {"mean": torch.zeros_like(x[0]), "std": torch.ones_like(x[0])}
 
 
 def target_scale(context_y: Tensor) -> tuple[Tensor, Tensor]:

@@ -106,12 +106,14 @@ def duration(seconds: float) -> str:
 
 
 def _study(run: Run, name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
-    facts = entry.get("facts")
     judged = run.results.get(f"{name}_claims")
     return {
         **entry,
         "name": name,
-        "facts": facts and tables.of_rows(f"{name}_facts", facts, facts["columns"], facts["rows"]),
+        "facts": [
+            tables.of_rows(f"{name}_facts_{place}", facts, facts["columns"], facts["rows"])
+            for place, facts in enumerate(entry.get("facts", []))
+        ],
         "figures": [_figure(run, figure, run.figures[figure]) for figure in run.figures if _belongs(figure, name)],
         "tables": [
             tables.view(table, run.tables[table], run.results[table])

@@ -1,0 +1,542 @@
+"""What readers see of the study of memorization: question, settings, tables, figures, claims and headlines; no rule here.
+
+INPUT   <results>/scores/iclmem/**.parquet, <results>/signals/iclmem/{dataset}/splits.checks.parquet     tidy results
+OUTPUT  <results>/tables/iclmem_*, <results>/figures/iclmem_*      views of them, by the rules of `views.smk`
+"""
+
+ICLMEM_RULES = list(ICLMEM["rules"])
+# Of the published rules the first is the study's; beside it stands ours.
+ICLMEM_BOTH = [ICLMEM_RULES[0], "null_calibrated"]
+ICLMEM_FIRST = {name: f"{value:g}" for name, value in ICLMEM["rules"][ICLMEM_RULES[0]].items()}
+ICLMEM_SUITE = len(ICLMEM["manipulations"])
+ICLMEM_CATEGORIES = list(dict.fromkeys(one["category"] for one in ICLMEM["manipulations"] if one["steps"]))
+ICLMEM_TPR = [f"tpr@{fpr:g}" for fpr in ICLMEM["fpr"]]
+ICLMEM_USED = {arm: settings for arm, settings in ICLMEM["arms"].items() if iclmem_datasets(arm)}
+ICLMEM_LABELS = list(dict.fromkeys(settings["labels"] for settings in ICLMEM_USED.values()))
+# The regime of the paper's main results: models of one table, fixed pairs, all weights.
+ICLMEM_MAIN = "single fixed"
+ICLMEM_PLAIN = [
+    arm
+    for arm, settings in ICLMEM_USED.items()
+    if settings["pairs"] == "fixed"
+    if not (settings["joint"] or settings["adapter"] or settings["private"])
+]
+ICLMEM_PRIVATE = [arm for arm, settings in ICLMEM_USED.items() if settings["private"]]
+# Arms that need another to compare with: canaries, adapters, privacy.
+ICLMEM_SPECIAL = [
+    arm for arm, settings in ICLMEM_USED.items() if settings["labels"] == "canaries" or settings["adapter"]
+] + ICLMEM_PRIVATE
+# Published numbers stand beside ours: `table` says where the paper prints them.
+ICLMEM_SOURCES = "Lines that name a table are what the paper prints there, for ConTextTab; it states no interval."
+ICLMEM_CONFOUNDED = " Where members alone have shuffled labels they differ by these, too, not by memory alone."
+ICLMEM_PEAKED = "so large among all that it is picked from (max-T over settings, epochs and both signals)"
+
+
+def iclmem_same(first, second):
+    """Whether two arms have one learning rate and one number of queries."""
+    keys = [
+        (settings["learning_rate"], settings["queries"] or ICLMEM["queries"])
+        for settings in (ICLMEM["arms"][first], ICLMEM["arms"][second])
+    ]
+    return keys[0] == keys[1]
+
+
+ICLMEM_TWINS = [
+    arm
+    for arm in ICLMEM_PLAIN
+    if ICLMEM["arms"][arm]["labels"] == "normal"
+    if any(iclmem_same(arm, other) for other in ICLMEM_SPECIAL)
+]
+
+
+def iclmem_shown(dataset):
+    """The arm whose single records are drawn: few queries, and the largest learning rate that the paper calls typical."""
+
+    def order(arm):
+        rate, queries = ICLMEM["arms"][arm]["learning_rate"], ICLMEM["arms"][arm]["queries"] or ICLMEM["queries"]
+        return (rate > 1e-3, queries, abs(rate - 1e-3))
+
+    normal = [arm for arm in ICLMEM_PLAIN if ICLMEM["arms"][arm]["labels"] == "normal"]
+    return min((arm for arm in normal if dataset in iclmem_datasets(arm)), key=order, default=None)
+
+
+def iclmem_settings(labels):
+    """Number of settings, i.e. data sets, arms and epochs, that have such labels."""
+    arms = [(task, arm) for task, arm in ICLMEM_RUNS if ICLMEM["arms"][arm]["labels"] == labels]
+    return sum(len(iclmem_tables(task, arm)) * len(iclmem_arm(task, arm)["epochs"]) for task, arm in arms)
+
+
+def iclmem_told(settings):
+    """Settings of the config as a text: {"labels": 2, "factor": 3} is "labels 2 factor 3"."""
+    if not isinstance(settings, dict):
+        return str(settings)
+    return " ".join(f"{key} {iclmem_told(value)}" for key, value in settings.items())
+
+
+def iclmem_arm_facts(arm, settings):
+    """A line of Table 2: how an arm fine-tunes."""
+    tables, every = iclmem_datasets(arm), [iclmem_arm(task, arm) for task in iclmem_tasks(arm)]
+    filled, contexts = every[0], sorted({one["context"] for one in every})
+    told = "all" if tables == ICLMEM["datasets"] else ", ".join(tables)
+    return [
+        *(arm, told, filled["learning_rate"], filled["queries"], ", ".join(map(str, contexts))),
+        *(settings["labels"], ", ".join(map(str, filled["epochs"])), settings["pairs"]),
+        "one for all" if settings["joint"] else "one a table",
+        iclmem_told(settings["adapter"]) if settings["adapter"] else "all weights",
+        iclmem_told(settings["private"]) if settings["private"] else "none",
+    ]
+
+
+# Table 3: an outcome, what it asks for, and the threshold of each rule.
+ICLMEM_CRITERIA = [
+    ("collapse", "vanilla loss over the base model's above", "loss_ratio"),
+    ("collapse", "or diverged, or accuracy (R2) fell below the majority's (mean's)", None),
+    ("inversion", "mean of g_k above 0", None),
+    ("detectable", "AUC(dS) on loss or entropy above; null-calibrated: p at most .05", "auc"),
+    ("context overfitting", "absolute mean of g_k, in nats, below", "mu_gap"),
+    ("context overfitting", "and deviation of g_k, in nats, below", "sigma_gap"),
+    ("no signal", "none of these", None),
+    ("flagged (A.4)", "TPR at 10 % FPR, raw or above the base model's, at least", "flag"),
+]
+# Table 4, and two pitfalls that it does not name: what is done about each, and where what is left is measured.
+ICLMEM_PITFALLS = [
+    [
+        "base rate: a majority is taken for memory",
+        "labels shuffled, canaries",
+        "iclmem_grid, iclmem_survival, iclmem_arms",
+    ],
+    ["shift: the sides differ in distribution", "sides drawn as pairs, every split tested", "iclmem_splits"],
+    ["contamination: copies on both sides", "deduplicated, who belongs together stays so", "data_dedup"],
+    ["no calibration: easy records look remembered", "dS less the base model's, record by record", "iclmem_flags"],
+    ["ground truth: who was trained on is unknown", "pairs are logged, context rows apart", "iclmem_context"],
+    ["no error rate: one of two AUCs above .5", "permutations, max-T, placebos", "iclmem_placebos, iclmem_survival"],
+    ["dependence: runs of a split share records", "the split is the unit", "iclmem_splits (split share)"],
+]
+
+
+def iclmem_facts(title, caption, columns, rows):
+    return {"title": title, "caption": caption, "columns": columns, "rows": rows}
+
+
+STUDIES["iclmem"] = {
+    "title": "Memorization of a fine-tuned in-context model",
+    "question": "Does a tabular in-context model that was fine-tuned on records remember them?",
+    "paper": {"title": "Probing Memorization of Tabular In-Context Learning", "address": None},
+    "thresholds": [
+        *(f"iclmem/{key}" for key in ("splits", "queries", "context", "epochs", "targets/queries", "targets/context")),
+        *(f"iclmem/{key}" for key in ("candidates", "copies", "fpr", "permutations", "placebos", "replicates")),
+    ],
+    "facts": [
+        iclmem_facts(
+            "Arms of this run",
+            "How each arm fine-tunes, with AdamW; the base model, which is the reference, is as fetched. Q: query members of a "
+            "step. Random pairs are drawn anew in every epoch. Table 2 of the paper; what all arms share stands among the "
+            "settings.",
+            [
+                *("arm", "tables", "learning rate", "Q", "context", "labels", "probed epochs", "pairs"),
+                *("models", "trains", "privacy"),
+            ],
+            [iclmem_arm_facts(arm, settings) for arm, settings in ICLMEM_USED.items()],
+        ),
+        iclmem_facts(
+            "Outcomes of a run, in order of priority",
+            "What each outcome asks for, and the threshold of each rule; the first that holds is taken. The published tables "
+            "begin higher than the published rule. The null-calibrated rule is the first with a permutation test in place of "
+            "the threshold on the AUC. g_k: members' mean probe loss under manipulation k less that of non-members. Table 3 "
+            "and Appendix A.4 of the paper.",
+            ["outcome", "criterion", *ICLMEM_RULES],
+            [
+                [outcome, criterion, *(f"{ICLMEM['rules'][rule][key]:g}" if key else "" for rule in ICLMEM_RULES)]
+                for outcome, criterion, key in ICLMEM_CRITERIA
+            ],
+        ),
+        iclmem_facts(
+            "Pitfalls of such evaluations, and what is done about them",
+            "The five of Table 4 of the paper, then two that it does not name. The last column names the tables of this run "
+            "that measure what is left of each.",
+            ["pitfall", "countermeasure", "measured in"],
+            ICLMEM_PITFALLS,
+        ),
+        iclmem_facts(
+            "Tables that are fine-tuned on",
+            "Target and task of each, and the base model that is tuned on it. Records, labels and the share of the majority "
+            "are counted in iclmem_datasets. Table 5 of the paper has ten tables of CARTE.",
+            ["data set", "target", "task", "base model"],
+            [
+                [name, entry["target"] or "as in its source", entry["task"], iclmem_model(name)]
+                for name, entry in config["datasets"].items()
+                if name in ICLMEM["datasets"]
+            ],
+        ),
+        iclmem_facts(
+            "The suite of manipulations",
+            f"{ICLMEM_SUITE} changes of the context that shows every candidate label once, by category; the baseline has no "
+            "step. With few labels some build the same contexts as others and are left out: iclmem_datasets counts what is "
+            "left. Table 7 of the paper, which does not name all of its combinations.",
+            ["manipulation", "category", "steps"],
+            [
+                [one["name"], one["category"].replace("_", " "), ", ".join(map(iclmem_told, one["steps"]))]
+                for one in ICLMEM["manipulations"]
+            ],
+        ),
+    ],
+}
+
+
+def iclmem_layout(*rows, columns=("metric",), null=True, **where):
+    return {"rows": list(rows), "columns": list(columns), "where": where, "null": null}
+
+
+TABLES |= {
+    "iclmem_survival": {
+        "title": "How many detections stand?",
+        "caption": "Runs and settings that each rule finds detectable, and the share of them that stands up to each check: "
+        "their own p under permuted memberships, q among all runs, whether their setting is detected (q at most .05 over "
+        "all settings, interval over splits above chance), and whether the AUC weakens where labels are shuffled. Look how "
+        "much the published rule keeps. Last, settings detected by themselves. Not in the paper.",
+        "files": iclmem_scores("outcomes"),
+        "layout": iclmem_layout(
+            *("rule", "of", "labels", "signal", "check"), metric=["detections", "surviving share", "detected settings"]
+        ),
+    },
+    "iclmem_placebos": {
+        "title": "What each rule finds where nothing can be found",
+        "caption": "Half of the non-members are called members: no rule should find memory in more than its nominal rate of "
+        "them, in parentheses. Criterion: the AUC alone, on runs that did not diverge; outcome: the whole table of outcomes, "
+        "on runs that did not collapse. Settings are means over splits. Not in the paper.",
+        "files": iclmem_scores("outcomes"),
+        "layout": iclmem_layout("of", "stage", "model", "regime", "rule", "signal", metric="placebo rate"),
+    },
+    "iclmem_decisions": {
+        "title": "Every setting, against permuted memberships",
+        "caption": "AUC and TPR of dS with 95 % intervals over splits, the deviation between splits, and p under permuted "
+        "memberships, q over all settings, p of max-T over the epochs of the arm; detected is 1 where q is at most .05 and "
+        "the interval above chance. Larger: of both signals, as the published rule takes it. Lines normal - shuffled are "
+        "differences on the same records."
+        f"{ICLMEM_CONFOUNDED} Not in the paper.",
+        "files": iclmem_scores("results", "outcomes"),
+        "layout": iclmem_layout(
+            *("dataset", "arm", "labels", "learning_rate", "queries", "epoch", "signal"),
+            records="query",
+            metric=[
+                *("auc", "auc deviation between splits", *ICLMEM_TPR, "auc p-value", "auc q-value"),
+                *("auc max-T p-value", "auc detected", "auc difference"),
+            ],
+        ),
+    },
+    "iclmem_peaks": {
+        "title": "The largest AUC of each data set",
+        "caption": "The setting of each data set whose AUC on loss or entropy is largest, its most frequent outcome, and the "
+        f"p-value of an AUC {ICLMEM_PEAKED}: the interval alone knows nothing of the choice."
+        f"{ICLMEM_CONFOUNDED} {ICLMEM_SOURCES} Tables 1 and 8 of the paper.",
+        "files": iclmem_scores("outcomes"),
+        "layout": iclmem_layout(
+            *("dataset", "labels", "learning_rate", "epoch", "queries", "signal", "outcome", "table"),
+            peak="regime",
+            regime=ICLMEM_MAIN,
+            metric=["auc", *ICLMEM_TPR, "auc max-T p-value"],
+        ),
+    },
+    "iclmem_grid": {
+        "title": "Every learning rate and number of queries, at its best epoch",
+        "caption": "Change of the vanilla loss of members and non-members, AUC by labels at the same epoch, mean and "
+        "deviation of the gap of probe losses over the manipulations, TPRs, most frequent outcome, and the p-value of an "
+        f"AUC {ICLMEM_PEAKED}. {ICLMEM_SOURCES} Tables 10 (Q = 50) and 11 (Q = 512) of the paper.",
+        "files": iclmem_scores("outcomes"),
+        "layout": iclmem_layout(
+            *("dataset", "arm", "learning_rate", "queries", "labels", "epoch", "signal", "outcome", "table"),
+            dataset=ICLMEM["datasets"],
+            peak="arm",
+            regime=ICLMEM_MAIN,
+            metric=[
+                *("vanilla loss change members", "vanilla loss change nonmembers"),
+                *(f"auc {labels}" for labels in ICLMEM_LABELS),
+                *("mu_gap", "sigma_gap", *ICLMEM_TPR, "auc max-T p-value"),
+            ],
+        ),
+    },
+    "iclmem_regimes": {
+        "title": "Closer to how such models are trained",
+        "caption": "The largest AUC of each data set and number of queries, by how models were tuned: on one table or jointly "
+        "on all, with the same pairs of context and queries in every epoch or with new ones, all weights or adapters, "
+        f"without privacy or with it; and the p-value of an AUC {ICLMEM_PEAKED}. Compare lines of one data set and Q. "
+        f"{ICLMEM_SOURCES} Table 12 of the paper.",
+        "files": iclmem_scores("outcomes"),
+        "layout": iclmem_layout(
+            *("dataset", "queries", "regime", "labels", "learning_rate", "epoch", "signal", "outcome", "table"),
+            peak="queries",
+            metric=["auc", *ICLMEM_TPR, "auc max-T p-value"],
+        ),
+    },
+    "iclmem_outcomes": {
+        "title": "Shares of the outcomes",
+        "caption": "Share of runs that have each outcome, by rule, over all runs of a number of queries Q, and by learning "
+        "rate, labels and epoch; intervals resample splits with all their runs. What the rules call detectable differs, the "
+        f"other outcomes take the rest. {ICLMEM_SOURCES} The numbers behind Figures 2 and 5, Section 5 and Appendix B.",
+        "files": iclmem_scores("outcomes"),
+        "layout": iclmem_layout(
+            *("model", "regime", "by", "queries", "learning_rate", "labels", "epoch", "rule", "table"),
+            columns=["outcome"],
+            metric="outcome share",
+            by=["queries", "learning rate", "labels", "epoch"],
+        ),
+    },
+    "iclmem_datasets": {
+        "title": "Which data sets are remembered?",
+        "caption": "Records n, labels k to choose from, share of the majority, label density n / k and query coverage Q / n of "
+        "each data set, and how many and which share of its runs each rule finds detectable; then, over data sets, the rank "
+        f"correlation of that share with density and coverage. {ICLMEM_SOURCES} Table 9 and Section 5 of the paper.",
+        "files": iclmem_scores("outcomes"),
+        "layout": iclmem_layout(
+            *("dataset", "k", "majority", "density", "coverage", "model", "regime", "queries", "rule", "table"),
+            metric=[
+                *("records", "manipulations", "detectable runs", "detectable share"),
+                *("spearman density", "spearman coverage"),
+            ],
+        ),
+    },
+    "iclmem_flags": {
+        "title": "What calibration removes",
+        "caption": "Runs that did not collapse and whose TPR at 10 % FPR is at least "
+        + ICLMEM_FIRST["flag"]
+        + ": raw, or after subtracting that of the base model on the same records. "
+        "Placebo: the same where non-members are called members. A raw TPR of .1 at 10 % FPR is what guessing gives, so "
+        f"about half of all runs must be flagged. {ICLMEM_SOURCES} Appendix A.4.",
+        "files": iclmem_scores("outcomes"),
+        "layout": iclmem_layout(
+            *("model", "regime", "records", "table"),
+            metric=["raw flags", "raw flag share", "calibrated flags", "calibrated flag share"],
+        ),
+    },
+    "iclmem_context": {
+        "title": "Records asked as queries against records shown as context",
+        "caption": "AUC against the same non-members at the last epoch of each arm: of query members, whose labels the model "
+        "was trained to predict, and of context rows, whose labels it was shown; in parentheses guessing. Random pairs ask "
+        "and show all members in turn. Not in the paper.",
+        "files": iclmem_scores("results"),
+        "layout": iclmem_layout(
+            *("dataset", "arm", "labels", "learning_rate", "queries", "epoch"),
+            columns=["records", "signal"],
+            metric="auc",
+            signal=["loss", "entropy"],
+            epoch=sorted({iclmem_arm(task, arm)["epochs"][-1] for task, arm in ICLMEM_RUNS}),
+        ),
+    },
+    "iclmem_arms": {
+        "title": "Canaries, adapters and privacy",
+        "caption": "Canaries have the label that the base model finds least probable; adapters train beside frozen weights; "
+        "private arms are tuned by DP-SGD on the queries. Beside them the plain arms of the same learning rate and Q. Look at "
+        "the AUC, and at what the model is still worth on non-members. Not in the paper, which names canaries and "
+        "differential privacy as future work.",
+        "files": iclmem_scores("results", "outcomes"),
+        "layout": iclmem_layout(
+            *("dataset", "arm", "regime", "labels", "queries", "epoch", "signal"),
+            arm=ICLMEM_TWINS + ICLMEM_SPECIAL,
+            peak=[None],
+            records=["query", None],
+            metric=["auc", *ICLMEM_TPR, "auc q-value", "auc detected", "accuracy", "r2", "loss ratio"],
+        ),
+    },
+    "iclmem_manipulations": {
+        "title": "What each kind of manipulation adds",
+        "caption": "Change of the AUC of one manipulation against the unperturbed context, means over the manipulations of a "
+        "category and over runs: all that did not collapse, or those that a rule finds detectable. In parentheses what it is "
+        "without an effect. The CSV file has each manipulation. "
+        f"{ICLMEM_SOURCES} Figure 4 and Appendix A.3.",
+        "files": iclmem_scores("outcomes"),
+        "layout": iclmem_layout(
+            *("model", "runs", "category", "table"),
+            columns=["signal", "metric"],
+            manipulation=[None],
+            category=[None, *ICLMEM_CATEGORIES],
+            metric=["auc of the baseline", "auc effect"],
+        ),
+    },
+    "iclmem_splits": {
+        "title": "Are members and non-members alike, and do runs of one split go together?",
+        "caption": "Targets of query members against those of non-members in every split, by the number of queries: total "
+        "variation distance of classes; Kolmogorov-Smirnov statistic with its p-value and Wasserstein distance, in standard "
+        "deviations, of numbers; draws until the split passed. Below, by signal: the variance of AUCs between splits, in "
+        "parentheses what independent runs would give, that within them, and the share that runs of one split have in "
+        "common. Table 6 of the paper has one split.",
+        "files": iclmem_scores("splits", "outcomes"),
+        "layout": iclmem_layout(
+            *("dataset", "queries", "split", "signal"),
+            metric=[
+                *("tvd", "ks", "ks_p", "wasserstein", "draws"),
+                *("auc variance between splits", "auc variance within splits", "split share"),
+            ],
+        ),
+    },
+}
+FIGURES |= {
+    "iclmem_epochs": {
+        "title": "Outcomes over the epochs",
+        "caption": "Share of runs that have each outcome at each probed epoch, with 95 % intervals that resample splits; above "
+        "by the published rule, below with detections by permutation test. Look whether what is detectable (red) grows with "
+        "the epochs, and whether it does so in both rows. Figure 2 of the paper.",
+        "files": iclmem_scores("outcomes"),
+        "where": {"regime": [ICLMEM_MAIN], "rule": ICLMEM_BOTH},
+    },
+    "iclmem_outcomes": {
+        "title": "Outcomes under every rule",
+        "caption": "Share of runs that have each outcome, with 95 % intervals that resample splits. The rules differ in what "
+        "they call detectable; what is not moves to the outcomes below it. Figure 5 of the paper.",
+        "files": iclmem_scores("outcomes"),
+        "where": {"regime": [ICLMEM_MAIN], "rule": [*ICLMEM_RULES, "null_calibrated"]},
+    },
+    "iclmem_survival": {
+        "title": "Share of detections that stand",
+        "caption": "Of the runs and of the settings that each rule finds detectable, the share that passes each check, with 95 "
+        "% intervals that resample splits; settings share splits and have none. Look how far left the published rules "
+        "stand. Not in the paper.",
+        "files": iclmem_scores("outcomes"),
+        "where": {},
+    },
+    "iclmem_placebos": {
+        "title": "Placebo rate of each rule",
+        "caption": "Share of placebos, halves of the non-members called members, in which each rule finds memory, with 95 % "
+        "intervals that resample splits; dashed: the nominal rate. A rule that can be trusted lies at it or to its left. Not "
+        "in the paper.",
+        "files": iclmem_scores("outcomes"),
+        "where": {"regime": [ICLMEM_MAIN, None]},
+    },
+    "iclmem_flags": {
+        "title": "Raw and calibrated flags",
+        "caption": "Share of healthy runs that are flagged by their TPR at 10 % FPR, raw or less the base model's, with 95 % "
+        "intervals, beside placebos. Where both lie on each other a flag says nothing of memory. Appendix A.4 of the paper.",
+        "files": iclmem_scores("outcomes"),
+        "where": {"regime": [ICLMEM_MAIN]},
+    },
+    "iclmem_manipulations": {
+        "title": "What each kind of manipulation adds",
+        "caption": "Mean change of the AUC on the loss against the unperturbed context, by category, with 95 % intervals that "
+        "resample splits: of all healthy runs, and of those that a rule finds detectable. Look which leave the dashed "
+        "line, and how little the largest adds. Figure 4 of the paper.",
+        "files": iclmem_scores("outcomes"),
+        "where": {"runs": ["all", *ICLMEM_BOTH]},
+    },
+    "iclmem_spread": {
+        "title": "Change of the loss, record by record",
+        "caption": "How the change dS of the mean probe loss by fine-tuning is spread over query members, context rows and "
+        "non-members of all splits, at the epoch with the largest AUC; the outermost bins hold what lies beyond. Memory "
+        "moves members to the left of non-members. Not in the paper.",
+        "files": iclmem_scores("results"),
+        "where": {"arm": sorted({iclmem_shown(dataset) for dataset in ICLMEM["datasets"]} - {None})},
+    },
+    "iclmem_loss_ratios": {
+        "title": "Vanilla loss against the base model's",
+        "caption": "How the ratio of the vanilla loss to the base model's is spread over runs, by learning rate; the last bin "
+        "holds what lies beyond, and runs that diverged. Above "
+        + ICLMEM_FIRST["loss_ratio"]
+        + " a run has collapsed; dashed: 1. Look for two heaps. Appendix "
+        "B.1 of the paper.",
+        "files": iclmem_scores("outcomes"),
+        "where": {"regime": [ICLMEM_MAIN]},
+    },
+    "iclmem_density": {
+        "title": "Detections against label density and query coverage",
+        "caption": "Share of the runs of each data set that each rule finds detectable, with 95 % intervals, against records "
+        "per label and the share of records in one step. The paper sees more at high density where Q is small, and at high "
+        "coverage where labels are many. Section 5 of the paper.",
+        "files": iclmem_scores("outcomes"),
+        "where": {"regime": [ICLMEM_MAIN], "rule": ICLMEM_BOTH},
+    },
+    "iclmem_cardinality": {
+        "title": "Outcome by number of labels and majority",
+        "caption": "Each data set at the setting with the largest AUC of its Q, by the number of labels to choose from and the "
+        "share of the majority, coloured by the outcome that most of its splits have under the published rule. Figure 6 of "
+        "the paper.",
+        "files": iclmem_scores("outcomes"),
+        "where": {"regime": [ICLMEM_MAIN, None], "model": [*ICLMEM["models"].values(), None]},
+    },
+}
+HEADLINES["iclmem"] = {
+    "files": iclmem_scores("outcomes", "results"),
+    "sentences": [
+        *(
+            {
+                "answers": "memorized",
+                "per": ["labels"],
+                "where": {"labels": labels, "signal": "larger"},
+                "values": {"found": {"metric": "detected settings"}},
+                "sentence": f"Labels {{labels}}: {{found.estimate:.0f}} of {iclmem_settings(labels)} settings are detected, "
+                "with q at most .05 against permuted memberships and an interval above chance."
+                + (ICLMEM_CONFOUNDED if labels == "shuffled_members" else ""),
+            }
+            for labels in ICLMEM_LABELS
+        ),
+        {
+            "answers": "memorized",
+            "per": ["dataset", "labels", "learning_rate", "queries", "epoch"],
+            "where": {"peak": "regime", "regime": ICLMEM_MAIN, "source": None},
+            "values": {"auc": {"metric": "auc"}, "p": {"metric": "auc max-T p-value"}},
+            "sentence": "{dataset}: the largest AUC of all settings is {auc} (labels {labels}, learning rate "
+            "{learning_rate:g}, Q = {queries:g}, epoch {epoch:g}), where chance gives {auc.null:.3g}; permuted memberships "
+            "have one as large among all settings with p = {p.estimate:.3g}.",
+        },
+        {
+            "answers": "trust",
+            "per": ["rule"],
+            "where": {"rule": ICLMEM_RULES, "labels": "all", "of": "run", "source": None},
+            "values": {
+                "found": {"metric": "detections"},
+                "stand": {"metric": "surviving share", "where": {"check": "setting"}},
+            },
+            "sentence": "By the published rule {rule}, {found.estimate:.0f} runs memorize; the share of them whose setting "
+            "stands against permuted memberships is {stand}.",
+        },
+        {
+            "answers": "trust",
+            "per": ["model"],
+            "where": {"regime": ICLMEM_MAIN, "of": "run", "stage": "criterion", "signal": "larger"},
+            "values": {
+                "published": {"metric": "placebo rate", "where": {"rule": ICLMEM_BOTH[0]}},
+                "ours": {"metric": "placebo rate", "where": {"rule": ICLMEM_BOTH[1]}},
+            },
+            "sentence": "{model}: the published rule finds memory in {published} of placebos, non-members called members, "
+            "the null-calibrated rule in {ours}; chance should give {ours.null:.3g}.",
+        },
+        {
+            "answers": "trust",
+            "per": ["model"],
+            "where": {"regime": ICLMEM_MAIN, "source": None},
+            "values": {
+                name: {"metric": f"{name} flag share", "where": {"records": "query"}} for name in ("raw", "calibrated")
+            }
+            | {"placebo": {"metric": "raw flag share", "where": {"records": "placebo"}}},
+            "sentence": "{model}: raw TPRs flag {raw} of the healthy runs, calibrated ones {calibrated}; chance alone, with "
+            "non-members called members, has {placebo} flagged raw.",
+        },
+        {
+            "answers": "trust",
+            "per": ["dataset"],
+            "where": {"signal": "loss"},
+            "values": {"share": {"metric": "split share"}},
+            "sentence": "{dataset}: {share.estimate:.0%} of the variance of AUCs after each setting's mean is common to all "
+            "runs of a split; of independent runs it would be {share.null:.0%} by chance.",
+        },
+        {
+            "answers": "defence",
+            "per": ["dataset", "arm", "epoch"],
+            "where": {"arm": ICLMEM_PRIVATE, "records": "query", "signal": "loss"},
+            "values": {"auc": {"metric": "auc"}},
+            "sentence": "{dataset}: after {epoch:g} epochs of DP-SGD ({arm}) members are told from non-members with AUC "
+            "{auc}; chance gives {auc.null:.3g}.",
+        },
+    ],
+}
+CLAIMS["iclmem"] = iclmem_scores("results", "outcomes")
+# A run without such arms has no such views.
+if not ICLMEM_SPECIAL:
+    TABLES.pop("iclmem_arms")
+if not FIGURES["iclmem_spread"]["where"]["arm"]:
+    FIGURES.pop("iclmem_spread")
+if not ICLMEM_PLAIN:
+    for name in [name for name in FIGURES if name.startswith("iclmem") and "regime" in FIGURES[name]["where"]]:
+        FIGURES.pop(name)
+# A run without tables does not have the study.
+if not ICLMEM["datasets"]:
+    for registry in (STUDIES, TABLES, FIGURES, CLAIMS, HEADLINES):
+        for name in [name for name in registry if name.startswith("iclmem")]:
+            registry.pop(name)
