@@ -53,6 +53,8 @@ test-browser: .venv ## look at the report of a smoke run in a headless Chromium;
 	@tests/install.sh browser
 	$(BIN)/python -m pytest -m browser tests/browser $(if $(SCREENSHOTS),--screenshots $(SCREENSHOTS))
 
+# The manipulations of the default run, for a bench's params.
+SUITE = $(shell $(BIN)/python -c 'import json, yaml; print(json.dumps(yaml.safe_load(open("config/config.yaml"))["iclmem"]["manipulations"]))')
 BENCH = $(BIN)/python workflow_scripts/bench_$(1).py --output results/bench/$(1).json --params '$(2)'
 
 costs: .venv ## measure what the jobs of results/demo have cost: results/bench/unit_costs.json, for `snakemake plan`
@@ -61,7 +63,7 @@ costs: .venv ## measure what the jobs of results/demo have cost: results/bench/u
 bench: .venv ## time each hot path against the naive way; writes results/bench/*.json (half an hour)
 	$(call BENCH,plan_workflow,{"runs": 3})
 	$(call BENCH,query_shadows,{"models": 64})
-	$(call BENCH,probe_contexts,{"queries": 100$(,) "manipulations": 48$(,) "features": 8$(,) "sample": 300$(,) "runs": 3})
+	$(call BENCH,probe_contexts,{"queries": 100$(,) "features": 8$(,) "sample": 300$(,) "runs": 3$(,) "manipulations": $(SUITE)})
 	$(call BENCH,scale_engine,{"runs": 3$(,) "top": 1})
 	$(call BENCH,finetune_step,{"steps": 30$(,) "context": 200$(,) "queries": 50})
 	$(call BENCH,leave_one_out,{"rows": [16$(,) 64$(,) 256]$(,) "repeats": 3})

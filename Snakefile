@@ -46,7 +46,7 @@ data data_views models
 lira_common lira lira_evaluate lira_views
 attacks_common attacks attacks_evaluate attacks_views
 tabpate_common tabpate tabpate_evaluate tabpate_views
-iclmem_common iclmem iclmem_evaluate iclmem_views
+iclmem_common iclmem iclmem_evaluate iclmem_shown iclmem_views
 views report provenance plan run release_common release
 """
 for name in RULES.split():

@@ -128,6 +128,7 @@ RATIOS = {
     "package_over_votes_one_view": ("the same, with one view of each table", "more than 1"),
     "package_over_ours_distinct": ("the packaged classifier, over probes that all differ", "at least 15"),
     "package_over_ours_manipulations": ("the packaged classifier, over manipulated probes", "at least 15"),
+    "package_over_ours_manipulations_of_5": ("the same, with five candidates", "at least 15"),
     "step_over_bare_loop": ("a fine-tuning step, over a bare loop", "at most 1.2"),
     "branch_loop_over_ours": ("leave-one-out: the model asked context by context, over ours", "more than 1"),
     "packaged_loop_over_ours": ("leave-one-out: the packaged classifier, over ours", "more than 1"),
