@@ -23,6 +23,7 @@ from memaudit.attacks import signals
 from memaudit.attacks.manipulate import Manipulation, effective, parsed
 from memaudit.attacks.multiple_choice import SIGNALS, Reference, candidates_of, probe
 from memaudit.data.encode import encode
+from memaudit.data.hashing import hashed
 from memaudit.data.memorization_splits import CONTEXT, NONMEMBER, QUERY, SPARE
 from memaudit.data.split import MEMBERS
 from memaudit.errors import AuditError
@@ -242,7 +243,7 @@ def open_study(job: Any, datasets: Sequence[str]) -> tuple[list[Table], Network,
     files = {name: [paths] if isinstance(paths, str) else list(paths) for name, paths in files.items()}
     tables = []
     for dataset, *paths in zip_longest(datasets, *files.values()):
-        table = _open(dataset, *paths, leave_out=params.free_text == "leave_out")
+        table = _open(dataset, *paths, free_text=params.free_text)
         added = max(manipulation.noise for manipulation in suite)
         columns, context = len(table.schema["columns"]) + added, int((table.splits.role == CONTEXT).sum())
         largest = context // (table.splits.split.max() + 1)
@@ -251,9 +252,11 @@ def open_study(job: Any, datasets: Sequence[str]) -> tuple[list[Table], Network,
     return tables, model, prober
 
 
-def _open(dataset: str, records: str, schema: str, splits: str, canaries: str | None, leave_out: bool) -> Table:
+def _open(dataset: str, records: str, schema: str, splits: str, canaries: str | None, free_text: str) -> Table:
     facts, rows = read_json(schema), read_table(records).set_index("id")
-    shown = [column for column in facts["columns"] if not (leave_out and column["type"] == "text")]
+    if free_text == "hash":
+        rows, facts = hashed(rows, facts)
+    shown = [column for column in facts["columns"] if not (free_text == "leave_out" and column["type"] == "text")]
     if not shown:
         raise AuditError(
             f"iclmem, data set {dataset}: all columns are free text, which the model cannot read; leave it out"

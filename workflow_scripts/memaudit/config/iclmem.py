@@ -99,8 +99,8 @@ class Iclmem(Section):
     copies: Count = Field(
         description="copies of a query in a probe: 50 in the paper, no different from 1 in `raw` mode"
     )
-    free_text: Literal["refuse", "leave_out"] = Field(
-        description="columns of free text, which these models cannot read"
+    free_text: Literal["refuse", "leave_out", "hash"] = Field(
+        description="columns of free text, which these models cannot read; hash: eight numbers for each"
     )
     keep_checkpoints: bool = Field(description="keep the weights of all probed epochs in results/<run>/models/iclmem")
     fpr: list[Fraction] = Field(min_length=1, description="false positive rates at which TPRs are taken")
