@@ -12,6 +12,7 @@ import signal
 import subprocess
 import time
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 from conftest import mounted
@@ -56,7 +57,10 @@ class Faulty(Checkout):
         """A run of its own, in a process group of its own, as a terminal starts it."""
         command = [*SNAKEMAKE, *SMOKE, "--cores", "1", *arguments]
         pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        return subprocess.Popen(command, cwd=self.folder, start_new_session=True, **pipe)
+        # A shell's background job ignores interrupts, and so would all that it starts.
+        heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+        pipe |= {"start_new_session": True, "preexec_fn": heard}
+        return subprocess.Popen(command, cwd=self.folder, **pipe)
 
     def scratch(self):
         return list((self.folder / SHARD).parent.glob(".scratch-*"))
