@@ -1,6 +1,14 @@
 """What `release.smk` asks the config for; no rule stands here."""
 
 RELEASE = config["release"]
+if RELEASE:
+    # Before any job: what is written by hand is wrong more often than anything else. Only here, for pandas is slow.
+    from memaudit.privacy.public import read_facts
+
+    try:
+        read_facts(in_project(os.path.expanduser(RELEASE["public"])))
+    except AuditError as error:
+        raise WorkflowError(f"release/public: {error}")
 
 
 def release_target(wildcards):

@@ -52,7 +52,7 @@ def main(job):
         raise AuditError(f"release: {budget} pays for no query, and nothing was spent; ask less or with more noise")
     facts = terms(job, table.public, budget) | {
         "records": len(released.x),
-        "queries": {"asked": released.asked, "answered": released.answered},
+        "queries": asked(released, wanted["settings"]),
         "spent": released.statement,
         "ledger": {"charge": noise.charge.id, "time": noise.charge.time, "total": asdict(total)}
         | {"table_so_far": asdict(ledger.spent(dataset, table.identity))},
@@ -82,6 +82,13 @@ def made(job, table, budget, noise):
     return release(table.x, table.y, table.units, key, public, settings, budget, ask, rng, noise)
 
 
+def asked(released, settings):
+    """How many queries there were, and what became of them."""
+    if settings.get("labels", "votes") == "group":
+        return {"drawn": released.answered, "asked of a model": 0}
+    return {"asked": released.asked, "answered": released.answered}
+
+
 def terms(job, public, budget):
     """What the release rests on, as it stands before the first record is read."""
     wanted, group = job.params.release, job.params.entry["group"]
@@ -89,7 +96,7 @@ def terms(job, public, budget):
         "dataset": job.wildcards.dataset,
         "mechanism": MECHANISM[wanted["settings"].get("labels", "votes")],
         "adjacency": "add or remove one unit",
-        "unit": f"all rows of one {group}" if group else "one row",
+        "unit": f"one {group} with all its rows" if group else "one row",
         "epsilon": budget.epsilon,
         "delta": budget.delta,
         "accounting": ACCOUNTING[wanted["settings"].get("accounting", "joint")],
@@ -101,7 +108,7 @@ def terms(job, public, budget):
             "settings": wanted["settings"],
         },
         "tuned": wanted["tuned"],
-        "model": {"name": wanted["model"], "sha256": read_json(job.input.model)["sha256"]},
+        "model": {"name": wanted["model"], "sha256 of its folder of weights": read_json(job.input.model)["sha256"]},
         "noise": "discrete Gaussian of OpenDP, from the randomness of the operating system",
     }
 

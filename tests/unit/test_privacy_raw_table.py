@@ -59,6 +59,11 @@ def records(table):
     return [f"{x.tolist()} {y} {unit}" for x, y, unit in zip(table.x, table.y, table.units, strict=True)]
 
 
+def test_a_table_most_of_whose_classes_are_spelt_otherwise_is_refused(read):
+    with pytest.raises(AuditError, match=r"9 of 9 records have no target that it names.*spelling and case count"):
+        read(ROWS, FACTS.replace('["no", "yes"]', '["No", "Yes"]'))
+
+
 def test_removing_a_row_removes_one_record_and_moves_no_other(read):
     """Its shard, place and features are those of one record; all others keep theirs, also its copies' and rivals'."""
     whole = records(read(ROWS))

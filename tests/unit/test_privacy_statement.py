@@ -2,13 +2,14 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from memaudit.privacy.statement import in_words
 
 FACTS = {
     "dataset": "customers",
-    "unit": "all rows of one household",
+    "unit": "one household with all its rows",
     "epsilon": 1.0,
     "delta": 1e-6,
     "public": {"file": "customers.yaml", "records": 400, "settings": {"teachers": 20, "threshold": None}},
@@ -55,4 +56,9 @@ def test_a_large_epsilon_is_called_weak(epsilon, weak):
 
 
 def test_the_unit_is_named():
-    assert "take all rows of one household out of that table" in " ".join(in_words(FACTS).split())
+    assert "take one household with all its rows out of that table" in " ".join(in_words(FACTS).split())
+
+
+def test_numbers_in_a_list_are_written_as_numbers():
+    words = in_words(FACTS | {"spent": {"moments: sigma": [np.float64(10.5518302), 3.0]}})
+    assert "| spent: moments: sigma | 10.5518, 3 |" in words

@@ -141,7 +141,7 @@ def test_the_statement_has_the_numbers_of_the_ledger(owner):
     assert said["ledger"]["charge"] == charge["id"]
     assert said["ledger"]["table_so_far"] == said["ledger"]["total"] == {"epsilon": 80.0, "delta": 2e-4}
     assert said["public"]["sha256"] == sha256(owner.folder / "config/public/customers.yaml")
-    assert said["unit"] == "all rows of one household"
+    assert said["unit"] == "one household with all its rows"
     assert said["queries"] == {"asked": 40, "answered": 40}
 
 

@@ -61,6 +61,11 @@ def read_raw(raw: str | Path, public: str | Path, entry: Mapping[str, Any], thre
         features, target = infer(connection, Reading(facts.task, types=types, **reading))
         columns = {column.source: column.value for column in features} | {"target": target.value}
         x, y, kept = known.encode(_select(connection, columns))
+        if 2 * kept.sum() < len(kept):
+            raise AuditError(
+                f"{public}: {len(kept) - kept.sum()} of {len(kept)} records have no target that it names, and would be "
+                "left out; mend `target`: spelling and case count"
+            )
         rows = _texts(connection, message(sorted(names)))
         units = _owners(connection, entry["group"], entry["missing"]) if entry["group"] else _numbered(rows)
     place = np.cumsum(kept) - 1

@@ -65,6 +65,8 @@ def _flat(facts: Mapping[str, Any], prefix: str = ""):
 
 
 def _said(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_said, value))
     text = "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
     return " ".join(text.replace("|", "\\|").split())
 
