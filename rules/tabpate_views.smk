@@ -125,8 +125,8 @@ TABLES |= {
     "tabpate_regression": {
         "title": "What private contexts are worth where the target is a number",
         "caption": "Root mean square error on test records over the standard deviation of their targets; lower is better, "
-        "and 1 is what the mean of all gives: look for arms below it. as_published has alpha 0, published_moments 0.05, as "
-        "the paper has for all tables but two, whose alphas were tuned; tuned_alpha pays for its choice and for all that it "
+        "and 1 is what the mean of all gives: look for arms below it. The paper has alpha 0 (as_published) and, "
+        "for all tables but two, 0.05 (published_moments); tuned_alpha chooses one, and pays for that and for all that it "
         "chooses from. "
         f"{TABPATE_NOISE} {TABPATE_SOURCES} Table 3 of the paper.",
         "files": tabpate_scores("utility", "average"),
