@@ -8,7 +8,7 @@ with open(in_project("config/published.yaml"), encoding="utf-8") as file:
 TABPATE_ATTACKED = [name for name in TABPATE["datasets"] if name in TABPATE["shadows"]["datasets"]]
 # Who makes what: contexts for a student, answers of its own, or records of another environment's synthesizer.
 TABPATE_MAKES = {
-    "contexts": ["tabpate", "prompt-pate", "dp-tabicl"],
+    "contexts": ["tabpate", "tabpate-tuned", "prompt-pate", "dp-tabicl"],
     "answers": ["query-time", "dp-sgd"],
     "synthetic": ["aim", "mst"],
 }
@@ -186,7 +186,10 @@ def tabpate_size(dataset, shard=None):
         if not settings.get("teachers"):
             continue
         rows, queries = max(2, tabpate_rows(dataset) // settings["teachers"]), settings["queries"]
-        work += settings["teachers"] * flops.tabicl(rows, queries, columns, **model)
+        candidates = len(settings.get("candidates", [None]))
+        work += candidates * settings["teachers"] * flops.tabicl(rows, queries, columns, **model)
+        if candidates > 1:  # Each one's student is asked about every private record, alone.
+            work += candidates * tabpate_rows(dataset) * flops.tabicl(queries, 1, columns, **model)
         most = max(most, tabpate_bytes(rows, queries, columns, model))
     numbers = len(shards(len(tabpate_releases(dataset, "contexts")), TABPATE["shard"]))
     return size(work / numbers, 0, 0, most)

@@ -41,6 +41,14 @@ def cluster():
             subprocess.run([script, "clean"], check=True)
 
 
+def leave_out_private_releases(folder: Path) -> None:
+    """Their noise has no seed, so no two runs of them are equal, and they would be most of the time."""
+    path = folder / "config/smoke.yaml"
+    kept, left_out = text(path), "tabpate:\n  datasets: [wine, diabetes]\n"
+    assert left_out in kept, f"{path} has no {left_out!r} any more"
+    path.write_text(kept.replace(left_out, "tabpate:\n  datasets: []\n"), encoding="utf-8")
+
+
 class Clone(Checkout):
     """A fresh clone, its profile told about the site."""
 
@@ -48,6 +56,7 @@ class Clone(Checkout):
         super().__init__(folder)
         self.run: subprocess.Popen | None = None
         self.append("profiles/slurm/config.v9+.yaml", SITE)
+        leave_out_private_releases(self.folder)
 
     def append(self, name: str, more: str) -> None:
         path = self.folder / name
@@ -75,7 +84,7 @@ class Clone(Checkout):
 
     def finish(self, *, check: bool = True) -> str:
         """Wait for the command's end; returns what it printed."""
-        self.run.wait(timeout=1800)
+        self.run.wait(timeout=3600)
         assert (self.run.returncode == 0) == check, self.printed()
         return self.printed()
 

@@ -30,6 +30,31 @@ class TabPate(Arm):
     settings: Mechanism
 
 
+class Tuning(Section):
+    """Several alphas are released and one is chosen by its losses; one budget pays for all (privacy/tuned.py)."""
+
+    teachers: Annotated[int, Field(ge=2)] = Field(description="disjoint parts of the private records")
+    queries: Count = Field(description="most records that each candidate labels")
+    candidates: list[Annotated[float, Field(ge=0, lt=1)]] = Field(
+        min_length=2,
+        description="alphas to choose from; each has an equal part of the budget, of which its alpha is for moments",
+    )
+    share: Fraction = Field(description="share of the budget for the choice")
+    prior: Literal["uniform", "gaussian"] = Field("uniform", description="where queries come from if alpha is 0")
+    by_class: bool = Field(False, description="moments of each class, not of all records together")
+    narrowed: bool = Field(False, description="half of alpha narrows the public bounds first")
+    threshold: Positive | None = Field(None, description="votes that a query needs to be answered; null: none")
+    sigma1: Positive | None = Field(None, description="noise of that check, in votes")
+    sigma2: Positive | None = Field(None, description="noise of each class's votes; null: all queries fit the budget")
+
+
+class TunedTabPate(Arm):
+    """TabPATE whose alpha is chosen on the private records, at a price."""
+
+    method: Literal["tabpate-tuned"]
+    settings: Tuning
+
+
 class Voting(Section):
     """Confident-GNMax on queries that are there."""
 
@@ -107,7 +132,9 @@ class Synthesizer(Arm):
     settings: Synthesis
 
 
-Method = Annotated[TabPate | PromptPate | QueryTime | Prototypes | Network | Synthesizer, Field(discriminator="method")]
+Method = Annotated[
+    TabPate | TunedTabPate | PromptPate | QueryTime | Prototypes | Network | Synthesizer, Field(discriminator="method")
+]
 
 
 class Roles(Section):
@@ -221,6 +248,8 @@ def _arm_faults(tabpate: Tabpate, tasks: dict[str, str], config: "Config") -> It
         yield from unknown(f"tabpate/arms/{name}/datasets", arm.datasets or [], "datasets", config)
         if arm.method == "prompt-pate" and not arm.held_out:
             yield f"tabpate/arms/{name}/held_out: PromptPATE's public records cannot be private, too; set it to true"
+        if arm.method == "tabpate-tuned" and len(set(settings.candidates)) < len(settings.candidates):
+            yield f"tabpate/arms/{name}/settings/candidates: the same alpha twice, and each is paid for; name it once"
         if getattr(settings, "threshold", None) and settings.sigma2 is None:
             yield f"tabpate/arms/{name}/settings/sigma2: goes with `threshold`; how many are answered is not known"
     yield from _shadow_faults(tabpate, tasks)

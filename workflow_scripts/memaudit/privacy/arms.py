@@ -14,9 +14,10 @@ from memaudit.privacy.accounting import Budget
 from memaudit.privacy.prototypes import release_prototypes
 from memaudit.privacy.public import Public
 from memaudit.privacy.tabpate import Ask, Released, Settings, release
+from memaudit.privacy.tuned import Tuning, release_tuned
 
 # Methods that release a context, which a student is shown; the others answer themselves.
-CONTEXTS = ("tabpate", "prompt-pate", "dp-tabicl")
+CONTEXTS = ("tabpate", "tabpate-tuned", "prompt-pate", "dp-tabicl")
 NO_LEDGER = "an evaluation on public data: no ledger is charged"
 
 
@@ -39,6 +40,9 @@ def released(arm: Mapping[str, Any], private: Private, budget: Budget, ask: Ask,
     match arm["method"]:
         case "tabpate":
             return release(x, y, units, key, public, Settings(**settings), budget, ask, rng)
+        case "tabpate-tuned":
+            tuning = Tuning(tuple(settings.pop("candidates")), settings.pop("share"), Settings(**settings))
+            return release_tuned(x, y, units, key, public, tuning, budget, ask, rng)
         case "prompt-pate":
             wanted = Settings(**settings, prior="given")
             wanted = replace(wanted, queries=min(wanted.queries, len(private.unlabelled)))

@@ -120,6 +120,13 @@ def planned(settings: Settings, budget: Budget, public: Public) -> Plan:
     raise AuditError(f"{settings.queries} labels with sigma2 {settings.sigma2} exceed {budget}; ask fewer queries")
 
 
+def planned_by_rho(settings: Settings, rho: float, public: Public) -> Plan:
+    """The noise of every release, by zCDP alone: alpha of rho is for moments, and what is left for votes."""
+    sensitivity = _sensitivity(public)
+    sigmas = _moments(settings, lambda share: sensitivity / math.sqrt(2 * share * rho))
+    return _labelled(settings, sigmas, (1 - settings.alpha) * rho, public)
+
+
 def release(
     x: Numbers,
     y: Targets,
@@ -141,6 +148,23 @@ def release(
     """
     budget.checked(public.records)
     plan = planned(settings, budget, public)
+    return carried_out(plan, x, y, units, key, public, settings, ask, rng, noise, given)
+
+
+def carried_out(
+    plan: Plan,
+    x: Numbers,
+    y: Targets,
+    units: Sequence[str],
+    key: bytes,
+    public: Public,
+    settings: Settings,
+    ask: Ask,
+    rng: np.random.Generator,
+    noise: Noise = discrete_gaussian,
+    given: Numbers | None = None,
+) -> Released:
+    """`release` by a plan that is there: it costs what the plan says, and no budget is asked."""
     drawn, targets = (given, None) if given is not None else _queries(x, y, units, public, settings, plan, rng, noise)
     if settings.labels == "group":
         return Released(drawn, targets, 0, len(drawn), plan.described(public))
@@ -193,11 +217,15 @@ def _separately(settings: Settings, budget: Budget, public: Public) -> Plan:
         sigmas = _moments(settings, lambda share: whole / math.sqrt(share / alpha))
     if settings.labels == "group":
         return Plan(sigmas, None, 0.0)
-    left = rho_within(Budget((1 - alpha) * budget.epsilon, delta))
+    return _labelled(settings, sigmas, rho_within(Budget((1 - alpha) * budget.epsilon, delta)), public)
+
+
+def _labelled(settings: Settings, sigmas: tuple[float, ...], rho: float, public: Public) -> Plan:
+    """A plan whose labels may cost rho; without a sigma2, each of M labels costs its part."""
     moved = 2 if public.task == "classification" else 1
     # rho = moved / (2 sigma^2) a label.
-    sigma2 = settings.sigma2 or math.sqrt(moved * settings.queries / (2 * left))
-    return Plan(sigmas, Confident(settings.threshold, settings.sigma1, sigma2), left)
+    sigma2 = settings.sigma2 or math.sqrt(moved * settings.queries / (2 * rho))
+    return Plan(sigmas, Confident(settings.threshold, settings.sigma1, sigma2), rho)
 
 
 def _sensitivity(public: Public) -> float:
