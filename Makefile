@@ -11,6 +11,9 @@ PUBLISH_attacks := {"run": "results/attacks", \
 PUBLISH_tabpate := {"run": "results/tabpate", \
   "command": "snakemake --cores all tabpate --configfile config/tabpate.yaml", "tables": ["tabpate_utility", \
   "tabpate_datasets", "tabpate_answers", "tabpate_queries", "tabpate_attack"]}
+PUBLISH_tabpate-more := {"run": "results/tabpate-more", \
+  "command": "snakemake --cores all tabpate --configfile config/tabpate_more.yaml", "tables": ["tabpate_utility", \
+  "tabpate_datasets", "tabpate_regression", "tabpate_answers", "tabpate_queries"]}
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slurm test-browser costs bench pretrain envs envs-check lock docs publish verify clean
 
@@ -86,7 +89,7 @@ docs: .venv ## write config/schema.json, config/README.md, docs/results.md and d
 	@PYTHONPATH=workflow_scripts $(BIN)/python -m memaudit.config.reference
 	@PYTHONPATH=workflow_scripts $(BIN)/python -m memaudit.pages
 
-publish: .venv ## take the numbers of docs/results.md from a finished run: RUN=demo (the default), attacks or tabpate
+publish: .venv ## take the numbers of docs/results.md from a finished run: RUN=demo (the default), attacks, tabpate or tabpate-more
 	@$(BIN)/python workflow_scripts/publish_results.py --output docs/results/$(RUN).json --params '$(PUBLISH_$(RUN))'
 	@$(MAKE) --no-print-directory docs
 
