@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from memaudit import seeds
-from memaudit.attacks import signals
 from memaudit.attacks.manipulate import Manipulation, effective, parsed
-from memaudit.attacks.multiple_choice import SIGNALS, Reference, candidates_of, probe
+from memaudit.attacks.multiple_choice import SIGNALS, Reference, candidates_of, probe, read
 from memaudit.data.encode import encode
 from memaudit.data.hashing import hashed
 from memaudit.data.memorization_splits import CONTEXT, NONMEMBER, QUERY, SPARE
@@ -182,17 +181,9 @@ class Prober:
         """Signals (target, signal) with the context of the fine-tuning, which shows targets that are in it."""
         shown = split.rows(CONTEXT, context)
         (said,) = answer(model, [Question(split.x[shown], split.y[shown], split.x[rows])], self.memory)
-        y = split.y[rows]
         if isinstance(said, Binned):
-            deviation = target_scale(split.reference.y[None])[1].item()
-            loss = signals.density_loss(said.log_density(y[:, None])[:, 0]) - np.log(deviation)
-            entropy = said.entropy().numpy() - np.log(deviation)
-            error = ((said.mean() - y) / deviation).square().numpy()
-        else:
-            logits, labels = as_wide(said, split.classes).numpy(), y.numpy()
-            loss, entropy = signals.loss(logits, labels), signals.entropy(logits)
-            error = 1 - signals.correctness(logits, labels)
-        return np.stack([loss, entropy, np.exp(-loss), error], -1).astype(np.float32)
+            return read(said, split.y[rows].numpy(), target_scale(split.reference.y[None])[1].item())
+        return read(as_wide(said, split.classes), split.y[rows].numpy())
 
     def canaries(self, model: TabularModel, split: Split, rows: Rows) -> Tensor:
         """The label of each target that the model finds least probable in the split's whole context, of the classes

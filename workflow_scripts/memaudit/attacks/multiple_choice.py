@@ -77,8 +77,10 @@ def probe(
             for at in part
             for question in questions_of(cells[at], true[at], chosen[at], suite, rngs[at], orderless, replicates)
         ]
-        parts.append(_signals(answer(network, questions, memory), np.repeat(true[part], len(suite)), deviation))
-    return np.concatenate(parts).reshape(len(true), len(suite), len(SIGNALS)).astype(np.float32)
+        said = _joined(answer(network, questions, memory))
+        asked = np.broadcast_to(np.repeat(true[part], len(suite))[:, None], (len(questions), replicates))
+        parts.append(read(said, asked, deviation).mean(1))
+    return np.concatenate(parts).reshape(len(true), len(suite), len(SIGNALS))
 
 
 def questions_of(
@@ -114,6 +116,34 @@ def candidates_of(targets: ArrayLike, most: int, true: float, rng: np.random.Gen
     return np.sort(np.append(drawn, true).astype(others.dtype))
 
 
+def read(said: Tensor | Binned, true: Array, deviation: float = 1.0) -> NDArray[np.float32]:
+    """Signals (..., signal), see `probe`, of logits (..., class) or of densities (...), whose true labels are (...).
+
+    deviation: of the targets that numbers are measured in. Signals of an answer that is no number are NaN.
+    """
+    if isinstance(said, Binned):
+        y = torch.tensor(true, dtype=torch.float64)
+        loss = signals.density_loss(said.log_density(y[..., None])[..., 0]) - np.log(deviation)
+        entropy = said.entropy().numpy() - np.log(deviation)
+        error = ((said.mean() - y) / deviation).square().numpy()
+    else:
+        logits = said.numpy()
+        with np.errstate(invalid="ignore"):  # of answers that are no number
+            loss, entropy = signals.loss(logits, true), signals.entropy(logits)
+        error = 1 - signals.correctness(logits, true)
+    found = np.stack([loss, entropy, np.exp(-loss), error], -1).astype(np.float32)
+    found[np.isnan(loss)] = np.nan
+    return found
+
+
+def _joined(answers: list[Tensor] | list[Binned]) -> Tensor | Binned:
+    """Answers of one shape as one, in front; logits of classes that a context does not show are -inf."""
+    if isinstance(answers[0], Binned):
+        return Binned.joined(torch.stack, answers)
+    width = max(part.shape[-1] for part in answers)
+    return torch.stack([as_wide(part, width) for part in answers])
+
+
 def _labels(labels: ArrayLike, candidates: ArrayLike, kind: type) -> tuple[NDArray[Any], NDArray[Any]]:
     """True labels (target,) and candidates (target, k) as the network takes them. Raises AuditError, see `probe`."""
     true = np.asarray(labels, dtype=kind)
@@ -130,23 +160,3 @@ def _without_scaling(model: TabularModel) -> Network:
             "family tabicl, or tabpfn v3 or v3.5, in mode raw"
         )
     return model.without_scaling()
-
-
-def _signals(answers: list[Tensor] | list[Binned], true: Array, deviation: float) -> NDArray[np.float64]:
-    """Signals (question, signal) of answers to r copies of a query each, whose true labels are (question,)."""
-    if isinstance(answers[0], Binned):
-        said = Binned.joined(torch.stack, answers)
-        y = torch.from_numpy(true).double()[:, None].expand(said.log_mass.shape[:2])
-        loss = signals.density_loss(said.log_density(y[..., None])[..., 0]) - np.log(deviation)
-        entropy = said.entropy().numpy() - np.log(deviation)
-        error = ((said.mean() - y) / deviation).square().numpy()
-    else:
-        width = max(part.shape[-1] for part in answers)
-        logits = torch.stack([as_wide(part, width) for part in answers]).numpy()
-        labels = np.broadcast_to(true[:, None], logits.shape[:2])
-        with np.errstate(invalid="ignore"):  # of answers that are no number
-            loss, entropy = signals.loss(logits, labels), signals.entropy(logits)
-        error = 1 - signals.correctness(logits, labels)
-    found = np.stack([loss, entropy, np.exp(-loss), error], -1)
-    found[np.isnan(loss)] = np.nan
-    return found.mean(1)
