@@ -395,8 +395,8 @@ HEADLINES["iclmem"] = {
             "per": ["dataset"],
             "where": {"signal": "loss"},
             "values": {"share": {"metric": "split share"}},
-            "sentence": "{dataset}: {share.estimate:.0%} of the variance of AUCs after each setting's mean is common to all "
-            "runs of a split; of independent runs it would be {share.null:.0%} by chance.",
+            "sentence": "{dataset}: a share of {share} of the variance of AUCs after each setting's mean is common to all runs "
+            "of a split; of independent runs it would be 0 by chance.",
         },
         {
             "answers": "defence",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.stats import f as f_distribution
 
 from memaudit import tidy
 from memaudit.errors import AuditError
@@ -128,8 +129,8 @@ def variation(study: Study) -> Rows:
     """Variance of the AUC between splits of a data set and between runs of one split, after each setting's mean.
 
     null of the former: what independent runs would give, the latter over their number. "split share": the intraclass
-    correlation, 0 for independent runs, 1 where all runs of a split are above or below together (one-way analysis of
-    variance). Settings that diverged in some split are left out.
+    correlation ICC(C,1), 0 for independent runs, 1 where all runs of a split are above or below together, with its
+    95 % interval from the F distribution (McGraw & Wong 1996). Settings that diverged in some split are left out.
     """
     settings = study.settings()
     for dataset in study.runs["dataset"].unique():
@@ -141,14 +142,23 @@ def variation(study: Study) -> Rows:
             if len(grid) < 2 or most < 2:
                 continue
             residuals = grid - grid.mean(axis=1, keepdims=True)
-            between, within = residuals.mean(axis=0).var(ddof=1), residuals.var(axis=0, ddof=1).mean()
+            common = residuals.mean(axis=0)
+            between = common.var(ddof=1)
+            within = np.square(residuals - common).sum() / ((most - 1) * (len(grid) - 1))
             keys = {"dataset": dataset, "signal": signal}
             told = {"n": grid.size, "method": f"{len(grid)} settings in each of {most} splits", "unit": "variance"}
             yield tidy.row(STUDY, keys, "auc variance between splits", between, null=within / len(grid), **told)
             yield tidy.row(STUDY, keys, "auc variance within splits", within, **told)
-            own_share = max(between - within / len(grid), 0.0)
-            share = own_share / (own_share + within) if own_share + within > 0 else np.nan
-            yield tidy.row(STUDY, keys, "split share", share, null=0.0, **(told | {"unit": "fraction"}))
+            if between + within > 0:
+                told |= _correlation(between, within, *grid.shape) | {"unit": "fraction", "null": 0.0}
+                yield tidy.row(STUDY, keys, "split share", **told)
+
+
+def _correlation(between: float, within: float, runs: int, splits: int) -> dict[str, float]:
+    """The intraclass correlation from the variance of the means of that many runs of a split, and its interval."""
+    common, quantile = runs * between, f_distribution(splits - 1, (splits - 1) * (runs - 1)).ppf
+    own = {"estimate": within, "low": within * quantile(0.975), "high": within * quantile(0.025)}
+    return {name: (common - one) / (common + (runs - 1) * one) for name, one in own.items()}
 
 
 def manipulations(study: Study, resampled: Resampled) -> Rows:
