@@ -14,6 +14,9 @@ PUBLISH_tabpate := {"run": "results/tabpate", \
 PUBLISH_tabpate-more := {"run": "results/tabpate-more", \
   "command": "snakemake --cores all tabpate --configfile config/tabpate_more.yaml", "tables": ["tabpate_utility", \
   "tabpate_datasets", "tabpate_regression", "tabpate_answers", "tabpate_queries"]}
+PUBLISH_iclmem := {"run": "results/iclmem", \
+  "command": "snakemake --cores all iclmem --configfile config/iclmem.yaml", "tables": ["iclmem_survival", \
+  "iclmem_placebos", "iclmem_peaks", "iclmem_grid", "iclmem_regimes", "iclmem_outcomes", "iclmem_datasets"]}
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slurm test-browser costs bench pretrain envs envs-check lock docs publish verify clean
 
@@ -89,7 +92,7 @@ docs: .venv ## write config/schema.json, config/README.md, docs/results.md and d
 	@PYTHONPATH=workflow_scripts $(BIN)/python -m memaudit.config.reference
 	@PYTHONPATH=workflow_scripts $(BIN)/python -m memaudit.pages
 
-publish: .venv ## take the numbers of docs/results.md from a finished run: RUN=demo (the default), attacks, tabpate or tabpate-more
+publish: .venv ## take the numbers of docs/results.md from a finished run: RUN=demo (the default), attacks, tabpate, tabpate-more, iclmem
 	@$(BIN)/python workflow_scripts/publish_results.py --output docs/results/$(RUN).json --params '$(PUBLISH_$(RUN))'
 	@$(MAKE) --no-print-directory docs
 
