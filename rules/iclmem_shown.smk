@@ -56,12 +56,6 @@ def iclmem_shown(dataset):
     return min((arm for arm in normal if dataset in iclmem_datasets(arm)), key=order, default=None)
 
 
-def iclmem_settings(labels):
-    """Number of settings, i.e. data sets, arms and epochs, that have such labels."""
-    arms = [(task, arm) for task, arm in ICLMEM_RUNS if ICLMEM["arms"][arm]["labels"] == labels]
-    return sum(len(iclmem_tables(task, arm)) * len(iclmem_arm(task, arm)["epochs"]) for task, arm in arms)
-
-
 def iclmem_told(settings):
     """Settings of the config as a text: {"labels": 2, "factor": 3} is "labels 2 factor 3"."""
     if not isinstance(settings, dict):

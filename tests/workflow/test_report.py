@@ -80,14 +80,17 @@ def test_the_same_results_give_the_same_page(smoke, page):
 def without_support(headlines):
     """Names of values that lack an interval or a null.
 
-    One triple is excepted: the covariate AUC, whose band and one-sided p stand in rows of their own.
+    A p-value is the comparison with a null, and a placebo is the null of the values beside it. One triple is excepted:
+    the covariate AUC, whose band and one-sided p stand in rows of their own.
     """
     for (study, sentence), values in headlines.groupby(["study", "sentence"]):
         numbers = values.set_index("value")[["low", "high", "null"]]
         needed = pd.DataFrame(True, index=numbers.index, columns=numbers.columns)
         if study == "data" and set(numbers.index) == {"auc", "permuted", "p"}:
             assert re.search(r"95 % of the time within \[.+, .+\] \(one-sided test p = [\d.e-]+\)", sentence), sentence
-            needed.loc["auc", ["low", "high"]] = needed.loc["permuted", "null"] = needed.loc["p"] = False
+            needed.loc["auc", ["low", "high"]] = needed.loc["permuted", "null"] = False
+        needed.loc[numbers.index == "p"] = False
+        needed["null"] &= "placebo" not in numbers.index
         yield from (f"{sentence}: {name}" for name in numbers.index[(numbers.isna() & needed).any(axis=1)])
 
 

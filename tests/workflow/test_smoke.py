@@ -110,7 +110,7 @@ def test_a_new_pin_reruns_what_runs_in_its_environment(smoke):
     with edited(path, re.sub(r"torch==\S+", "torch==9.9.9", path.read_text())):
         asked = {f"attacks_query_{name}" for name in ("contexts", "perturbed", "poisoned", "attribute")}
         private = {"release_contexts", "release_shadows", "poison_shadows", "answer_queries", "code_records"}
-        asked |= {f"tabpate_{name}" for name in private}
+        asked |= {f"tabpate_{name}" for name in private} | {"iclmem_probe_reference", "iclmem_probe_tuned"}
         assert smoke.reruns()[1] == {"lira_query_shadows"} | asked
 
 

@@ -45,10 +45,11 @@ def placebos(study: Study, known: Mapping[str, Rule], resampled: Resampled) -> R
     sound = ~runs["diverged"].to_numpy(bool)
     healthy = (runs["outcome_" + rules(runs)[0]] != COLLAPSE).to_numpy()
     upright = study.null.placebo_gap.values <= 0
-    for _, group in runs.groupby(POOL):
+    pools = [(keys_of(group.iloc[0], POOL), group) for _, group in runs.groupby(POOL)]
+    for pool, group in [*pools, (dict.fromkeys(POOL, ALL), runs)]:
         mine = runs.index.isin(group.index)
         for (rule, signal), hits in found.items():
-            keys = {**keys_of(group.iloc[0], POOL), "rule": rule, "signal": signal, "of": "run"}
+            keys = {**pool, "rule": rule, "signal": signal, "of": "run"}
             for stage, asked, of_stage in (("criterion", sound, hits), ("outcome", healthy, hits & upright)):
                 chosen = mine & asked
                 rate = resampled.mean(of_stage[chosen].mean(axis=1), runs[chosen])
@@ -97,9 +98,11 @@ def survival(
     checks |= {f"weaker {labels}": passed for labels, passed in _weakened(len(runs), effects).items()}
     for rule, hits in called.items():
         for labels in (ALL, *runs["labels"].unique()):
-            chosen = hits if labels == ALL else hits & (runs["labels"] == labels).to_numpy()
+            asked = (runs["labels"] == labels).to_numpy() | (labels == ALL)
+            chosen = hits & asked
             keys = {"rule": rule, "labels": labels, "of": "run"}
-            yield tidy.row(STUDY, keys, "detections", chosen.sum(), unit="runs", n=len(runs), method="counted")
+            yield tidy.row(STUDY, keys, "detections", chosen.sum(), unit="runs", n=asked.sum(), method="counted")
+            yield tidy.row(STUDY, keys, "detected share", **resampled.mean(hits[asked], runs[asked]))
             for check, passed in checks.items():
                 compared = chosen & ~np.isnan(passed)
                 found = resampled.mean(passed[compared], runs[compared])
