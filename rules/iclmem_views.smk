@@ -78,7 +78,8 @@ TABLES |= {
         "much the published rule keeps. Last, settings detected by themselves. Not in the paper.",
         "files": iclmem_scores("outcomes"),
         "layout": iclmem_layout(
-            *("rule", "of", "labels", "signal", "check"), metric=["detections", "detected share", "surviving share", "detected settings"]
+            *("rule", "of", "labels", "signal", "check"),
+            metric=["detections", "detected share", "surviving share", "detected settings"],
         ),
     },
     "iclmem_placebos": {

@@ -250,8 +250,9 @@ def _arm_faults(tabpate: Tabpate, tasks: dict[str, str], config: "Config") -> It
             yield f"tabpate/arms/{name}/held_out: PromptPATE's public records cannot be private, too; set it to true"
         if arm.method == "tabpate-tuned" and len(set(settings.candidates)) < len(settings.candidates):
             yield f"tabpate/arms/{name}/settings/candidates: the same alpha twice, and each is paid for; name it once"
-        if getattr(settings, "threshold", None) and settings.sigma2 is None:
-            yield f"tabpate/arms/{name}/settings/sigma2: goes with `threshold`; how many are answered is not known"
+        for noise in ("sigma1", "sigma2") if getattr(settings, "threshold", None) else ():
+            if getattr(settings, noise) is None:
+                yield f"tabpate/arms/{name}/settings/{noise}: goes with `threshold`; name both noises, in votes"
     yield from _shadow_faults(tabpate, tasks)
 
 
