@@ -21,6 +21,7 @@ from slurm.conftest import Clone, leave_out_private_releases, slurm_job, submiss
 pytestmark = pytest.mark.slurm
 
 SHARDS = "results/smoke/signals/lira/wine"
+ASKING = "lira_query_shadows|attacks_query_|tabpate_(release|ask|answer|poison)_|iclmem_probe_"  # rules that ask a model
 HELD = """
 
 # From here on a test's own: parts are noted, and behind the first of a shard they wait for a file called `go`.
@@ -60,7 +61,6 @@ def submitted(clone) -> Clone:
     whole.submit()
     return whole
 
-
 @pytest.fixture(scope="module")
 def held(clone) -> Clone:
     """A clone ready to submit shards that halt after their first part."""
@@ -86,7 +86,7 @@ def test_downloads_and_targets_stay_where_snakemake_runs_and_no_submitted_job_re
     sidecars = read_all(submitted.results / "provenance").values()
     local = {sidecar["rule"] for sidecar in sidecars if sidecar["slurm_job"] is None}
     assert {"data_fetch_table", "models_fetch_checkpoint"} <= local
-    assert not {rule for rule in local if rule.startswith(("lira_", "attacks_", "tabpate_", "views_"))}
+    assert not {rule for rule in local if rule.startswith(("lira_", "attacks_", "tabpate_", "iclmem_", "views_"))}
     jobs = [sidecar for sidecar in sidecars if sidecar["slurm_job"]]
     assert len({sidecar["slurm_job"] for sidecar in jobs}) == len(jobs) > 35
     assert all(sidecar["hub_offline"] for sidecar in jobs)
@@ -97,7 +97,7 @@ def test_gpu_jobs_and_no_others_ask_slurm_for_a_gpu_and_go_to_its_partition(subm
         if number := sidecar["slurm_job"]:
             job = slurm_job(number)
             asked = re.fullmatch(r"gres[:/]gpu:1", job.get("TresPerJob", ""))
-            on_gpu = re.match("lira_query_shadows|attacks_query_|tabpate_(release|ask|answer|poison)_", sidecar["rule"])
+            on_gpu = re.match(ASKING, sidecar["rule"])
             assert (bool(asked), job["Partition"]) == (bool(on_gpu), "gpu" if on_gpu else "cpu"), sidecar["rule"]
 
 
