@@ -21,7 +21,7 @@ from slurm.conftest import Clone, leave_out_private_releases, slurm_job, submiss
 pytestmark = pytest.mark.slurm
 
 SHARDS = "results/smoke/signals/lira/wine"
-ASKING = "lira_query_shadows|attacks_query_|tabpate_(release|ask|answer|poison)_|iclmem_probe_"  # rules that ask a model
+ASKING = "lira_query_shadows|attacks_query_|tabpate_(release|ask|answer|poison)_|iclmem_probe_"
 HELD = """
 
 # From here on a test's own: parts are noted, and behind the first of a shard they wait for a file called `go`.
@@ -60,6 +60,7 @@ def submitted(clone) -> Clone:
     whole.replace("workflow_scripts/memaudit/sidecar.py", '"slurm_job":', offline)
     whole.submit()
     return whole
+
 
 @pytest.fixture(scope="module")
 def held(clone) -> Clone:
