@@ -75,8 +75,8 @@ def browser():
 
 
 @pytest.fixture(params=[*((size, "light") for size in SIZES), ("desktop", "dark"), ("phone", "dark")], ids="-".join)
-def page(request, browser, page_file, tmp_path):
-    """The report, opened from disk; what the console says and the page asks for is kept, a picture is taken."""
+def page(request, browser, page_file):
+    """The report, opened from disk; what the console says and the page asks for is kept, and a picture if wanted."""
     (size, scheme), keep = request.param, request.config.getoption("--screenshots")
     width, height = SIZES[size]
     page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
@@ -86,9 +86,10 @@ def page(request, browser, page_file, tmp_path):
     page.on("request", lambda asked: page.asked.append(asked.url))
     page.goto(page_file.as_uri())
     yield page
-    folder = Path(keep or tmp_path)
-    folder.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=folder / f"{size}-{scheme}.png", full_page=True)
+    if keep:
+        Path(keep).mkdir(parents=True, exist_ok=True)
+        # A page with everything unfolded is long: a minute on a busy machine.
+        page.screenshot(path=Path(keep) / f"{size}-{scheme}.png", full_page=True, timeout=300_000)
     page.close()
 
 
