@@ -1,0 +1,175 @@
+"""What does a fine-tuned language model remember of its texts? Corpora, base models, and targets whose members are known
+(paper: Learning the Signature of Memorization in Autoregressive Language Models, Sections 3 and 4, Appendices B and C).
+
+INPUT   installed packages, local files or a hub; config/language_models.yaml
+OUTPUT  <results>/data/ltmia/documents/{dataset}.parquet     documents of a corpus (0600, in a folder of 0700)
+        <results>/data/ltmia/texts.parquet, tokenizer.json   texts by what becomes of them
+        <results>/models/ltmia/{model}/                      base models, as `transformers` opens them
+        <results>/signals/ltmia/{model}/{shard}.npy          features of each text's tokens under targets and base
+        <results>/signals/ltmia/{model}/{shard}.parquet      baselines' scores of the same texts
+"""
+
+
+localrules:
+    ltmia_fetch_corpus,
+    ltmia_fetch_model,
+
+
+rule ltmia_fetch_corpus:
+    input:
+        ltmia_corpus_file,
+    output:
+        documents="<results>/data/ltmia/documents/{dataset}.parquet",
+        facts="<results>/data/ltmia/documents/{dataset}.json",
+        sidecar="<results>/provenance/ltmia_fetch_corpus/{dataset}.json",
+    log:
+        "<results>/logs/ltmia_fetch_corpus/{dataset}.log",
+    conda:
+        "../envs/data.yaml"
+    threads: 1
+    resources:
+        mem_mb=grows(4000),
+        runtime="2h",
+    params:
+        code=digest("ltmia_fetch_corpus", env="data"),
+        seed=config["seed"],
+        entry=ltmia_entry(
+            *(
+                "source",
+                "package",
+                "content",
+                "path",
+                "name",
+                "subset",
+                "split",
+                "text_columns",
+                "characters",
+                "sha256",
+            )
+        ),
+    script:
+        "../workflow_scripts/ltmia_fetch_corpus.py"
+
+
+rule ltmia_fetch_model:
+    output:
+        fetched=directory("<results>/models/ltmia/{model}/fetched"),
+        sidecar="<results>/provenance/ltmia_fetch_model/{model}.json",
+    log:
+        "<results>/logs/ltmia_fetch_model/{model}.log",
+    wildcard_constraints:
+        model="|".join(config["language_models"]),
+    conda:
+        "../envs/tabular.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime="4h",
+    params:
+        code=digest("ltmia_fetch_model", env="tabular"),
+        hub=lambda wildcards: config["language_models"][wildcards.model]["hub"],
+    script:
+        "../workflow_scripts/ltmia_fetch_model.py"
+
+
+rule ltmia_prepare_corpora:
+    input:
+        documents=expand("<results>/data/ltmia/documents/{dataset}.parquet", dataset=LTMIA_CORPORA),
+        key="<results>/data/id.key",
+    output:
+        texts="<results>/data/ltmia/texts.parquet",
+        tokenizer="<results>/data/ltmia/tokenizer.json",
+        config="<results>/data/ltmia/tokenizer_config.json",
+        results="<results>/scores/ltmia/corpora.parquet",
+        sidecar="<results>/provenance/ltmia_prepare_corpora.json",
+    log:
+        "<results>/logs/ltmia_prepare_corpora.log",
+    benchmark:
+        "<results>/benchmarks/ltmia_prepare_corpora.jsonl"
+    conda:
+        "../envs/tabular.yaml"
+    threads: 1
+    resources:
+        mem_mb=grows(4000),
+        runtime="4h",
+    params:
+        code=digest("ltmia_prepare_corpora", env="tabular"),
+        seed=config["seed"],
+        datasets=LTMIA_CORPORA,
+        shifted=LTMIA_SHIFTED,
+        texts={key: value for key, value in LTMIA["texts"].items() if key != "length"},
+        replicates=LTMIA["replicates"],
+    script:
+        "../workflow_scripts/ltmia_prepare_corpora.py"
+
+
+rule ltmia_prepare_model:
+    input:
+        texts=ltmia_made_here("<results>/data/ltmia/texts.parquet"),
+        tokenizer=ltmia_made_here("<results>/data/ltmia/tokenizer.json"),
+        config=ltmia_made_here("<results>/data/ltmia/tokenizer_config.json"),
+        fetched=ltmia_fetched,
+    output:
+        "<results>/models/ltmia/{model}/config.json",
+        "<results>/models/ltmia/{model}/model.safetensors",
+        "<results>/models/ltmia/{model}/tokenizer.json",
+        "<results>/models/ltmia/{model}/tokenizer_config.json",
+        "<results>/models/ltmia/{model}/training.json",
+        sidecar="<results>/provenance/ltmia_prepare_model/{model}.json",
+    log:
+        "<results>/logs/ltmia_prepare_model/{model}.log",
+    benchmark:
+        "<results>/benchmarks/ltmia_prepare_model/{model}.jsonl"
+    wildcard_constraints:
+        model="|".join(config["language_models"]),
+    conda:
+        "../envs/tabular.yaml"
+    threads: 1
+    resources:
+        mem_mb=grows(8000),
+        runtime="12h",
+        gpu=1,
+    params:
+        code=digest("ltmia_prepare_model", env="tabular"),
+        seed=config["seed"],
+        length=LTMIA["texts"]["length"],
+        entry=ltmia_model_entry,
+        training=LTMIA["pretraining"],
+    script:
+        "../workflow_scripts/ltmia_prepare_model.py"
+
+
+rule ltmia_finetune_targets:
+    input:
+        texts="<results>/data/ltmia/texts.parquet",
+        base="<results>/models/ltmia/{model}/config.json",
+        weights="<results>/models/ltmia/{model}/model.safetensors",
+        tokenizer="<results>/models/ltmia/{model}/tokenizer.json",
+        tokens="<results>/models/ltmia/{model}/tokenizer_config.json",
+    output:
+        "<results>/signals/ltmia/{model}/{shard}.npy",
+        "<results>/signals/ltmia/{model}/{shard}.parquet",
+        "<results>/signals/ltmia/{model}/{shard}.json",
+        sidecar="<results>/provenance/ltmia_finetune_targets/{model}/{shard}.json",
+    log:
+        "<results>/logs/ltmia_finetune_targets/{model}/{shard}.log",
+    benchmark:
+        "<results>/benchmarks/ltmia_finetune_targets/{model}/{shard}.jsonl"
+    wildcard_constraints:
+        model="|".join(config["language_models"]),
+    conda:
+        "../envs/tabular.yaml"
+    threads: 1
+    resources:
+        mem_mb=grows(8000),
+        runtime="12h",
+        gpu=1,
+    params:
+        code=digest("ltmia_finetune_targets", env="tabular"),
+        seed=config["seed"],
+        length=LTMIA["texts"]["length"],
+        targets=ltmia_of_shard,
+        fixed=list(LTMIA_SHIFTED),
+        tunings=LTMIA["tunings"],
+    script:
+        "../workflow_scripts/ltmia_finetune_targets.py"

@@ -1,0 +1,206 @@
+"""Training of the learned attack on combinations of models and corpora whose members are known (LT-MIA, Section 3.3).
+
+The area under the ROC curve, by which the best epoch is taken, is an argument: `evaluation.roc.auc`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from torch import nn
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from memaudit import seeds
+from memaudit.attacks.learned import TEXTS, Array, Auc, Classifier, Mask, logits, score_rows
+from memaudit.attacks.learned_networks import Architecture
+from memaudit.attacks.token_features import Rows, TokenFeatures, unpack
+from memaudit.errors import AuditError
+from memaudit.steps import steps
+
+GRADIENT_NORM = 1.0
+CONSTANT = 1e-6  # a channel that varies less than this share of its mean keeps its own scale
+
+
+@dataclass(frozen=True)
+class Combination:
+    """Texts of one fine-tuned model: packed rows (text,), may be mapped from disk, and who was a member (text,)."""
+
+    name: str
+    rows: Rows
+    member: Mask
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a classifier is trained; the default is the paper's. Learning rates are AdamW's.
+
+    An epoch draws as many texts as there are. warmup: epochs over which the learning rate rises; cosine: whether it
+    then falls to 0; smoothing: share by which labels are drawn towards 1/2; patience: epochs without a better
+    validation AUC after which training ends, None for never.
+    """
+
+    epochs: int = 30
+    batch: int = 1024
+    learning_rate: float = 3e-4
+    weight_decay: float = 0.01
+    warmup: int = 0
+    cosine: bool = False
+    smoothing: float = 0.0
+    patience: int | None = None
+
+
+# The authors' repository trains a larger network than their paper.
+ARMS = {
+    "paper": (Architecture(), Settings()),
+    "repository": (
+        Architecture(width=192, heads=8, feedforward=576, dropout=0.05),
+        Settings(80, 16384, 9.88e-4, weight_decay=0.028, warmup=10, cosine=True, smoothing=0.02),
+    ),
+}
+
+
+def settings_of(
+    arm: str, architecture: Mapping[str, Any], training: Mapping[str, Any]
+) -> tuple[Architecture, Settings]:
+    """An arm's architecture and settings, with what the mappings name changed; None changes nothing."""
+    changes = [{key: value for key, value in of.items() if value is not None} for of in (architecture, training)]
+    if "hidden" in changes[0]:
+        changes[0]["hidden"] = tuple(changes[0]["hidden"])
+    return tuple(replace(one, **own) for one, own in zip(ARMS[arm], changes, strict=True))
+
+
+def train(
+    training: Sequence[Combination],
+    validation: Sequence[Combination],
+    auc: Auc,
+    seed: int,
+    architecture: Architecture = ARMS["paper"][0],
+    settings: Settings = ARMS["paper"][1],
+    device: str = "cpu",
+) -> Classifier:
+    """A classifier of the epoch with the highest AUC on `validation`, the mean over its combinations.
+
+    Texts are drawn with replacement, every combination alike whatever its size. Features are standardised by the
+    training combinations alone. Platt's probabilities are fitted on all validation texts, which must not be among the
+    training texts. On one thread of one kind of processor the result is a function of the arguments. Raises AuditError
+    for texts of different lengths, texts without a token to predict, one class alone, and a loss that is no number.
+    """
+    positions, channels = _check(training, validation)
+    with torch.random.fork_rng():
+        torch.manual_seed(seeds.integer(seed, "ltmia", "classifier", "weights"))
+        classifier = Classifier(architecture, positions, channels)
+        classifier.mean[:], classifier.deviation[:] = map(torch.from_numpy, _moments(training))
+        classifier.to(device)
+        history = _fit(classifier, training, validation, auc, settings, seed)
+    pooled = np.concatenate([score_rows(classifier, one.rows) for one in validation])
+    curve = platt(pooled, np.concatenate([one.member for one in validation]))
+    classifier.platt[:] = torch.tensor(curve, dtype=torch.float64)
+    classifier.facts = {
+        "settings": asdict(settings),
+        "seed": seed,
+        "training": {one.name: len(one.rows) for one in training},
+        "validation": {one.name: len(one.rows) for one in validation},
+        "history": history,
+    }
+    return classifier
+
+
+def _fit(classifier, training, validation, auc, settings, seed) -> list[dict[str, float]]:
+    """Train in place, with the best epoch's weights at the end; returns loss and validation AUC of every epoch."""
+    rng = seeds.generator(seed, "ltmia", "classifier", "texts")
+    per_epoch = -(-sum(len(one.rows) for one in training) // settings.batch)
+    optimizer = torch.optim.AdamW(classifier.parameters(), settings.learning_rate, weight_decay=settings.weight_decay)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step / per_epoch, settings))
+    history, best, kept = [], -1, {}
+    for epoch in steps(range(settings.epochs), "classifier"):
+        classifier.train()
+        losses = []
+        for features, member in _batches(training, settings.batch, rng):
+            wanted = torch.from_numpy(member).to(classifier.mean) * (1 - settings.smoothing) + settings.smoothing / 2
+            loss = binary_cross_entropy_with_logits(logits(classifier, features), wanted)
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(classifier.parameters(), GRADIENT_NORM)
+            optimizer.step()
+            schedule.step()
+            losses.append(loss.item())
+        if not np.isfinite(losses).all():
+            raise AuditError(f"learned attack: the loss of epoch {epoch} is not a number; lower the learning rate")
+        reached = float(np.mean([auc(score_rows(classifier, one.rows), one.member) for one in validation]))
+        history.append({"loss": float(np.mean(losses)), "validation_auc": reached})
+        if not kept or reached > history[best]["validation_auc"]:
+            best, kept = epoch, {name: value.clone() for name, value in classifier.state_dict().items()}
+        elif settings.patience is not None and epoch - best >= settings.patience:
+            break
+    classifier.load_state_dict(kept)
+    return history
+
+
+def _rate(epoch: float, settings: Settings) -> float:
+    """Share of the learning rate after so many epochs."""
+    if epoch < settings.warmup:
+        return epoch / settings.warmup
+    left = (epoch - settings.warmup) / max(1, settings.epochs - settings.warmup)
+    return 0.5 * (1 + np.cos(np.pi * left)) if settings.cosine else 1.0
+
+
+def _batches(
+    combinations: Sequence[Combination], size: int, rng: np.random.Generator
+) -> Iterator[tuple[TokenFeatures, Mask]]:
+    """An epoch of texts: each of a combination drawn at random, and drawn at random from it."""
+    texts = np.array([len(one.rows) for one in combinations])
+    which = rng.integers(len(texts), size=texts.sum())
+    places = (rng.random(len(which)) * texts[which]).astype(int)
+    for start in range(0, len(which), size):
+        part = slice(start, start + size)
+        chosen = [np.sort(places[part][which[part] == number]) for number in range(len(texts))]
+        rows = np.concatenate([one.rows[own] for one, own in zip(combinations, chosen, strict=True)])
+        member = np.concatenate([one.member[own] for one, own in zip(combinations, chosen, strict=True)])
+        yield unpack(rows), member
+
+
+def _moments(combinations: Sequence[Combination]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Mean and deviation of every channel over the tokens, every combination weighing the same."""
+    moments = []
+    for one in combinations:
+        total, tokens = 0.0, 0
+        for start in range(0, len(one.rows), TEXTS):
+            features = unpack(one.rows[start : start + TEXTS])
+            values = features.values[features.mask].astype(np.float64)
+            total, tokens = total + np.stack([values.sum(0), (values**2).sum(0)]), tokens + len(values)
+        moments.append(total / tokens)
+    mean, square = np.mean(moments, 0)
+    deviation = np.sqrt(np.maximum(square - mean**2, 0))
+    constant = deviation < CONSTANT * (1 + np.abs(mean))
+    return mean.astype(np.float32), np.where(constant, 1, deviation).astype(np.float32)
+
+
+def platt(scores: Array, member: Mask) -> tuple[float, float]:
+    """Slope and intercept of the logistic curve, with Platt's targets: finite where the classes do not overlap."""
+    inside, outside = np.count_nonzero(member), np.count_nonzero(~member)
+    chance = np.where(member, (inside + 1) / (inside + 2), 1 / (outside + 2))
+    both = np.concatenate([np.ones(len(member), bool), np.zeros(len(member), bool)])
+    fitted = LogisticRegression(C=np.inf, max_iter=1000).fit(
+        np.tile(scores, 2)[:, None], both, np.concatenate([chance, 1 - chance])
+    )
+    return float(fitted.coef_[0, 0]), float(fitted.intercept_[0])
+
+
+def _check(training: Sequence[Combination], validation: Sequence[Combination]) -> tuple[int, int]:
+    """Positions and channels of all combinations."""
+    shapes = {one.rows.dtype["values"].shape for one in (*training, *validation)}
+    if not training or not validation or len(shapes) > 1:
+        raise AuditError(
+            f"learned attack: {len(training)} combinations to train on, {len(validation)} to validate on, with features"
+            f" of {len(shapes)} shapes; give at least one of each, all of one shape"
+        )
+    for one in (*training, *validation):
+        if one.member.all() or not one.member.any():
+            raise AuditError(f"learned attack: {one.name} has members or non-members alone; give it texts of both")
+        if not one.rows["mask"].any(1).all():
+            raise AuditError(f"learned attack: {one.name} has a text without a token to predict; leave it out")
+    return shapes.pop()

@@ -1,0 +1,48 @@
+"""Files of a model hub. Only the rules that fetch reach it, with the token in HF_TOKEN or with none."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from memaudit import OFFLINE
+from memaudit.errors import AuditError
+
+REFUSED = (401, 403)
+# What transformers reads at the top of a folder; pickled weights stay where they are.
+TEXT_FILES = ("*.json", "*.safetensors", "*.model", "*.txt")
+
+
+def fetched(hub: Mapping[str, str | None], where: str, terms: str | None = None) -> Path:
+    """A file, or the folder of a whole repository (TEXT_FILES alone), in the hub client's cache.
+
+    hub: repo, revision and file, if it is one; where: the entry in the catalogue, for messages (`models/name`); terms:
+    page of the terms of gated weights. Raises AuditError where it cannot be fetched, with what to do.
+    """
+    for variable in OFFLINE:
+        os.environ.pop(variable, None)
+    # The client reads the variables above when it is imported.
+    from huggingface_hub import constants, hf_hub_download, snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    # False: never a token that a login has left on this machine.
+    asked = {"revision": hub["revision"], "token": os.environ.get("HF_TOKEN") or False}
+    file = hub.get("file")
+    try:
+        if file:
+            return Path(hf_hub_download(hub["repo"], file, **asked))
+        return Path(snapshot_download(hub["repo"], allow_patterns=list(TEXT_FILES), **asked))
+    except (HfHubHTTPError, LocalEntryNotFoundError) as error:
+        if _status(error) in REFUSED:
+            page = terms or f"its page, {constants.ENDPOINT}/{hub['repo']}"
+            mend = f"accept the terms on {page} with your account and set HF_TOKEN to a token of it"
+        else:
+            mend = f"download it elsewhere and give its `path` in config/{where.partition('/')[0]}.yaml"
+        reason = str(error).splitlines()[0]
+        what = "/".join(filter(None, (hub["repo"], file)))
+        raise AuditError(f"{where}: {what} cannot be fetched ({reason}); {mend}") from error
+
+
+def _status(error: Exception) -> int | None:
+    """HTTP status behind an error of the hub's client, which wraps some in another error."""
+    answers = (getattr(one, "response", None) for one in (error, error.__cause__))
+    return next((answer.status_code for answer in answers if answer is not None), None)
