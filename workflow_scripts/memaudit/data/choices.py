@@ -1,0 +1,72 @@
+"""Multiple-choice questions from a local file: MMLU, ARC and ETHICS as their makers share them, or a user's own."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from memaudit.errors import AuditError
+from memaudit.io import read_table, readable
+
+LETTERS = "ABCDEFGHIJ"
+
+
+@dataclass(frozen=True)
+class Choices:
+    """questions: (record,) texts; choices: of each, its texts; answers: (record,) place of the right one."""
+
+    questions: list[str]
+    choices: list[list[str]]
+    answers: NDArray[np.int64]
+
+    def prompts(self) -> list[str]:
+        """Every question with its choices by letter, up to where the letter of the answer is due."""
+        return [
+            "\n".join([f"Question: {question}", *map("{}. {}".format, LETTERS, said), "Answer:"])
+            for question, said in zip(self.questions, self.choices, strict=True)
+        ]
+
+
+def read_choices(path: str | Path, columns: Mapping[str, Any]) -> Choices:
+    """Read a Parquet or JSON Lines file. columns: question, choices or None, answer, and options where it is None.
+
+    A column of choices holds lists, or records with such a list as `text` and their names as `label` (ARC); the answer
+    is a place from 0 on, or such a name. Raises AuditError for a file that is not there or not so; nothing is fetched.
+    """
+    table, shown = _read(Path(path)), columns["choices"]
+    for name in filter(None, (columns["question"], shown, columns["answer"])):
+        if name not in table:
+            raise AuditError(f"{path}: has no column {name!r}; it has {', '.join(map(str, table))}")
+    choices, answers = [], []
+    for row, answer in enumerate(table[columns["answer"]].tolist()):
+        texts, names = _choices(table[shown].iloc[row] if shown else columns["options"])
+        place = names.index(answer) if answer in names else answer
+        if type(place) is not int or not 0 <= place < len(texts) <= len(LETTERS) or len(texts) < 2:
+            raise AuditError(
+                f"{path}: row {row} has {len(texts)} choices and the answer {answer!r}; give 2 to {len(LETTERS)}"
+                " choices, and the place of the right one from 0 on, or its letter"
+            )
+        choices.append(texts)
+        answers.append(place)
+    return Choices(table[columns["question"]].astype(str).tolist(), choices, np.array(answers, np.int64))
+
+
+def _read(path: Path) -> pd.DataFrame:
+    if not path.is_file():
+        raise AuditError(f"{path}: is not there; download the questions and put them there, nothing is fetched here")
+    if path.suffix == ".parquet":
+        return read_table(path)
+    with readable(path):
+        return pd.read_json(path, lines=True)
+
+
+def _choices(cell: Any) -> tuple[list[str], list[str]]:
+    """Texts of the choices, and what an answer may call them."""
+    if isinstance(cell, Mapping):
+        return list(map(str, cell["text"])), list(map(str, cell["label"]))
+    texts = list(map(str, cell))
+    return texts, list(LETTERS[: len(texts)])
