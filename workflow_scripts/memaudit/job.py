@@ -8,6 +8,7 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, redirect_stderr, redirect_stdout, suppress
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -34,7 +35,7 @@ def run(main: Callable[[Any], dict[str, Any] | None], scope: Mapping[str, Any]) 
             stack.enter_context(redirect_stderr(log))
         facts = main(job) or {}
         if path := job.output.get("sidecar"):
-            sidecar.write(path, job, facts, watch)
+            sidecar.write(path, Path(scope["__file__"]).stem, job, facts, watch)
 
 
 def _report(error: BaseException | None, job: Any) -> None:
@@ -79,6 +80,11 @@ class Paths(list):
         if name not in self.__dict__.get("_named", {}):
             raise AttributeError(f"no path is named {name}: give {name}=PATH")
         return self._named[name]
+
+
+def several(paths: str | list[str]) -> list[str]:
+    """Paths of one name, of which there may be one alone."""
+    return [paths] if isinstance(paths, str) else list(paths)
 
 
 def _from_command_line(argv: list[str], description: str) -> argparse.Namespace:

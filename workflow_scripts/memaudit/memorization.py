@@ -23,10 +23,11 @@ from memaudit.attacks.manipulate import Manipulation, effective, parsed
 from memaudit.attacks.multiple_choice import SIGNALS, Reference, candidates_of, probe, read
 from memaudit.data.encode import encode
 from memaudit.data.hashing import hashed
-from memaudit.data.memorization_splits import CONTEXT, NONMEMBER, QUERY, SPARE
+from memaudit.data.memorization_splits import CONTEXT, NONMEMBER, PLACEBO, QUERY, SPARE
 from memaudit.data.split import MEMBERS
 from memaudit.errors import AuditError
 from memaudit.io import read_grid, read_json, read_table
+from memaudit.job import several
 from memaudit.models.batching import MEMORY, Question, answer, as_wide
 from memaudit.models.finetune import Task
 from memaudit.models.limits import check
@@ -66,10 +67,15 @@ class Split:
         """Who is asked: the first query members, as many non-members, and the first context rows."""
         return np.concatenate([self.rows(QUERY, queries), self.rows(NONMEMBER, queries), self.rows(CONTEXT, context)])
 
-    def task(self, queries: int, context: int, pairs: str) -> Task:
+    def pairs(self, rows: Rows) -> NDArray[np.int64]:
+        """Number of the matched pair of each record, of a query member and a non-member, see draw_split; -1 of none."""
+        facts = self.facts.iloc[rows]
+        return np.where(facts.role.isin([QUERY, NONMEMBER]), facts.order, -1)
+
+    def task(self, queries: int, context: int, pairs: str, placebo: bool = False) -> Task:
         """What pairs are drawn from: the first query members and context rows. Fixed pairs ask all of these queries in
-        all of that context; random pairs ask and show any of both."""
-        asked = self.rows(QUERY, queries)
+        all of that context; random pairs ask and show any of both. placebo: other records stand for the queries."""
+        asked = self.rows(PLACEBO if placebo else QUERY, queries)
         records = np.concatenate([asked, self.rows(CONTEXT, context)])
         return Task(self.x, self.y, records, asked if pairs == "fixed" else None)
 
@@ -103,10 +109,15 @@ class Table:
         return np.unique(self.encoded(self.records)[1].numpy())
 
     def facts(self) -> dict[str, Any]:
-        """What a grid says of its table: records, share of the largest class (of the most frequent number), columns."""
+        """What a grid says of its table: records, columns, how many labels there are, and the share of the largest."""
         majority = self.records["target"].value_counts(normalize=True).iloc[0]
         columns = {"columns": len(self.schema["columns"]), "columns_left_out": self.left_out}
-        return columns | {"classes": self.classes, "majority": float(majority), "records": len(self.records)}
+        return columns | {
+            "classes": self.classes,
+            "majority": float(majority),
+            "cardinality": len(self.choices),
+            "records": len(self.records),
+        }
 
     def encoded(self, records: pd.DataFrame) -> tuple[Tensor, Tensor]:
         """Features and labels of records."""
@@ -177,13 +188,17 @@ class Prober:
         )
         return signals
 
-    def vanilla(self, model: TabularModel, split: Split, rows: Rows, context: int) -> NDArray[np.float32]:
-        """Signals (target, signal) with the context of the fine-tuning, which shows targets that are in it."""
+    def vanilla(
+        self, model: TabularModel, split: Split, rows: Rows, context: int, labels: Tensor
+    ) -> NDArray[np.float32]:
+        """Signals (target, signal) with the context of the fine-tuning, which shows targets in it; labels: (N,) of its
+        rows and of the targets. The split's true ones: what is a model still worth? Its y: does it know the labels that
+        it was taught, where it is asked as it was taught?"""
         shown = split.rows(CONTEXT, context)
-        (said,) = answer(model, [Question(split.x[shown], split.y[shown], split.x[rows])], self.memory)
+        (said,) = answer(model, [Question(split.x[shown], labels[shown], split.x[rows])], self.memory)
         if isinstance(said, Binned):
-            return read(said, split.y[rows].numpy(), target_scale(split.reference.y[None])[1].item())
-        return read(as_wide(said, split.classes), split.y[rows].numpy())
+            return read(said, labels[rows].numpy(), target_scale(split.reference.y[None])[1].item())
+        return read(as_wide(said, split.classes), labels[rows].numpy())
 
     def canaries(self, model: TabularModel, split: Split, rows: Rows) -> Tensor:
         """The label of each target that the model finds least probable in the split's whole context, of the classes
@@ -230,8 +245,7 @@ def open_study(job: Any, datasets: Sequence[str]) -> tuple[list[Table], Network,
     suite = parsed(params.manipulations)
     memory = job.resources.get("forward_mb", MEMORY)
     prober = Prober(suite, params.candidates, params.replicates, params.seed, memory)
-    files = {name: job.input.get(name) or [] for name in ("records", "schema", "splits", CANARIES)}
-    files = {name: [paths] if isinstance(paths, str) else list(paths) for name, paths in files.items()}
+    files = {name: several(job.input.get(name) or []) for name in ("records", "schema", "splits", CANARIES)}
     tables = []
     for dataset, *paths in zip_longest(datasets, *files.values()):
         table = _open(dataset, *paths, free_text=params.free_text)

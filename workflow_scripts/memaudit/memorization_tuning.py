@@ -26,6 +26,7 @@ from memaudit.models.protocol import Network
 
 Part = Callable[[str, Callable[[], NDArray[Any]]], NDArray[Any]]
 STATE = "state.pt"  # of an unfinished run, in its folder
+USUAL = ("vanilla", "taught")  # signals with the context of the fine-tuning
 NEVER = -1  # the epoch at which a model diverged that did not
 
 
@@ -69,16 +70,25 @@ class Study:
         asked = zip(self.splits, self.rows, strict=True)
         return np.concatenate([np.tile(self.prober.effective(split), (len(rows), 1)) for split, rows in asked])
 
-    def vanilla(self, model: Network) -> NDArray[np.float32]:
-        """Signals (target, signal) with the context of the fine-tuning."""
-        asked, context = zip(self.splits, self.rows, strict=True), self.arm["context"]
-        return np.concatenate([self.prober.vanilla(model, split, rows, context) for split, rows in asked])
+    def vanilla(self, model: Network) -> dict[str, NDArray[np.float32]]:
+        """Signals (target, signal) with the context of the fine-tuning: `vanilla` of the true labels, `taught` of those
+        that the arm was fine-tuned on."""
+
+        def signals(labels: str) -> NDArray[np.float32]:
+            asked, context = zip(self.splits, self.rows, strict=True), self.arm["context"]
+            return np.concatenate(
+                [self.prober.vanilla(model, split, rows, context, getattr(split, labels)) for split, rows in asked]
+            )
+
+        true = signals("true")
+        relabelled = any(not split.true.equal(split.y) for split in self.splits)
+        return {"vanilla": true, "taught": signals("y") if relabelled else true}
 
 
 def tune(model: Network, study: Study, folder: Path, part: Part) -> NDArray[Any]:
     """Fine-tune a copy of `model` and ask it at the arm's epochs: a record of arrays.
 
-    signals (epoch, target, manipulation, signal); vanilla (stage, target, signal), stage 0 being the base; member and
+    signals (epoch, target, manipulation, signal); vanilla, taught (stage, target, signal), stage 0 the base; member and
     shown (epoch, target), whether it was a query, or in a context, by then; diverged_at, -1 for never; trainable;
     seconds_finetune and seconds_probe (epoch,), CPU seconds of fine-tuning up to it, and of its probe. folder: of the
     run's state and checkpoints; part: keeps the answers of an epoch.
@@ -95,14 +105,15 @@ def tune(model: Network, study: Study, folder: Path, part: Part) -> NDArray[Any]
         adapter=study.adapter,
         checkpoints=(0, *epochs),
     )
-    tasks = {split.dataset: split.task(arm["queries"], arm["context"], arm["pairs"]) for split in splits}
+    asked = [arm[name] for name in ("queries", "context", "pairs", "placebo")]
+    tasks = {split.dataset: split.task(*asked) for split in splits}
     run = Run(model, tasks, settings, folder)
     since, began = run.done["epoch"], time.process_time()
 
     def watch(epoch: int, tuned: Network) -> None:
         nonlocal since, began
         seconds = (time.process_time() - began) / max(1, epoch - since)
-        part(f"epoch {epoch}", lambda: _stage(study, tuned, seconds) if epoch else packed(vanilla=study.vanilla(tuned)))
+        part(f"epoch {epoch}", lambda: _stage(study, tuned, seconds) if epoch else packed(**study.vanilla(tuned)))
         since, began = epoch, time.process_time()
 
     def gone() -> NDArray[Any]:
@@ -124,7 +135,7 @@ def tune_privately(model: Network, study: Study) -> NDArray[Any]:
     task = split.task(arm["queries"], arm["context"], "fixed")
     tuned, _ = private.train(model, task, pair, private_settings(study))
     seconds = (time.process_time() - began) / arm["epochs"][-1]
-    kept = {0: packed(vanilla=study.vanilla(model)), arm["epochs"][-1]: _stage(study, tuned, seconds)}
+    kept = {0: packed(**study.vanilla(model)), arm["epochs"][-1]: _stage(study, tuned, seconds)}
     log = [{"task": split.dataset, "epochs": [1, arm["epochs"][-1]], "context": pair.context, "query": pair.query}]
     weights = [weight for weight in model.module.parameters() if weight.requires_grad]
     return _record(study, kept, log, sum(weight.numel() for weight in weights))
@@ -145,7 +156,7 @@ def _stage(study: Study, model: Network, seconds: float) -> NDArray[Any]:
     began = time.process_time()
     signals = study.probe(model)
     asking = time.process_time() - began
-    return packed(signals=signals, vanilla=study.vanilla(model), seconds=[seconds, asking])
+    return packed(signals=signals, **study.vanilla(model), seconds=[seconds, asking])
 
 
 def _record(
@@ -159,18 +170,22 @@ def _record(
     epochs = study.arm["epochs"]
     targets = sum(map(len, study.rows))
     signals = np.full((len(epochs), targets, len(study.prober.suite), len(SIGNALS)), np.nan, np.float32)
-    vanilla = np.full((1 + len(epochs), targets, len(SIGNALS)), np.nan, np.float32)
-    vanilla[0] = kept[0]["vanilla"]
+    usual = {name: np.full((1 + len(epochs), targets, len(SIGNALS)), np.nan, np.float32) for name in USUAL}
+    for name, values in usual.items():
+        values[0] = kept[0][name]
     seconds, asked = np.full((2, len(epochs)), np.nan), study.effective()
     for at, epoch in enumerate(sorted(kept.keys() - {0})):
         # Weights may be finite, and what they say not.
-        if not (np.isfinite(kept[epoch]["signals"][asked]).all() and np.isfinite(kept[epoch]["vanilla"]).all()):
+        said = [kept[epoch]["signals"][asked], *(kept[epoch][name] for name in USUAL)]
+        if not all(np.isfinite(values).all() for values in said):
             diverged = epoch
             break
-        signals[at], vanilla[at + 1], seconds[:, at] = (kept[epoch][name] for name in ("signals", "vanilla", "seconds"))
+        signals[at], seconds[:, at] = (kept[epoch][name] for name in ("signals", "seconds"))
+        for name, values in usual.items():
+            values[at + 1] = kept[epoch][name]
     return packed(
         signals=signals,
-        vanilla=vanilla,
+        **usual,
         member=np.stack([_seen(study, log, epoch, "query") for epoch in epochs]),
         shown=np.stack([_seen(study, log, epoch, "context") for epoch in epochs]),
         diverged_at=NEVER if diverged is None else diverged,

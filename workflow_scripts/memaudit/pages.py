@@ -75,7 +75,7 @@ CPU time against a naive way on the same computer, one thread, fp32, and what th
 The shadow grid has {shadows} models and {asked} records. A probe's context has {distinct_rows} rows and one query;
 {contexts:,} are timed that all differ, and {changed:,} under the manipulations of the memorisation probe: {unlike:,} of
 these differ, the others are not asked again. The packaged classifier is timed on {sample} of them.
-
+{tokens}
 ## How it scales
 The shipped model, and LiRA's evaluation, as one size grows and the others stand still. Slopes are those of the upper
 half of the points on logarithmic axes: 1 is linear, 2 quadratic. Beside them stand the slopes that the model's
@@ -119,6 +119,11 @@ No GPU has been measured yet. Where one is, this asks the reliability paper's gr
 ```sh
 .venv/bin/python workflow_scripts/bench_gpu_grid.py --output results/bench/gpu_grid.json --params '{"models": 4}'
 ```"""
+TOKENS = """
+Features of tokens are all 154 channels of {texts} texts of {tokens} tokens from two models with {vocabulary:,} tokens:
+{seconds:.1f} CPU seconds and {mebibytes:.0f} MiB beside {logits:.0f} MiB of logits (aim: at most 100). The plain ways
+make the ranks alone.
+"""
 # A benchmark's ratio: what is compared, and the aim.
 RATIOS = {
     "all_over_forward": ("a shadow grid, over the model's forward passes in it", "at most 1.15"),
@@ -130,11 +135,21 @@ RATIOS = {
     "package_over_ours_manipulations": ("the packaged classifier, over manipulated probes", "at least 15"),
     "package_over_ours_manipulations_of_5": ("the same, with five candidates", "at least 15"),
     "step_over_bare_loop": ("a fine-tuning step, over a bare loop", "at most 1.2"),
+    "probe_over_finetuning": ("48 probes of 100 records, over 500 epochs of fine-tuning", "at most 0.1"),
+    "torch_ranks_cpu_seconds_over_ours": ("features of tokens: ranks by argsort of argsort in torch", "at least 5"),
+    "numpy_ranks_cpu_seconds_over_ours": ("features of tokens: ranks by argsort of argsort in numpy", "at least 5"),
+    "torch_ranks_peak_mib_over_ours": ("memory of these ranks in torch, over that of our features", "more than 1"),
+    "numpy_ranks_peak_mib_over_ours": ("memory of these ranks in numpy, over that of our features", "more than 1"),
     "branch_loop_over_ours": ("leave-one-out: the model asked context by context, over ours", "more than 1"),
     "packaged_loop_over_ours": ("leave-one-out: the packaged classifier, over ours", "more than 1"),
+    "package_over_ours_psmi": ("PSMI: the package psmi 0.2.0, over ours", "at least 3"),
+    "arrays_over_ours_psmi": ("PSMI: whole arrays, as that package has them, over ours", "more than 1"),
+    "one_by_one_over_stacked_mlp": ("64 small MLPs trained one by one, over all at once", "more than 1"),
+    "one_by_one_over_stacked_wrn": ("64 small residual networks, the same", "more than 1"),
 }
 # Those that have been run are shown.
-ENGINE = ("query_shadows", "probe_contexts", "finetune_step", "attack_contexts", "ask_teachers")
+ENGINE = ("query_shadows", "probe_contexts", "finetune_step", "attack_contexts", "ask_teachers", "extract_features")
+ENGINE += ("psmi", "train_ensembles")
 SLOPES = ("slopes", "arithmetic")  # as measured, and as the formula has it
 BENCHES = "results/bench"
 FIGURE = PROJECT / "docs/performance_scaling.svg"
@@ -258,10 +273,17 @@ def _engine(benches: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         "changed": probe["manipulations"]["contexts"],
         "unlike": probe["manipulations"]["contexts_unlike"],
         "sample": probe["distinct"]["package_timed_on"],
+        "tokens": _tokens(benches["extract_features"]) if "extract_features" in benches else "",
         "scaling": _table(["what grows", "sizes", "time", "by arithmetic", "memory", "by arithmetic"], lines),
         "tables": scale["tables_per_pass"],
         "gpu": _gpu(benches["gpu_grid"]) if "gpu_grid" in benches else NO_GPU,
     }
+
+
+def _tokens(bench: Mapping[str, Any]) -> str:
+    sizes = {name: bench[name] for name in ("texts", "tokens", "vocabulary")}
+    cost = bench["features"]
+    return TOKENS.format(**sizes, seconds=cost["cpu_seconds"], mebibytes=cost["peak_mib"], logits=bench["logits_mib"])
 
 
 def _slope(slopes: Mapping[str, float] | None, name: str) -> str:

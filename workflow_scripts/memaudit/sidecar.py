@@ -35,15 +35,16 @@ class Stopwatch:
         }
 
 
-def write(path: str, job: Any, facts: dict[str, Any], watch: Stopwatch) -> None:
-    """Write the sidecar of a finished job: Snakemake's job object, facts its main returned, its stopwatch.
+def write(path: str, script: str, job: Any, facts: dict[str, Any], watch: Stopwatch) -> None:
+    """Write the sidecar of a finished job: its script's name, Snakemake's job object, facts its main returned, its
+    stopwatch. Rules are called by their scripts, of which views have one for several rules.
 
     Facts named `outputs` are the hashes of the outputs: of a job that was submitted twice they may be gone already.
     """
     made = facts.pop("outputs", None) or _hashes(name for name in job.output if str(name) != str(path))
     write_json(
         {
-            "rule": job.rule,
+            "rule": script,
             "wildcards": dict(items(job.wildcards)),
             "inputs": {_relative(name): hashed for name, hashed in _hashes(job.input).items()},
             "outputs": {_relative(name): hashed for name, hashed in made.items()},

@@ -26,8 +26,9 @@ MARKDOWN = str.maketrans({"|": r"\|", "<": "&lt;", ">": "&gt;", "\n": " "})
 def write(table: pd.DataFrame, path: str | Path, layout: Mapping[str, Any] | None = None) -> None:
     """Write `path`.csv, `path`.md and `path`.tex. Names from data are escaped; what is missing is empty, or a dash.
 
-    The CSV holds the whole table; a layout (see `arrange`) gives readers a smaller one.
+    A layout (see `arrange`) says which lines the table has, and how readers see them; the CSV has them one by one.
     """
+    table = chosen(table, (layout or {}).get("where"))
     shown = arrange(table, **layout) if layout else table
     cells = [[cell(value) for value in row] for row in shown.itertuples(index=False)]
     head = [str(name) for name in shown.columns]
@@ -53,9 +54,12 @@ def arrange(
     rows, columns: keys that name the lines and the columns; where: values that other keys must have (a list: one of
     them). Raises ValueError where two results fall into one cell: the layout then forgets a key.
     """
-    for key, wanted in (where or {}).items():
-        results = results[results[key].isin(wanted if isinstance(wanted, list) else [wanted])]
-    results = results.dropna(subset=columns).astype(dict.fromkeys(rows, object)).fillna(dict.fromkeys(rows, ""))
+    results = (
+        chosen(results, where)
+        .dropna(subset=columns)
+        .astype(dict.fromkeys(rows, object))
+        .fillna(dict.fromkeys(rows, ""))
+    )
     lines = dict.fromkeys(results[rows].itertuples(index=False, name=None))
     heads = dict.fromkeys(results[columns].itertuples(index=False, name=None))
     cells: dict[tuple, str] = {}
@@ -66,6 +70,13 @@ def arrange(
         cells[key] = _with_interval(result, null)
     body = [[*line, *(cells.get((line, head), "") for head in heads)] for line in lines]
     return pd.DataFrame(body, columns=[*rows, *(" ".join(map(str, head)) for head in heads)])
+
+
+def chosen(results: pd.DataFrame, where: Mapping[str, Any] | None) -> pd.DataFrame:
+    """The results whose keys have these values (a list: one of them)."""
+    for key, wanted in (where or {}).items():
+        results = results[results[key].isin(wanted if isinstance(wanted, list) else [wanted])]
+    return results
 
 
 def _with_interval(result: Mapping[str, Any], null: bool) -> str:

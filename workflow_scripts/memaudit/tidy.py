@@ -1,9 +1,12 @@
 """One schema for every result: tables, figures and the report are views of it."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import pandas as pd
+
+from memaudit.io import read_table
 
 COLUMNS = {
     "study": "str",
@@ -60,6 +63,16 @@ def expand(table: pd.DataFrame) -> pd.DataFrame:
         [dict(part.split("=") for part in text.split(", ") if part) for text in table["setting"]], index=table.index
     )
     return pd.concat([keys.apply(_numbers), table.drop(columns="setting")], axis=1)
+
+
+@lru_cache(maxsize=1)
+def shown(*paths: str) -> pd.DataFrame:
+    """Results of these files with their keys as columns; a file of other tables is taken as it is.
+
+    Views of the same files are made one after the other: the last that were read are kept.
+    """
+    parts = [read_table(path) for path in paths]
+    return pd.concat([expand(part) if "setting" in part else part for part in parts], ignore_index=True)
 
 
 def _numbers(column: pd.Series) -> pd.Series:

@@ -141,7 +141,7 @@ def require_shadows(design: Mask) -> None:
         record = int(np.argmax(least < 2))
         raise AuditError(
             f"record {record} has {least[record]} shadow models on one side of its membership design beside the target;"
-            " 2 are needed: raise lira.models"
+            " 2 are needed: ask for more models (lira.models, or `models` of the setting)"
         )
 
 

@@ -6,14 +6,18 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
+from typing_extensions import is_typeddict
 
 from memaudit.config.attacks import attacks_faults
+from memaudit.config.audit import audit_faults
 from memaudit.config.iclmem import iclmem_faults
 from memaudit.config.lira import lira_faults
+from memaudit.config.ltmia import ltmia_faults
 from memaudit.config.names import CATALOGUES, hint, unknown
+from memaudit.config.predict import predict_faults
 from memaudit.config.release import release_faults
-from memaudit.config.schema import Config, Dataset, Model
+from memaudit.config.schema import Config, Dataset, LanguageModel, Model
 from memaudit.config.tabpate import tabpate_faults
 from memaudit.errors import AuditError
 
@@ -54,17 +58,21 @@ def _explain(fault: dict[str, Any]) -> str:
 
 
 def _known_keys(path: tuple[Any, ...]) -> list[str]:
-    model: type[BaseModel] = Config
+    section: type = Config
     for part in path:
-        if part in CATALOGUES and model is Config:
-            model = {"datasets": Dataset, "models": Model}[part]
-        elif part in getattr(model, "model_fields", {}):
-            annotation = model.model_fields[part].annotation
-            model = next(
-                (kind for kind in (annotation, *getattr(annotation, "__args__", ())) if hasattr(kind, "model_fields")),
-                model,
-            )
-    return list(model.model_fields)
+        if part in CATALOGUES and section is Config:
+            section = {"datasets": Dataset, "models": Model, "language_models": LanguageModel}[part]
+        elif part in (keys := _keys(section)):
+            kinds = (keys[part], *getattr(keys[part], "__args__", ()))
+            section = next((kind for kind in kinds if _keys(kind)), section)
+    return list(_keys(section))
+
+
+def _keys(kind: Any) -> dict[str, Any]:
+    """The keys of a section or of a mapping with named keys, and their types; of another type none."""
+    if hasattr(kind, "model_fields"):
+        return {name: field.annotation for name, field in kind.model_fields.items()}
+    return kind.__annotations__ if is_typeddict(kind) else {}
 
 
 def _contradictions(config: Config) -> Iterator[str]:
@@ -87,16 +95,24 @@ def _contradictions(config: Config) -> Iterator[str]:
             yield f"data/splits/{name}: members + nonmembers is {total:g}, more than all records"
     yield from lira_faults(config)
     yield from attacks_faults(config)
+    for name, model in config.language_models.items():
+        yield from (f"language_models/{name}: {fault}" for fault in _language_model_faults(model))
     yield from tabpate_faults(config)
     yield from iclmem_faults(config)
+    yield from ltmia_faults(config)
+    yield from predict_faults(config)
     yield from release_faults(config)
+    yield from audit_faults(config)
 
 
 def _dataset_faults(entry: Dataset) -> Iterator[str]:
-    needed = {"sklearn": ["name"], "openml": ["id"], "file": ["path"], "url": ["url"], "hub": ["name"]}[entry.source]
-    for key in needed:
-        if getattr(entry, key) is None:
-            yield f"source `{entry.source}` needs `{key}`"
+    key = {"openml": "id", "file": "path", "url": "url", "package": "package"}.get(entry.source, "name")
+    if getattr(entry, key) is None:
+        yield f"source `{entry.source}` needs `{key}`"
+    if entry.kind == "text" and entry.source not in ("package", "file", "hub"):
+        yield f"kind `text` comes from a package, file or hub, not from {entry.source}"
+    if entry.kind == "table" and entry.source == "package":
+        yield "a package holds texts; set kind to text"
     if entry.url and _holds_secret(entry.url):
         # The address itself is not shown: a terminal's output is kept in logs.
         yield "`url` holds a password or key, which results/<run>/config.yaml would show; fetch it, use `source: file`"
@@ -129,6 +145,16 @@ def _model_faults(model: Model) -> Iterator[str]:
         yield f"version: {model.version}, and the file's name says another: {file}"
     if (other := {"classification": "regressor", "regression": "classifier"}[model.task]) in file:
         yield f"task: {model.task}, and the file's name says {other}: {file}"
+
+
+def _language_model_faults(model: LanguageModel) -> Iterator[str]:
+    given = [key for key in ("model_type", "hub", "path") if getattr(model, key) is not None]
+    if len(given) != 1:
+        yield "give `model_type`, `hub` or `path`, and one thing alone"
+    if model.config and model.model_type is None:
+        yield "`config` is for `model_type`; a model that is there has its own"
+    if model.hub and model.hub.file:
+        yield "hub/file: a language model is the whole repository; leave `file` out"
 
 
 def _is_named(file: str, version: str) -> bool:

@@ -10,6 +10,8 @@ ImportPath = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Fraction = Annotated[float, Field(gt=0, lt=1)]
 Count = Annotated[int, Field(ge=1)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, lt=1)]
 
 
 class Section(BaseModel):
@@ -23,3 +25,10 @@ class Rmia(Section):
 
     gamma: Annotated[float, Field(gt=0)] = Field(description="how far a record must exceed a population record")
     offline_a: Annotated[float, Field(ge=0, le=1)] = Field(description="the paper's a, for the offline form")
+
+
+class Adapter(Section):
+    """LoRA (Hu et al. 2021) in every linear layer: what trains beside the frozen weights."""
+
+    rank: Count = Field(8, description="rank of the adapters")
+    alpha: Positive = Field(16.0, description="their scale is alpha / rank")

@@ -1,11 +1,12 @@
 """The section `iclmem`: its shape, and what only several of its keys together can get wrong."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
 
-from memaudit.config.fields import Count, Fraction, Name, Section
+from memaudit.config.fields import Adapter, Count, Fraction, Name, Positive, Section
 from memaudit.config.names import licence_faults, unknown
 
 if TYPE_CHECKING:
@@ -15,14 +16,8 @@ JOINT = "joint"  # what the models of a joint arm are called, where others have 
 TAKEN = ("reference", "runs", "null")  # inputs beside those of the arms
 # Inputs are called by arms, and a Snakemake list of inputs has these names for itself.
 RESERVED = {"get", "items", "keys", *dir(list)}
-Positive = Annotated[float, Field(gt=0)]
-
-
-class Adapter(Section):
-    """LoRA: what trains beside the frozen weights."""
-
-    rank: Count = Field(8, description="rank of the adapters")
-    alpha: Positive = Field(16.0, description="their scale is alpha / rank")
+BASELINE = "baseline"
+Factor = Annotated[int, Field(ge=2)]
 
 
 class Private(Section):
@@ -45,7 +40,7 @@ class Arm(Section):
     queries: Count | None = Field(None, description="query members Q of a step; null: iclmem/queries")
     context: Annotated[int, Field(ge=2)] | None = Field(None, description="context rows; null: those of the table")
     labels: Literal["normal", "shuffled_members", "shuffled_all", "canaries"] = Field(
-        "normal", description="as they are, shuffled among members or all, or the least probable to the base model"
+        "normal", description="as they are, shuffled among members or all, or of those probed the least probable ones"
     )
     epochs: Annotated[list[Count], Field(min_length=1)] | None = Field(
         None, description="epochs at which the model is probed, the last being its end; null: iclmem/epochs"
@@ -56,6 +51,9 @@ class Arm(Section):
     joint: bool = Field(False, description="one model for all tables of the arm, a step for each in every epoch")
     adapter: Adapter | None = Field(None, description="LoRA; null: all weights train")
     private: Private | None = Field(None, description="DP-SGD; null: plain AdamW")
+    placebo: bool = Field(
+        False, description="fine-tune on other records than the query members, who are judged all the same: no memory"
+    )
 
 
 class Targets(Section):
@@ -75,12 +73,40 @@ class Rule(Section):
     flag: Fraction = Field(0.1, description="TPR at 10 % FPR that flags a run, raw or calibrated")
 
 
+class SkewFalse(Section):
+    """So many incorrect labels, chosen at random, stand there a factor more often."""
+
+    labels: Count
+    factor: Factor
+
+
+class Mixed(Section):
+    """The true label stands there by one factor more often, the incorrect ones by another."""
+
+    correct: Factor
+    incorrect: Factor
+
+
+@with_config(ConfigDict(extra="forbid", strict=True))
+class Step(TypedDict, total=False):
+    """A step of a manipulation: one of these, see memaudit/attacks/manipulate.py."""
+
+    shuffle: Literal["random", "first", "last"]
+    drop: Count
+    noise: Count
+    uniform: Factor
+    random: Factor
+    skew_true: Factor
+    skew_false: SkewFalse
+    mixed: Mixed
+
+
 class Manipulation(Section):
     """A change of a zero-information context; see memaudit/attacks/manipulate.py for the steps."""
 
     name: Name = Field(description="name of the manipulation")
     category: Name = Field(description="category of Table 7")
-    steps: list[dict[str, Any]] = Field(description="steps, one key each; none: the baseline")
+    steps: list[Step] = Field(description="steps, one key each; none: the baseline")
 
 
 class Iclmem(Section):
@@ -106,7 +132,6 @@ class Iclmem(Section):
     fpr: list[Fraction] = Field(min_length=1, description="false positive rates at which TPRs are taken")
     replicates: Annotated[int, Field(ge=20)] = Field(description="bootstrap replicates behind each interval")
     permutations: Annotated[int, Field(ge=19)] = Field(description="permuted memberships behind each null")
-    placebos: Annotated[int, Field(ge=1)] = Field(description="non-members called members, times a run")
     bins: Annotated[int, Field(ge=2)] = Field(description="bins of the histograms of dS")
     rules: dict[Name, Rule] = Field(min_length=1, description="rules for outcomes; the first is the study's")
     arms: dict[Name, Arm] = Field(min_length=1, description="ways to fine-tune")
@@ -131,8 +156,22 @@ def iclmem_faults(config: "Config") -> Iterator[str]:
     yield from (
         f"iclmem/manipulations: {name} stands twice" for name in sorted({n for n in names if names.count(n) > 1})
     )
+    yield from _suite_faults(study.manipulations)
     for name, arm in study.arms.items():
         yield from (f"iclmem/arms/{name}{fault}" for fault in _arm_faults(name, arm, config))
+
+
+def _suite_faults(suite: list[Manipulation]) -> Iterator[str]:
+    """What is wrong with a suite as a whole; values of steps are checked by their types."""
+    baselines = [one.name for one in suite if one.category == BASELINE]
+    if len(baselines) != 1:
+        yield f"iclmem/manipulations: {len(baselines)} are of the category {BASELINE}, which others are held against"
+    for one in suite:
+        yield from (
+            f"iclmem/manipulations/{one.name}/steps/{at}: a step has one key, this one has {len(step)}"
+            for at, step in enumerate(one.steps)
+            if len(step) != 1
+        )
 
 
 def _epoch_faults(where: str, epochs: list[int]) -> Iterator[str]:
@@ -171,15 +210,16 @@ def _dataset_faults(name: str, entry: "Dataset", config: "Config") -> Iterator[s
         yield f"iclmem/arms: none has {name}; take it from iclmem/datasets, or give it an arm"
         return
     queries = [arm.queries or study.queries for arm in arms.values()]
+    placebos = max((arm.queries or study.queries for arm in arms.values() if arm.placebo), default=0)
     context = max(arm.context or _context(study, name) for arm in arms.values())
-    if entry.rows and (wanted := 2 * max(queries) + context) > entry.rows:
-        sizes = f"{max(queries)} query members, as many non-members and {context} context rows"
+    if entry.rows and (wanted := 2 * max(queries) + context + placebos) > entry.rows:
+        sizes = f"{max(queries)} query members, as many non-members, {placebos} placebos and {context} context rows"
         yield f"{where}: {name} has {entry.rows} records; {sizes} are {wanted}: ask for fewer (iclmem/contexts/{name})"
     if entry.task == "regression":
         probed = [min(count, study.targets.queries or count) for count in queries]
-        if 1 / min(probed) > entry.limits.ks:
+        if 1 / min(probed) >= entry.limits.ks:
             few = f"two groups of {min(probed)} numbers differ by a KS of 1/{min(probed)}"
-            yield f"iclmem/queries: {few}, above datasets/{name}/limits/ks; ask for more (or iclmem/targets/queries)"
+            yield f"iclmem/queries: {few}, not below datasets/{name}/limits/ks; ask more (or iclmem/targets/queries)"
 
 
 def _has(arm: Arm, dataset: str) -> bool:
@@ -206,6 +246,8 @@ def _arm_faults(name: str, arm: Arm, config: "Config") -> Iterator[str]:
             yield "/joint: it has one table alone; name more in `datasets`, or set it to false"
         if len(tasks) > 1:
             yield f"/datasets: one model cannot have {' and '.join(sorted(tasks))}; name tables of one task"
+    if arm.placebo and (arm.private or arm.pairs != "fixed" or arm.labels != "normal"):
+        yield "/placebo: is a plain arm on fixed pairs with normal labels; take private, pairs and labels out"
     if arm.private:
         if arm.joint or arm.pairs != "fixed":
             yield "/private: the guarantee is of the fixed queries of one table; set joint to false and pairs to fixed"

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from memaudit.config.schema import Config
 
-CATALOGUES = {"datasets": "config/datasets.yaml", "models": "config/models.yaml"}
+CATALOGUES = {
+    "datasets": "config/datasets.yaml",
+    "models": "config/models.yaml",
+    "language_models": "config/language_models.yaml",
+}
 
 
 def hint(name: Any, known: list[str]) -> str:
@@ -22,7 +26,7 @@ def unknown(where: str, names: list[str], catalogue: str, config: "Config") -> I
     for name in names:
         if name not in known:
             meant = f"{hint(name, known)} (the catalogue is {CATALOGUES[catalogue]})"
-            yield f"{where}: unknown {catalogue[:-1]} {name!r}{meant}"
+            yield f"{where}: unknown {catalogue[:-1].replace('_', ' ')} {name!r}{meant}"
 
 
 def licence_faults(used: dict[str, str], config: "Config") -> Iterator[str]:

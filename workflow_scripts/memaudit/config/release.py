@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import yaml
 from pydantic import Field, StringConstraints
 
-from memaudit.config.fields import Count, Fraction, Name, Section
+from memaudit.config.fields import Count, Fraction, Name, Positive, Section
 from memaudit.config.names import licence_faults, unknown
 
 if TYPE_CHECKING:
     from memaudit.config.schema import Config
 
 PROJECT = Path(__file__).resolve().parents[3]
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Text = Annotated[str, StringConstraints(min_length=1)]
 
 

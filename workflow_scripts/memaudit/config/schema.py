@@ -5,9 +5,12 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints
 
 from memaudit.config.attacks import Attacks
+from memaudit.config.audit import Audit
 from memaudit.config.fields import Count, Fraction, ImportPath, Name, Repo, Section, Sha256
 from memaudit.config.iclmem import Iclmem
 from memaudit.config.lira import Lira
+from memaudit.config.ltmia import Ltmia
+from memaudit.config.predict import Own, Predict
 from memaudit.config.release import Release
 from memaudit.config.tabpate import Tabpate
 
@@ -25,14 +28,17 @@ class Limits(Section):
 class Dataset(Section):
     """One entry of the catalogue of data sets."""
 
-    source: Literal["sklearn", "openml", "file", "url", "hub"] = Field(
-        description="where it comes from: inside scikit-learn, OpenML, a local CSV or Parquet file, a URL, a hub"
+    source: Literal["sklearn", "openml", "file", "url", "hub", "package"] = Field(
+        description="where it comes from: inside scikit-learn, OpenML, a local file, a URL, a hub, an installed package"
     )
     kind: Literal["table", "text"] = Field("table", description="rows with a target, or documents")
     name: str | None = Field(None, description="name at the source (sklearn, openml, hub)")
     id: Count | None = Field(None, description="OpenML's data set id")
     version: Count | None = Field(None, description="OpenML's version")
-    path: str | None = Field(None, description="local CSV or Parquet file")
+    package: str | None = Field(None, description="installed package whose documentation or code is the corpus")
+    path: str | None = Field(
+        None, description="local CSV or Parquet file; of texts also .txt, .tsv, .jsonl, or a folder of .txt"
+    )
     url: str | None = Field(None, description="address of a CSV or Parquet file, or `archive.zip#member`")
     sha256: Sha256 | None = Field(
         None, description="checksum of the file; a URL without one is trusted once, and its checksum recorded"
@@ -40,8 +46,17 @@ class Dataset(Section):
     delimiter: str | None = Field(None, description="of a CSV file; a comma, or a tab in .tsv files, if not given")
     encoding: str | None = Field(None, description="of a CSV file; UTF-8 if not given")
     subset: str | None = Field(None, description="configuration of a hub data set")
+    split: str | None = Field(None, description="split of a hub data set; train if not given")
+    content: Literal["text", "code"] = Field(
+        "text", description="what a corpus holds; of a package: docstrings or code"
+    )
+    text_columns: list[str] = Field(["text"], description="columns of a corpus whose cells are joined to a text")
+    characters: Count | None = Field(None, description="of a corpus, after which reading stops")
     target: str | None = Field(None, description="column to predict")
     task: Literal["classification", "regression", "language"] = Field(description="what is predicted")
+    public: str | None = Field(
+        None, description="public facts for private releases; config/public/<name>.yaml if not given"
+    )
     licence: str = Field(description="licence of the data, or `unknown`")
     rows: Count | None = Field(None, description="rows before deduplication, where known")
     columns: Count | None = Field(None, description="features before encoding, where known (for `snakemake plan`)")
@@ -89,6 +104,19 @@ class Model(Section):
     terms: str | None = Field(
         None, description="where the terms of gated weights can be read: they need a line in accept_licences"
     )
+
+
+class LanguageModel(Section):
+    """A causal language model of `transformers`: built from a class and trained here, or one that is there."""
+
+    model_type: str | None = Field(None, description="its type in transformers, to build it with fresh weights")
+    config: dict[str, Any] = Field({}, description="arguments of the type's config class that differ from its defaults")
+    family: str = Field(
+        "transformer", description="how tokens meet: transformer for softmax attention, or another name"
+    )
+    hub: Hub | None = Field(None, description="a repository with safetensors and a tokenizer")
+    path: str | None = Field(None, description="a folder with them; relative paths start at the project's folder")
+    licence: str = Field("none: made here", description="licence of the weights")
 
 
 class Split(Section):
@@ -157,6 +185,9 @@ class Config(Section):
     data: Data
     datasets: dict[Name, Dataset] = Field(description="catalogue of data sets (config/datasets.yaml)")
     models: dict[Name, Model] = Field(description="catalogue of models (config/models.yaml)")
+    language_models: dict[Name, LanguageModel] = Field(
+        description="catalogue of language models (config/language_models.yaml)"
+    )
     memory_mb: Count = Field(
         description="MiB that a forward pass of a tabular model may hold beside its weights; no answer depends on it"
     )
@@ -165,6 +196,10 @@ class Config(Section):
     attacks: Attacks
     tabpate: Tabpate
     iclmem: Iclmem
+    ltmia: Ltmia
+    predict: Predict
     pretrain: Pretrain
     plan: Plan
     release: Release | None = Field(None, description="a private context of a table of your own; null: none")
+    audit: Audit | None = Field(None, description="an audit of a table of your own (`./memaudit audit`); null: none")
+    own: Own | None = Field(None, description="a ranking of your own training records; null: none")

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from memaudit.config.fields import Count, Fraction, Name, Section
+from memaudit.config.fields import Count, Fraction, Name, Positive, Section
 from memaudit.config.names import licence_faults, unknown
-from memaudit.config.release import Mechanism, Positive
+from memaudit.config.release import Mechanism
 
 if TYPE_CHECKING:
     from memaudit.config.schema import Config

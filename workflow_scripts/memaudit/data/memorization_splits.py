@@ -3,8 +3,8 @@
 Query members and non-members are matched: they are drawn as pairs, of one class or of neighbouring numbers, and a coin
 says which of a pair is the member. So the sides are alike as closely as the data allow, at every number of queries that
 is used, and either member of a pair was as likely to be inside. The other records are on the members' side: rows of
-contexts, and spare ones. The unit is the person where records have a group: it stands on one side, and one of its
-records is attacked or shown.
+contexts, spare ones, and placebos, which a model is fine-tuned on that is judged on the pairs all the same. The unit is
+the person where records have a group: it stands on one side, and one of its records is attacked or shown.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from memaudit.data.designs import unit_codes
 from memaudit.data.split import MEMBERS, NONMEMBERS, draw, strata
 from memaudit.errors import AuditError
 
-QUERY, CONTEXT, NONMEMBER, SPARE = "query", "context", "nonmember", "spare"
+QUERY, CONTEXT, NONMEMBER, PLACEBO, SPARE = "query", "context", "nonmember", "placebo", "spare"
 CONDITIONS = ("normal", "shuffled_members", "shuffled_all")
 Places = NDArray[np.intp]
 
@@ -27,15 +27,16 @@ Places = NDArray[np.intp]
 @dataclass(frozen=True)
 class Sizes:
     """Numbers of query members and of context rows that are used, each increasing: the largest are drawn, and the
-    first so many of them are a fair draw of every smaller number."""
+    first so many of them are a fair draw of every smaller number; and how many placebos."""
 
     queries: Sequence[int]
     context: Sequence[int]
+    placebos: int = 0
 
 
 def draw_split(records: pd.DataFrame, sizes: Sizes, rng: np.random.Generator) -> pd.DataFrame:
-    """One split of all records: id, side (members, nonmembers), role (query, context, nonmember, spare) and order (int,
-    within the role), in the records' order.
+    """One split of all records: id, side (members, nonmembers), role (query, context, nonmember, placebo, spare) and
+    order (int, within the role), in the records' order.
 
     records: id, target, and group where records belong together. Context rows have equally many of each class as far as
     the data reach, and at least one of each class that is a query; numbers are as in the source. Raises AuditError for
@@ -51,6 +52,11 @@ def draw_split(records: pd.DataFrame, sizes: Sizes, rng: np.random.Generator) ->
         for role, places in zip(roles, pairs.T, strict=True):
             roles[role].append(places)
     roles[CONTEXT] = list(_context(np.flatnonzero(free), targets, classes, sizes.context, rng))
+    if sizes.placebos:
+        free[np.concatenate(roles[CONTEXT])] = False
+        left = np.flatnonzero(free)
+        chosen = draw(strata(targets[left], classes, sizes.placebos, rng), sizes.placebos, rng)
+        roles[PLACEBO] = [rng.permutation(left[chosen])]
     return _table(records, {role: shown[np.concatenate(parts)] for role, parts in roles.items()})
 
 
@@ -61,7 +67,7 @@ def add_labels(split: pd.DataFrame, target: pd.Series, sizes: Sizes, rng: np.ran
     marginals of queries, contexts and non-members stay at every number that is used. Members' labels are the same under
     both conditions that shuffle them.
     """
-    used = {QUERY: sizes.queries, NONMEMBER: sizes.queries, CONTEXT: sizes.context, SPARE: ()}
+    used = {QUERY: sizes.queries, NONMEMBER: sizes.queries, CONTEXT: sizes.context, PLACEBO: (), SPARE: ()}
     block = [np.searchsorted(used[role], place, "right") for role, place in zip(split.role, split.order, strict=True)]
     source = np.arange(len(split))
     for _, rows in split.assign(block=block, row=source).groupby(["side", "role", "block"]):
@@ -102,10 +108,11 @@ def _check(targets: NDArray[np.float64], classes: bool, sizes: Sizes) -> None:
             f"there are {pairs} pairs of records of one class, beside one record of each class for the context, and "
             f"{queries} are wanted; ask for fewer queries in `iclmem`"
         )
-    if (needed := 2 * queries + context) > len(targets):
+    if (needed := 2 * queries + context + sizes.placebos) > len(targets):
+        also = f", {sizes.placebos} placebos" if sizes.placebos else ""
         raise AuditError(
-            f"{queries} query members, as many non-members and {context} context rows are {needed} records, it has "
-            f"{len(targets)}; ask for fewer in `iclmem`"
+            f"{queries} query members, as many non-members{also} and {context} context rows are {needed} records, it "
+            f"has {len(targets)}; ask for fewer in `iclmem`"
         )
 
 

@@ -12,8 +12,8 @@ from scipy.stats import f as f_distribution
 from memaudit import tidy
 from memaudit.errors import AuditError
 from memaudit.evaluation.memorization import COLLAPSE, DETECTABLE, Rule
-from memaudit.evaluation.memorization_decisions import SIGNALS, Study, decide, means
-from memaudit.evaluation.memorization_null import LEVEL, p_value, q_value
+from memaudit.evaluation.memorization_decisions import SIGNALS, Study, decisions
+from memaudit.evaluation.memorization_null import LEVEL, q_value
 from memaudit.evaluation.memorization_runs import JUDGED, LARGER, STUDY
 from memaudit.evaluation.memorization_settings import NULL_CALIBRATED, keys_of
 from memaudit.evaluation.memorization_shares import Resampled, rules
@@ -28,59 +28,55 @@ ALL = "all"
 HEADLINE = {"setting": LARGER, "setting on loss": JUDGED[0]}  # check: signal
 
 
+def permutations(study: Study, known: Mapping[str, Rule], resampled: Resampled) -> Rows:
+    """How often the criterion of each published rule finds memory where memberships are permuted: the same runs, pairs
+    and numbers, so this is what it finds by chance. The null-calibrated rule finds LEVEL by construction."""
+    permuted = study.values("permuted")[LARGER]
+    runs = study.runs[~study.runs["diverged"].to_numpy(bool)]
+    for _, group in runs.groupby(POOL):
+        for name, rule in known.items():
+            keys = {**keys_of(group.iloc[0], POOL), "rule": name, "signal": LARGER, "of": "permutation"}
+            rate = resampled.mean((permuted[group.index] > rule.auc).mean(axis=1), group)
+            yield tidy.row(STUDY, {**keys, "stage": "criterion"}, "placebo rate", **rate, null=LEVEL)
+
+
 def placebos(study: Study, known: Mapping[str, Rule], resampled: Resampled) -> Rows:
-    """How often each rule finds members among non-members, half of them called members: nominal is .05.
+    """How often each rule finds memory in arms that were fine-tuned on other records than the judged ones: the same
+    splits, pairs, numbers and rules as of any run, and nothing to find. Nominal is LEVEL.
 
     stage: the criterion alone, on every run that did not diverge, or the whole table of outcomes, on runs that did not
-    collapse and where the placebo members' loss is not the higher one. The published rule flags about half to four
-    fifths of placebos by its criterion alone. of: single runs; or settings, i.e. means over splits.
+    collapse. of: runs; or settings, whose decision is that of the headline.
     """
-    aucs, nulls = study.values("placebo"), study.values("placebo_permuted")
-    found = {(name, LARGER): aucs[LARGER] > rule.auc for name, rule in known.items()}
-    for signal in SIGNALS:
-        # Halves are few: every one is compared with the same permutations.
-        p = np.stack([p_value(halves, nulls[signal]) for halves in aucs[signal].T], axis=1)
-        found[NULL_CALIBRATED, signal] = p <= LEVEL
     runs = study.runs
-    sound = ~runs["diverged"].to_numpy(bool)
-    healthy = (runs["outcome_" + rules(runs)[0]] != COLLAPSE).to_numpy()
-    upright = study.null.placebo_gap.values <= 0
-    pools = [(keys_of(group.iloc[0], POOL), group) for _, group in runs.groupby(POOL)]
-    for pool, group in [*pools, (dict.fromkeys(POOL, ALL), runs)]:
-        mine = runs.index.isin(group.index)
-        for (rule, signal), hits in found.items():
-            keys = {**pool, "rule": rule, "signal": signal, "of": "run"}
-            for stage, asked, of_stage in (("criterion", sound, hits), ("outcome", healthy, hits & upright)):
-                chosen = mine & asked
-                rate = resampled.mean(of_stage[chosen].mean(axis=1), runs[chosen])
-                yield tidy.row(STUDY, {**keys, "stage": stage}, "placebo rate", **rate, null=LEVEL)
-    yield from _placebo_settings(study, known, aucs, nulls)
-
-
-def _placebo_settings(
-    study: Study, known: Mapping[str, Rule], aucs: Mapping[str, Array], nulls: Mapping[str, Array]
-) -> Rows:
-    """The same of settings: published, a mean over splits above the threshold; null-calibrated, the headline's rule."""
-    settings, repeats = study.settings(), aucs[LARGER].shape[1]
-    means_of = means(aucs[LARGER], settings)
-    asked = ~np.isnan(means_of[:, 0])
-    rates = {(name, LARGER): (means_of[asked] > rule.auc).mean() for name, rule in known.items()}
-    for signal in SIGNALS:
-        halves = (decide(aucs[signal][:, i], nulls[signal], settings, signal) for i in range(repeats))
-        rates[NULL_CALIBRATED, signal] = np.mean([table["detected"][asked].mean() for table in halves])
-    for (rule, signal), rate in rates.items():
-        keys = {"rule": rule, "signal": signal, "of": "setting", "stage": "criterion"}
-        told = {"n": asked.sum(), "method": f"mean of {repeats} placebos; settings share splits: no interval"}
-        yield tidy.row(STUDY, keys, "placebo rate", rate, null=LEVEL, **told)
+    if not len(runs):
+        return
+    hits = {(name, LARGER, "criterion"): runs["larger_auc"] > rule.auc for name, rule in known.items()}
+    hits |= {(NULL_CALIBRATED, signal, "criterion"): runs[f"{signal}_p"] <= LEVEL for signal in SIGNALS}
+    hits |= {(name, LARGER, "outcome"): runs[f"outcome_{name}"] == DETECTABLE for name in rules(runs)}
+    asked = {"criterion": ~runs["diverged"].astype(bool), "outcome": runs["outcome_" + rules(runs)[0]] != COLLAPSE}
+    for _, group in runs.groupby(POOL):
+        for (rule, signal, stage), found in hits.items():
+            chosen = group[asked[stage][group.index]]
+            keys = {**keys_of(group.iloc[0], POOL), "rule": rule, "signal": signal, "of": "run", "stage": stage}
+            yield tidy.row(STUDY, keys, "placebo rate", **resampled.mean(found[chosen.index], chosen), null=LEVEL)
+    for signal, decided in decisions(study).items():
+        sound = decided["auc"].notna()
+        keys = {"rule": NULL_CALIBRATED, "signal": signal, "of": "setting", "stage": "criterion"}
+        told = {"n": sound.sum(), "method": "settings share splits: no interval", "null": LEVEL}
+        yield tidy.row(STUDY, keys, "placebo rate", decided["detected"][sound].mean(), **told)
 
 
 def survival(
     study: Study,
+    known: Mapping[str, Rule],
     decided: Mapping[str, pd.DataFrame],
     effects: Sequence[tuple[dict[str, Any], NDArray[np.intp], str]],
     resampled: Resampled,
 ) -> Rows:
     """Share of each rule's detections that stand up to each check, by label condition and for all; NaN of none.
+
+    criterion share: runs whose larger AUC is above the rule's threshold, of those that did not diverge; null: the same
+    share where memberships are permuted.
 
     Checks of a run: its own p-value, its q-value among all runs, both of the larger AUC, as the rule takes it; whether
     its setting is detected, on the larger AUC and on the loss; with normal labels, whether the AUC weakens when labels
@@ -102,12 +98,22 @@ def survival(
             chosen = hits & asked
             keys = {"rule": rule, "labels": labels, "of": "run"}
             yield tidy.row(STUDY, keys, "detections", chosen.sum(), unit="runs", n=asked.sum(), method="counted")
-            yield tidy.row(STUDY, keys, "detected share", **resampled.mean(hits[asked], runs[asked]))
             for check, passed in checks.items():
                 compared = chosen & ~np.isnan(passed)
                 found = resampled.mean(passed[compared], runs[compared])
-                yield tidy.row(STUDY, {**keys, "check": check}, "surviving share", **found)
+                null = np.nan if check.startswith("weaker") else LEVEL
+                yield tidy.row(STUDY, {**keys, "check": check}, "surviving share", **found, null=null)
+        if rule in known:
+            yield tidy.row(
+                STUDY, {"rule": rule, "of": "run"}, "criterion share", **_criterion(study, known[rule], resampled)
+            )
         yield from _surviving_settings(np.array([hits[places].mean() > 0.5 for places in settings]), decided, rule)
+
+
+def _criterion(study: Study, rule: Rule, resampled: Resampled) -> dict[str, Any]:
+    sound = ~study.runs["diverged"].to_numpy(bool)
+    found = resampled.mean(study.runs["larger_auc"][sound] > rule.auc, study.runs[sound])
+    return found | {"null": (study.values("permuted")[LARGER][sound] > rule.auc).mean()}
 
 
 def _surviving_settings(hits: Mask, decided: Mapping[str, pd.DataFrame], rule: str) -> Rows:

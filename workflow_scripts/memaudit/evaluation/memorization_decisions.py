@@ -113,8 +113,8 @@ def decision_rows(study: Study, decided: Mapping[str, pd.DataFrame]) -> Rows:
                 yield tidy.row(STUDY, keys, metric, found[name], unit="probability", **told)
             yield tidy.row(STUDY, keys, "auc detected", found["detected"], unit="yes or no", **told)
         told = {"unit": "settings", "method": f"q <= {LEVEL}, and the interval above chance"}
-        conditions = np.array([line["labels"] for line, _ in lines])
-        for labels, found in table.groupby(np.where(table["p"].notna(), conditions, None)):
+        judged = table.assign(labels=[line["labels"] for line, _ in lines])[table["p"].notna()]
+        for labels, found in [("all", judged), *judged.groupby("labels")]:
             named = {"labels": labels, "signal": signal}
             yield tidy.row(STUDY, named, "detected settings", found["detected"].sum(), n=len(found), **told)
 
@@ -151,7 +151,7 @@ def _peak(
     keys = {**keys_of(line), "peak": name, "signal": signal, "outcome": group[rule].mode().iloc[0]}
     chance = {"auc": 0.5} | {f"tpr@{fpr:g}": fpr for fpr in fprs}
     for metric, null in chance.items():
-        found = summary(group[f"query_{signal}_{metric}"].to_numpy())
+        found = summary(group[f"query_{signal}_{metric}"].to_numpy(), 0, 1)
         found["method"] += resolution(group, metric)
         yield tidy.row(STUDY, keys, metric, **found, null=null)
     for metric, (column, unit) in SHOWN.items():

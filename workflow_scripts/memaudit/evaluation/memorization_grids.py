@@ -51,34 +51,39 @@ def places(tuned: xr.Dataset, base: xr.Dataset) -> NDArray[np.intp]:
     return np.array([place[record] for record in tuned.id.values])
 
 
-def runs(tuned: xr.Dataset, base: xr.Dataset) -> Iterator[tuple[int, Run]]:
+def runs(tuned: xr.Dataset, base: xr.Dataset, placebo: bool = False) -> Iterator[tuple[int, Run]]:
     """Every epoch of an arm on one split with its run; base: the same targets, in the same order.
 
-    An epoch by which no target was asked as a query has no member: it is left out, and said. Raises AuditError where a
-    pair held a non-member.
+    placebo: no pair held a target, but those that other arms ask are judged as if it had. An epoch by which no target
+    was asked as a query has no member: it is left out, and said. Raises AuditError where a pair held a non-member.
     """
     reference, role = answers(base).values, tuned.role.values
     for epoch in map(int, tuned.epoch.values):
         probed = tuned.sel(epoch=epoch, manipulation=base.manipulation.values)
         member, shown = (probed[name].values.astype(bool) for name in ("member", "shown"))
         where = f"{base.dataset}, split {int(base.split)}, epoch {epoch}"
-        if ((member | shown) & (role == "nonmember")).any():
+        if ((member | shown) & (role == "nonmember")).any() or (placebo and member.any()):
             raise AuditError(f"iclmem, data set {where}: a pair held a non-member; fine-tune anew")
+        member |= placebo & (role == "query")
         if not member.any():
             print(f"{where}: no target was asked as a query yet, so there is none to attack: left out", flush=True)
             continue
-        vanilla = (tuned.vanilla.sel(stage=stage).transpose("target", "signal").values for stage in (epoch, 0))
-        yield epoch, Run(answers(probed).values, reference, *vanilla, member, shown & ~member, role == "nonmember")
+        usual = [
+            tuned[name].sel(stage=stage).transpose("target", "signal").values
+            for name in ("vanilla", "taught")
+            for stage in (epoch, 0)
+        ]
+        yield epoch, Run(answers(probed).values, reference, *usual, member, shown & ~member, role == "nonmember")
 
 
-def table_facts(reference: xr.Dataset, labels: str, queries: int) -> dict[str, Any]:
-    """Facts of a data set for its runs: records n, labels k (of numbers: candidates), label density n/k and coverage
-    Q/n (Section 5), share of the majority, and what needs no model: `chance`, NaN where targets have random labels."""
+def table_facts(reference: xr.Dataset, queries: int) -> dict[str, Any]:
+    """Facts of a data set for its runs: records n, different labels k, label density n/k and coverage Q/n (Section 5),
+    labels to choose from, share of the majority, and `chance`, the accuracy or R2 that needs no model."""
     numbers = reference.task == "regression"
-    records, k = int(reference.records), int(reference.candidates if numbers else reference.classes)
-    own = labels in ("normal", "shuffled_members")
+    records, k = int(reference.records), int(reference.cardinality)
     return {
         "task": reference.task, "records": records, "k": k, "majority": float(reference.majority),
+        "candidates": int(reference.candidates),
         "density": records / k, "coverage": queries / records, "manipulations": reference.sizes["manipulation"],
-        "chance": (0.0 if numbers else float(reference.majority)) if own else np.nan,
+        "chance": 0.0 if numbers else float(reference.majority),
     }  # fmt: skip

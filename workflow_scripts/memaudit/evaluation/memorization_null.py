@@ -4,8 +4,10 @@ The published criterion, AUC(dS) > 0.5 on loss or entropy, has no error rate: wi
 half in every second run, and the larger of two whose AUCs have correlation r in 3/4 - arcsin(r) / 2 pi of the runs: .57
 at .9, .75 at 0, .83 at -.5. It flags about half to four fifths of placebos. And runs are no independent evidence: all
 that were tuned on one split are asked about the same members and non-members, and one lucky draw lifts all of them. So
-membership is permuted among the targets of a split, for all its runs alike; a setting is judged by its mean over
-splits, and its null is the same mean of permuted AUCs.
+membership is permuted within a split, for all its runs alike; a setting is judged by its mean over splits, and its null
+is the same mean of permuted AUCs. A member and a non-member are drawn as a pair of alike records, and a coin says which
+is which: that coin is what is thrown again. To permute among all targets instead would take differences between pairs
+for noise, and find too little.
 """
 
 import numpy as np
@@ -28,7 +30,22 @@ def first(priorities: Array, count: int) -> Mask:
     attack different targets of one split still have the same permutation.
     """
     designs = np.zeros(priorities.shape, np.bool_)
-    np.put_along_axis(designs, np.argpartition(priorities, count - 1, axis=1)[:, :count], True, axis=1)
+    np.put_along_axis(designs, np.argsort(priorities, axis=1)[:, :count], True, axis=1)
+    return designs
+
+
+def exchanged(member: Mask, unit: NDArray[np.intp], coins: Mask, priorities: Array) -> Mask:
+    """Designs (draw, target) as likely as `member` (target,), given how pairs were drawn.
+
+    unit: (target,) code of the matched pair, or of who is alone; coins: (draw, target), the same for both of a pair:
+    who was the member is exchanged. Among the targets of no pair of member and non-member, as many as there are become
+    members by `priorities`, see `first`.
+    """
+    sides = np.bincount(unit, member), np.bincount(unit, ~member)
+    paired = ((sides[0] == 1) & (sides[1] == 1))[unit]
+    designs = np.empty(coins.shape, np.bool_)
+    designs[:, paired] = member[paired] ^ coins[:, paired]
+    designs[:, ~paired] = first(priorities[:, ~paired], np.count_nonzero(member[~paired]))
     return designs
 
 

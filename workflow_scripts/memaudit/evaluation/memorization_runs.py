@@ -1,7 +1,8 @@
 """One model at one epoch, judged on the targets of one split (ICLMEM, sections 4.2 and 5, Tables 8 to 12).
 
 Whom the model was asked about as a query is a member; rows that it saw as context alone are a group of their own.
-Intervals resample records. All draws belong to a split: its runs share permutations, placebos and bootstrap weights.
+Intervals resample records, matched pairs as one. All draws belong to a split: its runs share permutations and bootstrap
+weights.
 """
 
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from memaudit import seeds
 from memaudit.evaluation import bootstrap, roc
 from memaudit.evaluation.memorization import SIGNALS, gaps, robustness, score
-from memaudit.evaluation.memorization_null import aucs, first, p_value
+from memaudit.evaluation.memorization_null import aucs, exchanged, p_value
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -23,18 +24,17 @@ JUDGED = ("loss", "entropy")  # the primary and the second signal
 LARGER = "larger"  # of their two AUCs
 GROUPS = ("query", "context")
 FLAG_FPR = 0.1
+FLAGGED = 20  # permuted memberships for which flags are counted, too
 LOSS, ERROR = SIGNALS.index("loss"), SIGNALS.index("error")
 # Facts of `judge_run` that all rules need.
 NEEDED = (
     "loss", "base_loss", "quality", "base_quality", "mu_gap", "sigma_gap", "larger_auc", "raw_tpr", "reference_tpr",
-    "loss_p", "entropy_p", "larger_p", "loss_change_members", "loss_change_nonmembers",
+    "loss_p", "entropy_p", "larger_p", "loss_change_members", "loss_change_nonmembers", "vanilla_auc",
 )  # fmt: skip
 # The arrays of `judge_run`.
 DIMS = {
     "observed": ("signal",), "permuted": ("signal", "permutation"), "bootstrapped": ("signal", "replicate"),
-    "alone": ("signal", "manipulation"), "placebo": ("signal", "repeat"),
-    "placebo_permuted": ("signal", "permutation"), "placebo_gap": ("repeat",), "placebo_raw": ("repeat",),
-    "placebo_reference": ("repeat",),
+    "alone": ("signal", "manipulation"), "permuted_raw": ("repeat",), "permuted_reference": ("repeat",),
 }  # fmt: skip
 
 
@@ -42,60 +42,76 @@ class Run(NamedTuple):
     """What one model and its base say of the targets of one split.
 
     tuned, reference: signals (target, manipulation, signal) of the effective manipulations; vanilla, base: (target,
-    signal) with the context of the fine-tuning; query, context, outside: (target,) who was asked as a query by then,
-    who stood in a context alone, and who is a non-member.
+    signal) with the context of the fine-tuning, of true labels; taught, untaught: the same of the labels that it was
+    fine-tuned on; query, context, outside: (target,) who was asked as a query by then, who stood in a context alone,
+    and who is a non-member.
     """
 
     tuned: Array
     reference: Array
     vanilla: Array
     base: Array
+    taught: Array
+    untaught: Array
     query: Mask
     context: Mask
     outside: Mask
 
     def diverged(self) -> bool:
         """Whether an answer is no finite number."""
-        return not (np.isfinite(self.tuned).all() and np.isfinite(self.vanilla).all())
+        return not all(np.isfinite(said).all() for said in (self.tuned, self.vanilla, self.taught))
 
 
 @dataclass(frozen=True)
 class Draws:
-    """What the runs of one split share: priorities of its targets for permutations (permutation, target) and placebos
-    (repeat, target), and how often each is resampled (replicate, target)."""
+    """What the runs of one split share, by target: unit, the code of its matched pair or its own (target,); of that its
+    coins and priorities for permutations (permutation, target), and how often it is resampled (replicate, target)."""
 
+    unit: NDArray[np.intp]
+    coins: Mask
     permutations: Array
-    placebos: Array
     weights: Array
 
     def on(self, targets: NDArray[np.integer] | Mask) -> "Draws":
         """Of some of the targets."""
-        return Draws(self.permutations[:, targets], self.placebos[:, targets], self.weights[:, targets])
+        parts = (self.coins, self.permutations, self.weights)
+        return Draws(self.unit[targets], *(part[:, targets] for part in parts))
+
+    def designs(self, member: Mask) -> Mask:
+        """Permuted memberships (permutation, target)."""
+        return exchanged(member, self.unit, self.coins, self.permutations)
 
 
 def draw(
-    ids: NDArray[np.str_], dataset: str, split: int, *, seed: int, permutations: int, placebos: int, replicates: int
+    ids: NDArray[np.str_],
+    pair: NDArray[np.integer],
+    dataset: str,
+    split: int,
+    *,
+    seed: int,
+    permutations: int,
+    replicates: int,
 ) -> Draws:
-    """The draws of a split for its targets `ids`, in whatever order these stand."""
-    place = np.argsort(np.argsort(ids))
+    """The draws of a split for its targets `ids`, in whatever order these stand; pair: (target,), -1 of none."""
+    names = [name if number < 0 else f"pair {number:09}" for name, number in zip(ids, pair, strict=True)]
+    units, unit = np.unique(names, return_inverse=True)
 
     def rng(name: str) -> np.random.Generator:
         return seeds.generator(seed, STUDY, dataset, name, split)
 
-    weights = bootstrap.two_way_weights(1, len(ids), replicates, rng("replicates")).records
-    permuted, shown = (
-        rng(name).random((count, len(ids))) for name, count in (("permutations", permutations), ("placebos", placebos))
-    )
-    return Draws(permuted[:, place], shown[:, place], weights[:, place])
+    def uniform(name: str, count: int) -> Array:
+        return rng(name).random((count, len(units)))[:, unit]
+
+    weights = bootstrap.two_way_weights(1, len(units), replicates, rng("replicates")).records[:, unit]
+    return Draws(unit, uniform("coins", permutations) < 0.5, uniform("permutations", permutations), weights)
 
 
 def judge_run(run: Run, draws: Draws, fprs: tuple[float, ...]) -> tuple[dict[str, Any], dict[str, Array]]:
     """Facts about a run by name, those of `memorization` among them, and the arrays that judge several runs together.
 
     Arrays, of dims DIMS: observed, permuted and bootstrapped AUCs of query members against non-members; alone, those of
-    the dS of one manipulation; placebo, placebo_permuted, placebo_gap, placebo_raw and placebo_reference: AUC, its
-    permutations, mu_gap and raw TPRs of non-members against non-members. All of it is NaN where the run diverged, but
-    counts. Raises ValueError without query members or without two non-members.
+    the dS of one manipulation; permuted_raw and permuted_reference: raw TPRs under the first FLAGGED permutations. All
+    of it is NaN where the run diverged, but counts. Raises ValueError without query members or without two non-members.
     """
     outside, groups = run.outside, {name: getattr(run, name) for name in GROUPS}
     facts: dict[str, Any] = {f"{name}_targets": np.count_nonzero(group) for name, group in groups.items()}
@@ -117,28 +133,30 @@ def judge_run(run: Run, draws: Draws, fprs: tuple[float, ...]) -> tuple[dict[str
     facts["larger_auc"] = max(facts[f"query_{signal}_auc"] for signal in JUDGED)
     attacked = run.query | outside
     arrays = {"bootstrapped": np.stack([samples["query", signal] for signal in JUDGED])}
-    arrays |= _permuted(run, scores, attacked, draws) | _placebos(tuned, reference, scores, outside, draws)
+    designs = draws.on(attacked).designs(run.query[attacked])
+    arrays |= _permuted(run, scores, attacked, designs)
     of_rule = np.append(arrays["observed"], arrays["observed"].max())
     null = np.vstack([arrays["permuted"], arrays["permuted"].max(0)])
     facts |= {f"{name}_p": p for name, p in zip((*JUDGED, LARGER), p_value(of_rule, null), strict=True)}
-    raw = {"raw_tpr": tuned, "reference_tpr": reference}
-    facts |= {name: _raw_tpr(values[attacked], run.query[attacked]) for name, values in raw.items()}
+    for name, values in {"raw": tuned[attacked], "reference": reference[attacked]}.items():
+        facts[f"{name}_tpr"] = _raw_tpr(values, run.query[attacked])
+        arrays[f"permuted_{name}"] = np.array([_raw_tpr(values, design) for design in designs[:FLAGGED]])
     return facts | _performance(run, attacked), arrays
 
 
 def deltas(run: Run) -> dict[str, Array]:
-    """dS of the loss (target,) of query members, non-members and context members; nothing of a run that diverged."""
+    """dS of the loss (target,) of query members and non-members; nothing of a run that diverged."""
     if run.diverged():
         return {}
     found = (robustness(run.tuned) - robustness(run.reference))[:, LOSS]
-    groups = {"query": run.query, "nonmember": run.outside, "context": run.context}
+    groups = {"query": run.query, "nonmember": run.outside}
     return {name: found[group] for name, group in groups.items() if group.any()}
 
 
 def _blank(run: Run, draws: Draws) -> dict[str, Array]:
     sizes = {
         "signal": len(JUDGED), "permutation": len(draws.permutations), "replicate": len(draws.weights),
-        "manipulation": run.tuned.shape[1], "repeat": len(draws.placebos),
+        "manipulation": run.tuned.shape[1], "repeat": min(FLAGGED, len(draws.permutations)),
     }  # fmt: skip
     return {name: np.full([sizes[dim] for dim in dims], np.nan) for name, dims in DIMS.items()}
 
@@ -159,27 +177,13 @@ def _estimates(scores: Array, member: Mask, fprs: tuple[float, ...], weights: Ar
     return found, samples[:, 0]
 
 
-def _permuted(run: Run, scores: Array, attacked: Mask, draws: Draws) -> dict[str, Array]:
+def _permuted(run: Run, scores: Array, attacked: Mask, designs: Mask) -> dict[str, Array]:
     member = run.query[attacked]
-    designs = first(draws.permutations[:, attacked], np.count_nonzero(member))
     alone = score(run.tuned[attacked].astype(np.float64), run.reference[attacked])[..., : len(JUDGED)]
     return {
         "observed": aucs(scores[:, attacked], member[None])[:, 0],
         "permuted": aucs(scores[:, attacked], designs),
         "alone": aucs(alone.transpose(2, 1, 0), member[None])[..., 0],
-    }
-
-
-def _placebos(tuned: Array, reference: Array, scores: Array, outside: Mask, draws: Draws) -> dict[str, Array]:
-    """What the rules see where half of the non-members are called members."""
-    draws, half = draws.on(outside), np.count_nonzero(outside) // 2
-    designs, loss = first(draws.placebos, half), tuned[outside, LOSS]
-    return {
-        "placebo": aucs(scores[:, outside], designs),
-        "placebo_permuted": aucs(scores[:, outside], first(draws.permutations, half)),
-        "placebo_gap": designs @ loss / half - ~designs @ loss / (len(loss) - half),
-        "placebo_raw": np.array([_raw_tpr(tuned[outside], design) for design in designs]),
-        "placebo_reference": np.array([_raw_tpr(reference[outside], design) for design in designs]),
     }
 
 
@@ -189,14 +193,16 @@ def _raw_tpr(robust: Array, member: Mask) -> float:
 
 
 def _performance(run: Run, attacked: Mask) -> dict[str, float]:
-    """Vanilla losses, accuracy or R2, and the gaps of probe losses."""
+    """Vanilla losses and their AUC, accuracy or R2, and the gaps of probe losses."""
     loss, base = (values[:, LOSS].astype(np.float64) for values in (run.vanilla, run.base))
+    learned = score(run.taught.astype(np.float64), run.untaught)[attacked, LOSS]
     by_manipulation = gaps(run.tuned[attacked][..., LOSS], run.query[attacked])
     return {
         "loss": loss[attacked].mean(),
         "base_loss": base[attacked].mean(),
         "loss_change_members": (loss - base)[run.query].mean(),
         "loss_change_nonmembers": (loss - base)[run.outside].mean(),
+        "vanilla_auc": float(aucs(learned[None], run.query[attacked][None])[0, 0]),
         # Errors of numbers are in deviations of the reference set, whose mean has R2 = 0.
         "quality": 1 - run.vanilla[run.outside, ERROR].mean(dtype=np.float64),
         "base_quality": 1 - run.base[run.outside, ERROR].mean(dtype=np.float64),

@@ -24,13 +24,14 @@ Rows = Iterator[dict[str, Any]]
 
 KEYS = ["dataset", "arm", "model", "regime", "labels", "learning_rate", "queries", "context", "epoch"]
 NULL_CALIBRATED = "null_calibrated"
+PLACEBO = "placebo"  # an arm that is fine-tuned on other records than those that are judged
 NOT_COMPARED = ("labels", "epochs", "datasets")
 SPREAD = " deviation between splits"
 
 
 def describe(arm: Mapping[str, Any]) -> dict[str, Any]:
     """What the lines of an arm's runs say of it. `settings`: all that twins with other labels have in common."""
-    kinds = [name for key, name in {"adapter": "lora", "private": "private"}.items() if arm[key]]
+    kinds = [name for key, name in {"adapter": "lora", "private": "private", PLACEBO: PLACEBO}.items() if arm[key]]
     common = {key: value for key, value in arm.items() if key not in NOT_COMPARED}
     return {
         "model": arm["model"],
@@ -62,13 +63,15 @@ def keys_of(line: Mapping[str, Any], names: Sequence[str] = KEYS) -> dict[str, s
     return {name: f"{line[name]:g}" if isinstance(line[name], float) else str(line[name]) for name in names}
 
 
-def summary(values: Array) -> dict[str, Any]:
-    """Mean over splits with its t interval, of those that have a value; one split has no interval."""
+def summary(values: Array, least: float = -np.inf, most: float = np.inf) -> dict[str, Any]:
+    """Mean over splits with its t interval, of those that have a value; one split has no interval. least, most: what
+    the quantity can be, where the interval ends at the latest."""
     found = values[~np.isnan(values)]
     if not len(found):
         return {"estimate": np.nan, "n": 0, "method": "no split has a value"}
     low, high = bootstrap.t_interval(found) if len(found) > 1 else (np.nan, np.nan)
     method = f"Student's t over {len(found)} of {len(values)} splits"
+    low, high = np.clip([low, high], least, most)
     return {"estimate": found.mean(), "low": low, "high": high, "n": len(found), "method": method}
 
 
@@ -98,12 +101,15 @@ def _attacks(group: pd.DataFrame, keys: Mapping[str, Any], fprs: Sequence[float]
                 if np.isnan(values).all():  # none of that role among the targets, or all diverged
                     continue
                 named = {**keys, "records": records, "signal": signal}
-                found = summary(values)
+                found = summary(values, 0, 1)
                 found["method"] += resolution(group, metric)
-                yield tidy.row(STUDY, named, metric, **found, null=null)
+                # Labels of context rows are uniform, those of non-members are not: guessing by label has no 0.5 there.
+                yield tidy.row(STUDY, named, metric, **found, null=null if records == "query" else np.nan)
                 if metric == "auc" and np.count_nonzero(~np.isnan(values)) > 1:
                     yield tidy.row(STUDY, named, metric + SPREAD, np.nanstd(values, ddof=1), n=len(values))
-    larger = summary(group["larger_auc"].to_numpy())
+    vanilla = summary(group["vanilla_auc"].to_numpy(), 0, 1)
+    yield tidy.row(STUDY, {**keys, "records": "query", "signal": "loss"}, "vanilla auc", **vanilla, null=0.5)
+    larger = summary(group["larger_auc"].to_numpy(), 0, 1)
     yield tidy.row(STUDY, {**keys, "records": "query", "signal": LARGER}, "auc", **larger)
 
 
@@ -119,7 +125,8 @@ def _health(group: pd.DataFrame, keys: Mapping[str, Any]) -> Rows:
     quality = "r2" if group["task"].iloc[0] == "regression" else "accuracy"
     for metric, column in {quality: "quality", f"{quality} of the base": "base_quality"}.items():
         chance = {"null": group["chance"].mean(), "unit": "fraction"}
-        yield tidy.row(STUDY, keys, metric, **summary(group[column].to_numpy()), **chance)
+        least = 0.0 if quality == "accuracy" else -np.inf
+        yield tidy.row(STUDY, keys, metric, **summary(group[column].to_numpy(), least, 1.0), **chance)
     for metric in ("mu_gap", "sigma_gap"):
         null = 0.0 if metric == "mu_gap" else np.nan
         yield tidy.row(STUDY, keys, metric, **summary(group[metric].to_numpy()), unit="nats", null=null)

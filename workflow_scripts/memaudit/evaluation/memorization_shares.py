@@ -63,10 +63,15 @@ def rules(runs: pd.DataFrame) -> list[str]:
 def shares(runs: pd.DataFrame, resampled: Resampled) -> Rows:
     """Share of every outcome under every rule, for each model and regime and each group of POOLS.
 
-    The paper's label conditions are pooled; by labels, canaries stand there, too.
+    The paper's label conditions are pooled; by labels, canaries stand there, too. By epoch there are those arms alone
+    that were probed at all of them: else a trend would be that of the list of arms.
     """
     for by, keys in POOLS.items():
         chosen = runs if by == "labels" else runs[runs["labels"].isin(LABELS)]
+        if by == "epoch":
+            pools = ["model", "regime", "queries"]
+            every = chosen.groupby(pools)["epoch"].transform("nunique")
+            chosen = chosen[chosen.groupby([*pools, "dataset", "arm"])["epoch"].transform("nunique") == every]
         names = ["model", "regime", *keys]
         for _, group in chosen.groupby(names):
             for rule in rules(runs):
@@ -79,7 +84,7 @@ def shares(runs: pd.DataFrame, resampled: Resampled) -> Rows:
 def tables(runs: pd.DataFrame, resampled: Resampled) -> Rows:
     """Facts of each data set, and how many and which share of its runs is detectable beside n/k and Q/n (Table 9)."""
     for dataset, group in runs.groupby("dataset"):
-        for fact in ("records", "k", "majority", "density", "manipulations"):
+        for fact in ("records", "k", "candidates", "majority", "density", "manipulations"):
             unit = "fraction" if fact == "majority" else "records" if fact == "records" else "number"
             yield tidy.row(STUDY, {"dataset": dataset}, fact, group[fact].iloc[0], unit=unit, method="counted")
     chosen = runs[runs["labels"].isin(LABELS)]
@@ -100,10 +105,10 @@ def tables(runs: pd.DataFrame, resampled: Resampled) -> Rows:
 def _trends(rates: Array, keys: Mapping[str, Any]) -> Rows:
     """Rank correlation over data sets of the detectable share with n/k and Q/n; rates: (data set, 3).
 
-    None where all data sets have the same share, or the same n/k or Q/n: nothing can be ordered.
+    None of fewer than four data sets, whose interval is everything, nor where all have the same share, n/k or Q/n.
     """
     for place, name in enumerate(("density", "coverage"), start=1):
-        if np.ptp(rates[:, 0]) == 0 or np.ptp(rates[:, place]) == 0:
+        if len(rates) < 4 or np.ptp(rates[:, 0]) == 0 or np.ptp(rates[:, place]) == 0:
             continue
         found = pd.Series(rates[:, 0]).corr(pd.Series(rates[:, place]), method="spearman")
         low, high = intervals.spearman(found, len(rates))
@@ -133,18 +138,19 @@ def loss_ratios(runs: pd.DataFrame) -> Rows:
 
 
 def flagged(study: Study, usual: Rule, resampled: Resampled) -> Rows:
-    """Runs that raw and calibrated TPRs flag among those that did not collapse (A.4), beside placebos of the same runs.
+    """Runs that raw and calibrated TPRs flag among those that did not collapse (A.4), beside what is flagged of the
+    same runs where memberships are permuted.
 
-    records: query, or placebo, where non-members stand in for members and no flag is due.
+    records: query, or permuted.
     """
     sound = study.runs[study.runs["outcome_" + rules(study.runs)[0]] != COLLAPSE]
     for _, group in sound.groupby(["model", "regime"]):
         keys = keys_of(group.iloc[0], ["model", "regime"])
         null = study.null.isel(run=group.index.to_numpy())
-        placebo = flags(null.placebo_raw.values, null.placebo_reference.values, usual)
-        for name, shown in zip(("raw", "calibrated"), placebo, strict=True):
+        permuted = flags(null.permuted_raw.values, null.permuted_reference.values, usual)
+        for name, shown in zip(("raw", "calibrated"), permuted, strict=True):
             query, hits = {**keys, "records": "query"}, group[f"{name}_flag"]
             yield tidy.row(STUDY, query, f"{name} flags", hits.sum(), unit="runs", n=len(hits), method="counted")
-            yield tidy.row(STUDY, query, f"{name} flag share", **resampled.mean(hits, group))
-            found = resampled.mean(shown.mean(axis=1), group)
-            yield tidy.row(STUDY, {**keys, "records": "placebo"}, f"{name} flag share", **found)
+            chance = resampled.mean(shown.mean(axis=1), group)
+            yield tidy.row(STUDY, query, f"{name} flag share", **resampled.mean(hits, group), null=chance["estimate"])
+            yield tidy.row(STUDY, {**keys, "records": "permuted"}, f"{name} flag share", **chance)

@@ -25,11 +25,17 @@ def load(card: str | Path, threads: int = 1, schema: Mapping[str, Any] | None = 
     weights = Path(card).parent / "weights"
     if sha256(weights) != facts["sha256"]:
         raise AuditError(f"{weights}: not the weights that {card} describes; {DAMAGED}")
+    device = set_up(threads)
+    return branch(facts["family"], facts["mode"]).load(weights, facts, device, schema)
+
+
+def set_up(threads: int) -> str:
+    """Set torch up for a job of so many threads, to give the same numbers again; returns the device to use."""
     torch.set_num_threads(threads)
     torch.set_flush_denormal(True)
     torch.use_deterministic_algorithms(True, warn_only=True)
     torch.backends.cuda.matmul.allow_tf32 = False
-    return branch(facts["family"], facts["mode"]).load(weights, facts, device(), schema)
+    return device()
 
 
 def branch(family: str, mode: str) -> type[TabularModel]:

@@ -31,14 +31,14 @@ RULES = {
 }
 SIDES = {
     "query": ("members, asked as queries", style.RED, "o"),
-    "context": ("members, context rows", style.ORANGE, "s"),
     "nonmember": ("non-members", style.BLACK, "^"),
-    "placebo": ("placebo: non-members called members", style.BLACK, "^"),
+    "permuted": ("memberships permuted", style.BLACK, "^"),
 }
 STAGES = {
-    ("run", "criterion"): "runs, criterion alone",
-    ("run", "outcome"): "runs, whole rule",
-    ("setting", "criterion"): "settings, criterion alone",
+    ("permutation", "criterion"): "permuted memberships",
+    ("run", "criterion"): "fine-tuned on others:\nruns, criterion alone",
+    ("run", "outcome"): "fine-tuned on others:\nruns, whole rule",
+    ("setting", "criterion"): "fine-tuned on others:\nsettings",
 }
 CHECKS = {
     "p-value": "p \u2264 .05 of the run",
@@ -100,7 +100,7 @@ def manipulations(table: pd.DataFrame) -> Figure:
 
 @style.applied
 def flags(table: pd.DataFrame) -> Figure:
-    """Share of healthy runs that raw and calibrated TPRs flag, beside placebos, a panel per model (ICLMEM, A.4).
+    """Share of healthy runs that raw and calibrated TPRs flag, beside chance, a panel per model (ICLMEM, A.4).
 
     table: rows of metrics "raw flag share" and "calibrated flag share" with keys model, records.
     """
@@ -113,7 +113,7 @@ def flags(table: pd.DataFrame) -> Figure:
 
 @style.applied
 def placebos(table: pd.DataFrame) -> Figure:
-    """How often each rule finds members among non-members, beside the nominal rate; a panel per stage.
+    """How often each rule finds memory where there is none, beside the nominal rate; a panel per stage.
 
     table: rows of metric "placebo rate" with keys of, stage, rule, signal, and model for runs.
     """
@@ -173,10 +173,12 @@ def cardinality(table: pd.DataFrame) -> Figure:
 def density(table: pd.DataFrame) -> Figure:
     """Share of detectable runs of each data set against records per label and the share asked at once (Section 5).
 
-    table: rows of metric "detectable share" with keys dataset, queries, rule, density, coverage. A row per Q.
+    table: rows of metric "detectable share" with keys dataset, queries, rule, density, coverage. A row for each Q that
+    the most data sets have: one alone shows no dependence.
     """
     rows = curves.rows(table, "iclmem_density", "queries", metric="detectable share", rule=None)
-    looks, counts = _rules(rows["rule"]), sorted(rows["queries"].unique())
+    known = rows.groupby("queries")["dataset"].nunique()
+    looks, counts = _rules(rows["rule"]), sorted(known[known == known.max()].index)
     figure, grid = style.panels(len(counts), 2)
     for queries, line in zip(counts, grid, strict=True):
         panel = curves.single(rows[rows["queries"] == queries], ["dataset", "queries", "rule"])
@@ -196,11 +198,11 @@ def density(table: pd.DataFrame) -> Figure:
 
 @style.applied
 def spread(table: pd.DataFrame) -> Figure:
-    """How the change dS of the loss is spread over members, context rows and non-members, a panel per data set and arm.
+    """How the change dS of the loss is spread over members and non-members, a panel per data set and arm.
 
     table: rows of metric "dS share" with keys dataset, arm, epoch, records, left, right.
     """
-    rows = curves.rows(table, "iclmem_spread", "left", metric="dS share", records=list(SIDES))
+    rows = curves.rows(table, "iclmem_spread", "left", metric="dS share", records=["query", "nonmember"])
     rows["panel"] = [f"{row.dataset}\n{row.arm}, epoch {row.epoch:g}" for row in rows.itertuples()]
     looks = {name: look for name, look in SIDES.items() if name in set(rows["records"])}
     figure, panels = curves.panels_of(rows["panel"].unique(), "dS of the loss, in nats", "share of records")

@@ -1,0 +1,51 @@
+"""The page of an audit in a real Chromium: it stands alone, fits a phone, can be read and printed."""
+
+import pytest
+from unit.test_auditing import FACTS, HOSTILE, a_summary, annex
+
+from browser.test_report import (  # noqa: F401  (fixtures)
+    CONTRAST,
+    DANGLING,
+    REPEATED,
+    UNNAMED,
+    browser,
+    opened,
+    page,
+)
+from memaudit.auditing.page import render
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory):
+    """A page with hostile names on it."""
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(render(a_summary(cost=-0.1, memory=(0.7, 0.6, 0.8)), FACTS, annex(), HOSTILE), encoding="utf-8")
+    return path
+
+
+def test_the_page_stands_alone_fits_and_is_readable(page, page_file):  # noqa: F811
+    assert page.said == []
+    assert {url for url in page.asked if not url.startswith("data:")} == {page_file.as_uri()}
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+    assert page.evaluate(CONTRAST) == []
+
+
+@pytest.mark.parametrize("page", [("desktop", "light")], indirect=True, ids=["desktop"])
+def test_what_is_drawn_has_a_name_and_links_lead_somewhere(page):  # noqa: F811
+    assert page.evaluate(UNNAMED) == []
+    assert page.evaluate(REPEATED) == []
+    assert page.evaluate(DANGLING) == []
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+
+
+@pytest.mark.parametrize("page", [("desktop", "light")], indirect=True, ids=["desktop"])
+def test_it_prints_without_what_a_printer_cannot_scroll(page, tmp_path):  # noqa: F811
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none"
+    assert page.evaluate(
+        "[...document.querySelectorAll('.scroll')].every(one => getComputedStyle(one).overflowX == 'visible')"
+    )
+    assert page.pdf(path=tmp_path / "page.pdf").startswith(b"%PDF")

@@ -1,0 +1,306 @@
+"""The audit's sizes, models, rules, page and command line: what is chosen, what is said, and that names stay names."""
+
+import json
+import re
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from conftest import PROJECT, load
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import make_pipeline
+from snakemake.utils import update_config
+
+import memaudit
+from memaudit.auditing import api, cli, models, page, recommend, runner, source, stages, summary
+from memaudit.auditing.summary import (
+    Adversary,
+    Exposed,
+    Group,
+    Mitigation,
+    PrivateContext,
+    Summary,
+    Table,
+    Tuned,
+    Utility,
+    Value,
+)
+from memaudit.config.check import checked
+from memaudit.errors import AuditError
+
+HOSTILE = "</td><script>alert('x')</script>{{ 7*7 }}"
+FACTS = {
+    "name": HOSTILE, "sha256": "0" * 64, "rows": 500, "without_target": 0, "taken": 500, "target": HOSTILE,
+    "group": None, "by": ["c0"], "task": "2 classes", "left_out": {"note": "free text"},
+    "columns": {
+        "c0": {"name": HOSTILE, "type": "categorical", "use": True},
+        "c1": {"name": "note", "type": "text", "use": False},
+    },
+}  # fmt: skip
+
+
+def value(estimate, low, high, null=0.5, detected=None):
+    return Value(estimate=estimate, low=low, high=high, null=null, detected=detected)
+
+
+def adversary(records="members", detected=True, attack="lira", model="main"):
+    auc = value(0.7, 0.65, 0.75, detected=detected)
+    facts = {"model": model, "threat": "probabilities passive", "attack": attack, "poison": 0, "cells": 100}
+    tpr, worth = value(0.1, 0.05, 0.15, 0.01), value(0.6, 0.5, 0.7, 0.1)
+    return Adversary(**facts, queries=1, records=records, auc=auc, tpr={"0.01": tpr}, precision={"0.1": worth})
+
+
+def a_summary(leak=True, placebo=False, stable=0.8, helps=True, excess=0.1, cost=None, memory=None):
+    gone = value(-0.1, -0.15, -0.05, 0.0) if helps else value(-0.01, -0.1, 0.08, 0.0)
+    protected = Mitigation(
+        name="bags 4", attack="lira", records="all that remain", auc=value(0.6, 0.55, 0.65), auc_difference=gone,
+        balanced_accuracy=value(0.9, 0.8, 1.0), balanced_accuracy_difference=value(-0.01, -0.03, 0.01, 0.0),
+    )  # fmt: skip
+    group = Group(
+        column="c0", number=1, name=None, records=40, auc=value(0.8, 0.7, 0.9), q_value=0.02,
+        excess=value(excess, excess - 0.05, excess + 0.05, 0.0),
+    )  # fmt: skip
+    exposed = Exposed(row=17, id="f" * 32, exposure=value(3, 2, 4, 0.0), beliefs={"0.1": 0.8}, shows=True)
+    utility = Utility(model="main", accuracy=value(0.9, 0.8, 1), balanced_accuracy=value(0.9, 0.8, 1))
+    private = PrivateContext(
+        method="class_moments", epsilon=1.0, balanced_accuracy=value(0.9, 0.8, 1.0),
+        balanced_accuracy_difference=cost and value(cost, cost - 0.1, cost + 0.1, 0.0), auc=value(0.5, 0.45, 0.55),
+    )  # fmt: skip
+    in_context = value(*(memory or (0.5, 0.4, 0.6)))
+    probed = Tuned(epoch=50, placebo=False, auc=value(0.5, 0.4, 0.6), auc_in_context=in_context)
+    found = Summary(
+        stage="full",
+        table=Table(
+            rows=500, without_target=0, records=500, duplicates=0, columns=1, task="2 classes", sha256="0" * 64
+        ),
+        shadow_sets=32, context=200, fpr=0.01, models={"main": HOSTILE},
+        adversaries=[adversary(detected=leak), adversary("placebo", placebo)], utilities=[utility],
+        groups=[group], mitigations=[protected], stability={"spearman": value(stable, 0.5, 0.9, 0.0)},
+        private=[private] if cost else [], tuned=[probed] if memory else [],
+        showing=3, rated=400, exposed=[exposed], advice=[],
+    )  # fmt: skip
+    return found.model_copy(update={"advice": recommend.advise(found)})
+
+
+def rules(**how):
+    return {advice.rule for advice in a_summary(**how).advice}
+
+
+def test_each_rule_speaks_when_its_condition_holds():
+    assert rules() == {
+        "some adversary is detected",
+        "leak, and a mitigation lowers it at little cost",
+        "leak, and the list of exposed records is stable",
+        "a group leaks more than the others",
+    }
+    assert "leak, and the list of exposed records is not stable" in rules(stable=0.2)
+    assert "leak, and no mitigation lowers it at little cost" in rules(helps=False)
+    assert "a group leaks more than the others" not in rules(excess=0.02)
+    assert rules(leak=False, excess=0.0) == {"no adversary is detected"}
+    assert "a private context costs little" in rules(cost=-0.01)
+    assert "private contexts were tried, and cost more" in rules(cost=-0.3)
+    assert "the fine-tuned model remembers" in rules(memory=(0.7, 0.6, 0.8))
+    assert "fine-tuned, and no memory found" in rules(memory=(0.55, 0.45, 0.65))
+    assert rules(placebo=True, excess=0.0) == {"the placebo is detected"}
+
+
+def annex():
+    rows = [(HOSTILE, HOSTILE)]
+    return page.Annex(rows, rows, rows, rows)
+
+
+def test_names_are_escaped_and_nothing_is_loaded_from_elsewhere():
+    html = page.render(a_summary(cost=-0.1, memory=(0.7, 0.6, 0.8)), FACTS, annex(), HOSTILE)
+    assert "<script" not in html
+    assert "&lt;script&gt;" in html
+    assert "{{ 7*7 }}" in html
+    assert not re.findall(r'(?:src|href)="(?!#|data:,)[^"]*"|url\(|@import', html)
+    assert "default-src 'none'" in html
+
+
+def test_every_table_has_headers_and_every_part_a_name():
+    html = page.render(a_summary(cost=-0.1, memory=(0.7, 0.6, 0.8)), FACTS, annex(), HOSTILE)
+    tables = re.findall(r"<table>.*?</table>", html, re.DOTALL)
+    assert len(tables) >= 8
+    for table in tables:
+        assert 'scope="col"' in table
+        assert 'scope="row"' in table
+    for part, title in re.findall(r'<section id="(\w+)" aria-labelledby="([\w-]+)"', html):
+        assert f'id="{title}"' in html
+        assert f'href="#{part}"' in html
+    assert html.count("<h1") == 1
+
+
+def test_the_headline_says_no_leak_where_none_was_told_from_chance():
+    assert "gives its records away" in page.render(a_summary(), FACTS, annex())
+    quiet = page.render(a_summary(leak=False), FACTS, annex())
+    assert "No leak was told from chance" in quiet
+    assert "gives its records away" not in quiet
+    assert "contradicts itself" in page.render(a_summary(placebo=True), FACTS, annex())
+
+
+def test_the_json_schema_in_the_docs_is_the_models():
+    text = (PROJECT / "docs/audit.schema.json").read_text(encoding="utf-8")
+    assert text == summary.schema(), "run python -m memaudit.auditing.summary"
+    assert json.loads(a_summary().model_dump_json())["advice"]
+
+
+def sizes(left, seconds=0.1, records=5000, **how):
+    return stages.full_sizes(records, 1000, seconds, left, **{"cores": 2, "models": 1, "poison": False} | how)
+
+
+def test_sizes_follow_from_the_seconds_that_are_left():
+    assert sizes(0.0)["sets"] == stages.FEWEST_SETS
+    assert sizes(1e6) == sizes(1e6) | {"sets": stages.MOST_SETS, "records": 5000}
+    assert sizes(100.0)["records"] == 1000
+    assert sizes(100.0, seconds=0.2)["sets"] < sizes(100.0)["sets"]
+    assert sizes(110.0, poison=True)["sets"] < sizes(110.0)["sets"]
+    assert all(sizes(left)["sets"] % 16 == 0 for left in np.linspace(0, 500, 40))
+
+
+ASKED = {
+    "threats": ["labels", "probabilities"], "seed": 1, "base_rates": [0.1], "shown": 5, "show_values": False,
+    "epsilons": [], "finetune": False,
+    "model_labels": ["tabicl-small"],
+}  # fmt: skip
+
+
+def test_a_killed_audit_keeps_the_sizes_that_it_had(tmp_path):
+    config = stages.overlay(
+        "full", FACTS, {"minutes": 3, "sets": 48, "records": 500}, ASKED, models.entries(["tabicl-small"])
+    )
+    (tmp_path / "full.yaml").write_text(yaml.safe_dump(config))
+    again = stages.overlay("full", FACTS, {"sets": 32, "records": 500}, ASKED, models.entries(["tabicl-small"]))
+    assert runner._full_sizes(9.0, runner.Settings(tmp_path, minutes=3), again)["sets"] == 48
+
+
+@pytest.mark.parametrize("stage", ["quick", "full"])
+@pytest.mark.parametrize("more", [{}, {"epsilons": [1.0, 10.0], "finetune": True}], ids=["contexts", "everything"])
+def test_the_config_of_a_stage_is_valid_and_names_no_column(stage, more):
+    labels = ["tabicl-small", "sklearn.naive_bayes.GaussianNB"]
+    asked, catalogue = ASKED | {"model_labels": labels} | more, models.entries(labels)
+    overlay = stages.overlay(stage, FACTS, {"sets": 48, "records": 500}, asked, catalogue)
+    assert HOSTILE not in yaml.safe_dump(overlay)
+    merged = load()
+    update_config(merged, overlay)
+    assert checked(merged)["audit"]["complete"] == (stage == "full")
+
+
+def test_a_model_is_a_name_a_file_or_an_import_path(tmp_path):
+    checkpoint = tmp_path / "tabpfn-v2-classifier.ckpt"
+    checkpoint.touch()
+    renamed = tmp_path / "weights;$(touch p).bin"
+    renamed.touch()
+    names = ["tabicl-small", str(checkpoint), f"tabicl:{renamed}", "sklearn.naive_bayes.GaussianNB"]
+    added, called = models.entries(names, {"var_smoothing": 1e-9})
+    assert called == ["tabicl-small", "audited-2", "audited-3", "audited-4"]
+    assert [added[name]["family"] for name in called[1:]] == ["tabpfn", "tabicl", "estimator"]
+    assert added["audited-4"]["params"] == {"var_smoothing": 1e-9}
+
+
+@pytest.mark.parametrize("name", ["tabicl-smal", "no/such.ckpt", "tabicl-small-regression", "a b", "$(touch p)"])
+def test_what_is_no_model_is_said(name):
+    with pytest.raises(AuditError, match=r"--model") as error:
+        models.entries([name])
+    assert "\n" not in str(error.value)
+
+
+def test_a_checkpoint_of_unknown_family_is_asked_about(tmp_path):
+    path = tmp_path / "weights.ckpt"
+    path.touch()
+    with pytest.raises(AuditError, match="tabicl:PATH or tabpfn:PATH"):
+        models.entries([str(path)])
+
+
+def test_the_audit_is_imported_when_it_is_asked_for():
+    assert memaudit.audit is api.audit
+    with pytest.raises(AttributeError, match="no attribute 'audti'"):
+        memaudit.audti  # noqa: B018
+
+
+def test_an_estimator_goes_by_its_class_and_parameters():
+    name, params = api._named(RandomForestClassifier(n_estimators=7))
+    assert name == "sklearn.ensemble._forest.RandomForestClassifier"
+    assert params["n_estimators"] == 7
+
+
+@pytest.mark.parametrize("model", [make_pipeline(RandomForestClassifier()), object()])
+def test_an_estimator_that_cannot_be_named_is_said(model):
+    with pytest.raises(AuditError, match="model "):
+        api._named(model)
+
+
+def test_targets_that_are_too_few_are_said():
+    with pytest.raises(AuditError, match="X has 3 rows and y 2"):
+        api.audit(pd.DataFrame({"a": [1, 2, 3]}), [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["audit"], "TABLE, --target"),
+        (["audit", "t.csv", "--target", "y", "--threats", "mind"], "invalid choice: 'mind'"),
+        (["audit", "t.csv", "--target", "y", "--minutes", "no"], "--minutes"),
+        (["audit", "t.csv", "--target", "y", "--base-rates", "2"], "2 is no share between 0 and 1"),
+        (["adit"], "invalid choice"),
+    ],
+)
+def test_a_wrong_command_is_one_line(capsys, arguments, said):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(arguments)
+    assert stop.value.code == 2
+    told = capsys.readouterr().err
+    assert said in told
+    assert told.count("\n") == 1
+
+
+def test_a_missing_table_is_one_line_and_makes_no_copy(tmp_path, capsys):
+    assert cli.main(["audit", str(tmp_path / "no.csv"), "--target", "y", "--into", str(tmp_path / "into")]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith("memaudit: ")
+    assert told.count("\n") == 1
+
+
+def test_a_folder_with_something_else_is_left_alone(tmp_path, capsys):
+    (tmp_path / "mine.txt").write_text("mine")
+    assert cli.main(["audit", "no.csv", "--target", "y", "--into", str(tmp_path)]) == 1
+    assert "holds something else" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_two_audits_of_one_folder_do_not_meet(tmp_path):
+    again = pytest.raises(AuditError, match="another audit goes on")
+    with runner.private(tmp_path / "into"), again, runner.private(tmp_path / "into"):
+        pass
+    with runner.private(tmp_path / "into"):
+        pass
+
+
+def test_a_profile_goes_to_snakemake_wherever_it_stands():
+    own, rest = cli._parted(["audit", "t.csv", "--profile", "slurm", "--target", "y", "--", "--jobs", "3"])
+    assert own == ["audit", "t.csv", "--target", "y"]
+    assert rest == ["--profile", "slurm", "--jobs", "3"]
+    assert runner._profiles(rest)[1] == str(PROJECT / "slurm")
+
+
+def test_the_launcher_quotes_and_goes_through_no_shell(tmp_path):
+    """A copy of the launcher beside a pretended environment, which writes down what it was given."""
+    import subprocess
+
+    folder = tmp_path / "a b$(touch q)"
+    (folder / ".venv/bin").mkdir(parents=True)
+    (folder / "memaudit").write_bytes((PROJECT / "memaudit").read_bytes())
+    (folder / "requirements.lock").touch()
+    (folder / ".venv/complete").touch()
+    python = folder / ".venv/bin/python"
+    python.write_text(f"#!{sys.executable}\nimport json, sys\nprint(json.dumps(sys.argv[1:]))\n")
+    python.chmod(0o700)
+    given = ["audit", "a{b}<c>$(touch p).csv", "--target", 'it\'s; "x"\n*']
+    done = subprocess.run(
+        ["bash", folder / "memaudit", *given], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert json.loads(done.stdout) == ["-m", "memaudit", *given]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [folder.name]
+    assert source.stem(given[1]) == "a-b--c---touch-p"

@@ -1,0 +1,117 @@
+"""The audit from Python, in three lines: `report = audit(X, y, model=...)`; `report.to_html("report.html")`."""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from memaudit.auditing import runner
+from memaudit.auditing.intake import Request
+from memaudit.auditing.models import SHIPPED
+from memaudit.auditing.summary import Summary
+from memaudit.errors import AuditError
+from memaudit.io import read_json, read_table
+
+TARGET = "target"
+GROUP = "group"
+
+
+@dataclass(frozen=True)
+class Report:
+    """A finished audit; folder: its private working folder, which is the caller's to delete."""
+
+    folder: Path
+
+    @cached_property
+    def summary(self) -> Summary:
+        """What was found, as in summary.json."""
+        return Summary.model_validate(read_json(self.folder / "summary.json"))
+
+    @cached_property
+    def risk(self) -> pd.DataFrame:
+        """One line a record, the most exposed first; `row` counts from 1, as in the table."""
+        return read_table(self.folder / "risk.parquet")
+
+    def to_html(self, path: str | Path) -> Path:
+        """Copy the page; it names rows and columns, so the copy is its owner's alone, too."""
+        target = Path(path)
+        with open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as copy:
+            copy.write((self.folder / "report.html").read_bytes())
+        return target
+
+    def delete(self) -> None:
+        """Remove the working folder, the copy of the table with it."""
+        shutil.rmtree(self.folder)
+
+
+def audit(
+    X: Any,
+    y: Any,
+    model: Any = SHIPPED,
+    *,
+    groups: Any = None,
+    by: Sequence[str] = (),
+    minutes: float = 5.0,
+    into: str | Path | None = None,
+    seed: int = 0,
+    **settings: Any,
+) -> Report:
+    """Audit a table in memory, as `./memaudit audit` does with a file.
+
+    X: (record, column) frame or array; y: (record,) targets; model: a name, a checkpoint's path, an import path, or an
+    estimator, which is built anew from its class and its `get_params()`; groups: (record,) the person behind each;
+    by: columns whose categories are compared; into: the working folder, else a new one below the temporary folder;
+    settings: of runner.Settings (threats, base_rates, shown, show_values, cores). Raises AuditError.
+    """
+    name, params = _named(model)
+    folder = Path(into or tempfile.mkdtemp(prefix="memaudit-")).absolute()
+    table = pd.DataFrame(X).rename(columns=str).reset_index(drop=True)
+    if len(table) != len(y):
+        raise AuditError(f"X has {len(table)} rows and y {len(y)}: give a target for each row")
+    target, group = (_free(called, table) for called in (TARGET, GROUP))
+    table[target] = pd.Series(y).to_numpy()
+    if groups is not None:
+        table[group] = pd.Series(groups).to_numpy()
+    with runner.private(folder):
+        path = folder / "table/given.parquet"
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        table.to_parquet(path, index=False)
+    request = Request(str(path), target, group=None if groups is None else group, by=list(by), seed=seed)
+    chosen = runner.Settings(folder, models=[name], params=params, minutes=minutes, **settings)
+    runner.run(request, chosen, lambda what, found: None)
+    return Report(folder)
+
+
+def _free(name: str, table: pd.DataFrame) -> str:
+    while name.lower() in {column.lower() for column in table}:
+        name += "_"
+    return name
+
+
+def _named(model: Any) -> tuple[str, dict[str, Any]]:
+    """Name and parameters of a model. Raises AuditError for an estimator that another process could not build."""
+    if isinstance(model, str | Path):
+        return str(model), {}
+    kind = type(model)
+    where = f"{kind.__module__}.{kind.__qualname__}"
+    if not hasattr(model, "get_params") or kind.__module__ == "__main__" or "<locals>" in where:
+        raise AuditError(
+            f"model {where}: cannot be built in another process; give an estimator with get_params() whose class "
+            "stands in a module, or its import path"
+        )
+    params = {key: value for key, value in model.get_params(deep=False).items() if value is not None}
+    try:
+        json.dumps(params)
+    except TypeError:
+        raise AuditError(
+            f"model {where}: its parameters are not plain values; write a class in a module of your own that "
+            "builds it, and give its import path"
+        ) from None
+    return where, params

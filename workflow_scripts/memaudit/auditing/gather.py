@@ -1,0 +1,173 @@
+"""From tidy results to the summary of an audit: the numbers are looked up, none is computed here."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from memaudit import tidy
+from memaudit.auditing.summary import Adversary, Exposed, Group, Mitigation, PrivateContext, Tuned, Utility, Value
+
+PLACEBO = "placebo"
+CONTEXTS = ["class_moments", "dp_tabicl", "non_private", "majority"]
+ATTACK = ["model", "threat", "attack", "poison", "records"]
+
+
+def value(rows: pd.DataFrame, metric: str) -> Value | None:
+    """The result of a metric among the rows of one setting, None if there is none."""
+    found = rows[rows["metric"] == metric]
+    if found.empty:
+        return None
+    one = found.iloc[0]
+    told = rows.loc[rows["metric"] == f"{metric} detected", "estimate"]
+    return Value(
+        **{key: None if pd.isna(one[key]) else float(one[key]) for key in ("estimate", "low", "high", "null")},
+        detected=bool(told.iloc[0]) if len(told) else None,
+    )
+
+
+def adversaries(threats: pd.DataFrame) -> list[Adversary]:
+    """Every attack that was judged."""
+    table = tidy.expand(threats)
+    found = []
+    for keys, rows in table[table["attack"].notna()].groupby(ATTACK, sort=False):
+        named = dict(zip(ATTACK, keys, strict=True)) | {"poison": int(keys[ATTACK.index("poison")])}
+        tprs = [metric for metric in rows["metric"] if metric.startswith("tpr@") and " " not in metric]
+        worth = rows[rows["base rate"].notna()] if "base rate" in rows else rows.iloc[:0]
+        rates = {f"{rate:g}": value(part, "precision") for rate, part in worth.groupby("base rate")}
+        queries = rows.loc[rows["metric"] == "queries", "estimate"]
+        found.append(
+            Adversary(
+                **named,
+                cells=int(rows.loc[rows["metric"] == "auc", "n"].iloc[0]),
+                queries=float(queries.iloc[0]),
+                auc=value(rows, "auc"),
+                tpr={metric.removeprefix("tpr@"): value(rows, metric) for metric in tprs},
+                precision=rates,
+            )
+        )
+    return found
+
+
+def utilities(threats: pd.DataFrame) -> list[Utility]:
+    """What each model is good for."""
+    table = tidy.expand(threats)
+    return [
+        Utility(model=model, accuracy=value(rows, "accuracy"), balanced_accuracy=value(rows, "balanced accuracy"))
+        for model, rows in table[table["records"] == "non-members"].groupby("model", sort=False)
+    ]
+
+
+def stability(threats: pd.DataFrame) -> dict[str, Value]:
+    """How far two halves of the shadow sets agree, by measure."""
+    table = tidy.expand(threats)
+    names = [name for name in ("spearman", "overlap_5%", "overlap_10%") if (table["metric"] == name).any()]
+    return {name: value(table, name) for name in names}
+
+
+def groups(results: pd.DataFrame, names: Mapping[str, Mapping[str, str]] | None) -> list[Group]:
+    """The groups, the one that leaks most first; names: by column and number, None where they are not to be shown."""
+    table = tidy.expand(results)
+    found = [
+        Group(
+            column=column,
+            number=int(number),
+            name=names[column][str(int(number))] if names else None,
+            records=int(value(rows, "records").estimate),
+            auc=value(rows, "auc"),
+            q_value=value(rows, "auc q-value").estimate,
+            excess=value(rows, "auc excess"),
+        )
+        for (column, number), rows in table.groupby(["column", "group"], sort=False)
+    ]
+    return sorted(found, key=lambda group: -group.auc.estimate)
+
+
+def mitigations(results: pd.DataFrame) -> list[Mitigation]:
+    """Leakage behind each mitigation, with the accuracy of the same contexts."""
+    table = tidy.expand(results)
+    useful = table[table["records"] == "non-members"]
+    found = []
+    for (name, attack, records), rows in table.groupby(["mitigation", "attack", "records"], sort=False):
+        # Targets have a grid of noisy copies; "none" is there twice, once for them.
+        if records not in ("all that remain", "targets") or value(rows, "auc") is None:
+            continue
+        accuracy = useful[(useful["mitigation"] == name) & (useful["attack"] == attack)]
+        found.append(
+            Mitigation(
+                name=name,
+                attack=attack,
+                records=records,
+                auc=value(rows, "auc"),
+                auc_difference=value(rows, "auc difference"),
+                balanced_accuracy=value(accuracy, "balanced accuracy"),
+                balanced_accuracy_difference=value(accuracy, "balanced accuracy difference"),
+            )
+        )
+    return found
+
+
+def private_contexts(utility: pd.DataFrame, attack: pd.DataFrame) -> list[PrivateContext]:
+    """Each private context, then the records themselves and what needs none."""
+    worth, found = tidy.expand(utility), tidy.expand(attack)
+    found = found[(found["attack"] == "lira") & (found["records"] == "members")]
+    contexts = []
+    for (arm, epsilon), rows in worth[worth["arm"].isin(CONTEXTS)].groupby(["arm", "epsilon"], sort=True):
+        if (accuracy := value(rows, "balanced accuracy")) is None:
+            continue
+        less = worth[(worth["arm"] == f"{arm} - non_private") & (worth["epsilon"] == epsilon)]
+        contexts.append(
+            PrivateContext(
+                method=arm,
+                epsilon=None if math.isinf(epsilon) else epsilon,
+                balanced_accuracy=accuracy,
+                balanced_accuracy_difference=value(less, "balanced accuracy difference"),
+                auc=value(found[(found["arm"] == arm) & (found["epsilon"] == epsilon)], "auc"),
+            )
+        )
+    return sorted(contexts, key=lambda one: (CONTEXTS.index(one.method), one.epsilon or 0.0))
+
+
+def tuned(results: pd.DataFrame, outcomes: pd.DataFrame) -> list[Tuned]:
+    """Each probed epoch of each arm, by what the loss of the records says."""
+    judged, tests = tidy.expand(results), tidy.expand(outcomes)
+    judged = judged[(judged["records"] == "query") & (judged["signal"] == "loss")]
+    tests = tests[(tests["signal"] == "loss") & (tests["metric"] == "auc detected")]
+    found = []
+    for (arm, epoch), rows in judged.groupby(["arm", "epoch"], sort=True):
+        told = tests.loc[(tests["arm"] == arm) & (tests["epoch"] == epoch), "estimate"]
+        if (auc := value(rows, "auc")) is None:
+            continue
+        detected = bool(told.iloc[0]) if len(told) else None
+        found.append(
+            Tuned(
+                epoch=int(epoch),
+                placebo=arm == PLACEBO,
+                auc=auc.model_copy(update={"detected": detected}),
+                auc_in_context=value(rows, "vanilla auc"),
+            )
+        )
+    return found
+
+
+def exposed(risk: pd.DataFrame, most: int) -> list[Exposed]:
+    """The most exposed records."""
+    rates = [column for column in risk if column.startswith("belief_")]
+    return [
+        Exposed(
+            row=int(line["row"]),
+            id=line["id"],
+            exposure=Value(
+                **{"estimate": line["exposure"], "null": 0.0}
+                | {key: None if pd.isna(line[key]) else line[key] for key in ("low", "high")}
+            ),
+            beliefs={rate.removeprefix("belief_"): float(line[rate]) for rate in rates},
+            shows=bool(line["shows"]),
+        )
+        for line in _lines(risk.head(most))
+    ]
+
+
+def _lines(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return table.to_dict("records")

@@ -1,0 +1,198 @@
+"""A user's table, taken in: typed, its columns renamed, sampled if it is large, its target read as classes.
+
+Nothing downstream sees a name or a number of the user's file: columns are c0, c1, ..., target, group and row; what they
+are called stands in facts.json beside the copy, which is its owner's alone. All of it streams: 10 million rows pass.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from memaudit.auditing import source
+from memaudit.auditing.columns import left_out, read_target, typed
+from memaudit.config.names import hint
+from memaudit.data.duck import connect, literal, parquet
+from memaudit.data.schema import MISSING, TYPES, Column, cleaned, first_row
+from memaudit.data.sources import fetch
+from memaudit.errors import AuditError
+from memaudit.io import read_json, replacing, write_json
+
+FEWEST_ROWS = 60
+MOST_ROWS = 100_000
+EDIT = """\
+# How the table is read. Edit it and give the same command again:
+# type is numeric, categorical, text or date; use: false leaves a column out.
+"""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user said of the table; names as they stand in it."""
+
+    table: str
+    target: str
+    group: str | None = None
+    by: Sequence[str] = ()
+    drop: Sequence[str] = ()
+    categorical: Sequence[str] = ()
+    missing: Sequence[str] = ()
+    delimiter: str | None = None
+    encoding: str | None = None
+    seed: int = 0
+    rows: int = MOST_ROWS
+
+
+def take_in(request: Request, folder: Path) -> dict[str, Any]:
+    """Facts about the table, a copy of which stands in folder/table afterwards; a copy that is there is kept.
+
+    Raises AuditError, one line that names file, column or row and how to mend it, never a value.
+    """
+    private = folder / "table"
+    private.mkdir(mode=0o700, parents=True, exist_ok=True)
+    linked = source.link(request.table, private)
+    schema, facts = folder / "schema.yaml", private / "facts.json"
+    chosen = _edited(schema)
+    stamp = _stamp(request, linked, chosen)
+    if facts.exists() and (private / "table.parquet").exists() and (found := read_json(facts))["stamp"] == stamp:
+        return found
+    try:
+        found = _read(request, linked, chosen, private)
+    except AuditError as error:
+        shown = ascii(request.table)
+        raise AuditError(str(error).replace(f"file {linked}", shown).replace(str(linked), shown)) from None
+    finally:
+        (private / "raw.parquet").unlink(missing_ok=True)
+    if chosen is None:
+        _offer(schema, found)
+        chosen = _edited(schema)
+    write_json(found | {"stamp": _stamp(request, linked, chosen)}, facts)
+    return read_json(facts)
+
+
+def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, private: Path) -> dict[str, Any]:
+    encoding = request.encoding or "utf-8"
+    entry = {"source": "file", "path": str(linked), "encoding": encoding}
+    if linked.suffix != ".parquet":
+        entry["delimiter"] = request.delimiter or source.delimiter(linked, encoding)
+    raw = private / "raw.parquet"
+    origin = fetch(entry, raw, private)
+    _named(request, origin["columns"], chosen)
+    rename = {name: f"c{place}" for place, name in enumerate(origin["columns"])}
+    with connect(private) as connection:
+        connection.execute(f"CREATE VIEW raw AS SELECT * FROM {parquet(raw)}")
+        unused = [name for name, column in (chosen or {}).items() if not column["use"]]
+        types = {name: column["type"] for name, column in (chosen or {}).items()}
+        types |= dict.fromkeys(request.categorical, "categorical")
+        features = typed(connection, request, origin, {*unused, *request.drop}, types)
+        gone = left_out(connection, features, types) if chosen is None else {}
+        gone |= {column.source: "free text" for column in features if column.type == "text"}
+        kept = [column for column in features if column.source not in gone]
+        if not kept:
+            raise AuditError("no column is left beside the target that a model can read; edit `types` in schema.yaml")
+        marks = (*MISSING, *request.missing)
+        target, task = read_target(connection, request.target, marks)
+        told = connection.execute(f"SELECT count(*) FROM raw WHERE ({target}) IS NOT NULL").fetchone()[0]
+        if told < FEWEST_ROWS:
+            raise AuditError(f"{told} rows with a target are too few to attack; at least {FEWEST_ROWS} are needed")
+        _whole_units(connection, request, marks)
+        _copy(connection, request, kept, rename, target, marks, private / "table.parquet")
+    columns = {
+        rename[column.source]: {"name": column.source, "type": column.type, "use": column in kept}
+        for column in features
+    }
+    for name in request.by:
+        if rename[name] not in columns or not columns[rename[name]]["use"]:
+            raise AuditError(f"--by {name!r}: the column is left out of the audit, so its categories are not compared")
+    return {
+        "name": Path(request.table).name,
+        "sha256": origin["sha256"],
+        "rows": origin["rows"],
+        "without_target": origin["rows"] - told,
+        "taken": min(told, request.rows),
+        "target": request.target,
+        "group": request.group,
+        "by": [rename[name] for name in request.by],
+        "task": task,
+        "columns": columns,
+        "left_out": gone | dict.fromkeys(sorted({*unused, *request.drop}), "by your choice"),
+    }
+
+
+def _named(request: Request, known: list[str], chosen: Mapping[str, Any] | None) -> None:
+    """Raise AuditError for a column that the table has not."""
+    asked = {"--target": [request.target], "--group": [request.group] if request.group else [], "--by": request.by}
+    asked |= {"--drop": request.drop, "--categorical": request.categorical, "schema.yaml": list(chosen or {})}
+    for option, names in asked.items():
+        for name in names:
+            if name not in known:
+                raise AuditError(f"{option}: the table has no column {name!r}{hint(name, known[:50])}")
+    if len(known) < 2:
+        raise AuditError("the table has one column only; a target and at least one feature are needed, or --delimiter")
+    if request.target in (request.group, *request.by, *request.drop):
+        raise AuditError(f"--target {request.target!r} cannot be dropped, group or --by at once; its classes are shown")
+
+
+def _whole_units(connection: Any, request: Request, marks: Sequence[str]) -> None:
+    """Raise AuditError for a row without its unit."""
+    if request.group and (row := first_row(connection, f"({cleaned(request.group, marks)}) IS NULL")) is not None:
+        raise AuditError(
+            f"--group {request.group!r}: missing in data row {row}; every row needs its person or household"
+        )
+
+
+def _copy(
+    connection: Any,
+    request: Request,
+    kept: list[Column],
+    rename: Mapping[str, str],
+    target: str,
+    marks: Sequence[str],
+    path: Path,
+) -> None:
+    """Typed columns under safe names. Of a large table a sample: the first rows by a hash of the row, or its unit."""
+    columns = [f"file_row_number + 1 AS row, ({target}) AS target"]
+    columns += [f"{column.value} AS {rename[column.source]}" for column in kept]
+    unit = "file_row_number"
+    if request.group:
+        unit = cleaned(request.group, marks)
+        columns.append(f'{unit} AS "group"')
+    drawn = f"hash({unit}, {int(request.seed)})"
+    with replacing(path) as temporary:
+        connection.execute(
+            f"COPY (SELECT * FROM (SELECT {', '.join(columns)} FROM raw WHERE ({target}) IS NOT NULL "
+            f"ORDER BY {drawn} LIMIT {int(request.rows)}) ORDER BY row) TO {literal(temporary)} (FORMAT parquet)"
+        )
+
+
+def _edited(schema: Path) -> dict[str, Any] | None:
+    """The user's schema.yaml by column, None if there is none yet. Raises AuditError for what it cannot be."""
+    if not schema.exists():
+        return None
+    try:
+        entries = yaml.safe_load(schema.read_text(encoding="utf-8"))["columns"]
+        found = {entry["name"]: {"type": entry["type"], "use": entry["use"]} for entry in entries}
+    except (yaml.YAMLError, UnicodeError, KeyError, TypeError):
+        raise AuditError("schema.yaml: cannot be read; delete it, and a new one is written") from None
+    for name, column in found.items():
+        if column["type"] not in TYPES or not isinstance(column["use"], bool):
+            raise AuditError(f"schema.yaml, column {name!r}: type is one of {', '.join(TYPES)}, use true or false")
+    return found
+
+
+def _offer(schema: Path, facts: Mapping[str, Any]) -> None:
+    columns = [dict(column) for column in facts["columns"].values()]
+    text = yaml.safe_dump({"columns": columns}, sort_keys=False, default_flow_style=None, allow_unicode=True)
+    with replacing(schema) as temporary:
+        temporary.write_text(EDIT + text, encoding="utf-8")
+
+
+def _stamp(request: Request, linked: Path, chosen: Mapping[str, Any] | None) -> str:
+    """What the copy depends on: the same stamp, the same copy."""
+    state = linked.stat()
+    facts = [asdict(request), str(linked.resolve()), state.st_size, state.st_mtime_ns, chosen]
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,167 @@
+"""The two stages of an audit as config overlays: first numbers soon, then as much as the user's minutes allow.
+
+The rule for the second stage. Of the minutes that are left after a fixed part for statistics and the start of jobs, the
+first stage's seconds per shadow set say how many sets can be asked: a set of n records costs (n / n_quick)^2 as much.
+Records double from the first stage's number as long as ENOUGH sets can still be asked; then sets grow, up to MOST_SETS.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from memaudit.auditing import extras
+from memaudit.auditing import models as models_of
+
+PROJECT = Path(__file__).resolve().parents[3]
+
+BLOCK = 8
+QUICK_SETS, QUICK_RECORDS = 32, 1000
+ENOUGH, MOST_SETS, FEWEST_SETS = 64, 256, 32
+MOST_RECORDS = 8000
+ARM_SETS = 32  # of a further model, a smaller context, a mitigation
+START_SECONDS = 5.0  # of a job that asks a model: imports, and the model from the disk
+FIXED_SECONDS = 75.0  # jobs that start, calibration, permutations, the page
+JOBS = 4  # that ask at a time, at most
+# What each part costs in usual shadow sets, at ARM_SETS each.
+DEFENCES, SMALLER, NOISY = 4.5 * ARM_SETS, 0.6 * ARM_SETS, 1.5 * 16
+POISONED = 16 * 40
+FPR = 0.01
+NAME = "table"
+SIDE = "audit"
+
+
+def quick_sizes(records: int) -> dict[str, Any]:
+    """Sizes of the first stage."""
+    return {"sets": QUICK_SETS, "records": min(records, QUICK_RECORDS)}
+
+
+def full_sizes(
+    records: int,
+    quick_records: int,
+    seconds: float,
+    left: float,
+    *,
+    cores: int,
+    models: int,
+    poison: bool,
+    seconds_elsewhere: float = 0.0,
+) -> dict[str, Any]:
+    """Sizes of the second stage.
+
+    records: of the table; quick_records: of the first stage, at `seconds` for a shadow set; left: seconds of the
+    budget, on so many cores; models: how many are compared; poison: whether mislabelled copies are asked for as well;
+    seconds_elsewhere: CPU seconds for private contexts and fine-tuning.
+    """
+    extra = DEFENCES + SMALLER + NOISY + ARM_SETS * (models - 1) + POISONED * poison
+    usable = max((left - FIXED_SECONDS) * min(cores, JOBS) - seconds_elsewhere, 0.0)
+
+    def sets(size: int) -> float:
+        return usable / max(seconds * (size / quick_records) ** 2, 1e-6) - extra
+
+    size = min(records, quick_records)
+    while size < min(records, MOST_RECORDS) and sets(min(2 * size, records, MOST_RECORDS)) >= ENOUGH:
+        size = min(2 * size, records, MOST_RECORDS)
+    asked = int(min(max(sets(size), FEWEST_SETS), MOST_SETS)) // 16 * 16
+    return {"sets": asked, "records": size, "seconds per set": round(seconds, 4), "seconds left": round(left, 1)}
+
+
+def overlay(
+    stage: str,
+    facts: Mapping[str, Any],
+    sizes: Mapping[str, Any],
+    asked: Mapping[str, Any],
+    models: tuple[Mapping[str, Any], Sequence[str]],
+) -> dict[str, Any]:
+    """The config of a stage; asked: threats, seed, base_rates, shown, show_values, epsilons, finetune; models: of
+    `models.entries`."""
+    complete = stage == "full"
+    added, called = models
+    arms = ["main", *(f"model_{place}" for place in range(2, len(called) + 1))]
+    labels = dict(zip(arms, asked["model_labels"], strict=True))
+    if not complete:
+        arms, labels = arms[:1], {"main": labels["main"]}
+    used = dict(zip(arms, called, strict=False))
+    audit = {key: asked[key] for key in ("threats", "base_rates", "shown", "show_values", "epsilons", "finetune")}
+    audit |= {"dataset": NAME, "facts": "table/facts.json", "models": labels, "by": list(facts["by"]), "fpr": FPR}
+    audit |= {"groups": 12, "permutations": 99, "complete": complete, "plan": dict(sizes)}
+    config = {
+        "run": stage,
+        "seed": asked["seed"],
+        "data": {
+            "datasets": [NAME],
+            "public_id_key": None,
+            "conflicts": "drop_both" if facts["group"] else "keep",
+            "splits": {SIDE: {"members": 0.8, "nonmembers": 0.2}},
+        },
+        "datasets": {NAME: _dataset(facts, sizes["records"])},
+        "models": dict(added),
+        "attacks": _attacks(facts, sizes, used, complete),
+        "audit": audit,
+    }
+    return config | (_extras(sizes["records"], called[0], asked, added) if complete else {})
+
+
+def _extras(records: int, model: str, asked: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
+    """Sections of private contexts and fine-tuning, where they are asked for."""
+    known = yaml.safe_load((PROJECT / "config" / "config.yaml").read_text(encoding="utf-8"))
+    found: dict[str, Any] = {}
+    if asked["epsilons"]:
+        arms, fpr = list(known["tabpate"]["arms"]), [0.1, FPR]
+        found["tabpate"] = extras.private_contexts(NAME, asked["epsilons"], records, model, arms, fpr)
+    if asked["finetune"]:
+        entries, tuned = models_of.tunable(model, added)
+        study = known["iclmem"]
+        found["models"] = dict(added) | entries
+        found["iclmem"] = extras.finetuning(NAME, records, tuned, study["arms"], study["datasets"])
+    return found
+
+
+def _dataset(facts: Mapping[str, Any], records: int) -> dict[str, Any]:
+    types = {name: column["type"] for name, column in facts["columns"].items() if column["use"]}
+    return {
+        "source": "file",
+        "path": "table/table.parquet",
+        "public": extras.PUBLIC,
+        "target": "target",
+        "task": "classification",
+        "licence": "private",
+        "group": "group" if facts["group"] else None,
+        "drop": ["row"],
+        "types": types,
+        "rows": facts["taken"],
+        "columns": len(types),
+        "max_records": records,
+        "limits": {"tvd": 0.1, "p_value": 0.0001, "reason": "a table of any size; the page shows the checks"},
+    }
+
+
+def _attacks(facts: Mapping[str, Any], sizes: Mapping[str, Any], used: Mapping[str, str], complete: bool) -> dict:
+    sets, context = sizes["sets"], int(0.8 * sizes["records"]) // 2
+    smaller = [{"context": max(8, context // part)} for part in (2, 4)]
+    first = {"population": 2}
+    defended = [first, first | {"bags": 4}, *(first | {"layer": layer} for layer in ("dropped", "random", "coarsened"))]
+    arms = {arm: {"model": model, "sets": min(sets, ARM_SETS)} for arm, model in used.items()}
+    arms["main"]["sets"] = sets
+    model = used["main"]
+    first_column = next(name for name, one in facts["columns"].items() if one["use"])
+    arms["settings"] = {"model": model, "sets": ARM_SETS, "variants": smaller}
+    arms["defended"] = {"model": model, "sets": ARM_SETS, "variants": defended}
+    return {
+        "datasets": [NAME],
+        "split": SIDE,
+        "sets": sets,
+        "sizes": [BLOCK, sets],
+        "shard": max(ARM_SETS, sets // JOBS),
+        "fpr": [0.1, FPR],
+        "replicates": 200 if complete else 100,
+        "permutations": 39 if complete else 19,
+        "decimals": [1, 2],
+        "arms": arms,
+        "perturbation": {
+            "targets": 24, "sets": 16, "shard": 16, "counts": [20], "scales": [0.1], "count": 20, "scale": 0.1,
+        },
+        "active": {"arms": ["main"], "targets": 8, "sets": 16, "shard": 16, "budgets": [4, 8], "most": 8},
+        "inference": {"sensitive": {NAME: first_column}, "sets": 16},
+    }  # fmt: skip
