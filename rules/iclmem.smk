@@ -29,6 +29,7 @@ rule iclmem_draw_splits:
         splits=ICLMEM["splits"],
         queries=lambda wildcards: iclmem_queries(wildcards.dataset),
         context=lambda wildcards: iclmem_contexts(wildcards.dataset),
+        placebos=lambda wildcards: iclmem_placebos(wildcards.dataset),
         limits=lookup("datasets/{dataset}/limits", within=config),
     script:
         "../workflow_scripts/iclmem_draw_splits.py"

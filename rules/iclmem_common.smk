@@ -61,6 +61,12 @@ def iclmem_queries(dataset):
     return sorted(used | {min(ICLMEM["targets"]["queries"] or count, count) for count in used})
 
 
+def iclmem_placebos(dataset):
+    """Most records of a split that placebo arms are fine-tuned on instead of query members."""
+    settings = [iclmem_arm(task, arm) for task, arm in iclmem_arms_of(dataset)]
+    return max((one["queries"] for one in settings if one["placebo"]), default=0)
+
+
 def iclmem_contexts(dataset):
     """Numbers of context rows that are used, increasing."""
     return sorted({iclmem_arm(task, arm)["context"] for task, arm in iclmem_arms_of(dataset)})
@@ -178,9 +184,9 @@ def iclmem_tuned_size(task, arm, shard):
 
 
 def iclmem_judge_size(task):
-    """Runs of a task, each with its permutations, replicates and placebos over the targets."""
+    """Runs of a task, each with its permutations and replicates over the targets."""
     runs = [len(iclmem_arm(task, arm)["epochs"]) * len(iclmem_tables(task, arm)) for arm in iclmem_arms(task)]
-    draws = ICLMEM["permutations"] + ICLMEM["replicates"] + ICLMEM["placebos"]
+    draws = ICLMEM["permutations"] + ICLMEM["replicates"]
     return size(sum(runs) * ICLMEM["splits"] * draws, sum(runs) * ICLMEM["splits"], 0)
 
 

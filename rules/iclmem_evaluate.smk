@@ -30,7 +30,7 @@ rule iclmem_judge_runs:
         code=digest("iclmem_judge_runs", env="statistics"),
         seed=config["seed"],
         arms=lambda wildcards: {arm: iclmem_arm(wildcards.task, arm) for arm in iclmem_arms(wildcards.task)},
-        iclmem=iclmem_asked("fpr", "replicates", "permutations", "placebos", "bins", "rules"),
+        iclmem=iclmem_asked("fpr", "replicates", "permutations", "bins", "rules"),
     script:
         "../workflow_scripts/iclmem_judge_runs.py"
 

@@ -10,7 +10,7 @@ STUDIES["iclmem"] = {
     "paper": {"title": "Probing Memorization of Tabular In-Context Learning", "address": None},
     "thresholds": [
         *(f"iclmem/{key}" for key in ("splits", "queries", "context", "epochs", "targets/queries", "targets/context")),
-        *(f"iclmem/{key}" for key in ("candidates", "copies", "fpr", "permutations", "placebos", "replicates")),
+        *(f"iclmem/{key}" for key in ("candidates", "copies", "fpr", "permutations", "replicates")),
     ],
     "facts": [
         iclmem_facts(
@@ -78,15 +78,18 @@ TABLES |= {
         "much the published rule keeps. Last, settings detected by themselves. Not in the paper.",
         "files": iclmem_scores("outcomes"),
         "layout": iclmem_layout(
-            *("rule", "of", "labels", "signal", "check"),
-            metric=["detections", "detected share", "surviving share", "detected settings"],
+            *("rule", "of", "signal", "check"),
+            labels=["all", None],
+            metric=["criterion share", "detections", "surviving share", "detected settings"],
         ),
     },
     "iclmem_placebos": {
         "title": "What each rule finds where nothing can be found",
-        "caption": "Half of the non-members are called members: no rule should find memory in more than its nominal rate of "
-        "them, in parentheses. Criterion: the AUC alone, on runs that did not diverge; outcome: the whole table of outcomes, "
-        "on runs that did not collapse. Settings are means over splits. Not in the paper.",
+        "caption": "Permutation: what the published criterion finds in the same runs where memberships are permuted. Run: what "
+        "each rule finds in models that were fine-tuned on other records than those that are judged; setting: the same of "
+        "means over splits. No rule should find memory in more than its nominal rate of them, in parentheses. Criterion: the "
+        "AUC alone, on runs that did not diverge; outcome: the whole table of outcomes, on runs that did not collapse. Not in "
+        "the paper.",
         "files": iclmem_scores("outcomes"),
         "layout": iclmem_layout("of", "stage", "model", "regime", "rule", "signal", metric="placebo rate"),
     },
@@ -166,14 +169,14 @@ TABLES |= {
     },
     "iclmem_datasets": {
         "title": "Which data sets are remembered?",
-        "caption": "Records n, labels k to choose from, share of the majority, label density n / k and query coverage Q / n of "
-        "each data set, and how many and which share of its runs each rule finds detectable; then, over data sets, the rank "
+        "caption": "Records n, different labels k, candidates to choose from, share of the majority, label density n / k and "
+        "query coverage Q / n of each data set, and how many and which share of its runs each rule finds detectable; then, over data sets, the rank "
         f"correlation of that share with density and coverage. {ICLMEM_SOURCES} Table 9 and Section 5 of the paper.",
         "files": iclmem_scores("outcomes"),
         "layout": iclmem_layout(
             *("dataset", "k", "majority", "density", "coverage", "model", "regime", "queries", "rule", "table"),
             metric=[
-                *("records", "manipulations", "detectable runs", "detectable share"),
+                *("records", "candidates", "manipulations", "detectable runs", "detectable share"),
                 *("spearman density", "spearman coverage"),
             ],
         ),
@@ -194,8 +197,9 @@ TABLES |= {
     "iclmem_context": {
         "title": "Records asked as queries against records shown as context",
         "caption": "AUC against the same non-members at the last epoch of each arm: of query members, whose labels the model "
-        "was trained to predict, and of context rows, whose labels it was shown; in parentheses guessing. Random pairs ask "
-        "and show all members in turn. Not in the paper.",
+        "was trained to predict, in parentheses guessing; and of context rows, whose labels it was shown. Of classes these have "
+        "equally many each, and non-members do not: their AUC is no 0.5 without memory, and has no null. Random pairs ask and "
+        "show all members in turn. Not in the paper.",
         "files": iclmem_scores("results"),
         "layout": iclmem_layout(
             *("dataset", "arm", "labels", "learning_rate", "queries", "epoch"),
@@ -207,9 +211,10 @@ TABLES |= {
     },
     "iclmem_arms": {
         "title": "Canaries, adapters and privacy",
-        "caption": "Canaries have the label that the base model finds least probable; adapters train beside frozen weights; "
+        "caption": "Canaries, those members that are probed, have the label that the base model finds least probable; adapters train beside frozen weights; "
         "private arms are tuned by DP-SGD on the queries. Beside them the plain arms of the same learning rate and Q. Look at "
-        "the AUC, and at what the model is still worth on non-members. Not in the paper, which names canaries and "
+        "the AUC; at the vanilla AUC, of the change of the loss in the context of the fine-tuning, of the labels that were "
+        "taught: what is known there need not show without it; and at what the model is still worth on non-members. Not in the paper, which names canaries and "
         "differential privacy as future work.",
         "files": iclmem_scores("results", "outcomes"),
         "layout": iclmem_layout(
@@ -217,7 +222,7 @@ TABLES |= {
             arm=ICLMEM_TWINS + ICLMEM_SPECIAL,
             peak=[None],
             records=["query", None],
-            metric=["auc", *ICLMEM_TPR, "auc q-value", "auc detected", "accuracy", "r2", "loss ratio"],
+            metric=["auc", "vanilla auc", *ICLMEM_TPR, "auc q-value", "auc detected", "accuracy", "r2", "loss ratio"],
         ),
     },
     "iclmem_manipulations": {
@@ -256,7 +261,7 @@ FIGURES |= {
     "iclmem_epochs": {
         "title": "Outcomes over the epochs",
         "caption": "Share of runs that have each outcome at each probed epoch, with 95 % intervals that resample splits; above "
-        "by the published rule, below with detections by permutation test. Look whether what is detectable (red) grows with "
+        "by the published rule, below with detections by permutation test; arms that were probed at all epochs. Look whether what is detectable (red) grows with "
         "the epochs, and whether it does so in both rows. Figure 2 of the paper.",
         "files": iclmem_scores("outcomes"),
         "where": {"regime": [ICLMEM_MAIN], "rule": ICLMEM_BOTH},
@@ -264,7 +269,8 @@ FIGURES |= {
     "iclmem_outcomes": {
         "title": "Outcomes under every rule",
         "caption": "Share of runs that have each outcome, with 95 % intervals that resample splits. The rules differ in what "
-        "they call detectable; what is not moves to the outcomes below it. Figure 5 of the paper.",
+        "they call detectable; what is not moves to the outcomes below it. Arms of another Q are other arms, see "
+        "iclmem_grid. Figure 5 of the paper.",
         "files": iclmem_scores("outcomes"),
         "where": {"regime": [ICLMEM_MAIN], "rule": [*ICLMEM_RULES, "null_calibrated"]},
     },
@@ -278,16 +284,17 @@ FIGURES |= {
     },
     "iclmem_placebos": {
         "title": "Placebo rate of each rule",
-        "caption": "Share of placebos, halves of the non-members called members, in which each rule finds memory, with 95 % "
-        "intervals that resample splits; dashed: the nominal rate. A rule that can be trusted lies at it or to its left. Not "
-        "in the paper.",
+        "caption": "Share of permuted memberships, and of runs and settings that were fine-tuned on other records than those "
+        "judged, in which each rule finds memory, with 95 % intervals that resample splits; dashed: the nominal rate. A rule "
+        "that can be trusted lies at it or to its left. Not in the paper.",
         "files": iclmem_scores("outcomes"),
-        "where": {"regime": [ICLMEM_MAIN, None]},
+        "where": {"regime": [ICLMEM_MAIN, f"{ICLMEM_MAIN} placebo", None]},
     },
     "iclmem_flags": {
         "title": "Raw and calibrated flags",
         "caption": "Share of healthy runs that are flagged by their TPR at 10 % FPR, raw or less the base model's, with 95 % "
-        "intervals, beside placebos. Where both lie on each other a flag says nothing of memory. Appendix A.4 of the paper.",
+        "intervals, beside the same where memberships are permuted. Where both lie on each other a flag says nothing of memory. "
+        "Appendix A.4 of the paper.",
         "files": iclmem_scores("outcomes"),
         "where": {"regime": [ICLMEM_MAIN]},
     },
@@ -301,7 +308,7 @@ FIGURES |= {
     },
     "iclmem_spread": {
         "title": "Change of the loss, record by record",
-        "caption": "How the change dS of the mean probe loss by fine-tuning is spread over query members, context rows and "
+        "caption": "How the change dS of the mean probe loss by fine-tuning is spread over query members and "
         "non-members of all splits, at the epoch with the largest AUC; the outermost bins hold what lies beyond. Memory "
         "moves members to the left of non-members. Not in the paper.",
         "files": iclmem_scores("results"),
@@ -320,7 +327,7 @@ FIGURES |= {
     "iclmem_density": {
         "title": "Detections against label density and query coverage",
         "caption": "Share of the runs of each data set that each rule finds detectable, with 95 % intervals, against records "
-        "per label and the share of records in one step. The paper sees more at high density where Q is small, and at high "
+        "per label and the share of records in one step, for the Q that the most data sets have. The paper sees more at high density where Q is small, and at high "
         "coverage where labels are many. Section 5 of the paper.",
         "files": iclmem_scores("outcomes"),
         "where": {"regime": [ICLMEM_MAIN], "rule": ICLMEM_BOTH},
@@ -351,38 +358,51 @@ HEADLINES["iclmem"] = {
             "per": ["rule"],
             "where": {"rule": ICLMEM_RULES, "of": "run"},
             "values": {
-                "found": {"metric": "detected share", "where": {"labels": "all"}},
+                "found": {"metric": "criterion share"},
                 "stand": {"metric": "surviving share", "where": {"labels": "all", "check": "setting"}},
-                "placebo": {
+            },
+            "sentence": "By the published criterion {rule}, {found} of the runs memorize, and {found.null:.3g} where "
+            "memberships are permuted; the share of its detections whose setting stands is {stand}.",
+        },
+        {
+            "answers": "trust",
+            "per": ["model"],
+            "where": {"stage": "criterion", "signal": "larger"},
+            "values": {
+                "published": {
                     "metric": "placebo rate",
-                    "where": {"model": "all", "stage": "outcome", "signal": "larger"},
+                    "where": {"rule": ICLMEM_BOTH[0], "of": "permutation", "regime": ICLMEM_MAIN},
+                },
+                "ours": {
+                    "metric": "placebo rate",
+                    "where": {"rule": ICLMEM_BOTH[1], "of": "run", "regime": f"{ICLMEM_MAIN} placebo"},
                 },
             },
-            "sentence": "By the published rule {rule}, {found} of the runs memorize, and by chance alone, with non-members called "
-            "members, {placebo} of those that did not collapse; the share of its detections whose setting stands against "
-            "permuted memberships is {stand}.",
+            "sentence": "{model}: the published criterion finds memory in {published} of permuted memberships, and the "
+            "null-calibrated rule in {ours} of runs that were fine-tuned on other records; chance should give {ours.null:.3g}.",
         },
         {
             "answers": "trust",
             "per": ["model"],
-            "where": {"regime": ICLMEM_MAIN, "of": "run", "stage": "criterion", "signal": "larger"},
-            "values": {
-                "published": {"metric": "placebo rate", "where": {"rule": ICLMEM_BOTH[0]}},
-                "ours": {"metric": "placebo rate", "where": {"rule": ICLMEM_BOTH[1]}},
+            "where": {"regime": ICLMEM_MAIN, "records": "query"},
+            "values": {name: {"metric": f"{name} flag share"} for name in ("raw", "calibrated")},
+            "sentence": "{model}: raw TPRs flag {raw} of the healthy runs, and {raw.null:.3g} where memberships are permuted; "
+            "calibrated ones {calibrated}, and {calibrated.null:.3g}.",
+        },
+        {
+            "answers": "memorized",
+            "per": ["dataset", "epoch"],
+            "where": {
+                "labels": "canaries",
+                "regime": ICLMEM_MAIN,
+                "records": "query",
+                "signal": "loss",
+                "source": None,
             },
-            "sentence": "{model}: the published rule finds memory in {published} of placebos, non-members called members, "
-            "the null-calibrated rule in {ours}; chance should give {ours.null:.3g}.",
-        },
-        {
-            "answers": "trust",
-            "per": ["model"],
-            "where": {"regime": ICLMEM_MAIN, "source": None},
-            "values": {
-                name: {"metric": f"{name} flag share", "where": {"records": "query"}} for name in ("raw", "calibrated")
-            }
-            | {"placebo": {"metric": "raw flag share", "where": {"records": "placebo"}}},
-            "sentence": "{model}: raw TPRs flag {raw} of the healthy runs, calibrated ones {calibrated}; chance alone, with "
-            "non-members called members, has {placebo} flagged raw.",
+            "values": {"auc": {"metric": "auc"}, "vanilla": {"metric": "vanilla auc"}},
+            "sentence": "{dataset}: members whose labels are the least probable ones (canaries) are told from non-members with "
+            "AUC {auc} after {epoch:g} epochs, and with AUC {vanilla} in the context that they were fine-tuned in; chance "
+            "gives {auc.null:.3g}.",
         },
         {
             "answers": "trust",

@@ -1,10 +1,13 @@
-"""Time of a fine-tuning step against a bare loop of forward, loss, backward and AdamW on the same module.
+"""Time of a fine-tuning step against a bare loop of forward, loss, backward and AdamW on the same module; of a probe.
 
 python workflow_scripts/bench_finetune_step.py --output results/bench/finetune_step.json \
-    --params '{"steps": 30, "context": 200, "queries": 50}'
+    --params '{"steps": 30, "context": 412, "queries": 50, "epochs": 500, "runs": 3, "manipulations":
+               [{"name": "uniform_2", "category": "uniform_scaling", "steps": [{"uniform": 2}]}]}'
 
 One process, one thread, fp32, the shipped model. Ours is a whole epoch: it draws and logs the pair and scales the rows;
 the bare loop has them at hand. Neither writes to disk. Steps of the two alternate, so that a busy machine slows both.
+The probe asks the queries and as many others under `manipulations`, as iclmem does once an epoch; it is set against
+fine-tuning up to the epoch `epochs`. Breast cancer has 569 records: a context of 412, not the paper's 512.
 """
 
 import tempfile
@@ -16,11 +19,14 @@ import numpy as np
 import torch
 from sklearn.datasets import load_breast_cancer
 
+from memaudit.attacks.manipulate import parsed
+from memaudit.attacks.multiple_choice import Reference, probe
 from memaudit.io import write_json
 from memaudit.job import run
 from memaudit.models.finetune import Run, Settings, Task, batch
 from memaudit.models.preprocess import standardize
 from memaudit.models.tabicl import TabICLBranch
+from memaudit.seeds import generator
 
 CHECKPOINT = Path(__file__).resolve().parents[1] / "resources/tabicl-small/tabicl-small.ckpt"
 CARD = {"task": "classification", "version": None, "options": {"clip": 6.0}}
@@ -35,6 +41,12 @@ def bare_step(module, x, context_y, query_y):
         torch.nn.functional.cross_entropy(module(x, context_y).flatten(0, 1), query_y.flatten()).backward()
         optimizer.step()
         yield
+
+
+def probing(model, x, y, suite):
+    """A probe of records x (target, d) with classes y."""
+    rngs = [generator(0, "bench", "probe", record) for record in range(len(x))]
+    return lambda: probe(model, x, y.numpy(), [0, 1], suite, reference=Reference(x, y), rngs=rngs)
 
 
 def seconds(step):
@@ -59,15 +71,20 @@ def main(job):
         next(bare), ours.advance()  # the first steps warm up
         pairs = [(seconds(ours.advance), seconds(lambda: next(bare))) for _ in range(params.steps)]
     step, loop = np.median(pairs, axis=0)
+    asked = task.x[: 2 * params.queries], task.y[: 2 * params.queries]
+    probed = np.median([seconds(probing(model, *asked, parsed(params.manipulations))) for _ in range(params.runs)])
+    share = probed / (params.epochs * step)
     report = {
         "steps": params.steps,
         "context": params.context,
         "queries": params.queries,
-        "cpu_seconds": {"step": step, "bare_loop": loop},
-        "ratio": {"step_over_bare_loop": step / loop},
+        "epochs": params.epochs,
+        "cpu_seconds": {"step": step, "bare_loop": loop, "probe": probed},
+        "ratio": {"step_over_bare_loop": step / loop, "probe_over_finetuning": share},
     }
     write_json(report, job.output[0])
     print(f"a step takes {step:.3f} CPU-seconds, {step / loop:.3f} times that of a bare loop")
+    print(f"a probe takes {probed:.2f} CPU-seconds, {share:.3f} times {params.epochs} epochs of fine-tuning")
 
 
 if __name__ == "__main__":

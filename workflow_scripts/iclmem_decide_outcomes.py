@@ -22,13 +22,14 @@ from memaudit.evaluation import memorization_shares as shares
 from memaudit.evaluation.memorization import Rule
 from memaudit.evaluation.memorization_decisions import Study
 from memaudit.evaluation.memorization_runs import STUDY
+from memaudit.evaluation.memorization_settings import PLACEBO
 from memaudit.io import read_grid, read_table, write_table
-from memaudit.job import run
+from memaudit.job import run, several
 
 
 def main(job):
     asked, seed = job.params.iclmem, job.params.seed
-    study = _study(_listed(job.input.runs), _listed(job.input.null))
+    study, placebo = _studies(several(job.input.runs), several(job.input.null))
     known = {name: Rule(**thresholds) for name, thresholds in asked["rules"].items()}
     resampled = shares.Resampled(asked["replicates"], seed)
     decided = decisions.decisions(study)
@@ -41,8 +42,9 @@ def main(job):
         *shares.tables(study.runs, resampled),
         *shares.loss_ratios(study.runs),
         *shares.flagged(study, next(iter(known.values())), resampled),
-        *checks.placebos(study, known, resampled),
-        *checks.survival(study, decided, effects, resampled),
+        *checks.permutations(study, known, resampled),
+        *checks.placebos(placebo, known, resampled),
+        *checks.survival(study, known, decided, effects, resampled),
         *checks.variation(study),
         *checks.manipulations(study, resampled),
         *_published(job.params.published),
@@ -59,12 +61,8 @@ def _published(entries: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]
             yield tidy.row(STUDY, keys, metric, value, method="as printed")
 
 
-def _listed(paths: str | list[str]) -> list[str]:
-    return [paths] if isinstance(paths, str) else list(paths)
-
-
-def _study(runs: list[str], nulls: list[str]) -> Study:
-    """All tasks together. Raises AuditError where a table and a grid are not of the same runs."""
+def _studies(runs: list[str], nulls: list[str]) -> tuple[Study, Study]:
+    """All tasks together, placebo arms apart. Raises AuditError where a table and a grid are not of the same runs."""
     table = pd.concat([read_table(path) for path in runs], ignore_index=True)
     null = xr.concat([read_grid(path) for path in nulls], "run", join="outer", data_vars="all")
     names: list[Any] = ["dataset", "arm", "split", "epoch"]
@@ -72,7 +70,10 @@ def _study(runs: list[str], nulls: list[str]) -> Study:
         raise AuditError(
             "iclmem: `runs` and `null` are not of the same runs; give both of each task, in the same order"
         )
-    return Study(table, null)
+    apart = table["regime"].str.split().map(lambda kinds: PLACEBO in kinds).astype(bool)
+    return tuple(
+        Study(table[chosen].reset_index(drop=True), null.isel(run=chosen.to_numpy())) for chosen in (~apart, apart)
+    )
 
 
 if __name__ == "__main__":

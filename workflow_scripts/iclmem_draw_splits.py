@@ -40,7 +40,7 @@ def main(job):
 def drawn(records, number, job):
     """A split that keeps to the limits, with its labels, and its statistics as tidy rows."""
     params, dataset = job.params, job.wildcards.dataset
-    sizes = Sizes(params.queries, params.context)
+    sizes = Sizes(params.queries, params.context, params.placebos)
     for draw in range(1, DRAWS + 1):
         rng = seeds.generator(params.seed, "iclmem", dataset, "split", number, draw)
         split = draw_split(records, sizes, rng)

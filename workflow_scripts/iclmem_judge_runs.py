@@ -4,12 +4,12 @@ python workflow_scripts/iclmem_judge_runs.py --input reference=reference_normal.
     --output runs=runs.parquet results=results.parquet null=null.nc \
     --params '{"seed": 1, "arms": {"slow": {"model": "tabicl-small", "learning_rate": 1e-4, "queries": 50,
         "context": 64, "labels": "normal", "pairs": "fixed", "joint": false, "adapter": null, "private": null}},
-        "iclmem": {"fpr": [0.1, 0.01], "replicates": 200, "permutations": 999, "placebos": 20, "bins": 30,
+        "iclmem": {"fpr": [0.1, 0.01], "replicates": 200, "permutations": 999, "bins": 30,
         "rules": {"as_written": {"auc": 0.5}, "as_tabulated": {"auc": 0.55}}}}'
 
 A task is a data set, or several whose models are tuned jointly. Every arm of the params has its shards in an input of
 its name; `reference` has the base model's answers for each data set and label condition. `null` holds what judges
-several runs together: AUCs under permuted memberships, of placebos, of resampled records, of single manipulations.
+several runs together: AUCs under permuted memberships, of resampled records, of single manipulations.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ from memaudit.evaluation import memorization_grids as grids
 from memaudit.evaluation import memorization_settings as settings
 from memaudit.evaluation.memorization_runs import DIMS, JUDGED, deltas, draw, judge_run
 from memaudit.io import write_grid, write_table
-from memaudit.job import run
+from memaudit.job import run, several
 from memaudit.steps import steps
 
 
@@ -41,8 +41,8 @@ def main(job):
                 raise AuditError(f"iclmem, arm {name}: no base answered {dataset} with labels {arm['labels']}; {mend}")
             reference = references[dataset, arm["labels"]]
             about = {"dataset": dataset, "arm": name, **settings.describe(arm)}
-            about |= grids.table_facts(reference, arm["labels"], arm["queries"])
-            judged = list(_judged(tuned.isel(target=tuned.dataset.values == dataset), reference, job))
+            about |= grids.table_facts(reference, arm["queries"])
+            judged = list(_judged(tuned.isel(target=tuned.dataset.values == dataset), reference, arm["placebo"], job))
             facts += [about | found for found, _, _ in judged]
             spreads += [spread for _, _, spread in judged]
             nulls += [_null([arrays for _, arrays, _ in judged], reference)] if judged else []
@@ -59,17 +59,18 @@ def main(job):
 def _paths(job: Any, name: str) -> list[str]:
     if not (paths := job.input.get(name)):
         raise AuditError(f"iclmem: no input is called {name}; give {name}=PATH, or leave its arm out of the params")
-    return [paths] if isinstance(paths, str) else list(paths)
+    return several(paths)
 
 
-def _judged(tuned: xr.Dataset, reference: xr.Dataset, job: Any) -> Iterator[tuple[dict, dict, dict]]:
+def _judged(tuned: xr.Dataset, reference: xr.Dataset, placebo: bool, job: Any) -> Iterator[tuple[dict, dict, dict]]:
     """Facts, arrays and dS of every run of an arm on one data set."""
-    asked = {key: job.params.iclmem[key] for key in ("permutations", "placebos", "replicates")}
+    asked = {key: job.params.iclmem[key] for key in ("permutations", "replicates")}
     for split in map(int, tuned.split.values):
         ours, base = tuned.sel(split=split), reference.sel(split=split)
         chosen = grids.places(ours, base)
-        draws = draw(base.id.values, reference.dataset, split, seed=job.params.seed, **asked).on(chosen)
-        for epoch, one in grids.runs(ours, base.isel(target=chosen)):
+        draws = draw(base.id.values, base.pair.values, reference.dataset, split, seed=job.params.seed, **asked)
+        draws = draws.on(chosen)
+        for epoch, one in grids.runs(ours, base.isel(target=chosen), placebo):
             facts, arrays = judge_run(one, draws, tuple(job.params.iclmem["fpr"]))
             yield {"split": split, "epoch": epoch, **facts}, arrays, deltas(one)
 

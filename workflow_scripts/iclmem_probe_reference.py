@@ -38,12 +38,13 @@ def main(job, scratch):
             y[torch.from_numpy(rows)] = prober.canaries(model, split, rows).to(y.dtype)
             split = replace(split, y=y)
         facts = {name: split.facts[name].to_numpy(str)[rows] for name in ("id", "role")}
-        return packed(signals=prober.probe(model, split, rows), label=split.y[rows].double(), **facts)
+        facts |= {"signals": prober.probe(model, split, rows), "label": split.y[rows].double()}
+        return packed(pair=split.pairs(rows), **facts)
 
     numbers = range(params.splits)
     parts = [scratch.part(f"split {number}", lambda at=number: answers(at)) for number in steps(numbers, "splits")]
-    found = {name: np.stack([part[name] for part in parts]) for name in ("signals", "label", "id", "role")}
-    coordinates = {name: (("split", "target"), found[name]) for name in ("id", "role")}
+    found = {name: np.stack([part[name] for part in parts]) for name in ("signals", "label", "id", "role", "pair")}
+    coordinates = {name: (("split", "target"), found[name]) for name in ("id", "role", "pair")}
     coordinates |= {"split": list(numbers)} | axes(prober.suite)
     variables = {
         "signals": (("split", "target", "manipulation", "signal"), found["signals"]),

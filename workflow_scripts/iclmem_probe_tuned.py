@@ -34,6 +34,7 @@ from memaudit.steps import steps
 AXES = {
     "signals": ("epoch", "target", "manipulation", "signal"),
     "vanilla": ("stage", "target", "signal"),
+    "taught": ("stage", "target", "signal"),
     "member": ("epoch", "target"),
     "shown": ("epoch", "target"),
     "diverged_at": (),

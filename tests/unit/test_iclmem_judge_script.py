@@ -18,11 +18,13 @@ from memaudit.job import Paths
 SIGNALS = ["loss", "entropy", "confidence", "error"]
 SUITE = {"plain": "baseline", "first": "positional shuffling", "true_2": "skew true target", "three": "skew incorrect"}
 QUERIES, CONTEXT, SPLITS, EPOCHS = 16, 6, 5, [1, 10]
+PAIR = [*range(QUERIES), *range(QUERIES), *[-1] * CONTEXT]
 ROLES = ["query"] * QUERIES + ["nonmember"] * QUERIES + ["context"] * CONTEXT
-TASKS = {"wine": ("classification", 3, 3), "prices": ("regression", 0, 40)}
+TASKS = {"wine": ("classification", 3, 3, 3), "prices": ("regression", 0, 40, 250)}
 BASE = {"model": "small", "context": CONTEXT, "pairs": "fixed", "joint": False, "adapter": None, "private": None}
+BASE |= {"placebo": False}
 ASKED = {
-    "fpr": [0.1], "replicates": 30, "permutations": 199, "placebos": 10, "bins": 6,
+    "fpr": [0.1], "replicates": 30, "permutations": 199, "bins": 6,
     "rules": {"as_written": {"auc": 0.5}, "as_tabulated": {"auc": 0.55}},
 }  # fmt: skip
 PRINTED = [{"table": "Table 1", "dataset": "wine", "printed": {"auc": 0.61, "tpr@0.1": 0.18}}]
@@ -33,6 +35,7 @@ PLANTED = {
     "idle": (0.0, 1.0, 1e-4, "normal"),
     "broken": (3.0, 9.0, 1e-1, "normal"),
     "diverged": (0.0, 1.0, 1.0, "normal"),
+    "others": (0.0, 1.0, 1e-3, "normal"),
 }
 
 
@@ -40,7 +43,7 @@ def arm(labels="normal", learning_rate=1e-3, **more):
     return {**BASE, "learning_rate": learning_rate, "queries": QUERIES, "labels": labels, "epochs": EPOCHS} | more
 
 
-ARMS = {name: arm(labels, rate) for name, (_, _, rate, labels) in PLANTED.items()}
+ARMS = {name: arm(labels, rate, placebo=name == "others") for name, (_, _, rate, labels) in PLANTED.items()}
 
 
 def answers(loss, rng):
@@ -51,7 +54,7 @@ def answers(loss, rng):
 
 def reference(dataset, labels, rng):
     """(split, target, manipulation, signal), the last manipulation not effective; the same difficulty in all."""
-    task, classes, candidates = TASKS[dataset]
+    task, classes, candidates, cardinality = TASKS[dataset]
     difficulty = 1 + rng.random((SPLITS, len(ROLES), 1))
     signals = answers(difficulty + 0.1 * rng.random((SPLITS, len(ROLES), len(SUITE))), rng)
     signals[:, :, -1] = np.nan
@@ -60,11 +63,12 @@ def reference(dataset, labels, rng):
         {"signals": (("split", "target", "manipulation", "signal"), signals)},
         {
             "split": np.arange(SPLITS), "id": (("split", "target"), ids), "manipulation": list(SUITE),
-            "role": (("split", "target"), [ROLES] * SPLITS), "category": ("manipulation", list(SUITE.values())),
+            "role": (("split", "target"), [ROLES] * SPLITS),
+            "pair": (("split", "target"), [PAIR] * SPLITS), "category": ("manipulation", list(SUITE.values())),
         },
         {
             "dataset": dataset, "labels": labels, "task": task, "classes": classes, "candidates": candidates,
-            "majority": 0.4, "records": 400,
+            "majority": 0.4, "records": 400, "cardinality": cardinality,
         },
     )  # fmt: skip
 
@@ -84,6 +88,7 @@ def tuned(base, planted, rng):
         {
             "signals": (("split", "epoch", "target", "manipulation", "signal"), answers(loss, rng)),
             "vanilla": (("split", "stage", "target", "signal"), vanilla),
+            "taught": (("split", "stage", "target", "signal"), vanilla),
             "member": (("split", "epoch", "target"), asked),
             "shown": (("split", "epoch", "target"), np.broadcast_to(np.array(ROLES) == "context", sizes[:3])),
             "diverged_at": ("split", [-1] * SPLITS),
@@ -102,8 +107,14 @@ def without_end(grid):
     late = grid.epoch > 1
     first = (grid.split == 0) & (grid.epoch >= 1)
     stages = (grid.stage > 1) | ((grid.split == 0) & (grid.stage >= 1))
-    lost = {"signals": grid.signals.where(~(late | first)), "vanilla": grid.vanilla.where(~stages)}
+    lost = {"signals": grid.signals.where(~(late | first))}
+    lost |= {name: grid[name].where(~stages) for name in ("vanilla", "taught")}
     return grid.assign(**lost, diverged_at=("split", [1, *[10] * (SPLITS - 1)]))
+
+
+def without_members(grid):
+    """The same, fine-tuned on records that are no targets."""
+    return grid.assign(member=xr.zeros_like(grid.member))
 
 
 def in_shards(grid, path, bounds):
@@ -141,6 +152,7 @@ def grids():
         for dataset in TASKS
     }
     arms |= {("diverged", dataset): without_end(arms["diverged", dataset]) for dataset in TASKS}
+    arms |= {("others", dataset): without_members(arms["others", dataset]) for dataset in TASKS}
     both = [tuned(bases[dataset, "normal"], PLANTED["memorizer"], rng) for dataset in TASKS]
     return bases, arms, xr.concat(both, "target", data_vars="minimal", combine_attrs="drop")
 
@@ -271,7 +283,7 @@ def test_runs_of_a_split_share_their_permutations_single_or_joint(project, grids
     known = read_grid(judged[0]["wine"]["null"])
     known = known.isel(run=known.arm.values == "idle")
     assert np.allclose(null.permuted, known.permuted, atol=1e-7)
-    assert np.allclose(null.placebo, known.placebo, atol=1e-7)
+    assert np.allclose(null.permuted_raw, known.permuted_raw, atol=1e-7)
     assert np.allclose(null.bootstrapped, known.bootstrapped, atol=1e-7)
 
 
@@ -302,17 +314,28 @@ def test_the_signal_weakens_where_shuffled_labels_have_none(judged):
     assert early["low"] < 0 < early["high"]
 
 
-def test_placebos_are_flagged_by_the_published_rule_and_hardly_by_the_null_calibrated_one(judged):
+def test_arms_fine_tuned_on_others_are_placebos_and_permutations_are_flagged_by_the_published_criterion(judged):
     _, outcomes = judged
-    rate = chosen(outcomes, metric="placebo rate", of="run", stage="criterion", regime="single fixed")
-    assert only(rate, rule="as_written")["estimate"] > 0.5
-    assert only(rate, rule="null_calibrated", signal="larger")["estimate"] < 0.12
-    assert (rate["null"] == 0.05).all()
-    # Half of the placebos are inverted, and those are the ones with lower AUCs where the raw loss tells of dS.
-    table = chosen(outcomes, metric="placebo rate", of="run", stage="outcome", regime="single fixed")
-    assert only(table, rule="as_written")["estimate"] < only(rate, rule="as_written")["estimate"] - 0.1
-    headline = only(outcomes, metric="placebo rate", of="setting", rule="null_calibrated", signal="loss")
-    assert headline["estimate"] < 0.05
+    rate = chosen(outcomes, metric="placebo rate", of="permutation", regime="single fixed")
+    assert set(rate["rule"]) == {"as_written", "as_tabulated"}
+    assert (rate["estimate"] > 0.4).all()
+    placebo = chosen(outcomes, metric="placebo rate", of="run", stage="criterion", regime="single fixed placebo")
+    ours = only(placebo, rule="null_calibrated", signal="larger")
+    assert ours["n"] == 2 * SPLITS * len(EPOCHS)
+    assert ours["estimate"] < 0.25
+    assert (placebo["null"] == 0.05).all()
+    assert only(outcomes, metric="placebo rate", of="setting", signal="loss")["estimate"] < 0.5
+    pooled = outcomes[outcomes["metric"] != "placebo rate"]
+    assert not pooled["regime"].astype(str).str.contains("placebo").any(), "placebos are in no other result"
+
+
+def test_a_placebo_arm_that_was_fine_tuned_on_targets_is_refused(project, grids, tmp_path):
+    bases, arms, _ = grids
+    write_grid(bases["wine", "normal"], tmp_path / "base.nc")
+    write_grid(arms["idle", "wine"], tmp_path / "0.nc")
+    inputs = [f"reference={tmp_path / 'base.nc'}", f"others={tmp_path / '0.nc'}"]
+    with pytest.raises(AuditError, match="wine, split 0, epoch 1: a pair held a non-member"):
+        judge(project, tmp_path, inputs, {"others": arm(placebo=True)})
 
 
 def test_the_peak_of_an_arm_is_its_late_epoch_and_says_what_twins_have(judged):
@@ -349,7 +372,7 @@ def test_a_histogram_holds_all_records_of_its_setting(judged):
     spread = chosen(results, metric="dS share", arm="memorizer")
     assert set(spread["epoch"]) == {10}
     sums = spread.groupby("records")["estimate"].sum()
-    assert sums.to_dict() == pytest.approx({"query": 1, "nonmember": 1, "context": 1})
+    assert sums.to_dict() == pytest.approx({"query": 1, "nonmember": 1})
     assert (chosen(spread, records="query")["n"] == QUERIES * SPLITS).all()
     means = (spread["estimate"] * spread["left"]).groupby(spread["records"]).sum()
     assert means["query"] < means["nonmember"] - 2

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 SIZES, ASKED = Sizes([16], [20]), 16
 RULES = {"as_written": {"auc": 0.5}, "as_tabulated": {"auc": 0.55}}
 ARM = {"model": "m", "learning_rate": 1e-3, "queries": ASKED, "context": 20, "labels": "normal", "pairs": "fixed"}
-ARM |= {"joint": False, "adapter": None, "private": None}
+ARM |= {"joint": False, "adapter": None, "private": None, "placebo": False}
 
 
 class Remembers:
@@ -73,15 +73,15 @@ def judged(world):
     cells = model.scale(split.x[rows], split.reference.x)
     effective = prober.effective(split)
     reference = prober.probe(model, split, rows)[:, effective]
-    base = prober.vanilla(model, split, rows, 20)
+    base = prober.vanilla(model, split, rows, 20, split.true)
     ids = split.facts.id.to_numpy(str)[rows]
-    draws = draw(ids, "wine", 0, seed=0, permutations=199, placebos=5, replicates=10)
+    draws = draw(ids, split.pairs(rows), "wine", 0, seed=0, permutations=199, replicates=10)
 
     def of(places):
         planted = Remembers(model, cells[places], split.y[rows[places]])
         tuned = prober.probe(planted, split, rows)[:, effective]
-        vanilla = prober.vanilla(planted, split, rows, 20)
-        facts, _ = judge_run(Run(tuned, reference, vanilla, base, member, ~member & member, ~member), draws, (0.1,))
+        usual = (prober.vanilla(planted, split, rows, 20, split.true), base) * 2
+        facts, _ = judge_run(Run(tuned, reference, *usual, member, ~member & member, ~member), draws, (0.1,))
         named = {"dataset": "wine", "arm": "a", **describe(ARM), "task": "classification", "chance": 0.4}
         return ruled(pd.DataFrame([named | {"split": 0, "epoch": 1} | facts]), RULES).iloc[0]
 

@@ -1,6 +1,7 @@
 """Scripts of the study of memorization on a tiny table: who is a member, with which label, and what survives a kill."""
 
 import json
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from itertools import count
@@ -36,10 +37,10 @@ SIZES = Sizes([8], [12])
 SUITE = [
     {"name": "baseline", "category": "baseline", "steps": []},
     {"name": "skewed", "category": "skew_true_target", "steps": [{"skew_true": 2}, {"noise": 1}]},
-    {"name": "again", "category": "baseline", "steps": []},
+    {"name": "again", "category": "two_way_combinations", "steps": []},
 ]
 ARM = {"model": "small", "learning_rate": 1e-3, "queries": 8, "context": 12, "labels": "normal", "epochs": [1, 2]}
-ARM |= {"pairs": "fixed", "joint": False, "adapter": None, "private": None}
+ARM |= {"pairs": "fixed", "joint": False, "adapter": None, "private": None, "placebo": False}
 PROBE = {"seed": 3, "splits": 1, "queries": None, "context": 4, "candidates": 3, "replicates": 1, "free_text": "refuse"}
 PROBE |= {"manipulations": SUITE, "splits_per_job": 2, "keep_checkpoints": False}
 
@@ -260,6 +261,13 @@ def test_canaries_have_the_label_that_the_base_model_finds_least_probable(world,
     assert (chosen.label.values[0] != split.true[rows].numpy()).mean() > 0.6
     grid = call(world, tmp_path / "0.nc", arm={"labels": "canaries", "epochs": [1]})
     assert (grid.label.values == chosen.label.values).all()
+    # What it is taught is asked with these labels, in the context too; what it is worth, with the true ones.
+    taught = split.true.clone()
+    taught[rows] = torch.from_numpy(chosen.label.values[0]).to(taught.dtype)
+    for name, labels in {"taught": taught, "vanilla": split.true}.items():
+        logs = probabilities(world, replace(split, true=labels), rows, shown)
+        loss = -logs[torch.arange(20), labels[rows]].numpy()
+        np.testing.assert_allclose(grid[name].sel(signal="loss", stage=0).values[0], loss, atol=1e-4)
 
 
 def test_a_canary_among_numbers_is_the_choice_that_is_farthest_from_the_prediction():
@@ -290,6 +298,7 @@ def test_vanilla_signals_are_those_of_the_context_of_the_fine_tuning(world, tune
     loss = -logs[np.arange(20), labels]
     expected = np.stack([loss, -(np.exp(logs) * logs).sum(1), np.exp(-loss), logs.argmax(1) != labels], -1)
     np.testing.assert_allclose(tuned.vanilla.values[0, 0], expected, atol=1e-4)
+    np.testing.assert_array_equal(tuned.taught.values, tuned.vanilla.values)  # taught the true labels
 
 
 def test_a_joint_run_has_one_model_and_a_step_for_each_table(world, tuned, tmp_path, monkeypatch):
@@ -363,7 +372,7 @@ def settings(**changes):
     section = {"datasets": ["wine", "diabetes"], "models": {"classification": "small", "regression": "numbers"}}
     section |= {"splits": 5, "splits_per_job": 5, "queries": 30, "context": 40, "epochs": [1, 10], "copies": 1}
     section |= {"targets": {"queries": None, "context": 4}, "candidates": 3, "free_text": "refuse", "fpr": [0.1]}
-    section |= {"keep_checkpoints": False, "replicates": 20, "permutations": 19, "placebos": 4, "bins": 5}
+    section |= {"keep_checkpoints": False, "replicates": 20, "permutations": 19, "bins": 5}
     section |= {"rules": {"as_written": {"auc": 0.5}}, "arms": {"usual": arm}, "manipulations": SUITE}
     catalogue = catalogues()
     models = {name: Model(**entry) for name, entry in catalogue["models"].items()}
@@ -392,10 +401,10 @@ def settings(**changes):
             {"models": {"classification": "numbers", "regression": "numbers"}},
             "classification: numbers is for regression",
         ),
-        ({"context": 150}, "wine has 178 records; 30 query members, as many non-members and 150 context rows are 210"),
+        ({"context": 150}, "wine has 178 records; 30 query members, as many non-members, 0 placebos and 150"),
         ({"epochs": [1, 10, 5]}, "iclmem/epochs: must increase"),
         ({"arm": {"epochs": [3, 3]}}, "iclmem/arms/usual/epochs: must increase"),
-        ({"queries": 10}, "iclmem/queries: two groups of 10 numbers differ by a KS of 1/10, above datasets/diabetes"),
+        ({"queries": 10}, "iclmem/queries: two groups of 10 numbers differ by a KS of 1/10, not below datasets"),
         ({"arm": {"joint": True, "datasets": ["wine"]}}, "iclmem/arms/usual/joint: it has one table alone"),
         ({"arm": {"joint": True}}, "iclmem/arms/usual/datasets: one model cannot have classification and regression"),
         ({"arm": {"context": 3}}, "iclmem/arms/usual/context: 3 rows, and iclmem/targets/context wants 4"),
@@ -405,10 +414,31 @@ def settings(**changes):
         ),
         ({"arms": {"lr1e-3": {"learning_rate": 0.1}}}, "iclmem/arms/lr1e-3: call an arm by letters"),
         ({"manipulations": SUITE[:1] * 2}, "iclmem/manipulations: baseline stands twice"),
+        ({"manipulations": SUITE[1:]}, "iclmem/manipulations: 0 are of the category baseline"),
+        (
+            {"manipulations": [*SUITE, {"name": "odd", "category": "x", "steps": [{"drop": 1, "noise": 1}]}]},
+            "iclmem/manipulations/odd/steps/0: a step has one key, this one has 2",
+        ),
+        ({"arm": {"placebo": True, "pairs": "random"}}, "iclmem/arms/usual/placebo: is a plain arm on fixed pairs"),
+        ({"arm": {"placebo": True}, "queries": 50}, "50 placebos and 40 context rows are 190: ask for fewer"),
     ],
 )
 def test_a_fault_of_the_settings_is_named_by_its_key(changes, fault):
     assert any(fault in found for found in iclmem_faults(settings(**changes)))
+
+
+@pytest.mark.parametrize(
+    ("step", "where"),
+    [
+        ({"shufle": "random"}, r"steps\.0\.shufle"),
+        ({"shuffle": "middle"}, r"steps\.0\.shuffle"),
+        ({"uniform": 1}, r"steps\.0\.uniform"),
+        ({"mixed": {"correct": 2}}, r"steps\.0\.mixed\.incorrect"),
+    ],
+)
+def test_a_step_that_no_manipulation_has_ends_the_run_before_any_job(step, where):
+    with pytest.raises(ValidationError, match=where):
+        settings(manipulations=[*SUITE, {"name": "odd", "category": "x", "steps": [step]}])
 
 
 def test_fair_settings_have_no_fault_and_no_epoch_is_the_base():

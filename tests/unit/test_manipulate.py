@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import yaml
 
-from memaudit.attacks.manipulate import Manipulation, effective, parsed
+from memaudit.attacks.manipulate import STEPS, Manipulation, effective, parsed
+from memaudit.config.iclmem import Step
 from memaudit.errors import AuditError
 
 TABLE_7 = {"baseline": 1, "positional_shuffling": 3, "feature_reduction": 1, "distractor_injection": 2}
@@ -27,6 +28,10 @@ def contexts(*steps, candidates=4, true=1, columns=6, count=300):
 @pytest.fixture
 def suite(config):
     return parsed(config["iclmem"]["manipulations"])
+
+
+def test_the_config_allows_the_steps_that_there_are():
+    assert Step.__annotations__.keys() == STEPS.keys()
 
 
 def test_the_baseline_is_one_row_for_each_candidate():

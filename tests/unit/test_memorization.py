@@ -29,7 +29,7 @@ from memaudit.evaluation.memorization import (
 )
 from memaudit.evaluation.memorization_checks import variation
 from memaudit.evaluation.memorization_decisions import Study, decide, decisions, label_effects, means
-from memaudit.evaluation.memorization_null import aucs, first, max_t, p_value, q_value
+from memaudit.evaluation.memorization_null import aucs, exchanged, first, max_t, p_value, q_value
 from memaudit.evaluation.memorization_runs import Run, draw, judge_run
 from memaudit.evaluation.memorization_settings import describe, ruled, summary
 from memaudit.evaluation.memorization_shares import Resampled
@@ -38,6 +38,7 @@ RULES = {"as_written": {"auc": 0.5}, "as_tabulated": {"auc": 0.55}}
 MEMBERS, MANIPULATIONS = 50, 5
 ROLES = np.array(["query"] * MEMBERS + ["nonmember"] * MEMBERS)
 IDS = np.array([f"{i:04x}" for i in range(len(ROLES))])
+PAIR = np.tile(np.arange(MEMBERS), 2)
 HEALTHY = {
     "loss": 1.0, "base_loss": 1.0, "quality": 0.8, "base_quality": 0.8, "chance": 0.6, "mu_gap": -0.2,
     "sigma_gap": 0.5, "diverged": False, "larger_auc": 0.4,
@@ -69,11 +70,22 @@ def run(fall, rng, common=0.0):
     reference = signals(np.broadcast_to(base, change.shape).T, rng)
     vanilla = signals(np.ones(len(ROLES)), rng)
     nobody = np.zeros(len(ROLES), np.bool_)
-    return Run(probed, reference, vanilla, vanilla, ROLES == "query", nobody, ROLES == "nonmember")
+    return Run(probed, reference, vanilla, vanilla, vanilla, vanilla, ROLES == "query", nobody, ROLES == "nonmember")
 
 
 def draws(seed=0, split=0, permutations=99):
-    return draw(IDS, "wine", split, seed=seed, permutations=permutations, placebos=5, replicates=20)
+    return draw(IDS, PAIR, "wine", split, seed=seed, permutations=permutations, replicates=20)
+
+
+def test_what_was_taught_may_be_known_where_it_was_taught_alone():
+    rng = np.random.default_rng(0)
+    one = run(0.0, rng)
+    known = one._replace(taught=one.taught - 0.5 * (ROLES == "query")[:, None] * [1, 0, 0, 0])
+    found, _ = judge_run(known, draws(), (0.1,))
+    assert found["vanilla_auc"] == 1.0
+    assert abs(found["query_loss_auc"] - 0.5) < 0.25
+    plain, _ = judge_run(one, draws(), (0.1,))
+    assert plain["vanilla_auc"] == 0.5  # nothing changed: all are tied
 
 
 def test_every_signal_scores_higher_for_what_is_remembered():
@@ -158,11 +170,11 @@ def test_aucs_of_many_designs_are_those_of_the_roc_with_ties():
 def test_a_record_has_the_same_draws_wherever_it_stands_and_its_split_others():
     one = draws()
     order = np.random.default_rng(0).permutation(len(IDS))
-    other = draw(IDS[order], "wine", 0, seed=0, permutations=99, placebos=5, replicates=20)
-    for name in ("permutations", "placebos", "weights"):
+    other = draw(IDS[order], PAIR[order], "wine", 0, seed=0, permutations=99, replicates=20)
+    for name in ("coins", "permutations", "weights"):
         assert np.array_equal(getattr(one, name)[:, order], getattr(other, name))
-    assert not np.array_equal(one.permutations, draws(split=1).permutations)
-    assert not np.array_equal(one.permutations[:5], one.placebos)
+    assert np.array_equal(one.weights[:, :MEMBERS], one.weights[:, MEMBERS:]), "a pair is resampled as one"
+    assert not np.array_equal(one.coins, draws(split=1).coins)
 
 
 def test_permuted_members_among_fewer_targets_are_a_uniform_part_of_the_same_permutation():
@@ -176,6 +188,41 @@ def test_permuted_members_among_fewer_targets_are_a_uniform_part_of_the_same_per
     fewer = first(priorities[:, :5], 2)
     last_stays_out = ~designs[:, 5]
     assert (fewer[last_stays_out] <= designs[last_stays_out, :5]).all()
+
+
+def test_a_permutation_exchanges_pairs_and_draws_among_those_of_none():
+    """Pairs 0 and 1 are whole, the member of pair 2 was not asked, two are in no pair, and one of these is a member."""
+    unit, member = np.array([0, 1, 0, 1, 2, 3, 4]), np.array([True, True, False, False, False, True, False])
+    rng = np.random.default_rng(0)
+    coins = (rng.random((8000, 5)) < 0.5)[:, unit]
+    designs = exchanged(member, unit, coins, rng.random((8000, 5))[:, unit])
+    assert (designs.sum(1) == member.sum()).all()
+    for one, other in ((0, 2), (1, 3)):
+        assert (designs[:, one] ^ designs[:, other]).all()
+        assert (designs[:, one] ^ coins[:, one]).all()
+    assert designs[:, 4:].mean(0) == pytest.approx([1 / 3] * 3, abs=0.02)
+    assert np.array_equal(exchanged(member[:4], unit[:4], np.zeros((1, 4), np.bool_), np.zeros((1, 4)))[0], member[:4])
+
+
+@pytest.mark.parametrize(("matched", "low", "high"), [(True, 0.9, 1.1), (False, 0.3, 0.7)])
+def test_where_pairs_are_alike_the_null_is_as_wide_as_the_aucs_and_unmatched_permutations_are_wider(matched, low, high):
+    """Four fifths of a record's change is that of its pair, and nothing is remembered: AUCs of 300 splits in units of
+    their null."""
+    rng, z, member = np.random.default_rng(0), [], ROLES == "query"
+    for split in range(300):
+        scores = np.sqrt(0.8) * rng.normal(size=MEMBERS)[PAIR] + np.sqrt(0.2) * rng.normal(size=len(ROLES))
+        of_split = draw(
+            IDS,
+            PAIR if matched else np.full(len(IDS), -1),
+            "wine",
+            split,
+            seed=0,
+            permutations=99,
+            replicates=1,
+        )
+        null = aucs(scores, of_split.designs(member))
+        z.append((aucs(scores, member[None])[0] - null.mean()) / null.std())
+    assert low < np.std(z) < high
 
 
 def test_all_runs_of_a_split_are_permuted_alike():
@@ -234,7 +281,7 @@ def scores_of(common, rng, of_split):
     """Observed and permuted AUCs (signal,), (signal, permutation) of a change (target,) seen by loss and entropy."""
     values = np.stack([-common, -0.6 * common + 0.8 * rng.normal(size=common.shape)])
     member = ROLES == "query"
-    return aucs(values, member[None])[:, 0], aucs(values, first(of_split.permutations, MEMBERS))
+    return aucs(values, member[None])[:, 0], aucs(values, of_split.designs(member))
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.95])
@@ -264,7 +311,7 @@ def study(found, **about):
     """A Study of arrays from `judge_run`, one data set and arm; found: (split, epoch, facts, arrays)."""
     arm = {
         "model": "m", "learning_rate": 1e-3, "queries": 50, "context": 8, "labels": "normal", "pairs": "fixed",
-        "joint": False, "adapter": None, "private": None,
+        "joint": False, "adapter": None, "private": None, "placebo": False,
     }  # fmt: skip
     named = {"dataset": "wine", "arm": "a", **describe(arm | about), "task": "classification", "chance": 0.5}
     runs = pd.DataFrame([named | {"split": split, "epoch": epoch} | of for split, epoch, of, _ in found])
@@ -395,19 +442,14 @@ def test_what_a_run_tells_is_what_its_arrays_say():
     assert found["larger_p"] != found["loss_p"]
 
 
-def test_placebos_are_halves_of_the_nonmembers_and_see_nobody_else():
-    rng = np.random.default_rng(0)
-    one = run(3.0, rng)
+def test_raw_flags_are_counted_under_permuted_memberships_too():
+    one = run(3.0, np.random.default_rng(0))
     _, arrays = judge_run(one, draws(), (0.1,))
-    halves, outside = first(draws().placebos[:, one.outside], MEMBERS // 2), one.tuned[one.outside]
-    delta = -(outside - one.reference[one.outside]).mean(1)
-    for place, half in enumerate(halves):
-        assert arrays["placebo"][:, place] == pytest.approx([roc.auc(delta[:, i], half) for i in range(2)])
-        assert arrays["placebo_gap"][place] == pytest.approx(gaps(outside[..., 0], half).mean())
-        raw = roc.tpr_at_fpr(-outside.mean(1)[:, 0], half, 0.1)
-        assert arrays["placebo_raw"][place] == pytest.approx(float(raw))
-    assert abs(arrays["placebo"] - 0.5).max() < 0.3 < arrays["observed"].min() - 0.5
-    assert abs(arrays["placebo_permuted"].mean() - 0.5) < 0.02
+    designs = draws().designs(one.query)
+    assert len(arrays["permuted_raw"]) == 20
+    for name, values in (("raw", one.tuned), ("reference", one.reference)):
+        for place, found in enumerate(arrays[f"permuted_{name}"]):
+            assert found == pytest.approx(float(roc.tpr_at_fpr(-values.mean(1)[:, 0], designs[place], 0.1)))
 
 
 def test_the_effect_of_labels_is_paired_by_record_and_split():

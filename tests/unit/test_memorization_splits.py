@@ -69,6 +69,22 @@ def test_of_those_attacked_everybody_is_as_often_a_member_as_not(shares):
     assert np.abs(inside - outside).max() < 4 * np.sqrt(2 * 0.125 / 400)
 
 
+@pytest.mark.parametrize("shares", [None, [0.5, 0.3, 0.2]])
+def test_placebos_are_like_queries_are_nobody_else_and_change_no_other_role(shares):
+    records = table(shares=shares)
+    without = draw_split(records, SIZES, rng(0))
+    split = draw_split(records, Sizes(SIZES.queries, SIZES.context, 30), rng(0))
+    assert (split.role == "placebo").sum() == 30
+    assert set(split.side[split.role == "placebo"]) == {"members"}
+    kept = split.role.isin(["query", "nonmember", "context"])
+    assert split[kept].equals(without[kept])
+    if shares is None:
+        assert abs(of_role(records, split, "placebo").mean() - records.target.mean()) < 0.4
+    assert {"target_shuffled_all"} < set(add_labels(split, records.target, SIZES, rng(1)))
+    with pytest.raises(AuditError, match="as many non-members, 90 placebos and 24 context rows are 174 records"):
+        draw_split(records, Sizes(SIZES.queries, SIZES.context, 90), rng(0))
+
+
 def test_context_is_uniform_as_far_as_the_data_reach_and_so_is_its_beginning():
     records = table(200, [0.62, 0.35, 0.03])
     split = draw_split(records, SIZES, rng())
@@ -170,7 +186,7 @@ def script(folder, records, limits, **params):
         output=Paths([f"{name}={path}" for name, path in zip(("splits", "checks"), outputs, strict=True)]),
         wildcards=SimpleNamespace(dataset="towns"),
         params=SimpleNamespace(
-            **({"seed": 1, "splits": 3, "queries": [10, 30], "context": [24], "limits": limits} | params)
+            **({"seed": 1, "splits": 3, "queries": [10, 30], "context": [24], "placebos": 0, "limits": limits} | params)
         ),
     )
     import_module("iclmem_draw_splits").main(job)

@@ -9,7 +9,6 @@ from matplotlib.colors import to_hex
 from memaudit import tidy
 from memaudit.errors import AuditError
 from memaudit.evaluation import memorization
-from memaudit.evaluation.memorization_runs import GROUPS
 from memaudit.evaluation.memorization_settings import NULL_CALIBRATED
 from memaudit.plotting import iclmem, style
 
@@ -64,7 +63,7 @@ def effects():
 def flags():
     rows = [tidy.row("iclmem", {**POOL, "records": "query"}, "raw flags", 12)]
     for kind, metric in enumerate(("raw flag share", "calibrated flag share")):
-        rows += [row(metric, 0.5 - 0.3 * kind, **POOL, records="query"), row(metric, 0.45, **POOL, records="placebo")]
+        rows += [row(metric, 0.5 - 0.3 * kind, **POOL, records="query"), row(metric, 0.45, **POOL, records="permuted")]
     return rows
 
 
@@ -72,8 +71,12 @@ def placebos():
     rows = []
     for rule, signal, rate in (("as_written", "larger", 0.6), (NULL_CALIBRATED, "loss", 0.04)):
         keys = {"rule": rule, "signal": signal}
-        for stage, less in (("criterion", 0.0), ("outcome", 0.02)):
-            rows.append(row("placebo rate", rate - less, 0.05, **POOL, **keys, of="run", stage=stage))
+        for of, stage, less in (
+            ("permutation", "criterion", 0.01),
+            ("run", "criterion", 0.0),
+            ("run", "outcome", 0.02),
+        ):
+            rows.append(row("placebo rate", rate - less, 0.05, **POOL, **keys, of=of, stage=stage))
         rows.append(
             tidy.row("iclmem", {**keys, "of": "setting", "stage": "criterion"}, "placebo rate", rate / 2, null=0.05)
         )
@@ -177,7 +180,7 @@ def dots(figure, axes, label):
 
 def test_every_outcome_group_and_rule_that_the_evaluation_names_has_a_look():
     assert tuple(iclmem.OUTCOMES) == memorization.OUTCOMES
-    assert {*GROUPS, "nonmember", "placebo"} == set(iclmem.SIDES)
+    assert {"query", "nonmember", "permuted"} == set(iclmem.SIDES)
     assert NULL_CALIBRATED in iclmem.RULES
     looks = [(colour, marker) for _, colour, marker in iclmem.OUTCOMES.values()]
     assert len(set(looks)) == len(looks)
@@ -234,21 +237,21 @@ def test_effects_are_those_on_the_loss_by_category_without_the_baseline(tables):
     assert list(zero.get_xdata()) == [0, 0]
 
 
-def test_flags_of_members_stand_beside_those_of_placebos(tables):
+def test_flags_of_members_stand_beside_those_of_permuted_memberships(tables):
     figure = draw(tables, "flags")
-    query, placebo = (iclmem.SIDES[name][0] for name in ("query", "placebo"))
-    assert legend(figure) == [query, placebo]
+    query, permuted = (iclmem.SIDES[name][0] for name in ("query", "permuted"))
+    assert legend(figure) == [query, permuted]
     assert dots(figure, figure.axes[0], query) == pytest.approx({"raw TPR": 0.5, "calibrated TPR": 0.2})
-    assert dots(figure, figure.axes[0], placebo) == pytest.approx({"raw TPR": 0.45, "calibrated TPR": 0.45})
+    assert dots(figure, figure.axes[0], permuted) == pytest.approx({"raw TPR": 0.45, "calibrated TPR": 0.45})
 
 
 def test_placebo_rates_of_runs_and_settings_stand_beside_the_nominal_one(tables):
     figure = draw(tables, "placebos")
     assert titles(figure) == list(iclmem.STAGES.values())
     assert legend(figure) == ["small", "all models", "nominal rate"]
-    expected = [{"as written, larger": 0.6 - less, "null calibrated, loss": 0.04 - less} for less in (0, 0.02)]
+    expected = [{"as written, larger": 0.6 - less, "null calibrated, loss": 0.04 - less} for less in (0.01, 0, 0.02)]
     expected.append({"as written, larger": 0.3, "null calibrated, loss": 0.02})
-    for axes, label, values in zip(figure.axes, ("small", "small", "all models"), expected, strict=True):
+    for axes, label, values in zip(figure.axes, ("small", "small", "small", "all models"), expected, strict=True):
         assert dots(figure, axes, label) == pytest.approx(values)
         (nominal,) = (one for one in axes.get_lines() if one.get_linestyle() == "--")
         assert list(nominal.get_xdata()) == [0.05, 0.05]
@@ -296,14 +299,20 @@ def test_detectable_shares_stand_against_density_and_coverage(tables):
             assert np.log(found.get_xdata() / np.array(expected)) == pytest.approx(0, abs=0.1)
 
 
+def test_a_number_of_queries_that_one_data_set_alone_has_shows_no_dependence(tables):
+    table = tables["density"]
+    alone = table[(table["queries"] == 512) & (table["dataset"] != DATASETS[0])].index
+    assert [axes.get_ylabel() for axes in iclmem.density(table.drop(alone)).axes] == ["detectable share, Q = 50", ""]
+
+
 def test_a_histogram_has_the_bins_of_each_group(tables):
     figure = draw(tables, "spread")
     assert titles(figure) == [f"{dataset}\nslow, epoch 10" for dataset in DATASETS]
-    assert legend(figure) == [iclmem.SIDES[name][0] for name in ("query", "context", "nonmember")]
+    assert legend(figure) == [iclmem.SIDES[name][0] for name in ("query", "nonmember")]
     for axes in figure.axes:
         outlines = [patch.get_data() for patch in axes.patches if not patch.get_fill()]
         values = {tuple(np.round(values, 3)) for values, _, _ in outlines}
-        assert values == {(0.2, 0.8), (0.3, 0.7), (0.4, 0.6)}
+        assert values == {(0.2, 0.8), (0.3, 0.7)}
         assert all(list(edges) == [-1, 0, 1] for _, edges, _ in outlines)
 
 
@@ -319,12 +328,12 @@ LEFT_OUT = {
     "epochs": {"outcome": "no signal"},
     "outcomes": {"rule": NULL_CALIBRATED},
     "manipulations": {"runs": "mine"},
-    "flags": {"records": "placebo"},
+    "flags": {"records": "permuted"},
     "placebos": {"of": "setting"},
     "survival": {"rule": "mine"},
     "cardinality": {"outcome": "detectable"},
     "density": {"rule": "mine"},
-    "spread": {"records": "context"},
+    "spread": {"records": "nonmember"},
     "loss_ratios": {"learning_rate": 0.1},
 }
 
