@@ -8,6 +8,9 @@ PUBLISH_demo := {"run": "results/demo", "command": "make demo", "tables": []}
 PUBLISH_attacks := {"run": "results/attacks", \
   "command": "snakemake --cores all attacks --configfile config/attacks.yaml", "tables": ["attacks_threat_models", \
   "attacks_perturbation", "attacks_poisoning", "attacks_thresholds", "attacks_text", "attacks_cost"]}
+PUBLISH_ltmia_texts := {"run": "results/ltmia_texts", \
+  "command": "snakemake --cores all ltmia --configfile config/ltmia_texts.yaml", "tables": ["ltmia_auc", "ltmia_tpr", \
+  "ltmia_differences", "ltmia_combinations", "ltmia_controls", "ltmia_corpora"]}
 PUBLISH_tabpate := {"run": "results/tabpate", \
   "command": "snakemake --cores all tabpate --configfile config/tabpate.yaml", "tables": ["tabpate_utility", \
   "tabpate_datasets", "tabpate_answers", "tabpate_queries", "tabpate_attack"]}
@@ -16,7 +19,11 @@ PUBLISH_tabpate-more := {"run": "results/tabpate-more", \
   "tabpate_datasets", "tabpate_regression", "tabpate_answers", "tabpate_queries"]}
 PUBLISH_iclmem := {"run": "results/iclmem", \
   "command": "snakemake --cores all iclmem --configfile config/iclmem.yaml", "tables": ["iclmem_survival", \
-  "iclmem_placebos", "iclmem_peaks", "iclmem_grid", "iclmem_regimes", "iclmem_outcomes", "iclmem_datasets"]}
+  "iclmem_placebos", "iclmem_peaks", "iclmem_grid", "iclmem_regimes", "iclmem_arms", "iclmem_outcomes", \
+  "iclmem_datasets"]}
+PUBLISH_predict-mmlu := {"run": "results/predict-mmlu", \
+  "command": "snakemake --cores all predict --configfile config/predict_mmlu.yaml", "tables": ["predict_predictors", \
+  "predict_recommended", "predict_thresholds", "predict_drops", "predict_cost", "predict_memorized"]}
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slurm test-browser costs bench pretrain envs envs-check lock docs publish verify clean
 
@@ -66,15 +73,18 @@ BENCH = $(BIN)/python workflow_scripts/bench_$(1).py --output results/bench/$(1)
 costs: .venv ## measure what the jobs of results/demo have cost: results/bench/unit_costs.json, for `snakemake plan`
 	$(BIN)/snakemake --cores 1 costs
 
-bench: .venv ## time each hot path against the naive way; writes results/bench/*.json (half an hour)
+bench: .venv ## time each hot path against the naive way; writes results/bench/*.json (half an hour); PSMI=folder of psmi 0.2.0
 	$(call BENCH,plan_workflow,{"runs": 3})
 	$(call BENCH,query_shadows,{"models": 64})
 	$(call BENCH,probe_contexts,{"queries": 100$(,) "features": 8$(,) "sample": 300$(,) "runs": 3$(,) "manipulations": $(SUITE)})
 	$(call BENCH,scale_engine,{"runs": 3$(,) "top": 1})
-	$(call BENCH,finetune_step,{"steps": 30$(,) "context": 200$(,) "queries": 50})
+	$(call BENCH,finetune_step,{"steps": 30$(,) "context": 412$(,) "queries": 50$(,) "epochs": 500$(,) "runs": 3$(,) "manipulations": $(SUITE)})
 	$(call BENCH,leave_one_out,{"rows": [16$(,) 64$(,) 256]$(,) "repeats": 3})
 	$(call BENCH,attack_contexts,{"sets": 4$(,) "targets": 12$(,) "timed": 5$(,) "runs": 2})
 	$(call BENCH,ask_teachers,{"teachers": 100$(,) "queries": 5000$(,) "timed": 5$(,) "accounted": 100000})
+	$(call BENCH,extract_features,{"vocabulary": 50257$(,) "texts": 16$(,) "tokens": 128$(,) "plain_texts": 2})
+	$(call BENCH,psmi,{"records": 2000$(,) "features": 768$(,) "directions": 2000$(,) "classes": 4$(,) "runs": 5$(,) "package": $(if $(PSMI),"$(PSMI)",null)$(,) "scratch": "results/bench"$(,) "large": {"records": 100000$(,) "features": 4096$(,) "directions": 64}})
+	$(call BENCH,train_ensembles,{"models": 64$(,) "records": 600$(,) "batch": 32$(,) "epochs": 3$(,) "scratch": "results/bench"})
 	$(call BENCH,evaluate_grid,{"models": 4096$(,) "records": 10000$(,) "loop_records": 200})
 	$(call BENCH,deduplicate,{"rows": 10000000$(,) "peer_rows": 1000000$(,) "scratch": "results/bench"})
 
@@ -92,7 +102,7 @@ docs: .venv ## write config/schema.json, config/README.md, docs/results.md and d
 	@PYTHONPATH=workflow_scripts $(BIN)/python -m memaudit.config.reference
 	@PYTHONPATH=workflow_scripts $(BIN)/python -m memaudit.pages
 
-publish: .venv ## take the numbers of docs/results.md from a finished run: RUN=demo (the default), attacks, tabpate, tabpate-more, iclmem
+publish: .venv ## take the numbers of docs/results.md from a finished run: RUN=demo (the default), attacks, tabpate, tabpate-more, iclmem, predict-mmlu, ltmia_texts
 	@$(BIN)/python workflow_scripts/publish_results.py --output docs/results/$(RUN).json --params '$(PUBLISH_$(RUN))'
 	@$(MAKE) --no-print-directory docs
 

@@ -19,6 +19,7 @@ from memaudit.errors import AuditError
 
 configfile: Path(workflow.basedir, "config", "datasets.yaml")
 configfile: Path(workflow.basedir, "config", "models.yaml")
+configfile: Path(workflow.basedir, "config", "language_models.yaml")
 configfile: Path(workflow.basedir, "config", "config.yaml")
 
 
@@ -47,7 +48,9 @@ lira_common lira lira_evaluate lira_views
 attacks_common attacks attacks_evaluate attacks_views
 tabpate_common tabpate tabpate_evaluate tabpate_views
 iclmem_common iclmem iclmem_evaluate iclmem_shown iclmem_views
-views report provenance plan run release_common release
+ltmia_common ltmia ltmia_evaluate ltmia_views
+predict_common predict predict_evaluate predict_views
+views report provenance plan run release_common release audit_common audit
 """
 for name in RULES.split():
 

@@ -34,17 +34,23 @@ def views(study):
     ]
 
 
-def view(path, kind):
+def view(folder, name, kind):
     """A file of a view, with its caption and category in Snakemake's own report."""
-    wildcard = Path(path).name
-    name = wildcard.strip("{}")
     return report(
-        f"{path}.{kind}",
+        f"<results>/{folder}/{name}.{kind}",
         caption="../docs/captions/view.rst",
-        category=lambda wildcards: STUDIES[wildcards[name].split("_")[0]]["title"],
-        subcategory=f"{name}s",
-        labels={"name": wildcard, "format": kind},
+        category=STUDIES[name.split("_")[0]]["title"],
+        subcategory=folder,
+        labels={"name": name, "format": kind},
     )
+
+
+def together(registry, common):
+    """Names of views that one job makes: those of a study with the same `common`, a function of their entries."""
+    groups = {}
+    for name, entry in registry.items():
+        groups.setdefault((name.split("_")[0], str(common(entry))), []).append(name)
+    return {names[0]: names for names in groups.values()}
 
 
 def without_files(name, entry):

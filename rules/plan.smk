@@ -24,7 +24,7 @@ rule plan:
         run=f"results/{config['run']}",
         unit_costs=in_project(UNIT_COSTS),
         jobs=lambda wildcards: job_sizes(),
-        gpu=lambda wildcards: [name for name in COSTS if "gpu" in workflow.get_rule(name).resources],
+        gpu=lambda wildcards: sorted(Path(rule.script).stem for rule in workflow.rules if "gpu" in rule.resources),
         tables=lambda wildcards: {name: table_size(name) for name in COSTS["data_fetch_table"]},
         shadows=lambda wildcards: {study: needs() for study, needs in SHADOWS.items()},
         uncounted=lambda wildcards: uncounted(USES),

@@ -16,8 +16,8 @@ rule report_write_page:
     input:
         expand("<results>/tables/{table}.csv", table=TABLES),
         expand("<results>/figures/{figure}.{kind}", figure=FIGURES, kind=["svg", "png"]),
-        expand("<results>/provenance/views_tabulate_results/{table}.json", table=TABLES),
-        expand("<results>/provenance/views_draw_figure/{figure}.json", figure=FIGURES),
+        expand("<results>/provenance/views_tabulate_results/{first}.json", first=TABULATED),
+        expand("<results>/provenance/views_draw_figures/{first}.json", first=DRAWN),
         claims=ancient(in_project("config/claims.yaml")),
         config="<results>/config.yaml",
     output:

@@ -41,6 +41,13 @@ def check_models():
         raise AuditError(told[-1].removeprefix("memaudit: ") if told else done.stderr.strip())
 
 
+def sized(job):
+    """A job as the registry of sizes knows it: its script, and the name of its sidecar."""
+    path = Path(str(job.output.get("sidecar", job.rule.name)))
+    script = Path(job.rule.script or job.rule.name).stem
+    return script, str(path.with_suffix("")).partition(f"provenance/{script}")[2].strip("/")
+
+
 def progress():
     """A handler that tells of jobs as they start, with the time that is left by the unit costs."""
     measured = facts(in_project(UNIT_COSTS))
@@ -49,7 +56,7 @@ def progress():
         for handler in logger.handlers:
             handler.addFilter(Brief())
     return Progress(
-        lambda: [seconds(job.rule.name, "/".join(job.wildcards)) for job in workflow.dag.needrun_jobs()],
+        lambda: [seconds(*sized(job)) for job in workflow.dag.needrun_jobs()],
         (workflow.global_resources["_cores"].value or 1) if workflow.local_exec else workflow.nodes,
         logger.info,
         timed=measured is not None,
@@ -64,8 +71,18 @@ def print_headline():
     subprocess.run([sys.executable, script, "--params", params], check=False)
 
 
+def without_default_rate():
+    """Let jobs start as they can. By its default of 100 jobs a second Snakemake 9 looks at all waiting jobs again a second
+    after every look: each job that ends adds a chain of looks without end, which take half a core after 200 jobs. A rate
+    that somebody asks for is kept."""
+    rate = workflow.scheduling_settings.max_jobs_per_timespan
+    if (rate.max_jobs, rate.timespan) == (100, 1):
+        workflow.scheduler.job_rate_limiter = None
+
+
 onstart:
     check_start()
+    without_default_rate()
     logger.addHandler(progress())
 
 

@@ -65,7 +65,8 @@ def tabpate_model(file):
 
 def tabpate_public(wildcards):
     """A table's public facts."""
-    return in_project(f"config/public/{wildcards.dataset}.yaml")
+    own = config["datasets"][wildcards.dataset]["public"]
+    return os.path.expanduser(own) if own else in_project(f"config/public/{wildcards.dataset}.yaml")
 
 
 TABPATE_TABLE = {

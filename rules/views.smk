@@ -1,4 +1,4 @@
-"""Tables, figures, verdicts and headlines: views of tidy results, the same four rules for every study.
+"""Tables, figures, verdicts and headlines: views of tidy results, the same four scripts for every study.
 
 INPUT   tidy results, as registered in TABLES, FIGURES, CLAIMS and HEADLINES by the study
 OUTPUT  <results>/tables/{table}.{csv,md,tex}, <results>/figures/{figure}.{svg,png,pdf}
@@ -20,20 +20,23 @@ for study in HEADLINES:
         "layout": None,
     }
 
-costs("views_judge_claims", CLAIMS, no_size)
-costs("views_state_headlines", HEADLINES, no_size)
-costs("views_tabulate_results", TABLES, no_size)
-costs("views_draw_figure", FIGURES, no_size)
-
 # A table of somebody who has registered no study is shown under the name that it begins with.
 for name in (*TABLES, *FIGURES):
     study = name.split("_")[0]
     STUDIES.setdefault(study, {"title": study, "question": "", "paper": None, "thresholds": []})
 
+# One job makes all tables of a study, and one all figures that show the same files: the start of such a job is most of
+# it. Each file can be asked for by its path all the same.
+TABULATED = together(TABLES, lambda table: None)
+DRAWN = together(FIGURES, lambda figure: figure["files"])
+
+costs("views_judge_claims", CLAIMS, no_size)
+costs("views_state_headlines", HEADLINES, no_size)
+costs("views_tabulate_results", TABULATED, lambda first: size(len(TABULATED[first])))
+costs("views_draw_figures", DRAWN, lambda first: size(len(DRAWN[first])))
+
 
 wildcard_constraints:
-    table="|".join(TABLES),
-    figure="|".join(FIGURES),
     study="|".join(STUDIES),
 
 
@@ -80,45 +83,53 @@ rule views_judge_claims:
         "../workflow_scripts/views_judge_claims.py"
 
 
-rule views_tabulate_results:
-    input:
-        lambda wildcards: TABLES[wildcards.table]["files"],
-    output:
-        [view("<results>/tables/{table}", kind) for kind in ("csv", "md", "tex")],
-        sidecar="<results>/provenance/views_tabulate_results/{table}.json",
-    log:
-        "<results>/logs/views_tabulate_results/{table}.log",
-    conda:
-        "../envs/statistics.yaml"
-    threads: 1
-    resources:
-        mem_mb=grows(1000),
-        runtime="10m",
-    params:
-        code=digest("views_tabulate_results", env="statistics"),
-        layout=lambda wildcards: TABLES[wildcards.table]["layout"],
-        caption=lambda wildcards: TABLES[wildcards.table]["caption"],
-    script:
-        "../workflow_scripts/views_tabulate_results.py"
+for first, names in TABULATED.items():
+
+    rule:
+        name:
+            f"views_tabulate_results_{first}"
+        input:
+            **{name: TABLES[name]["files"] for name in names},
+        output:
+            **{name: [view("tables", name, kind) for kind in ("csv", "md", "tex")] for name in names},
+            sidecar=f"<results>/provenance/views_tabulate_results/{first}.json",
+        log:
+            f"<results>/logs/views_tabulate_results/{first}.log",
+        conda:
+            "../envs/statistics.yaml"
+        threads: 1
+        resources:
+            mem_mb=grows(1000),
+            runtime="10m",
+        params:
+            code=digest("views_tabulate_results", env="statistics"),
+            layout={name: TABLES[name]["layout"] for name in names},
+            captions={name: TABLES[name]["caption"] for name in names},
+        script:
+            "../workflow_scripts/views_tabulate_results.py"
 
 
-rule views_draw_figure:
-    input:
-        lambda wildcards: FIGURES[wildcards.figure]["files"],
-    output:
-        [view("<results>/figures/{figure}", kind) for kind in ("svg", "png", "pdf")],
-        sidecar="<results>/provenance/views_draw_figure/{figure}.json",
-    log:
-        "<results>/logs/views_draw_figure/{figure}.log",
-    conda:
-        "../envs/statistics.yaml"
-    threads: 1
-    resources:
-        mem_mb=grows(1000),
-        runtime="10m",
-    params:
-        code=digest("views_draw_figure", env="statistics"),
-        where=lambda wildcards: FIGURES[wildcards.figure]["where"],
-        caption=lambda wildcards: FIGURES[wildcards.figure]["caption"],
-    script:
-        "../workflow_scripts/views_draw_figure.py"
+for first, names in DRAWN.items():
+
+    rule:
+        name:
+            f"views_draw_figures_{first}"
+        input:
+            **{name: FIGURES[name]["files"] for name in names},
+        output:
+            **{name: [view("figures", name, kind) for kind in ("svg", "png", "pdf")] for name in names},
+            sidecar=f"<results>/provenance/views_draw_figures/{first}.json",
+        log:
+            f"<results>/logs/views_draw_figures/{first}.log",
+        conda:
+            "../envs/statistics.yaml"
+        threads: 1
+        resources:
+            mem_mb=grows(1000),
+            runtime="10m",
+        params:
+            code=digest("views_draw_figures", env="statistics"),
+            where={name: FIGURES[name]["where"] for name in names},
+            captions={name: FIGURES[name]["caption"] for name in names},
+        script:
+            "../workflow_scripts/views_draw_figures.py"

@@ -30,7 +30,7 @@ def config() -> dict[str, Any]:
 def load(*names: str) -> dict[str, Any]:
     """Config files laid over the default one: dicts merged, all else replaced."""
     merged: dict[str, Any] = {}
-    for name in ("datasets", "models", "config", *names):
+    for name in ("datasets", "models", "language_models", "config", *names):
         _merge(merged, yaml.safe_load((PROJECT / "config" / f"{name}.yaml").read_text(encoding="utf-8")))
     return merged
 

@@ -9,19 +9,15 @@ The weights keep their names: packages read versions off them. An estimator has 
 hub is asked with the token in the environment variable HF_TOKEN, if there is one, and with no other.
 """
 
-import os
 import shutil
 from pathlib import Path
 
-from memaudit import OFFLINE
+from memaudit.data.hub import TEXT_FILES, fetched
 from memaudit.digest import check_sum, sha256
 from memaudit.errors import AuditError
 from memaudit.io import replacing_folder, write_json
 from memaudit.job import run
 
-REFUSED = (401, 403)
-# What transformers reads at the top of a folder; pickled weights stay where they are.
-TEXT_FILES = ["*.json", "*.safetensors", "*.model", "*.txt"]
 FACTS = ("family", "task", "mode", "version", "options", "licence")
 
 
@@ -33,7 +29,7 @@ def main(job):
         else:
             if entry["path"] and not job.input:
                 raise AuditError(f"models/{name}/path: there is no file {entry['path']}; give the checkpoint's path")
-            source = Path(job.input[0]) if entry["path"] else _download(entry["hub"], entry["terms"], name)
+            source = Path(job.input[0]) if entry["path"] else fetched(entry["hub"], f"models/{name}", entry["terms"])
             _copy(source, folder, entry["sha256"], name)
     hub = entry["hub"] and "/".join(filter(None, (entry["hub"]["repo"], entry["hub"]["file"])))
     origin = entry["path"] or entry["estimator"] or f"{hub}@{entry['hub']['revision']}"
@@ -49,36 +45,6 @@ def _copy(source: Path, folder: Path, expected: str | None, name: str) -> None:
             shutil.copyfile(file, folder / file.name)
     else:
         shutil.copyfile(source, folder / source.name)
-
-
-def _download(hub: dict[str, str], terms: str | None, name: str) -> Path:
-    for variable in OFFLINE:
-        os.environ.pop(variable, None)
-    # The client reads the variables above when it is imported.
-    from huggingface_hub import constants, hf_hub_download, snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
-
-    # False: never a token that a login has left on this machine.
-    asked = {"revision": hub["revision"], "token": os.environ.get("HF_TOKEN") or False}
-    try:
-        if hub["file"]:
-            return Path(hf_hub_download(hub["repo"], hub["file"], **asked))
-        return Path(snapshot_download(hub["repo"], allow_patterns=TEXT_FILES, **asked))
-    except (HfHubHTTPError, LocalEntryNotFoundError) as error:
-        if _status(error) in REFUSED:
-            page = terms or f"its page, {constants.ENDPOINT}/{hub['repo']}"
-            mend = f"accept the terms on {page} with your account and set HF_TOKEN to a token of it"
-        else:
-            mend = "download it elsewhere and give its `path` in config/models.yaml"
-        reason = str(error).splitlines()[0]
-        what = "/".join(filter(None, (hub["repo"], hub["file"])))
-        raise AuditError(f"models/{name}: {what} cannot be fetched ({reason}); {mend}") from error
-
-
-def _status(error: Exception) -> int | None:
-    """HTTP status behind an error of the hub's client, which wraps some in another error."""
-    answers = (getattr(one, "response", None) for one in (error, error.__cause__))
-    return next((answer.status_code for answer in answers if answer is not None), None)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from memaudit.job import run, tell
 from memaudit.provenance import verify
 
 KINDS = ("headlines", "claims")
-CATALOGUES = ("datasets", "models", "pretrain")
+CATALOGUES = ("datasets", "models", "language_models", "pretrain")
 PACKAGES = ("numpy", "pandas", "scipy", "sklearn", "torch", "snakemake")
 
 

@@ -16,7 +16,7 @@ import xarray as xr
 
 from memaudit import seeds
 from memaudit.io import read_grid, read_table, write_grid
-from memaudit.job import run
+from memaudit.job import run, several
 from memaudit.models.batching import MEMORY
 from memaudit.models.limits import check
 from memaudit.models.load import device, load
@@ -35,8 +35,7 @@ def main(job):
     )
     ask = asker(model, table.classes, job.resources.get("forward_mb", MEMORY))
     role = [table.roles(wanted.roles, wanted.seed, repeat) for repeat in range(wanted.repeats)]
-    paths = [files.contexts] if isinstance(files.contexts, str) else files.contexts
-    grids = [read_grid(path) for path in paths]
+    grids = [read_grid(path) for path in several(files.contexts)]
     contexts = [
         *_private(table, role),
         *(context for grid in grids for context in _released(grid)),
@@ -73,9 +72,7 @@ def _released(grid):
 
 def _synthetic(table, files, wanted):
     """Records of synthesizers, whose codes have a repeat each as `seed`."""
-    for path, (arm, epsilon, settings) in zip(
-        [files] if isinstance(files, str) else files, wanted.synthetic, strict=True
-    ):
+    for path, (arm, epsilon, settings) in zip(several(files), wanted.synthetic, strict=True):
         for repeat, codes in read_table(path).groupby("seed"):
             rng = seeds.generator(wanted.seed, "tabpate", table.public.dataset, "restored", arm, epsilon, int(repeat))
             x, y = restored(codes.drop(columns="seed"), table.public, settings["bins"], rng)

@@ -24,7 +24,7 @@ from memaudit.evaluation.private_attacks import Case, Judge
 from memaudit.evaluation.threats import ratio, resistance
 from memaudit.grids import confidence
 from memaudit.io import read_grid, write_table
-from memaudit.job import run
+from memaudit.job import run, several
 
 
 def main(job):
@@ -47,8 +47,7 @@ def main(job):
 
 def _by_release(job, name: str) -> Iterator[xr.Dataset]:
     """The sets (model) of each arm and epsilon, in order. Raises AuditError where some are missing."""
-    paths = job.input.get(name)
-    grids = [read_grid(path) for path in ([paths] if isinstance(paths, str) else paths)]
+    grids = [read_grid(path) for path in several(job.input.get(name))]
     whole = xr.concat(grids, "release", data_vars="minimal", coords="minimal", combine_attrs="override")
     sets = np.unique(whole["set"].values)
     for arm, epsilon in dict.fromkeys(zip(whole.arm.values, whole.epsilon.values, strict=True)):

@@ -23,7 +23,7 @@ from memaudit.evaluation import private
 from memaudit.evaluation.judge import rows
 from memaudit.evaluation.private import NO_ANSWER, STUDY, Scores, Trial
 from memaudit.io import read_grid, read_table, write_table
-from memaudit.job import run
+from memaudit.job import run, several
 from memaudit.privacy.public import read_facts
 
 CONSTANT = {"classification": ("majority", "majority class"), "regression": ("mean", "mean")}
@@ -56,7 +56,7 @@ def _keys(job, arm: str, approach: str, epsilon: float) -> dict[str, str]:
 
 def _gathered(paths: str | list[str]) -> xr.Dataset:
     """All answers as one grid; `agreement` is NaN for releases without a context."""
-    grids = [read_grid(path) for path in ([paths] if isinstance(paths, str) else paths)]
+    grids = [read_grid(path) for path in several(paths)]
     empty = [grid if "agreement" in grid else grid.assign(agreement=grid.asked * np.nan) for grid in grids]
     return xr.concat(empty, "release", data_vars="minimal", coords="minimal", combine_attrs="drop")
 

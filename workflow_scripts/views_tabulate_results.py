@@ -1,23 +1,20 @@
-"""Show tidy results as a table: CSV in full, Markdown and LaTeX laid out for readers.
+"""Show tidy results as tables: CSV in full precision, Markdown and LaTeX laid out for readers.
 
-python workflow_scripts/views_tabulate_results.py --input strategies.parquet \
-    --output lira_strategies.csv lira_strategies.md lira_strategies.tex \
-    --params '{"layout": {"rows": ["dataset", "models"], "columns": ["strategy"], "where": {"fpr": 0.1}}}'
+python workflow_scripts/views_tabulate_results.py --input lira_fpc=population.parquet \
+    --output lira_fpc=lira_fpc.csv lira_fpc=lira_fpc.md lira_fpc=lira_fpc.tex \
+    --params '{"layout": {"lira_fpc": {"rows": ["dataset"], "columns": ["models"]}}}'
 """
 
 from pathlib import Path
 
-import pandas as pd
-
 from memaudit import tables, tidy
-from memaudit.io import read_table
-from memaudit.job import run
+from memaudit.job import run, several
 
 
 def main(job):
-    parts = [read_table(path) for path in job.input]
-    parts = [tidy.expand(part) if "setting" in part else part for part in parts]
-    tables.write(pd.concat(parts, ignore_index=True), Path(job.output[0]).with_suffix(""), job.params.layout)
+    for name, layout in job.params.layout.items():
+        results = tidy.shown(*several(job.input.get(name)))
+        tables.write(results, Path(job.output.get(name)[0]).with_suffix(""), layout)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ LAYERS = {
     "evaluation": {"calibration", "privacy"},
     "plotting": set(),
     "report": {"evaluation"},
+    "auditing": {"config", "data", "privacy", "report"},
 }
 STATISTICS = re.compile(
     r"\b(np\.(nan)?(quantile|percentile)|norm\.(ppf|cdf|sf|isf|pdf|logpdf)|roc_curve|roc_auc_score)\b"

@@ -162,7 +162,7 @@ def test_oracle_targets_are_scored_with_all_other_models(grid):
 def test_a_record_without_shadow_models_is_named(grid, method):
     signals, design = grid
     design[:, 3] = np.arange(13) < 2
-    with pytest.raises(AuditError, match=r"record 3 has 1 shadow models.*raise lira\.models"):
+    with pytest.raises(AuditError, match=r"record 3 has 1 shadow models.*ask for more models"):
         calibrate(signals, design, method)
 
 

@@ -30,6 +30,11 @@ KEYS = {
     # of the study of fine-tuned in-context models
     *("by", "category", "check", "context", "epoch", "labels", "learning_rate", "of", "outcome", "peak", "queries"),
     *("regime", "rule", "runs", "signal", "stage"),
+    # of the study of the learned attack on language models
+    *("role", "family", "tuning", "classifier", "combinations", "samples", "features", "control"),
+    # of the study of prediction
+    *("case", "truth", "rule", "predictor", "tau", "profile", "cells", "epoch", "layer", "threshold", "way", "with"),
+    *("rate", "separation", "density"),
 }
 
 

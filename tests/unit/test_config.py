@@ -13,6 +13,7 @@ from memaudit.errors import AuditError
 
 REMOVE = object()
 TABLE = {"source": "file", "path": "a.csv", "target": "y", "task": "classification", "licence": "CC0"}
+TEXT = {"kind": "text", "task": "language", "licence": "CC0"}
 
 # What is changed (path -> value), and the line that the user gets.
 FOREST = {"family": "estimator", "estimator": "sklearn.ensemble.RandomForestClassifier", "licence": "BSD-3-Clause"}
@@ -46,7 +47,7 @@ BAD = [
     ({"lira/audit/delta": 1.0}, "lira/audit/delta: must be less than 1, got 1.0"),
     ({"lira/models": 8}, "lira/models: must be greater than or equal to 64, got 8"),
     ({"lira/models": True}, "lira/models: must be a valid integer, got True"),
-    ({"lira/sizes": [16, 2048]}, "lira/sizes: must end with lira/models = 1024, not with 2048"),
+    ({"lira/sizes": [16, 2048]}, "lira/sizes: must end with lira/models = 512, not with 2048"),
     ({"lira/sizes": [64, 16]}, "lira/sizes: must increase, without repeats"),
     ({"lira/sizes": [17, 32]}, "lira/sizes: a balanced design needs an even first size"),
     ({"lira/sizes": [16, 40]}, "lira/sizes: a balanced design needs an even first size, and multiples of it (16)"),
@@ -188,6 +189,56 @@ BAD = [
         "models/x: task: regression, and the file's name says classifier: tabpfn-v2-classifier.ckpt",
     ),
     ({"models/x": HUB | {"family": "tabicl"}}, "models/x: hub/file: name the checkpoint's file"),
+    (
+        {"ltmia/held_out": [{"models": ["gpt2"], "corpora": ["code-numpy"], "tuning": "full"}]},
+        "ltmia/held_out: models gpt2 are also trained on; nothing is then held out",
+    ),
+    (
+        {"ltmia/held_out": [{"models": ["mamba"], "corpora": ["wine"], "tuning": "fast"}]},
+        "ltmia/held_out/0/models: unknown language model 'mamba'; did you mean `mamba2`?",
+    ),
+    (
+        {"ltmia/training": [{"models": ["gpt2"], "corpora": ["wine"], "tuning": "full"}]},
+        "ltmia/training/0/corpora: wine is no corpus of texts (kind: text)",
+    ),
+    (
+        {"ltmia/training": [{"models": ["gpt2", "gpt2"], "corpora": ["docs-scipy"], "tuning": "full"}]},
+        "ltmia: the combination gpt2 docs-scipy full stands twice; name it once",
+    ),
+    (
+        {"ltmia/training": [{"models": ["pythia-1.4b"], "corpora": ["docs-scipy"], "tuning": "full"}]},
+        "ltmia/training/0/models: pythia-1.4b has a tokenizer of its own; set ltmia/texts/unit to words",
+    ),
+    (
+        {"ltmia/controls/untrained/tuning": "none"},
+        "ltmia/controls/untrained/tuning: none is none of ltmia/tunings: full, strong, lora, untrained",
+    ),
+    (
+        {"ltmia/shifted/wine": {"members": "docs-scipy", "nonmembers": "docs-pandas"}},
+        "ltmia/shifted/wine: a data set has that name; choose another",
+    ),
+    (
+        {"ltmia/diversity/combinations": [1, 30]},
+        "ltmia/diversity/combinations: there are 9 combinations in ltmia/training; ask for at most those",
+    ),
+    ({"ltmia/texts/size": 128}, "ltmia/texts/length: 64 is less than ltmia/texts/size; texts would be cut"),
+    ({"ltmia/validation": 0.85}, "ltmia/validation: with ltmia/test it leaves less than a tenth of the texts"),
+    (
+        {"ltmia/tunings/full/privacy": {"epsilon": 8.0, "delta": 0.01}},
+        "ltmia/tunings/full/privacy/delta: 0.01 is more than 1 / members",
+    ),
+    (
+        {"ltmia/training": [], "ltmia/attack": {"target": "a", "base": "b", "texts": "c"}},
+        "ltmia/attack: needs a classifier, and ltmia/training is empty",
+    ),
+    (
+        {"language_models/gpt2/hub": {"repo": "a/b"}},
+        "language_models/gpt2: give `model_type`, `hub` or `path`, and one",
+    ),
+    ({"language_models/pythia-1.4b/config": {"a": 1}}, "language_models/pythia-1.4b: `config` is for `model_type`"),
+    ({"language_models/gpt2/colour": 1}, "language_models/gpt2/colour: unknown key"),
+    ({"datasets/x": TEXT | {"source": "openml", "id": 1}}, "datasets/x: kind `text` comes from a package, file or hub"),
+    ({"datasets/x": TEXT | {"source": "package"}}, "datasets/x: source `package` needs `package`"),
     ({"models/x": FOREST | {"version": "v1"}}, "models/x: version: unknown 'v1'; known: none of family estimator"),
 ]
 

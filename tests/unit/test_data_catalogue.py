@@ -53,9 +53,8 @@ def test_bundled_tables_are_the_ones_of_the_catalogue(catalogue, tmp_path, name)
 
 
 def test_no_two_entries_are_the_same_table(catalogue):
-    sources = [
-        (entry.get("id"), entry.get("url"), entry.get("name"), entry.get("subset")) for entry in catalogue.values()
-    ]
+    keys = ("id", "url", "name", "subset", "package", "content")
+    sources = [tuple(entry.get(key) for key in keys) for entry in catalogue.values()]
     assert len(set(sources)) == len(sources)
 
 

@@ -195,6 +195,29 @@ def test_a_language_model_is_a_whole_repository_without_its_pickles(project, tmp
     assert json.loads((tmp_path / "model.json").read_text())["origin"] == "owner/name@main"
 
 
+def test_a_language_model_of_the_hub_is_fetched_by_a_rule_of_its_own(project, tmp_path, hub):
+    """Jobs that fine-tune run where there may be no network."""
+
+    def run(repo):
+        command = [sys.executable, str(project / "workflow_scripts/ltmia_fetch_model.py")]
+        command += ["--output", f"fetched={tmp_path}/fetched", "--wildcards", '{"model": "distilgpt2"}']
+        command += ["--params", json.dumps({"hub": {"repo": repo, "revision": "main"}})]
+        environment = {"PATH": "/usr/bin:/bin", "HF_ENDPOINT": hub, "HF_HOME": str(tmp_path / "cache")}
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+    done = run("owner/name")
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in (tmp_path / "fetched").iterdir()} == {
+        "config.json",
+        "model.safetensors",
+        "tokenizer.json",
+    }
+    refused = run("owner/other")
+    assert refused.returncode == 1
+    assert "language_models/distilgpt2: owner/other cannot be fetched" in refused.stderr
+    assert "config/language_models.yaml" in refused.stderr
+
+
 def test_a_file_that_the_hub_lacks_is_named(project, tmp_path, hub):
     done = fetch(project, tmp_path, hub, file="large.ckpt")
     assert done.returncode == 1

@@ -347,7 +347,7 @@ def test_templates_name_no_study(project):
 
 def test_the_digest_of_the_page_covers_its_templates():
     assert {path.name for path in templates(closure("report_write_page"))} >= {"page.html", "style.css"}
-    assert not templates(closure("views_draw_figure"))
+    assert not templates(closure("views_draw_figures"))
 
 
 def test_a_rule_whose_jobs_feed_one_another_is_drawn_once_without_the_arrow_back():

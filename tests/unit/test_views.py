@@ -60,6 +60,14 @@ def test_names_from_data_are_escaped(tmp_path):
     assert "0.123456" in (tmp_path / "t.csv").read_text()
 
 
+def test_the_csv_file_holds_the_lines_of_its_table_alone(tmp_path):
+    lines = [tidy.row("lira", {"arm": arm}, "auc", 0.6) for arm in ("shown", "of another table")]
+    table = tidy.expand(tidy.frame(lines))
+    tables.write(table, tmp_path / "t", {"rows": ["arm"], "columns": ["metric"], "where": {"arm": ["shown"]}})
+    assert "of another table" not in "".join((tmp_path / f"t.{kind}").read_text() for kind in ("csv", "md", "tex"))
+    assert pd.read_csv(tmp_path / "t.csv")["arm"].tolist() == ["shown"]
+
+
 def test_a_layout_can_show_the_null_beside_the_estimate():
     row = tidy.row("lira", {"dataset": "wine"}, "auc", 0.6, low=0.5, high=0.7, null=0.5)
     assert (

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from memaudit import tidy
 from memaudit.grids import gather
 from workflow.conftest import Checkout
 
@@ -16,7 +17,8 @@ pytestmark = pytest.mark.xdist_group("smoke")
 @pytest.fixture(scope="module")
 def attacks(smoke):
     """Ours and the paper's rows of every attack."""
-    return pd.read_csv(smoke.results / "tables/attacks_threat_models.csv")
+    scores = smoke.results / "scores/attacks"
+    return tidy.shown(*sorted(map(str, [*scores.glob("*/attacks.parquet"), scores / "average.parquet"])))
 
 
 def test_the_papers_numbers_are_its_own_and_have_no_interval(smoke, attacks):

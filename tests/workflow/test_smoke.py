@@ -27,19 +27,34 @@ TABLES += ["attacks_perturbation", "attacks_perturbation_count", "attacks_pertur
 TABLES += ["attacks_thresholds", "attacks_text", "attacks_datasets", "attacks_cost", "attacks_settings", "attacks_risk"]
 TABLES += ["attacks_inference", "attacks_mitigations", "tabpate_headlines", "tabpate_claims", "tabpate_utility"]
 TABLES += ["tabpate_datasets", "tabpate_regression", "tabpate_queries", "tabpate_ablations", "tabpate_answers"]
-TABLES += ["tabpate_attack", "tabpate_audit"]
+TABLES += ["ltmia_headlines", "ltmia_claims", "ltmia_auc", "ltmia_tpr", "ltmia_differences", "ltmia_combinations"]
+TABLES += ["ltmia_rates", "ltmia_classifiers", "ltmia_diversity", "ltmia_importance", "ltmia_controls"]
+TABLES += ["ltmia_corpora"]
+TABLES += ["tabpate_attack", "tabpate_audit", "predict_headlines", "predict_claims", "predict_predictors"]
+TABLES += ["predict_recommended", "predict_thresholds", "predict_drops", "predict_cost", "predict_memorized"]
+TABLES += ["predict_theorem"]
 FIGURES = ["lira_strategies", "lira_oracle", "lira_sample_fpr", "lira_roc", "lira_fpc_sigma", "lira_fpc_ratio"]
 FIGURES += ["lira_fpc_fraction", "attacks_roc", "attacks_features", "attacks_poison", "attacks_shadow_sets"]
 FIGURES += ["attacks_risk_map", "attacks_settings", "attacks_inference", "attacks_mitigations"]
 FIGURES += ["tabpate_utility", "tabpate_answers", "tabpate_queries", "tabpate_regression", "tabpate_roc"]
+FIGURES += ["ltmia_transfer", "ltmia_roc", "ltmia_importance", "ltmia_diversity"]
+FIGURES += ["predict_roc", "predict_planted", "predict_auc", "predict_threshold", "predict_timing", "predict_layers"]
+FIGURES += ["predict_lira_threshold", "predict_early", "predict_definitions", "predict_theorem"]
 FAMILIES = {
     f"memaudit.models.{name}"
     for name in [
+        "answerer",
         "contexttab",
+        "delta",
         "deployed",
         "estimator",
+        "files",
+        "finetune",
+        "in_context",
+        "lora",
         "options",
         "preprocess",
+        "private",
         "serialise",
         "tabicl",
         "tabpfn",
@@ -63,11 +78,11 @@ def test_a_second_run_does_nothing(smoke):
     assert "Nothing to be done" in smoke.snakemake()
 
 
-def test_one_figures_path_regenerates_just_that_figure(smoke):
+def test_one_figures_path_regenerates_that_figure_and_no_other_file_changes(smoke):
     figure = "results/smoke/figures/lira_strategies.svg"
     before = {path: path.read_bytes() for path in (smoke.results / "figures").iterdir()}
     (smoke.folder / figure).unlink()
-    assert job_counts(smoke.snakemake(figure)) == {"views_draw_figure": 1}
+    assert job_counts(smoke.snakemake(figure)) == {"views_draw_figures": 1}
     assert before == {path: path.read_bytes() for path in (smoke.results / "figures").iterdir()}
     assert job_counts(smoke.snakemake()).keys() == {"report_write_page", "all"}, "the page shows it"
 
@@ -111,6 +126,8 @@ def test_a_new_pin_reruns_what_runs_in_its_environment(smoke):
         asked = {f"attacks_query_{name}" for name in ("contexts", "perturbed", "poisoned", "attribute")}
         private = {"release_contexts", "release_shadows", "poison_shadows", "answer_queries", "code_records"}
         asked |= {f"tabpate_{name}" for name in private} | {"iclmem_probe_reference", "iclmem_probe_tuned"}
+        # What takes the prepared setting, or corpora, runs again for its input.
+        asked |= {"predict_prepare_setting", "ltmia_prepare_corpora"}
         assert smoke.reruns()[1] == {"lira_query_shadows"} | asked
 
 
