@@ -1,10 +1,6 @@
 """What the rules of `attacks*.smk` share: arms of the config, files, and how large the jobs are; no rule stands here."""
 
-import yaml
-
 ATTACKS = config["attacks"]
-with open(in_project("config/published.yaml"), encoding="utf-8") as file:
-    ATTACKS_PUBLISHED = yaml.safe_load(file)["attacks"]
 
 
 def attacks_arms(dataset, names=ATTACKS["arms"]):

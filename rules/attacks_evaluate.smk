@@ -185,6 +185,6 @@ rule attacks_average_datasets:
         runtime="1h",
     params:
         code=digest("attacks_average_datasets", env="statistics"),
-        published=ATTACKS_PUBLISHED,
+        published=PUBLISHED["attacks"],
     script:
         "../workflow_scripts/attacks_average_datasets.py"

@@ -1,5 +1,9 @@
 """Helpers and registries that every rules file may use; no rule stands here."""
 
+import functools
+
+import yaml
+
 # What each study gives to readers, registered in its rules; the report and the terminal know no study but these.
 # A study: title, question, paper, config keys that are its thresholds; facts, tables of its own. A table: title,
 # caption, files, its layout (keys of lines and columns, values of other keys). A figure: title, caption, files, values
@@ -12,6 +16,10 @@ CLAIMS = {}
 HEADLINES = {}
 # By model: functions that list the tables it will be asked about: `where`, `rows` of a context, `features` if known.
 USES = {}
+
+# What the papers print, by study. The parser in C: each job on a cluster reads the file again.
+with open(Path(workflow.basedir, "config", "published.yaml"), encoding="utf-8") as file:
+    PUBLISHED = yaml.load(file, yaml.CSafeLoader)
 
 
 def uses(model, shapes):
@@ -165,6 +173,6 @@ def pretraining(wildcards):
 def thresholds(key):
     """A setting that decides what counts as a result, by its key: its values, one for each data set where they differ."""
     names = config["data"]["datasets"] if "<name>" in key else [None]
-    values = {name: lookup(key.replace("<name>", str(name)), within=config) for name in names}
+    values = {name: functools.reduce(dict.__getitem__, key.replace("<name>", str(name)).split("/"), config) for name in names}
     same = len(set(map(str, values.values()))) == 1
     return [str(values[names[0]])] if same else [f"{name}: {value}" for name, value in values.items()]

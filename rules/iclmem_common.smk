@@ -1,10 +1,6 @@
 """What the rules of `iclmem*.smk` share: arms of the config, splits, files, how large jobs are; no rule stands here."""
 
-import yaml
-
 ICLMEM = config["iclmem"]
-with open(in_project("config/published.yaml"), encoding="utf-8") as file:
-    ICLMEM_PUBLISHED = yaml.safe_load(file)["iclmem"]
 ICLMEM_SHARDS = shards(ICLMEM["splits"], ICLMEM["splits_per_job"])
 
 

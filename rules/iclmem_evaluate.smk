@@ -56,6 +56,6 @@ rule iclmem_decide_outcomes:
         code=digest("iclmem_decide_outcomes", env="statistics"),
         seed=config["seed"],
         iclmem=iclmem_asked("fpr", "replicates", "rules"),
-        published=ICLMEM_PUBLISHED,
+        published=PUBLISHED["iclmem"],
     script:
         "../workflow_scripts/iclmem_decide_outcomes.py"

@@ -1,10 +1,6 @@
 """What the rules of `ltmia*.smk` share: combinations of models and corpora, targets by job, files; no rule here."""
 
-import yaml
-
 LTMIA = config["ltmia"]
-with open(in_project("config/published.yaml"), encoding="utf-8") as file:
-    LTMIA_PUBLISHED = yaml.safe_load(file)["ltmia"]
 
 
 def ltmia_named(groups):

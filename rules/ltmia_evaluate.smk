@@ -137,7 +137,7 @@ rule ltmia_judge_attacks:
         ways={name: ltmia_way(name) for name in LTMIA["tunings"]},
         samples=LTMIA["diversity"]["samples"],
         classifiers=list(LTMIA["classifiers"]),
-        published=LTMIA_PUBLISHED,
+        published=PUBLISHED["ltmia"],
     script:
         "../workflow_scripts/ltmia_judge_attacks.py"
 

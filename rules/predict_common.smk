@@ -1,10 +1,6 @@
 """What the rules of `predict*.smk` share: settings, files, and how large the jobs are; no rule stands here."""
 
-import yaml
-
 PREDICT = config["predict"]
-with open(in_project("config/published.yaml"), encoding="utf-8") as file:
-    PREDICT_PUBLISHED = yaml.safe_load(file)["predict"]
 PREDICT_SETTINGS = {name: PREDICT["settings"][name] for name in PREDICT["cases"]}
 # A language model of 7 billion weights in fp32, once as it was and once as it is trained.
 PREDICT_MEMORY = 64000 if any(setting["network"].get("model") for setting in PREDICT_SETTINGS.values()) else 4000

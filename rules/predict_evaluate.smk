@@ -58,7 +58,7 @@ rule predict_average_settings:
         runtime="10m",
     params:
         code=digest("predict_average_settings", env="statistics"),
-        published=PREDICT_PUBLISHED,
+        published=PUBLISHED["predict"],
     script:
         "../workflow_scripts/predict_average_settings.py"
 

@@ -1,10 +1,6 @@
 """What the rules of `tabpate*.smk` share: arms of the config, releases, files, how large jobs are; no rule here."""
 
-import yaml
-
 TABPATE = config["tabpate"]
-with open(in_project("config/published.yaml"), encoding="utf-8") as file:
-    TABPATE_PUBLISHED = yaml.safe_load(file)["tabpate"]
 TABPATE_ATTACKED = [name for name in TABPATE["datasets"] if name in TABPATE["shadows"]["datasets"]]
 # Who makes what: contexts for a student, answers of its own, or records of another environment's synthesizer.
 TABPATE_MAKES = {

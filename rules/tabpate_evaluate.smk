@@ -48,7 +48,7 @@ rule tabpate_average_datasets:
         runtime="10m",
     params:
         code=digest("tabpate_average_datasets", env="statistics"),
-        published=TABPATE_PUBLISHED,
+        published=PUBLISHED["tabpate"],
     script:
         "../workflow_scripts/tabpate_average_datasets.py"
 

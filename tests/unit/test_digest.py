@@ -37,7 +37,7 @@ def tree(tmp_path, monkeypatch):
 
 
 def clear():
-    for cached in (module.digest, module._meaning, module.imports, module._tree, module._pins):
+    for cached in (module.digest, module._module, module._reached, module._files, module._pins):
         cached.cache_clear()
 
 

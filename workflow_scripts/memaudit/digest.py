@@ -15,6 +15,8 @@ from memaudit.errors import AuditError
 SCRIPTS = Path(__file__).resolve().parents[1]
 ENVS = SCRIPTS.parent / "envs"
 TIMESTAMP = ".snakemake_timestamp"
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+HOLDS_STATEMENTS = (ast.stmt, ast.excepthandler, ast.match_case)
 
 
 @cache
@@ -45,7 +47,7 @@ def closure(script: str) -> set[Path]:
         path = todo.pop()
         if path not in found:
             found.add(path)
-            todo += [file for name in imports(path) for file in _files(name)]
+            todo += _reached(path)
     return found
 
 
@@ -84,34 +86,34 @@ def _pins(path: Path) -> bytes:
 
 
 @cache
-def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
-@cache
-def _meaning(path: Path) -> bytes:
-    if path.suffix != ".py":
-        return path.read_bytes()
-    return ast.dump(_WithoutDocstrings().visit(ast.parse(path.read_text(encoding="utf-8")))).encode()
-
-
-class _WithoutDocstrings(ast.NodeTransformer):
-    def _strip(self, node: ast.AST) -> ast.AST:
-        if ast.get_docstring(node, clean=False) is not None:
+def _module(path: Path) -> tuple[bytes, tuple[str, ...]]:
+    """What a module means without its docstrings, and the names that it imports."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = tuple(_imported_names(path, tree))
+    for node in _statements(tree):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:]
-        return self.generic_visit(node)
+    return ast.dump(tree).encode(), names
 
-    visit_Module = visit_ClassDef = visit_FunctionDef = visit_AsyncFunctionDef = _strip  # noqa: N815
+
+def _meaning(path: Path) -> bytes:
+    return _module(path)[0] if path.suffix == ".py" else path.read_bytes()
+
+
+def imports(path: Path) -> tuple[str, ...]:
+    """Names of the modules, and perhaps of things in them, that a module imports."""
+    return _module(path)[1]
 
 
 @cache
-def imports(path: Path) -> tuple[str, ...]:
-    return tuple(_imported_names(path))
+def _reached(path: Path) -> set[Path]:
+    """Files of ours that a module imports directly."""
+    return {file for name in imports(path) for file in _files(name)}
 
 
-def _imported_names(path: Path) -> Iterator[str]:
+def _imported_names(path: Path, tree: ast.Module) -> Iterator[str]:
     package = path.relative_to(SCRIPTS).parent.parts
-    for node in _run(_tree(path)):
+    for node in _statements(tree, run=True):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -121,18 +123,19 @@ def _imported_names(path: Path) -> Iterator[str]:
             yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
-def _run(tree: ast.AST) -> Iterator[ast.AST]:
-    """All nodes but those that a type checker alone sees."""
-    todo = [tree]
+def _statements(tree: ast.Module, *, run: bool = False) -> Iterator[ast.AST]:
+    """The module and all statements in it, at any depth; with `run` none that a type checker alone sees."""
+    todo: list[ast.AST] = [tree]
     while todo:
         node = todo.pop()
-        if isinstance(node, ast.If) and getattr(node.test, "id", None) == "TYPE_CHECKING":
+        if run and isinstance(node, ast.If) and getattr(node.test, "id", None) == "TYPE_CHECKING":
             todo.extend(node.orelse)
         else:
             yield node
-            todo.extend(ast.iter_child_nodes(node))
+            todo.extend(child for child in ast.iter_child_nodes(node) if isinstance(child, HOLDS_STATEMENTS))
 
 
+@cache
 def _files(name: str) -> list[Path]:
     """The module's file and the `__init__` of each package above it, where they are ours."""
     parts = name.split(".")
