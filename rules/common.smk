@@ -42,6 +42,13 @@ def views(study):
     ]
 
 
+def forget(study):
+    """Take out what a study has registered: a run that does not have it shows nothing of it."""
+    for registry in (STUDIES, TABLES, FIGURES, CLAIMS, HEADLINES):
+        for name in [name for name in registry if name.startswith(study)]:
+            del registry[name]
+
+
 def view(folder, name, kind):
     """A file of a view, with its caption and category in Snakemake's own report."""
     return report(
@@ -173,6 +180,8 @@ def pretraining(wildcards):
 def thresholds(key):
     """A setting that decides what counts as a result, by its key: its values, one for each data set where they differ."""
     names = config["data"]["datasets"] if "<name>" in key else [None]
-    values = {name: functools.reduce(dict.__getitem__, key.replace("<name>", str(name)).split("/"), config) for name in names}
+    values = {
+        name: functools.reduce(dict.__getitem__, key.replace("<name>", str(name)).split("/"), config) for name in names
+    }
     same = len(set(map(str, values.values()))) == 1
     return [str(values[names[0]])] if same else [f"{name}: {value}" for name, value in values.items()]

@@ -433,6 +433,4 @@ if not ICLMEM_PLAIN:
         FIGURES.pop(name)
 # A run without tables does not have the study.
 if not ICLMEM["datasets"]:
-    for registry in (STUDIES, TABLES, FIGURES, CLAIMS, HEADLINES):
-        for name in [name for name in registry if name.startswith("iclmem")]:
-            registry.pop(name)
+    forget("iclmem")

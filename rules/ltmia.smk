@@ -33,20 +33,7 @@ rule ltmia_fetch_corpus:
     params:
         code=digest("ltmia_fetch_corpus", env="data"),
         seed=config["seed"],
-        entry=ltmia_entry(
-            *(
-                "source",
-                "package",
-                "content",
-                "path",
-                "name",
-                "subset",
-                "split",
-                "text_columns",
-                "characters",
-                "sha256",
-            )
-        ),
+        entry=data_entry(*LTMIA_SOURCE),
     script:
         "../workflow_scripts/ltmia_fetch_corpus.py"
 

@@ -1,6 +1,8 @@
 """What the rules of `ltmia*.smk` share: combinations of models and corpora, targets by job, files; no rule here."""
 
 LTMIA = config["ltmia"]
+# What says where a corpus comes from, and what of it is read.
+LTMIA_SOURCE = "source package content path name subset split text_columns characters sha256".split()
 
 
 def ltmia_named(groups):
@@ -63,10 +65,6 @@ def ltmia_way(name):
     if not tuning["epochs"]:
         return "untrained"
     return next((way for way in ("private", "lora") if tuning[{"private": "privacy"}.get(way, way)]), "full")
-
-
-def ltmia_entry(*keys):
-    return lambda wildcards: {key: config["datasets"][wildcards.dataset][key] for key in keys}
 
 
 def ltmia_corpus_file(wildcards):

@@ -256,6 +256,4 @@ HEADLINES["ltmia"] = {
 CLAIMS["ltmia"] = ltmia_scores("results", "corpora")
 # A run without combinations does not have the study.
 if not LTMIA_TRAINING:
-    for registry in (STUDIES, TABLES, FIGURES, CLAIMS, HEADLINES):
-        for name in [name for name in registry if name.startswith("ltmia")]:
-            del registry[name]
+    forget("ltmia")

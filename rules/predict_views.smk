@@ -229,6 +229,4 @@ if not any(setting["canaries"] or setting["label_noise"] for setting in PREDICT_
     FIGURES.pop("predict_planted")
 # A run without settings does not have the study.
 if not PREDICT_SETTINGS:
-    for registry in (STUDIES, TABLES, FIGURES, CLAIMS, HEADLINES):
-        for name in [name for name in registry if name.startswith("predict")]:
-            registry.pop(name)
+    forget("predict")

@@ -324,6 +324,4 @@ HEADLINES["tabpate"] = {
 CLAIMS["tabpate"] = tabpate_scores("average", "utility", "attack", "audit")
 # A run without tables does not have the study.
 if not TABPATE["datasets"]:
-    for registry in (STUDIES, TABLES, FIGURES, CLAIMS, HEADLINES):
-        for name in [name for name in registry if name.startswith("tabpate")]:
-            del registry[name]
+    forget("tabpate")

@@ -18,10 +18,11 @@ import pandas as pd
 from scipy.special import expit
 
 from memaudit.attacks.learned import load, odds_of_rows
-from memaudit.combinations import channels_per_place, error_rates, of_these
+from memaudit.combinations import channels_per_place, error_rates
 from memaudit.data.documents import read_texts
 from memaudit.data.identity import keep_private
 from memaudit.errors import AuditError
+from memaudit.evaluation.transfer import of_these
 from memaudit.io import read_table, replacing
 from memaudit.job import run, tell
 from memaudit.language_attacks import BASELINES, ask, encode_for, open_pair
@@ -58,8 +59,8 @@ def main(job, scratch):
         tell(f"memaudit: {target} says the same of every text as its base: nothing was learnt, all odds are even")
     told = {"text": table["document"], "tokens": mask.sum(1), "cut": longer, "score": scores["score"]}
     told["probability"] = expit(scores["score"])
-    held_out = of_these(read_table(job.input.held_out), job.params.held_out)
-    rates = error_rates(scores["score"].to_numpy(), held_out)
+    known = read_table(job.input.held_out)
+    rates = error_rates(scores["score"].to_numpy(), known[of_these(known, job.params.held_out)])
     with replacing(job.output[0]) as temporary:
         pd.DataFrame(told).join(rates).join(scores[list(BASELINES)]).to_csv(temporary, index=False)
     print(f"{len(texts)} texts, of which {longer.sum()} were cut after {length} tokens", flush=True)

@@ -2,7 +2,7 @@
 
 python workflow_scripts/ltmia_fetch_corpus.py --output documents=scipy.parquet facts=scipy.json \
     --wildcards '{"dataset": "scipy"}' --params '{"seed": 1, "entry": {"source": "package", "package": "scipy",
-        "kind": "docstrings", "characters": 800000, "sha256": null}}'
+        "content": "text", "characters": 800000, "sha256": null}}'
 
 Documents come in random order, until they have so many characters. Only a corpus of the hub reaches the network.
 """

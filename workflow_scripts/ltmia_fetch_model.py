@@ -4,9 +4,7 @@ python workflow_scripts/ltmia_fetch_model.py --output fetched=fetched --wildcard
     --params '{"hub": {"repo": "distilbert/distilgpt2", "revision": "main"}}'
 """
 
-import shutil
-
-from memaudit.data.hub import TEXT_FILES, fetched
+from memaudit.data.hub import copy_model, fetched
 from memaudit.digest import sha256
 from memaudit.io import replacing_folder
 from memaudit.job import run
@@ -15,8 +13,7 @@ from memaudit.job import run
 def main(job):
     source = fetched(job.params.hub, f"language_models/{job.wildcards.model}")
     with replacing_folder(job.output.fetched) as folder:
-        for file in (file for pattern in TEXT_FILES for file in source.glob(pattern)):
-            shutil.copyfile(file, folder / file.name)
+        copy_model(source, folder)
     print(f"{job.params.hub['repo']}: {sha256(job.output.fetched)}")
 
 

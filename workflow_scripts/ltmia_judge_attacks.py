@@ -17,27 +17,27 @@ import numpy as np
 import pandas as pd
 
 from memaudit import tidy
-from memaudit.evaluation.transfer import COMBINATION, STUDY
-from memaudit.evaluation.transfer_study import ATTACK, Study, of_these, published_rows
+from memaudit.evaluation.transfer import COMBINATION, STUDY, of_these
+from memaudit.evaluation.transfer_study import ATTACK, Study, published_rows
 from memaudit.io import read_json, read_table, write_table
 from memaudit.job import run, several
 
-BASELINES = ["loss", "min_k", "min_k_plus_plus", "zlib", "ref_loss", "ez_published", "ez"]
 SHOWN = ["loss", "ref_loss", "ez", ATTACK]  # as curves
 POINTS = 31
 KEY = [*COMBINATION, "id"]
+TEXT = [*KEY, "member"]
 GIVEN = ("training", "held_out", "controls", "families", "contents", "ways", "fpr", "replicates", "seed")
 
 
 def main(job):
     wanted = job.params
     facts = {name: entry for path in several(job.input.facts) for name, entry in read_json(path).items()}
-    scores = gathered(job)
+    scores, baselines = gathered(job)
     learnt = of_these(scores, wanted.training)
     sizes = {name.split(" ")[0]: entry["parameters"] for name, entry in facts.items()}
     given = {name: getattr(wanted, name) for name in GIVEN}
     study = Study(scores[~learnt], **given, unfit=unfit(job.input.corpora), sizes=sizes)
-    rows = [*study.attacks([*BASELINES, ATTACK])]
+    rows = [*study.attacks([*baselines, ATTACK])]
     renamed = {ATTACK: wanted.classifiers[0]}
     study.held_out = study.held_out.assign(**{new: study.held_out[old] for old, new in renamed.items()})
     rows += study.classifiers(scores[learnt].rename(columns=renamed), wanted.classifiers)
@@ -53,13 +53,14 @@ def main(job):
 
 
 def gathered(job):
-    """Scores of all attacks, text by text; of combinations that were trained on, those of the test portion."""
-    whole = pd.concat(map(read_table, several(job.input.targets)), ignore_index=True)
+    """Scores of all attacks, text by text, and baselines' names; of combinations that were trained on, the test's."""
+    whole = pd.concat(map(read_table, several(job.input.targets)), ignore_index=True).drop(columns="tokens")
+    baselines = [name for name in whole if name not in TEXT]
     names = [ATTACK, *job.params.classifiers[1:]]
     for name, path in zip(names, several(job.input.classifiers), strict=True):
         own = read_table(path, [*KEY, "score"]).rename(columns={"score": name})
         whole = whole.merge(own, on=KEY, validate="one_to_one")
-    return whole.drop(columns="tokens")
+    return whole, baselines
 
 
 def unfit(path):

@@ -17,14 +17,12 @@ import pandas as pd
 from memaudit import seeds
 from memaudit.attacks.learned import odds_of_rows
 from memaudit.attacks.learned_training import Combination, settings_of, train
-from memaudit.combinations import open_combinations, portions
+from memaudit.combinations import TEXT, open_combinations, portions
 from memaudit.errors import AuditError
 from memaudit.evaluation.roc import auc
 from memaudit.io import write_table
 from memaudit.job import run, several
 from memaudit.models.load import set_up
-
-COLUMNS = ["model", "dataset", "tuning", "id", "member"]
 
 
 def main(job):
@@ -42,7 +40,7 @@ def main(job):
             tested = others | {name: tested_part(wanted, *asked[name]) for name in chosen}
             for table, rows in tested.values():
                 drawn = {"combinations": count, "draw": draw, "score": odds_of_rows(classifier, rows)}
-                found.append(table[COLUMNS].assign(**drawn))
+                found.append(table[TEXT].assign(**drawn))
     write_table(pd.concat(found, ignore_index=True) if found else pd.DataFrame(), job.output[0])
     return {"seed": wanted.seed, "device": device, "dtype": "float32"}
 

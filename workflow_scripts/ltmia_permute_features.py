@@ -14,12 +14,10 @@ import pandas as pd
 from memaudit import seeds
 from memaudit.attacks.learned import load, log_odds, permuted_odds
 from memaudit.attacks.token_features import groups, unpack
-from memaudit.combinations import channels_per_place, open_combinations
+from memaudit.combinations import TEXT, channels_per_place, open_combinations
 from memaudit.io import write_table
 from memaudit.job import run, several
 from memaudit.models.load import set_up
-
-COLUMNS = ["model", "dataset", "tuning", "id", "member"]
 
 
 def main(job):
@@ -32,11 +30,11 @@ def main(job):
     for name in map(tuple, wanted.combinations):
         table, rows = (part[: wanted.texts] for part in asked[name])
         features = unpack(rows)
-        found += [table[COLUMNS].assign(permuted="none", repeat=0, score=log_odds(classifier, features))]
+        found += [table[TEXT].assign(permuted="none", repeat=0, score=log_odds(classifier, features))]
         for repeat in range(wanted.repeats):
             rng = seeds.generator(wanted.seed, "ltmia", *name, "importance", repeat)
             dealt = permuted_odds(classifier, features, of_group, rng)
-            found += [table[COLUMNS].assign(permuted=group, repeat=repeat, score=odds) for group, odds in dealt.items()]
+            found += [table[TEXT].assign(permuted=group, repeat=repeat, score=odds) for group, odds in dealt.items()]
     write_table(pd.concat(found, ignore_index=True), job.output[0])
     return {"seed": wanted.seed, "device": device, "dtype": "float32"}
 

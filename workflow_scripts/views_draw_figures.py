@@ -7,7 +7,7 @@ python workflow_scripts/views_draw_figures.py --input lira_roc=roc.parquet \
 
 from pathlib import Path
 
-from memaudit import tidy
+from memaudit import tables, tidy
 from memaudit.job import run, several
 from memaudit.plotting import attacks, iclmem, lira, ltmia, predict, style, tabpate
 
@@ -17,9 +17,7 @@ STUDIES = {"lira": lira, "attacks": attacks, "tabpate": tabpate, "iclmem": iclme
 def main(job):
     for figure, where in job.params.where.items():
         study, _, name = figure.partition("_")
-        results = tidy.shown(*several(job.input.get(figure)))
-        for key, wanted in where.items():
-            results = results[results[key].isin(wanted)]
+        results = tables.chosen(tidy.shown(*several(job.input.get(figure))), where)
         style.save(getattr(STUDIES[study], name)(results), Path(job.output.get(figure)[0]).with_suffix(""))
 
 

@@ -13,9 +13,10 @@ from scipy.special import expit
 
 from memaudit import seeds, tidy
 from memaudit.attacks.learned import load, odds_of_rows
-from memaudit.combinations import error_rates, of_these, open_combinations, portions
+from memaudit.combinations import error_rates, open_combinations, portions
 from memaudit.errors import AuditError
 from memaudit.evaluation.roc import auc
+from memaudit.evaluation.transfer import of_these
 from memaudit.io import read_json, read_table
 from memaudit.job import Paths
 from memaudit.language_attacks import BASELINES, ask, encode_for, open_pair
@@ -219,13 +220,13 @@ def test_the_classifier_is_tested_on_texts_that_it_has_not_seen(made, asked):
     tested = read_table(made / "transformer.parquet")
     classifier = load(made / "transformer.safetensors", made / "transformer.json")
     for name in LEARNT:
-        own, (table, rows) = of_these(tested, [name]), asked[tuple(name)]
+        own, (table, rows) = tested[of_these(tested, [name])], asked[tuple(name)]
         places = portions(table["id"], 0.2, 0.2)
         assert own["id"].tolist() == table["id"][places["test"]].tolist()
         np.testing.assert_allclose(own["score"], odds_of_rows(classifier, rows[places["test"]]))
         for portion in ("training", "validation"):
             assert classifier.facts[portion][" ".join(name)] == len(table["id"][places[portion]])
-    assert len(of_these(tested, HELD_OUT)) == 80
+    assert of_these(tested, HELD_OUT).sum() == 80
 
 
 def test_diversity_holds_the_number_of_texts(made):
@@ -253,7 +254,8 @@ def test_an_untrained_target_gives_one_half_exactly_and_shuffled_membership_near
 
 def test_what_is_judged_are_the_scores_of_all_attacks_on_the_same_texts(made, asked, results):
     table, _ = asked["gpt2", "signs", "full"]
-    learned = of_these(read_table(made / "transformer.parquet"), HELD_OUT)["score"].to_numpy()
+    known = read_table(made / "transformer.parquet")
+    learned = known["score"][of_these(known, HELD_OUT)].to_numpy()
     member = table["member"].to_numpy()
     rows = results[(results["role"] == "held out") & results["model"].notna() & (results["metric"] == "auc")]
     found = rows.set_index("attack")["estimate"]
@@ -283,8 +285,8 @@ def test_verdicts_on_a_pair_that_was_made_elsewhere(made, pair, tmp_path):
     assert table["cut"].iloc[60]
     assert table["tokens"].iloc[60] == LENGTH
     assert auc(table["ref_loss"].to_numpy()[:60], member) > 0.9
-    held_out = of_these(read_table(made / "transformer.parquet"), HELD_OUT)
-    wanted = error_rates(table["score"].to_numpy(), held_out)
+    known = read_table(made / "transformer.parquet")
+    wanted = error_rates(table["score"].to_numpy(), known[of_these(known, HELD_OUT)])
     for name in wanted:
         np.testing.assert_allclose(table[name], wanted[name])
     np.testing.assert_allclose(table["probability"], expit(table["score"]))
@@ -300,7 +302,7 @@ def test_where_target_is_base_every_text_has_even_odds(made, pair, tmp_path, cap
 def test_error_rates_are_shares_of_held_out_texts_and_never_zero():
     held_out = pd.DataFrame(
         {
-            "combination": ["a"] * 5 + ["b"] * 3,
+            **{"model": ["a"] * 5 + ["b"] * 3, "dataset": "texts", "tuning": "full"},
             "member": [True, True, False, False, False, True, False, False],
             "score": [3.0, 1.0, 2.0, 0.0, -1.0, 5.0, 4.0, 0.0],
         }

@@ -8,9 +8,12 @@ from numpy.typing import NDArray
 
 from memaudit.attacks.token_features import Rows, open_rows
 from memaudit.errors import AuditError
+from memaudit.evaluation.transfer import COMBINATION
 from memaudit.io import read_table
 
 Array = NDArray[np.float64]
+# A text of a target, and whether that has learnt it.
+TEXT = [*COMBINATION, "id", "member"]
 Combinations = dict[tuple[str, str, str], tuple[pd.DataFrame, Rows]]
 
 
@@ -19,16 +22,10 @@ def open_combinations(rows: Sequence[str], scores: Sequence[str]) -> Combination
     found = {}
     for features, path in zip(rows, scores, strict=True):
         table, every = read_table(path), open_rows(features)
-        for name, own in table.groupby(["model", "dataset", "tuning"], sort=False):
+        for name, own in table.groupby(COMBINATION, sort=False):
             place = slice(own.index[0], own.index[-1] + 1)
             found[name] = own.reset_index(drop=True), every[place]
     return found
-
-
-def of_these(scores: pd.DataFrame, names: Sequence[Sequence[str]]) -> pd.DataFrame:
-    """Rows of the combinations [model, dataset, tuning] that are named, with their name as `combination`."""
-    named = scores[["model", "dataset", "tuning"]].agg(" ".join, axis=1)
-    return scores.assign(combination=named)[named.isin([" ".join(name) for name in names])]
 
 
 def channels_per_place(channels: int) -> int:
@@ -52,16 +49,18 @@ def portions(ids: Sequence[str], validation: float, test: float) -> dict[str, sl
 def error_rates(scores: Array, held_out: pd.DataFrame) -> pd.DataFrame:
     """What calling texts with at least these scores members would have cost on models of known membership.
 
-    held_out: columns combination, member, score, of models and texts that trained no part of the classifier. Columns:
-    false_positive_rate, the mean over combinations of (1 + non-members with such a score) / (1 + non-members), never 0;
-    worst_false_positive_rate, the highest of a combination; true_positive_rate, the mean of members' shares. Raises
-    AuditError where a combination lacks members or non-members.
+    held_out: columns model, dataset, tuning, member, score, of models and texts that trained no part of the classifier.
+    Columns: false_positive_rate, the mean over combinations of (1 + non-members with such a score) / (1 + non-members),
+    never 0; worst_false_positive_rate, the highest of a combination; true_positive_rate, the mean of members' shares.
+    Raises AuditError where a combination lacks members or non-members.
     """
     false, true = [], []
-    for name, own in held_out.groupby("combination", sort=True):
+    for name, own in held_out.groupby(COMBINATION):
         member, known = own["member"].to_numpy(dtype=bool), own["score"].to_numpy()
         if member.all() or not member.any():
-            raise AuditError(f"held-out combination {name} has members or non-members alone; measure errors on both")
+            raise AuditError(
+                f"held-out combination {' '.join(name)} has members or non-members alone; measure errors on both"
+            )
         false.append((1 + _at_least(known[~member], scores)) / (1 + np.count_nonzero(~member)))
         true.append(_at_least(known[member], scores) / np.count_nonzero(member))
     if not false:

@@ -9,8 +9,8 @@ import yaml
 
 from memaudit.config.names import hint
 from memaudit.errors import AuditError
+from memaudit.sidecar import PROJECT
 
-PROJECT = Path(__file__).resolve().parents[3]
 SHIPPED = "tabicl-small"
 IMPORT = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 FAMILIES = ("tabicl", "tabpfn")

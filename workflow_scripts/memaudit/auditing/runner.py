@@ -18,8 +18,8 @@ from memaudit.auditing import extras, models, stages
 from memaudit.auditing.intake import Request, take_in
 from memaudit.errors import AuditError
 from memaudit.io import read_json, replacing
+from memaudit.sidecar import PROJECT
 
-PROJECT = Path(__file__).resolve().parents[3]
 MARK = ".memaudit"
 LOG = "snakemake.log"
 HANDED = {"index.html": "report.html", "summary.json": "summary.json", "risk.parquet": "risk.parquet"}

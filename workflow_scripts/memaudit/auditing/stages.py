@@ -6,15 +6,13 @@ Records double from the first stage's number as long as ENOUGH sets can still be
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import yaml
 
 from memaudit.auditing import extras
 from memaudit.auditing import models as models_of
-
-PROJECT = Path(__file__).resolve().parents[3]
+from memaudit.sidecar import PROJECT
 
 BLOCK = 8
 QUICK_SETS, QUICK_RECORDS = 32, 1000

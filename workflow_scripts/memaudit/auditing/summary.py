@@ -4,12 +4,13 @@ python -m memaudit.auditing.summary    write the schema
 """
 
 import json
-from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-SCHEMA = Path(__file__).resolve().parents[3] / "docs" / "audit.schema.json"
+from memaudit.sidecar import PROJECT
+
+SCHEMA = PROJECT / "docs" / "audit.schema.json"
 
 
 class Part(BaseModel):

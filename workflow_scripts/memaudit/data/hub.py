@@ -1,6 +1,7 @@
 """Files of a model hub. Only the rules that fetch reach it, with the token in HF_TOKEN or with none."""
 
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -40,6 +41,13 @@ def fetched(hub: Mapping[str, str | None], where: str, terms: str | None = None)
         reason = str(error).splitlines()[0]
         what = "/".join(filter(None, (hub["repo"], file)))
         raise AuditError(f"{where}: {what} cannot be fetched ({reason}); {mend}") from error
+
+
+def copy_model(source: Path, folder: Path) -> None:
+    """Copy a model's file, or what of a folder is read (TEXT_FILES), into a folder."""
+    files = (file for pattern in TEXT_FILES for file in source.glob(pattern)) if source.is_dir() else [source]
+    for file in files:
+        shutil.copyfile(file, folder / file.name)
 
 
 def _status(error: Exception) -> int | None:

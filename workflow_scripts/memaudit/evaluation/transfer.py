@@ -26,6 +26,12 @@ COMBINATION = ["model", "dataset", "tuning"]
 FEWEST = 5  # pairs of the Wilcoxon test
 
 
+def of_these(table: pd.DataFrame, names: Sequence[Sequence[str]]) -> np.ndarray:
+    """(row,) whether its combination is one of these."""
+    wanted = {tuple(name) for name in names}
+    return np.array([name in wanted for name in table[COMBINATION].itertuples(index=False, name=None)], dtype=bool)
+
+
 @dataclass(frozen=True)
 class Judged:
     """Metrics of attacks on combinations.

@@ -9,7 +9,7 @@ import pandas as pd
 from memaudit import seeds, tidy
 from memaudit.errors import AuditError
 from memaudit.evaluation import transfer
-from memaudit.evaluation.transfer import COMBINATION, STUDY, Draws, Judged
+from memaudit.evaluation.transfer import COMBINATION, STUDY, Draws, Judged, of_these
 
 Rows = Iterator[dict[str, Any]]
 
@@ -238,12 +238,6 @@ class Study:
 
     def _rng(self, *name: str | int) -> np.random.Generator:
         return seeds.generator(self.seed, STUDY, "intervals", *name)
-
-
-def of_these(table: pd.DataFrame, names: Sequence[Sequence[str]]) -> np.ndarray:
-    """(row,) whether its combination is one of these."""
-    wanted = {tuple(name) for name in names}
-    return np.array([name in wanted for name in table[COMBINATION].itertuples(index=False, name=None)], dtype=bool)
 
 
 def published_rows(metric: str, printed: float | Mapping[str, float], **keys: Any) -> Rows:
