@@ -103,9 +103,7 @@ rule audit_write_page:
         names=audit_if(None, lambda wildcards: [f"<results>/data/{wildcards.dataset}/groups.json"]),
         mitigations=audit_if(None, audit_mitigations),
         private=audit_if(None, audit_private),
-        public=audit_if(
-            None, lambda wildcards: config["datasets"][wildcards.dataset]["public"] if AUDIT["epsilons"] else []
-        ),
+        public=audit_if(None, audit_public),
         tuned=audit_if(None, audit_tuned),
         dedup="<results>/data/{dataset}/dedup.parquet",
         checks=f"<results>/data/{{dataset}}/splits/{ATTACKS['split']}.checks.parquet",

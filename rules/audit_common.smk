@@ -24,6 +24,11 @@ def audit_private(wildcards):
     return [f"{folder}/utility.parquet", f"{folder}/attack.parquet"] if AUDIT["epsilons"] else []
 
 
+def audit_public(wildcards):
+    """What private contexts may know of the table."""
+    return config["datasets"][wildcards.dataset]["public"] if AUDIT["epsilons"] else []
+
+
 def audit_tuned(wildcards):
     """What the probes of fine-tuned models have found, where they are asked for."""
     found = [f"<results>/scores/iclmem/{wildcards.dataset}/results.parquet", "<results>/scores/iclmem/outcomes.parquet"]

@@ -101,6 +101,10 @@ def test_each_rule_speaks_when_its_condition_holds():
     assert rules(leak=False, excess=0.0) == {"no adversary is detected"}
     assert "a private context costs little" in rules(cost=-0.01)
     assert "private contexts were tried, and cost more" in rules(cost=-0.3)
+    (told,) = (one.text for one in a_summary(cost=-0.01).advice if "private context" in one.rule)
+    assert "(TabPATE, moments of each class; epsilon 1)" in told
+    unattacked = a_summary(cost=-0.01).private[0].model_copy(update={"auc": None})
+    assert not recommend.cheap_privacy(a_summary().model_copy(update={"private": [unattacked]}))
     assert "the fine-tuned model remembers" in rules(memory=(0.7, 0.6, 0.8))
     assert "fine-tuned, and no memory found" in rules(memory=(0.55, 0.45, 0.65))
     assert rules(placebo=True, excess=0.0) == {"the placebo is detected"}

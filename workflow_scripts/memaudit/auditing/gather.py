@@ -7,10 +7,20 @@ from typing import Any
 import pandas as pd
 
 from memaudit import tidy
-from memaudit.auditing.summary import Adversary, Exposed, Group, Mitigation, PrivateContext, Tuned, Utility, Value
+from memaudit.auditing.summary import (
+    METHODS,
+    Adversary,
+    Exposed,
+    Group,
+    Mitigation,
+    PrivateContext,
+    Tuned,
+    Utility,
+    Value,
+)
 
 PLACEBO = "placebo"
-CONTEXTS = ["class_moments", "dp_tabicl", "non_private", "majority"]
+CONTEXTS = list(METHODS)
 ATTACK = ["model", "threat", "attack", "poison", "records"]
 
 

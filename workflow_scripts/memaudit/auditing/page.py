@@ -7,7 +7,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from memaudit.auditing.summary import Adversary, Summary, Value
+from memaudit.auditing.summary import METHODS, Adversary, Summary, Value
 from memaudit.report.page import TEMPLATES
 
 OWN = Path(__file__).parent / "templates"
@@ -18,12 +18,6 @@ WORDS = {
     "perturbation": "reads labels, asks about noisy copies",
     "lira poisoned": "reads probabilities, adds mislabelled copies to the context",
     "brainwash": "reads labels, adds mislabelled copies to the context",
-}
-METHODS = {
-    "class_moments": "TabPATE, moments of each class",
-    "dp_tabicl": "DP-TabICL, noisy prototypes",
-    "non_private": "the records themselves",
-    "majority": "always the most frequent class",
 }
 MEASURES = {
     "spearman": "rank correlation of the exposures",

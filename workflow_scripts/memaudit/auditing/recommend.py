@@ -3,19 +3,20 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from memaudit.auditing.summary import Advice, Mitigation, PrivateContext, Summary, Tuned
+from memaudit.auditing.summary import METHODS, Advice, Mitigation, PrivateContext, Summary, Tuned
 
 STABLE = 0.5  # rank correlation of two halves, above which the list of the exposed can be acted upon
 CHEAP = -0.02  # balanced accuracy that a mitigation may cost
 
 
 def cheap_privacy(summary: Summary) -> list[PrivateContext]:
-    """Private contexts that are not detected and cost at most 2 points of balanced accuracy, the strictest first."""
-    found = [one for one in summary.private if one.epsilon is not None and one.balanced_accuracy_difference]
-    found = [one for one in found if not (one.auc and one.auc.detected)]
-    return sorted(
-        (one for one in found if one.balanced_accuracy_difference.estimate >= CHEAP), key=lambda one: one.epsilon
-    )
+    """Private contexts that were attacked in vain and cost at most 2 points of balanced accuracy, the strictest first.
+
+    What is attacked is what `snakemake release` makes.
+    """
+    found = [one for one in summary.private if one.epsilon is not None and one.auc and not one.auc.detected]
+    cheap = [one for one in found if (cost := one.balanced_accuracy_difference) and cost.estimate >= CHEAP]
+    return sorted(cheap, key=lambda one: one.epsilon)
 
 
 def remembered(summary: Summary) -> list[Tuned]:
@@ -147,7 +148,7 @@ RULES = [
         "a private context costs little",
         lambda summary: bool(cheap_privacy(summary)),
         lambda summary: (
-            f"A context with differential privacy ({cheap_privacy(summary)[0].method}, epsilon "
+            f"A context with differential privacy ({METHODS[cheap_privacy(summary)[0].method]}; epsilon "
             f"{cheap_privacy(summary)[0].epsilon:g}) costs at most 2 points of balanced accuracy here: "
             "`snakemake release` makes one (docs/release.md)."
         ),

@@ -88,6 +88,15 @@ class Mitigation(Part):
     balanced_accuracy_difference: Value | None
 
 
+# Private contexts by their arm, for readers; the last two are there to compare with.
+METHODS = {
+    "class_moments": "TabPATE, moments of each class",
+    "dp_tabicl": "DP-TabICL, noisy prototypes",
+    "non_private": "the records themselves",
+    "majority": "always the most frequent class",
+}
+
+
 class PrivateContext(Part):
     """A context released with differential privacy: what it is worth, and what the attack finds of its records."""
 
