@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from memaudit.data import docstrings
+from memaudit.data import packages as packages_module
 from memaudit.errors import AuditError
 
 SHARED = "both packages say exactly this much and then nothing more at all"
@@ -42,7 +43,7 @@ class File:
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
     packages = {name: Package(tmp_path, name, theme) for name, theme in (("one", "sums"), ("two", "plots"))}
-    monkeypatch.setattr(docstrings, "distribution", lambda name: packages[name])
+    monkeypatch.setattr(packages_module, "distribution", lambda name: packages[name])
 
 
 def read(each, words=4, vocabulary=100, seed=0):
@@ -71,5 +72,5 @@ def test_too_few_get_one_clear_line(installed):
 
 
 def test_a_package_that_is_not_there_is_named():
-    with pytest.raises(AuditError, match="docstrings: no-such-package is not installed"):
+    with pytest.raises(AuditError, match="package no-such-package is not installed"):
         docstrings.read_docstrings(["no-such-package", "numpy"], 4, 10, 2, np.random.default_rng(0))

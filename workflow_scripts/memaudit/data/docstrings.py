@@ -1,25 +1,20 @@
-"""Which package does this docstring belong to? Beginnings of docstrings of installed packages, read from their files.
-
-Nothing of a package is imported. What is read depends on its version, which the lock pins.
-"""
+"""Which package does this docstring belong to? Beginnings of docstrings of installed packages."""
 
 import ast
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, distribution
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memaudit.data.packages import parsed_files
 from memaudit.errors import AuditError
 
 DOCUMENTED = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 ALIASES = {"np", "pd", "sklearn"}
-TESTS = {"test", "tests", "testing", "_test"}
 
 
 @dataclass(frozen=True)
@@ -67,15 +62,7 @@ def _words(text: str) -> list[str]:
 
 def _told(package: str, hidden: set[str], least: int, rng: np.random.Generator) -> Iterator[list[str]]:
     """Words of one docstring after the other, of those that have so many."""
-    try:
-        listed = distribution(package).files or []
-    except PackageNotFoundError as error:
-        raise AuditError(f"docstrings: {package} is not installed here; take a package of the lock") from error
-    files = sorted(file for file in listed if file.suffix == ".py" and not TESTS & set(file.parts))
-    for place in rng.permutation(len(files)):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SyntaxWarning)
-            tree = ast.parse(files[place].locate().read_bytes())
+    for _, tree in parsed_files(package, rng):
         for node in ast.walk(tree):
             if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node)):
                 told = [word for word in _words(text) if word not in hidden]

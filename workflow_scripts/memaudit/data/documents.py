@@ -1,24 +1,19 @@
-"""Documents of a corpus: of an installed package, a local file, or a data set on the Hugging Face hub.
-
-A package's documentation or code is read from its files; nothing of it is imported.
-"""
+"""Documents of a corpus: of an installed package, a local file, or a data set on the Hugging Face hub."""
 
 import ast
 import hashlib
 import os
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, distribution
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from memaudit.data.packages import installed, parsed_files
 from memaudit.errors import AuditError
 
 SHORTEST = 50  # characters of a document, as in the authors' code
-TESTS = {"test", "tests", "testing", "_test"}
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 CONVERTED = "refs/convert/parquet"  # the hub's own copy of every data set, as Parquet
 
@@ -94,25 +89,10 @@ def _joined(table: pd.DataFrame) -> list[str]:
 
 
 def _package(name: str, content: str, rng: np.random.Generator) -> tuple[str, Iterator[tuple[str, str]]]:
-    """Documents of an installed package, one of each of its files but for tests, from the files alone."""
-    try:
-        package = distribution(name)
-    except PackageNotFoundError as error:
-        raise AuditError(f"corpus of {name}: that package is not installed here; choose one of the lock") from error
-    files = sorted(file for file in package.files or [] if file.suffix == ".py" and not TESTS & set(file.parts))
+    """Documents of an installed package, one of each of its files."""
     read = {"text": _docstrings, "code": _code}[content]
-    found = ((str(files[i]), _parsed(files[i].locate(), read)) for i in rng.permutation(len(files)))
-    return f"{content} of {name} {package.version}", found
-
-
-def _parsed(path: Path, read: Callable[[ast.Module], str]) -> str:
-    """What `read` finds in a file; nothing in one that is not of this Python's grammar, as templates are."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)
-        try:
-            return read(ast.parse(path.read_bytes()))
-        except SyntaxError:
-            return ""
+    found = ((file, read(tree)) for file, tree in parsed_files(name, rng))
+    return f"{content} of {name} {installed(name).version}", found
 
 
 def _docstrings(tree: ast.Module) -> str:

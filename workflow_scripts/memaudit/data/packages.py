@@ -1,0 +1,40 @@
+"""Source files of installed packages, parsed; nothing of a package is imported.
+
+What is read depends on a package's version, which the lock pins.
+"""
+
+import ast
+import warnings
+from collections.abc import Iterator
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+
+import numpy as np
+
+from memaudit.errors import AuditError
+
+TESTS = {"test", "tests", "testing", "_test"}
+
+
+def installed(package: str) -> Distribution:
+    """The package. Raises AuditError if it is not installed."""
+    try:
+        return distribution(package)
+    except PackageNotFoundError as error:
+        raise AuditError(f"package {package} is not installed here; choose one of the lock") from error
+
+
+def parsed_files(package: str, rng: np.random.Generator) -> Iterator[tuple[str, ast.Module]]:
+    """Path and syntax tree of each of a package's files but for tests, in random order.
+
+    Files that are not of this Python's grammar, as templates are, are passed over.
+    """
+    listed = installed(package).files or []
+    files = sorted(file for file in listed if file.suffix == ".py" and not TESTS & set(file.parts))
+    for place in rng.permutation(len(files)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)
+            try:
+                tree = ast.parse(files[place].locate().read_bytes())
+            except SyntaxError:
+                continue
+        yield str(files[place]), tree
