@@ -216,6 +216,29 @@ def test_blocks_do_not_change_the_values(monkeypatch, sizes):
         np.testing.assert_allclose(other.error, one.error, rtol=1e-9)
 
 
+def test_states_of_float32_have_the_values_of_their_float64_ones_to_its_digits():
+    """As they are, far from zero as massive activations are, and with a record that is far from its class."""
+    rng = np.random.default_rng(4)
+    labels = np.arange(120) % 3
+    states = rng.standard_normal((120, 16)) + labels[:, None] * 0.3
+    offset, thetas = np.r_[300.0, np.zeros(15)], psmi.draw(rng, 500, 16)
+    for given in (states, states + offset, np.r_[states[:-1], 40 * states[-1:]]):
+        single = given.astype(np.float32)
+        exact, found = (psmi.fit(one, labels, thetas).transform(one, labels) for one in (single.astype(float), single))
+        np.testing.assert_allclose(found.psmi, exact.psmi, atol=1e-3 * exact.error.min())
+        np.testing.assert_allclose(found.error, exact.error, rtol=1e-3)
+        assert found.psmi.dtype == np.float64
+
+
+def test_a_far_point_of_float32_is_finite_and_one_that_would_overflow_is_named():
+    far = STATES.astype(np.float32)
+    far[3] *= 1e12
+    assert np.isfinite(psmi.estimate(far, LABELS, np.random.default_rng(0), directions=50).psmi).all()
+    far[3] *= 1e12
+    with pytest.raises(AuditError, match=r"record 3 holds .* beyond 1e\+15"):
+        psmi.estimate(far, LABELS, np.random.default_rng(0), directions=50)
+
+
 def test_a_memory_map_and_a_list_of_chunks_are_states_too(tmp_path):
     states, labels, thetas = planted()
     states = states.astype(np.float32)

@@ -7,8 +7,10 @@ of the record's class, about 0 for a record whose representation says nothing of
 another one.
 
 Hidden states are an array (record, feature), a memory map too, or a list of such arrays that follow each other (any
-object that gives them anew each time it is read). They are read once per block of directions, in float64; beside them
-stand the projections on one block, whatever the number of directions.
+object that gives them anew each time it is read). They are read once per block of directions; beside them stand the
+projections on one block, whatever the number of directions. States of float32, as networks give them, are projected in
+float32: the rounding is that of the states themselves, 6e-8 of their size, and a thousandth of a PSMI's standard error.
+All others are taken in float64.
 """
 
 from collections.abc import Iterable, Iterator
@@ -30,7 +32,7 @@ STEP = 250  # directions after which the accuracy is looked at
 SHARE = 0.95  # of the records must be as accurate as asked
 # Least deviation of a projected class, of the projections' root mean square: float32 states resolve 6e-8.
 FLOOR, LEAST = 1e-9, 1e-30
-LARGEST = 1e40  # larger states would overflow in squares of squares; float32 ends at 3e38
+LARGEST = {"float64": 1e40, "float32": 1e15}  # larger states would overflow in squares of squares
 PROJECTIONS = 2**25  # numbers in a block of projections: 256 MiB
 CHUNK, TILE = 2**22, 2**17  # numbers of states read at once, and of log densities in the processor's cache
 
@@ -141,8 +143,11 @@ def estimate(
     return found
 
 
-def chunks(states: States) -> Iterator[Array]:
-    """Hidden states in their order, float64, a bounded number at a time. Raises AuditError if one is not finite."""
+def chunks(states: States, *, exact: bool = True) -> Iterator[NDArray[np.floating]]:
+    """Hidden states in their order, a bounded number at a time: in float64, or, if not exact, float32 ones as they are.
+
+    Raises AuditError if one is not finite.
+    """
     parts = states
     if isinstance(states, np.ndarray):
         whole = np.atleast_1d(states)
@@ -154,11 +159,12 @@ def chunks(states: States) -> Iterator[Array]:
     for part in map(np.asarray, parts):
         if part.ndim != 2 or part.dtype.kind not in "fiu":
             raise AuditError(f"hidden states: {part.dtype} of shape {part.shape}; give numbers, (record, feature)")
-        chunk = part.astype(np.float64, copy=False)
-        if chunk.size and not max(chunk.max(), -chunk.min()) <= LARGEST:
-            bad = start + int(np.argmax(~(np.abs(chunk) <= LARGEST).all(1)))
+        chunk = part.astype(np.float64 if exact or part.dtype.itemsize > 4 else np.float32, copy=False)
+        largest = LARGEST[chunk.dtype.name]
+        if chunk.size and not max(chunk.max(), -chunk.min()) <= largest:
+            bad = start + int(np.argmax(~(np.abs(chunk) <= largest).all(1)))
             raise AuditError(
-                f"hidden states: record {bad} holds NaN, infinity or a number beyond {LARGEST:g}; leave it out, or look"
+                f"hidden states: record {bad} holds NaN, infinity or a number beyond {largest:g}; leave it out, or look"
                 " for the layer that overflows"
             )
         start += len(chunk)
@@ -203,26 +209,32 @@ def _blocks(records: int, directions: int, features: int, most: int | None = Non
     return (slice(start, min(start + size, directions)) for start in range(0, directions, size))
 
 
-def _project(states: States, thetas: Array, records: int) -> Array:
-    """Projections (record, direction). Raises AuditError unless there are as many states as records, all as wide."""
-    projections, start = np.empty((records, len(thetas))), 0
-    for chunk in chunks(states):
+def _project(states: States, thetas: Array, records: int) -> NDArray[np.floating]:
+    """Projections (record, direction), of the first states' type.
+
+    Raises AuditError unless there are as many states as records, all as wide.
+    """
+    projections, start = np.empty((records, 0)), 0
+    for chunk in chunks(states, exact=False):
+        if not start:
+            projections = np.empty((records, len(thetas)), chunk.dtype)
+            directions = thetas.T.astype(chunk.dtype)
         if chunk.shape[1] != thetas.shape[1]:
             raise AuditError(f"hidden states: {chunk.shape[1]} features after {thetas.shape[1]}; give as many of each")
         # More than there is room for are counted alone.
         room = projections[start : start + len(chunk)]
-        np.matmul(chunk[: len(room)], thetas.T, out=room)
+        np.matmul(chunk[: len(room)], directions, out=room, casting="same_kind")
         start += len(chunk)
     if start != records:
         raise AuditError(f"hidden states: {start} records, but {records} labels; give one label for each")
     return projections
 
 
-def _moments(projections: Array, codes: Codes, ddof: int) -> tuple[Array, Array]:
+def _moments(projections: NDArray[np.floating], codes: Codes, ddof: int) -> tuple[Array, Array]:
     """Mean and deviation of every class on every direction, each (class, direction)."""
     means, sigmas = np.empty((2, codes.max() + 1, projections.shape[1]))
     for code in range(len(means)):
-        own = projections[codes == code]
+        own = projections[codes == code].astype(np.float64)
         means[code] = own.mean(0)
         own -= means[code]
         sigmas[code] = np.sqrt(np.einsum("ij,ij->j", own, own) / (len(own) - ddof))
@@ -230,13 +242,14 @@ def _moments(projections: Array, codes: Codes, ddof: int) -> tuple[Array, Array]
     return means, np.maximum(sigmas, np.maximum(FLOOR * scale, LEAST))
 
 
-def _score(projections: Array, codes: Codes, means: Array, sigmas: Array, log_priors: Array) -> Scores:
+def _score(projections: NDArray[np.floating], codes: Codes, means: Array, sigmas: Array, log_priors: Array) -> Scores:
     """PSMI on one block of directions: minus the log of the label's prior, and of all densities over the own one.
 
     In tiles (other class, record, direction) that stay in the processor's cache, each of records of one class.
     """
     psmi, squares = np.empty((2, len(codes)))
     level, scale = log_priors[:, None] - np.log(sigmas), np.sqrt(0.5) / sigmas
+    level, scale, means = (part.astype(projections.dtype) for part in (level, scale, means))
     rows = max(1, TILE // sigmas.size)
     for code, log_prior in enumerate(log_priors):
         of_class, others = np.flatnonzero(codes == code), np.flatnonzero(np.arange(len(means)) != code)
@@ -250,9 +263,9 @@ def _score(projections: Array, codes: Codes, means: Array, sigmas: Array, log_pr
             tile *= scale[code]
             np.subtract(np.square(tile, out=tile), joint, out=joint)  # log of a density over the own one, less `gap`
             values = _log_sum(joint, gap)
-            mean = values.mean(1)
+            mean = values.mean(1, dtype=np.float64)
             values -= mean[:, None]
-            psmi[part], squares[part] = -mean - log_prior, np.einsum("ij,ij->i", values, values)
+            psmi[part], squares[part] = -mean - log_prior, np.einsum("ij,ij->i", values, values, dtype=np.float64)
     return Scores(psmi, squares, projections.shape[1])
 
 
