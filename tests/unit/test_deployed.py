@@ -113,7 +113,8 @@ def test_large_targets_keep_bins_of_a_width(tmp_path, family, version):
     near, far = (model.distribution(context_x, context_y + shift, query_x) for shift in (0, 2**20))
     assert far.borders.diff(dim=-1).min() > 0
     assert far.entropy().isfinite().all()
-    torch.testing.assert_close(far.mean() - 2**20, near.mean(), atol=0.3 if family == "tabicl" else 1e-4, rtol=0)
+    # Means of some 50: bars are summed in float32, of which 1e-5 are 80 steps; borders that fall together cost 0.1.
+    torch.testing.assert_close(far.mean() - 2**20, near.mean(), atol=0.3 if family == "tabicl" else 5e-4, rtol=0)
 
 
 @pytest.mark.parametrize(("family", "version"), FAMILIES)

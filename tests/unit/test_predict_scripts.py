@@ -259,6 +259,7 @@ def test_bad_files_get_one_clear_line(own, tmp_path):
 
 def test_the_benchmarks_arrays_find_the_same_psmi():
     states, labels = bench_psmi.drawn(60, 5, 3)
+    states = states.astype(np.float64)
     thetas = psmi.draw(generator(1), 20, 5)
     expected = psmi.fit(states, labels, thetas).transform(states, labels).psmi
     np.testing.assert_allclose(bench_psmi.of_arrays(states, labels, thetas), expected, atol=1e-12)
@@ -274,7 +275,7 @@ def test_the_benchmark_runs_by_hand(tmp_path, project):
     )
     assert done.returncode == 0, done.stderr
     found = read_json(tmp_path / "psmi.json")
-    assert found["largest_difference"] < 1e-12
+    assert 0 < found["largest_difference"] < 1e-6  # ours projects float32 states in float32
     assert found["ratio"] == {
         "arrays_over_ours_psmi": pytest.approx(found["arrays"]["cpu_seconds"] / found["ours"]["cpu_seconds"])
     }
