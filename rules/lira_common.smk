@@ -43,7 +43,7 @@ def lira_scores(*kinds):
 def lira_fpc_figure(*sizes):
     return {
         "files": lira_scores("simulation_records"),
-        "where": {"draw": ["fixed_size"], "size": sizes},
+        "where": {"draw": ["fixed_size"], "size": list(sizes)},
     }
 
 
