@@ -4,6 +4,8 @@ PREDICT = config["predict"]
 PREDICT_SETTINGS = {name: PREDICT["settings"][name] for name in PREDICT["cases"]}
 # A language model of 7 billion weights in fp32, once as it was and once as it is trained.
 PREDICT_MEMORY = 64000 if any(setting["network"].get("model") for setting in PREDICT_SETTINGS.values()) else 4000
+# Projections that PSMI holds at once (memaudit/attacks/psmi.py).
+PREDICT_BLOCK = 2**25
 
 
 wildcard_constraints:
@@ -177,10 +179,10 @@ def predict_prepare_size(case):
 
 
 def predict_score_size(case):
-    """Projections: directions times records, of every target and checkpoint."""
-    setting = PREDICT_SETTINGS[case]
+    """Projections: directions times records, of every target and checkpoint; one block of those of one is held."""
+    setting, directions = PREDICT_SETTINGS[case], PREDICT["scoring"]["directions"]
     scored = predict_rows(setting) * setting["targets"] * predict_looks(setting)
-    return size(scored * PREDICT["scoring"]["directions"], scored)
+    return size(scored * directions, scored, min(predict_rows(setting) * directions, PREDICT_BLOCK))
 
 
 def predict_judge_size(case):
@@ -191,8 +193,9 @@ def predict_judge_size(case):
 
 def predict_theorem_size():
     theorem = PREDICT["theorem"]
-    cells = theorem["repeats"] * theorem["records"] * theorem["directions"]
-    return size(cells * len(theorem["rates"]) * len(theorem["separations"]))
+    cells = theorem["records"] * theorem["directions"]
+    drawn = theorem["repeats"] * len(theorem["rates"]) * len(theorem["separations"])
+    return size(cells * drawn, held=min(cells, PREDICT_BLOCK))
 
 
 def predict_shards():
