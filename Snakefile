@@ -68,6 +68,7 @@ for study in STUDIES:
             study
         input:
             views(study),
+            rules.provenance_write_config.output[0],
         localrule: True
 
 
