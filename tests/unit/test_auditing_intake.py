@@ -1,6 +1,7 @@
 """Tables of strangers: a fault is one line that names what, where and the mend, never a value; others are taken in."""
 
 import gzip
+import json
 import os
 import stat
 from pathlib import Path
@@ -141,6 +142,14 @@ def test_rows_without_a_target_go_and_the_others_keep_their_number(taken):
     assert list(copy["row"]) == [i + 1 for i in kept.index]
     assert list(copy["c0"]) == list(kept["age"])
     assert list(copy["target"]) == list(kept["churn"])
+
+
+def test_columns_stand_in_the_tables_order_also_where_their_facts_are_read_again(taken):
+    named = {f"x{place}": np.arange(ROWS) % (place + 3) for place in range(9, -1, -1)}
+    facts = taken(text(**named))[0]
+    table = frame(**named).drop(columns="churn")
+    again = json.loads(json.dumps(facts, sort_keys=True))
+    assert [column["name"] for column in again["columns"].values()] == list(table.columns)
 
 
 def test_numbers_as_target_are_cut_at_quartiles_and_columns_that_count_are_left_out(taken):

@@ -82,7 +82,9 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
     raw = private / "raw.parquet"
     origin = fetch(entry, raw, private)
     _named(request, origin["columns"], chosen)
-    rename = {name: f"c{place}" for place, name in enumerate(origin["columns"])}
+    # As many digits each: sorted, as keys of a JSON file are, they stand in the table's order.
+    digits = len(str(len(origin["columns"]) - 1))
+    rename = {name: f"c{place:0{digits}d}" for place, name in enumerate(origin["columns"])}
     with connect(private) as connection:
         connection.execute(f"CREATE VIEW raw AS SELECT * FROM {parquet(raw)}")
         unused = [name for name, column in (chosen or {}).items() if not column["use"]]
