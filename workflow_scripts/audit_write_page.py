@@ -37,6 +37,7 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
     audit, counts = job.params.audit, _counts(job.input.dedup)
     names = read_json(job.input.names) if audit["show_values"] and job.input.get("names") else None
     checks = _counts(job.input.checks)
+    called = {safe: column["name"] for safe, column in facts["columns"].items()} | {"target": facts["target"]}
     return Summary(
         stage="full" if audit["complete"] else "quick",
         table=Table(
@@ -54,7 +55,7 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
         models=audit["models"],
         adversaries=gather.adversaries(threats),
         utilities=gather.utilities(threats),
-        groups=gather.groups(read_table(job.input.groups), names) if job.input.get("groups") else [],
+        groups=gather.groups(read_table(job.input.groups), called, names) if job.input.get("groups") else [],
         mitigations=gather.mitigations(read_table(job.input.mitigations)) if job.input.get("mitigations") else [],
         private=gather.private_contexts(*_tables(job, "private")) if job.input.get("private") else [],
         tuned=gather.tuned(*_tables(job, "tuned")) if job.input.get("tuned") else [],

@@ -104,6 +104,7 @@ def test_the_page_and_the_summary_say_the_same(folder, project, shown):
     summary, html = read_json(folder / "summary.json"), (folder / "index.html").read_text(encoding="utf-8")
     assert summary["rated"] == MEMBERS
     assert ("Zqx-a" in html) == shown
+    assert {one["column"] for one in summary["groups"]} == {facts["target"], facts["columns"]["c0"]["name"]}
     assert "Models beside one another" in html
     assert "adds mislabelled copies to the context (2)" in html
     assert all(f'class="number">{one["row"]}</th>' in html for one in summary["exposed"])

@@ -59,7 +59,7 @@ def a_summary(leak=True, placebo=False, stable=0.8, helps=True, excess=0.1, cost
         balanced_accuracy=value(0.9, 0.8, 1.0), balanced_accuracy_difference=value(-0.01, -0.03, 0.01, 0.0),
     )  # fmt: skip
     group = Group(
-        column="c0", number=1, name=None, records=40, auc=value(0.8, 0.7, 0.9), q_value=0.02,
+        column=HOSTILE, number=1, name=None, records=40, auc=value(0.8, 0.7, 0.9), q_value=0.02,
         excess=value(excess, excess - 0.05, excess + 0.05, 0.0),
     )  # fmt: skip
     exposed = Exposed(row=17, id="f" * 32, exposure=value(3, 2, 4, 0.0), beliefs={"0.1": 0.8}, shows=True)
@@ -108,6 +108,14 @@ def test_each_rule_speaks_when_its_condition_holds():
     assert "the fine-tuned model remembers" in rules(memory=(0.7, 0.6, 0.8))
     assert "fine-tuned, and no memory found" in rules(memory=(0.55, 0.45, 0.65))
     assert rules(placebo=True, excess=0.0) == {"the placebo is detected"}
+
+
+def test_a_column_whose_name_a_terminal_would_obey_is_spelt_out():
+    found = a_summary()
+    evil = found.groups[0].model_copy(update={"column": "a\x1b[2Jb"})
+    texts = [one.text for one in recommend.advise(found.model_copy(update={"groups": [evil]}))]
+    assert any(r"column 'a\x1b[2Jb' leaks" in text for text in texts)
+    assert all(text.isprintable() for text in texts)
 
 
 def annex():

@@ -76,12 +76,17 @@ def stability(threats: pd.DataFrame) -> dict[str, Value]:
     return {name: value(table, name) for name in names}
 
 
-def groups(results: pd.DataFrame, names: Mapping[str, Mapping[str, str]] | None) -> list[Group]:
-    """The groups, the one that leaks most first; names: by column and number, None where they are not to be shown."""
+def groups(
+    results: pd.DataFrame, called: Mapping[str, str], names: Mapping[str, Mapping[str, str]] | None
+) -> list[Group]:
+    """The groups, the one that leaks most first.
+
+    called: the user's names of columns, by ours; names: of groups, by column and number, None where not to be shown.
+    """
     table = tidy.expand(results)
     found = [
         Group(
-            column=column,
+            column=called[column],
             number=int(number),
             name=names[column][str(int(number))] if names else None,
             records=int(value(rows, "records").estimate),

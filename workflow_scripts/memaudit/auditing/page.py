@@ -57,7 +57,6 @@ def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str
         members=[one for one in summary.adversaries if one.records == "members"],
         targets=[one for one in summary.adversaries if one.records == "targets"],
         alike={one.model: one for one in summary.adversaries if one.records == "main alike"},
-        column=lambda name: facts["target"] if name == "target" else facts["columns"][name]["name"],
         measures=MEASURES,
         methods=METHODS,
         public=public,

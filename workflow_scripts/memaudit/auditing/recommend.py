@@ -81,8 +81,10 @@ def _stable(summary: Summary) -> bool:
 
 def _group(summary: Summary) -> str:
     worst = stands_out(summary)[0]
+    # A name may hold what a terminal would obey.
+    shown = f"“{worst.column}”" if worst.column.isprintable() else ascii(worst.column)
     return (
-        f"Group {worst.number} of column {worst.column} leaks more than the others (AUC higher by "
+        f"Group {worst.number} of column {shown} leaks more than the others (AUC higher by "
         f"{worst.excess.estimate:.2f}): whoever speaks for these people should see this page before the table is used."
     )
 

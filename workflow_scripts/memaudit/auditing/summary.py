@@ -67,7 +67,7 @@ class Utility(Part):
 class Group(Part):
     """Records of one class, or of one category of a column; its name only where values were asked for."""
 
-    column: str
+    column: str = Field(description="as the table calls it")
     number: int
     name: str | None
     records: int
