@@ -164,15 +164,75 @@ def test_numbers_as_target_are_cut_at_quartiles_and_columns_that_count_are_left_
 
 def test_a_large_table_is_sampled_by_unit_and_the_same_way_again(taken):
     household = np.repeat(np.arange(ROWS // 4), 4)
-    facts, folder = taken(text(household=household), group="household", rows=40)
+    facts, folder = taken(text(household=household), group="household", rows=63)
     first = pd.read_parquet(folder / "table/table.parquet")
-    assert facts["taken"] == len(first) == 40
+    assert facts["taken"] == len(first) == 60  # 15 households, none cut
     assert (first.groupby("group").size() == 4).all()
     assert first["row"].is_monotonic_increasing
     (folder / "table/facts.json").unlink()
-    again, _ = taken(text(household=household), group="household", rows=40)
-    assert again["taken"] == 40
+    again, _ = taken(text(household=household), group="household", rows=63)
+    assert again["taken"] == 60
     assert pd.read_parquet(folder / "table/table.parquet").equals(first)
+
+
+def test_a_request_that_is_refused_leaves_nothing_that_the_next_one_would_believe(taken):
+    table = frame(other=np.resize(["a", "b", "c"], ROWS), note="same").to_csv(index=False)
+    first, folder = taken(table, drop=["other", "note"])
+    with pytest.raises(AuditError, match="left out, so its categories"):
+        taken(table, target="other", drop=["churn", "note"], by=["note"])
+    again, _ = taken(table, drop=["other", "note"])
+    copy = pd.read_parquet(folder / "table/table.parquet")
+    assert again["task"] == first["task"] == "2 classes"
+    assert set(copy["target"]) == {"yes", "no"}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"encoding": "foo"}, "--encoding 'foo': is none"),
+        ({"delimiter": "\\t"}, "--delimiter .*: is one character"),
+        ({"rows": 5}, "5 rows with a target are too few"),
+    ],
+)
+def test_a_wrong_option_is_one_clear_line(taken, options, said):
+    with pytest.raises(AuditError, match=said) as error:
+        taken(text(), **options)
+    assert "\n" not in str(error.value)
+
+
+def test_a_damaged_gzip_is_one_clear_line(taken):
+    content = bytearray(gzip.compress(text().encode() * 200))
+    content[200:260] = bytes(60)
+    with pytest.raises(AuditError, match=r"cannot be read|damaged"):
+        taken(bytes(content), "table.csv.gz")
+
+
+def test_names_that_an_engine_would_read_as_its_own_do_no_harm(taken, tmp_path):
+    evil = "__index_level_a) FROM (SELECT 1 AS __index_level_a)) TO 'pwned.csv' (FORMAT csv); --"
+    table = frame()
+    table[evil] = np.arange(ROWS) % 5
+    table["emb"] = [[0.1, 0.2]] * ROWS
+    table.to_parquet(tmp_path / "evil.parquet", index=False)
+    facts, _ = taken((tmp_path / "evil.parquet").read_bytes(), "t.parquet", drop=["emb"])
+    assert [column["name"] for column in facts["columns"].values()] == ["age", "city"]
+    assert not list(tmp_path.rglob("pwned.csv"))
+    with pytest.raises(AuditError, match="rename it"):
+        taken(frame(file_row_number=1).to_csv(index=False))
+    facts, _ = taken(text(), "~$t.csv")
+    assert facts["rows"] == ROWS
+
+
+def test_a_column_without_values_where_there_is_a_target_is_left_out(taken):
+    table = frame(refund=np.nan)
+    table.loc[:4, "refund"], table.loc[:4, "churn"] = 1.5, None
+    facts, _ = taken(table.to_csv(index=False))
+    assert facts["left_out"]["refund"] == "missing in every row"
+
+
+def test_a_target_of_numbers_may_be_infinite(taken):
+    table = frame().assign(amount=[float("-inf")] * 30 + list(range(ROWS - 30)))
+    facts, _ = taken(table.to_csv(index=False), target="amount", drop=["churn"])
+    assert "quartiles" in facts["task"]
 
 
 def test_a_row_without_its_household_is_said(taken):

@@ -1,5 +1,6 @@
 """The audit from Python, in three lines: `report = audit(X, y, model=...)`; `report.to_html("report.html")`."""
 
+import inspect
 import json
 import os
 import shutil
@@ -43,6 +44,7 @@ class Report:
         """Copy the page; it names rows and columns, so the copy is its owner's alone, too."""
         target = Path(path)
         with open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as copy:
+            os.fchmod(copy.fileno(), 0o600)  # of a file that was there, too
             copy.write((self.folder / "report.html").read_bytes())
         return target
 
@@ -85,7 +87,12 @@ def audit(
         table.to_parquet(path, index=False)
     request = Request(str(path), target, group=None if groups is None else group, by=list(by), seed=seed)
     chosen = runner.Settings(folder, models=[name], params=params, minutes=minutes, **settings)
-    runner.run(request, chosen, lambda what, found: None)
+    try:
+        runner.run(request, chosen, lambda what, found: None)
+    except AuditError:
+        if into is None:  # nobody would know where the copy of the table is
+            shutil.rmtree(folder)
+        raise
     return Report(folder)
 
 
@@ -106,9 +113,12 @@ def _named(model: Any) -> tuple[str, dict[str, Any]]:
             f"model {where}: cannot be built in another process; give an estimator with get_params() whose class "
             "stands in a module, or its import path"
         )
-    params = {key: value for key, value in model.get_params(deep=False).items() if value is not None}
+    given = model.get_params(deep=False)
+    standard = {name: one.default for name, one in inspect.signature(kind).parameters.items()}
+    # What has its default is left to the class: a default may be no plain value.
+    params = {key: value for key, value in given.items() if value is not standard.get(key, inspect.Parameter.empty)}
     try:
-        json.dumps(params)
+        params = json.loads(json.dumps(params))
     except TypeError:
         raise AuditError(
             f"model {where}: its parameters are not plain values; write a class in a module of your own that "

@@ -3,13 +3,12 @@
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from memaudit.auditing import runner, source
 from memaudit.auditing.intake import MOST_ROWS, Request
 from memaudit.auditing.models import SHIPPED
-from memaudit.errors import AuditError
+from memaudit.errors import AuditError, printable
 
 SHOWN = 40  # columns on the screen
 
@@ -27,7 +26,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run a command line; the exit code."""
     own, rest = _parted(list(arguments))
     options = _parser().parse_args(own)
-    folder = Path(options.into or f"audit-{source.stem(options.table)}").expanduser().absolute()
+    folder = source.expanded(options.into or f"audit-{source.stem(options.table)}").absolute()
     request = Request(
         options.table,
         options.target,
@@ -44,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         runner.run(request, settings, tell)
     except AuditError as error:
-        print(f"memaudit: {error}", file=sys.stderr)
+        print(f"memaudit: {printable(str(error))}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("memaudit: stopped; the same command goes on where it was", file=sys.stderr)
@@ -131,7 +130,7 @@ def _count(text: str) -> int:
 def tell(what: str, found: Any) -> None:
     """Say on the screen how the table was read, or what a stage has found."""
     lines = _schema(found) if what == "schema" else _numbers(found)
-    print("\n".join(f"memaudit: {line}" for line in lines), flush=True)
+    print("\n".join(f"memaudit: {printable(line)}" for line in lines), flush=True)
 
 
 def _schema(facts: dict[str, Any]) -> list[str]:
@@ -154,16 +153,19 @@ def _numbers(summary: dict[str, Any]) -> list[str]:
         for one in summary["adversaries"]
         if (one["model"], one["records"], one["attack"]) == ("main", "members", "lira")
     )
-    auc = main["auc"]
+    auc, strict = main["auc"], main["tpr"][f"{summary['fpr']:g}"]["detected"]
+    verdict = "a leak" if auc["detected"] else "no leak told from chance"
+    if any(one["records"] == "placebo" and one["auc"]["detected"] for one in summary["adversaries"]):
+        verdict = "but the attack also finds records that are in no context: do not use these numbers"
     lines = [
         f"{'first numbers' if summary['stage'] == 'quick' else 'result'}: AUC {auc['estimate']:.2f} [{auc['low']:.2f}, "
-        f"{auc['high']:.2f}], chance {auc['null']:.2f}: {'a leak' if auc['detected'] else 'no leak told from chance'}"
+        f"{auc['high']:.2f}], chance {auc['null']:.2f}: {verdict}"
     ]
     for rate, value in main["precision"].items():
-        share = [f"{100 * value[key]:.0f}" for key in ("estimate", "low", "high")]
+        share = [f"{100 * value[key]:.0f}" for key in ("estimate", "low", "high", "null")]
         lines.append(
             f"of 100 accused, {share[0]} [{share[1]}, {share[2]}] are in the data, if {100 * float(rate):g} of 100 "
-            "suspects are"
+            f"suspects are; without a leak {share[3]}{'' if strict else ' (not told from chance)'}"
         )
     if summary["stage"] == "full":
         lines += [one["text"] for one in summary["advice"]]

@@ -85,7 +85,10 @@ def read_target(connection: DuckDBPyConnection, name: str, marks: Collection[str
     wanted = ", ".join(map(str, QUARTERS))
     (cuts,) = connection.execute(f"SELECT quantile_disc({number}, [{wanted}]) FROM raw").fetchone()
     cuts = sorted(set(cuts))
-    cases = " ".join(f"WHEN {number} <= {cut!r} THEN {literal(f'part {place}')}" for place, cut in enumerate(cuts, 1))
+    cases = " ".join(
+        f"WHEN {number} <= {literal(repr(cut))}::DOUBLE THEN {literal(f'part {place}')}"
+        for place, cut in enumerate(cuts, 1)
+    )
     rest = f"CASE WHEN {number} IS NULL THEN NULL {cases} ELSE {literal(f'part {len(cuts) + 1}')} END"
     parts = connection.execute(f"SELECT count(DISTINCT {rest}) FROM raw").fetchone()[0]
     if parts < 2:

@@ -87,17 +87,22 @@ def private_contexts(
     }
 
 
+def check_units(units: int) -> None:
+    """Raise AuditError where so many records, or people, are too few to fine-tune on some and keep others."""
+    if units // 6 < FEWEST_QUERIES:
+        raise AuditError(
+            f"--finetune: {units} records (or units) are too few; {6 * FEWEST_QUERIES} are needed to fine-tune on some "
+            "and hold others against them"
+        )
+
+
 def finetuning(name: str, units: int, model: str, arms: Mapping[str, Any], tables: Collection[str]) -> dict[str, Any]:
     """The section `iclmem`; arms: those that the config knows, the others of which get another table: no job is theirs.
 
     Raises AuditError for a table whose members cannot be told from non-members.
     """
+    check_units(units)
     queries, context = min(MOST_QUERIES, units // 6), min(MOST_CONTEXT, units // 3)
-    if queries < FEWEST_QUERIES:
-        raise AuditError(
-            f"--finetune: {units} records (or units) are too few; {6 * FEWEST_QUERIES} are needed to fine-tune on some "
-            "and hold others against them"
-        )
     elsewhere = {arm: {"datasets": sorted(entry.get("datasets") or tables)} for arm, entry in arms.items()}
     return {
         "datasets": [name],

@@ -4,6 +4,7 @@ Nothing downstream sees a name or a number of the user's file: columns are c0, c
 are called stands in facts.json beside the copy, which is its owner's alone. All of it streams: 10 million rows pass.
 """
 
+import codecs
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -60,6 +61,8 @@ def take_in(request: Request, folder: Path) -> dict[str, Any]:
     stamp = _stamp(request, linked, chosen)
     if facts.exists() and (private / "table.parquet").exists() and (found := read_json(facts))["stamp"] == stamp:
         return found
+    # Of a copy that another request is about to replace nothing may be believed.
+    facts.unlink(missing_ok=True)
     try:
         found = _read(request, linked, chosen, private)
     except AuditError as error:
@@ -76,6 +79,12 @@ def take_in(request: Request, folder: Path) -> dict[str, Any]:
 
 def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, private: Path) -> dict[str, Any]:
     encoding = request.encoding or "utf-8"
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        raise AuditError(f"--encoding {encoding!a}: is none; utf-8, latin-1, cp1252 and utf-16 are some") from None
+    if request.delimiter is not None and len(request.delimiter) != 1:
+        raise AuditError(f"--delimiter {request.delimiter!a}: is one character, as ; or | (a tab: --delimiter $'\\t')")
     entry = {"source": "file", "path": str(linked), "encoding": encoding}
     if linked.suffix != ".parquet":
         entry["delimiter"] = request.delimiter or source.delimiter(linked, encoding)
@@ -93,29 +102,28 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         features = typed(connection, request, origin, {*unused, *request.drop}, types)
         gone = left_out(connection, features, types) if chosen is None else {}
         gone |= {column.source: "free text" for column in features if column.type == "text"}
-        kept = [column for column in features if column.source not in gone]
-        if not kept:
-            raise AuditError("no column is left beside the target that a model can read; edit `types` in schema.yaml")
         marks = (*MISSING, *request.missing)
         target, task = read_target(connection, request.target, marks)
         told = connection.execute(f"SELECT count(*) FROM raw WHERE ({target}) IS NOT NULL").fetchone()[0]
-        if told < FEWEST_ROWS:
-            raise AuditError(f"{told} rows with a target are too few to attack; at least {FEWEST_ROWS} are needed")
+        gone |= _valueless(connection, [column for column in features if column.source not in gone], target)
+        kept = [column for column in features if column.source not in gone]
+        _enough(kept, min(told, request.rows))
+        for name in request.by:
+            if name not in {column.source for column in kept}:
+                raise AuditError(f"--by {name!r}: the column is left out, so its categories are not compared")
         _whole_units(connection, request, marks)
         _copy(connection, request, kept, rename, target, marks, private / "table.parquet")
+        taken = connection.execute(f"SELECT count(*) FROM {parquet(private / 'table.parquet')}").fetchone()[0]
     columns = {
         rename[column.source]: {"name": column.source, "type": column.type, "use": column in kept}
         for column in features
     }
-    for name in request.by:
-        if rename[name] not in columns or not columns[rename[name]]["use"]:
-            raise AuditError(f"--by {name!r}: the column is left out of the audit, so its categories are not compared")
     return {
-        "name": Path(request.table).name,
+        "name": Path(request.table).name.encode("utf-8", "backslashreplace").decode(),
         "sha256": origin["sha256"],
         "rows": origin["rows"],
         "without_target": origin["rows"] - told,
-        "taken": min(told, request.rows),
+        "taken": taken,
         "target": request.target,
         "group": request.group,
         "by": [rename[name] for name in request.by],
@@ -125,8 +133,29 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
     }
 
 
+def _valueless(connection: Any, columns: Sequence[Column], target: str) -> dict[str, str]:
+    """Columns that hold nothing where there is a target, with the reason why they are left out."""
+    if not columns:
+        return {}
+    counts = ", ".join(f"count({column.value})" for column in columns)
+    found = connection.execute(f"SELECT {counts} FROM raw WHERE ({target}) IS NOT NULL").fetchone()
+    return {column.source: "missing in every row" for column, count in zip(columns, found, strict=True) if not count}
+
+
+def _enough(kept: Sequence[Column], rows: int) -> None:
+    if not kept:
+        raise AuditError(
+            "no column is left beside the target that a model can read: numbers are written with a point, and"
+            " --categorical names the columns that are categories"
+        )
+    if rows < FEWEST_ROWS:
+        raise AuditError(f"{rows} rows with a target are too few to attack; at least {FEWEST_ROWS} are needed")
+
+
 def _named(request: Request, known: list[str], chosen: Mapping[str, Any] | None) -> None:
     """Raise AuditError for a column that the table has not."""
+    if "file_row_number" in map(str.lower, known):
+        raise AuditError("a column is called file_row_number, which has a meaning here; rename it")
     asked = {"--target": [request.target], "--group": [request.group] if request.group else [], "--by": request.by}
     asked |= {"--drop": request.drop, "--categorical": request.categorical, "schema.yaml": list(chosen or {})}
     for option, names in asked.items():
@@ -163,11 +192,14 @@ def _copy(
     if request.group:
         unit = cleaned(request.group, marks)
         columns.append(f'{unit} AS "group"')
-    drawn = f"hash({unit}, {int(request.seed)})"
+    drawn, rows = f"hash({unit}, {int(request.seed)})", int(request.rows)
+    # RANGE counts a unit's rows together: it is taken whole, or not at all.
+    until = f"QUALIFY count(*) OVER (ORDER BY {drawn}, {unit} RANGE UNBOUNDED PRECEDING) <= {rows}"
+    most = until if request.group else f"ORDER BY {drawn} LIMIT {rows}"
     with replacing(path) as temporary:
         connection.execute(
-            f"COPY (SELECT * FROM (SELECT {', '.join(columns)} FROM raw WHERE ({target}) IS NOT NULL "
-            f"ORDER BY {drawn} LIMIT {int(request.rows)}) ORDER BY row) TO {literal(temporary)} (FORMAT parquet)"
+            f"COPY (SELECT * FROM (SELECT {', '.join(columns)} FROM raw WHERE ({target}) IS NOT NULL {most}) "
+            f"ORDER BY row) TO {literal(temporary)} (FORMAT parquet)"
         )
 
 

@@ -1,5 +1,6 @@
 """The model that a user names: one of the catalogue, a checkpoint by its path, or an estimator by its import path."""
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -56,7 +57,7 @@ def tunable(name: str, added: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
 
 def _entry(name: str, params: Mapping[str, Any], known: list[str]) -> dict[str, Any]:
     family, _, rest = name.partition(":")
-    path = Path(rest if family in FAMILIES else name).expanduser()
+    path = Path(os.path.expanduser(rest if family in FAMILIES else name))
     if path.is_file():
         named = [known for known in FAMILIES if known in path.name.lower()]
         family = family if family in FAMILIES else (named[0] if len(named) == 1 else None)

@@ -25,6 +25,9 @@ LOG = "snakemake.log"
 HANDED = {"index.html": "report.html", "summary.json": "summary.json", "risk.parquet": "risk.parquet"}
 QUERY = "results/quick/provenance/attacks_query_contexts/table/main"
 
+# Options with which Snakemake ends well and makes nothing, or less than it was asked for.
+UNMADE = {"-n", "--dry-run", "--dryrun", "-t", "--touch", "-U", "--until", "-O", "--omit-from", "--unlock", "--lint"}
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -54,14 +57,16 @@ def private(folder: Path) -> Iterator[int]:
     """
     before, shown = os.umask(0o077), ascii(str(folder))
     try:
-        if folder.exists() and not folder.is_dir():
-            raise AuditError(f"{shown}: is a file; give another folder with --into")
-        if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).exists():
-            raise AuditError(f"{shown}: holds something else than an audit; give another one with --into")
         try:
+            if folder.exists() and not folder.is_dir():
+                raise AuditError(f"{shown}: is a file; give another folder with --into")
+            if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).exists():
+                raise AuditError(f"{shown}: holds something else than an audit; give another one with --into")
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             folder.chmod(0o700)
             lock = os.open(folder / MARK, os.O_RDWR | os.O_CREAT, 0o600)
+            # The copy of the table must not be committed with the folder that it stands in.
+            (folder / ".gitignore").write_text("*\n", encoding="utf-8")
         except OSError as error:
             raise AuditError(f"{shown}: cannot be written ({error.strerror}); give another one with --into") from None
         try:
@@ -87,17 +92,22 @@ def run(request: Request, settings: Settings, tell: Callable[[str, Any], None]) 
     AuditError in one line for everything that a user can mend.
     """
     started = time.monotonic()
+    _check(request, settings)
     catalogue = models.entries(settings.models, settings.params)
     if settings.finetune:
         models.tunable(catalogue[1][0], catalogue[0])
     folder = settings.folder
     with private(folder) as lock:
+        _keep_whole(settings)
         facts = take_in(request, folder)
+        if settings.finetune:
+            extras.check_units(facts["taken"])
         if settings.epsilons:
             extras.write_public(folder, facts, settings.public)
         tell("schema", facts)
         asked = {key: getattr(settings, key) for key in ("shown", "show_values", "finetune")}
-        asked |= {key: list(getattr(settings, key)) for key in ("threats", "base_rates", "epsilons")}
+        asked |= {"threats": list(settings.threats)}
+        asked |= {key: sorted(set(getattr(settings, key))) for key in ("base_rates", "epsilons")}
         asked |= {"seed": request.seed, "model_labels": list(settings.models)}
         sizes = stages.quick_sizes(facts["taken"])
         config = stages.overlay("quick", facts, sizes, asked, catalogue)
@@ -109,6 +119,25 @@ def run(request: Request, settings: Settings, tell: Callable[[str, Any], None]) 
         config = stages.overlay("full", facts, sizes, asked, catalogue)
         tell("full", _stage("full", config, settings, lock))
     return folder
+
+
+def _check(request: Request, settings: Settings) -> None:
+    if request.seed < 0:
+        raise AuditError(f"--seed {request.seed}: is 0 or more")
+    if settings.public and not settings.epsilons:
+        raise AuditError("--public: is for private contexts; say at which --epsilon, or leave it out")
+    if unmade := sorted(UNMADE & set(settings.snakemake)):
+        raise AuditError(f"{unmade[0]}: Snakemake would not make the page; leave it out")
+
+
+def _keep_whole(settings: Settings) -> None:
+    """First numbers alone do not take the place of a whole page."""
+    summary = settings.folder / "summary.json"
+    if settings.quick and summary.exists() and read_json(summary)["stage"] == "full":
+        raise AuditError(
+            f"{str(settings.folder)!a}: a whole audit stands there, --quick would take its place; give another folder "
+            "with --into"
+        )
 
 
 def _full_sizes(left: float, settings: Settings, config: dict[str, Any]) -> dict[str, Any]:

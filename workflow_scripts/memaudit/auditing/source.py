@@ -3,20 +3,27 @@
 import csv
 import gzip
 import os
+import zlib
 from contextlib import suppress
 from pathlib import Path
 
 from memaudit.errors import AuditError
 
 PARQUET = (".parquet", ".pq")
+SUFFIXES = (*PARQUET, ".csv", ".tsv", ".txt", ".gz")
 DELIMITERS = ",;\t|"
 HEAD = 65536  # bytes of the first line that are looked at
 GZIP, MAGIC = b"\x1f\x8b", b"PAR1"
 
 
+def expanded(path: str | Path) -> Path:
+    """The path with a user's ~ filled in; a name that begins like one, but is none, is taken as it stands."""
+    return Path(os.path.expanduser(path))
+
+
 def link(table: str | Path, folder: Path) -> Path:
     """A link to the table with a name that no engine reads as a pattern. Raises AuditError for what is no file."""
-    path = Path(table).expanduser()
+    path = expanded(table)
     shown = ascii(str(table))
     try:
         if path.is_dir():
@@ -48,7 +55,10 @@ def delimiter(file: Path, encoding: str) -> str:
     """The delimiter that stands most often in the first line, outside quotes; a comma if none does."""
     opener = gzip.open if file.suffix == ".gz" else open
     line = ""
-    with suppress(OSError, EOFError, UnicodeError), opener(file, "rt", encoding=encoding, errors="replace") as text:
+    with (
+        suppress(OSError, EOFError, UnicodeError, zlib.error),
+        opener(file, "rt", encoding=encoding, errors="replace") as text,
+    ):
         line = text.readline(HEAD)
     counts = {sign: _fields(line, sign) for sign in DELIMITERS}
     return max(DELIMITERS, key=lambda sign: counts[sign])
@@ -63,6 +73,8 @@ def _fields(line: str, sign: str) -> int:
 
 def stem(table: str | Path) -> str:
     """A folder's name for the audit of a table: letters, digits, _ and - of the file's name."""
-    name = os.path.basename(str(table)).partition(".")[0]
+    name = os.path.basename(str(table))
+    while name.lower().endswith(SUFFIXES):
+        name = name.rpartition(".")[0]
     kept = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "_-") else "-" for sign in name)
     return kept.strip("-")[:40] or "table"

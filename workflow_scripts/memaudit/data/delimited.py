@@ -3,6 +3,7 @@
 import csv
 import gzip
 import re
+import zlib
 from pathlib import Path
 
 import duckdb
@@ -45,7 +46,7 @@ def header(source: Path, delimiter: str, encoding: str) -> list[str]:
         "".join(names).encode()
     except UnicodeError:
         raise AuditError(f"{source}: {_encoding(1, encoding.removesuffix('-sig'))}") from None
-    except (OSError, EOFError, csv.Error) as error:
+    except (OSError, EOFError, zlib.error, csv.Error) as error:
         raise AuditError(f"{source}: cannot be read ({error})") from None
     if not names:
         raise AuditError(f"{source}: the file is empty (0 rows, no header); fetch or export it again")

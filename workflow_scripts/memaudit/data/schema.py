@@ -73,7 +73,7 @@ def infer(connection: duckdb.DuckDBPyConnection, reading: Reading) -> tuple[list
     Raises AuditError, naming column and data row but never a value, for an unknown column, a column without any value,
     numbers mixed with words, infinite values, a type that cannot be read, and a table without features.
     """
-    raw = _profile(connection, reading.missing)
+    raw = _profile(connection, reading)
     group = [] if reading.group is None else [reading.group]
     _known(raw, target=[reading.target], group=group, drop=reading.drop, types=reading.types)
     kept = [column for column in raw.values() if column.name not in (reading.target, *group, *reading.drop)]
@@ -107,9 +107,14 @@ def sort_categories(values: Sequence[str]) -> list[str]:
         return sorted(values)
 
 
-def _profile(connection: duckdb.DuckDBPyConnection, missing: Sequence[str]) -> dict[str, _Raw]:
+def _profile(connection: duckdb.DuckDBPyConnection, reading: Reading) -> dict[str, _Raw]:
     described = connection.execute("DESCRIBE raw").fetchall()
-    columns = [_expressions(name, native, missing) for name, native, *_ in described if name != "file_row_number"]
+    columns = [
+        # What is dropped may hold anything.
+        _expressions(name, "VARCHAR" if name in reading.drop else native, reading.missing)
+        for name, native, *_ in described
+        if name != "file_row_number"
+    ]
     found: list[int] = []
     for start in range(0, len(columns), TOGETHER):
         counts = ", ".join(map(_counts, columns[start : start + TOGETHER]))

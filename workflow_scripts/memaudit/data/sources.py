@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from memaudit.data import delimited
 from memaudit.data.download import check, download
-from memaudit.data.duck import connect, literal
+from memaudit.data.duck import connect, identifier, literal
 from memaudit.errors import AuditError
 from memaudit.io import replacing
 
@@ -164,7 +164,7 @@ def _copy_parquet(connection: duckdb.DuckDBPyConnection, path: Path, table: Path
     try:
         names = delimited.unique(pq.read_schema(path).names, path)
         index = [name for name in names if name.startswith("__index_level_")]
-        without = f"EXCLUDE ({', '.join(index)})" if index else ""
+        without = f"EXCLUDE ({', '.join(map(identifier, index))})" if index else ""
         connection.execute(
             f"COPY (SELECT * {without} FROM read_parquet({literal(path)})) TO {literal(table)} (FORMAT parquet)"
         )

@@ -174,6 +174,8 @@ def read_facts(path: str | Path) -> Facts:
         facts = Facts.model_validate(yaml.safe_load(Path(path).read_text(encoding="utf-8")))
     except FileNotFoundError:
         raise AuditError(f"{path}: is not there; private releases need these facts, written by hand") from None
+    except OSError as error:
+        raise AuditError(f"{path}: cannot be read ({error.strerror}); name the file of facts") from None
     except (yaml.YAMLError, UnicodeError) as error:
         raise AuditError(f"{path}: no readable YAML ({' '.join(str(error).split())})") from None
     except ValidationError as error:
