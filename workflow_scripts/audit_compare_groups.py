@@ -30,19 +30,23 @@ def main(job):
     records = read_table(job.input.records).set_index("id").loc[grid.record.values]
     audit, asked, results, names = job.params.audit, job.params.attacks, [], {}
     kinds = {column["name"]: column["type"] for column in read_json(job.input.schema)["columns"]}
+    masks = {}
     for column in ["target", *audit["by"]]:
         groups = _groups(records[column], kinds.get(column, "categorical"), audit["groups"])
         names[column] = {str(number): name for number, (name, _) in enumerate(groups, 1)}
-        masks = {number: mask for number, (_, mask) in enumerate(groups, 1)}
-        rng = seeds.generator(job.params.seed, STUDY, job.wildcards.dataset, "groups", column)
-        options = {"fprs": asked["fpr"], "replicates": asked["replicates"], "permutations": audit["permutations"]}
-        attack, units = ratio(confidence(grid)), grid.unit.values
-        for number, judged in judge_groups(attack, grid.design.values, masks, units, rng=rng, **options).items():
-            keys = {"dataset": job.wildcards.dataset, "column": column, "group": number}
-            results += rows(STUDY, keys, [*judged.estimates, judged.excess])
-            results.append(tidy.row(STUDY, keys, "records", judged.records, unit="count", n=judged.records))
-            results.append(tidy.row(STUDY, keys, "auc q-value", judged.q_value, unit="probability", n=judged.records))
+        masks |= {(column, number): mask for number, (_, mask) in enumerate(groups, 1)}
         print(f"{column}: {len(groups)} groups", flush=True)
+    rng = seeds.generator(job.params.seed, STUDY, job.wildcards.dataset, "groups")
+    # One group alone must be able to reach q = .05: its p is at least 1 / (permutations + 1), times their number.
+    permutations = max(audit["permutations"], 20 * len(masks) - 1)
+    options = {"fprs": asked["fpr"], "replicates": asked["replicates"], "permutations": permutations}
+    attack, units = ratio(confidence(grid)), grid.unit.values
+    # Groups of all columns at once: their q-values are corrected for all of them.
+    for (column, number), judged in judge_groups(attack, grid.design.values, masks, units, rng=rng, **options).items():
+        keys = {"dataset": job.wildcards.dataset, "column": column, "group": number}
+        results += rows(STUDY, keys, [*judged.estimates, judged.excess])
+        results.append(tidy.row(STUDY, keys, "records", judged.records, unit="count", n=judged.records))
+        results.append(tidy.row(STUDY, keys, "auc q-value", judged.q_value, unit="probability", n=judged.records))
     write_table(tidy.frame(results), job.output.tidy)
     write_json(names, job.output.names)
     return {"seed": job.params.seed}

@@ -15,6 +15,7 @@ from snakemake.utils import update_config
 
 import memaudit
 from memaudit.auditing import api, cli, models, page, recommend, runner, source, stages, summary
+from memaudit.auditing.intake import Request
 from memaudit.auditing.summary import (
     Adversary,
     Exposed,
@@ -48,7 +49,7 @@ def value(estimate, low, high, null=0.5, detected=None):
 def adversary(records="members", detected=True, attack="lira", model="main"):
     auc = value(0.7, 0.65, 0.75, detected=detected)
     facts = {"model": model, "threat": "probabilities passive", "attack": attack, "poison": 0, "cells": 100}
-    tpr, worth = value(0.1, 0.05, 0.15, 0.01), value(0.6, 0.5, 0.7, 0.1)
+    tpr, worth = value(0.1, 0.05, 0.15, 0.01, detected), value(0.6, 0.5, 0.7, 0.1)
     return Adversary(**facts, queries=1, records=records, auc=auc, tpr={"0.01": tpr}, precision={"0.1": worth})
 
 
@@ -114,8 +115,29 @@ def test_a_column_whose_name_a_terminal_would_obey_is_spelt_out():
     found = a_summary()
     evil = found.groups[0].model_copy(update={"column": "a\x1b[2Jb"})
     texts = [one.text for one in recommend.advise(found.model_copy(update={"groups": [evil]}))]
-    assert any(r"column 'a\x1b[2Jb' leaks" in text for text in texts)
+    assert any(r"column 'a\x1b[2Jb' (--show-values" in text for text in texts)
     assert all(text.isprintable() for text in texts)
+
+
+def test_a_label_only_defence_is_judged_by_the_attack_that_it_lowers_least():
+    found = a_summary()
+    lower, same = found.mitigations[0], found.mitigations[0].model_copy(update={"auc_difference": value(0, -0.1, 0.1)})
+    assert recommend.helps(found.model_copy(update={"mitigations": [lower]}))
+    assert not recommend.helps(found.model_copy(update={"mitigations": [lower, same]}))
+
+
+def test_a_list_is_acted_upon_only_where_halves_name_the_same_top():
+    stability = {"spearman": value(0.8, 0.7, 0.9, 0.0), "overlap_5%": value(0.17, 0.09, 0.26, 0.15)}
+    assert not recommend._stable(a_summary().model_copy(update={"stability": stability}))
+    stability["overlap_5%"] = value(0.5, 0.3, 0.7, 0.05)
+    assert recommend._stable(a_summary().model_copy(update={"stability": stability}))
+
+
+def test_fine_tuning_that_finds_its_placebo_claims_no_memory():
+    found = a_summary(memory=(0.7, 0.6, 0.8))
+    assert recommend.remembered(found)
+    placebo = found.tuned[0].model_copy(update={"placebo": True})
+    assert not recommend.remembered(found.model_copy(update={"tuned": [*found.tuned, placebo]}))
 
 
 def annex():
@@ -288,6 +310,42 @@ def test_two_audits_of_one_folder_do_not_meet(tmp_path):
         pass
     with runner.private(tmp_path / "into"):
         pass
+
+
+def test_first_numbers_do_not_take_the_place_of_a_whole_page(tmp_path):
+    (tmp_path / "summary.json").write_text('{"stage": "full"}')
+    with pytest.raises(AuditError, match="--quick would take its place"):
+        runner._keep_whole(runner.Settings(tmp_path, quick=True))
+    runner._keep_whole(runner.Settings(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("request_", "settings", "said"),
+    [({"seed": -1}, {}, "--seed -1"), ({}, {"public": "f.yaml"}, "--public"), ({}, {"snakemake": ["-n"]}, "-n: ")],
+)
+def test_what_would_come_to_nothing_is_refused_first(tmp_path, request_, settings, said):
+    with pytest.raises(AuditError, match=re.escape(said)):
+        runner.run(Request("t.csv", "y", **request_), runner.Settings(tmp_path / "into", **settings), print)
+    assert not (tmp_path / "into").exists()
+
+
+def test_the_working_folder_is_never_committed(tmp_path):
+    with runner.private(tmp_path / "into"):
+        assert (tmp_path / "into/.gitignore").read_text() == "*\n"
+
+
+def test_an_estimator_keeps_what_it_was_given():
+    _, params = api._named(RandomForestClassifier(max_features=None, n_estimators=np.int64(7).item()))
+    assert (params["max_features"], params["n_estimators"]) == (None, 7)
+    assert "max_depth" not in params
+
+
+def test_python_leaves_no_copy_of_a_table_that_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    with pytest.raises(AuditError, match="the same in all rows"):
+        memaudit.audit(np.zeros((80, 2)) + np.arange(80)[:, None] % 7, np.zeros(80))
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_profile_goes_to_snakemake_wherever_it_stands():

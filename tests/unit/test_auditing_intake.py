@@ -71,7 +71,7 @@ def taken(tmp_path):
     def take(content, name="table.csv", target="churn", **options):
         path = tmp_path / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        folder = tmp_path / "audit"
+        folder = tmp_path / f"audit of {Path(name).name}"
         folder.mkdir(exist_ok=True)
         return take_in(Request(str(path), target, **options), folder), folder
 
@@ -88,7 +88,7 @@ def test_a_hostile_table_is_one_clear_line(taken, tmp_path, fault):
     assert "\n" not in line
     assert SECRET not in line
     assert "source.csv" not in line  # the user's file has another name
-    assert not list((tmp_path / "audit").rglob("*.part"))
+    assert not list(tmp_path.rglob("*.part"))
     assert not (tmp_path / "audit/table/table.parquet").exists()
 
 
@@ -175,6 +175,14 @@ def test_a_large_table_is_sampled_by_unit_and_the_same_way_again(taken):
     assert pd.read_parquet(folder / "table/table.parquet").equals(first)
 
 
+def test_two_tables_do_not_share_a_folder(taken, tmp_path):
+    _, folder = taken(text(), "a.csv")
+    (tmp_path / "b.csv").write_text(text())
+    with pytest.raises(AuditError, match="holds the audit of another table"):
+        take_in(Request(str(tmp_path / "b.csv"), "churn"), folder)
+    assert source.stem("data.2023.csv") != source.stem("data.2024.csv.gz")
+
+
 def test_a_request_that_is_refused_leaves_nothing_that_the_next_one_would_believe(taken):
     table = frame(other=np.resize(["a", "b", "c"], ROWS), note="same").to_csv(index=False)
     first, folder = taken(table, drop=["other", "note"])
@@ -216,10 +224,17 @@ def test_names_that_an_engine_would_read_as_its_own_do_no_harm(taken, tmp_path):
     facts, _ = taken((tmp_path / "evil.parquet").read_bytes(), "t.parquet", drop=["emb"])
     assert [column["name"] for column in facts["columns"].values()] == ["age", "city"]
     assert not list(tmp_path.rglob("pwned.csv"))
+
+
+def test_a_name_that_the_engine_keeps_for_itself_is_said(taken):
     with pytest.raises(AuditError, match="rename it"):
         taken(frame(file_row_number=1).to_csv(index=False))
-    facts, _ = taken(text(), "~$t.csv")
-    assert facts["rows"] == ROWS
+
+
+def test_a_name_that_begins_like_a_home_is_a_name(taken, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "~$t.csv").write_text(text())
+    assert take_in(Request("~$t.csv", "churn"), tmp_path / "audit")["rows"] == ROWS
 
 
 def test_a_column_without_values_where_there_is_a_target_is_left_out(taken):

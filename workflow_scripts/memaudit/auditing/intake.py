@@ -58,7 +58,9 @@ def take_in(request: Request, folder: Path) -> dict[str, Any]:
     linked = source.link(request.table, private)
     schema, facts = folder / "schema.yaml", private / "facts.json"
     chosen = _edited(schema)
-    stamp = _stamp(request, linked, chosen)
+    stamp, path = _stamp(request, linked, chosen), ascii(str(linked.resolve()))
+    if facts.exists() and (other := read_json(facts)["path"]) != path:
+        raise AuditError(f"{str(folder)!a}: holds the audit of another table, {other}; give another folder with --into")
     if facts.exists() and (private / "table.parquet").exists() and (found := read_json(facts))["stamp"] == stamp:
         return found
     # Of a copy that another request is about to replace nothing may be believed.
@@ -73,7 +75,7 @@ def take_in(request: Request, folder: Path) -> dict[str, Any]:
     if chosen is None:
         _offer(schema, found)
         chosen = _edited(schema)
-    write_json(found | {"stamp": _stamp(request, linked, chosen)}, facts)
+    write_json(found | {"path": path, "stamp": _stamp(request, linked, chosen)}, facts)
     return read_json(facts)
 
 

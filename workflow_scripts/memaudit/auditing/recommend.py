@@ -20,7 +20,9 @@ def cheap_privacy(summary: Summary) -> list[PrivateContext]:
 
 
 def remembered(summary: Summary) -> list[Tuned]:
-    """Epochs at which a fine-tuned model was found to remember."""
+    """Epochs at which a fine-tuned model was found to remember; none where its placebo was found, too."""
+    if any(one.placebo and (one.auc.detected or _in_context(one)) for one in summary.tuned):
+        return []
     return [one for one in summary.tuned if not one.placebo and (one.auc.detected or _in_context(one))]
 
 
@@ -53,15 +55,22 @@ def broken(summary: Summary) -> bool:
 
 
 def helps(summary: Summary) -> list[Mitigation]:
-    """Mitigations whose leakage is lower, beyond chance, at a cost in balanced accuracy of at most 2 points."""
-    return [
-        one
-        for one in summary.mitigations
-        if one.auc_difference
-        and one.auc_difference.high is not None
-        and one.auc_difference.high < 0
-        and (one.balanced_accuracy_difference is None or one.balanced_accuracy_difference.estimate >= CHEAP)
-    ]
+    """Mitigations that lower the leakage to every attack on them, beyond chance, at a cost of at most 2 points.
+
+    Each stands here with the attack that it lowers least.
+    """
+    found: dict[str, list[Mitigation]] = {}
+    for one in summary.mitigations:
+        if one.auc_difference:
+            found.setdefault(one.name, []).append(one)
+    least = [max(attacks, key=lambda one: one.auc_difference.estimate) for attacks in found.values()]
+    return [one for one in least if all(map(_lower, found[one.name]))]
+
+
+def _lower(one: Mitigation) -> bool:
+    cost = one.balanced_accuracy_difference
+    high = one.auc_difference.high
+    return high is not None and high < 0 and (cost is None or cost.estimate >= CHEAP)
 
 
 def best(summary: Summary) -> Mitigation:
@@ -75,16 +84,19 @@ def stands_out(summary: Summary) -> list:
 
 
 def _stable(summary: Summary) -> bool:
-    agreement = summary.stability.get("spearman")
-    return bool(agreement and agreement.estimate is not None and agreement.estimate >= STABLE)
+    """Whether halves agree on all records, and name the same at the top of the list more often than by chance."""
+    agreement, top = summary.stability.get("spearman"), summary.stability.get("overlap_5%")
+    same = top is None or top.low is None or top.low > (top.null or 0.0)
+    return bool(agreement and agreement.estimate is not None and agreement.estimate >= STABLE and same)
 
 
 def _group(summary: Summary) -> str:
     worst = stands_out(summary)[0]
     # A name may hold what a terminal would obey.
     shown = f"“{worst.column}”" if worst.column.isprintable() else ascii(worst.column)
+    called = "" if worst.name else " (--show-values names it)"
     return (
-        f"Group {worst.number} of column {shown} leaks more than the others (AUC higher by "
+        f"Group {worst.name or worst.number} of column {shown}{called} leaks more than the others (AUC higher by "
         f"{worst.excess.estimate:.2f}): whoever speaks for these people should see this page before the table is used."
     )
 
@@ -148,7 +160,7 @@ RULES = [
     ),
     Rule(
         "a private context costs little",
-        lambda summary: bool(cheap_privacy(summary)),
+        lambda summary: bool(cheap_privacy(summary)) and not broken(summary),
         lambda summary: (
             f"A context with differential privacy ({METHODS[cheap_privacy(summary)[0].method]}; epsilon "
             f"{cheap_privacy(summary)[0].epsilon:g}) costs at most 2 points of balanced accuracy here: "
@@ -165,7 +177,7 @@ RULES = [
     ),
     Rule(
         "the fine-tuned model remembers",
-        lambda summary: bool(remembered(summary)),
+        lambda summary: bool(remembered(summary)) and not broken(summary),
         lambda summary: (
             f"Fine-tuning leaves a memory of the records (from epoch {remembered(summary)[0].epoch} on): treat the "
             "weights as personal data, and stop earlier or train with differential privacy."
@@ -179,5 +191,9 @@ RULES = [
             "learning rate, may leave one."
         ),
     ),
-    Rule("a group leaks more than the others", lambda summary: bool(stands_out(summary)), _group),
+    Rule(
+        "a group leaks more than the others",
+        lambda summary: bool(stands_out(summary)) and not broken(summary),
+        _group,
+    ),
 ]
