@@ -295,6 +295,7 @@ def test_a_missing_table_is_one_line_and_makes_no_copy(tmp_path, capsys):
     told = capsys.readouterr().err
     assert told.startswith("memaudit: ")
     assert told.count("\n") == 1
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_folder_with_something_else_is_left_alone(tmp_path, capsys):
@@ -321,7 +322,12 @@ def test_first_numbers_do_not_take_the_place_of_a_whole_page(tmp_path):
 
 @pytest.mark.parametrize(
     ("request_", "settings", "said"),
-    [({"seed": -1}, {}, "--seed -1"), ({}, {"public": "f.yaml"}, "--public"), ({}, {"snakemake": ["-n"]}, "-n: ")],
+    [
+        ({"seed": -1}, {}, "--seed -1"),
+        ({}, {"public": "f.yaml"}, "--public"),
+        ({}, {"snakemake": ["-n"]}, "-n: "),
+        ({}, {"snakemake": ["--until=x"]}, "--until"),
+    ],
 )
 def test_what_would_come_to_nothing_is_refused_first(tmp_path, request_, settings, said):
     with pytest.raises(AuditError, match=re.escape(said)):
@@ -374,3 +380,9 @@ def test_the_launcher_quotes_and_goes_through_no_shell(tmp_path):
     assert json.loads(done.stdout) == ["-m", "memaudit", *given]
     assert sorted(path.name for path in tmp_path.iterdir()) == [folder.name]
     assert source.stem(given[1]) == "a-b--c---touch-p"
+
+
+def test_a_folder_that_cannot_be_called_so_is_one_line(tmp_path, capsys):
+    (tmp_path / "t.csv").write_text("a,y\n1,2\n")
+    assert cli.main(["audit", str(tmp_path / "t.csv"), "--target", "y", "--into", str(tmp_path / ("x" * 300))]) == 1
+    assert "cannot be written" in capsys.readouterr().err

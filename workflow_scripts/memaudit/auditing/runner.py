@@ -96,10 +96,10 @@ def run(request: Request, settings: Settings, tell: Callable[[str, Any], None]) 
     catalogue = models.entries(settings.models, settings.params)
     if settings.finetune:
         models.tunable(catalogue[1][0], catalogue[0])
-    folder = settings.folder
+    folder, fresh = settings.folder, not os.path.exists(settings.folder)
     with private(folder) as lock:
         _keep_whole(settings)
-        facts = take_in(request, folder)
+        facts = _taken_in(request, folder, fresh)
         if settings.finetune:
             extras.check_units(facts["taken"])
         if settings.epsilons:
@@ -121,12 +121,22 @@ def run(request: Request, settings: Settings, tell: Callable[[str, Any], None]) 
     return folder
 
 
+def _taken_in(request: Request, folder: Path, fresh: bool) -> dict[str, Any]:
+    """Facts of the intake; a table that is refused leaves no folder that was not there."""
+    try:
+        return take_in(request, folder)
+    except AuditError:
+        if fresh:
+            shutil.rmtree(folder)
+        raise
+
+
 def _check(request: Request, settings: Settings) -> None:
     if request.seed < 0:
         raise AuditError(f"--seed {request.seed}: is 0 or more")
     if settings.public and not settings.epsilons:
         raise AuditError("--public: is for private contexts; say at which --epsilon, or leave it out")
-    if unmade := sorted(UNMADE & set(settings.snakemake)):
+    if unmade := sorted(UNMADE & {option.partition("=")[0] for option in settings.snakemake}):
         raise AuditError(f"{unmade[0]}: Snakemake would not make the page; leave it out")
 
 
