@@ -70,7 +70,7 @@ def test_the_numbers_are_on_the_screen_and_in_the_folder(owner):
     summary = Report(owner.into).summary
     assert summary.stage == "full"
     assert {one.attack for one in summary.adversaries} == {"lira", "correctness", "perturbation"}
-    assert {group.column for group in summary.groups} == {"target", "c0"}
+    assert {group.column for group in summary.groups} == {"churn", COLUMN}
     assert all(group.name is None for group in summary.groups)
     assert {"none", "labels only", "bags 4", "layer dropped"} <= {one.name for one in summary.mitigations}
     assert summary.advice
