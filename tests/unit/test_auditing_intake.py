@@ -250,6 +250,11 @@ def test_a_target_of_numbers_may_be_infinite(taken):
     assert "quartiles" in facts["task"]
 
 
+def test_a_household_too_large_for_a_sample_is_said(taken):
+    with pytest.raises(AuditError, match="0 rows with a target are too few"):
+        taken(text(household=1), group="household", rows=ROWS - 1)
+
+
 def test_a_row_without_its_household_is_said(taken):
     with pytest.raises(AuditError, match="--group 'household': missing in data row 3"):
         taken(text(household=[1, 2, None, *range(77)]), group="household")

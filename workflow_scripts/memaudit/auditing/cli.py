@@ -36,10 +36,8 @@ def main(arguments: Sequence[str]) -> int:
         rows=options.rows,
     )
     chosen = {key: getattr(options, key) for key in ("threats", "minutes", "quick", "shown", "show_values", "cores")}
-    chosen |= {"epsilons": sorted(set(options.epsilon)), "public": options.public, "finetune": options.finetune}
-    settings = runner.Settings(
-        folder, models=options.model, base_rates=sorted(options.base_rates), snakemake=rest, **chosen
-    )
+    chosen |= {"epsilons": options.epsilon, "public": options.public, "finetune": options.finetune}
+    settings = runner.Settings(folder, models=options.model, base_rates=options.base_rates, snakemake=rest, **chosen)
     try:
         runner.run(request, settings, tell)
     except AuditError as error:

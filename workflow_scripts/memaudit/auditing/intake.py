@@ -80,18 +80,8 @@ def take_in(request: Request, folder: Path) -> dict[str, Any]:
 
 
 def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, private: Path) -> dict[str, Any]:
-    encoding = request.encoding or "utf-8"
-    try:
-        codecs.lookup(encoding)
-    except LookupError:
-        raise AuditError(f"--encoding {encoding!a}: is none; utf-8, latin-1, cp1252 and utf-16 are some") from None
-    if request.delimiter is not None and len(request.delimiter) != 1:
-        raise AuditError(f"--delimiter {request.delimiter!a}: is one character, as ; or | (a tab: --delimiter $'\\t')")
-    entry = {"source": "file", "path": str(linked), "encoding": encoding}
-    if linked.suffix != ".parquet":
-        entry["delimiter"] = request.delimiter or source.delimiter(linked, encoding)
     raw = private / "raw.parquet"
-    origin = fetch(entry, raw, private)
+    origin = fetch(_entry(request, linked), raw, private)
     _named(request, origin["columns"], chosen)
     # As many digits each: sorted, as keys of a JSON file are, they stand in the table's order.
     digits = len(str(len(origin["columns"]) - 1))
@@ -109,13 +99,14 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         told = connection.execute(f"SELECT count(*) FROM raw WHERE ({target}) IS NOT NULL").fetchone()[0]
         gone |= _valueless(connection, [column for column in features if column.source not in gone], target)
         kept = [column for column in features if column.source not in gone]
-        _enough(kept, min(told, request.rows))
+        _enough(kept, min(told, request.rows))  # before the copy, which takes long
         for name in request.by:
             if name not in {column.source for column in kept}:
                 raise AuditError(f"--by {name!r}: the column is left out, so its categories are not compared")
         _whole_units(connection, request, marks)
         _copy(connection, request, kept, rename, target, marks, private / "table.parquet")
         taken = connection.execute(f"SELECT count(*) FROM {parquet(private / 'table.parquet')}").fetchone()[0]
+        _enough(kept, taken)  # households are taken whole, or not at all
     columns = {
         rename[column.source]: {"name": column.source, "type": column.type, "use": column in kept}
         for column in features
@@ -135,6 +126,21 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
     }
 
 
+def _entry(request: Request, linked: Path) -> dict[str, str]:
+    """The file as a source of the catalogue. Raises AuditError for an option that says nothing."""
+    encoding = request.encoding or "utf-8"
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        raise AuditError(f"--encoding {encoding!a}: is none; utf-8, latin-1, cp1252 and utf-16 are some") from None
+    if request.delimiter is not None and len(request.delimiter) != 1:
+        raise AuditError(f"--delimiter {request.delimiter!a}: is one character, as ; or | (a tab: --delimiter $'\\t')")
+    entry = {"source": "file", "path": str(linked), "encoding": encoding}
+    if linked.suffix == ".parquet":
+        return entry
+    return entry | {"delimiter": request.delimiter or source.delimiter(linked, encoding)}
+
+
 def _valueless(connection: Any, columns: Sequence[Column], target: str) -> dict[str, str]:
     """Columns that hold nothing where there is a target, with the reason why they are left out."""
     if not columns:
@@ -151,7 +157,9 @@ def _enough(kept: Sequence[Column], rows: int) -> None:
             " --categorical names the columns that are categories"
         )
     if rows < FEWEST_ROWS:
-        raise AuditError(f"{rows} rows with a target are too few to attack; at least {FEWEST_ROWS} are needed")
+        raise AuditError(
+            f"{rows} rows with a target are too few to attack; at least {FEWEST_ROWS} are needed, and as many --rows"
+        )
 
 
 def _named(request: Request, known: list[str], chosen: Mapping[str, Any] | None) -> None:
@@ -195,9 +203,9 @@ def _copy(
         unit = cleaned(request.group, marks)
         columns.append(f'{unit} AS "group"')
     drawn, rows = f"hash({unit}, {int(request.seed)})", int(request.rows)
-    # RANGE counts a unit's rows together: it is taken whole, or not at all.
-    until = f"QUALIFY count(*) OVER (ORDER BY {drawn}, {unit} RANGE UNBOUNDED PRECEDING) <= {rows}"
-    most = until if request.group else f"ORDER BY {drawn} LIMIT {rows}"
+    most = f"ORDER BY {drawn} LIMIT {rows}"
+    if request.group:  # RANGE counts a unit's rows together: it is taken whole, or not at all
+        most = f"QUALIFY count(*) OVER (ORDER BY {drawn}, {unit} RANGE UNBOUNDED PRECEDING) <= {rows}"
     with replacing(path) as temporary:
         connection.execute(
             f"COPY (SELECT * FROM (SELECT {', '.join(columns)} FROM raw WHERE ({target}) IS NOT NULL {most}) "

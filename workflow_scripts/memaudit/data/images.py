@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from memaudit.errors import AuditError
 
 FILES = (*(f"data_batch_{number}.bin" for number in range(1, 6)), "test_batch.bin")
-SHAPE = (3, 32, 32)
 CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 ROW = 1 + 3 * 32 * 32  # label, then red, green and blue
 
