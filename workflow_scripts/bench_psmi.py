@@ -5,8 +5,8 @@ python workflow_scripts/bench_psmi.py --output results/bench/psmi.json \
         "scratch": "results/bench", "large": {"records": 100000, "features": 4096, "directions": 64}}'
 
 Hidden states are of float32, as networks give them. `arrays`: how the package psmi 0.2.0 works, written anew: densities
-of every record on every direction, not their logarithms, in arrays of that size. Both ways draw the same directions;
-`largest_difference` is that of their PSMI. `package`: the package itself, where that is a folder with it (pip
+of every record on every direction, not their logarithms, in float64 arrays of that size. Both ways draw the same
+directions; `largest_difference` is that of their PSMI. `package`: the package itself, where that is a folder with it (pip
 install --no-deps --target FOLDER psmi==0.2.0; the lock has it not). `large`: states in a file; at this size 1.6 GB, and
 the peak must stay within 4 GiB. Each is measured in a process of its own; its peak is the kernel's (ru_maxrss), mapped
 pages of the file included.
@@ -84,7 +84,12 @@ def ours(records, features, directions, classes):
 
 def arrays(records, features, directions, classes):
     states, labels = drawn(records, features, classes)
-    return lambda: of_arrays(states, labels, psmi.draw(generator(0, "bench", "directions"), directions, features))
+
+    def work():
+        thetas = psmi.draw(generator(0, "bench", "directions"), directions, features)
+        return of_arrays(states, labels, thetas.astype(np.float64))
+
+    return work
 
 
 def of_arrays(states, labels, thetas):

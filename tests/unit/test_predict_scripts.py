@@ -260,7 +260,7 @@ def test_bad_files_get_one_clear_line(own, tmp_path):
 def test_the_benchmarks_arrays_find_the_same_psmi():
     states, labels = bench_psmi.drawn(60, 5, 3)
     states = states.astype(np.float64)
-    thetas = psmi.draw(generator(1), 20, 5)
+    thetas = psmi.draw(generator(1), 20, 5).astype(np.float64)
     expected = psmi.fit(states, labels, thetas).transform(states, labels).psmi
     np.testing.assert_allclose(bench_psmi.of_arrays(states, labels, thetas), expected, atol=1e-12)
 

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 
 from memaudit.attacks import psmi, signals
-from memaudit.attacks.psmi import Array, Scores, States, chunks
+from memaudit.attacks.hidden_states import States, chunks
+from memaudit.attacks.psmi import Array, Scores
 from memaudit.errors import AuditError
 
 Codes = NDArray[np.integer]
