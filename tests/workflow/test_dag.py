@@ -11,7 +11,7 @@ from memaudit.io import read_json
 from workflow.conftest import SNAKEMAKE, Checkout, job_counts, of_script
 
 pytestmark = pytest.mark.xdist_group("dag")
-MOST_JOBS = {"smoke": 150, "config": 240, "paper": 2000}
+MOST_JOBS = {"smoke": 150, "config": 250, "paper": 2000}
 
 
 @pytest.fixture(scope="module")
