@@ -34,7 +34,7 @@ rule predict_prepare_setting:
     params:
         code=digest("predict_prepare_setting", env="tabular"),
         seed=config["seed"],
-        setting=predict_setting("data", "network", "max_records", "label_noise", "canaries", "models"),
+        setting=predict_setting("data", "network", "max_records", "label_noise", "canaries", "models", "targets"),
     script:
         "../workflow_scripts/predict_prepare_setting.py"
 

@@ -57,6 +57,7 @@ rule predict_average_settings:
         mem_mb=grows(1000),
         runtime="10m",
     params:
+        **predict_leaves("memorized"),
         code=digest("predict_average_settings", env="statistics"),
         published=PUBLISHED["predict"],
     script:

@@ -4,6 +4,9 @@ INPUT   <results>/scores/predict/**.parquet                          tidy result
 OUTPUT  <results>/tables/predict_*, <results>/figures/predict_*      views of them, by the rules of `views.smk`
 """
 
+# Where no more is memorized than chance lets pass, nothing can be foretold.
+PREDICT_BEYOND_CHANCE = {"metric": "memorized", "where": {"threshold": PREDICT["memorized"]}}
+
 STUDIES["predict"] = {
     "title": "Predicting memorization",
     "question": "Which records will be memorized, and who can tell early in training?",
@@ -36,7 +39,8 @@ TABLES |= {
         "caption": "Predictors at the interruption, with 95 % intervals over targets and records: AUC, TPR at low FPRs, FPR at "
         "high TPRs, and how much more than the baseline (lira: LiRA on the partly trained model) each has. Truth: memorized "
         "in the end; only then (memorized later); or planted, canaries and wrong labels. Natural: without what was planted. "
-        f"In parentheses guessing. {PREDICT_SOURCES} Section 5.3 and Figure 3 of the paper.",
+        "Non-members: early and final LiRA share their shadow models, and so the one foretells the other where there is "
+        f"nothing to memorize; with that AUC a baseline's is to be compared. In parentheses guessing. {PREDICT_SOURCES} Section 5.3 and Figure 3 of the paper.",
         "files": predict_scores("predictors", "average"),
         "layout": predict_layout(
             *("case", "truth", "records", "rule", "predictor", "table"),
@@ -200,6 +204,7 @@ HEADLINES["predict"] = {
             "answers": "memorized",
             "per": ["case"],
             "where": {"truth": "memorized", "records": "all", "rule": ["first", "closest"]},
+            "provided": PREDICT_BEYOND_CHANCE,
             "values": {
                 name: {"metric": "auc", "where": {"predictor": name}} for name in ("psmi", "loss", "logit_gap", "lira")
             },
@@ -211,6 +216,7 @@ HEADLINES["predict"] = {
             "answers": "memorized",
             "per": ["case"],
             "where": {"profile": "practitioners"},
+            "provided": PREDICT_BEYOND_CHANCE,
             "values": {"tpr": {"metric": "tpr"}, "fpr": {"metric": "fpr"}},
             "sentence": "{case}: a PSMI of at most 0 flags {tpr} of the records that will be memorized and {fpr} of the others; "
             "a flag by chance of as many has {tpr.null:.3g} of both.",

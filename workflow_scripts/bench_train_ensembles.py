@@ -4,7 +4,8 @@ python workflow_scripts/bench_train_ensembles.py --output results/bench/train_en
     --params '{"models": 64, "records": 600, "batch": 32, "epochs": 3, "scratch": "results/bench"}'
 
 Two kinds of network: an MLP of three layers of 64, and a residual network of 8, 16 and 32 channels on 8 x 8 pixels.
-Both ways end with the same answers: `largest_difference` is that of their logit gaps. Looks at models are left out.
+Both ways take the same steps but for rounding, which training amplifies: `largest_difference` is that of their logit
+gaps. Looks at models are left out.
 """
 
 import json

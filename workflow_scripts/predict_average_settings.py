@@ -1,11 +1,11 @@
 """Means of what was foretold over settings, beside what the paper prints (Figure 3, Section 5.4, Tables 1 and 2).
 
 python workflow_scripts/predict_average_settings.py --input a/predictors.parquet b/predictors.parquet \
-    --output average.parquet --params '{"published": [{"table": "Section 5.4", "case": "mean", "predictor": "psmi",
-        "tau": 0, "metric": "tpr", "printed": 0.658}]}'
+    --output average.parquet --params '{"memorized": 4, "published": [{"table": "Section 5.4", "case": "mean", "tau": 0,
+        "predictor": "psmi", "metric": "tpr", "printed": 0.658}]}'
 
-Averaged is what every setting has: metrics at the interruption, and rates at a fixed threshold. The key `source` tells
-"here" from "paper".
+Averaged is what every setting has: metrics at the interruption, and rates at a fixed threshold. Settings that memorize
+no more than chance lets pass are left out: nothing can be foretold there. The key `source` tells "here" from "paper".
 """
 
 from collections.abc import Iterator
@@ -24,8 +24,17 @@ KEYS = ["truth", "records", "predictor", "tau"]
 
 def main(job):
     scores = tidy.expand(pd.concat([read_table(path) for path in job.input], ignore_index=True))
-    rows = [*_means(scores), *(_published(**entry) for entry in job.params.published)]
+    rows = [
+        *_means(beyond_chance(scores, job.params.memorized)),
+        *(_published(**entry) for entry in job.params.published),
+    ]
     write_table(tidy.frame(rows), job.output[0])
+
+
+def beyond_chance(scores: pd.DataFrame, memorized: float) -> pd.DataFrame:
+    """Rows of the settings whose share of memorized records has an interval above that of non-members."""
+    share = scores[(scores["metric"] == "memorized") & (scores["threshold"] == memorized)]
+    return scores[scores["case"].isin(share.loc[share["low"] > share["null"], "case"])]
 
 
 def _means(scores: pd.DataFrame) -> Iterator[dict[str, Any]]:

@@ -34,7 +34,7 @@ def main(job):
     write_table(tidy.frame(rows), job.output.tidy)
     write_table(tidy.frame(list(judge.curves())), job.output.roc)
     write_table(tidy.frame(list(judge.records(records.record.values))), job.output.records)
-    settings = [setting.facts() | {"case": case.name, "drop": params.drop} for setting in judge.recommended]
+    settings = [setting.facts() | judge.circumstances() for setting in judge.recommended]
     write_json(settings, job.output.recommended)
     for row in rows:
         if row["metric"] == "auc" and "truth=memorized, records=all, rule=" + case.rule in row["setting"]:

@@ -11,6 +11,7 @@ predict recommends, as it measured them. Neither PyTorch nor a model is needed.
 """
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,10 @@ from memaudit.errors import AuditError
 from memaudit.io import read_json, read_table, readable, replacing, write_table
 from memaudit.job import run
 
-SETTING = {"predictor", "threshold", "chosen", "drop", "layer", "tpr", "fpr"}
+SETTING = {"predictor", "threshold", "chosen", "layer", "tpr", "fpr", "case", "memorized", "targets", "models"}
+SETTING |= {"drop", "least_drop", "most_drop"}
+RATE = {"estimate", "low", "high"}
+MEND = "give the records as a Parquet file, the states as a .npy file of one array"
 SURE = 1.96  # standard errors
 PAGE = """\
 # Records at risk of being memorized
@@ -29,10 +33,13 @@ PAGE = """\
 recommended threshold ({chosen}). {near:,} stand within {sure} Monte-Carlo standard errors of it ({directions:,} random
 directions): another draw could move them across.
 
-Where the truth was measured, such a flag found {found} of {positives:,} records that were memorized in the end, and
-named {named} of {negatives:,} that were not. Brackets hold 95 % intervals. Those were other data and other models than
-yours; the rates hold as far as yours are like them, at the checkpoint where the median training loss has fallen by
-{drop:.0%}, with hidden states of the {layer} layer. A flag is no proof: LiRA measures what a model has memorized.
+Where the truth was measured ({case}, {targets} targets, LiRA with {models} models), such a flag found {found} of
+{positives:,} records that were memorized in the end, and named {named} of {negatives:,} that were not; a record counts
+once for each target that was trained on it. Memorized were {memorized[estimate]:.1%} there, where chance lets
+{memorized[null]:.1%} pass. Brackets hold 95 % intervals. Those were other data and other models than yours; the rates
+hold as far as yours are like them, at a checkpoint where the median training loss has fallen by {drop:.1%}
+({least_drop:.1%} to {most_drop:.1%} there), with hidden states of the {layer} layer. A flag is no proof: LiRA measures
+what a model has memorized.
 
 {table}
 Higher scores mean more risk. psmi: minus the pointwise sliced mutual information, in nats, with its standard error;
@@ -67,6 +74,7 @@ def main(job):
     for file, text in ((job.output.csv, ranked.to_csv(index=False, lineterminator="\n")), (job.output.page, page)):
         with replacing(file) as temporary:
             temporary.write_text(text, encoding="utf-8")
+    Path(job.output.page).parent.chmod(0o700)  # Snakemake made it, for all to read
     return {"seed": params.seed}
 
 
@@ -76,14 +84,21 @@ def read_setting(path: str) -> dict:
     found = [one for one in known if one.get("profile") == "practitioners"] if isinstance(known, list) else []
     if len(found) != 1 or not found[0].keys() >= SETTING:
         raise AuditError(f"{path}: holds no recommended setting for practitioners; give the results of study predict")
+    rates = [found[0][name] for name in ("tpr", "fpr", "memorized")]
+    if not all(isinstance(rate, dict) and rate.keys() >= RATE for rate in rates):
+        raise AuditError(f"{path}: holds error rates without their intervals; give the results of study predict")
     if not found[0]["tpr"]["n"]:
         raise AuditError(f"{path}: no record was memorized there, so no error rate is known; choose another `own/case`")
+    if not rates[2]["low"] > rates[2]["null"]:
+        raise AuditError(
+            f"{path}: no more was memorized there than by chance, so no error rate is known; choose another `own/case`"
+        )
     return found[0]
 
 
 def read_records(path: str, states: str | None) -> tuple[pd.DataFrame, np.ndarray]:
     """The records' table, and their hidden states (record, feature)."""
-    table, needed = read_table(path), ["id", "label"] if states else ["id", "label", "hidden"]
+    table, needed = read_table(path, mend=MEND), ["id", "label"] if states else ["id", "label", "hidden"]
     if missing := [name for name in needed if name not in table]:
         raise AuditError(f"{path}: has no column {missing[0]!r}; it needs id, label, and hidden or a file of states")
     if (gone := table.filter([*needed, "loss", "logits"]).isna().any(axis=1)).any():
@@ -98,8 +113,11 @@ def read_records(path: str, states: str | None) -> tuple[pd.DataFrame, np.ndarra
         raise AuditError(f"{path}: column loss holds no numbers; give -log p of each record's label")
     if not states:
         return table, stacked(table["hidden"], path)
-    with readable(states):
-        return table, np.load(states, mmap_mode="r", allow_pickle=False)
+    with readable(states, MEND):
+        loaded = np.load(states, mmap_mode="r", allow_pickle=False)
+    if not isinstance(loaded, np.ndarray):
+        raise AuditError(f"{states}: holds several arrays; {MEND}")
+    return table, loaded
 
 
 def stacked(lists: pd.Series, path: str) -> np.ndarray:

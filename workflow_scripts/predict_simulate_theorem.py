@@ -56,7 +56,7 @@ def simulate(rate: float, separation: float, setting: dict, rng: np.random.Gener
     states[:, 0] += separation * (side - 0.5)
     thetas = psmi.draw(rng, setting["directions"], dimensions)
     values = {
-        "given": np.where(outlier, 0.0, true_psmi(states, label, thetas, separation, 0.0)),
+        "given": np.where(outlier, *(true_psmi(states, label, thetas, separation, rate) for rate in (1.0, 0.0))),
         "joint": true_psmi(states, label, thetas, separation, outlier.mean()),
         "estimated": psmi.fit(states, label, thetas).transform(states, label).psmi,
     }

@@ -200,6 +200,22 @@ def test_a_claim_is_not_tested_where_what_it_supposes_is_no_better_than_chance()
         assert verdict(claim(provided=supposes), *rows, accuracy)["verdict"] == expected
 
 
+def test_a_setting_without_what_is_supposed_is_not_judged():
+    """Of two settings, where the claim holds in the one and the other shows the opposite."""
+    supposes = {"metric": "accuracy"}
+    rows = [
+        row(metric, value, dataset=name)
+        for name, values in {"a": (0.5, 0.4), "b": (0.3, 0.4)}.items()
+        for metric, value in zip(("tpr_x", "tpr_y"), values, strict=True)
+    ]
+    sides = {"left": {"metric": "tpr_x"}, "right": {"metric": "tpr_y"}, "provided": supposes, "by": "dataset"}
+    for chances, expected in (((0.8, 0.505), "reproduced"), ((0.8, 0.8), "not reproduced")):
+        given = [row("accuracy", one, dataset=name) | {"null": 0.5} for one, name in zip(chances, "ab", strict=True)]
+        assert verdict(claim(**sides), *rows, *given)["verdict"] == expected
+    given = [row("accuracy", 0.505, dataset=name) | {"null": 0.5} for name in "ab"]
+    assert verdict(claim(**sides), *rows, *given)["verdict"] == "not testable at this scale"
+
+
 def test_true_and_false_in_yaml_select_pythons_true_and_false():
     sides = {
         "left": {"metric": "predicted_tpr", "where": {"corrected": False}},

@@ -102,7 +102,9 @@ def own(tmp_path_factory):
     scores = rng.normal(size=(1, 400)) + 2 * memorized - 1
     cells = prediction.cells(memorized, np.ones_like(memorized), rng)
     settings = prediction.recommended(scores, scores, cells, rng)
-    write_json([setting.facts() for setting in settings], folder / "results.json")
+    share = {"estimate": 0.3, "low": 0.25, "high": 0.35, "null": 0.01}
+    facts = {"case": "here", "drop": 0.95, "least_drop": 0.93, "most_drop": 0.97, "targets": 1, "models": 16}
+    write_json([setting.facts() | facts | {"memorized": share} for setting in settings], folder / "results.json")
     return folder
 
 
@@ -284,7 +286,8 @@ def test_the_benchmark_runs_by_hand(tmp_path, project):
 
 
 def test_means_are_of_all_settings_and_stand_beside_what_is_printed(tmp_path):
-    """A metric that one setting lacks has no mean; the recommended line, of one predictor too, is not counted twice."""
+    """A metric that one setting lacks has no mean; the recommended line, of one predictor too, is not counted twice; a
+    setting that memorizes no more than by chance is not counted at all."""
 
     def rows(case, auc, tpr):
         keys = {"case": case, "predictor": "psmi"}
@@ -294,12 +297,15 @@ def test_means_are_of_all_settings_and_stand_beside_what_is_printed(tmp_path):
         yield row("predict", keys | other, "auc", 0.0, **ends)
         for more in ({}, {"profile": "practitioners"}):
             yield row("predict", keys | more | {"tau": 0}, "tpr", tpr, low=tpr, high=tpr, n=9)
+        share = {"low": 0.03, "high": 0.05, "null": 0.01 if case != "c" else 0.04}
+        yield row("predict", {"case": case, "threshold": "4"}, "memorized", 0.04, n=50, **share)
 
-    paths = [tmp_path / f"{case}.parquet" for case in "ab"]
-    for path, values in zip(paths, ((0.8, 0.5), (0.6, np.nan)), strict=True):
+    paths = [tmp_path / f"{case}.parquet" for case in "abc"]
+    for path, values in zip(paths, ((0.8, 0.5), (0.6, np.nan), (0.1, 0.5)), strict=True):
         write_table(frame(list(rows(path.stem, *values))), path)
     printed = {"table": "Section 5.4", "case": "mean", "predictor": "psmi", "tau": 0, "metric": "tpr", "printed": 0.658}
-    job = SimpleNamespace(input=paths, output=[tmp_path / "out"], params=SimpleNamespace(published=[printed]))
+    params = SimpleNamespace(memorized=4.0, published=[printed])
+    job = SimpleNamespace(input=paths, output=[tmp_path / "out"], params=params)
     predict_average_settings.main(job)
     found = expand(pd.read_parquet(tmp_path / "out")).set_index(["source", "metric"])
     assert list(found.index) == [("here", "auc"), ("paper", "tpr")]

@@ -120,8 +120,15 @@ def test_training_is_interrupted_where_the_paper_did(setting, first, closest):
 
 
 def test_the_median_falls_where_the_mean_does_not():
-    losses = np.array([[1.0, 1, 1, 1, 1], [0.01, 0.02, 0.03, 1, 30]])
+    losses = np.array([[1.0, 1, 1, 1, 1], [0.01, 0.02, 0.03, 1, 30], [0.0, 0, 0, 0, 0]])
     assert prediction.interruption(losses).first == 1
+
+
+def test_the_end_of_training_is_no_interruption():
+    """There is nothing left to foretell: the baseline would be the truth."""
+    found = prediction.interruption(np.array([[2.0], [0.4], [0.1]]))
+    assert (found.first, found.closest) == (None, 1)
+    assert found.drops[-1] == 0.95
 
 
 def test_a_drop_that_never_comes_is_none_and_the_closest_is_still_known():
@@ -205,6 +212,19 @@ def test_intervals_cover_the_planted_auc_and_rates():
     assert (hits >= 90).all(), hits
     # Wider ones would cover more.
     assert (hits <= 99).any()
+
+
+def test_a_rate_near_one_of_a_few_records_is_covered_and_has_a_width():
+    """Twelve memorized records that four targets share, of which 97.5 % are found: a bootstrap alone covers 1 of 4."""
+    memorized, hits = np.arange(200)[None].repeat(4, 0) < 12, 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        # Half of the noise is the record's own.
+        noise = np.sqrt(0.5) * (rng.normal(size=200) + rng.normal(size=(4, 200)))
+        tpr, _ = prediction.error_rates(noise + 1.96 * memorized, judged(memorized, seed=seed, replicates=100), 0.0)
+        assert tpr.high - tpr.low > 0.1
+        hits += tpr.low <= ndtr(1.96) <= tpr.high
+    assert hits >= 54
 
 
 def test_targets_that_share_their_records_are_no_further_records():
@@ -306,7 +326,7 @@ def test_a_settings_facts_hold_its_rates():
     facts = prediction.recommended(scores, scores, judged(memorized), np.random.default_rng(0))[0].facts()
     tpr = prediction.error_rates(scores, judged(memorized), 0.0)[0]
     assert facts["tpr"] == {"estimate": tpr.estimate, "low": tpr.low, "high": tpr.high, "n": tpr.n}
-    assert (facts["profile"], facts["drop"], facts["chosen"]) == ("practitioners", 0.95, "fixed")
+    assert (facts["profile"], facts["layer"], facts["chosen"]) == ("practitioners", "last", "fixed")
 
 
 def test_cells_that_do_not_fit_get_one_clear_line():

@@ -231,6 +231,48 @@ def test_directions_of_float32_have_the_values_of_their_float64_ones_to_its_digi
         assert found.psmi.dtype == np.float64
 
 
+def outlying(case):
+    """Near classes with something far out, which float32 alone would take their digits from."""
+    rng = np.random.default_rng(3)
+    labels = np.sort(np.arange(400) % 3)
+    states = rng.standard_normal((400, 8)) + 0.4 * labels[:, None]
+    if case == "a class, first in its file":
+        return [np.r_[states[labels == 2] + 1e6, states[labels < 2]]], np.sort(labels)[::-1] % 3
+    if case == "a record":
+        states[7] *= 1e7
+    if case == "the first record, alone in its chunk":
+        states[0] *= 1e7
+        return [states[:1], states[1:]], labels
+    return states * 1e-25 if case == "nothing" else states, labels
+
+
+@pytest.mark.parametrize("case", ["a class, first in its file", "a record", "the first record, alone in its chunk"])
+def test_what_lies_far_out_takes_no_digits_from_the_others(case):
+    states, labels = outlying(case)
+    found = psmi.estimate(states, labels, np.random.default_rng(0), directions=200)
+    thetas = psmi.draw(np.random.default_rng(0), 200, 8).astype(np.float64)
+    exact = psmi.fit(states, labels, thetas).transform(states, labels)
+    np.testing.assert_allclose(found.psmi, exact.psmi, atol=1e-3 * np.median(exact.error), rtol=1e-6)
+
+
+def test_states_too_small_for_float32_say_nothing_and_great_integers_keep_their_digits():
+    states, labels = outlying("nothing")
+    found = psmi.estimate(states, labels, np.random.default_rng(0), directions=50)
+    assert (np.abs(found.psmi) < 1.5).all()
+    states = 100_000_000 + np.round(1000 * outlying("")[0]).astype(np.int32)
+    one, other = (
+        psmi.estimate(of, labels, np.random.default_rng(0), directions=50) for of in (states, states.astype(np.int64))
+    )
+    np.testing.assert_array_equal(one.psmi, other.psmi)
+
+
+def test_directions_of_another_width_get_one_clear_line():
+    states, labels, thetas = planted()
+    for wrong in (thetas[:, 1:], thetas[0], thetas[:0]):
+        with pytest.raises(AuditError, match="5 features"):
+            psmi.fit(states, labels, wrong)
+
+
 def test_a_far_point_of_float32_is_finite_and_one_that_would_overflow_is_named():
     far = STATES.astype(np.float32)
     far[3] *= 1e12

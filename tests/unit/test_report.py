@@ -78,13 +78,21 @@ def test_a_headline_says_its_value_with_interval_and_null():
 
 
 def test_a_headline_that_forgets_a_key_is_refused():
-    with pytest.raises(ValueError, match=r"two results for one \{auc\}"):
+    with pytest.raises(ValueError, match="two results for one auc"):
         state("demo", [headline(where={})], results())
 
 
 def test_a_headline_without_one_of_its_values_is_not_said():
     values = {"auc": {"metric": "auc"}, "tpr": {"metric": "tpr"}}
     assert state("demo", [headline(values=values)], results()).empty
+
+
+@pytest.mark.parametrize(("low", "said"), [(0.4, False), (0.55, True)])
+def test_a_headline_is_said_where_what_it_supposes_lies_above_chance(low, said):
+    supposed = tidy.row("demo", {"dataset": "wine"}, "share", 0.6, low=low, high=0.7, null=0.5)
+    table = pd.concat([results(), tidy.frame([supposed])])
+    found = state("demo", [headline(provided={"metric": "share"})], table)
+    assert set(found["sentence"].str[:4]) == ({"wine"} if said else set())
 
 
 def test_an_answer_whose_interval_includes_chance_says_so():

@@ -81,6 +81,7 @@ def prepare(setting: Setting, name: str, seed: int, files: Any) -> xr.Dataset:
     records = mislabelled(records, setting["label_noise"], rng("noise"))
     units = np.unique(records.unit, return_inverse=True)[1]
     design = designs.expand(designs.balanced(setting["models"], units.max() + 1, rng("design")), units)
+    _check_classes(records, design[: setting["targets"]], name)
     x, answer, facts = _as_read(records, setting, files)
     of_record = {"code": records.code, "clean": records.clean, "unit": units, "canary": records.canary}
     of_record["mislabelled"] = records.code != records.clean
@@ -92,6 +93,17 @@ def prepare(setting: Setting, name: str, seed: int, files: Any) -> xr.Dataset:
     if context is None:
         return grid
     return grid.assign(context_x=(("shown", "x1"), context.x), context_y=("shown", context.code))
+
+
+def _check_classes(records: Records, targets: NDArray[np.bool_], name: str) -> None:
+    """Ask before anything is trained that no target has a single record of a class, (target, record)."""
+    for own in targets:
+        alone = own & (np.bincount(records.code[own], minlength=records.classes)[records.code] == 1)
+        if alone.any():
+            raise AuditError(
+                f"predict/settings/{name}: record {records.ids[np.argmax(alone)]} is the only one of its class that a"
+                " target is trained on, and PSMI needs two: leave the class out of the data, or give more records of it"
+            )
 
 
 def labels(grid: xr.Dataset) -> Codes:

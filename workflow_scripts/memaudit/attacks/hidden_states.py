@@ -15,7 +15,7 @@ States = NDArray[np.floating] | Iterable[NDArray[np.floating]]
 
 LARGEST = 1e15  # larger ones would overflow in squares of squares of float32
 CHUNK = 2**22  # numbers that are read at once
-FIRST = 64  # records whose median stands for that of all
+SOME = 64  # records whose median stands for that of all
 
 
 def chunks(states: States, *, exact: bool = True) -> Iterator[NDArray[np.floating]]:
@@ -34,7 +34,8 @@ def chunks(states: States, *, exact: bool = True) -> Iterator[NDArray[np.floatin
     for part in map(np.asarray, parts):
         if part.ndim != 2 or part.dtype.kind not in "fiu":
             raise AuditError(f"hidden states: {part.dtype} of shape {part.shape}; give numbers, (record, feature)")
-        chunk = part.astype(np.float64 if exact or part.dtype.itemsize > 4 else np.float32, copy=False)
+        chunk = part.astype(np.float64 if exact else np.promote_types(part.dtype, np.float32), copy=False)
+        chunk = chunk.astype(np.float64, copy=False) if chunk.dtype.itemsize > 8 else chunk
         if chunk.size and not max(chunk.max(), -chunk.min()) <= LARGEST:
             bad = start + int(np.argmax(~(np.abs(chunk) <= LARGEST).all(1)))
             raise AuditError(
@@ -46,11 +47,23 @@ def chunks(states: States, *, exact: bool = True) -> Iterator[NDArray[np.floatin
 
 
 def median(states: States) -> NDArray[np.floating]:
-    """The median of the first states, (feature,): near all of them, however far a few lie."""
-    first = next(chunks(states, exact=False), np.empty((0, 0)))
-    if not first.size:
+    """The median of some states, (feature,): near most of them, however far a few lie. Those of an array stand at equal
+    distances, as records of a class often follow each other; those of a list come first."""
+    some, found = states, []
+    if isinstance(states, np.ndarray) and states.ndim == 2:
+        some = states[:: max(1, len(states) // SOME)]
+    for chunk in chunks(some, exact=False):
+        if chunk.size:
+            found.append(chunk)
+        if sum(map(len, found)) >= SOME:
+            break
+    if not found:
         raise AuditError("hidden states: there are none; give (record, feature)")
-    return np.median(first[:FIRST], axis=0)
+    if len({chunk.shape[1] for chunk in found}) > 1:
+        raise AuditError(
+            f"hidden states: {found[-1].shape[1]} features after {found[0].shape[1]}; give as many of each"
+        )
+    return np.median(np.concatenate(found), axis=0)
 
 
 def reader(states: States, origin: NDArray[np.floating], dtype: DTypeLike) -> Callable[[], Iterable[NDArray]]:

@@ -42,8 +42,10 @@ def from_loss(losses: ArrayLike, records: int) -> Array:
     losses = np.asarray(losses, dtype=np.float64)
     if losses.shape != (records,):
         raise AuditError(f"losses: {losses.shape} for {records} records; give one for each")
-    if np.isnan(losses).any():
-        raise AuditError(f"losses: that of record {int(np.argmax(np.isnan(losses)))} is no number; measure it again")
+    if (bad := ~(np.isfinite(losses) & (losses > -1e-6))).any():
+        raise AuditError(
+            f"losses: that of record {int(np.argmax(bad))} is {losses[np.argmax(bad)]:g}; give -log p of its label"
+        )
     return losses
 
 
@@ -97,6 +99,8 @@ def predictors(
     """
     if logits is not None:
         codes = _codes(labels, classes)
+        if np.ndim(logits) == 2 and np.shape(logits)[1] != len(classes):
+            raise AuditError(f"logits: {np.shape(logits)[1]} columns for {len(classes)} classes; name a class for each")
     scores = psmi.estimate(states, labels, rng, directions=directions, accuracy=accuracy)
     distances = mahalanobis(states, dimensions)
     found = {"psmi": from_psmi(scores), "mahalanobis": distances.scores}
@@ -111,6 +115,8 @@ def _codes(labels: ArrayLike, classes: Sequence | None) -> Codes:
     """Places of the labels among the classes, (record,)."""
     places = {name: place for place, name in enumerate([] if classes is None else classes)}
     codes = np.array([places.get(label, -1) for label in np.asarray(labels).tolist()])
+    if len(places) < len(classes or []):
+        raise AuditError(f"logits: a class is named twice among {', '.join(map(str, classes))}; name each once")
     if (codes < 0).any():
         raise AuditError(
             f"logits: record {int(np.argmax(codes < 0))} has a label that is none of the classes; name them all, in"

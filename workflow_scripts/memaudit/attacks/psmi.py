@@ -9,7 +9,8 @@ another one.
 Hidden states (see `hidden_states`) are read once per block of directions; beside them stand the projections on one
 block, whatever the number of directions. Projections are of the directions' type. Directions that are drawn here are of
 float32, and states are taken about their median before they are rounded to it: an error of 6e-8 of their spread, and
-below a thousandth of a PSMI's standard error.
+below a thousandth of a PSMI's standard error. Where classes lie so far apart, or a record so far out, that the rounding
+reached into a class's own deviation, float64 is taken.
 """
 
 from collections.abc import Iterable, Iterator
@@ -31,7 +32,8 @@ STEP = 500  # directions in a block, after which the accuracy is looked at
 SHARE = 0.95  # of the records must be as accurate as asked
 # Least deviation of a projected class: of all projections' root mean square, of the class's mean, which is rounded, and
 # a number whose inverse float32 holds.
-FLOOR, ROUNDING, LEAST = 1e-9, 100, 1e-30
+FLOOR, ROUNDING, LEAST = 1e-9, 100, 1e-18
+RESOLVED = 1e3  # deviations of the narrowest class that projections of float32 may reach
 PROJECTIONS = 2**25  # numbers in a block of projections
 FEW, TILE = 64, 2**16  # numbers that float32 adds up, and projections in the processor's cache
 
@@ -115,6 +117,8 @@ def fit(states: States, labels: ArrayLike, thetas: NDArray[np.floating], *, ddof
     """
     classes, codes = _classes(labels)
     origin, found = median(states), []
+    if thetas.ndim != 2 or not len(thetas) or thetas.shape[1] != len(origin):
+        raise AuditError(f"PSMI: directions of shape {thetas.shape}; give (direction, {len(origin)} features)")
     read = reader(states, origin, thetas.dtype)
     for block in _blocks(len(codes), *thetas.shape):
         projections = _project(read(), thetas[block], len(codes))
@@ -146,7 +150,12 @@ def estimate(
     for block in _blocks(len(codes), directions, len(origin)):
         thetas = draw(rng, block.stop - block.start, len(origin))
         own = _by_class(_project(read(), thetas, len(codes)), codes, len(classes))
-        scores = _score(own, codes, *_moments(own, ddof), log_priors)
+        means, sigmas = _moments(own, ddof)
+        if ((np.abs(means) + sigmas).max(0) > RESOLVED * sigmas.min(0)).any():
+            exact = _project(reader(states, origin, np.float64)(), thetas.astype(np.float64), len(codes))
+            own = _by_class(exact, codes, len(classes))
+            means, sigmas = _moments(own, ddof)
+        scores = _score(own, codes, means, sigmas, log_priors)
         found = _pooled(found, scores) if found else scores
         if accuracy and found.directions > 1 and found.accuracy <= accuracy:
             break
@@ -262,8 +271,10 @@ def _log_sum(tile: NDArray, own: NDArray, means: NDArray, scale: NDArray, gap: N
         return np.log1p(total, out=total)
     # Slower, and right for ratios that float32 does not hold.
     exact = tile.astype(np.float64)
-    joint = np.square(exact * own) - np.stack([_half_square(exact, *gaussian) for gaussian in others])
-    return np.logaddexp.reduce(joint + gap[:, None], axis=0, initial=0.0)
+    square, log_total = np.square(exact * own), np.zeros_like(exact)
+    for gaussian, weight in zip(others, gap, strict=True):
+        np.logaddexp(log_total, square - _half_square(exact, *gaussian) + weight, out=log_total)
+    return log_total
 
 
 def _half_square(tile: NDArray, mean: NDArray, factor: NDArray) -> NDArray:

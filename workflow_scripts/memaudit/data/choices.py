@@ -13,6 +13,7 @@ from memaudit.errors import AuditError
 from memaudit.io import read_table, readable
 
 LETTERS = "ABCDEFGHIJ"
+MEND = "download the questions anew"
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,8 @@ def _read(path: Path) -> pd.DataFrame:
     if not path.is_file():
         raise AuditError(f"{path}: is not there; download the questions and put them there, nothing is fetched here")
     if path.suffix == ".parquet":
-        return read_table(path)
-    with readable(path):
+        return read_table(path, mend=MEND)
+    with readable(path, MEND):
         return pd.read_json(path, lines=True)
 
 

@@ -44,6 +44,7 @@ class Claim(Strict):
     difference: rows of left - right that decide where there are any (paired intervals are narrower).
     share: part of the comparisons that must hold. needs: least values of numeric columns; other rows are not judged.
     provided: rows whose intervals must lie above what chance gives (`null`), else the claim cannot be tested here.
+    by: a key; what is provided is asked of each of its values, and rows of a value where it is not are not judged.
     """
 
     id: str
@@ -62,6 +63,7 @@ class Claim(Strict):
     where: dict[str, Wanted] = Field({})
     needs: dict[str, float] = Field({})
     provided: Selection | None = None
+    by: str | None = None
     share: float = Field(0.8, gt=0, le=1)
     note: str = ""
 
@@ -70,6 +72,8 @@ class Claim(Strict):
         trend = self.relation in ("increases", "decreases")
         if trend != (self.along is not None) or trend != (self.right is None) or (trend and self.difference):
             raise ValueError("increases and decreases take `along` alone, every other relation takes `right`")
+        if self.by and not self.provided:
+            raise ValueError("`by` says for which values of a key something is `provided`: name that, too")
         return self
 
 
@@ -132,6 +136,8 @@ def comparisons(claim: Claim, table: pd.DataFrame) -> list[Comparison]:
     rows = table[table["study"] == claim.study]
     for key, least in claim.needs.items():
         rows = rows[~(rows[key] < least)] if key in rows else rows
+    if claim.by and claim.by in rows:
+        rows = rows[~rows[claim.by].isin(_by_chance(claim, table)[claim.by])]
     if claim.along:
         return list(_trends(claim, select(rows, claim.left, claim.where))) if claim.along in rows else []
     if claim.difference is not None and len(paired := select(rows, claim.difference, claim.where)):
@@ -171,11 +177,23 @@ def _lacking(claim: Claim, table: pd.DataFrame) -> str:
     """Why what the claim supposes is not given here; empty if it is, or if it supposes nothing."""
     if claim.provided is None:
         return ""
-    rows = select(table[table["study"] == claim.study], claim.provided, {})
-    failing = rows[~(rows["low"] > rows["null"])]
+    rows, failing = _asked(claim, table), _by_chance(claim, table)
     if rows.empty:
         return f"no results of {claim.study} say whether its {claim.provided.metric} is above chance"
-    return "" if failing.empty else f"{claim.provided.metric} is not above chance: {_text(failing.iloc[0], claim)}"
+    if len(failing) < (len(rows) if claim.by else 1):
+        return ""
+    return f"{claim.provided.metric} is not above chance: {_text(failing.iloc[0], claim)}"
+
+
+def _asked(claim: Claim, table: pd.DataFrame) -> pd.DataFrame:
+    """Rows that say whether what the claim supposes is given."""
+    return select(table[table["study"] == claim.study], claim.provided, {})
+
+
+def _by_chance(claim: Claim, table: pd.DataFrame) -> pd.DataFrame:
+    """Those of them whose interval reaches what chance gives."""
+    rows = _asked(claim, table)
+    return rows[~(rows["low"] > rows["null"])]
 
 
 def _missing(claim: Claim) -> str:

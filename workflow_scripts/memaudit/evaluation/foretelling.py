@@ -62,6 +62,17 @@ class Judge:
         scores = self._stopped
         return prediction.recommended(scores["psmi"], scores["loss"], self.cells, self._rng("recommended"))
 
+    def circumstances(self) -> dict[str, Any]:
+        """Under which the recommended settings were measured, as `predict_rank_own` tells them: how far the median loss
+        of targets had fallen, how many models the truth rests on, and how many records reach it by chance."""
+        stops, places = self.case.stops[: self.case.targets], self.case.stopped
+        drops = [float(stop.drops[place]) for stop, place in zip(stops, places, strict=True)]
+        share = prediction.memorized_share(self.case.lira[-1], self.cells, self.memorized)
+        rates = {"estimate": share.estimate, "low": share.low, "high": share.high, "null": share.null}
+        fallen = {"drop": float(np.mean(drops)), "least_drop": min(drops), "most_drop": max(drops)}
+        sizes = {"targets": self.case.targets, "models": len(self.case.design)}
+        return {"case": self.case.name, "memorized": rates} | fallen | sizes
+
     def shares(self) -> Rows:
         """How many are memorized, by threshold (Figure 5, right)."""
         for threshold in self._thresholds:
@@ -94,6 +105,10 @@ class Judge:
         } | {(name, "all"): cells for name, cells in self._planted.items()}
         for (truth, records), cells in judged.items():
             yield from self._judged(self._stopped, cells, {"truth": truth, "records": records, "rule": case.rule})
+        # Early and final LiRA share shadow models: so far the one foretells the other where nothing is memorized.
+        outside = self._cells(final & ~case.member, ~case.member)
+        keys = {"truth": "memorized", "records": "non-members", "rule": case.rule}
+        yield from self._judged({BASELINE: self._stopped[BASELINE]}, outside, keys)
         other = "closest" if case.rule == "first" else "first"
         places = by_rule(case.stops[: case.targets], other)
         if None not in places:

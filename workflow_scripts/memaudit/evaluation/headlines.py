@@ -24,6 +24,7 @@ class Headline(Strict):
 
     sentence: names keys of `per`, and values: {auc} is "0.6 [0.5, 0.7]", {auc.null:.3g} what chance would give.
     values: which row each of them is, whole (no `quantity`); there may be one at most.
+    provided: a row whose interval must lie above what chance gives for there to be a sentence.
     scale: of the axis that shows them.
     """
 
@@ -32,6 +33,7 @@ class Headline(Strict):
     per: list[str] = Field(min_length=1)
     values: dict[str, Selection] = Field(min_length=1)
     where: dict[str, Wanted] = Field({})
+    provided: Selection | None = None
     scale: Literal["linear", "log"] = "linear"
 
     @field_validator("values")
@@ -63,19 +65,23 @@ def state(study: str, headlines: list[Headline], results: pd.DataFrame) -> pd.Da
 
 
 def _sentences(headline: Headline, table: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    found = {name: _by_key(headline, name, table) for name in headline.values}
+    found = {name: _by_key(headline, selection, headline.where, table) for name, selection in headline.values.items()}
+    given = _by_key(headline, headline.provided, {}, table) if headline.provided else None
     for keys in next(iter(found.values())):
-        if all(keys in results for results in found.values()):
+        supposed = given is None or (keys in given and given[keys].low > given[keys].null)
+        if supposed and all(keys in results for results in found.values()):
             values = {name: results[keys] for name, results in found.items()}
             sentence = headline.sentence.format(**dict(zip(headline.per, keys, strict=True)), **values)
             yield from ({"sentence": sentence, "value": name, **vars(value)} for name, value in values.items())
 
 
-def _by_key(headline: Headline, name: str, table: pd.DataFrame) -> Mapping[tuple, Result]:
+def _by_key(
+    headline: Headline, wanted: Selection, where: Mapping[str, Wanted], table: pd.DataFrame
+) -> Mapping[tuple, Result]:
     """The rows that a value may be, by the keys of `per`. Raises ValueError where one has two."""
-    rows = select(table, headline.values[name], headline.where)
+    rows = select(table, wanted, where)
     keys = list(rows.reindex(columns=headline.per).itertuples(index=False, name=None))
     if len(set(keys)) < len(keys):
-        raise ValueError(f"{headline.sentence}: two results for one {{{name}}}; `per` or `where` forgets a key")
+        raise ValueError(f"{headline.sentence}: two results for one {wanted.metric}; `per` or `where` forgets a key")
     numbers = rows[["estimate", "low", "high", "null"]].itertuples(index=False, name=None)
     return {key: Result(*row) for key, row in zip(keys, numbers, strict=True)}

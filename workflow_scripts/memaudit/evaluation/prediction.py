@@ -16,6 +16,7 @@ from memaudit.errors import AuditError
 from memaudit.evaluation import bootstrap, roc
 from memaudit.evaluation.differences import gaps
 from memaudit.evaluation.finite_population import gap_statistics
+from memaudit.evaluation.intervals import wilson
 from memaudit.evaluation.judge import Estimate, interpolated
 from memaudit.evaluation.risk import rank_correlation
 
@@ -65,12 +66,14 @@ def memorized_share(lira: Array, judged: "Cells", threshold: float = MEMORIZED) 
     """Share of the cells whose log-LiRA (target, record) reaches the threshold, with its 95 % interval.
 
     null: the same share of the records that were *not* in the target's training set. A Gaussian ratio of 4 nats would
-    be rare by chance; that of fits on a few models is not.
+    be rare by chance; that of fits on a few models is not. Where 16 models know nothing, 1.4 % of members reach 4 nats
+    and 1.9 % of non-members, as a fit leaves out the target on one side: a null that is a little too high.
     """
     hits, others = lira >= threshold, np.ones(lira.shape, bool)
     others[judged.target, judged.record] = False
     found = _mean(hits[judged.target, judged.record].astype(float), np.ones(len(judged.record), bool), judged)
-    method = f"two-way bootstrap over targets and records, {len(judged.weights)} replicates; null: non-members"
+    found = _widened(found, judged.group)
+    method = f"{found.method}; null: non-members"
     null = float(hits[others].mean()) if others.any() else np.nan
     return replace(found, metric="memorized", method=method, null=null)
 
@@ -78,7 +81,8 @@ def memorized_share(lira: Array, judged: "Cells", threshold: float = MEMORIZED) 
 @dataclass(frozen=True)
 class Interruption:
     """drops: (checkpoint,) fall of the median training loss since the first, as a share of it; first: the first
-    checkpoint where it reaches the wanted drop, None if it never does; closest: the one nearest to it (Appendix E)."""
+    checkpoint where it reaches the wanted drop, None if it never does; closest: the one nearest to it (Appendix E).
+    Neither is the last checkpoint, where there is nothing left to foretell."""
 
     drops: Array
     first: int | None
@@ -86,16 +90,16 @@ class Interruption:
 
 
 def interruption(losses: Array, drop: float = DROP) -> Interruption:
-    """Where to interrupt training. losses: (checkpoint, record) of the training records, the first before training.
-
-    Raises AuditError where the first median is no positive number.
+    """Where to interrupt training. losses: (checkpoint, record) of the training records, 2 checkpoints or more, the
+    first before training. Raises AuditError where the first median is no positive number.
     """
     medians = np.median(losses, axis=1)
     if not medians[0] > 0:
         raise AuditError(f"interruption: the median loss before training is {medians[0]:g}; it cannot fall by a share")
     drops = 1 - medians / medians[0]
-    reached = np.flatnonzero(drops >= drop)
-    return Interruption(drops, int(reached[0]) if reached.size else None, int(np.argmin(np.abs(drops - drop))))
+    before = drops[:-1]
+    reached = np.flatnonzero(before >= drop)
+    return Interruption(drops, int(reached[0]) if reached.size else None, int(np.argmin(np.abs(before - drop))))
 
 
 def false_positive_rate(precision: float, recall: float, prevalence: float) -> float:
@@ -182,6 +186,9 @@ def judge(
         ]
         for name, values in samples.items()
     }
+    positives = judged.group[judged.memorized]
+    for estimates in found.values():
+        estimates[1 : 1 + len(fprs)] = [_widened(tpr, positives) for tpr in estimates[1 : 1 + len(fprs)]]
     for name in samples.keys() - {reference} if reference else ():
         more = samples[name] - samples[reference]
         found[name] += gaps(names, more[0], more[1:], size)
@@ -207,7 +214,9 @@ def means(values: Array, judged: Cells) -> tuple[Estimate, Estimate]:
 def error_rates(scores: Array, judged: Cells, threshold: float) -> tuple[Estimate, Estimate]:
     """TPR and FPR where a record is flagged if its score reaches the threshold, with 95 % intervals; see `means`."""
     found = means((scores >= threshold).astype(float), judged)
-    tpr, fpr = (replace(rate, metric=metric) for rate, metric in zip(found, ("tpr", "fpr"), strict=True))
+    sides = judged.memorized, ~judged.memorized
+    named = zip(found, ("tpr", "fpr"), sides, strict=True)
+    tpr, fpr = (_widened(replace(rate, metric=metric), judged.group[side]) for rate, metric, side in named)
     return tpr, fpr
 
 
@@ -217,7 +226,7 @@ def flags(scores: Array, judged: Cells, threshold: float) -> tuple[Estimate, Est
     The null of the precision is the prevalence. With no flag, NaN.
     """
     flagged, truth = scores[judged.target, judged.record] >= threshold, judged.memorized.astype(float)
-    precision = replace(_mean(truth, flagged, judged), metric="precision")
+    precision = _widened(replace(_mean(truth, flagged, judged), metric="precision"), judged.group[flagged])
     prevalence = replace(_mean(truth, np.ones_like(flagged), judged), metric="prevalence", null=np.nan)
     return precision, prevalence
 
@@ -229,6 +238,16 @@ def _mean(values: Array, side: Mask, judged: Cells) -> Estimate:
         found = (weights @ values) / weights.sum(1)
     ends = bootstrap.interval(found[1:])
     return Estimate("mean", float(found[0]), *ends, int(side.sum()), judged.method, float(values.mean()))
+
+
+def _widened(rate: Estimate, groups: Codes) -> Estimate:
+    """A share with an interval at least as wide as Wilson's for as many distinct records (of groups): of a share near 0
+    or 1 of a few cells a bootstrap has next to none."""
+    if np.isnan(rate.estimate) or not len(groups):
+        return rate
+    low, high = wilson(rate.estimate, len(np.unique(groups)))
+    method = rate.method + ", and at least as wide as Wilson's interval"
+    return replace(rate, low=float(np.fmin(rate.low, low)), high=float(np.fmax(rate.high, high)), method=method)
 
 
 @dataclass(frozen=True)
@@ -243,14 +262,13 @@ class Setting:
     threshold: float
     chosen: str
     rates: tuple[Estimate, Estimate]
-    drop: float = DROP
     layer: str = "last"
 
     def facts(self) -> dict[str, Any]:
         """The setting as JSON, as `predict_rank_own` reads it."""
         parts = ("estimate", "low", "high", "n")
         rates = {rate.metric: {part: getattr(rate, part) for part in parts} for rate in self.rates}
-        keys = ("profile", "predictor", "threshold", "chosen", "drop", "layer")
+        keys = ("profile", "predictor", "threshold", "chosen", "layer")
         return {key: getattr(self, key) for key in keys} | rates | {"method": self.rates[0].method}
 
 
