@@ -108,7 +108,8 @@ class Judge:
         # Early and final LiRA share shadow models: so far the one foretells the other where nothing is memorized.
         outside = self._cells(final & ~case.member, ~case.member)
         keys = {"truth": "memorized", "records": "non-members", "rule": case.rule}
-        yield from self._judged({BASELINE: self._stopped[BASELINE]}, outside, keys)
+        if len(np.unique(outside.group[outside.memorized])) > 1:  # a single one has no interval
+            yield from self._judged({BASELINE: self._stopped[BASELINE]}, outside, keys)
         other = "closest" if case.rule == "first" else "first"
         places = by_rule(case.stops[: case.targets], other)
         if None not in places:
