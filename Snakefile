@@ -8,13 +8,18 @@ from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
 min_version("9.20")
-sys.path.insert(0, str(Path(workflow.basedir, "workflow_scripts")))
+# The library of this checkout, whichever memaudit is installed. As a `module` of another workflow, workflow.basedir is
+# the other one's folder. Jobs take PYTHONPATH, those in conda environments the path of Snakemake itself.
+sys.path.insert(0, str(Path(str(workflow.current_basedir.get_path_or_uri(secret_free=True)), "workflow_scripts")))
 
-from memaudit import housekeeping
-from memaudit.config import reference
-from memaudit.config.check import checked
-from memaudit.digest import digest, sha256
+from memaudit.checksums import sha256
+from memaudit.config import key_reference
+from memaudit.config.check_config import checked
 from memaudit.errors import AuditError
+from memaudit.workflow import housekeeping
+from memaudit.workflow.digest import digest, rule_of
+
+housekeeping.pass_on_library()
 
 
 configfile: Path(workflow.basedir, "config", "datasets.yaml")

@@ -8,7 +8,7 @@ import yaml
 # A study: title, question, paper, config keys that are its thresholds; facts, tables of its own. A table: title,
 # caption, files, its layout (keys of lines and columns, values of other keys). A figure: title, caption, files, values
 # of keys that it shows. Claims: all files that they rest on. Headlines: files, and the sentences
-# (memaudit/evaluation/headlines.py).
+# (memaudit/statistics/headlines.py).
 STUDIES = {}
 TABLES = {}
 FIGURES = {}
@@ -75,7 +75,7 @@ def without_files(name, entry):
 
 def readable(name, study):
     """A study as the report needs it: each threshold with its values and what it means."""
-    meaning = {key: text for key, _, text in reference.keys()}
+    meaning = {key: text for key, _, text in key_reference.keys()}
     values = [[key, thresholds(key), meaning[key]] for key in study["thresholds"]]
     return study | {"name": name, "thresholds": values}
 

@@ -7,7 +7,7 @@ costs("rule", jobs, size)   jobs: names of their sidecars below <results>/proven
 import json
 from types import SimpleNamespace
 
-from memaudit.costs import size
+from memaudit.workflow.job_costs import size
 from memaudit.models import flops
 
 COSTS = {}

@@ -30,7 +30,7 @@ rule data_make_key:
         # No digest: new code would draw a new secret, and ids of earlier reports could not be matched any more.
         public_id_key=DATA["public_id_key"],
     script:
-        "../workflow_scripts/data_make_key.py"
+        "../workflow_scripts/data/make_key.py"
 
 
 rule data_fetch_table:
@@ -64,7 +64,7 @@ rule data_fetch_table:
         openml_cache=DATA["openml_cache"],
         downloads=f"results/{config['run']}/data/downloads",
     script:
-        "../workflow_scripts/data_fetch_table.py"
+        "../workflow_scripts/data/fetch_table.py"
 
 
 rule data_deduplicate_table:
@@ -91,7 +91,7 @@ rule data_deduplicate_table:
         code=digest("data_deduplicate_table", env="data"),
         policy=data_policy,
     script:
-        "../workflow_scripts/data_deduplicate_table.py"
+        "../workflow_scripts/data/deduplicate_table.py"
 
 
 rule data_split_records:
@@ -113,7 +113,7 @@ rule data_split_records:
         seed=config["seed"],
         settings=data_split,
     script:
-        "../workflow_scripts/data_split_records.py"
+        "../workflow_scripts/data/split_records.py"
 
 
 rule data_validate_split:
@@ -138,4 +138,4 @@ rule data_validate_split:
         seed=config["seed"],
         limits=lookup("datasets/{dataset}/limits", within=config),
     script:
-        "../workflow_scripts/data_validate_split.py"
+        "../workflow_scripts/data/validate_split.py"

@@ -30,7 +30,7 @@ rule lira_draw_designs:
         seed=config["seed"],
         grid=lira_grid,
     script:
-        "../workflow_scripts/lira_draw_designs.py"
+        "../workflow_scripts/lira/draw_designs.py"
 
 
 rule lira_query_shadows:
@@ -59,7 +59,7 @@ rule lira_query_shadows:
         code=digest("lira_query_shadows", env="tabular"),
         shard=lira_shard,
     script:
-        "../workflow_scripts/lira_query_shadows.py"
+        "../workflow_scripts/lira/query_shadows.py"
 
 
 rule lira_gather_grid:
@@ -80,4 +80,4 @@ rule lira_gather_grid:
     params:
         code=digest("lira_gather_grid", env="statistics"),
     script:
-        "../workflow_scripts/lira_gather_grid.py"
+        "../workflow_scripts/lira/gather_grid.py"

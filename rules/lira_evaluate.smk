@@ -28,7 +28,7 @@ rule lira_evaluate_strategies:
         seed=config["seed"],
         lira={key: LIRA[key] for key in ("sizes", "fpr", "replicates")},
     script:
-        "../workflow_scripts/lira_evaluate_strategies.py"
+        "../workflow_scripts/lira/evaluate_strategies.py"
 
 
 rule lira_compare_attacks:
@@ -53,7 +53,7 @@ rule lira_compare_attacks:
         seed=config["seed"],
         lira={key: LIRA[key] for key in ("fpr", "replicates", "permutations", "rmia")},
     script:
-        "../workflow_scripts/lira_compare_attacks.py"
+        "../workflow_scripts/lira/compare_attacks.py"
 
 
 rule lira_rank_records:
@@ -79,7 +79,7 @@ rule lira_rank_records:
         sizes=[size for size in LIRA["sizes"] if size >= 64],
         splits=LIRA["replicates"],
     script:
-        "../workflow_scripts/lira_rank_records.py"
+        "../workflow_scripts/lira/rank_records.py"
 
 
 rule lira_compare_tests:
@@ -104,7 +104,7 @@ rule lira_compare_tests:
         fpr=LIRA["fpr"],
         replicates=LIRA["replicates"],
     script:
-        "../workflow_scripts/lira_compare_tests.py"
+        "../workflow_scripts/lira/compare_tests.py"
 
 
 rule lira_predict_population:
@@ -131,7 +131,7 @@ rule lira_predict_population:
         fpr=LIRA["population_check"]["fpr"],
         replicates=LIRA["replicates"],
     script:
-        "../workflow_scripts/lira_predict_population.py"
+        "../workflow_scripts/lira/predict_population.py"
 
 
 rule lira_simulate_population:
@@ -154,7 +154,7 @@ rule lira_simulate_population:
         seed=config["seed"],
         simulation=LIRA["simulation"],
     script:
-        "../workflow_scripts/lira_simulate_population.py"
+        "../workflow_scripts/lira/simulate_population.py"
 
 
 rule lira_audit_privacy:
@@ -179,4 +179,4 @@ rule lira_audit_privacy:
         fpr=LIRA["fpr"],
         audit=LIRA["audit"],
     script:
-        "../workflow_scripts/lira_audit_privacy.py"
+        "../workflow_scripts/lira/audit_privacy.py"

@@ -20,18 +20,18 @@ rule plan:
         mem_mb=500,
         runtime="10m",
     params:
-        code=digest("plan", env="statistics"),
+        code=digest("maintenance_print_plan", env="statistics"),
         run=f"results/{config['run']}",
         unit_costs=in_project(UNIT_COSTS),
         jobs=lambda wildcards: job_sizes(),
-        gpu=lambda wildcards: sorted(Path(rule.script).stem for rule in workflow.rules if "gpu" in rule.resources),
+        gpu=lambda wildcards: sorted(rule_of(rule.script) for rule in workflow.rules if "gpu" in rule.resources),
         tables=lambda wildcards: {name: table_size(name) for name in COSTS["data_fetch_table"]},
         shadows=lambda wildcards: {study: needs() for study, needs in SHADOWS.items()},
         uncounted=lambda wildcards: uncounted(USES),
         cores=lambda wildcards: workflow.cores,
         settings=config["plan"],
     script:
-        "../workflow_scripts/plan.py"
+        "../workflow_scripts/maintenance/print_plan.py"
 
 
 rule costs:
@@ -44,9 +44,9 @@ rule costs:
         mem_mb=500,
         runtime="10m",
     params:
-        code=digest("costs", env="statistics"),
+        code=digest("maintenance_measure_costs", env="statistics"),
         run=f"results/{config['run']}",
         unit_costs=in_project(UNIT_COSTS),
         jobs=lambda wildcards: job_sizes(),
     script:
-        "../workflow_scripts/costs.py"
+        "../workflow_scripts/maintenance/measure_costs.py"

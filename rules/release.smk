@@ -47,7 +47,7 @@ rule release_write_context:
         release=release_settings,
         ledger=release_ledger,
     script:
-        "../workflow_scripts/release_write_context.py"
+        "../workflow_scripts/release/write_context.py"
 
 
 rule release:

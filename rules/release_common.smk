@@ -3,7 +3,7 @@
 RELEASE = config["release"]
 if RELEASE:
     # Before any job: what is written by hand is wrong more often than anything else. Only here, for pandas is slow.
-    from memaudit.privacy.public import read_facts
+    from memaudit.privacy.public_facts import read_facts
 
     try:
         read_facts(in_project(os.path.expanduser(RELEASE["public"])))

@@ -39,7 +39,7 @@ rule report_write_page:
         tables=[without_files(name, table) for name, table in TABLES.items()],
         figures=[without_files(name, figure) for name, figure in FIGURES.items()],
     script:
-        "../workflow_scripts/report_write_page.py"
+        "../workflow_scripts/report/write_page.py"
 
 
 rule report:

@@ -2,8 +2,8 @@
 
 import subprocess
 
-from memaudit.costs import seconds_of
-from memaudit.progress import Brief, Progress
+from memaudit.workflow.job_costs import seconds_of
+from memaudit.workflow.job_progress import Brief, Progress
 
 
 def check_start():
@@ -33,7 +33,7 @@ def check_models():
         return
     uses = {name: [use for shapes in USES.get(name, []) for use in shapes()] for name in local}
     params = json.dumps({"device": device, "models": local, "uses": uses})
-    command = [sys.executable, in_project("workflow_scripts/check_models.py"), "--params", params]
+    command = [sys.executable, in_project("workflow_scripts/maintenance/check_models.py"), "--params", params]
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         # Libraries print warnings of their own.
@@ -44,7 +44,7 @@ def check_models():
 def sized(job):
     """A job as the registry of sizes knows it: its script, and the name of its sidecar."""
     path = Path(str(job.output.get("sidecar", job.rule.name)))
-    script = Path(job.rule.script or job.rule.name).stem
+    script = rule_of(job.rule.script) if job.rule.script else job.rule.name
     return script, str(path.with_suffix("")).partition(f"provenance/{script}")[2].strip("/")
 
 
@@ -67,7 +67,9 @@ def print_headline():
     """The main results, if it was the whole run that has finished; nothing that happens here makes it fail."""
     if not any(job.rule.name == "all" for job in workflow.dag.jobs):
         return
-    script, params = in_project("workflow_scripts/headline.py"), json.dumps({"run": f"results/{config['run']}"})
+    script, params = in_project("workflow_scripts/maintenance/print_headlines.py"), json.dumps(
+        {"run": f"results/{config['run']}"}
+    )
     subprocess.run([sys.executable, script, "--params", params], check=False)
 
 

@@ -58,7 +58,7 @@ rule views_state_headlines:
         code=digest("views_state_headlines", env="statistics"),
         headlines=lambda wildcards: HEADLINES[wildcards.study]["sentences"],
     script:
-        "../workflow_scripts/views_state_headlines.py"
+        "../workflow_scripts/views/state_headlines.py"
 
 
 rule views_judge_claims:
@@ -80,7 +80,7 @@ rule views_judge_claims:
         code=digest("views_judge_claims", env="statistics"),
         claims=sha256(in_project("config/claims.yaml")),
     script:
-        "../workflow_scripts/views_judge_claims.py"
+        "../workflow_scripts/views/judge_claims.py"
 
 
 for first, names in TABULATED.items():
@@ -106,7 +106,7 @@ for first, names in TABULATED.items():
             layout={name: TABLES[name]["layout"] for name in names},
             captions={name: TABLES[name]["caption"] for name in names},
         script:
-            "../workflow_scripts/views_tabulate_results.py"
+            "../workflow_scripts/views/tabulate_results.py"
 
 
 for first, names in DRAWN.items():
@@ -132,4 +132,4 @@ for first, names in DRAWN.items():
             where={name: FIGURES[name]["where"] for name in names},
             captions={name: FIGURES[name]["caption"] for name in names},
         script:
-            "../workflow_scripts/views_draw_figures.py"
+            "../workflow_scripts/views/draw_figures.py"
