@@ -12,6 +12,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from memaudit.workflow import environments
+from memaudit.workflow.digest import rule_of
 
 LOCKS = {"requirements": ".venv", "requirements-synth": ".venv-synth"}
 
@@ -49,7 +50,7 @@ def test_each_environment_that_rules_name_exists(project):
 
 def test_every_script_that_a_rule_runs_belongs_to_one_environment(project):
     text = "".join(path.read_text(encoding="utf-8") for path in (project / "rules").glob("*.smk"))
-    run = re.findall(r'"\.\./workflow_scripts/(\w+)\.py"', text)
+    run = [rule_of(path) for path in re.findall(r'"\.\./workflow_scripts/(\w+/\w+\.py)"', text)]
     assert sorted(run) == sorted(name for family in environments.FAMILIES for name in environments.scripts(family))
 
 
@@ -61,17 +62,17 @@ def test_every_package_that_a_familys_rules_import_is_pinned(family):
 @pytest.mark.parametrize(
     ("family", "package", "module", "script"),
     [
-        ("tabular", "torch", "torch", "lira_query_shadows"),
-        ("statistics", "pyyaml", "yaml", "views_judge_claims"),
+        ("tabular", "torch", "torch", "lira/query_shadows.py"),
+        ("statistics", "pyyaml", "yaml", "views/judge_claims.py"),
         # Imported inside a function: no import of the script fails without it.
-        ("data", "openml", "openml", "data_fetch_table"),
+        ("data", "openml", "openml", "data/fetch_table.py"),
     ],
 )
 def test_a_missing_pin_is_named_with_its_module_script_and_environment(family, package, module, script):
     pins = environments.read_pins(family)
     del pins[package]
     lines = environments.unpinned(family, pins)
-    assert any(all(word in line for word in (module, f"{script}.py", f"envs/{family}.yaml")) for line in lines)
+    assert any(all(word in line for word in (module, script, f"envs/{family}.yaml")) for line in lines)
 
 
 def probe(*names, path):
@@ -100,10 +101,10 @@ def test_a_package_found_in_another_environment_is_a_stranger(tmp_path):
 
 
 def test_a_package_that_many_scripts_lack_is_one_line_that_names_them_all():
-    wanted = {"b": {"xarray", "memaudit.io"}, "a": {"memaudit.io", "yaml"}, "c": {"yaml"}}
+    wanted = {"x_b": {"xarray", "memaudit.io"}, "x_a": {"memaudit.io", "yaml"}, "x_c": {"yaml"}}
     why = "No module named 'xarray'"
     assert environments.described("data", {"xarray": why, "memaudit.io": why}, wanted) == [
-        "envs/data.yaml: No module named 'xarray'; reached by: a.py, b.py"
+        "envs/data.yaml: No module named 'xarray'; reached by: x/a.py, x/b.py"
     ]
 
 

@@ -14,7 +14,7 @@ from memaudit.workflow.faults import explain
 
 SCRIPT = '''"""Copy a file.
 
-python study_copy_file.py --input a --output b
+python study/copy_file.py --input a --output b
 """
 from memaudit.errors import AuditError
 from memaudit.workflow.job import run
@@ -34,9 +34,10 @@ if __name__ == "__main__":
 
 
 def call(folder, project, *arguments, script=SCRIPT):
-    (folder / "study_copy_file.py").write_text(script)
+    (folder / "study").mkdir()
+    (folder / "study" / "copy_file.py").write_text(script)
     return subprocess.run(
-        [sys.executable, "study_copy_file.py", *arguments],
+        [sys.executable, "study/copy_file.py", *arguments],
         cwd=folder,
         env={"PYTHONPATH": str(project / "workflow_scripts"), "PATH": "/usr/bin:/bin"},
         capture_output=True,
@@ -186,3 +187,13 @@ def test_a_file_is_not_blamed_for_a_lack_of_memory():
     assert line(error).startswith("study_fit: out of memory")
     error.__cause__ = KeyError("config")
     assert line(error) == "weights: no checkpoint; give another"
+
+
+def test_the_library_of_another_checkout_is_refused(tmp_path, project):
+    (tmp_path / "memaudit").mkdir()
+    done = call(tmp_path, project, "--input", "source=a")
+    assert done.returncode == 1
+    assert done.stderr.strip() == (
+        f"memaudit: study/copy_file.py: the memaudit that is installed here is another checkout's, {project}; "
+        f"use the Python of this one's `make .venv`, or set PYTHONPATH={tmp_path}"
+    )

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from memaudit import tidy
-from memaudit.report import result_tables
+from memaudit.plotting import result_tables
 
 
 def rows():
