@@ -194,6 +194,6 @@ def test_the_library_of_another_checkout_is_refused(tmp_path, project):
     done = call(tmp_path, project, "--input", "source=a")
     assert done.returncode == 1
     assert done.stderr.strip() == (
-        f"memaudit: study/copy_file.py: the memaudit that is installed here is another checkout's, {project}; "
+        f"memaudit: {tmp_path}/study/copy_file.py: the memaudit that is installed here is another checkout's, {project}; "
         f"use the Python of this one's `make .venv`, or set PYTHONPATH={tmp_path}"
     )
