@@ -1,7 +1,7 @@
 """A table as CSV (full precision, for machines), Markdown and LaTeX (three significant digits, for readers)."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +99,13 @@ def markdown(head: list[str], cells: list[list[str]], numeric: list[bool]) -> st
     rule = ["--:" if number else ":--" for number in numeric]
     rows = [[text.translate(MARKDOWN) for text in row] for row in [head, *cells]]
     return "".join(f"| {' | '.join(row)} |\n" for row in [rows[0], rule, *rows[1:]])
+
+
+def texts_table(head: list[str], lines: Iterable[Iterable[str]]) -> str:
+    """A Markdown table of texts without a final newline; columns of numbers are aligned to the right."""
+    cells = [list(line) for line in lines]
+    numeric = [all(text[:1].isdigit() and " " not in text for text in column) for column in zip(*cells, strict=True)]
+    return markdown(head, cells, numeric).rstrip("\n")
 
 
 def _latex(head: list[str], cells: list[list[str]], numeric: list[bool]) -> str:
