@@ -103,7 +103,7 @@ envs: .venv ## write envs/*.yaml from the locks
 envs-check: .venv ## install each environment of envs/ afresh and import what its rules import (minutes)
 	@$(BIN)/python -m memaudit.workflow.environments --check
 
-docs: .venv ## write config/schema.json, config/README.md, docs/results.md and docs/performance.md
+docs: .venv ## write config/README.md, config/schema.json (for editors, not in git), docs/results.md and docs/performance.md
 	@$(BIN)/python -m memaudit.config.key_reference
 	@$(BIN)/python -m memaudit.report.docs_pages
 
