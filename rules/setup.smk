@@ -26,7 +26,7 @@ configfile: Path(workflow.basedir, "config", "config.yaml")
 try:
     RUN, STUDIES, VIEWS, WORKLOAD = prepare(config, workflow.basedir)
 except AuditError as error:
-    raise WorkflowError(error)
+    raise WorkflowError(str(error))
 config.update(RUN.config)
 
 

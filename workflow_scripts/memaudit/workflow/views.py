@@ -211,7 +211,10 @@ def _validated(model: type[Strict], values: Any, path: Path) -> Any:
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        raise AuditError("; ".join(f"{path}: {_explain(model, fault)}" for fault in error.errors())) from None
+        faults = error.errors()
+        # A misspelt key is missing, too: the line that says how it is spelt is enough.
+        faults = [fault for fault in faults if fault["type"] == "extra_forbidden"] or faults
+        raise AuditError("; ".join(f"{path}: {_explain(model, fault)}" for fault in faults)) from None
 
 
 def _explain(model: type[BaseModel], fault: Mapping[str, Any]) -> str:
