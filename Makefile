@@ -30,7 +30,12 @@ PUBLISH_predict-mmlu := {"run": "results/predict-mmlu", \
 help: ## list the targets
 	@grep -hE '^[a-zA-Z.-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-.venv: .venv/complete ## the environment: every package at the version that requirements.lock pins
+.venv: .venv/installed ## the environment: every package at the version that requirements.lock pins, and memaudit itself
+.venv/installed: .venv/complete
+	@.venv/bin/pip install --quiet --disable-pip-version-check --no-deps --editable . >.venv/editable.log 2>&1 || { \
+	  grep -m1 '^ERROR' .venv/editable.log >&2; \
+	  echo "memaudit: the project cannot be installed into .venv, see .venv/editable.log; fix the cause and run again" >&2; exit 1; }
+	@touch $@
 .venv-synth: .venv-synth/complete ## the environment of the AIM and MST synthesizers, which need an older NumPy
 .venv/complete: requirements.lock
 .venv-synth/complete: requirements-synth.lock
@@ -48,7 +53,7 @@ help: ## list the targets
 demo: .venv .venv-synth ## run the default workflow on embedded data and print its headline numbers
 	@echo "memaudit: running config/config.yaml (results/demo); a second run does nothing"
 	@if $(BIN)/snakemake --cores all --dry-run 2>&1 | grep -q '^Nothing to be done'; \
-	then $(BIN)/python workflow_scripts/headline.py --params '{"run": "results/demo"}'; \
+	then $(BIN)/python workflow_scripts/maintenance/print_headlines.py --params '{"run": "results/demo"}'; \
 	else $(BIN)/snakemake --cores all --quiet rules progress; fi
 
 test: .venv .venv-synth ## lint, format check and all tests
@@ -93,21 +98,21 @@ pretrain: .venv ## train the small models of resources/ again (hours); TABLES=fo
 	cp -R results/demo/pretrained/tabicl-small* results/demo/pretrained/text-small resources/
 
 envs: .venv ## write envs/*.yaml from the locks
-	@PYTHONPATH=workflow_scripts $(BIN)/python -m memaudit.environments
+	@$(BIN)/python -m memaudit.workflow.environments
 
 envs-check: .venv ## install each environment of envs/ afresh and import what its rules import (minutes)
-	@PYTHONPATH=workflow_scripts $(BIN)/python -m memaudit.environments --check
+	@$(BIN)/python -m memaudit.workflow.environments --check
 
 docs: .venv ## write config/schema.json, config/README.md, docs/results.md and docs/performance.md
-	@PYTHONPATH=workflow_scripts $(BIN)/python -m memaudit.config.reference
-	@PYTHONPATH=workflow_scripts $(BIN)/python -m memaudit.pages
+	@$(BIN)/python -m memaudit.config.key_reference
+	@$(BIN)/python -m memaudit.report.docs_pages
 
 publish: .venv ## take the numbers of docs/results.md from a finished run: RUN=demo (the default), attacks, tabpate, tabpate-more, iclmem, predict-mmlu, ltmia_texts
-	@$(BIN)/python workflow_scripts/publish_results.py --output docs/results/$(RUN).json --params '$(PUBLISH_$(RUN))'
+	@$(BIN)/python workflow_scripts/maintenance/publish_results.py --output docs/results/$(RUN).json --params '$(PUBLISH_$(RUN))'
 	@$(MAKE) --no-print-directory docs
 
 verify: .venv ## check an archived run: make verify ARCHIVE=demo.tar.gz
-	@$(BIN)/python workflow_scripts/verify_archive.py --input $(or $(ARCHIVE),$(error name the file: make verify ARCHIVE=demo.tar.gz))
+	@$(BIN)/python workflow_scripts/provenance/verify_archive.py --input $(or $(ARCHIVE),$(error name the file: make verify ARCHIVE=demo.tar.gz))
 
 lock: ## resolve requirements*.in into their locks; UPGRADE=1 moves present pins too (needs the package index)
 	@set -e; for name in requirements requirements-synth; do \

@@ -40,8 +40,8 @@ rule all:
 
 
 onstart:
-    handlers.before_jobs(WORKLOAD, workflow, logger)
+    snakemake_handlers.before_jobs(WORKLOAD, workflow, logger)
 
 
 onsuccess:
-    handlers.after_jobs(RUN, workflow)
+    snakemake_handlers.after_jobs(RUN, workflow)

@@ -41,7 +41,7 @@ rule attacks_draw_designs:
         sets=attacks_arm("sets"),
         variants=attacks_arm("variants"),
     script:
-        "../workflow_scripts/attacks_draw_designs.py"
+        "../workflow_scripts/attacks/draw_designs.py"
 
 
 rule attacks_query_contexts:
@@ -72,7 +72,7 @@ rule attacks_query_contexts:
         shard=ATTACKS["shard"],
         layer=attacks_layer,
     script:
-        "../workflow_scripts/attacks_query_contexts.py"
+        "../workflow_scripts/attacks/query_contexts.py"
 
 
 rule attacks_query_perturbed:
@@ -101,7 +101,7 @@ rule attacks_query_perturbed:
         seed=config["seed"],
         perturbation=ATTACKS["perturbation"],
     script:
-        "../workflow_scripts/attacks_query_perturbed.py"
+        "../workflow_scripts/attacks/query_perturbed.py"
 
 
 rule attacks_query_poisoned:
@@ -130,7 +130,7 @@ rule attacks_query_poisoned:
         seed=config["seed"],
         active={key: value for key, value in ATTACKS["active"].items() if key != "arms"},
     script:
-        "../workflow_scripts/attacks_query_poisoned.py"
+        "../workflow_scripts/attacks/query_poisoned.py"
 
 
 rule attacks_query_attribute:
@@ -160,7 +160,7 @@ rule attacks_query_attribute:
         shard=ATTACKS["shard"],
         inference={key: ATTACKS["inference"][key] for key in ("sensitive", "levels", "sets")},
     script:
-        "../workflow_scripts/attacks_query_attribute.py"
+        "../workflow_scripts/attacks/query_attribute.py"
 
 
 include: "attacks_evaluate.smk"

@@ -29,7 +29,7 @@ rule attacks_compare_attacks:
         arms=attacks_kinds(ATTACKS["active"]["arms"]),
         attacks=attacks_settings("sets", "fpr", "replicates", "permutations", "rmia", "perturbation"),
     script:
-        "../workflow_scripts/attacks_compare_attacks.py"
+        "../workflow_scripts/attacks/compare_attacks.py"
 
 
 rule attacks_ablate_attacks:
@@ -56,7 +56,7 @@ rule attacks_ablate_attacks:
         sizes=ATTACKS["sizes"],
         attacks=attacks_settings("sets", "fpr", "replicates", "permutations", "perturbation"),
     script:
-        "../workflow_scripts/attacks_ablate_attacks.py"
+        "../workflow_scripts/attacks/ablate_attacks.py"
 
 
 rule attacks_rank_records:
@@ -83,7 +83,7 @@ rule attacks_rank_records:
         seed=config["seed"],
         attacks=attacks_settings("sets", "fpr", "replicates", "permutations", "neighbours"),
     script:
-        "../workflow_scripts/attacks_rank_records.py"
+        "../workflow_scripts/attacks/rank_records.py"
 
 
 rule attacks_compare_settings:
@@ -107,7 +107,7 @@ rule attacks_compare_settings:
         arms=attacks_kinds(ATTACKS["arms"]),
         attacks=attacks_settings("sets", "fpr", "replicates", "permutations"),
     script:
-        "../workflow_scripts/attacks_compare_settings.py"
+        "../workflow_scripts/attacks/compare_settings.py"
 
 
 rule attacks_compare_mitigations:
@@ -134,7 +134,7 @@ rule attacks_compare_mitigations:
         seed=config["seed"],
         attacks=attacks_settings("sets", "fpr", "replicates", "permutations", "decimals", "layer", "perturbation"),
     script:
-        "../workflow_scripts/attacks_compare_mitigations.py"
+        "../workflow_scripts/attacks/compare_mitigations.py"
 
 
 rule attacks_infer_more:
@@ -160,7 +160,7 @@ rule attacks_infer_more:
         seed=config["seed"],
         attacks=attacks_settings("sets", "fpr", "replicates", "permutations", "inference"),
     script:
-        "../workflow_scripts/attacks_infer_more.py"
+        "../workflow_scripts/attacks/infer_more.py"
 
 
 rule attacks_average_datasets:
@@ -180,4 +180,4 @@ rule attacks_average_datasets:
         code=digest("attacks_average_datasets", env="statistics"),
         published=PUBLISHED["attacks"],
     script:
-        "../workflow_scripts/attacks_average_datasets.py"
+        "../workflow_scripts/attacks/average_datasets.py"

@@ -35,7 +35,7 @@ rule audit_locate_records:
         code=digest("audit_locate_records", env="data"),
         policy=DATA.policy_of_all_rows,
     script:
-        "../workflow_scripts/audit_locate_records.py"
+        "../workflow_scripts/audit/locate_records.py"
 
 
 rule audit_rate_records:
@@ -64,7 +64,7 @@ rule audit_rate_records:
         attacks=attacks_settings("fpr", "replicates", "permutations", "perturbation"),
         audit=AUDIT.keys("fpr", "base_rates", "threats", "models"),
     script:
-        "../workflow_scripts/audit_rate_records.py"
+        "../workflow_scripts/audit/rate_records.py"
 
 
 rule audit_compare_groups:
@@ -91,7 +91,7 @@ rule audit_compare_groups:
         attacks=attacks_settings("fpr", "replicates"),
         audit=AUDIT.keys("by", "groups", "permutations"),
     script:
-        "../workflow_scripts/audit_compare_groups.py"
+        "../workflow_scripts/audit/compare_groups.py"
 
 
 rule audit_write_page:
@@ -127,7 +127,7 @@ rule audit_write_page:
         attacks=attacks_settings("sets", "fpr", "replicates", "permutations", "perturbation", "active", "layer"),
         seed=config["seed"],
     script:
-        "../workflow_scripts/audit_write_page.py"
+        "../workflow_scripts/audit/write_page.py"
 
 
 rule audit:

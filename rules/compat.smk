@@ -8,10 +8,10 @@ import json
 import os
 from types import SimpleNamespace
 
-from memaudit.costs import size
+from memaudit.workflow.job_costs import size
 from memaudit.models import flops
-from memaudit.workflow.run import read_facts as facts
-from memaudit.workflow.run import shards
+from memaudit.workflow.run_config import read_facts as facts
+from memaudit.workflow.run_config import shards
 
 OLD_STUDIES, TABLES, FIGURES, CLAIMS, HEADLINES, USES, COSTS, SHADOWS = ({} for _ in range(8))
 PUBLISHED = RUN._published

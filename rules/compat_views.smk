@@ -2,7 +2,7 @@
 
 from pathlib import PurePath
 
-from memaudit.workflow.views import Views, _meanings, _values
+from memaudit.workflow.view_files import Views, _meanings, _values
 
 
 def old_sizes(study):
@@ -35,7 +35,7 @@ def old_views(study):
     )
 
 
-from memaudit.workflow.run import read_yaml
+from memaudit.workflow.run_config import read_yaml
 from memaudit.workflow.view_schema import SharedFile
 
 SHARED = SharedFile.model_validate(read_yaml(in_project("config/views/shared.yaml")))

@@ -27,7 +27,7 @@ rule data_make_key:
         # No digest: new code would draw a new secret, and ids of earlier reports could not be matched any more.
         public_id_key=DATA.config["public_id_key"],
     script:
-        "../workflow_scripts/data_make_key.py"
+        "../workflow_scripts/data/make_key.py"
 
 
 rule data_fetch_table:
@@ -61,7 +61,7 @@ rule data_fetch_table:
         openml_cache=DATA.config["openml_cache"],
         downloads=f"{RUN.folder}/data/downloads",
     script:
-        "../workflow_scripts/data_fetch_table.py"
+        "../workflow_scripts/data/fetch_table.py"
 
 
 rule data_deduplicate_table:
@@ -88,7 +88,7 @@ rule data_deduplicate_table:
         code=digest("data_deduplicate_table", env="data"),
         policy=DATA.policy,
     script:
-        "../workflow_scripts/data_deduplicate_table.py"
+        "../workflow_scripts/data/deduplicate_table.py"
 
 
 rule data_split_records:
@@ -109,7 +109,7 @@ rule data_split_records:
         seed=config["seed"],
         settings=DATA.split,
     script:
-        "../workflow_scripts/data_split_records.py"
+        "../workflow_scripts/data/split_records.py"
 
 
 rule data_validate_split:
@@ -133,4 +133,4 @@ rule data_validate_split:
         seed=config["seed"],
         limits=lookup("datasets/{dataset}/limits", within=config),
     script:
-        "../workflow_scripts/data_validate_split.py"
+        "../workflow_scripts/data/validate_split.py"

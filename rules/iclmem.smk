@@ -34,7 +34,7 @@ rule iclmem_draw_splits:
         placebos=lambda wildcards: iclmem_placebos(wildcards.dataset),
         limits=lookup("datasets/{dataset}/limits", within=config),
     script:
-        "../workflow_scripts/iclmem_draw_splits.py"
+        "../workflow_scripts/iclmem/draw_splits.py"
 
 
 rule iclmem_probe_reference:
@@ -65,7 +65,7 @@ rule iclmem_probe_reference:
         code=digest("iclmem_probe_reference", env="tabular"),
         queries=lambda wildcards: iclmem_probed(wildcards.dataset),
     script:
-        "../workflow_scripts/iclmem_probe_reference.py"
+        "../workflow_scripts/iclmem/probe_reference.py"
 
 
 rule iclmem_probe_tuned:
@@ -103,7 +103,7 @@ rule iclmem_probe_tuned:
         arm=lambda wildcards: iclmem_arm(wildcards.task, wildcards.arm),
         keep_checkpoints=ICLMEM["keep_checkpoints"],
     script:
-        "../workflow_scripts/iclmem_probe_tuned.py"
+        "../workflow_scripts/iclmem/probe_tuned.py"
 
 
 include: "iclmem_evaluate.smk"

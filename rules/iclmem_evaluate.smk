@@ -31,7 +31,7 @@ rule iclmem_judge_runs:
         arms=lambda wildcards: {arm: iclmem_arm(wildcards.task, arm) for arm in iclmem_arms(wildcards.task)},
         iclmem=iclmem_asked("fpr", "replicates", "permutations", "bins", "rules"),
     script:
-        "../workflow_scripts/iclmem_judge_runs.py"
+        "../workflow_scripts/iclmem/judge_runs.py"
 
 
 rule iclmem_decide_outcomes:
@@ -56,4 +56,4 @@ rule iclmem_decide_outcomes:
         iclmem=iclmem_asked("fpr", "replicates", "rules"),
         published=PUBLISHED["iclmem"],
     script:
-        "../workflow_scripts/iclmem_decide_outcomes.py"
+        "../workflow_scripts/iclmem/decide_outcomes.py"

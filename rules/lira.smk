@@ -32,7 +32,7 @@ rule lira_draw_designs:
         seed=config["seed"],
         grid=LIRA.grid,
     script:
-        "../workflow_scripts/lira_draw_designs.py"
+        "../workflow_scripts/lira/draw_designs.py"
 
 
 rule lira_query_shadows:
@@ -60,7 +60,7 @@ rule lira_query_shadows:
         code=digest("lira_query_shadows", env="tabular"),
         shard=LIRA.shard,
     script:
-        "../workflow_scripts/lira_query_shadows.py"
+        "../workflow_scripts/lira/query_shadows.py"
 
 
 rule lira_gather_grid:
@@ -80,7 +80,7 @@ rule lira_gather_grid:
     params:
         code=digest("lira_gather_grid", env="statistics"),
     script:
-        "../workflow_scripts/lira_gather_grid.py"
+        "../workflow_scripts/lira/gather_grid.py"
 
 
 rule lira_evaluate_strategies:
@@ -105,7 +105,7 @@ rule lira_evaluate_strategies:
         seed=config["seed"],
         lira=LIRA.keys("sizes", "fpr", "replicates"),
     script:
-        "../workflow_scripts/lira_evaluate_strategies.py"
+        "../workflow_scripts/lira/evaluate_strategies.py"
 
 
 rule lira_compare_attacks:
@@ -129,7 +129,7 @@ rule lira_compare_attacks:
         seed=config["seed"],
         lira=LIRA.keys("fpr", "replicates", "permutations", "rmia"),
     script:
-        "../workflow_scripts/lira_compare_attacks.py"
+        "../workflow_scripts/lira/compare_attacks.py"
 
 
 rule lira_rank_records:
@@ -153,7 +153,7 @@ rule lira_rank_records:
         sizes=LIRA.sizes_of_halves(),
         splits=LIRA.config["replicates"],
     script:
-        "../workflow_scripts/lira_rank_records.py"
+        "../workflow_scripts/lira/rank_records.py"
 
 
 rule lira_compare_tests:
@@ -177,7 +177,7 @@ rule lira_compare_tests:
         fpr=LIRA.config["fpr"],
         replicates=LIRA.config["replicates"],
     script:
-        "../workflow_scripts/lira_compare_tests.py"
+        "../workflow_scripts/lira/compare_tests.py"
 
 
 rule lira_predict_population:
@@ -203,7 +203,7 @@ rule lira_predict_population:
         fpr=LIRA.config["population_check"]["fpr"],
         replicates=LIRA.config["replicates"],
     script:
-        "../workflow_scripts/lira_predict_population.py"
+        "../workflow_scripts/lira/predict_population.py"
 
 
 rule lira_simulate_population:
@@ -225,7 +225,7 @@ rule lira_simulate_population:
         seed=config["seed"],
         simulation=LIRA.config["simulation"],
     script:
-        "../workflow_scripts/lira_simulate_population.py"
+        "../workflow_scripts/lira/simulate_population.py"
 
 
 rule lira_audit_privacy:
@@ -249,4 +249,4 @@ rule lira_audit_privacy:
         fpr=LIRA.config["fpr"],
         audit=LIRA.config["audit"],
     script:
-        "../workflow_scripts/lira_audit_privacy.py"
+        "../workflow_scripts/lira/audit_privacy.py"

@@ -37,7 +37,7 @@ rule ltmia_fetch_corpus:
         seed=config["seed"],
         entry=data_entry(*LTMIA_SOURCE),
     script:
-        "../workflow_scripts/ltmia_fetch_corpus.py"
+        "../workflow_scripts/ltmia/fetch_corpus.py"
 
 
 rule ltmia_fetch_model:
@@ -57,7 +57,7 @@ rule ltmia_fetch_model:
         code=digest("ltmia_fetch_model", env="tabular"),
         hub=lambda wildcards: config["language_models"][wildcards.model]["hub"],
     script:
-        "../workflow_scripts/ltmia_fetch_model.py"
+        "../workflow_scripts/ltmia/fetch_model.py"
 
 
 rule ltmia_prepare_corpora:
@@ -87,7 +87,7 @@ rule ltmia_prepare_corpora:
         texts={key: value for key, value in LTMIA["texts"].items() if key != "length"},
         replicates=LTMIA["replicates"],
     script:
-        "../workflow_scripts/ltmia_prepare_corpora.py"
+        "../workflow_scripts/ltmia/prepare_corpora.py"
 
 
 rule ltmia_prepare_model:
@@ -122,7 +122,7 @@ rule ltmia_prepare_model:
         entry=ltmia_model_entry,
         training=LTMIA["pretraining"],
     script:
-        "../workflow_scripts/ltmia_prepare_model.py"
+        "../workflow_scripts/ltmia/prepare_model.py"
 
 
 rule ltmia_finetune_targets:
@@ -157,7 +157,7 @@ rule ltmia_finetune_targets:
         fixed=list(LTMIA_SHIFTED),
         tunings=LTMIA["tunings"],
     script:
-        "../workflow_scripts/ltmia_finetune_targets.py"
+        "../workflow_scripts/ltmia/finetune_targets.py"
 
 
 include: "ltmia_evaluate.smk"

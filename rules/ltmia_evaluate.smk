@@ -39,7 +39,7 @@ rule ltmia_train_attack:
         architecture=lambda wildcards: ltmia_fitting(wildcards.classifier)["architecture"],
         fitting=lambda wildcards: ltmia_fitting(wildcards.classifier)["fitting"],
     script:
-        "../workflow_scripts/ltmia_train_attack.py"
+        "../workflow_scripts/ltmia/train_attack.py"
 
 
 rule ltmia_measure_diversity:
@@ -68,7 +68,7 @@ rule ltmia_measure_diversity:
         draws=LTMIA["diversity"]["draws"],
         held_out=LTMIA_HELD_OUT,
     script:
-        "../workflow_scripts/ltmia_measure_diversity.py"
+        "../workflow_scripts/ltmia/measure_diversity.py"
 
 
 rule ltmia_permute_features:
@@ -96,7 +96,7 @@ rule ltmia_permute_features:
         seed=config["seed"],
         combinations=LTMIA_HELD_OUT,
     script:
-        "../workflow_scripts/ltmia_permute_features.py"
+        "../workflow_scripts/ltmia/permute_features.py"
 
 
 rule ltmia_judge_attacks:
@@ -135,7 +135,7 @@ rule ltmia_judge_attacks:
         classifiers=list(LTMIA["classifiers"]),
         published=PUBLISHED["ltmia"],
     script:
-        "../workflow_scripts/ltmia_judge_attacks.py"
+        "../workflow_scripts/ltmia/judge_attacks.py"
 
 
 rule ltmia_attack_texts:
@@ -164,7 +164,7 @@ rule ltmia_attack_texts:
         columns=(LTMIA["attack"] or {}).get("columns"),
         held_out=LTMIA_HELD_OUT,
     script:
-        "../workflow_scripts/ltmia_attack_texts.py"
+        "../workflow_scripts/ltmia/attack_texts.py"
 
 
 rule ltmia_attack:

@@ -33,7 +33,7 @@ rule models_fetch_checkpoint:
         entry=lookup("models/{model}", within=config),
         weights=MODELS.checksum,
     script:
-        "../workflow_scripts/models_fetch_checkpoint.py"
+        "../workflow_scripts/models/fetch_checkpoint.py"
 
 
 rule models_pretrain_tabicl:
@@ -54,7 +54,7 @@ rule models_pretrain_tabicl:
         code=digest("models_pretrain_tabicl", env="tabular"),
         settings=MODELS.pretraining,
     script:
-        "../workflow_scripts/models_pretrain_tabicl.py"
+        "../workflow_scripts/models/pretrain_tabicl.py"
 
 
 rule models_evaluate_tabicl:
@@ -79,7 +79,7 @@ rule models_evaluate_tabicl:
         splits=5,
         rows=1000,
     script:
-        "../workflow_scripts/models_evaluate_tabicl.py"
+        "../workflow_scripts/models/evaluate_tabicl.py"
 
 
 rule models_pretrain_text:
@@ -100,7 +100,7 @@ rule models_pretrain_text:
         settings=config["pretrain"]["text"],
         contexts=8,
     script:
-        "../workflow_scripts/models_pretrain_text.py"
+        "../workflow_scripts/models/pretrain_text.py"
 
 
 rule pretrain:

@@ -19,18 +19,18 @@ rule plan:
         mem_mb=500,
         runtime="10m",
     params:
-        code=digest("plan", env="statistics"),
+        code=digest("maintenance_print_plan", env="statistics"),
         run=RUN.folder,
         unit_costs=RUN.unit_costs,
         jobs=WORKLOAD.sizes,
-        gpu=lambda wildcards: sorted(Path(rule.script).stem for rule in workflow.rules if "gpu" in rule.resources),
+        gpu=lambda wildcards: sorted(rule_of(rule.script) for rule in workflow.rules if "gpu" in rule.resources),
         tables=WORKLOAD.tables,
         shadows=WORKLOAD.shadows,
         uncounted=WORKLOAD.uncounted,
         cores=lambda wildcards: workflow.cores,
         settings=config["plan"],
     script:
-        "../workflow_scripts/plan.py"
+        "../workflow_scripts/maintenance/print_plan.py"
 
 
 rule costs:
@@ -42,9 +42,9 @@ rule costs:
         mem_mb=500,
         runtime="10m",
     params:
-        code=digest("costs", env="statistics"),
+        code=digest("maintenance_measure_costs", env="statistics"),
         run=RUN.folder,
         unit_costs=RUN.unit_costs,
         jobs=WORKLOAD.sizes,
     script:
-        "../workflow_scripts/costs.py"
+        "../workflow_scripts/maintenance/measure_costs.py"

@@ -38,7 +38,7 @@ rule predict_prepare_setting:
         seed=config["seed"],
         setting=predict_setting("data", "network", "max_records", "label_noise", "canaries", "models", "targets"),
     script:
-        "../workflow_scripts/predict_prepare_setting.py"
+        "../workflow_scripts/predict/prepare_setting.py"
 
 
 rule predict_train_shadows:
@@ -66,7 +66,7 @@ rule predict_train_shadows:
         seed=config["seed"],
         setting=predict_setting("network", "training", "models", "targets", "shard"),
     script:
-        "../workflow_scripts/predict_train_shadows.py"
+        "../workflow_scripts/predict/train_shadows.py"
 
 
 rule predict_score_records:
@@ -93,7 +93,7 @@ rule predict_score_records:
         targets=predict_leaf("targets"),
         interrupt=predict_leaf("interrupt"),
     script:
-        "../workflow_scripts/predict_score_records.py"
+        "../workflow_scripts/predict/score_records.py"
 
 
 include: "predict_evaluate.smk"

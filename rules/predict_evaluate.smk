@@ -38,7 +38,7 @@ rule predict_judge_predictors:
         targets=predict_leaf("targets"),
         interrupt=predict_leaf("interrupt"),
     script:
-        "../workflow_scripts/predict_judge_predictors.py"
+        "../workflow_scripts/predict/judge_predictors.py"
 
 
 rule predict_average_settings:
@@ -59,7 +59,7 @@ rule predict_average_settings:
         code=digest("predict_average_settings", env="statistics"),
         published=PUBLISHED["predict"],
     script:
-        "../workflow_scripts/predict_average_settings.py"
+        "../workflow_scripts/predict/average_settings.py"
 
 
 rule predict_simulate_theorem:
@@ -80,7 +80,7 @@ rule predict_simulate_theorem:
         seed=config["seed"],
         theorem=PREDICT["theorem"],
     script:
-        "../workflow_scripts/predict_simulate_theorem.py"
+        "../workflow_scripts/predict/simulate_theorem.py"
 
 
 rule predict_rank_own:
@@ -112,7 +112,7 @@ rule predict_rank_own:
         dimensions=OWN["scoring"]["dimensions"] if OWN else None,
         classes=OWN["classes"] if OWN else None,
     script:
-        "../workflow_scripts/predict_rank_own.py"
+        "../workflow_scripts/predict/rank_own.py"
 
 
 rule predict_own:

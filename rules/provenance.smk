@@ -27,7 +27,7 @@ rule provenance_write_config:
         code=digest("provenance_write_config", env="statistics"),
         config=config,
     script:
-        "../workflow_scripts/provenance_write_config.py"
+        "../workflow_scripts/provenance/write_config.py"
 
 
 rule provenance:
@@ -39,10 +39,10 @@ rule provenance:
         mem_mb=500,
         runtime="10m",
     params:
-        code=digest("provenance", env="statistics"),
+        code=digest("provenance_verify_results", env="statistics"),
         run=RUN.folder,
     script:
-        "../workflow_scripts/provenance.py"
+        "../workflow_scripts/provenance/verify_results.py"
 
 
 rule archive:
@@ -54,7 +54,7 @@ rule archive:
         mem_mb=500,
         runtime="2h",
     params:
-        code=digest("archive", env="statistics"),
+        code=digest("provenance_archive_run", env="statistics"),
         run=RUN.folder,
     script:
-        "../workflow_scripts/archive.py"
+        "../workflow_scripts/provenance/archive_run.py"

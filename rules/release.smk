@@ -48,7 +48,7 @@ rule release_write_context:
         release=RELEASE.settings,
         ledger=RELEASE.ledger,
     script:
-        "../workflow_scripts/release_write_context.py"
+        "../workflow_scripts/release/write_context.py"
 
 
 rule release:

@@ -35,7 +35,7 @@ rule report_write_page:
         tables=PAGE.tables,
         figures=PAGE.figures,
     script:
-        "../workflow_scripts/report_write_page.py"
+        "../workflow_scripts/report/write_page.py"
 
 
 rule report:

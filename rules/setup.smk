@@ -7,24 +7,31 @@ from snakemake.exceptions import WorkflowError
 from snakemake.utils import min_version
 
 min_version("9.20")
-sys.path.insert(0, str(Path(workflow.basedir, "workflow_scripts")))
+# As a `module` of another workflow, workflow.basedir is the other one's folder.
+PROJECT = Path(str(workflow.current_basedir.get_path_or_uri(secret_free=True))).parent
+# The library of this checkout, whichever memaudit is installed. Jobs take PYTHONPATH, those in conda environments the
+# path of Snakemake itself.
+sys.path.insert(0, str(PROJECT / "workflow_scripts"))
 
-from memaudit.digest import digest, sha256
+from memaudit.checksums import sha256
 from memaudit.errors import AuditError
-from memaudit.workflow import handlers
-from memaudit.workflow.catalogue import prepare
-from memaudit.workflow.page import Page
-from memaudit.workflow.run import grows
+from memaudit.workflow import housekeeping, snakemake_handlers
+from memaudit.workflow.digest import digest, rule_of
+from memaudit.workflow.report_params import Page
+from memaudit.workflow.run_config import grows
+from memaudit.workflow.study_catalogue import prepare
+
+housekeeping.pass_on_library()
 
 
-configfile: Path(workflow.basedir, "config", "datasets.yaml")
-configfile: Path(workflow.basedir, "config", "models.yaml")
-configfile: Path(workflow.basedir, "config", "language_models.yaml")
-configfile: Path(workflow.basedir, "config", "config.yaml")
+configfile: PROJECT / "config" / "datasets.yaml"
+configfile: PROJECT / "config" / "models.yaml"
+configfile: PROJECT / "config" / "language_models.yaml"
+configfile: PROJECT / "config" / "config.yaml"
 
 
 try:
-    RUN, STUDIES, VIEWS, WORKLOAD = prepare(config, workflow.basedir)
+    RUN, STUDIES, VIEWS, WORKLOAD = prepare(config, PROJECT)
 except AuditError as error:
     raise WorkflowError(str(error))
 config.update(RUN.config)

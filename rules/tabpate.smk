@@ -34,7 +34,7 @@ rule tabpate_release_contexts:
         code=digest("tabpate_release_contexts", env="tabular"),
         seed=config["seed"],
     script:
-        "../workflow_scripts/tabpate_release_contexts.py"
+        "../workflow_scripts/tabpate/release_contexts.py"
 
 
 rule tabpate_ask_students:
@@ -63,7 +63,7 @@ rule tabpate_ask_students:
         repeats=TABPATE["repeats"],
         synthetic=tabpate_synthetic_facts,
     script:
-        "../workflow_scripts/tabpate_ask_students.py"
+        "../workflow_scripts/tabpate/ask_students.py"
 
 
 rule tabpate_code_records:
@@ -91,7 +91,7 @@ rule tabpate_code_records:
         held_out=lambda wildcards: TABPATE_ARMS[wildcards.synthesizer]["held_out"],
         settings=lambda wildcards: TABPATE_ARMS[wildcards.synthesizer]["settings"],
     script:
-        "../workflow_scripts/tabpate_code_records.py"
+        "../workflow_scripts/tabpate/code_records.py"
 
 
 rule tabpate_synthesize_records:
@@ -119,7 +119,7 @@ rule tabpate_synthesize_records:
         rounds=tabpate_setting("rounds"),
         rows=tabpate_setting("rows"),
     script:
-        "../workflow_scripts/tabpate_synthesize_records.py"
+        "../workflow_scripts/tabpate/synthesize_records.py"
 
 
 rule tabpate_answer_queries:
@@ -144,7 +144,7 @@ rule tabpate_answer_queries:
         code=digest("tabpate_answer_queries", env="tabular"),
         seed=config["seed"],
     script:
-        "../workflow_scripts/tabpate_answer_queries.py"
+        "../workflow_scripts/tabpate/answer_queries.py"
 
 
 rule tabpate_release_shadows:
@@ -174,7 +174,7 @@ rule tabpate_release_shadows:
         sets=TABPATE["shadows"]["sets"],
         shard=TABPATE["shadows"]["shard"],
     script:
-        "../workflow_scripts/tabpate_release_shadows.py"
+        "../workflow_scripts/tabpate/release_shadows.py"
 
 
 rule tabpate_poison_shadows:
@@ -206,7 +206,7 @@ rule tabpate_poison_shadows:
         targets=TABPATE["shadows"]["poisoned"]["targets"],
         budgets=TABPATE["shadows"]["poisoned"]["budgets"],
     script:
-        "../workflow_scripts/tabpate_poison_shadows.py"
+        "../workflow_scripts/tabpate/poison_shadows.py"
 
 
 include: "tabpate_evaluate.smk"

@@ -28,7 +28,7 @@ rule tabpate_measure_utility:
         replicates=TABPATE["replicates"],
         arms=tabpate_methods(),
     script:
-        "../workflow_scripts/tabpate_measure_utility.py"
+        "../workflow_scripts/tabpate/measure_utility.py"
 
 
 rule tabpate_average_datasets:
@@ -48,7 +48,7 @@ rule tabpate_average_datasets:
         code=digest("tabpate_average_datasets", env="statistics"),
         published=PUBLISHED["tabpate"],
     script:
-        "../workflow_scripts/tabpate_average_datasets.py"
+        "../workflow_scripts/tabpate/average_datasets.py"
 
 
 rule tabpate_attack_students:
@@ -76,7 +76,7 @@ rule tabpate_attack_students:
         replicates=TABPATE["replicates"],
         permutations=TABPATE["shadows"]["permutations"],
     script:
-        "../workflow_scripts/tabpate_attack_students.py"
+        "../workflow_scripts/tabpate/attack_students.py"
 
 
 rule tabpate_audit_mechanism:
@@ -94,4 +94,4 @@ rule tabpate_audit_mechanism:
         code=digest("tabpate_audit_mechanism", env="statistics"),
         runs=TABPATE["audit"],
     script:
-        "../workflow_scripts/tabpate_audit_mechanism.py"
+        "../workflow_scripts/tabpate/audit_mechanism.py"

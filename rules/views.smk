@@ -22,7 +22,7 @@ rule views_state_headlines:
         code=digest("views_state_headlines", env="statistics"),
         headlines=lambda wildcards: VIEWS[wildcards.study].headlines["sentences"],
     script:
-        "../workflow_scripts/views_state_headlines.py"
+        "../workflow_scripts/views/state_headlines.py"
 
 
 rule views_judge_claims:
@@ -43,7 +43,7 @@ rule views_judge_claims:
         code=digest("views_judge_claims", env="statistics"),
         claims=sha256(RUN.in_project("config/claims.yaml")),
     script:
-        "../workflow_scripts/views_judge_claims.py"
+        "../workflow_scripts/views/judge_claims.py"
 
 
 # One job makes all tables of a study: its start is most of what it costs. Each file can be requested by its path.
@@ -81,7 +81,7 @@ for study, view in VIEWS.items():
             layout={name: table["layout"] for name, table in view.tables.items()},
             captions={name: table["caption"] for name, table in view.tables.items()},
         script:
-            "../workflow_scripts/views_tabulate_results.py"
+            "../workflow_scripts/views/tabulate_results.py"
 
 
 # One job draws the figures of a study that show the same results, and is called by them: views_draw_figures_lira_roc.
@@ -121,4 +121,4 @@ for drawing, names, view in [
             where={name: view.figures[name]["where"] for name in names},
             captions={name: view.figures[name]["caption"] for name in names},
         script:
-            "../workflow_scripts/views_draw_figures.py"
+            "../workflow_scripts/views/draw_figures.py"

@@ -2,14 +2,19 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 import yaml
+
+from memaudit.workflow.digest import script_of
 
 PROJECT = Path(__file__).resolve().parents[1]
 # Workers share the cores; threads of each would wait for one another. Read when torch is imported.
@@ -64,3 +69,12 @@ def _merge(into: dict[str, Any], over: Mapping[str, Any]) -> None:
             _merge(into[key], value)
         else:
             into[key] = deepcopy(value)
+
+
+def load_script(rule: str) -> ModuleType:
+    """A rule's script as a module, one object however often it is loaded, so that its names can be patched."""
+    if rule not in sys.modules:
+        spec = spec_from_file_location(rule, script_of(rule))
+        sys.modules[rule] = module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[rule])
+    return sys.modules[rule]

@@ -1,7 +1,7 @@
 """The page of an audit in a real Chromium: it stands alone, fits a phone, can be read and printed."""
 
 import pytest
-from unit.test_auditing import FACTS, HOSTILE, a_summary, annex
+from audit_examples import FACTS, HOSTILE, a_summary, annex
 
 from browser.test_report import (  # noqa: F401  (fixtures)
     CONTRAST,
@@ -12,7 +12,7 @@ from browser.test_report import (  # noqa: F401  (fixtures)
     opened,
     page,
 )
-from memaudit.auditing.page import render
+from memaudit.auditing.audit_page import render
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 

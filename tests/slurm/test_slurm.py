@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from workflow.conftest import Checkout
 
-from memaudit.digest import sha256
+from memaudit.checksums import sha256
 from memaudit.io import read_json
-from memaudit.sidecar import read_all
+from memaudit.workflow.sidecar import read_all
 from slurm.conftest import Clone, leave_out_private_releases, slurm_job, submissions, text
 
 pytestmark = pytest.mark.slurm
@@ -61,7 +61,7 @@ def submitted(clone) -> Clone:
     """The smoke run through sbatch; each sidecar says also whether the hub client of its process was offline."""
     whole = clone("whole")
     offline = '"hub_offline": __import__("huggingface_hub.constants").constants.HF_HUB_OFFLINE, "slurm_job":'
-    whole.replace("workflow_scripts/memaudit/sidecar.py", '"slurm_job":', offline)
+    whole.replace("workflow_scripts/memaudit/workflow/sidecar.py", '"slurm_job":', offline)
     whole.submit()
     return whole
 
@@ -70,7 +70,7 @@ def submitted(clone) -> Clone:
 def held(clone) -> Clone:
     """A clone ready to submit shards that halt after their first part."""
     held = clone("held")
-    held.append("workflow_scripts/memaudit/scratch.py", HELD)
+    held.append("workflow_scripts/memaudit/workflow/scratch.py", HELD)
     designs = [f"{SHARDS}/{grid}/design.nc" for grid in ("efficient", "superset0")]
     held.snakemake(*designs, "results/smoke/models/tabicl-small/model.json")
     return held
@@ -124,7 +124,7 @@ def faulty(clone) -> tuple[Clone, str]:
     kept = np.ones(2**27)
     time.sleep(5)  # until Slurm has looked
 """
-    faulty.replace("workflow_scripts/data_deduplicate_table.py", "def main(job):\n", fault)
+    faulty.replace("workflow_scripts/data/deduplicate_table.py", "def main(job):\n", fault)
     tables = [f"results/smoke/data/{name}/records.parquet" for name in ("wine", "diabetes")]
     return faulty, faulty.submit("--keep-going", "--", *tables, check=False)
 

@@ -13,7 +13,12 @@ pytestmark = pytest.mark.xdist_group("smoke")
 
 
 def verify(smoke, path, folder):
-    command = [sys.executable, str(smoke.folder / "workflow_scripts/verify_archive.py"), "--input", str(path)]
+    command = [
+        sys.executable,
+        str(smoke.folder / "workflow_scripts/provenance/verify_archive.py"),
+        "--input",
+        str(path),
+    ]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 

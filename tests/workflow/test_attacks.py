@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from memaudit import tidy
-from memaudit.grids import gather
+from memaudit.attacks.score_matrices import gather
 from workflow.conftest import Checkout
 
 pytestmark = pytest.mark.xdist_group("smoke")

@@ -6,8 +6,8 @@ import subprocess
 import pytest
 from conftest import PROJECT
 
-from memaudit.costs import Size, estimate
 from memaudit.io import read_json
+from memaudit.workflow.job_costs import Size, estimate
 from workflow.conftest import SNAKEMAKE, Checkout, job_counts, of_script
 
 pytestmark = pytest.mark.xdist_group("dag")

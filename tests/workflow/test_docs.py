@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 from conftest import PROJECT
 
-from memaudit import pages
 from memaudit.io import read_json
+from memaudit.report import docs_pages
 from workflow.conftest import SNAKEMAKE, Checkout
 from workflow.test_readme import customers
 from workflow.test_smoke import edited
@@ -87,7 +87,7 @@ def test_add_an_attack_and_a_table(smoke, tmp_path):
 
 @pytest.mark.xdist_group("smoke")
 def test_a_finished_run_can_be_published_and_a_changed_one_cannot(smoke, tmp_path):
-    command = [sys.executable, "workflow_scripts/publish_results.py", "--output", f"{tmp_path}/smoke.json"]
+    command = [sys.executable, "workflow_scripts/maintenance/publish_results.py", "--output", f"{tmp_path}/smoke.json"]
     command += ["--params", '{"run": "results/smoke", "command": "make smoke", "tables": ["attacks_cost"]}']
     subprocess.run(command, cwd=smoke.folder, check=True)
     published = read_json(tmp_path / "smoke.json")
@@ -95,8 +95,10 @@ def test_a_finished_run_can_be_published_and_a_changed_one_cannot(smoke, tmp_pat
     assert published["studies"]["lira"]["claims"]["rows"] == table.to_dict("records")
     assert published["config"]["lira"]["models"] == 64
     assert "lira_query_shadows" in published["code"]
-    assert (smoke.results / "tables/attacks_cost.md").read_text() in pages.results(published, "x", {"y": published})
-    assert all(sentence in pages.results(published, "smoke.json") for sentence in sentences(published))
+    assert (smoke.results / "tables/attacks_cost.md").read_text() in docs_pages.results(
+        published, "x", {"y": published}
+    )
+    assert all(sentence in docs_pages.results(published, "smoke.json") for sentence in sentences(published))
     path = smoke.results / "tables/lira_claims.csv"
     with edited(path, path.read_text().replace("reproduced", "Reproduced", 1)):
         done = subprocess.run(command, cwd=smoke.folder, capture_output=True, text=True, check=False)

@@ -17,7 +17,7 @@ from functools import partial
 import pytest
 from conftest import mounted
 
-from memaudit.sidecar import read_all
+from memaudit.workflow.sidecar import read_all
 from workflow.conftest import SMOKE, SNAKEMAKE, Checkout
 
 pytestmark = pytest.mark.xdist_group("faults")
@@ -233,7 +233,7 @@ def test_results_that_cannot_be_written_stop_the_run_before_its_first_job(checko
 
 
 def test_a_job_that_runs_out_of_memory_says_how_to_give_it_more(checkout):
-    script = checkout.folder / "workflow_scripts/lira_query_shadows.py"
+    script = checkout.folder / "workflow_scripts/lira/query_shadows.py"
     limit = (
         "    import resource\n"
         '    pages = int(open("/proc/self/statm").read().split()[0])\n'

@@ -8,7 +8,7 @@ import pytest
 from conftest import PROJECT
 
 from memaudit.io import read_json
-from memaudit.sidecar import read_all
+from memaudit.workflow.sidecar import read_all
 from workflow.conftest import SNAKEMAKE, job_counts
 
 pytestmark = pytest.mark.xdist_group("smoke")

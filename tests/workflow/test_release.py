@@ -12,13 +12,13 @@ import pytest
 import yaml
 from tabicl import TabICLClassifier
 
-from memaudit.digest import sha256
+from memaudit.checksums import sha256
 from workflow.conftest import SNAKEMAKE, Checkout
 
 pytestmark = pytest.mark.xdist_group("release")
 
 FILES = ("context.parquet", "statement.md", "statement.json")
-SCRIPT = "workflow_scripts/release_write_context.py"
+SCRIPT = "workflow_scripts/release/write_context.py"
 BUDGET = {"epsilon": 40.0, "delta": 1e-4}  # so much that no noise hides what the student must learn
 FACTS = {
     "source": "the form that customers fill in",

@@ -68,7 +68,7 @@ def test_the_same_results_give_the_same_page(smoke, page):
     """By hand, as the script's docstring says; times are in the sidecars, and those are the same."""
     record = read_json(smoke.results / "provenance/report_write_page.json")
     files = [path for path in record["inputs"] if not path.endswith("claims.yaml")]
-    command = [sys.executable, "workflow_scripts/report_write_page.py", "--input", *files, "claims=config/claims.yaml"]
+    command = [sys.executable, "workflow_scripts/report/write_page.py", "--input", *files, "claims=config/claims.yaml"]
     command += ["--output", "results/smoke/report/again.html", "--params", json.dumps(record["params"])]
     subprocess.run(command, cwd=smoke.folder, check=True, capture_output=True)
     again = smoke.results / "report/again.html"
@@ -115,7 +115,12 @@ def test_a_spread_over_splits_is_not_printed_as_a_confidence_interval(smoke):
 
 
 def test_headlines_are_printed_as_the_page_has_them(smoke, page):
-    command = [sys.executable, "workflow_scripts/headline.py", "--params", '{"run": "results/smoke"}']
+    command = [
+        sys.executable,
+        "workflow_scripts/maintenance/print_headlines.py",
+        "--params",
+        '{"run": "results/smoke"}',
+    ]
     printed = subprocess.run(command, cwd=smoke.folder, check=True, capture_output=True, text=True).stdout
     sentences = pd.read_csv(smoke.results / "tables/lira_headlines.csv")["sentence"].unique()
     text = re.sub(r"<[^>]+>", "", page)

@@ -13,9 +13,10 @@ import pytest
 import xarray as xr
 
 from memaudit import tidy
-from memaudit.digest import SCRIPTS, closure
 from memaudit.io import read_table
-from memaudit.sidecar import read_all
+from memaudit.workflow.digest import closure
+from memaudit.workflow.project_paths import SCRIPTS
+from memaudit.workflow.sidecar import read_all
 from workflow.conftest import Checkout, job_counts
 
 pytestmark = pytest.mark.xdist_group("smoke")
@@ -107,7 +108,7 @@ def test_the_digest_follows_exactly_the_modules_that_a_script_loads(smoke):
         assert set(record["modules"]) <= names, record["rule"]
 
 
-@pytest.mark.parametrize("module", ["plotting/lira.py", "evaluation/claims.py", "models/tabicl.py", "seeds.py"])
+@pytest.mark.parametrize("module", ["plotting/lira_figures.py", "statistics/claims.py", "models/tabicl.py", "seeds.py"])
 def test_an_edited_module_reruns_exactly_the_rules_that_import_it(smoke, module):
     ran = {record["rule"] for record in read_all(smoke.results / "provenance").values()}
     importers = {rule for rule in ran if SCRIPTS / "memaudit" / module in closure(rule)}
@@ -150,7 +151,7 @@ def test_a_permuted_design_claims_no_leak(smoke, tmp_path):
     grid["design"] = grid.design.copy(data=grid.design.values[permuted])
     grid.to_netcdf(tmp_path / "permuted.nc")
     params = {"fpr": [0.1], "replicates": 100, "permutations": 39, "rmia": {"gamma": 2.0, "offline_a": 0.3}}
-    command = [sys.executable, "workflow_scripts/lira_compare_attacks.py", "--input", str(tmp_path / "permuted.nc")]
+    command = [sys.executable, "workflow_scripts/lira/compare_attacks.py", "--input", str(tmp_path / "permuted.nc")]
     command += ["--output", f"tidy={tmp_path}/attacks.parquet", f"roc={tmp_path}/roc.parquet"]
     command += ["--wildcards", '{"dataset": "wine"}', "--params", json.dumps({"seed": 1, "lira": params})]
     subprocess.run(command, cwd=smoke.folder, check=True)

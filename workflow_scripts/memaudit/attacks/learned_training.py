@@ -1,6 +1,6 @@
 """Training of the learned attack on combinations of models and corpora whose members are known (LT-MIA, Section 3.3).
 
-The area under the ROC curve, by which the best epoch is taken, is an argument: `evaluation.roc.auc`.
+The area under the ROC curve, by which the best epoch is taken, is an argument: `statistics.roc.auc`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,11 +15,11 @@ from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from memaudit import seeds
-from memaudit.attacks.learned import TEXTS, Array, Auc, Classifier, Mask, logits, score_rows
+from memaudit.attacks.learned_classifier import TEXTS, Array, Auc, Classifier, Mask, logits, score_rows
 from memaudit.attacks.learned_networks import Architecture
 from memaudit.attacks.token_features import Rows, TokenFeatures, unpack
 from memaudit.errors import AuditError
-from memaudit.steps import steps
+from memaudit.workflow.progress_bar import steps
 
 GRADIENT_NORM = 1.0
 CONSTANT = 1e-6  # a channel that varies less than this share of its mean keeps its own scale

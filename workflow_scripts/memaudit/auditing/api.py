@@ -15,7 +15,7 @@ import pandas as pd
 
 from memaudit.auditing import runner
 from memaudit.auditing.intake import Request
-from memaudit.auditing.models import SHIPPED
+from memaudit.auditing.model_choice import SHIPPED
 from memaudit.auditing.summary import Summary
 from memaudit.errors import AuditError
 from memaudit.io import read_json, read_table

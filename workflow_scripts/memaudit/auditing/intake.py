@@ -14,12 +14,12 @@ from typing import Any
 
 import yaml
 
-from memaudit.auditing import source
-from memaudit.auditing.columns import left_out, read_target, typed
-from memaudit.config.names import hint
-from memaudit.data.duck import connect, literal, parquet
-from memaudit.data.schema import MISSING, TYPES, Column, cleaned, first_row
-from memaudit.data.sources import fetch
+from memaudit.auditing import source_file
+from memaudit.auditing.table_columns import left_out, read_target, typed
+from memaudit.config.name_checks import hint
+from memaudit.data.column_schema import MISSING, TYPES, Column, cleaned, first_row
+from memaudit.data.duckdb_engine import connect, literal, parquet
+from memaudit.data.table_sources import fetch
 from memaudit.errors import AuditError
 from memaudit.io import read_json, replacing, write_json
 
@@ -55,7 +55,7 @@ def take_in(request: Request, folder: Path) -> dict[str, Any]:
     """
     private = folder / "table"
     private.mkdir(mode=0o700, parents=True, exist_ok=True)
-    linked = source.link(request.table, private)
+    linked = source_file.link(request.table, private)
     schema, facts = folder / "schema.yaml", private / "facts.json"
     chosen = _edited(schema)
     stamp, path = _stamp(request, linked, chosen), ascii(str(linked.resolve()))
@@ -138,7 +138,7 @@ def _entry(request: Request, linked: Path) -> dict[str, str]:
     entry = {"source": "file", "path": str(linked), "encoding": encoding}
     if linked.suffix == ".parquet":
         return entry
-    return entry | {"delimiter": request.delimiter or source.delimiter(linked, encoding)}
+    return entry | {"delimiter": request.delimiter or source_file.delimiter(linked, encoding)}
 
 
 def _valueless(connection: Any, columns: Sequence[Column], target: str) -> dict[str, str]:

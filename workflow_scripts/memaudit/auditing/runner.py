@@ -14,11 +14,11 @@ from typing import Any
 
 import yaml
 
-from memaudit.auditing import extras, models, stages
+from memaudit.auditing import model_choice, optional_stages, stages
 from memaudit.auditing.intake import Request, take_in
 from memaudit.errors import AuditError
 from memaudit.io import read_json, replacing
-from memaudit.sidecar import PROJECT
+from memaudit.workflow.project_paths import PROJECT
 
 MARK = ".memaudit"
 LOG = "snakemake.log"
@@ -35,7 +35,7 @@ class Settings:
 
     folder: Path
     threats: Sequence[str] = ("labels", "probabilities")
-    models: Sequence[str] = (models.SHIPPED,)
+    models: Sequence[str] = (model_choice.SHIPPED,)
     params: dict[str, Any] = field(default_factory=dict)
     epsilons: Sequence[float] = ()
     public: str | None = None
@@ -93,17 +93,17 @@ def run(request: Request, settings: Settings, tell: Callable[[str, Any], None]) 
     """
     started = time.monotonic()
     _check(request, settings)
-    catalogue = models.entries(settings.models, settings.params)
+    catalogue = model_choice.entries(settings.models, settings.params)
     if settings.finetune:
-        models.tunable(catalogue[1][0], catalogue[0])
+        model_choice.tunable(catalogue[1][0], catalogue[0])
     folder, fresh = settings.folder, not os.path.exists(settings.folder)
     with private(folder) as lock:
         _keep_whole(settings)
         facts = _taken_in(request, folder, fresh)
         if settings.finetune:
-            extras.check_units(facts["taken"])
+            optional_stages.check_units(facts["taken"])
         if settings.epsilons:
-            extras.write_public(folder, facts, settings.public)
+            optional_stages.write_public(folder, facts, settings.public)
         tell("schema", facts)
         asked = {key: getattr(settings, key) for key in ("shown", "show_values", "finetune")}
         asked |= {"threats": list(settings.threats)}
@@ -173,7 +173,8 @@ def _full_sizes(left: float, settings: Settings, config: dict[str, Any]) -> dict
         cores=settings.cores or os.cpu_count() or 1,
         models=len(settings.models),
         poison="poison" in settings.threats,
-        seconds_elsewhere=extras.PRIVATE_SECONDS * len(settings.epsilons) + extras.TUNING_SECONDS * settings.finetune,
+        seconds_elsewhere=optional_stages.PRIVATE_SECONDS * len(settings.epsilons)
+        + optional_stages.TUNING_SECONDS * settings.finetune,
     )
 
 

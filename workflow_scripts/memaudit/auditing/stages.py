@@ -10,9 +10,9 @@ from typing import Any
 
 import yaml
 
-from memaudit.auditing import extras
-from memaudit.auditing import models as models_of
-from memaudit.sidecar import PROJECT
+from memaudit.auditing import model_choice as models_of
+from memaudit.auditing import optional_stages
+from memaudit.workflow.project_paths import PROJECT
 
 BLOCK = 8
 QUICK_SETS, QUICK_RECORDS = 32, 1000
@@ -107,12 +107,12 @@ def _extras(records: int, model: str, asked: Mapping[str, Any], added: Mapping[s
     found: dict[str, Any] = {}
     if asked["epsilons"]:
         arms, fpr = list(known["tabpate"]["arms"]), [0.1, FPR]
-        found["tabpate"] = extras.private_contexts(NAME, asked["epsilons"], records, model, arms, fpr)
+        found["tabpate"] = optional_stages.private_contexts(NAME, asked["epsilons"], records, model, arms, fpr)
     if asked["finetune"]:
         entries, tuned = models_of.tunable(model, added)
         study = known["iclmem"]
         found["models"] = dict(added) | entries
-        found["iclmem"] = extras.finetuning(NAME, records, tuned, study["arms"], study["datasets"])
+        found["iclmem"] = optional_stages.finetuning(NAME, records, tuned, study["arms"], study["datasets"])
     return found
 
 
@@ -121,7 +121,7 @@ def _dataset(facts: Mapping[str, Any], records: int) -> dict[str, Any]:
     return {
         "source": "file",
         "path": "table/table.parquet",
-        "public": extras.PUBLIC,
+        "public": optional_stages.PUBLIC,
         "target": "target",
         "task": "classification",
         "licence": "private",

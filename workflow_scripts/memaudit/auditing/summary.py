@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from memaudit.sidecar import PROJECT
+from memaudit.workflow.project_paths import PROJECT
 
 SCHEMA = PROJECT / "docs" / "audit.schema.json"
 

@@ -4,15 +4,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from memaudit.config.attacks import Attacks
-from memaudit.config.audit import Audit
-from memaudit.config.fields import Count, Fraction, ImportPath, Name, Repo, Section, Sha256
-from memaudit.config.iclmem import Iclmem
-from memaudit.config.lira import Lira
-from memaudit.config.ltmia import Ltmia
-from memaudit.config.predict import Own, Predict
-from memaudit.config.release import Release
-from memaudit.config.tabpate import Tabpate
+from memaudit.config.attacks_section import Attacks
+from memaudit.config.audit_section import Audit
+from memaudit.config.field_types import Count, Fraction, ImportPath, Name, Repo, Section, Sha256
+from memaudit.config.iclmem_section import Iclmem
+from memaudit.config.lira_section import Lira
+from memaudit.config.ltmia_section import Ltmia
+from memaudit.config.predict_section import Own, Predict
+from memaudit.config.release_section import Release
+from memaudit.config.tabpate_section import Tabpate
 
 
 class Limits(Section):
@@ -155,8 +155,12 @@ class Training(Section):
     save_every: Count = Field(description="steps between two saved states, from which a killed run goes on")
     validation_batches: Count = Field(description="batches of held-out synthetic tables")
     architecture: dict[str, bool | int | float | str] = Field(description="arguments of the package's class TabICL")
-    prior: dict[str, Any] = Field(description="synthetic tables; see memaudit/models/prior.py and pretrain.py")
-    optimiser: dict[str, float | list[float]] = Field(description="Muon and AdamW; see memaudit/models/pretrain.py")
+    prior: dict[str, Any] = Field(
+        description="synthetic tables; see memaudit/models/synthetic_tables.py and pretrain.py"
+    )
+    optimiser: dict[str, float | list[float]] = Field(
+        description="Muon and AdamW; see memaudit/models/tabicl_pretraining.py"
+    )
 
 
 class Pretrain(Section):
@@ -165,7 +169,7 @@ class Pretrain(Section):
     tables: str | None = Field(description="folder of NAME.csv.gz for the benchmark; null trains without it")
     models: dict[Name, Pretrained] = Field(description="the shipped models")
     settings: Training
-    text: dict[str, Any] = Field(description="settings of text-small; see memaudit/models/pretrain_text.py")
+    text: dict[str, Any] = Field(description="settings of text-small; see memaudit/models/text_pretraining.py")
 
 
 class Plan(Section):

@@ -10,7 +10,7 @@ from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 
 from memaudit.errors import AuditError
-from memaudit.steps import steps
+from memaudit.workflow.progress_bar import steps
 
 BLOCK = 1 << 20
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from memaudit.steps import steps
+from memaudit.workflow.progress_bar import steps
 
 Hashes = NDArray[np.uint64]
 

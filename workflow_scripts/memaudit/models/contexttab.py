@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from memaudit.errors import AuditError
-from memaudit.models.files import UNREADABLE, reason
-from memaudit.models.protocol import Limits
-from memaudit.models.serialise import dates, names, readable
+from memaudit.models.model_files import UNREADABLE, reason
+from memaudit.models.model_protocol import Limits
+from memaudit.models.table_serialisation import dates, names, readable
 
 SOURCE = "git+https://github.com/SAP-samples/sap-rpt-1-oss"
 OPTIONS = ("queries", "bagging", "max_context_size")

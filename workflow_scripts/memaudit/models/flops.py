@@ -26,7 +26,7 @@ def tabicl(context: int, queries: int, columns: int, **architecture: int | str) 
     """Operations of one TabICL forward pass: a table of context and query rows (Qu et al. 2025, Section 3).
 
     architecture: arguments of tabicl.TabICL, others are ignored. The counter of PyTorch finds 3 to 10 % more: the
-    networks that scale the softmax are left out (tests/unit/test_flops).
+    networks that scale the softmax are left out (tests/memaudit/models/test_flops).
     """
     shape = TABICL | architecture
     rows, ff, width = context + queries, shape["ff_factor"], shape["embed_dim"]

@@ -19,8 +19,8 @@ from transformers import PreTrainedModel
 from memaudit import seeds
 from memaudit.errors import AuditError
 from memaudit.io import replacing
-from memaudit.models.language import Ids, Mask, losses, mean_loss
-from memaudit.steps import steps
+from memaudit.models.language_models import Ids, Mask, losses, mean_loss
+from memaudit.workflow.progress_bar import steps
 
 SAVE_EVERY = 60.0  # seconds between two states on the disk
 # Their layers read the weights of these themselves, past what peft puts around them.
@@ -160,12 +160,12 @@ class Run:
 
     def _private_step(self) -> float:
         """A step on texts drawn by chance, each with a gradient of its own; what they lose is not told."""
-        from memaudit.models import private
+        from memaudit.models import dp_sgd
 
         drawn = torch.rand(len(self.ids), generator=self.optimizer.generator, device=self.model.device)
         for row in (drawn < self.guarantee["sampling_rate"]).nonzero()[:, 0].tolist():
-            private.add(self.optimizer, losses(self.model, self.ids[row : row + 1], self.mask[row : row + 1]))
-        private.step(self.optimizer)
+            dp_sgd.add(self.optimizer, losses(self.model, self.ids[row : row + 1], self.mask[row : row + 1]))
+        dp_sgd.step(self.optimizer)
         return 0.0
 
     def _end_epoch(self) -> None:
@@ -189,12 +189,12 @@ class Run:
 
     def _private(self) -> torch.optim.Optimizer:
         """AdamW behind clipping and noise; `guarantee` is what it promises."""
-        from memaudit.models import private  # opacus takes seconds
+        from memaudit.models import dp_sgd  # opacus takes seconds
 
         settings, wanted = self.settings, self.settings.privacy
         chance = min(1.0, settings.batch / len(self.ids))
-        sigma = private.sigma_for(wanted.epsilon, chance, self.total, wanted.delta)
-        run = private.Settings(
+        sigma = dp_sgd.sigma_for(wanted.epsilon, chance, self.total, wanted.delta)
+        run = dp_sgd.Settings(
             seed=self.seed,
             steps=self.total,
             learning_rate=settings.learning_rate,
@@ -204,9 +204,9 @@ class Run:
             delta=wanted.delta,
             weight_decay=settings.weight_decay,
         )
-        self.guarantee = asdict(replace(private.guarantee(run), unit="one text of the members"))
-        noise = private.unseeded(str(self.model.device))
-        return private.optimizer_of(self.model, run, len(self.ids), noise)
+        self.guarantee = asdict(replace(dp_sgd.guarantee(run), unit="one text of the members"))
+        noise = dp_sgd.unseeded(str(self.model.device))
+        return dp_sgd.optimizer_of(self.model, run, len(self.ids), noise)
 
 
 def rate(step: int, total: int, warmup: float) -> float:

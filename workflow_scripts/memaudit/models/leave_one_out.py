@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 
 from memaudit.errors import AuditError
-from memaudit.models.batching import answers_at, joined
-from memaudit.models.predictive import Binned
-from memaudit.models.protocol import TabularModel
+from memaudit.models.batched_queries import answers_at, joined
+from memaudit.models.model_protocol import TabularModel
+from memaudit.models.predictive_distributions import Binned
 
 CELLS = 2**15  # cells of one forward pass: measured on one core of a CPU, more are slower again
 

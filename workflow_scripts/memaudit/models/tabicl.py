@@ -12,10 +12,10 @@ from tabicl._model.tabicl import TabICL
 from torch import Tensor, nn
 
 from memaudit.errors import AuditError
-from memaudit.models.files import UNREADABLE, reason, the_file
-from memaudit.models.predictive import Binned
-from memaudit.models.preprocess import package_view, standardize, target_scale
-from memaudit.models.protocol import Limits, Mode
+from memaudit.models.context_scaling import package_view, standardize, target_scale
+from memaudit.models.model_files import UNREADABLE, reason, the_file
+from memaudit.models.model_protocol import Limits, Mode
+from memaudit.models.predictive_distributions import Binned
 
 # v1 embeds columns without their target; v1.1 is the same with other weights, which only the file's name tells.
 TARGET_AWARE = {"v1": False, "v1.1": False, "v2": True}

@@ -11,8 +11,8 @@ from tabpfn.preprocessing.torch.torch_standard_scaler import TorchStandardScaler
 from torch import Tensor, nn
 
 from memaudit.errors import AuditError
-from memaudit.models.predictive import Binned
-from memaudit.models.protocol import Limits, Mode
+from memaudit.models.model_protocol import Limits, Mode
+from memaudit.models.predictive_distributions import Binned
 from memaudit.models.tabpfn_checkpoint import Opened, open_checkpoint
 
 # Scales a group of columns by how many of them vary, over context and queries together.

@@ -16,8 +16,8 @@ from tabpfn.inference_config import InferenceConfig
 from torch import Tensor, nn
 
 from memaudit.errors import AuditError
-from memaudit.models.files import UNREADABLE, reason, the_file
-from memaudit.models.protocol import Limits
+from memaudit.models.model_files import UNREADABLE, reason, the_file
+from memaudit.models.model_protocol import Limits
 
 VERSIONS = {
     "tabpfn_v2": "v2",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memaudit.privacy.accounting import Filter, gaussian_rho
-from memaudit.privacy.noise import Noise, discrete_gaussian
+from memaudit.privacy.discrete_noise import Noise, discrete_gaussian
 
 Votes = NDArray[np.int64]
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from memaudit.errors import AuditError
 from memaudit.privacy.accounting import Budget
-from memaudit.privacy.noise import Noise
+from memaudit.privacy.discrete_noise import Noise
 
 IGNORED = ".gitignore"
 RELEASED = "statement.json"  # written last into the folder of a charge: what it paid for is there

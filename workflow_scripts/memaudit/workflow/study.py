@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from memaudit.costs import Size, size
-from memaudit.workflow.run import Run
+from memaudit.workflow.job_costs import Size, size
+from memaudit.workflow.run_config import Run
 
 Sizes = dict[str, dict[str, Size]]  # rule -> job (name of its sidecar below the rule's folder) -> size
 
@@ -34,7 +34,7 @@ class Study:
         return {}
 
     def sizes(self) -> Sizes:
-        """Size of every job, for the plan and the time left (memaudit/costs.py)."""
+        """Size of every job, for the plan and the time left (memaudit/workflow/job_costs.py)."""
         return {}
 
     def model_uses(self) -> dict[str, list[dict[str, Any]]]:

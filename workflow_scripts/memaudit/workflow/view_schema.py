@@ -28,7 +28,7 @@ class Facts(Strict):
 
 
 class Layout(Strict):
-    """Lines and columns of a table, by keys of its results (memaudit/tables.py: arrange).
+    """Lines and columns of a table, by keys of its results (memaudit/plotting/result_tables.py: arrange).
 
     with_null: what chance gives stands in parentheses beside each estimate.
     """
@@ -68,7 +68,7 @@ class Value(Strict):
 
 
 class Sentence(Strict):
-    """A main result (memaudit/evaluation/headlines.py: Headline)."""
+    """A main result (memaudit/statistics/headlines.py: Headline)."""
 
     answers: Literal["memorized", "trust", "defence"]
     sentence: str

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from memaudit.costs import Size, size
 from memaudit.models import flops
-from memaudit.workflow.run import Run, shards
+from memaudit.workflow.job_costs import Size, size
+from memaudit.workflow.run_config import Run, shards
 from memaudit.workflow.study import Sizes, Study
 
 # Halves of fewer models leave some record without enough models on one side.

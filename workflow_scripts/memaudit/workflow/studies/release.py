@@ -3,7 +3,7 @@
 from typing import Any
 
 from memaudit.errors import AuditError
-from memaudit.workflow.run import Run
+from memaudit.workflow.run_config import Run
 from memaudit.workflow.study import Study
 
 
@@ -51,7 +51,7 @@ class Release(Study):
 
     def _check_facts(self) -> None:
         """Read the public facts before any job: they are written by hand. Only with a release: pandas is slow."""
-        from memaudit.privacy.public import read_facts
+        from memaudit.privacy.public_facts import read_facts
 
         try:
             read_facts(self.public(None))

@@ -1,0 +1,73 @@
+"""Facts and results of an audit whose names are hostile, for tests of its page and of its scripts."""
+
+from memaudit.auditing import audit_page, recommendations
+from memaudit.auditing.summary import (
+    Adversary,
+    Exposed,
+    Group,
+    Mitigation,
+    PrivateContext,
+    Summary,
+    Table,
+    Tuned,
+    Utility,
+    Value,
+)
+
+HOSTILE = "</td><script>alert('x')</script>{{ 7*7 }}"
+FACTS = {
+    "name": HOSTILE, "sha256": "0" * 64, "rows": 500, "without_target": 0, "taken": 500, "target": HOSTILE,
+    "group": None, "by": ["c0"], "task": "2 classes", "left_out": {"note": "free text"},
+    "columns": {
+        "c0": {"name": HOSTILE, "type": "categorical", "use": True},
+        "c1": {"name": "note", "type": "text", "use": False},
+    },
+}  # fmt: skip
+
+
+def value(estimate, low, high, null=0.5, detected=None):
+    return Value(estimate=estimate, low=low, high=high, null=null, detected=detected)
+
+
+def adversary(records="members", detected=True, attack="lira", model="main"):
+    auc = value(0.7, 0.65, 0.75, detected=detected)
+    facts = {"model": model, "threat": "probabilities passive", "attack": attack, "poison": 0, "cells": 100}
+    tpr, worth = value(0.1, 0.05, 0.15, 0.01, detected), value(0.6, 0.5, 0.7, 0.1)
+    return Adversary(**facts, queries=1, records=records, auc=auc, tpr={"0.01": tpr}, precision={"0.1": worth})
+
+
+def a_summary(leak=True, placebo=False, stable=0.8, helps=True, excess=0.1, cost=None, memory=None):
+    gone = value(-0.1, -0.15, -0.05, 0.0) if helps else value(-0.01, -0.1, 0.08, 0.0)
+    protected = Mitigation(
+        name="bags 4", attack="lira", records="all that remain", auc=value(0.6, 0.55, 0.65), auc_difference=gone,
+        balanced_accuracy=value(0.9, 0.8, 1.0), balanced_accuracy_difference=value(-0.01, -0.03, 0.01, 0.0),
+    )  # fmt: skip
+    group = Group(
+        column=HOSTILE, number=1, name=None, records=40, auc=value(0.8, 0.7, 0.9), q_value=0.02,
+        excess=value(excess, excess - 0.05, excess + 0.05, 0.0),
+    )  # fmt: skip
+    exposed = Exposed(row=17, id="f" * 32, exposure=value(3, 2, 4, 0.0), beliefs={"0.1": 0.8}, shows=True)
+    utility = Utility(model="main", accuracy=value(0.9, 0.8, 1), balanced_accuracy=value(0.9, 0.8, 1))
+    private = PrivateContext(
+        method="class_moments", epsilon=1.0, balanced_accuracy=value(0.9, 0.8, 1.0),
+        balanced_accuracy_difference=cost and value(cost, cost - 0.1, cost + 0.1, 0.0), auc=value(0.5, 0.45, 0.55),
+    )  # fmt: skip
+    in_context = value(*(memory or (0.5, 0.4, 0.6)))
+    probed = Tuned(epoch=50, placebo=False, auc=value(0.5, 0.4, 0.6), auc_in_context=in_context)
+    found = Summary(
+        stage="full",
+        table=Table(
+            rows=500, without_target=0, records=500, duplicates=0, columns=1, task="2 classes", sha256="0" * 64
+        ),
+        shadow_sets=32, context=200, fpr=0.01, models={"main": HOSTILE},
+        adversaries=[adversary(detected=leak), adversary("placebo", placebo)], utilities=[utility],
+        groups=[group], mitigations=[protected], stability={"spearman": value(stable, 0.5, 0.9, 0.0)},
+        private=[private] if cost else [], tuned=[probed] if memory else [],
+        showing=3, rated=400, exposed=[exposed], advice=[],
+    )  # fmt: skip
+    return found.model_copy(update={"advice": recommendations.advise(found)})
+
+
+def annex():
+    rows = [(HOSTILE, HOSTILE)]
+    return audit_page.Annex(rows, rows, rows, rows)

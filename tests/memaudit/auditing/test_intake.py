@@ -1,0 +1,303 @@
+"""Tables of strangers: a fault is one line that names what, where and the mend, never a value; others are taken in."""
+
+import gzip
+import json
+import os
+import stat
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from memaudit.auditing import source_file
+from memaudit.auditing.intake import Request, take_in
+from memaudit.errors import AuditError
+
+SECRET = "S3cret"
+ROWS = 80
+
+
+def frame(rows=ROWS, **columns):
+    rng = np.random.default_rng(0)
+    facts = {"age": rng.integers(18, 90, rows), "city": rng.choice(["a", "b", "c"], rows)}
+    return pd.DataFrame(facts | {"churn": rng.choice(["no", "yes"], rows)} | columns)
+
+
+def text(**columns):
+    return frame(**columns).to_csv(index=False)
+
+
+def lines(count, cell):
+    return "\n".join(["x,churn", *(f"{i % 7},{cell(i)}" for i in range(count))])
+
+
+# Content of the file, and a part of the line that the user gets.
+HOSTILE = {
+    "empty": (b"", "the file is empty (0 bytes)"),
+    "blank line": (b"\n", "the file is empty (0 rows, no header)"),
+    "header alone": (b"age,churn\n", "a header, but no records"),
+    "one column": (lines(70, str).replace(",", " "), "--target: the table has no column 'churn'"),
+    "only the target": ("churn\n" + "yes\nno\n" * 40, "the table has one column only"),
+    "no header": ("1,yes\n" * 70, "no column 'churn'"),
+    "ragged": (text() + f"1,{SECRET},no,extra\n", f"line {ROWS + 2} has"),
+    "missing target": (text().replace("churn", "left", 1), "--target: the table has no column 'churn'"),
+    "constant target": (text(churn="yes"), "the same in all rows"),
+    "all missing target": (text(churn=""), "missing in every row"),
+    "all-unique target": (text(churn=[f"{SECRET}{i}" for i in range(ROWS)]), "80 classes, the models know at most 10"),
+    "1000 classes": (lines(3000, lambda i: f"{SECRET}{i % 1000}"), "1000 classes"),
+    "rare class": (text(churn=["x", *["yes", "no"] * 39, "no"]), "a class has 1 rows"),
+    "empty column": (text(city=""), "column 'city': missing in every row"),
+    "words among numbers": (text(age=[*range(70), *[SECRET] * 10]), "mixes 70 numbers with 10 words"),
+    "infinite": (text(age=["inf", *range(79)]), "infinite values, the first in data row 1"),
+    "not utf-8": (text().encode() + b"1,\xff\xfe,no\n", "is not utf-8; set"),
+    "utf-16": (text().encode("utf-16"), "utf-8"),
+    "duplicated names": (text().replace("city", "AGE", 1), "columns 1 and 2 are both called"),
+    "nameless column": (text().replace("city", "", 1), "column 2 has no name"),
+    "too few rows": (frame(20).to_csv(index=False), "20 rows with a target are too few"),
+    "open quote": (text() + f'1,"{SECRET},no\n', "quote"),
+    "no parquet": (b"PAR1 and then nothing", "not a readable Parquet file"),
+    "damaged gzip": (gzip.compress(text().encode())[:-30], "cannot be read"),
+    "free text alone": ("t,churn\n" + "".join(f"{SECRET} {i},{i % 2}\n" for i in range(80)), "no column is left"),
+}
+
+
+@pytest.fixture
+def taken(tmp_path):
+    """Take a table in; what came of it."""
+
+    def take(content, name="table.csv", target="churn", **options):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        folder = tmp_path / f"audit of {Path(name).name}"
+        folder.mkdir(exist_ok=True)
+        return take_in(Request(str(path), target, **options), folder), folder
+
+    return take
+
+
+@pytest.mark.parametrize("fault", HOSTILE)
+def test_a_hostile_table_is_one_clear_line(taken, tmp_path, fault):
+    content, said = HOSTILE[fault]
+    with pytest.raises(AuditError) as error:
+        taken(content)
+    line = str(error.value)
+    assert said in line
+    assert "\n" not in line
+    assert SECRET not in line
+    assert "source.csv" not in line  # the user's file has another name
+    assert not list(tmp_path.rglob("*.part"))
+    assert not list(tmp_path.rglob("table.parquet"))
+
+
+@pytest.mark.parametrize("where", ["folder", "nothing", "a\0b"])
+def test_what_is_no_file_is_said(tmp_path, where):
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(AuditError, match=r"is a folder|no such file|can be called so"):
+        take_in(Request(str(tmp_path / where), "churn"), tmp_path / "audit")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission_is_said(tmp_path):
+    (tmp_path / "table.csv").write_text(text())
+    (tmp_path / "table.csv").chmod(0)
+    with pytest.raises(AuditError, match="mend its rights"):
+        take_in(Request(str(tmp_path / "table.csv"), "churn"), tmp_path / "audit")
+
+
+NAMES = ["a{b}<c>$(touch p).csv", 'it\'s "quoted".csv', "a; rm -rf b.csv", "line\nbreak.csv", "*[x]?.csv", "-n.csv"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_may_be_called_anything(taken, tmp_path, name):
+    facts, folder = taken(text(), name)
+    assert facts["rows"] == facts["taken"] == ROWS
+    assert facts["name"] == name
+    assert not list(tmp_path.rglob("p"))
+    assert source_file.stem(name).replace("-", "").replace("_", "").isalnum()
+    copy = pd.read_parquet(folder / "table/table.parquet")
+    assert list(copy.columns) == ["row", "target", "c0", "c1"]
+
+
+@pytest.mark.parametrize(
+    "name", ['"; DROP TABLE raw; --', "a b", "<script>alert(1)</script>", "${x}", "a\nb", "{0}", "id"]
+)
+def test_a_column_may_be_called_anything_and_its_name_goes_no_further(taken, name):
+    table = frame().rename(columns={"city": name})
+    facts, folder = taken(table.to_csv(index=False), by=[name])
+    assert facts["columns"]["c1"] == {"name": name, "type": "categorical", "use": True}
+    assert facts["by"] == ["c1"]
+    assert name not in pd.read_parquet(folder / "table/table.parquet").columns
+
+
+def test_rows_without_a_target_go_and_the_others_keep_their_number(taken):
+    table = frame()
+    table.loc[[0, 5], "churn"] = None
+    facts, folder = taken(table.to_csv(index=False))
+    copy = pd.read_parquet(folder / "table/table.parquet")
+    assert (facts["rows"], facts["without_target"], facts["taken"]) == (ROWS, 2, ROWS - 2)
+    kept = table.drop([0, 5])
+    assert list(copy["row"]) == [i + 1 for i in kept.index]
+    assert list(copy["c0"]) == list(kept["age"])
+    assert list(copy["target"]) == list(kept["churn"])
+
+
+def test_columns_stand_in_the_tables_order_also_where_their_facts_are_read_again(taken):
+    named = {f"x{place}": np.arange(ROWS) % (place + 3) for place in range(9, -1, -1)}
+    facts = taken(text(**named))[0]
+    table = frame(**named).drop(columns="churn")
+    again = json.loads(json.dumps(facts, sort_keys=True))
+    assert [column["name"] for column in again["columns"].values()] == list(table.columns)
+
+
+def test_numbers_as_target_are_cut_at_quartiles_and_columns_that_count_are_left_out(taken):
+    values = np.random.default_rng(1).normal(size=ROWS)
+    facts, folder = taken(text(churn=values, number=range(7, 7 + ROWS)))
+    copy = pd.read_parquet(folder / "table/table.parquet")
+    order = pd.Series(values).rank()
+    assert (pd.Series(copy["target"]).groupby(order.sub(1) // 20).nunique() == 1).all()
+    assert facts["task"] == "a number, cut at its quartiles into 4 classes"
+    assert facts["left_out"] == {"number": "numbers the rows"}
+
+
+def test_a_large_table_is_sampled_by_unit_and_the_same_way_again(taken):
+    household = np.repeat(np.arange(ROWS // 4), 4)
+    facts, folder = taken(text(household=household), group="household", rows=63)
+    first = pd.read_parquet(folder / "table/table.parquet")
+    assert facts["taken"] == len(first) == 60  # 15 households, none cut
+    assert (first.groupby("group").size() == 4).all()
+    assert first["row"].is_monotonic_increasing
+    (folder / "table/facts.json").unlink()
+    again, _ = taken(text(household=household), group="household", rows=63)
+    assert again["taken"] == 60
+    assert pd.read_parquet(folder / "table/table.parquet").equals(first)
+
+
+def test_two_tables_do_not_share_a_folder(taken, tmp_path):
+    _, folder = taken(text(), "a.csv")
+    (tmp_path / "b.csv").write_text(text())
+    with pytest.raises(AuditError, match="holds the audit of another table"):
+        take_in(Request(str(tmp_path / "b.csv"), "churn"), folder)
+    assert source_file.stem("data.2023.csv") != source_file.stem("data.2024.csv.gz")
+
+
+def test_a_request_that_is_refused_leaves_nothing_that_the_next_one_would_believe(taken):
+    table = frame(other=np.resize(["a", "b", "c"], ROWS), note="same").to_csv(index=False)
+    first, folder = taken(table, drop=["other", "note"])
+    with pytest.raises(AuditError, match="left out, so its categories"):
+        taken(table, target="other", drop=["churn", "note"], by=["note"])
+    again, _ = taken(table, drop=["other", "note"])
+    copy = pd.read_parquet(folder / "table/table.parquet")
+    assert again["task"] == first["task"] == "2 classes"
+    assert set(copy["target"]) == {"yes", "no"}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"encoding": "foo"}, "--encoding 'foo': is none"),
+        ({"delimiter": "\\t"}, "--delimiter .*: is one character"),
+        ({"rows": 5}, "5 rows with a target are too few"),
+    ],
+)
+def test_a_wrong_option_is_one_clear_line(taken, options, said):
+    with pytest.raises(AuditError, match=said) as error:
+        taken(text(), **options)
+    assert "\n" not in str(error.value)
+
+
+def test_a_damaged_gzip_is_one_clear_line(taken):
+    content = bytearray(gzip.compress(text().encode() * 200))
+    content[200:260] = bytes(60)
+    with pytest.raises(AuditError, match=r"cannot be read|damaged"):
+        taken(bytes(content), "table.csv.gz")
+
+
+def test_names_that_an_engine_would_read_as_its_own_do_no_harm(taken, tmp_path):
+    evil = "__index_level_a) FROM (SELECT 1 AS __index_level_a)) TO 'pwned.csv' (FORMAT csv); --"
+    table = frame()
+    table[evil] = np.arange(ROWS) % 5
+    table["emb"] = [[0.1, 0.2]] * ROWS
+    table.to_parquet(tmp_path / "evil.parquet", index=False)
+    facts, _ = taken((tmp_path / "evil.parquet").read_bytes(), "t.parquet", drop=["emb"])
+    assert [column["name"] for column in facts["columns"].values()] == ["age", "city"]
+    assert not list(tmp_path.rglob("pwned.csv"))
+
+
+def test_a_name_that_the_engine_keeps_for_itself_is_said(taken):
+    with pytest.raises(AuditError, match="rename it"):
+        taken(frame(file_row_number=1).to_csv(index=False))
+
+
+def test_a_name_that_begins_like_a_home_is_a_name(taken, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "~$t.csv").write_text(text())
+    assert take_in(Request("~$t.csv", "churn"), tmp_path / "audit")["rows"] == ROWS
+
+
+def test_a_column_without_values_where_there_is_a_target_is_left_out(taken):
+    table = frame(refund=np.nan)
+    table.loc[:4, "refund"], table.loc[:4, "churn"] = 1.5, None
+    facts, _ = taken(table.to_csv(index=False))
+    assert facts["left_out"]["refund"] == "missing in every row"
+
+
+def test_a_target_of_numbers_may_be_infinite(taken):
+    table = frame().assign(amount=[float("-inf")] * 30 + list(range(ROWS - 30)))
+    facts, _ = taken(table.to_csv(index=False), target="amount", drop=["churn"])
+    assert "quartiles" in facts["task"]
+
+
+def test_a_household_too_large_for_a_sample_is_said(taken):
+    with pytest.raises(AuditError, match="0 rows with a target are too few"):
+        taken(text(household=1), group="household", rows=ROWS - 1)
+
+
+def test_a_row_without_its_household_is_said(taken):
+    with pytest.raises(AuditError, match="--group 'household': missing in data row 3"):
+        taken(text(household=[1, 2, None, *range(77)]), group="household")
+
+
+def test_the_schema_that_the_user_edits_is_taken_over(taken):
+    _, folder = taken(text())
+    path = folder / "schema.yaml"
+    schema = yaml.safe_load(path.read_text())
+    assert SECRET not in path.read_text()
+    schema["columns"][0]["type"] = "categorical"
+    schema["columns"][1]["use"] = False
+    path.write_text(yaml.safe_dump(schema))
+    facts, _ = taken(text())
+    assert facts["columns"]["c0"]["type"] == "categorical"
+    copy = duckdb.sql(f"DESCRIBE SELECT * FROM '{folder}/table/table.parquet'").fetchall()
+    assert [(name, kind) for name, kind, *_ in copy] == [("row", "BIGINT"), ("target", "VARCHAR"), ("c0", "VARCHAR")]
+
+
+def test_semicolons_gzip_and_parquet_are_read_alike(taken, tmp_path):
+    whole = frame()
+    _, folder = taken(whole.to_csv(index=False, sep=";"))
+    plain = pd.read_parquet(folder / "table/table.parquet")
+    taken(gzip.compress(whole.to_csv(index=False).encode()), "t.csv.gz")
+    assert pd.read_parquet(folder / "table/table.parquet").equals(plain)
+    whole.to_parquet(tmp_path / "t.parquet")
+    taken((tmp_path / "t.parquet").read_bytes(), "t.parquet")
+    assert pd.read_parquet(folder / "table/table.parquet").equals(plain)
+
+
+def test_the_copy_is_its_owners_alone(tmp_path):
+    before = os.umask(0o077)
+    try:
+        (tmp_path / "t.csv").write_text(text())
+        take_in(Request(str(tmp_path / "t.csv"), "churn"), tmp_path / "audit")
+    finally:
+        os.umask(before)
+    for path in Path(tmp_path, "audit").rglob("*"):
+        if not path.is_symlink():
+            assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600)
+
+
+def test_a_huge_cell_is_said_with_its_line(taken):
+    with pytest.raises(AuditError, match="line 2 ") as error:
+        taken(text(note=["x" * 10_000_000, *["y"] * (ROWS - 1)]))
+    assert len(str(error.value)) < 400

@@ -1,0 +1,176 @@
+"""Pre-training: resumable to the bit, checkpoints that tabicl loads, and a scaling that sees the context only."""
+
+from copy import deepcopy
+
+import numpy as np
+import pytest
+import torch
+
+from memaudit.errors import AuditError
+from memaudit.models.context_scaling import standardize
+from memaudit.models.tabicl_pretraining import (
+    Run,
+    batch_shape,
+    facts,
+    learning_rate,
+    validate,
+    validation_set,
+    write_checkpoint,
+)
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+TINY = {
+    "seed": 3,
+    "steps": 8,
+    "validate_every": 4,
+    "save_every": 3,
+    "validation_batches": 1,
+    "architecture": {
+        "max_classes": 10,
+        "embed_dim": 8,
+        "col_num_blocks": 1,
+        "col_nhead": 2,
+        "col_num_inds": 4,
+        "col_feature_group": "valid",
+        "col_feature_group_size": 2,
+        "col_target_aware": True,
+        "col_ssmax": "ssmax-mlp",
+        "row_num_blocks": 1,
+        "row_nhead": 2,
+        "row_num_cls": 2,
+        "icl_num_blocks": 1,
+        "icl_nhead": 2,
+        "icl_ssmax": "ssmax-mlp",
+    },
+    "prior": {
+        "max_classes": 10,
+        "binary": 0.5,
+        "clip": 6.0,
+        "families": {"network": 1, "forest": 1, "additive": 1, "neighbours": 1, "clusters": 1},
+        "least_query": 8,
+        "query_share": [0.5, 1.0],
+        "features_per_token": 2,
+        "row_cost": 4,
+        "cells": 800,
+        "tables": [2, 8],
+        "curriculum": [
+            {"until": 0.5, "context": [16, 24], "features": 4},
+            {"until": 1.0, "context": [16, 48], "features": 8},
+        ],
+    },
+    "optimiser": {
+        "learning_rate": 0.003,
+        "weight_decay": 0.01,
+        "momentum": 0.95,
+        "newton_schulz_steps": 5,
+        "betas": [0.9, 0.98],
+        "warmup": 2,
+        "decay": 0.5,
+        "clip_norm": 1.0,
+    },
+}
+
+
+def weights(run):
+    return {name: value.clone() for name, value in run.model.state_dict().items()}
+
+
+def test_killed_and_resumed_run_ends_with_the_same_bits(tmp_path):
+    undisturbed = Run(TINY, tmp_path / "a.state")
+    undisturbed.train()
+    killed = Run(TINY, tmp_path / "b.state")
+    killed.train(until=5)  # the state on disk is that of step 3: steps 4 and 5 are lost and made again
+    resumed = Run(TINY, tmp_path / "b.state")
+    assert resumed.done["step"] == 3
+    resumed.train()
+    assert all(torch.equal(value, weights(resumed)[name]) for name, value in weights(undisturbed).items())
+    assert resumed.done["history"] == undisturbed.done["history"]
+    assert resumed.done["tables"] == undisturbed.done["tables"]
+
+
+def test_state_of_other_settings_is_refused(tmp_path):
+    Run(TINY, tmp_path / "a.state").save()
+    other = deepcopy(TINY)
+    other["optimiser"]["learning_rate"] = 0.1
+    with pytest.raises(AuditError, match="other settings"):
+        Run(other, tmp_path / "a.state")
+
+
+def test_seed_changes_the_run(tmp_path):
+    first, second = Run(TINY, tmp_path / "a.state"), Run({**TINY, "seed": 4}, tmp_path / "b.state")
+    assert not torch.equal(first.model.row_interactor.cls_tokens, second.model.row_interactor.cls_tokens)
+    assert not torch.equal(validation_set(TINY)[0][0], validation_set({**TINY, "seed": 4})[0][0])
+
+
+def test_training_predicts_held_out_tables_better_than_chance(tmp_path):
+    settings = deepcopy(TINY) | {"steps": 150, "validation_batches": 4, "validate_every": 1000}
+    settings["prior"] |= {"binary": 1.0, "families": dict.fromkeys(TINY["prior"]["families"], 0.0) | {"clusters": 1.0}}
+    settings["prior"] |= {"cells": 2000}
+    settings["optimiser"]["learning_rate"] = 0.01
+    run = Run(settings, tmp_path / "a.state")
+    assert validate(run.model, validation_set(settings)) > 0.68
+    run.train()
+    assert run.done["history"][-1]["held_out"] < 0.64
+
+
+def test_checkpoint_loads_through_the_packaged_classifier(tmp_path):
+    from tabicl import TabICLClassifier
+
+    run = Run(TINY, tmp_path / "a.state")
+    path = tmp_path / "tiny.ckpt"
+    write_checkpoint(run.model, TINY["architecture"], path)
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(30, 5)), np.repeat([0, 1, 2], 10)
+    classifier = TabICLClassifier(model_path=path, allow_auto_download=False, device="cpu", n_estimators=2)
+    probability = classifier.fit(x, y).predict_proba(x[:4])
+    assert probability.shape == (4, 3)
+    np.testing.assert_allclose(probability.sum(1), 1, rtol=1e-5)
+    assert facts(run, path)["parameters"] == sum(p.numel() for p in classifier.model_.parameters())
+
+
+def test_learning_rate_warms_up_stays_and_falls_to_zero():
+    rates = [learning_rate(step, 100, {"learning_rate": 1.0, "warmup": 10, "decay": 0.4}) for step in range(101)]
+    assert rates[0] == pytest.approx(0.1)
+    assert rates[10:60] == [1.0] * 50
+    assert rates[80] == pytest.approx(0.5)
+    assert rates[100] == 0
+
+
+@pytest.mark.parametrize("progress", [0.0, 0.5, 0.51, 1.0])
+def test_batch_sizes_follow_the_curriculum(progress):
+    rng = np.random.default_rng(0)
+    shapes = [batch_shape(TINY["prior"], progress, rng) for _ in range(200)]
+    stage = TINY["prior"]["curriculum"][progress > 0.5]
+    assert max(shape.features for shape in shapes) == stage["features"]
+    assert min(shape.features for shape in shapes) == 2
+    assert all(stage["context"][0] <= shape.context <= stage["context"][1] for shape in shapes)
+    assert all(2 <= shape.tables <= 8 and shape.query >= 8 for shape in shapes)
+
+
+def test_scaling_uses_context_rows_only():
+    context, query = torch.randn(2, 20, 3), torch.randn(2, 5, 3)
+    alone, _ = standardize(context, query)
+    beside, _ = standardize(context, query * 100)
+    assert torch.equal(alone, beside)
+    plain, _ = standardize(context, query, clip=1e4)
+    torch.testing.assert_close(plain.mean(1), torch.zeros(2, 3), atol=1e-5, rtol=0)
+    torch.testing.assert_close(plain.std(1, correction=0), torch.ones(2, 3), atol=1e-5, rtol=0)
+
+
+def test_scaling_of_constant_missing_and_wild_cells_is_finite_and_bounded():
+    context = torch.tensor(
+        [[1e6, 5.0, float("nan"), 0.0], [1e6, float("nan"), float("nan"), 1.0], [1e6, 7.0, float("nan"), 2.0]]
+    )
+    query = torch.tensor([[2e6, 1e30, 3.0, float("nan")]])
+    scaled, asked = standardize(context[None], query[None], clip=6.0)
+    assert torch.equal(scaled[0, :, 0], torch.zeros(3))  # constant
+    assert torch.equal(scaled[0, :, 2], torch.zeros(3))  # never observed
+    assert scaled[0, 1, 1] == 0  # missing = mean
+    assert asked[0, 0].tolist() == pytest.approx([0, 6, 0, 0])
+
+
+def test_scaling_keeps_the_order_of_outliers():
+    context = torch.arange(10.0).view(1, 10, 1)
+    _, asked = standardize(context, torch.tensor([[[20.0], [30.0], [40.0]]]), clip=6.0)
+    assert (asked[0].diff(dim=0) > 0).all()

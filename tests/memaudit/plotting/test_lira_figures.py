@@ -1,0 +1,134 @@
+"""Figures are drawn from tidy rows, hold every series, and are equal byte for byte."""
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+
+from memaudit import tidy
+from memaudit.plotting import figure_style, lira_figures
+
+DATASETS, FPRS, MODELS = ("wine", "breast_cancer"), (0.1, 0.01), (16, 64, 256)
+
+
+@pytest.fixture
+def rates():
+    rows = [
+        tidy.row(
+            "lira",
+            {"dataset": dataset, "access": access, "models": models, "fpr": fpr, "strategy": strategy},
+            "tpr",
+            fpr * 2 + 1 / models,
+            low=fpr,
+            high=fpr * 3 + 1 / models,
+        )
+        for dataset in DATASETS
+        for access in ("efficient", "oracle")
+        for models in MODELS
+        for fpr in FPRS
+        for strategy in lira_figures.STRATEGIES
+    ]
+    return tidy.expand(tidy.frame(rows))
+
+
+@pytest.fixture
+def records():
+    rng = np.random.default_rng(0)
+    norm = rng.uniform(20, 25, 40)
+    columns = {"norm": norm, "empirical": 0.7 * norm, "corrected": norm, "analytic": norm, "fraction": 0.5}
+    parts = [pd.DataFrame(columns | {"side": side}) for side in ("in", "out")]
+    return pd.concat(parts).assign(before=0.7 + 0.01 * rng.standard_normal(80), after=1.0, factor=0.5)
+
+
+def legend(figure):
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def test_strategies_has_a_panel_for_each_data_set_and_rate_with_all_seven_lines(rates):
+    figure = lira_figures.strategies(rates)
+    assert len(figure.axes) == len(DATASETS) * len(FPRS)
+    assert len(legend(figure)) == len(lira_figures.STRATEGIES) == 7
+    for axes in figure.axes:
+        drawn = [line for line in axes.get_lines() if len(line.get_xdata()) == len(MODELS)]
+        assert {line.get_color() for line in drawn} == {look[1] for look in lira_figures.STRATEGIES.values()}
+        assert len(axes.collections) == 7
+
+
+def test_values_and_bands_are_drawn_as_they_come(rates):
+    axes = lira_figures.strategies(rates[rates["strategy"] == "pp"]).axes[0]
+    line = next(line for line in axes.get_lines() if len(line.get_xdata()) == len(MODELS))
+    assert list(line.get_xdata()) == list(MODELS)
+    assert line.get_ydata() == pytest.approx([0.2 + 1 / models for models in MODELS])
+    vertices = axes.collections[0].get_paths()[0].vertices[:, 1]
+    assert (vertices.min(), vertices.max()) == pytest.approx((0.1, 0.3 + 1 / 16))
+
+
+def test_oracle_draws_oracle_rows_only(rates):
+    only = rates.assign(estimate=np.where(rates["access"] == "oracle", 0.9, 0.1))
+    lines = [line for axes in lira_figures.oracle(only).axes for line in axes.get_lines() if len(line.get_xdata()) == 3]
+    assert lines
+    assert all((line.get_ydata() == 0.9).all() for line in lines)
+
+
+def test_limits_of_the_per_sample_threshold_are_marked_where_they_are_in_sight(rates):
+    at_tenth, at_hundredth, *_ = (
+        {text.get_text() for text in axes.texts} for axes in lira_figures.strategies(rates).axes
+    )
+    assert {"2/FPR", "guessing"} <= at_tenth
+    assert "1/FPR" not in at_tenth
+    assert {"1/FPR", "2/FPR"} <= at_hundredth
+
+
+def test_sample_fpr_is_the_share_of_records_at_or_above():
+    table = pd.DataFrame({"dataset": "wine", "strategy": "naive", "fpr": 0.1, "sample_fpr": [0.4, 0.1, 0.2, 0.1]})
+    line = lira_figures.sample_fpr(table).axes[0].get_lines()[0]
+    assert list(zip(line.get_xdata(), line.get_ydata(), strict=True))[2:] == [(0.2, 0.5), (0.4, 0.25)]
+
+
+def test_roc_has_the_diagonal_and_a_curve_per_strategy():
+    rows = [
+        tidy.row("lira", {"dataset": "wine", "strategy": strategy, "fpr": fpr}, "roc_tpr", fpr**0.5, low=fpr, high=1)
+        for strategy in ("naive", "pp")
+        for fpr in (0.001, 0.1, 1.0)
+    ]
+    figure = lira_figures.roc(tidy.expand(tidy.frame(rows)))
+    diagonal, *curves = figure.axes[0].get_lines()
+    assert list(diagonal.get_xdata()) == list(diagonal.get_ydata())
+    assert len(curves) == 2
+    assert legend(figure) == ["concatenated, naive", "concatenated, PP"]
+
+
+def test_finite_population_figures_show_both_sides(records):
+    assert [axes.get_title() for axes in lira_figures.fpc_sigma(records).axes] == ["IN models", "OUT models"]
+    assert len(lira_figures.fpc_fraction(pd.concat([records, records.assign(fraction=0.125)])).axes) == 4
+    assert len(legend(lira_figures.fpc_ratio(records))) == 4
+
+
+def test_saving_twice_gives_equal_bytes_in_all_three_formats(rates, records, tmp_path):
+    for name in ("a", "b"):
+        figure_style.save(lira_figures.strategies(rates), tmp_path / f"{name}.fpr0.01")
+        figure_style.save(lira_figures.fpc_sigma(records), tmp_path / f"{name}_sigma")
+    files = sorted(path.name for path in tmp_path.iterdir())
+    assert len(files) == 12
+    for path in tmp_path.glob("a*"):
+        assert path.read_bytes() == (tmp_path / path.name.replace("a", "b", 1)).read_bytes(), path.name
+
+
+def test_files_carry_no_date_and_no_version(rates, tmp_path):
+    figure_style.save(lira_figures.strategies(rates), tmp_path / "figure")
+    for path in tmp_path.iterdir():
+        content = path.read_bytes()
+        for mark in (b"<dc:date>", b"CreationDate", b"Matplotlib v", b"Software"):
+            assert mark not in content, path.name
+
+
+def test_a_name_from_data_is_not_read_as_a_formula(rates, tmp_path):
+    figure_style.save(lira_figures.strategies(rates.assign(dataset=r"a$\frac$b")), tmp_path / "figure")
+    assert (tmp_path / "figure.png").stat().st_size > 0
+
+
+def test_drawing_leaves_matplotlibs_settings_alone(rates):
+    before = {key: mpl.rcParams[key] for key in figure_style.RC}
+    lira_figures.strategies(rates)
+    assert {key: mpl.rcParams[key] for key in figure_style.RC} == before
+    assert before != figure_style.RC

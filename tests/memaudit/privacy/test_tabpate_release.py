@@ -1,0 +1,210 @@
+"""The whole mechanism: what it spends, what one record can change, and what it is worth where nothing is hidden."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from memaudit.errors import AuditError
+from memaudit.privacy.accounting import Budget, delta_of, gaussian_rho, rho_within
+from memaudit.privacy.discrete_noise import discrete_gaussian
+from memaudit.privacy.noisy_moments import STEPS, Moments, moments_sensitivity
+from memaudit.privacy.public_facts import Column, Public
+from memaudit.privacy.tabpate_release import Settings, narrowed, planned, release, votes
+
+KEY = b"a key of the tests"
+PLANE = (Column("a", (0.0, 10.0)), Column("b", (-1.0, 1.0)))
+PUBLIC = Public("toy", "made up", 300, "classification", PLANE, Column("target", ("no", "yes")))
+NUMBER = replace(PUBLIC, task="regression", target=Column("target", (0.0, 100.0)))
+BUDGET = Budget(1.0, 1e-5)
+GROUPS = Settings(queries=200, prior="moments", alpha=1.0, by_class=True, narrowed=True, labels="group")
+VOTES = Settings(queries=30, teachers=5)
+MIXED = Settings(queries=30, teachers=5, prior="moments", alpha=0.5, by_class=True, narrowed=True)
+
+
+def silent(center, sigma):
+    """No noise: what is left is what the records say."""
+    return center
+
+
+def records(count=300, seed=0):
+    """Two classes, apart in both columns."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, count)
+    x = np.column_stack([rng.normal(3 + 4 * y, 1), rng.normal(0.5 * (2 * y - 1), 0.2)])
+    return x.astype(np.float32), y, [str(number) for number in range(count)]
+
+
+def nearest_mean(contexts, queries):
+    """A model: logits by the distance to each class's mean, in scaled columns."""
+    scale = np.array([10.0, 2.0])
+    logits = np.full((len(contexts), len(queries), 2), -np.inf, dtype=np.float32)
+    for place, (x, y) in enumerate(contexts):
+        for label in np.unique(y):
+            logits[place, :, label] = -(((queries - x[y == label].mean(0)) / scale) ** 2).sum(1)
+    return logits
+
+
+def released(settings, data=None, public=PUBLIC, budget=BUDGET, ask=nearest_mean, noise=silent, **more):
+    x, y, units = data or records()
+    return release(x, y, units, KEY, public, settings, budget, ask, np.random.default_rng(1), noise, **more)
+
+
+@pytest.mark.parametrize("settings", [GROUPS, VOTES, MIXED], ids=["groups", "votes", "mixed"])
+@pytest.mark.parametrize("budget", [Budget(0.5, 1e-6), BUDGET, Budget(10.0, 1e-5)])
+@pytest.mark.parametrize("public", [PUBLIC, NUMBER], ids=["classes", "number"])
+def test_all_noise_together_keeps_to_the_budget_and_nearly_fills_it(settings, budget, public):
+    plan = planned(settings, budget, public)
+    sensitivity = moments_sensitivity(public.with_target() if public is NUMBER else public)
+    spent = [(1, sensitivity * STEPS, sigma * STEPS) for sigma in plan.moments]
+    if plan.votes and public is PUBLIC:
+        spent.append((2 * settings.queries, 1, plan.votes.sigma2))
+    if plan.votes and public is NUMBER:
+        spent.append((settings.queries, 2**16, plan.votes.sigma2 * 2**16))
+    assert 0.7 * budget.delta < delta_of(budget.epsilon, spent) <= budget.delta
+
+
+def test_the_published_accounting_halves_delta_and_splits_epsilon():
+    settings = replace(MIXED, accounting="as_published", narrowed=False, sigma2=4.0)
+    plan = planned(settings, BUDGET, PUBLIC)
+    half = Budget(0.5, BUDGET.delta / 2)
+    assert plan.rho == pytest.approx(rho_within(half))
+    [sigma] = plan.moments
+    assert delta_of(0.5, [(1, moments_sensitivity(PUBLIC) * STEPS, sigma * STEPS)]) == pytest.approx(5e-6, rel=0.05)
+    without = planned(replace(VOTES, accounting="as_published", sigma2=4.0), BUDGET, PUBLIC)
+    assert without.rho == pytest.approx(rho_within(Budget(1.0, BUDGET.delta / 2)))
+
+
+def test_narrowing_is_paid_for():
+    whole, twice = (planned(replace(GROUPS, narrowed=on), BUDGET, PUBLIC).moments for on in (False, True))
+    assert len(twice) == 2
+    assert sum(gaussian_rho(sigma) for sigma in twice) == pytest.approx(gaussian_rho(*whole), rel=1e-3)
+
+
+@pytest.mark.parametrize("settings", [VOTES, MIXED], ids=["votes", "mixed"])
+def test_labels_stop_where_the_budget_ends(settings):
+    few = planned(settings, BUDGET, PUBLIC)
+    assert few.rho == pytest.approx(settings.queries * gaussian_rho(few.votes.sigma2, 2))
+    confident = replace(VOTES, threshold=0.0, sigma1=6.0, sigma2=6.0, queries=500, accounting="as_published")
+    found = released(confident)
+    cost = gaussian_rho(6.0) + gaussian_rho(6.0, 2)
+    assert found.asked == found.answered == int(rho_within(Budget(1.0, BUDGET.delta / 2)) / cost)
+
+
+def test_more_labels_than_the_budget_pays_for_are_refused():
+    with pytest.raises(AuditError, match="ask fewer queries"):
+        planned(replace(VOTES, sigma2=1.0), BUDGET, PUBLIC)
+
+
+@pytest.mark.parametrize("budget", [Budget(0.0, 1e-5), Budget(-1.0, 1e-5), Budget(1.0, 0.0), Budget(1.0, 0.01)])
+def test_a_budget_that_promises_nothing_is_refused_before_a_record_is_used(budget):
+    def never(contexts, queries):
+        raise AssertionError("a teacher was asked")
+
+    with pytest.raises(AuditError, match="budget"):
+        released(VOTES, budget=budget, ask=never)
+
+
+@pytest.mark.parametrize("left_out", [0, 17, 150])
+def test_without_one_record_one_teacher_changes_and_no_count_by_more_than_one(left_out):
+    x, y, units = records()
+    shown = []
+
+    def watching(contexts, queries):
+        shown.append({place: (len(labels), labels.sum()) for place, (_, labels) in enumerate(contexts)})
+        return nearest_mean(contexts, queries)
+
+    counts = []
+
+    def kept(center, sigma):
+        counts.append(center)
+        return center
+
+    keep = np.arange(len(x)) != left_out
+    released(VOTES, (x, y, units), ask=watching, noise=kept)
+    released(
+        VOTES,
+        (x[keep], y[keep], [unit for unit, stays in zip(units, keep, strict=True) if stays]),
+        ask=watching,
+        noise=kept,
+    )
+    assert sum(shown[0][place] != shown[1][place] for place in shown[0]) == 1
+    moved = np.abs(counts[0] - counts[1])
+    assert moved.max() <= 1
+    assert moved.sum(1).max() <= 2
+
+
+def test_records_of_one_unit_share_a_teacher_and_the_weight_of_one_record():
+    x, y, units = records()
+    same = ["a person"] * 40 + units[40:]
+    sums = []
+
+    def kept(center, sigma):
+        sums.append(center)
+        return center
+
+    whole, without = (x, y, same), (x[40:], y[40:], same[40:])
+    for data in (whole, without):
+        released(replace(GROUPS, narrowed=False), data, noise=kept)
+    moved = (sums[0] - sums[1]).ravel() / STEPS
+    assert np.sqrt((moved**2).sum()) <= moments_sensitivity(PUBLIC)
+
+
+@pytest.mark.parametrize("settings", [GROUPS, VOTES, MIXED], ids=["groups", "votes", "mixed"])
+def test_with_little_noise_a_context_teaches_the_task(settings):
+    x, y, _ = records(seed=5)
+    found = released(settings, budget=Budget(50.0, 1e-5), noise=silent)
+    said = nearest_mean([(found.x, found.y)], x)[0].argmax(1)
+    assert (said == y).mean() > 0.95
+    assert ((found.x >= PUBLIC.bounds[0]) & (found.x <= PUBLIC.bounds[1])).all()
+
+
+def test_each_release_has_noise_of_its_own():
+    settings, budget = replace(VOTES, queries=200), Budget(0.01, 1e-6)
+    first, second = (released(settings, budget=budget, noise=discrete_gaussian).y for _ in range(2))
+    assert 0.3 < (first == second).mean() < 0.7, "coins, for at this epsilon nothing else is left"
+
+
+def test_a_number_target_is_drawn_with_the_records():
+    x, y, units = records()
+    target = 50 + 30 * (2 * y - 1) + np.random.default_rng(2).normal(0, 3, len(y))
+    found = released(replace(GROUPS, queries=400), (x, target, units), NUMBER)
+    assert found.x.shape == (400, 2)
+    low, high = found.x[:, 0] < 5, found.x[:, 0] > 5
+    assert found.y[high].mean() - found.y[low].mean() > 40
+    assert ((found.y >= 0) & (found.y <= 100)).all()
+
+
+def test_means_of_teachers_label_a_number_target():
+    x, y, units = records()
+    target = 20.0 + 60 * y
+
+    def means(contexts, queries):
+        logits = nearest_mean([(part, (labels > 50).astype(int)) for part, labels in contexts], queries)
+        return (20.0 + 60 * logits.argmax(2)).astype(np.float32)
+
+    found = released(VOTES, (x, target, units), NUMBER, ask=means)
+    assert len(found.y) == VOTES.queries
+    expected = means([(x, target)], found.x)[0]
+    assert np.abs(found.y - expected).mean() < 10
+
+
+def test_a_teacher_of_one_class_votes_for_it_and_one_without_records_for_the_first():
+    x, y, _ = records(20)
+    only = y == 1
+    contexts = [(x[only], y[only]), (x[:0], y[:0])]
+    assert votes(contexts, x[:3], 2, nearest_mean).tolist() == [[1, 1]] * 3
+
+
+def test_public_records_are_labelled_as_they_are():
+    given = records(40, seed=9)[0]
+    found = released(replace(VOTES, prior="given", queries=40), given=given)
+    assert (found.x == given).all()
+
+
+def test_narrower_bounds_lie_around_the_noisy_mean_and_within_the_public_ones():
+    moments = Moments(np.array([100.0]), np.array([[-40.0, 90.0]]), np.array([[17.0, 82.0]]), ())
+    columns = narrowed(PUBLIC, moments).columns
+    # Column a: mean -0.4 of [-1, 1] is 3, deviation 0.1 is 0.5; column b: mean 0.9, deviation 0.1, cut at the bound.
+    assert columns[0].values == pytest.approx((1.75, 4.25))
+    assert columns[1].values == pytest.approx((0.65, 1.0))

@@ -1,0 +1,46 @@
+"""Generated pages say what their JSON says, and links between pages lead somewhere."""
+
+import copy
+import re
+
+import pytest
+
+from memaudit.io import read_json
+from memaudit.plotting.result_tables import MARKDOWN
+from memaudit.report import docs_pages
+
+
+def test_generated_pages_are_in_step_with_their_json():
+    for path, text in docs_pages.pages().items():
+        assert path.read_text(encoding="utf-8") == text, f"{path}: run `make docs`"
+
+
+def test_a_result_shows_its_numbers_interval_and_verdict(project):
+    published = read_json(project / "docs/results/demo.json")
+    page = docs_pages.results(published, "results/demo.json")
+    rows = {kind: [] for kind in ("headlines", "claims")}
+    for study in published["studies"].values():
+        for kind, table in study.items():
+            rows[kind] += table["rows"]
+    assert rows["headlines"]
+    assert rows["claims"]
+    assert all(row["sentence"] in page for row in rows["headlines"])
+    told = [f"{row['verdict']}: {row['reason']}".translate(MARKDOWN) for row in rows["claims"]]
+    assert all(f"| {one} |" in page for one in told)
+
+
+def test_another_number_gives_another_page(project):
+    published = read_json(project / "docs/results/demo.json")
+    other = copy.deepcopy(published)
+    other["studies"]["lira"]["claims"]["rows"][0]["verdict"] = "never"
+    assert docs_pages.results(other, "x") != docs_pages.results(published, "x")
+
+
+PAGES = ["README.md", "SECURITY.md", "docs/*.md", "config/README.md"]
+
+
+@pytest.mark.parametrize("pattern", PAGES)
+def test_links_within_the_project_lead_somewhere(project, pattern):
+    for page in project.glob(pattern):
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page}: {target}"

@@ -1,0 +1,99 @@
+"""What an accusation is worth: closed forms, and on real shadow grids of known truth how often the interval holds."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+from memaudit.attacks.calibrate import calibrate
+from memaudit.data import membership_matrices
+from memaudit.statistics.accusation_precision import beliefs, precision, worth
+from memaudit.statistics.attack_performance import judge, judge_attack
+from memaudit.statistics.group_comparison import judge_groups
+from memaudit.statistics.roc import tpr_at_fpr
+from memaudit.statistics.threat_models import ratio
+
+FPR, RATE = 0.05, 0.1
+SETS, MODELS, REPETITIONS = 32, 512, 100
+# The table, members in the design, and how many of them a repetition draws.
+TABLES = {"breast_cancer": (load_breast_cancer, 240, 120), "wine": (load_wine, 120, 60)}
+
+
+@pytest.fixture(scope="module", params=TABLES)
+def grid(request):
+    """Logit-scaled confidence (model, record) of classifiers fitted on halves of an embedded table, and the design."""
+    load, members, drawn = TABLES[request.param]
+    rng = np.random.default_rng(10)
+    x, y = load(return_X_y=True)
+    chosen = rng.permutation(len(x))[:members]
+    x, y = StandardScaler().fit_transform(x)[chosen], y[chosen]
+    design = membership_matrices.balanced(MODELS, members, rng, block=8)
+    signals = np.empty(design.shape)
+    for row, inside in enumerate(design):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = LogisticRegression(C=100.0, max_iter=60).fit(x[inside], y[inside])
+        p = np.clip(model.predict_proba(x)[np.arange(members), y], 1e-12, 1 - 1e-12)
+        signals[row] = np.log(p) - np.log1p(-p)
+    return signals, design, drawn
+
+
+def test_precision_is_the_share_of_members_among_the_accused():
+    assert precision(0.5, 0.01, 0.1) == pytest.approx(50 / (50 + 9))  # of 1000 suspects: 50 of 100, and 9 of 900
+    assert precision(0.05, 0.05, 0.3) == pytest.approx(0.3)
+    assert precision(0.0, 0.05, 0.3) == 0
+
+
+def test_beliefs_are_the_posterior_where_the_record_is_in():
+    scores, design = np.log([[9.0, 1.0], [1.0, 4.0]]), np.array([[True, False], [False, True]])
+    assert beliefs(scores, design, 0.5) == pytest.approx([0.9, 0.8])
+    assert beliefs(scores, design, 0.1) == pytest.approx([0.5, 4 / 13])
+
+
+def test_the_interval_of_the_precision_holds_in_90_of_100_audits(grid):
+    """Truth: what audits with as many shadow sets find on average over all sets and records of the grid."""
+    signals, design, drawn = grid
+    blocks = np.split(np.arange(MODELS), MODELS // SETS)
+    rates = [tpr_at_fpr(calibrate(signals[b], design[b], "lira"), design[b], [FPR])[0] for b in blocks]
+    truth = precision(np.mean(rates), FPR, RATE)
+    assert truth > 1.3 * RATE  # there is a leak to be measured
+    rng, held = np.random.default_rng(0), 0
+    for _ in range(REPETITIONS):
+        # Blocks of the design are balanced: eight models each.
+        sets = (rng.permutation(MODELS // 8)[: SETS // 8, None] * 8 + np.arange(8)).ravel()
+        cells = np.ix_(sets, rng.permutation(signals.shape[1])[:drawn])
+        scores = calibrate(signals[cells], design[cells], "lira")
+        found = judge(scores, design[cells], fprs=[FPR], rng=rng, replicates=100)
+        ((_, value),) = worth(found, FPR, [RATE])
+        held += value.low <= truth <= value.high
+    assert held >= 90
+
+
+def test_no_leak_is_claimed_on_a_placebo_more_often_than_stated(grid):
+    signals, _, drawn = grid
+    rng, claims = np.random.default_rng(1), 0
+    for _ in range(REPETITIONS):
+        sets, records = rng.permutation(MODELS)[:SETS], rng.permutation(signals.shape[1])[:drawn]
+        placebo = membership_matrices.balanced(SETS, drawn, rng)
+        attack = ratio(signals[np.ix_(sets, records)])
+        found = judge_attack(attack, placebo, fprs=[FPR], rng=rng, replicates=40, permutations=19)
+        claims += found[0].detected
+    assert claims <= 9  # 5 are expected at most; more than 9 happen by chance in 3 of 100 such tests
+
+
+def test_the_group_that_leaks_is_found_and_the_other_is_not():
+    rng = np.random.default_rng(2)
+    design = membership_matrices.balanced(32, 120, rng)
+    exposed = np.arange(120) < 40
+    attack = ratio(rng.normal(size=design.shape) + 2.0 * design * exposed)
+    members = {"exposed": exposed, "quiet": (np.arange(120) >= 40) & (np.arange(120) < 80), "few": np.arange(120) > 115}
+    options = {"fprs": [0.1], "replicates": 100, "permutations": 99}
+    found = judge_groups(attack, design, members, np.arange(120), rng=rng, **options)
+    assert found.keys() == {"exposed", "quiet"}
+    assert found["exposed"].q_value <= 0.05
+    assert found["exposed"].excess.low > 0.1
+    assert found["quiet"].q_value > 0.05
+    assert found["quiet"].excess.high < 0

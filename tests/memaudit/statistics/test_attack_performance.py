@@ -1,0 +1,97 @@
+"""The judge: no leak is claimed where there is none, and one is where there is."""
+
+import numpy as np
+import pytest
+
+from memaudit.attacks.calibrate import calibrate
+from memaudit.errors import AuditError
+from memaudit.statistics.attack_performance import judge, permutation_null
+
+SHAPE = (16, 100)
+
+
+def recorded(seed, leak=1.0):
+    """A grid with a leak, model effects that all records share, and the design that made it."""
+    rng = np.random.default_rng(seed)
+    design = rng.random(SHAPE).argsort(0) < SHAPE[0] // 2
+    signals = rng.normal(size=SHAPE) + leak * design + rng.normal(size=(SHAPE[0], 1)) / 2
+    return signals * np.exp(rng.normal(size=SHAPE[1])), design
+
+
+def verdict(signals, design, rng, **options):
+    null = permutation_null(signals, design, "lira", rng, 19, **options)
+    return judge(calibrate(signals, design, "lira"), design, rng=rng, replicates=100, null=null, **options)
+
+
+def test_permuted_designs_hold_one_half_and_claim_no_leak():
+    """95 % intervals hold it in at least 90 of 100 seeds; a claim needs p <= 0.05 and the interval: at most 5 here."""
+    held, claimed = 0, 0
+    for seed in range(100):
+        signals, design = recorded(seed)
+        rng = np.random.default_rng([seed, 1])
+        permuted = design[rng.permutation(SHAPE[0])]
+        auc, *_ = verdict(signals, permuted, rng, fprs=(0.1,))
+        held += auc.low <= 0.5 <= auc.high
+        claimed += auc.detected
+    assert held >= 90
+    assert claimed <= 5
+
+
+def test_a_leak_is_claimed():
+    auc, tpr, _, rarest = verdict(*recorded(0), np.random.default_rng(1))
+    assert auc.detected
+    assert tpr.detected
+    assert auc.low > 0.6 > auc.null_high > auc.null > auc.null_low
+    assert auc.p_value == pytest.approx(1 / 20)
+    assert auc.n == 1600
+    assert "interpolated" in rarest.method
+    assert "interpolated" not in tpr.method
+
+
+def test_without_a_permutation_null_nothing_is_claimed():
+    signals, design = recorded(0)
+    for estimate in judge(calibrate(signals, design, "lira"), design, rng=np.random.default_rng(0), replicates=20):
+        assert not estimate.detected
+        assert np.isnan(estimate.p_value)
+
+
+def test_a_constant_score_sits_on_its_analytic_null():
+    design = np.random.default_rng(0).random((12, 40)) < 0.5
+    for estimate in judge(np.zeros((12, 40)), design, rng=np.random.default_rng(0), replicates=20):
+        assert estimate.estimate == pytest.approx(estimate.null)
+        assert estimate.low == pytest.approx(estimate.high)
+
+
+def test_permutation_moves_whole_rows_of_the_design():
+    """Every record is in exactly when the model is: rows that moved one by one would break that."""
+    rng = np.random.default_rng(0)
+    design = np.repeat(np.arange(12)[:, None] % 2 == 0, 5, axis=1)
+    signals = np.repeat(rng.normal(size=(12, 1)), 5, axis=1)
+    together = permutation_null(signals, design, "raw", np.random.default_rng(1), 200, fprs=(0.1,)).values[:, 0]
+    apart = np.array(
+        [
+            judge(signals, rng.permuted(design, axis=0), fprs=(0.1,), rng=rng, replicates=1)[0].estimate
+            for _ in range(200)
+        ]
+    )
+    assert together.std() > 1.5 * apart.std()
+
+
+def test_one_model_alone_is_judged_over_its_records():
+    rng = np.random.default_rng(0)
+    design = rng.random((1, 300)) < 0.5
+    auc, *_ = judge(rng.normal(size=(1, 300)) + 2 * design, design, fprs=(0.1,), rng=rng, replicates=50)
+    assert 0.8 < auc.low < auc.estimate < auc.high < 1
+
+
+def test_too_few_permutations_for_a_p_value_are_refused():
+    signals, design = recorded(0)
+    with pytest.raises(AuditError, match="at least 19 permutations"):
+        permutation_null(signals, design, "lira", np.random.default_rng(0), 18)
+
+
+def test_a_null_for_other_fprs_is_refused():
+    signals, design = recorded(0)
+    null = permutation_null(signals, design, "lira", np.random.default_rng(0), 19, fprs=(0.1,))
+    with pytest.raises(AuditError, match="make it with the same"):
+        judge(signals, design, rng=np.random.default_rng(0), null=null)

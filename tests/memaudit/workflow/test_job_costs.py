@@ -1,0 +1,107 @@
+"""Unit costs: fitted on a run whose costs are known, and multiplied."""
+
+from types import SimpleNamespace
+
+import pytest
+from conftest import load_script
+
+from memaudit.errors import AuditError
+from memaudit.io import write_json
+from memaudit.workflow.job_costs import Cost, Line, Size, estimate, fit, measure, seconds_of, size, whole
+
+main = load_script("maintenance_measure_costs").main
+START = {"cpu_seconds": 0.5, "wall_seconds": 0.1, "peak_memory_mib": 200}
+
+
+def sidecar(work, **facts):
+    """A job of 2 s and 1 s for each 10 of work, 300 MiB and 1 for each 10, 1,000 bytes and 5 for each."""
+    made = {"cpu_seconds": 2 + work / 10, "wall_seconds": work / 100 + 1, "peak_memory_mib": 300 + work / 10}
+    return made | {"outputs_bytes": 1000 + 5 * work} | facts
+
+
+@pytest.fixture
+def run():
+    """Sizes and sidecars of a finished run, one of its jobs doing nothing."""
+    jobs = {"start_up": {"": size(0)}, "lira_ask": {f"wine/{work}": size(work) for work in (10, 40, 100)}}
+    sidecars = {f"lira_ask/wine/{work}": sidecar(work) for work in (10, 40, 100)}
+    return jobs, {"start_up": START | {"outputs_bytes": 7}} | sidecars
+
+
+def test_costs_of_another_size_follow_from_those_measured(run):
+    units = measure(*run)
+    assert units["lira_ask"]["cpu"]["jobs"] == 3
+    cost = estimate({"lira_ask": {"a": size(1000), "b": size(2000)}}, units, gpu=[], flops=1e12)["lira_ask"]
+    assert cost == Cost(2, pytest.approx(304), 0, 0, pytest.approx(17000), pytest.approx(500), pytest.approx(202))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "values", "line"),
+    [
+        ([1, 2, 3], [11, 12, 13], Line(10, 1)),
+        ([4, 4], [7, 11], Line(1, 2)),
+        ([1, 2], [9, 5], Line(1, 16 / 5)),
+        ([0, 0], [3, 5], Line(4, 0)),
+        ([1, 3], [2, 30], Line(1, 8.8)),
+    ],
+    ids=["a line", "one size", "a falling line", "nothing to grow with", "a base below the start"],
+)
+def test_what_cannot_be_told_apart_is_taken_to_grow_with_the_size(sizes, values, line):
+    assert fit(sizes, values, start=1) == pytest.approx(line)
+
+
+def test_a_gpus_hours_are_the_start_up_and_the_operations_at_the_assumed_rate_until_they_are_measured(run):
+    jobs, sidecars = run
+    plan = {"lira_ask": {"a": size(5e12)}}
+    assumed = estimate(plan, measure(jobs, sidecars), gpu=["lira_ask"], flops=1e12)["lira_ask"]
+    assert assumed.gpu_seconds == pytest.approx(2 + 5)
+    assert assumed.for_gpu == assumed.cpu_seconds
+    on_gpu = {name: record | {"device": "cuda"} for name, record in sidecars.items() if name != "start_up"}
+    units = measure(jobs, sidecars)
+    units["lira_ask"] |= measure(jobs, on_gpu | {"start_up": sidecars["start_up"]})["lira_ask"]
+    found = estimate(plan, units, gpu=["lira_ask"], flops=1e12)["lira_ask"]
+    assert found.gpu_seconds == pytest.approx(5e12 / 100 + 1)
+    assert found.cpu_seconds == assumed.cpu_seconds
+
+
+def test_the_bytes_of_a_forward_pass_are_no_part_of_the_line(run):
+    """A model that is larger than any measured needs its memory though the measured jobs' did not grow."""
+    jobs = {"lira_ask": {f"wine/{work}": Size(work, work, 0, 2**30) for work in (10, 40, 100)}}
+    units = measure(jobs, {name: one | {"peak_memory_mib": 1324} for name, one in run[1].items()})
+    plan = {"lira_ask": {"a": Size(10, 10, 0, 2**31)}}
+    assert estimate(plan, units, gpu=[], flops=1e12)["lira_ask"].mebibytes == pytest.approx(300 + 2048)
+
+
+def test_a_rule_that_was_never_measured_counts_as_the_cheapest(run):
+    cost = estimate({"attacks_new": {"a": size(9), "b": size(9)}}, measure(*run), gpu=[], flops=1e12)["attacks_new"]
+    assert (cost.jobs, cost.cpu_seconds) == (2, pytest.approx(1))
+
+
+def test_a_job_that_was_resumed_or_adopted_is_no_measure_of_a_whole_one():
+    """Its sidecar has the cost of the last process alone."""
+    writer = {"host": "a", "pid": 1}
+    sidecars = {
+        "whole": {"writers": [writer], "adopted": False},
+        "light": {},
+        "resumed": {"writers": [writer, writer], "adopted": False},
+        "adopted": {"writers": [writer], "adopted": True},
+    }
+    assert list(whole(sidecars)) == ["whole", "light"]
+
+
+@pytest.mark.parametrize("facts", [{}, {"adopted": True}], ids=["an output is gone", "no whole job"])
+def test_costs_are_not_measured_where_they_cannot_be_told(tmp_path, facts):
+    write_json({"outputs": {str(tmp_path / "gone.nc"): "0"}} | facts, tmp_path / "provenance/rule/job.json")
+    params = SimpleNamespace(run=tmp_path, unit_costs=tmp_path / "unit_costs.json", jobs={})
+    with pytest.raises(AuditError, match="no sidecars of whole jobs" if facts else r"gone\.nc: gone since its job"):
+        main(SimpleNamespace(params=params))
+
+
+def test_costs_of_a_study_add_up_but_for_the_largest_job():
+    assert Cost(1, 2, 3, 4, 5, 6, 7) + Cost(1, 1, 1, 1, 1, 9, 1) == Cost(2, 3, 4, 5, 6, 9, 7)
+
+
+def test_a_job_is_known_by_the_name_of_its_sidecar(run):
+    seconds = seconds_of(run[0], measure(*run))
+    assert seconds("lira_ask", "wine/100") == pytest.approx(12)
+    assert seconds("all", "") == pytest.approx(0.5)
+    assert seconds_of({}, {})("all", "") == 1

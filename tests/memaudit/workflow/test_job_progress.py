@@ -1,0 +1,63 @@
+"""What a user reads while a run goes on."""
+
+import logging
+
+import pytest
+
+from memaudit.workflow.job_progress import Brief, Progress
+
+
+class Run:
+    """A logger with ten jobs of a minute each behind it, two at once."""
+
+    def __init__(self, timed=True):
+        self.lines, self.now, self.left = [], 0.0, [60.0] * 10
+        self.logger = logging.Logger("run")
+        self.logger.addHandler(Progress(lambda: self.left, 2, self.lines.append, timed, lambda: self.now))
+
+    def starts(self):
+        wildcards = {"dataset": "wine", "grid": "efficient"}
+        self.event("job_info", rule_name="lira_gather_grid", wildcards=wildcards)
+        return self.lines[-1]
+
+    def event(self, event, **facts):
+        self.logger.info("text", extra={"event": event, **facts})
+
+
+@pytest.fixture
+def run():
+    return Run()
+
+
+def test_a_job_that_starts_is_named_with_what_is_done_and_left(run):
+    line = run.starts()
+    assert line == "memaudit: 0 of 10 jobs done, about 5 min left; lira_gather_grid wine efficient starts"
+    run.left, run.now = run.left[1:], 30.0
+    assert "1 of 10 jobs done" in run.starts()
+
+
+def test_where_no_job_was_ever_measured_no_time_is_foretold():
+    assert Run(timed=False).starts() == "memaudit: 0 of 10 jobs done; lira_gather_grid wine efficient starts"
+
+
+def test_a_slow_machine_is_believed_after_a_while(run):
+    """Half of the jobs took ten times as long as expected: so will the other half, 25 minutes."""
+    run.left, run.now = run.left[5:], 1500.0
+    assert "about 21 min left" in run.starts()
+
+
+def test_the_log_of_a_job_that_failed_is_named(run):
+    run.event("job_error", rule_name="lira_gather_grid", log=["a.log"])
+    assert run.lines == ["memaudit: lira_gather_grid has failed; see a.log"]
+
+
+def test_other_lines_of_the_log_say_nothing(run):
+    run.logger.info("text")
+    run.event("job_finished", job_id=3)
+    assert run.lines == []
+
+
+def test_brief_keeps_what_went_wrong_and_the_progress():
+    records = [("text", logging.INFO), ("memaudit: 1 of 2 jobs done", logging.INFO), ("text", logging.ERROR)]
+    kept = [Brief().filter(logging.makeLogRecord({"msg": msg, "levelno": level})) for msg, level in records]
+    assert kept == [False, True, True]

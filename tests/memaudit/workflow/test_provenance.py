@@ -1,0 +1,102 @@
+"""The walk from figures back to raw data names the first file that does not match."""
+
+import pytest
+
+from memaudit.checksums import sha256
+from memaudit.errors import AuditError
+from memaudit.io import write_json
+from memaudit.workflow import provenance
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """raw -> scores -> figure, each with its sidecar, as three rules would leave them."""
+    monkeypatch.chdir(tmp_path)
+    steps = {"raw": [], "scores": ["raw"], "figures/roc.svg": ["scores"]}
+    for name, sources in steps.items():
+        path = tmp_path / "results/demo" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"content of {name}")
+        relative = f"results/demo/{name}"
+        sidecar(relative, [f"results/demo/{source}" for source in sources])
+    return tmp_path / "results/demo"
+
+
+def sidecar(output, inputs):
+    record = {"inputs": {path: sha256(path) for path in inputs}, "outputs": {output: sha256(output)}}
+    write_json(record, f"results/demo/provenance/{output.replace('/', '_')}.json")
+
+
+def test_an_untouched_run_agrees(run):
+    checked = provenance.verify("results/demo")
+    assert (checked.results, len(checked.hashes), len(checked.sidecars), checked.leftover) == (1, 3, 3, [])
+
+
+@pytest.mark.parametrize("name", ["raw", "scores", "figures/roc.svg"])
+def test_one_changed_byte_is_named(run, name):
+    text = (run / name).read_text()
+    (run / name).write_text("C" + text[1:])
+    with pytest.raises(AuditError, match=rf"^results/demo/{name}: changed since it was made"):
+        provenance.verify("results/demo")
+
+
+def test_an_input_made_anew_by_other_code_is_named(run):
+    (run / "raw").write_text("other rows")
+    sidecar("results/demo/raw", [])
+    with pytest.raises(AuditError, match=r"^results/demo/raw: differs from what .*scores.json records as its input"):
+        provenance.verify("results/demo")
+
+
+def test_a_missing_intermediate_is_named(run):
+    (run / "scores").unlink()
+    with pytest.raises(AuditError, match=r"^results/demo/scores: missing"):
+        provenance.verify("results/demo")
+
+
+def test_a_figure_from_nowhere_is_named(run):
+    (run / "figures/pasted.svg").write_text("<svg/>")
+    with pytest.raises(AuditError, match=r"^results/demo/figures/pasted.svg: no rule of this run accounts for it"):
+        provenance.verify("results/demo")
+
+
+def test_a_run_that_has_not_begun_says_so(tmp_path):
+    with pytest.raises(AuditError, match="nothing has been computed yet"):
+        provenance.verify(tmp_path / "results/demo")
+
+
+def test_a_run_without_results_is_not_said_to_agree(run):
+    (run / "figures/roc.svg").unlink()
+    (run / "config.yaml").write_text("seed: 1")
+    sidecar("results/demo/config.yaml", [])
+    with pytest.raises(AuditError, match=r"^results/demo: nothing to verify; run `snakemake --cores all`"):
+        provenance.verify("results/demo")
+
+
+def test_two_sidecars_of_one_output_are_both_named(run):
+    write_json({"inputs": {}, "outputs": {"results/demo/scores": "0" * 64}}, "results/demo/provenance/old.json")
+    with pytest.raises(AuditError, match=r"scores: recorded by .*/old.json and .*_scores.json; delete the stale"):
+        provenance.verify("results/demo")
+
+
+def test_sidecars_in_a_circle_end_the_walk(run):
+    sidecar("results/demo/raw", ["results/demo/scores"])
+    with pytest.raises(AuditError, match=r"rests on itself"):
+        provenance.verify("results/demo")
+
+
+@pytest.mark.parametrize("content", [[], {"outputs": {}}, {"inputs": {}, "outputs": ["results/demo/raw"]}])
+def test_what_is_no_sidecar_is_named(run, content):
+    write_json(content, "results/demo/provenance/odd.json")
+    with pytest.raises(AuditError, match=r"^results/demo/provenance/odd.json: is no sidecar"):
+        provenance.verify("results/demo")
+
+
+def test_what_an_earlier_config_left_behind_does_not_fail_a_sound_run(run):
+    (run / "shard").write_text("of another shard size")
+    sidecar("results/demo/shard", ["results/demo/raw"])
+    (run / "raw").write_text("fetched anew")
+    for name, sources in {"raw": [], "scores": ["raw"], "figures/roc.svg": ["scores"]}.items():
+        sidecar(f"results/demo/{name}", [f"results/demo/{source}" for source in sources])
+    checked = provenance.verify("results/demo")
+    assert (checked.results, len(checked.hashes)) == (1, 3)
+    assert checked.leftover == ["results/demo/provenance/results_demo_shard.json"]

@@ -1,0 +1,279 @@
+"""A killed job goes on where it stopped, never beside another writer, never from a part made of something else."""
+
+import errno
+import itertools
+import json
+import multiprocessing
+import os
+import signal
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from memaudit.checksums import sha256
+from memaudit.errors import AuditError
+from memaudit.io import replacing
+from memaudit.workflow import lease
+from memaudit.workflow.housekeeping import sweep
+from memaudit.workflow.job import Paths
+from memaudit.workflow.lease import Lease, OvertakenError, journal
+from memaudit.workflow.scratch import Scratch, resumable
+
+CONTEXT = multiprocessing.get_context("fork")
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(lease, "BEAT", 0.05)
+    monkeypatch.setattr(lease, "SILENCE", 1.0)
+
+
+def job(folder, **params):
+    if not (folder / "input").exists():
+        (folder / "input").write_text("data")
+    names = {"rule": "lira_gather_grid", "wildcards": SimpleNamespace(shard="0"), "params": SimpleNamespace(**params)}
+    return SimpleNamespace(**names, input=[str(folder / "input")], output=Paths([str(folder / "out.npy")]))
+
+
+def work(task, scratch, made=None, seconds=0.0):
+    for name in "abcd":
+        scratch.part(name, lambda name=name: ([made.append(name)] if made is not None else 0, np.ones(3))[1])
+        time.sleep(seconds)
+    write(task, 1.0)
+    return {"device": "cpu"}
+
+
+def write(task, value):
+    with replacing(task.output[0]) as temporary, open(temporary, "wb") as file:
+        np.save(file, np.full(3, value))
+
+
+def killed_at_third_part(folder):
+    scratch = Scratch(job(folder, models=4))
+    with scratch.lease:
+        for name in "abcd":
+            scratch.part(name, lambda name=name: os.kill(os.getpid(), signal.SIGKILL) if name == "c" else np.ones(3))
+
+
+def test_parts_survive_sigkill_and_are_not_made_again(tmp_path):
+    process = CONTEXT.Process(target=killed_at_third_part, args=(tmp_path,))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    made = []
+    facts = resumable(lambda task, scratch: work(task, scratch, made))(job(tmp_path, models=4))
+    assert made == ["c", "d"]
+    killed, finisher = facts["writers"]
+    assert (killed["pid"], killed["ended"]) == (process.pid, None)
+    assert killed["seen"] < finisher["started"] < finisher["ended"]
+
+
+def test_a_failure_keeps_the_parts(tmp_path):
+    def fail(_, scratch):
+        scratch.part("a", lambda: np.ones(3))
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        resumable(fail)(job(tmp_path, models=4))
+    made = []
+    resumable(lambda task, scratch: work(task, scratch, made))(job(tmp_path, models=4))
+    assert made == ["b", "c", "d"]
+
+
+def test_other_params_inputs_or_code_have_another_folder(tmp_path):
+    first = Scratch(job(tmp_path, models=4)).folder
+    assert Scratch(job(tmp_path, models=8)).folder != first
+    assert Scratch(job(tmp_path, models=4, code="other")).folder != first
+    other = job(tmp_path, models=4)
+    other.rule = "lira_draw_designs"
+    assert Scratch(other).folder != first
+    (tmp_path / "input").write_text("other data")
+    assert Scratch(job(tmp_path, models=4)).folder != first
+
+
+def one_of_three(folder, made):
+    task = job(folder, models=4)
+    facts = resumable(lambda task, scratch: (made.put(os.getpid()), work(task, scratch, seconds=0.1))[1])(task)
+    made.put((os.getpid(), facts["device"]))
+
+
+def test_of_three_writers_one_works_and_two_wait_and_adopt(tmp_path):
+    made, _ = CONTEXT.Queue(), job(tmp_path, models=4)
+    processes = [CONTEXT.Process(target=one_of_three, args=(tmp_path, made)) for _ in range(3)]
+    for process in processes:
+        process.start()
+    said = [made.get(timeout=60) for _ in range(4)]
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0
+    assert len([pid for pid in said if isinstance(pid, int)]) == 1
+    assert {"cpu"} == {pair[1] for pair in said if isinstance(pair, tuple)}
+    writers = journal(Scratch(job(tmp_path, models=4)).folder)
+    assert len(writers) == 3
+    assert all(first["ended"] <= second["started"] for first, second in itertools.pairwise(writers))
+
+
+def test_a_finished_output_is_adopted_after_snakemake_has_deleted_it_but_not_once_the_run_is_swept(tmp_path):
+    task, made = job(tmp_path, models=4), []
+    main = resumable(lambda task, scratch: work(task, scratch, made))
+    main(task)
+    Path(task.output[0]).unlink()
+    assert main(task)["device"] == "cpu"
+    assert np.load(task.output[0]).sum() == 3
+    assert len(made) == 4
+    sweep(tmp_path)
+    assert not Scratch(task).folder.exists()
+    main(task)
+    assert len(made) == 8
+
+
+def test_a_damaged_finished_output_is_not_adopted(tmp_path):
+    task, made = job(tmp_path, models=4), []
+    main = resumable(lambda task, scratch: work(task, scratch, made))
+    main(task)
+    next(Scratch(task).folder.glob("output-*/0-out.npy")).write_bytes(b"damaged")
+    main(task)
+    assert len(made) == 8
+    assert np.load(task.output[0]).sum() == 3
+
+
+def test_sweeping_leaves_a_finished_folder_whose_writer_is_still_there(tmp_path):
+    scratch = Scratch(job(tmp_path, models=4))
+    with scratch.lease:
+        scratch.finish([], {})
+        sweep(tmp_path)
+        assert scratch.folder.exists()
+    sweep(tmp_path)
+    assert not scratch.folder.exists()
+
+
+def test_sweeping_leaves_what_is_not_finished(tmp_path):
+    scratch = Scratch(job(tmp_path, models=4))
+    with scratch.lease:
+        scratch.part("a", lambda: np.ones(3))
+    sweep(tmp_path)
+    assert (scratch.folder / "a.npy").exists()
+
+
+@pytest.mark.parametrize("damage", [b"", b"garbage", np.lib.format.MAGIC_PREFIX])
+def test_a_damaged_part_is_named(tmp_path, damage):
+    scratch = Scratch(job(tmp_path, models=4))
+    with scratch.lease:
+        (scratch.folder / "a.npy").write_bytes(damage)
+        with pytest.raises(AuditError, match=r"a\.npy: cannot be read .* delete it"):
+            scratch.part("a", lambda: np.ones(3))
+
+
+def elsewhere(folder, **changes):
+    """The lease file of a holder on another machine."""
+    writer = {"host": "elsewhere", "processes": None, "pid": 1, "slurm_job": "7", "started": "", "seen": "0"}
+    folder.mkdir(exist_ok=True)
+    draft = folder / "draft"
+    draft.write_text(json.dumps(writer | {"ended": None} | changes))
+    draft.replace(folder / "writer-0.json")
+
+
+def beat_elsewhere(folder, beats):
+    for beat in range(beats):
+        elsewhere(folder, seen=str(beat))
+        time.sleep(0.05)
+
+
+def test_a_holder_on_another_machine_is_waited_for_while_it_gives_signs_of_life(tmp_path, capsys):
+    folder = tmp_path / "scratch"
+    elsewhere(folder)
+    process = CONTEXT.Process(target=beat_elsewhere, args=(folder, 40))
+    process.start()
+    start = time.monotonic()
+    with Lease(folder):
+        waited = time.monotonic() - start
+    process.join()
+    assert waited > 40 * 0.05 + 0.5
+    assert "waiting for process 1 on elsewhere, Slurm job 7" in capsys.readouterr().out
+
+
+def test_a_holder_that_ended_is_not_waited_for(tmp_path):
+    elsewhere(tmp_path / "scratch", ended="now")
+    start = time.monotonic()
+    with Lease(tmp_path / "scratch"):
+        assert time.monotonic() - start < 0.5
+
+
+def test_a_writer_that_was_silent_too_long_finds_itself_replaced_and_writes_no_more(tmp_path):
+    scratch = Scratch(job(tmp_path, models=4))
+    with scratch.lease:
+        (scratch.folder / "writer-1.json").write_bytes((scratch.folder / "writer-0.json").read_bytes())
+        with pytest.raises(OvertakenError, match="process"):
+            scratch.part("a", lambda: np.ones(3))
+        with pytest.raises(OvertakenError, match="process"):
+            scratch.finish([], {})
+    assert not (scratch.folder / "a.npy").exists()
+
+
+def stopped_in_the_middle(folder, said):
+    """Stops itself like a machine that sleeps; its result, of unseeded noise say, differs from the other's."""
+
+    def main(task, scratch):
+        (folder / "begun").touch()
+        os.kill(os.getpid(), signal.SIGSTOP)
+        write(task, 111)
+        return {"device": "first"}
+
+    facts = resumable(main)(job(folder, models=4))
+    said.put((facts["device"], facts["adopted"], facts["outputs"]))
+
+
+def test_a_writer_that_wakes_up_after_it_was_replaced_takes_the_others_result_and_does_not_fail(tmp_path):
+    said, task = CONTEXT.Queue(), job(tmp_path, models=4)
+    process = CONTEXT.Process(target=stopped_in_the_middle, args=(tmp_path, said))
+    process.start()
+    while not (tmp_path / "begun").exists():
+        time.sleep(0.01)
+    facts = resumable(lambda task, scratch: write(task, 222) or {"device": "second"})(task)
+    assert facts["adopted"] is False
+    os.kill(process.pid, signal.SIGCONT)
+    assert said.get(timeout=60) == ("second", True, facts["outputs"])
+    process.join()
+    assert process.exitcode == 0
+    assert np.load(task.output[0]).tolist() == [222] * 3
+    assert facts["outputs"] == {task.output[0]: sha256(task.output[0])}
+
+
+def test_of_two_that_finish_at_once_the_first_settles_the_result(tmp_path):
+    scratch = Scratch(job(tmp_path, models=4))
+    with scratch.lease:
+        scratch.finish([], {"device": "first"})
+        with pytest.raises(OvertakenError):
+            scratch.finish([], {"device": "second"})
+        assert scratch.publish([])["device"] == "first"
+
+
+def test_a_file_system_without_hard_links_is_named(tmp_path, monkeypatch):
+    def link(*_):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", link)
+    with pytest.raises(AuditError, match="knows no hard links"), Lease(tmp_path / "scratch"):
+        pass
+
+
+def race(folder, barrier, taken):
+    barrier.wait()
+    with Lease(folder) as mine:
+        taken.put(mine.number)
+
+
+def test_of_many_that_take_over_a_dead_holder_each_gets_a_number_of_its_own(tmp_path):
+    folder = tmp_path / "scratch"
+    elsewhere(folder, ended="now")
+    barrier, taken = CONTEXT.Barrier(6), CONTEXT.Queue()
+    processes = [CONTEXT.Process(target=race, args=(folder, barrier, taken)) for _ in range(6)]
+    for process in processes:
+        process.start()
+    assert sorted(taken.get(timeout=60) for _ in processes) == [1, 2, 3, 4, 5, 6]
+    for process in processes:
+        process.join()
+    assert all(writer["ended"] for writer in journal(folder))

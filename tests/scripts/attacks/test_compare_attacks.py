@@ -1,0 +1,212 @@
+"""The attacks' judgement from end to end, on planted grids of a few sets and records."""
+
+import runpy
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from attack_grids import MEMBERS, MOST, RECORDS, SETS, call, halves, passive, perturbed, poisoned
+
+from memaudit import tidy
+from memaudit.errors import AuditError
+from memaudit.io import read_grid, read_table, write_grid, write_table
+
+KEYS = ["dataset", "arm", "model", "records", "threat", "attack", "poison"]
+ATTACKS = {
+    "sets": SETS, "fpr": [0.1], "replicates": 20, "permutations": 19, "rmia": {"gamma": 1.0, "offline_a": 0.3},
+    "perturbation": {"count": 20, "scale": 0.1},
+}  # fmt: skip
+ARMS = {"main": {"model": "small"}, "text": {"model": "words"}}
+
+
+@pytest.fixture(scope="module")
+def grids(tmp_path_factory):
+    """Arguments of --input, every grid in two shards but one, and their folder."""
+    folder, rng = tmp_path_factory.mktemp("grids"), np.random.default_rng(0)
+    grid = passive(rng)
+    write_grid(perturbed(grid, rng), folder / "perturbed.nc")
+    inputs = [f"main={path}" for path in halves(grid, folder / "main")] + [f"perturbed={folder / 'perturbed.nc'}"]
+    for arm in ARMS:
+        inputs += [f"poisoned_{arm}={path}" for path in halves(poisoned(grid, rng), folder / f"poisoned-{arm}")]
+    return folder, inputs
+
+
+@pytest.fixture(scope="module")
+def results(project, grids):
+    """Tidy results and ROC curves, with their keys as columns."""
+    folder, inputs = grids
+    outputs = [f"tidy={folder / 'attacks.parquet'}", f"roc={folder / 'roc.parquet'}"]
+    call(project, "attacks_compare_attacks", inputs, outputs, seed=1, arms=ARMS, attacks=ATTACKS)
+    return [tidy.expand(read_table(folder / f"{name}.parquet")) for name in ("attacks", "roc")]
+
+
+def only(table, **keys):
+    for key, value in keys.items():
+        table = table[table[key] == value]
+    assert len(table) == 1, keys
+    return table.iloc[0]
+
+
+def test_every_row_has_every_key_and_none_stands_twice(results):
+    table, _ = results
+    assert table[KEYS].notna().all(axis=None)
+    assert not table.duplicated([*KEYS, "metric"]).any()
+    assert set(table["threat"]) == {
+        "label-only passive", "label-only active", "probabilities passive", "probabilities active",
+    }  # fmt: skip
+    assert dict(zip(table["arm"], table["model"], strict=True)) == {"main": "small", "text": "words"}
+
+
+def test_planted_leaks_come_out_and_the_placebo_holds_one_half(results):
+    """A shift of 1.5 deviations: Phi(1.5 / sqrt 2) = .856, less what fits on 32 sets cost."""
+    table, _ = results
+    auc = table[(table["metric"] == "auc") & (table["arm"] == "main")]
+    lira = only(auc, records="members", attack="lira")
+    assert lira["estimate"] == pytest.approx(0.84, abs=0.03)
+    assert lira["low"] > 0.75
+    assert only(table, records="members", attack="lira", metric="auc detected")["estimate"] == 1
+    placebo = only(auc, records="placebo")
+    assert placebo["low"] < 0.5 < placebo["high"]
+    assert placebo["n"] == SETS * (RECORDS - MEMBERS)
+    best = only(auc, attack="lira poisoned", poison=2)["estimate"]
+    assert best > only(auc, attack="lira", records="targets")["estimate"] + 0.05
+    assert only(auc, attack="loss")["estimate"] < lira["estimate"] - 0.05
+
+
+def test_on_two_classes_modified_entropy_is_the_loss_and_the_gap_too(results):
+    table, _ = results
+    auc = table[(table["metric"] == "auc") & (table["records"] == "members")].set_index("attack")["estimate"]
+    for name in ("modified entropy", "prediction gap"):
+        assert auc[name] == pytest.approx(auc["loss"], abs=1e-9)
+        assert auc[f"{name} per class"] == pytest.approx(auc["loss per class"], abs=1e-9)
+    assert auc["confidence"] == pytest.approx(auc["entropy"], abs=1e-9)
+    assert auc["confidence"] != pytest.approx(auc["loss"], abs=1e-3)
+
+
+def test_certain_answers_and_unknown_classes_have_finite_thresholds(project):
+    """Wrong for certain, right for certain, and a class that the context does not have."""
+    script = runpy.run_path(str(project / "workflow_scripts/attacks/compare_attacks.py"))
+    logits = np.array([[[-500, 500, 0], [500, -500, 0], [-np.inf, 1, 0]]])
+    grid = xr.Dataset({"logits": (("model", "record", "class"), logits)}, {"label": ("record", [0, 0, 0])})
+    for name, values in script["_threshold_signals"](grid).items():
+        assert np.isfinite(values).all(), name
+        if name not in ("confidence", "entropy"):
+            assert values[0, 1] > values[0, 0], name
+
+
+def test_queries_are_those_of_one_target(results, grids):
+    table, _ = results
+    queries = table[table["metric"] == "queries"].set_index(["arm", "attack"])["estimate"]
+    assert queries["main", "perturbation"] == 21
+    assert (queries["main", "lira"] == 1).all()
+    passes = np.concatenate([read_grid(grids[0] / f"poisoned-text{i}.nc").passes.values for i in range(2)])
+    assert queries["text", "brainwash"] == pytest.approx(passes.mean())
+
+
+def test_searches_are_stated_for_each_arm(results, grids):
+    table, _ = results
+    copies = np.concatenate([read_grid(grids[0] / f"poisoned-text{i}.nc").copies.values for i in range(2)])
+    facts = table[(table["arm"] == "text") & (table["attack"] == "brainwash")].set_index("metric")["estimate"]
+    assert facts["censored"] == pytest.approx((copies == MOST + 1).mean())
+    assert 0 < facts["censored"] < 1
+    assert facts["forward passes"] == 200
+    assert facts["monotone"] == facts["bisection agrees"] == 1
+
+
+def test_differences_are_between_the_rows_that_they_name(results):
+    table, _ = results
+    auc = table[(table["metric"] == "auc") & (table["arm"] == "text")].set_index(["attack", "poison"])["estimate"]
+    found = table[table["metric"] == "auc difference"]
+    ours = only(found, arm="text", attack="lira poisoned - lira", poison=2)
+    assert ours["estimate"] == pytest.approx(auc["lira poisoned", 2] - auc["lira", 0])
+    assert ours["null"] == 0
+    assert ours["low"] > 0
+    assert set(found.loc[found["arm"] == "main", "attack"]) == {
+        "lira poisoned - lira", "brainwash - lira", "lira - loss", "lira - perturbation"
+    }  # fmt: skip
+
+
+def test_rocs_are_those_of_the_threat_models(results):
+    _, roc = results
+    assert set(zip(roc["arm"], roc["attack"], roc["poison"], strict=True)) == {
+        ("main", "lira", 0), ("main", "perturbation", 0), ("main", "brainwash", 0), ("main", "lira poisoned", 2),
+        ("text", "brainwash", 0), ("text", "lira poisoned", 2),
+    }  # fmt: skip
+    assert (roc["metric"] == "roc_tpr").all()
+    curve = roc[(roc["attack"] == "lira")].sort_values("fpr")
+    assert len(curve) == 31
+    assert curve["estimate"].is_monotonic_increasing
+    assert curve["estimate"].iloc[-1] == 1
+
+
+def test_perturbation_on_other_sets_is_not_paired_with_lira(project, grids, tmp_path):
+    folder, inputs = grids
+    other = read_grid(folder / "perturbed.nc")
+    write_grid(other.assign(design=~other.design), tmp_path / "other.nc")
+    inputs = [path for path in inputs if "perturbed" not in path] + [f"perturbed={tmp_path / 'other.nc'}"]
+    outputs = [f"tidy={tmp_path / 'attacks.parquet'}", f"roc={tmp_path / 'roc.parquet'}"]
+    call(project, "attacks_compare_attacks", inputs, outputs, seed=1, arms={"main": ARMS["main"]}, attacks=ATTACKS)
+    table = tidy.expand(read_table(tmp_path / "attacks.parquet"))
+    assert "brainwash - lira" in set(table["attack"])
+    assert "lira - perturbation" not in set(table["attack"])
+    assert set(table["arm"]) == {"main"}
+
+
+@pytest.mark.parametrize("script", ["attacks_compare_attacks", "attacks_ablate_attacks"])
+def test_an_arm_without_a_grid_is_named_in_one_line(project, grids, tmp_path, script):
+    outputs = [f"tidy={tmp_path / 'a.parquet'}", f"roc={tmp_path / 'b.parquet'}"]
+    arms = ARMS | {"tabular": {"model": "small"}}
+    with pytest.raises(AuditError, match="data set wine: no input is called poisoned_tabular") as error:
+        call(project, script, grids[1], outputs, seed=1, sizes=[16], arms=arms, attacks=ATTACKS)
+    assert "\n" not in str(error.value)
+
+
+def test_ablations_vary_one_thing_and_sizes_beyond_the_grid_are_left_out(project, grids, results, tmp_path):
+    _, inputs = grids
+    params = {"seed": 1, "sizes": [16, 32, 64], "arms": ARMS, "attacks": ATTACKS}
+    call(project, "attacks_ablate_attacks", inputs, [str(tmp_path / "a.parquet")], **params)
+    table = tidy.expand(read_table(tmp_path / "a.parquet"))
+    auc = table[table["metric"] == "auc"].set_index(["arm", "ablation", "value"])
+    assert set(auc.index) == {
+        ("main", "perturbations", 10), ("main", "perturbations", 20),
+        ("main", "perturbation scale", 0.1), ("main", "perturbation scale", 0.5),
+        ("main", "shadow sets", 16), ("main", "shadow sets", 32),
+        *((arm, "poison budget", k) for arm in ARMS for k in (0, 2)),
+    }  # fmt: skip
+    assert auc["low"].notna().all()
+    compared = results[0][results[0]["metric"] == "auc"]
+    whole = only(compared, records="members", attack="lira")
+    assert auc.loc[("main", "shadow sets", 32), "estimate"] == pytest.approx(whole["estimate"])
+    assert auc.loc[("main", "shadow sets", 16), "n"] == 16 * MEMBERS
+    usual = only(compared, attack="perturbation")["estimate"]
+    assert auc.loc[("main", "perturbations", 20), "estimate"] == pytest.approx(usual)
+    assert auc.loc[("main", "perturbation scale", 0.1), "estimate"] == pytest.approx(usual)
+
+
+def test_means_are_over_what_every_data_set_has_beside_what_is_printed(project, grids, results, tmp_path):
+    folder, _ = grids
+    first = read_table(folder / "attacks.parquet")
+    second = first.assign(setting=first["setting"].str.replace("wine", "iris"), estimate=first["estimate"] + 0.1)
+    second = second[~second["setting"].str.contains("rmia")]
+    for name, table in {"wine": first, "iris": second}.items():
+        write_table(table, tmp_path / f"{name}.parquet")
+    published = [
+        {"table": "Table 1", "dataset": "mean", "attack": "lira", "poison": 0, "metric": "auc", "printed": 0.73}
+    ]
+    inputs = [str(tmp_path / f"{name}.parquet") for name in ("wine", "iris")]
+    call(project, "attacks_average_datasets", inputs, [str(tmp_path / "average.parquet")], published=published)
+    table = tidy.expand(read_table(tmp_path / "average.parquet"))
+    here, paper = (table[table["source"] == source] for source in ("here", "paper"))
+    assert only(paper)[["table", "attack", "metric", "estimate"]].tolist() == ["Table 1", "lira", "auc", 0.73]
+    assert not here["attack"].str.contains("rmia").any()
+    assert set(here["dataset"]) == {"mean"}
+    assert set(here["arm"]) == {"main"}
+    assert set(here["metric"]) == {"auc", "tpr@0.1", "auc difference"}
+    mean = only(here, records="members", attack="lira", metric="auc")
+    one = only(results[0], records="members", attack="lira", metric="auc")
+    assert mean["estimate"] == pytest.approx(one["estimate"] + 0.05)
+    below = np.maximum([one["estimate"] - one["low"], one["estimate"] + 0.1 - one["low"]], 0)
+    assert mean["estimate"] - mean["low"] == pytest.approx(np.linalg.norm(below) / 2)
+    assert mean["null"] == pytest.approx(one["null"])
+    assert pd.isna(mean["table"])

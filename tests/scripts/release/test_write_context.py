@@ -1,0 +1,203 @@
+"""The script of `snakemake release`: when a budget is charged, and what is released, kept and refused."""
+
+import json
+import os
+import runpy
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from memaudit.checksums import sha256
+from memaudit.data.table_sources import fetch
+from memaudit.errors import AuditError
+from memaudit.io import read_json, write_json
+from memaudit.models.model_protocol import Limits
+from memaudit.privacy.tabpate_release import release
+from memaudit.workflow.job import Paths
+
+FACTS = """source: a test
+records: 300
+task: classification
+target: ["no", "yes"]
+columns:
+  age: [18, 100]
+  colour: [blue, green, red]
+"""
+ENTRY = {"target": "churn", "group": None, "drop": [], "missing": ["?"]}
+RELEASE = {"epsilon": 2.0, "delta": 1e-3, "total": None, "model": "means", "tuned": "on nothing"}
+RELEASE |= {"settings": {"teachers": 10, "queries": 30}}
+
+
+class Means:
+    """The class whose mean is nearer."""
+
+    task, mode, alone, limits = "classification", "raw", True, Limits(None, None, None)
+
+    def logits(self, context_x, context_y, query_x):
+        means = [context_x[0, context_y[0] == label].nanmean(0) for label in (0, 1)]
+        return -torch.stack([(query_x - mean).nan_to_num().square().sum(-1) for mean in means], -1)
+
+
+class Silent(Means):
+    def logits(self, context_x, context_y, query_x):
+        return torch.full((1, query_x.shape[1], 2), torch.nan)
+
+
+class Script:
+    """The script, in an empty folder; `given` are names of its own that a test replaces."""
+
+    def __init__(self, folder, path):
+        self.folder, self.path, self.ledger = folder, path, folder / "ledger"
+
+    def __call__(self, run="mine", dataset="customers", entry=None, wanted=None, **given):
+        main = runpy.run_path(str(self.path))["main"]
+        main.__globals__.update({"load": lambda *_: Means(), **given})
+        out = f"{run}/{dataset}"
+        inputs = ["table=raw.parquet", "facts=raw.json", "public=facts.yaml", "model=model.json"]
+        outputs = [f"context={out}/context.parquet", f"words={out}/statement.md", f"statement={out}/statement.json"]
+        outputs += ["sidecar=sidecar.json"]
+        params = {"run": run, "seed": 1, "ledger": "ledger", "entry": ENTRY | (entry or {})}
+        params |= {"release": RELEASE | (wanted or {})}
+        job = {"input": Paths(inputs), "output": Paths(outputs), "threads": 1, "resources": {}}
+        job |= {"params": SimpleNamespace(**params), "wildcards": SimpleNamespace(dataset=dataset)}
+        return main(SimpleNamespace(**job))
+
+    def charges(self):
+        path = self.ledger / "ledger.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+@pytest.fixture
+def script(project, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    age = rng.integers(18, 100, 300)
+    table = pd.DataFrame({"age": age, "colour": rng.choice(["blue", "green", "red"], 300)})
+    table.assign(churn=np.where(age > 55, "yes", "no")).to_csv("table.csv", index=False)
+    write_json(fetch({"source": "file", "path": "table.csv"}, "raw.parquet", "downloads"), "raw.json")
+    (tmp_path / "facts.yaml").write_text(FACTS)
+    write_json({"sha256": "f" * 64}, "model.json")
+    write_json({}, "sidecar.json")  # of an earlier release, whose files were moved away
+    return Script(tmp_path, project / "workflow_scripts/release/write_context.py")
+
+
+def refused(script, **given):
+    before = script.charges()
+    with pytest.raises(AuditError) as caught:
+        script(**given)
+    assert script.charges() == before
+    return str(caught.value)
+
+
+def test_the_context_has_the_tables_names_and_labels_that_teachers_know(script):
+    script(discrete_gaussian=lambda center, sigma: center)
+    context = pd.read_parquet("mine/customers/context.parquet")
+    assert list(context) == ["age", "colour", "target"]
+    assert context.age.between(18, 100).all()
+    assert set(context.colour) <= {"blue", "green", "red"}
+    assert ((context.age > 55) == (context.target == "yes")).mean() > 0.9
+
+
+def test_the_statement_says_what_was_spent_and_on_what(script):
+    script()
+    (charge,), said = script.charges(), read_json("mine/customers/statement.json")
+    assert {"epsilon": said["epsilon"], "delta": said["delta"]} == charge["budget"] == {"epsilon": 2.0, "delta": 1e-3}
+    assert said["ledger"]["charge"] == charge["id"]
+    assert said["ledger"]["table_so_far"] == said["ledger"]["total"] == charge["total"]
+    assert said["public"]["sha256"] == sha256("facts.yaml")
+    assert said["queries"] == {"asked": 30, "answered": 30}
+    assert said["records"] == len(pd.read_parquet("mine/customers/context.parquet")) == 30
+    assert said["unit"] == "one row"
+    # Two counts a label: each costs 1 / sigma2^2 in rho.
+    assert said["spent"]["labels_rho"] == pytest.approx(30 / said["spent"]["votes"]["sigma2"] ** 2)
+    assert f"| ledger: charge | {charge['id']} |" in (script.folder / "mine/customers/statement.md").read_text()
+
+
+def test_nothing_that_was_computed_from_the_records_without_noise_is_said(script):
+    """The identity is a hash of the whole table: who knows all rows but one could test guesses about that one."""
+    script()
+    (charge,) = script.charges()
+    texts = "".join((script.folder / f"mine/customers/statement.{kind}").read_text() for kind in ("md", "json"))
+    assert charge["identity"] not in texts
+    assert sha256("raw.parquet") not in texts
+    assert sha256("table.csv") not in texts
+
+
+def test_the_charge_is_written_before_noise_is_drawn(script):
+    lines = []
+
+    def noise(center, sigma):
+        lines.append(len(script.charges()))
+        return center
+
+    script(discrete_gaussian=noise)
+    assert lines
+    assert set(lines) == {1}
+
+
+def test_what_fails_before_noise_is_drawn_has_spent_nothing(script):
+    assert "no number" in refused(script, load=lambda *_: Silent())
+    script()
+    assert len(script.charges()) == 1
+
+
+def test_what_fails_later_has_spent_everything(script):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        script(write_table=full)
+    assert len(script.charges()) == 1
+    for again in ({}, {"run": "other"}):
+        line = refused(script, **again)
+        assert line.startswith("budget spent: table customers")
+        assert "nothing released for it is kept" in line
+
+
+def test_neither_another_run_nor_another_name_releases_again(script):
+    script()
+    (charge,) = script.charges()
+    for again in ({"run": "other"}, {"dataset": "clients"}):
+        assert f"what was released for it is kept in ledger/{charge['id']}" in refused(script, **again)
+    kept, released = script.ledger / charge["id"], script.folder / "mine/customers"
+    for name in ("context.parquet", "statement.md", "statement.json"):
+        assert (kept / name).read_bytes() == (released / name).read_bytes()
+
+
+def test_no_noise_is_drawn_for_a_release_that_is_refused(script):
+    script()
+
+    def noise(*_):
+        raise AssertionError("noise was drawn")
+
+    refused(script, run="other", discrete_gaussian=noise)
+
+
+def test_a_release_that_stands_is_not_paid_for_again_unless_it_is_moved_away(script):
+    """Whatever makes Snakemake run the rule again: a newer table, other settings, `-F`."""
+    twice = {"wanted": {"total": {"epsilon": 4.0, "delta": 2e-3}}}
+    script(**twice)
+    first = (script.folder / "mine/customers/context.parquet").read_bytes()
+    assert "context.parquet: stands there, and another release spends again" in refused(script, **twice)
+    assert (script.folder / "mine/customers/context.parquet").read_bytes() == first
+    os.rename("mine", "earlier")
+    script(**twice)
+    assert read_json("mine/customers/statement.json")["ledger"]["table_so_far"] == {"epsilon": 4.0, "delta": 2e-3}
+    assert "budget spent" in refused(script, run="third", **twice)
+
+
+def test_the_key_of_the_shards_is_drawn_anew_for_each_release(script):
+    """And kept nowhere: nobody who sees a context can tell in which shard a record was."""
+    keys = []
+
+    def spy(x, y, units, key, *others):
+        keys.append(key)
+        return release(x, y, units, key, *others)
+
+    for run in ("mine", "other"):
+        script(run=run, wanted={"total": {"epsilon": 4.0, "delta": 2e-3}}, release=spy)
+    assert len({*keys}) == 2
+    assert min(map(len, keys)) >= 16

@@ -1,0 +1,66 @@
+"""What the attacks of one data set owe to their settings: noise, shadow sets, mislabelled copies.
+
+python workflow_scripts/attacks/ablate_attacks.py --input main=main.nc perturbed=perturbed.nc \
+    poisoned_main=poisoned.nc --output ablations.parquet --wildcards '{"dataset": "wine"}' \
+    --params '{"seed": 1, "sizes": [16, 32, 64], "arms": {"main": {"model": "tabicl-small"}}, "attacks": {
+        "fpr": [0.05, 0.01], "replicates": 200, "permutations": 39, "perturbation": {"count": 50, "scale": 0.1}}}'
+
+An input may be several shards. Fewer shadow sets are the first of them, which have each record in half.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import xarray as xr
+
+from memaudit import seeds, tidy
+from memaudit.attacks.score_matrices import confidence, of_input, variant
+from memaudit.io import write_table
+from memaudit.statistics import threat_models
+from memaudit.statistics.threat_models import Case
+from memaudit.workflow.job import run
+
+
+def main(job):
+    params, main_keys = job.params, {"dataset": job.wildcards.dataset, "arm": "main"}
+    passive = of_input(job, "main")
+    usual = variant(passive, passive.variant.values[0])
+    cases = [
+        *_noise(of_input(job, "perturbed"), main_keys, params.attacks["perturbation"]),
+        *_shadow_sets(usual.isel(record=usual.member.values), main_keys, params.sizes),
+        *(case for arm in params.arms for case in _budgets(of_input(job, f"poisoned_{arm}"), main_keys | {"arm": arm})),
+    ]
+    results = []
+    for case in cases:
+        rng = seeds.generator(params.seed, "attacks", *case.keys.values())
+        results += threat_models.judged(case, params.attacks, rng)
+    write_table(tidy.frame(results), job.output[0])
+    return {"seed": params.seed}
+
+
+def _noise(grid: xr.Dataset, keys: dict, usual: dict) -> Iterator[Case]:
+    """The number of noisy copies at the usual scale, and the scale at the usual number (TabPATE, Tables 8 and 9)."""
+    for i, (scale, count) in enumerate(zip(grid.scale.values, grid["count"].values, strict=True)):
+        attack = threat_models.stability(grid.stable.values[..., i].astype(float), int(count))
+        varied = {"perturbations": int(count)} if np.isclose(scale, usual["scale"]) else {}
+        varied |= {"perturbation scale": f"{scale:g}"} if count == usual["count"] else {}
+        for ablation, value in varied.items():
+            yield Case(keys | {"ablation": ablation, "value": value}, attack, grid.design.values, grid.unit.values)
+
+
+def _shadow_sets(members: xr.Dataset, keys: dict, sizes: list[int]) -> Iterator[Case]:
+    for size in (size for size in sizes if size <= members.sizes["model"]):
+        fewer = members.isel(model=slice(size))
+        of_size = keys | {"ablation": "shadow sets", "value": size}
+        yield Case(of_size, threat_models.ratio(confidence(fewer)), fewer.design.values, fewer.unit.values)
+
+
+def _budgets(grid: xr.Dataset, keys: dict) -> Iterator[Case]:
+    for k in map(int, grid.budget.values):
+        attack = threat_models.ratio(confidence(grid.sel(budget=k)))
+        of_budget = keys | {"ablation": "poison budget", "value": k}
+        yield Case(of_budget, attack, grid.design.values, grid.unit.values)
+
+
+if __name__ == "__main__":
+    run(main, globals())

@@ -1,0 +1,107 @@
+"""Ask one shard of shadow sets about targets whose mislabelled copies are in the context (TabPATE, Appendix A.1, A.3).
+
+python workflow_scripts/attacks/query_poisoned.py --input records=records.parquet schema=schema.json design=main.nc \
+    model=model.json weights=weights --output 0.nc --wildcards '{"dataset": "wine", "arm": "main", "shard": "0"}' \
+    --params '{"seed": 1, "code": "by hand", "active": {"targets": 16, "sets": 32, "shard": 16,
+        "budgets": [5, 10, 20], "most": 32, "scanned": 0.05}}'
+
+LiRA with poisoning takes the logits at each budget of copies, Brainwash the fewest copies that make the answer wrong.
+The poison label is the likeliest wrong class by a context of non-members, which the adversary owns. A share of the
+searches is made copy by copy as well, to show what bisection misses. Each shadow set is kept as it is finished.
+"""
+
+import numpy as np
+import xarray as xr
+
+from memaudit.attacks.brainwash import scan, search
+from memaudit.attacks.poisoning import Counted, Poisoned, reference_rows, runner_up
+from memaudit.io import write_grid
+from memaudit.models.batched_queries import MEMORY, Question, answer, as_wide
+from memaudit.models.model_folder import device
+from memaudit.models.model_limits import check
+from memaudit.seeds import generator
+from memaudit.studies.attacks.shadow_contexts import Contexts, open_contexts
+from memaudit.workflow.job import run
+from memaudit.workflow.progress_bar import steps
+from memaudit.workflow.scratch import resumable
+
+
+def main(job, scratch):
+    active, memory = job.params.active, job.resources.get("forward_mb", MEMORY)
+    stream = (job.params.seed, "attacks", job.wildcards.dataset)
+    contexts = open_contexts(job.input.records, job.input.schema, job.input.design, job.input.model, job.threads)
+    design, base, targets = contexts.design, contexts.first(active["sets"]), contexts.targets(active["targets"])
+    budgets, rows = [0, *active["budgets"]], int(design.counts[base].sum("record").max())
+    model = contexts.model(base[0])
+    check(model.limits, f"attacks/active, data set {job.wildcards.dataset}", rows + max(*budgets, active["most"]))
+
+    *poison, reference_passes = scratch.part(
+        "poison", lambda: poison_labels(contexts, base[0], targets, rows, generator(*stream, "reference"), memory)
+    )
+    scanned = generator(*stream, "scanned", job.wildcards.arm).random((active["sets"], len(targets)))
+    first = int(job.wildcards.shard) * active["shard"]
+    sets = range(first, min(first + active["shard"], len(base)))
+    parts = [
+        scratch.part(
+            f"{number:06d}",
+            lambda number=number: attacked(
+                contexts, base[number], targets, np.array(poison), scanned[number] < active["scanned"], active, memory
+            ),
+        )
+        for number in steps(sets, "shadow sets")
+    ]
+    found = np.stack(parts)
+    # Every shard asks the reference, the attack but once: the sum over shards does not depend on how many there are.
+    passes = int(found["forward_passes"].sum() + (reference_passes if first == 0 else 0))
+    print(f"{passes} forward passes; {found['passes'].sum()} questions of Brainwash, {found['passes'].size} searches")
+    shown = design.counts[base[list(sets)], targets]
+    searches = {name: (shown.dims, found[name]) for name in ("copies", "passes", "monotone", "scanned")}
+    grid = xr.Dataset(
+        {"logits": ((*shown.dims, "budget", "class"), found["logits"]), **searches, "design": shown > 0},
+        {"budget": budgets, "poison_label": ("record", np.array(poison))},
+        {**design.attrs, "mode": model.mode, "most": active["most"], "forward_passes": passes},
+    )
+    write_grid(grid, job.output[0])
+    return {"seed": job.params.seed, "device": device(), "dtype": "float32"}
+
+
+def poison_labels(
+    contexts: Contexts, row: int, targets: np.ndarray, size: int, rng: np.random.Generator, memory: int
+) -> np.ndarray:
+    """Poison label of each target, and at the end how many contexts the model was asked about."""
+    others = np.flatnonzero(~contexts.design.member.values)
+    reference = others[reference_rows(contexts.y[others].numpy(), size, rng)]
+    x, y, model = contexts.x[:, contexts.columns(row)], contexts.y, Counted(contexts.model(row))
+    (logits,) = answer(model, [Question(x[reference], y[reference], x[targets])], memory)
+    labels = runner_up(as_wide(logits, contexts.classes).numpy(), y[targets].numpy(), y[reference].numpy())
+    return np.append(labels, model.contexts)
+
+
+def attacked(
+    contexts: Contexts,
+    row: int,
+    targets: np.ndarray,
+    poison: np.ndarray,
+    scanned: np.ndarray,
+    active: dict,
+    memory: int,
+) -> np.ndarray:
+    """What one shadow set says under both attacks: one structured value."""
+    rows, x = contexts.rows(row), contexts.x[:, contexts.columns(row)]
+    model, labels = Counted(contexts.model(row)), contexts.y[targets].numpy()
+    asked = Poisoned(model, x[rows], contexts.y[rows], x[targets], labels, poison, contexts.classes, memory)
+    every, budgets, most = np.arange(len(targets)), [0, *active["budgets"]], active["most"]
+    shape = (len(targets), len(budgets), contexts.classes)
+    logits = asked.logits(np.repeat(every, len(budgets)), np.tile(budgets, len(targets))).reshape(shape)
+    searched = search(asked.wrong, len(targets), most, {k: asked.wrong(every, [k] * len(every)) for k in budgets})
+    monotone, copies = np.full((2, len(targets)), -1)
+    copies[scanned], monotone[scanned] = scan(asked.wrong, every[scanned], most)
+
+    counts = {"copies": searched.copies, "passes": searched.passes, "monotone": monotone, "scanned": copies}
+    kinds = [(name, "i1" if name == "monotone" else "i4", len(targets)) for name in counts]
+    fields = np.dtype([("logits", "f4", shape), *kinds, ("forward_passes", "i8")])
+    return np.array((logits, *counts.values(), model.contexts), dtype=fields)
+
+
+if __name__ == "__main__":
+    run(resumable(main), globals())

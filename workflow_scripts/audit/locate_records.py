@@ -1,0 +1,35 @@
+"""Which row of the user's table is a record? Ids are keyed hashes of the content: the rows are hashed once more.
+
+python workflow_scripts/audit/locate_records.py --input table=raw.parquet facts=raw.json key=id.key \
+    --output rows.parquet --params '{"policy": {"task": "classification", "target": "target", "drop": ["row"]}}'
+
+The intake writes the number of each row into the column `row`. Of equal rows the first one stands for all.
+"""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pandas as pd
+
+from memaudit.data.deduplication import Policy, deduplicate
+from memaudit.data.record_ids import keep_private, read_key
+from memaudit.io import read_json, read_table, write_table
+from memaudit.workflow.job import run
+
+
+def main(job):
+    keep_private(job.output[0])
+    facts, settings = read_json(job.input.facts), dict(job.params.policy)
+    types = facts["types"] | settings.pop("types", {})
+    policy = Policy(types=types, typed=facts["typed"], **settings)
+    with TemporaryDirectory(dir=Path(job.output[0]).parent, prefix=".rows-") as folder:
+        every = Path(folder, "records.parquet")
+        deduplicate(job.input.table, every, read_key(job.input.key), policy, "table")
+        ids = read_table(every, columns=["id"])["id"]
+    rows = read_table(job.input.table, columns=["row"])["row"]
+    write_table(pd.DataFrame({"id": ids, "row": rows}), job.output[0])
+    print(f"{len(rows)} rows")
+
+
+if __name__ == "__main__":
+    run(main, globals())

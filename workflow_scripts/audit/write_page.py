@@ -1,0 +1,120 @@
+"""Write the page and the summary of an audit from what its rules have found.
+
+python workflow_scripts/audit/write_page.py --input risk=risk.parquet threats=threats.parquet dedup=dedup.parquet \
+    checks=audit.checks.parquet facts=facts.json cards=model.json --output page=index.html summary=summary.json \
+    --wildcards '{"dataset": "table"}' --params "$(cat params.json)"
+
+params: audit, the config's section; attacks: its settings of the attacks; seed. `groups`, `names`, `mitigations`, and
+what `private` contexts and `tuned` models give away, are there in the second stage alone.
+"""
+
+from typing import Any
+
+import pandas as pd
+
+from memaudit.auditing import audit_page, gather_results
+from memaudit.auditing.recommendations import advise
+from memaudit.auditing.summary import Summary, Table
+from memaudit.checksums import sha256
+from memaudit.io import read_json, read_table, replacing, write_json
+from memaudit.privacy.public_facts import read_facts
+from memaudit.workflow.job import run, several
+
+
+def main(job):
+    facts = read_json(job.input.facts)
+    risk, threats = (read_table(path) for path in (job.input.risk, job.input.threats))
+    summary = _summary(job, facts, risk, threats)
+    summary = summary.model_copy(update={"advice": advise(summary)})
+    write_json(summary.model_dump(), job.output.summary)
+    with replacing(job.output.page) as temporary:
+        temporary.write_text(audit_page.render(summary, facts, _annex(job, facts), _source(job)), encoding="utf-8")
+    print(f"{len(summary.adversaries)} attacks, {len(risk)} records, {len(summary.advice)} recommendations")
+    return {"seed": job.params.seed}
+
+
+def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFrame) -> Summary:
+    audit, counts = job.params.audit, _counts(job.input.dedup)
+    names = read_json(job.input.names) if audit["show_values"] and job.input.get("names") else None
+    checks = _counts(job.input.checks)
+    called = {safe: column["name"] for safe, column in facts["columns"].items()} | {"target": facts["target"]}
+    return Summary(
+        stage="full" if audit["complete"] else "quick",
+        table=Table(
+            rows=facts["rows"],
+            without_target=facts["without_target"],
+            records=int(checks["members"] + checks["nonmembers"]),
+            duplicates=int(counts["duplicates"]),
+            columns=sum(column["use"] for column in facts["columns"].values()),
+            task=facts["task"],
+            sha256=facts["sha256"],
+        ),
+        shadow_sets=job.params.attacks["sets"],
+        context=int(checks["members"]) // 2,
+        fpr=audit["fpr"],
+        models=audit["models"],
+        adversaries=gather_results.adversaries(threats),
+        utilities=gather_results.utilities(threats),
+        groups=gather_results.groups(read_table(job.input.groups), called, names) if job.input.get("groups") else [],
+        mitigations=gather_results.mitigations(read_table(job.input.mitigations))
+        if job.input.get("mitigations")
+        else [],
+        private=gather_results.private_contexts(*_tables(job, "private")) if job.input.get("private") else [],
+        tuned=gather_results.tuned(*_tables(job, "tuned")) if job.input.get("tuned") else [],
+        stability=gather_results.stability(threats),
+        showing=int(risk["shows"].sum()),
+        rated=len(risk),
+        exposed=gather_results.exposed(risk, audit["shown"]),
+        advice=[],
+    )
+
+
+def _source(job) -> str:
+    """Where the bounds of private contexts come from."""
+    return read_facts(job.input.public).source if job.input.get("public") else ""
+
+
+def _tables(job, name: str) -> list[pd.DataFrame]:
+    return [read_table(path) for path in job.input.get(name)]
+
+
+def _counts(path: str) -> dict[str, float]:
+    table = read_table(path)
+    return dict(zip(table["metric"], table["estimate"], strict=True))
+
+
+def _annex(job, facts: dict[str, Any]) -> audit_page.Annex:
+    audit, attacks = job.params.audit, job.params.attacks
+    settings = {"seed": job.params.seed, "threats": ", ".join(audit["threats"])}
+    settings |= {
+        "base rates": ", ".join(map(str, audit["base_rates"])),
+        "permutations of a group": audit["permutations"],
+    }
+    settings |= {f"plan: {key}": value for key, value in audit["plan"].items()}
+    settings |= {f"attacks/{key}": value for key, value in _flat(attacks)}
+    checks = {"rows": facts["rows"], "rows without a target": facts["without_target"], "target": facts["task"]}
+    checks |= {f"dedup: {key}": f"{value:.0f}" for key, value in _counts(job.input.dedup).items()}
+    checks |= {f"split: {key}": f"{value:.3g}" for key, value in _counts(job.input.checks).items()}
+    files = {"the table": facts["sha256"]} | {str(path): sha256(path) for path in job.input if "/models/" not in path}
+    cards = [read_json(path) for path in several(job.input.cards)]
+    shown = {audit["models"][arm]: _card(card) for arm, card in zip(audit["models"], cards, strict=True)}
+    return audit_page.Annex(*(_rows(table) for table in (settings, files, checks, shown)))
+
+
+def _card(card: dict[str, Any]) -> str:
+    return f"{card['family']}, {card['mode']}, {card['licence']}, sha256 {card['sha256']}"
+
+
+def _flat(settings: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    flat = []
+    for key, value in settings.items():
+        flat += _flat(value, f"{prefix}{key}/") if isinstance(value, dict) else [(f"{prefix}{key}", value)]
+    return flat
+
+
+def _rows(table: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(str(name), str(value)) for name, value in table.items()]
+
+
+if __name__ == "__main__":
+    run(main, globals())

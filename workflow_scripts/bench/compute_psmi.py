@@ -1,0 +1,130 @@
+"""CPU time and memory of PSMI, beside whole arrays; and on a memory map that is larger than its share.
+
+python workflow_scripts/bench/compute_psmi.py --output results/bench/psmi.json \
+    --params '{"records": 2000, "features": 768, "directions": 2000, "classes": 4, "runs": 5, "package": null,
+        "scratch": "results/bench", "large": {"records": 100000, "features": 4096, "directions": 64}}'
+
+Hidden states are of float32, as networks give them. `arrays`: how the package psmi 0.2.0 works, written anew:
+densities of every record on every direction, not their logarithms, in float64 arrays of that size. Both ways draw the
+same directions; `largest_difference` is that of their PSMI. `package`: the package itself, where that is a folder
+with it (pip install --no-deps --target FOLDER psmi==0.2.0; the lock has it not). `large`: states in a file; at this
+size 1.6 GB, and the peak must stay within 4 GiB. Each is measured in a process of its own; its peak is the kernel's
+(ru_maxrss), mapped pages of the file included.
+"""
+
+import multiprocessing
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from memaudit.attacks import psmi
+from memaudit.io import write_json
+from memaudit.seeds import generator
+from memaudit.workflow.job import run
+
+ROWS = 1000  # of the large file that are drawn at once
+
+
+def main(job):
+    params = job.params
+    size = [params.records, params.features, params.directions, params.classes]
+    ways = {way.__name__: measure(way, *size, runs=params.runs) for way in (ours, arrays)}
+    difference = max(abs(a - b) for a, b in zip(*(way["psmi"] for way in ways.values()), strict=True))
+    if params.package:
+        ways["package"] = measure(package, params.package, *size, runs=params.runs)
+    report = {"runs": params.runs, "large": params.large}
+    report |= dict(zip(("records", "features", "directions", "classes"), size, strict=True))
+    with tempfile.TemporaryDirectory(dir=params.scratch) as folder:
+        path = Path(folder, "states.npy")
+        write_states(path, params.large["records"], params.large["features"])
+        ways["large"] = measure(mapped, path, params.large["directions"], params.classes, runs=1)
+        report["large"] |= {"file_mib": path.stat().st_size / 2**20}
+    for way in ways.values():
+        way.pop("psmi")
+    report["large"] |= ways.pop("large")
+    seconds = {name: way["cpu_seconds"] for name, way in ways.items()}
+    ratio = {f"{name}_over_ours_psmi": spent / seconds["ours"] for name, spent in seconds.items() if name != "ours"}
+    write_json(report | ways | {"largest_difference": difference, "ratio": ratio}, job.output[0])
+    print(Path(job.output[0]).read_text())
+
+
+def measure(way, *arguments, runs):
+    """Median CPU seconds, peak memory and PSMI of a way in a fresh process."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(timed, (way, arguments, runs))
+
+
+def timed(way, arguments, runs):
+    work = way(*arguments)
+    seconds = []
+    for _ in range(runs):
+        start = time.process_time()
+        values = work()
+        seconds.append(time.process_time() - start)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"cpu_seconds": statistics.median(seconds), "peak_mib": peak, "psmi": values.tolist()}
+
+
+def drawn(records, features, classes):
+    rng = generator(0, "bench", "psmi")
+    labels = rng.integers(0, classes, records)
+    states = rng.standard_normal((records, features)) + labels[:, None] * 0.05
+    return states.astype(np.float32), labels
+
+
+def ours(records, features, directions, classes):
+    states, labels = drawn(records, features, classes)
+    return lambda: psmi.estimate(states, labels, generator(0, "bench", "directions"), directions=directions).psmi
+
+
+def arrays(records, features, directions, classes):
+    states, labels = drawn(records, features, classes)
+
+    def work():
+        thetas = psmi.draw(generator(0, "bench", "directions"), directions, features)
+        return of_arrays(states, labels, thetas.astype(np.float64))
+
+    return work
+
+
+def of_arrays(states, labels, thetas):
+    projected = states @ thetas.T
+    own, all_classes = np.zeros_like(projected), np.zeros_like(projected)
+    for label in np.unique(labels):
+        of_class = labels == label
+        mean, sigma = projected[of_class].mean(0), projected[of_class].std(0)
+        density = np.exp(-0.5 * ((projected - mean) / sigma) ** 2) / sigma
+        own[of_class] = density[of_class]
+        all_classes += of_class.mean() * density
+    return np.log(own / all_classes).mean(1)
+
+
+def package(folder, records, features, directions, classes):
+    sys.path.insert(0, folder)
+    from psmi import PSMI  # in a process of its own
+
+    states, labels = drawn(records, features, classes)
+    return lambda: PSMI(n_estimators=directions).fit_transform(states, labels)[0]
+
+
+def mapped(path, directions, classes):
+    states = np.load(path, mmap_mode="r")
+    labels = np.arange(len(states)) % classes
+    return lambda: psmi.estimate(states, labels, generator(0, "bench", "large"), directions=directions).psmi
+
+
+def write_states(path, records, features):
+    file = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(records, features))
+    rng = generator(0, "bench", "states")
+    for start in range(0, records, ROWS):
+        rows = file[start : start + ROWS]
+        rows[:] = rng.random(rows.shape, dtype=np.float32)
+
+
+if __name__ == "__main__":
+    run(main, globals())

@@ -1,0 +1,69 @@
+"""CPU time of a shadow grid beside that of the model's own forward passes in it.
+
+python workflow_scripts/bench/query_shadows.py --output results/bench/query_shadows.json --params '{"models": 64}'
+
+Measured on the work of one shard: draw contexts, ask the shipped model, write the grid.
+"""
+
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+import xarray as xr
+from sklearn.datasets import load_breast_cancer
+
+from memaudit.attacks.shadow_queries import logit_signals
+from memaudit.data import membership_matrices
+from memaudit.io import write_grid, write_json
+from memaudit.models.tabicl import TabICLBranch
+from memaudit.seeds import generator
+from memaudit.workflow.job import run
+
+CHECKPOINT = Path(__file__).resolve().parents[2] / "resources/tabicl-small/tabicl-small.ckpt"
+CARD = {"task": "classification", "version": None, "options": {"clip": 6.0}}
+
+
+class Clock:
+    """CPU seconds spent between a module's call and its return."""
+
+    def __init__(self, module: torch.nn.Module):
+        self.seconds = 0.0
+        module.register_forward_pre_hook(self._start)
+        module.register_forward_hook(self._stop)
+
+    def _start(self, *_):
+        self._began = time.process_time()
+
+    def _stop(self, *_):
+        self.seconds += time.process_time() - self._began
+
+
+def main(job):
+    torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
+    x, y = load_breast_cancer(return_X_y=True)
+    model = TabICLBranch.of_file(CHECKPOINT, CARD, "cpu")
+    forward = Clock(model.module)
+    asked = torch.ones(len(x), dtype=torch.bool)
+    began = time.process_time()
+    design = membership_matrices.balanced(job.params.models, len(x), generator(0, "bench"), block=16)
+    rows = torch.from_numpy(x.astype(np.float32)), torch.from_numpy(y)
+    signals = logit_signals(model, *rows, design, asked, classes=2)
+    with tempfile.TemporaryDirectory() as folder:
+        write_grid(xr.Dataset({"signal": (("model", "record"), signals)}), Path(folder, "grid.nc"))
+    total = time.process_time() - began
+    report = {
+        "models": job.params.models,
+        "records": len(x),
+        "cpu_seconds": total,
+        "forward_seconds": forward.seconds,
+        "ratio": {"all_over_forward": total / forward.seconds},
+    }
+    write_json(report, job.output[0])
+    print(f"{total:.1f} CPU-seconds, {total / forward.seconds:.3f} times the model's own forward passes")
+
+
+if __name__ == "__main__":
+    run(main, globals())

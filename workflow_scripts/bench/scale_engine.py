@@ -1,0 +1,137 @@
+"""Time and memory of the tabular engine and of LiRA's evaluation as their tables grow, over two decades each.
+
+python workflow_scripts/bench/scale_engine.py --output results/bench/scale_engine.json --params '{"runs": 3, "top": 1}'
+
+Each point has a process of its own, forked when the model is open: CPU seconds are the median of its runs, memory is
+what its peak (ru_maxrss, the kernel's) grows by after a tiny first call; torch's allocations are seen there, by
+tracemalloc they are not. Slopes are fitted to the logarithms of the upper half of the points; those of the arithmetic
+likewise, to the counts of memaudit/models/flops.py. `top` shrinks every largest size, for a trial.
+"""
+
+import multiprocessing
+import resource
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from memaudit.io import write_json
+from memaudit.models import flops
+from memaudit.models.batched_queries import TABLES, Question, answer
+from memaudit.models.tabicl import TabICLBranch
+from memaudit.seeds import generator
+from memaudit.studies.lira.aggregation_strategies import evaluate
+from memaudit.workflow.job import run
+
+CHECKPOINT = Path(__file__).resolve().parents[2] / "resources/tabicl-small/tabicl-small.ckpt"
+CARD = {"task": "classification", "version": None, "options": {"clip": 6.0}}
+POINTS = 7
+MEMORY = 4096  # MiB: more than the largest point needs
+# What grows: its largest size, a hundred times the smallest, and what stands still.
+ENGINE = {
+    "contexts": (2000, {"rows": 10, "queries": 1, "features": 8}),
+    "rows": (10000, {"contexts": 1, "queries": 50, "features": 8}),
+    "queries": (10000, {"contexts": 1, "rows": 200, "features": 8}),
+    "features": (500, {"contexts": 1, "rows": 100, "queries": 50}),
+}
+EVALUATION = {"models": (1024, {"records": 10000}), "records": (10000, {"models": 1024})}
+
+
+def main(job):
+    torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
+    model = TabICLBranch.of_file(CHECKPOINT, CARD, "cpu")
+    architecture = {name: getattr(model.module, name) for name in flops.TABICL}
+    axes = []
+    for axis, (largest, fixed) in ENGINE.items():
+        sizes = spaced(largest * job.params.top)
+        points = [{axis: size} | fixed for size in sizes]
+        found = [alone(ask, job.params.runs, model, point) for point in points]
+        counted = [arithmetic(point, architecture) for point in points]
+        axes.append(described("engine", axis, fixed, sizes, found) | {"arithmetic": slopes(sizes, counted)})
+        print(axes[-1])
+    for axis, (largest, fixed) in EVALUATION.items():
+        sizes = spaced(largest * job.params.top)
+        found = [alone(judge, job.params.runs, {axis: size} | fixed) for size in sizes]
+        axes.append(described("evaluation", axis, fixed, sizes, found))
+        print(axes[-1])
+    write_json({"runs": job.params.runs, "tables_per_pass": TABLES, "axes": axes}, job.output[0])
+
+
+def spaced(largest):
+    """Even numbers, evenly spaced in their logarithm over two decades."""
+    return [2 * round(size / 2) for size in np.geomspace(largest / 100, largest, POINTS)]
+
+
+def described(part, axis, fixed, sizes, found):
+    seconds, peaks = zip(*found, strict=True)
+    measured = {"seconds": list(seconds), "peak_mib": list(peaks)}
+    return {"part": part, "axis": axis, "fixed": fixed, "sizes": sizes, "slopes": slopes(sizes, found)} | measured
+
+
+def slopes(sizes, pairs):
+    """Of seconds and of memory against sizes, on logarithmic axes, over the upper half of the points."""
+    upper = np.log(sizes[-(len(sizes) // 2 + 1) :])
+    names = ("seconds", "peak_mib")
+    return {
+        name: np.polyfit(upper, np.log(values[-len(upper) :]), 1)[0]
+        for name, values in zip(names, zip(*pairs, strict=True), strict=True)
+    }
+
+
+def arithmetic(point, architecture):
+    """Operations and bytes that the formulas count; a pass holds no more than TABLES contexts."""
+    table = (point["rows"], point["queries"], point["features"])
+    count = flops.tabicl(*table, **architecture), flops.tabicl_bytes(*table, **architecture)
+    return point["contexts"] * count[0], min(point["contexts"], TABLES) * count[1]
+
+
+def alone(step, runs, *arguments):
+    """Median CPU seconds and peak MiB of a step in a forked process."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
+        return pool.submit(measured, step, runs, *arguments).result()
+
+
+def measured(step, runs, *arguments):
+    work = step(*arguments)
+    before, seconds = peak_mib(), []
+    for _ in range(runs):
+        start = time.process_time()
+        work()
+        seconds.append(time.process_time() - start)
+    return float(np.median(seconds)), peak_mib() - before
+
+
+def peak_mib():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def ask(model, point):
+    answer(model, questions(2, 10, 1, 4))  # what the first pass sets up is no table's
+    asked = questions(*(point[name] for name in ("contexts", "rows", "queries", "features")))
+    return lambda: answer(model, asked, MEMORY)
+
+
+def questions(contexts, rows, queries, features):
+    rng = generator(0, "bench", "scale")
+    labels = torch.arange(rows) % 2
+
+    def table(count):
+        return torch.from_numpy(rng.standard_normal((count, features), dtype=np.float32))
+
+    return [Question(table(rows), labels, table(queries)) for _ in range(contexts)]
+
+
+def judge(point):
+    rng = generator(0, "bench", "scale")
+    shape = point["models"], point["records"]
+    design = rng.random(shape, dtype=np.float32).argsort(0) < shape[0] // 2
+    signals = rng.standard_normal(shape, dtype=np.float32) + design
+    evaluate(signals[:, :10], design[:, :10], [shape[0]])
+    return lambda: evaluate(signals, design, [shape[0]])
+
+
+if __name__ == "__main__":
+    run(main, globals())

@@ -1,0 +1,35 @@
+"""Check that a split is fair, and stop every later job where it is not.
+
+python workflow_scripts/data/validate_split.py --input records=records.parquet schema=schema.json split=main.parquet \
+    --output checks=main.checks.parquet ok=main.ok --wildcards '{"dataset": "wine", "split": "main"}' \
+    --params '{"limits": {"tvd": 0.05, "ks": 0.05, "p_value": 0.001}, "seed": 0}'
+"""
+
+from memaudit import tidy
+from memaudit.data.record_ids import keep_private
+from memaudit.data.split_checks import check_split, violations
+from memaudit.errors import AuditError
+from memaudit.io import read_json, write_json, write_table
+from memaudit.seeds import generator
+from memaudit.workflow.job import run
+
+
+def main(job):
+    keep_private(job.output.checks)
+    dataset, name, limits = job.wildcards.dataset, job.wildcards.split, dict(job.params.limits)
+    rng = generator(job.params.seed, "data", dataset, "checks", name)
+    setting = {"dataset": dataset, "split": name}
+    rows = check_split(job.input.records, job.input.split, read_json(job.input.schema), setting, rng)
+    table = tidy.frame(rows)
+    print(table[["metric", "estimate", "low", "high", "n"]].to_string(index=False))
+    if found := violations(rows, limits):
+        raise AuditError(
+            f"data set {dataset}, split {name}: {'; '.join(found)}: draw it otherwise (more records, another seed), "
+            "or raise `limits` of the data set and say why"
+        )
+    write_table(table, job.output.checks)
+    write_json({"dataset": dataset, "split": name, "limits": limits}, job.output.ok)
+
+
+if __name__ == "__main__":
+    run(main, globals())

@@ -1,0 +1,111 @@
+"""Fine-tune one arm's models on a shard of the splits and ask them about their targets at the named epochs.
+
+python workflow_scripts/iclmem/probe_tuned.py --input records=records.parquet schema=schema.json \
+    splits=splits.parquet model=model.json --output 0.nc --wildcards '{"task": "wine", "arm": "slow", "shard": "0"}' \
+    --params '{"seed": 1, "splits": 5, "splits_per_job": 5, "queries": 50, "context": 5, "candidates": 5,
+        "replicates": 1, "free_text": "refuse", "datasets": ["wine"], "keep_checkpoints": false,
+        "manipulations": [{"name": "baseline", "category": "baseline", "steps": []}],
+        "arm": {"model": "tabicl-small", "learning_rate": 1e-4, "queries": 50, "context": 60, "labels": "normal",
+            "epochs": [1, 10], "pairs": "fixed", "joint": false, "adapter": null, "private": null}}'
+
+A joint arm has one model for all data sets of its params; `records`, `schema` and `splits` are then given once for
+each. Labels `canaries` need an input of that name, the reference grid that has chosen them. A killed job goes on from
+the last saved state of the split that it was at. `checkpoints=PATH` among the outputs keeps the checkpoints there.
+"""
+
+import json
+import shutil
+from dataclasses import asdict
+from zipfile import ZipFile, ZipInfo
+
+import numpy as np
+import xarray as xr
+
+from memaudit.data.record_ids import keep_private
+from memaudit.io import replacing, write_grid
+from memaudit.models import dp_sgd
+from memaudit.models.model_folder import device
+from memaudit.studies.iclmem.probe_inputs import SCALING, axes, open_study
+from memaudit.studies.iclmem.tuning import STATE, Study, private_settings, tune, tune_privately
+from memaudit.workflow.job import run
+from memaudit.workflow.progress_bar import steps
+from memaudit.workflow.scratch import resumable
+
+AXES = {
+    "signals": ("epoch", "target", "manipulation", "signal"),
+    "vanilla": ("stage", "target", "signal"),
+    "taught": ("stage", "target", "signal"),
+    "member": ("epoch", "target"),
+    "shown": ("epoch", "target"),
+    "diverged_at": (),
+    "seconds_finetune": ("epoch",),
+    "seconds_probe": ("epoch",),
+}
+
+
+def main(job, scratch):
+    params, arm = job.params, dict(job.params.arm)
+    keep_private(scratch.folder)
+    tables, model, prober = open_study(job, params.datasets)
+    first = int(job.wildcards.shard) * params.splits_per_job
+    numbers = range(first, min(first + params.splits_per_job, params.splits))
+
+    def study(number):
+        splits = [table.split(number, arm["labels"]) for table in tables]
+        queries = min(params.queries or arm["queries"], arm["queries"])
+        rows = [split.targets(queries, params.context) for split in splits]
+        return Study(job.wildcards.task, arm, splits, rows, prober)
+
+    studies = {number: study(number) for number in numbers}
+    folders = {number: scratch.folder / f"split-{number}" for number in numbers}
+    parts = []
+    for number in steps(numbers, "splits"):
+        parts.append(scratch.part(f"split {number}", lambda at=number: answers(at, studies, folders, model, scratch)))
+        (folders[number] / STATE).unlink(missing_ok=True)
+        if not params.keep_checkpoints:
+            shutil.rmtree(folders[number], ignore_errors=True)
+    if params.keep_checkpoints:
+        pack(folders, job.output[1])
+    write_grid(grid(job, parts, studies, model), job.output[0])
+    for folder in folders.values():
+        shutil.rmtree(folder, ignore_errors=True)
+    return {"seed": params.seed, "device": device(), "dtype": "float32"}
+
+
+def answers(number, studies, folders, model, scratch):
+    study = studies[number]
+    if study.arm["private"]:
+        return tune_privately(model, study)
+    return tune(model, study, folders[number], lambda name, of: scratch.part(f"split {number} {name}", of))
+
+
+def grid(job, parts, studies, model):
+    """The parts of all splits as one grid, with who was asked, by which name and with which label."""
+    asked = list(studies.values())
+    variables = {name: (("split", *axis), np.stack([part[name] for part in parts])) for name, axis in AXES.items()}
+    facts = {name: np.stack([study.facts(name) for study in asked]) for name in ("id", "role", "label")}
+    epochs = list(asked[0].arm["epochs"])
+    coordinates = {name: (("split", "target"), values) for name, values in facts.items()}
+    coordinates |= {"dataset": ("target", asked[0].facts("dataset")), "split": list(studies)}
+    coordinates |= {"epoch": epochs, "stage": [0, *epochs]} | axes(asked[0].prober.suite)
+    attrs = {"task": job.wildcards.task, "arm": job.wildcards.arm, "labels": asked[0].arm["labels"]}
+    attrs |= {"settings": json.dumps(asked[0].arm, sort_keys=True), "mode": model.mode, "scaling": SCALING}
+    attrs |= {"trainable": int(parts[0]["trainable"]), "optimiser": "AdamW"}
+    # CPU seconds of all splits: of fine-tuning up to the last probed epoch, and of all probes.
+    attrs["seconds_finetune"] = float(np.nan_to_num(variables["seconds_finetune"][1]).max(1).sum())
+    attrs["seconds_probe"] = float(np.nansum(variables["seconds_probe"][1]))
+    if asked[0].arm["private"]:
+        attrs["guarantee"] = json.dumps(asdict(dp_sgd.guarantee(private_settings(asked[0]))), sort_keys=True)
+    return xr.Dataset(variables, coordinates, attrs)
+
+
+def pack(folders, path):
+    """The checkpoints of all splits in one file."""
+    with replacing(path) as temporary, ZipFile(temporary, "w") as archive:
+        for number, folder in folders.items():
+            for checkpoint in sorted(folder.glob("*.safetensors")):
+                archive.writestr(ZipInfo(f"split-{number}/{checkpoint.name}"), checkpoint.read_bytes())
+
+
+if __name__ == "__main__":
+    run(resumable(main), globals())

@@ -1,0 +1,129 @@
+"""Print what a run costs before anything is submitted, from its config and from measured unit costs.
+
+python workflow_scripts/maintenance/print_plan.py --params '{"run": "results/demo",
+    "unit_costs": "results/bench/unit_costs.json",
+    "jobs": {"lira_gather_grid": {"wine/efficient": [182272, 182272, 182272]}}, "gpu": [], "cores": 2,
+    "tables": {"wine": {"rows": 178, "columns": 13, "known": true, "damaged": null}},
+    "settings": {"gpu_tflops": 10.0, "width": 0.1}, "uncounted": [],
+    "shadows": {"lira": {"models": 1024, "fpr": [0.1, 0.01], "records": {"wine": 142}}}}'
+"""
+
+from collections.abc import Iterator
+from textwrap import fill
+
+import pandas as pd
+
+from memaudit.io import read_json
+from memaudit.statistics import sample_size
+from memaudit.workflow.job import run, tell
+from memaudit.workflow.job_costs import Cost, Size, estimate
+
+HEAD = ["jobs", "CPU-hours", "of these for GPUs", "or GPU-hours", "disk", "peak memory", "longest job"]
+
+
+def main(job):
+    units = read_json(job.params.unit_costs)
+    jobs = {rule: {name: Size(*size) for name, size in sizes.items()} for rule, sizes in job.params.jobs.items()}
+    costs = estimate(jobs, units["rules"], job.params.gpu, job.params.settings["gpu_tflops"] * 1e12)
+    studies: dict[str, Cost] = {}
+    for rule, cost in costs.items():
+        study = rule.split("_")[0]
+        studies[study] = studies.get(study, Cost()) + cost
+    studies["total"] = sum(studies.values(), Cost())
+    table = pd.DataFrame([_line(cost) for cost in studies.values()], list(studies), HEAD).to_string()
+    notes = _notes(job.params, jobs, units, studies["total"])
+    wrapped = [fill(f"- {note}", 118, subsequent_indent="  ") for note in notes]
+    head = f"\n{job.params.run}: what a run from scratch costs\n"
+    text = "\n".join([head, table, "", *wrapped, "", *_shadows(job.params)])
+    print(text)
+    if job.log:
+        tell(text)
+
+
+def _line(cost: Cost) -> list[str]:
+    return [
+        str(cost.jobs),
+        *map(_hours, [cost.cpu_seconds, cost.for_gpu, cost.gpu_seconds]),
+        f"{cost.bytes / 1e6:,.0f} MB",
+        f"{cost.mebibytes / 1024:.1f} GiB",
+        _time(cost.longest),
+    ]
+
+
+def _hours(seconds: float) -> str:
+    hours = seconds / 3600
+    return "-" if not seconds else f"{hours:,.0f}" if hours >= 1000 else f"{hours:.3g}"
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds / 3600:.1f} h" if seconds >= 3600 else f"{seconds / 60:.1f} min"
+
+
+def _notes(params, jobs, units, total: Cost) -> Iterator[str]:
+    for device, at in units["measured"].items():
+        yield f"Measured on a {device.upper()} ({at['platform']}): {at['jobs']} jobs of {at['run']}, {at['date']}."
+    on_gpu = {rule: entry for rule, entry in units["rules"].items() if rule in params.gpu}
+    if not all("cuda" in entry for entry in on_gpu.values()):
+        yield (
+            "GPU-hours are assumed, not measured: the start-up of a CPU's job, then "
+            f"{params.settings['gpu_tflops']:g} TFLOP/s in fp32 for the models' operations (plan/gpu_tflops). "
+            "`make costs` after a run on a GPU measures them."
+        )
+    furthest = {
+        rule: max(size.work for size in sizes.values()) / units["rules"][rule]["cpu"]["largest"]
+        for rule, sizes in jobs.items()
+        if units["rules"].get(rule, {}).get("cpu", {}).get("largest")
+    }
+    rule = max(furthest, key=furthest.get)
+    if furthest[rule] > 2:
+        yield f"Extrapolated: the largest job of {rule} is {furthest[rule]:,.0f} times as large as any measured."
+    unmeasured = sorted(jobs.keys() - units["rules"].keys())
+    if unmeasured:
+        yield f"Not measured, and counted as the cheapest of jobs: {', '.join(unmeasured)}. Downloads are not counted."
+    if params.uncounted:
+        yield (
+            f"The passes of {', '.join(params.uncounted)} are counted as those of a raw TabICL of the published shape, "
+            "which they are not: run one shard and `make costs` to know."
+        )
+    yield "Tables, rows x features: " + ", ".join(_table(name, table) for name, table in params.tables.items()) + "."
+    wall = max(total.cpu_seconds / params.cores, total.longest)
+    yield f"On the CPU cores of this command ({params.cores}) about {_time(wall)}; the run takes what is there already."
+
+
+def _table(name: str, table: dict) -> str:
+    assumed = "" if table["known"] else " (assumed until it is fetched)"
+    damaged = f" ({table['damaged']} is damaged: delete it, the next run makes it anew)" if table["damaged"] else ""
+    return f"{name} {table['rows']} x {table['columns']}{damaged or assumed}"
+
+
+def _shadows(params) -> Iterator[str]:
+    width = params.settings["width"]
+    for study, needs in params.shadows.items():
+        records = ", ".join(f"{count:,} records of {name}" for name, count in needs["records"].items())
+        yield f"{study}: {needs['models']:,} shadow models, {records}. An evaluation needs"
+        for fpr in needs["fpr"]:
+            least, advised = (sample_size.models_for_fpr(fpr, n) for n in (sample_size.LEAST, sample_size.ADVISED))
+            yield (
+                f"  {least:>7,} models for a threshold of each record's own at FPR {fpr:g}, {advised:,} are advised"
+                f"{_enough(needs['models'] >= least)}"
+            )
+        models, each = sample_size.models_for_width(width), sample_size.each_for_width(width)
+        yield (
+            f"  {models:>7,} models for a 95 % interval of one record's TPR of width {width:g} at a known threshold"
+            f"{_enough(needs['models'] >= models)}"
+        )
+        few = [name for name, count in (needs["records"] | {"models": needs["models"]}).items() if count < each]
+        yield (
+            f"  {each:>7,} records, and as many models, for one of the records' mean TPR at known thresholds"
+            f"{_enough(not few)}{': ' + ', '.join(few) if few else ''}"
+        )
+    if params.shadows:
+        yield "Worst cases (memaudit/statistics/sample_size.py); estimated thresholds add to them. See plan/width."
+
+
+def _enough(enough: bool) -> str:
+    return "" if enough else "  <- too few here"
+
+
+if __name__ == "__main__":
+    run(main, globals())

@@ -1,0 +1,79 @@
+"""Take what the project's pages show from a finished run: headlines, verdicts, config, code and circumstances.
+
+python workflow_scripts/maintenance/publish_results.py --output docs/results/demo.json \
+    --params '{"run": "results/demo", "command": "make demo", "tables": []}'
+
+The run is first followed back to raw data; one that does not verify is not published. `make docs` renders the pages.
+"""
+
+import csv
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from memaudit.checksums import sha256
+from memaudit.errors import AuditError
+from memaudit.io import read_json, write_json
+from memaudit.workflow.job import run, tell
+from memaudit.workflow.provenance import verify
+
+KINDS = ("headlines", "claims")
+CATALOGUES = ("datasets", "models", "language_models", "pretrain")
+PACKAGES = ("numpy", "pandas", "scipy", "sklearn", "torch", "snakemake")
+
+
+def main(job):
+    folder = Path(job.params.run)
+    checked = verify(folder)
+    records = [read_json(path) for path in checked.sidecars]
+    studies: dict[str, dict[str, Any]] = {}
+    for kind in KINDS:
+        for path in sorted((folder / "tables").glob(f"*_{kind}.csv")):
+            studies.setdefault(path.stem.removesuffix(f"_{kind}"), {})[kind] = _table(path)
+    config = yaml.safe_load(_text(folder / "config.yaml"))
+    whole = {name: _table(folder / "tables" / f"{name}.md") for name in job.params.tables}
+    published = {
+        "run": folder.name,
+        "command": job.params.command,
+        "made": _made(records),
+        "code": {record["rule"]: record["code"] for record in sorted(records, key=lambda record: record["rule"])},
+        "config": {key: value for key, value in config.items() if key not in CATALOGUES},
+        "studies": studies,
+        "tables": whole,
+    }
+    write_json(published, job.output[0])
+    tell(f"publish: {job.output[0]} holds {', '.join(studies)} of {folder}; `make docs` renders the pages")
+
+
+def _table(path: Path) -> dict[str, Any]:
+    """A table with its hash, by which its sidecar and an archive know it: rows of a CSV, or the text of a Markdown."""
+    text = _text(path)
+    held = {"rows": list(csv.DictReader(io.StringIO(text)))} if path.suffix == ".csv" else {"text": text}
+    return held | {"path": str(path), "sha256": sha256(path)}
+
+
+def _text(path: Path) -> str:
+    if not path.exists():
+        raise AuditError(f"{path}: not there, the run is not finished; run `snakemake --cores all` first")
+    return path.read_text(encoding="utf-8")
+
+
+def _made(records: list[Mapping[str, Any]]) -> dict[str, Any]:
+    states = [record["git"] for record in records if record["git"]]
+    found = {name: facts["version"] for record in records for name, facts in record["packages"].items()}
+    return {
+        "commits": sorted({state["commit"] for state in states}),
+        "dirty": any(state["dirty"] for state in states),
+        "python": sorted({record["python"] for record in records}),
+        "packages": {name: found[name] for name in PACKAGES if name in found},
+        "cpu_seconds": round(sum(record["cpu_seconds"] for record in records)),
+        "peak_memory_mib": max(record["peak_memory_mib"] for record in records),
+        "jobs": len(records),
+    }
+
+
+if __name__ == "__main__":
+    run(main, globals())

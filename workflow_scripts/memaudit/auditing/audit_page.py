@@ -1,0 +1,104 @@
+"""The page of an audit, for somebody who owns data: one file, nothing loaded from elsewhere, every name escaped."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from memaudit.auditing.summary import METHODS, Adversary, Summary, Value
+from memaudit.report.report_page import TEMPLATES
+
+OWN = Path(__file__).parent / "templates"
+WIDTH, MARGIN = 240.0, 6.0
+WORDS = {
+    "lira": "reads probabilities, asks once",
+    "correctness": "reads labels, asks once",
+    "perturbation": "reads labels, asks about noisy copies",
+    "lira poisoned": "reads probabilities, adds mislabelled copies to the context",
+    "brainwash": "reads labels, adds mislabelled copies to the context",
+}
+MEASURES = {
+    "spearman": "rank correlation of the exposures",
+    "overlap_5%": "share of the top 5 % that both name",
+    "overlap_10%": "share of the top 10 % that both name",
+}
+
+
+@dataclass(frozen=True)
+class Annex:
+    """What the annex shows: settings, files with their sha256, checks of the split, models' cards; rows of texts."""
+
+    settings: Sequence[tuple[str, str]]
+    files: Sequence[tuple[str, str]]
+    checks: Sequence[tuple[str, str]]
+    cards: Sequence[tuple[str, str]]
+
+
+def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str = "") -> str:
+    """The page as HTML; facts: of the intake, with the true names of columns; public: where bounds come from."""
+    environment = Environment(
+        loader=FileSystemLoader([OWN, TEMPLATES]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"percent": percent, "number": number, "signed": signed, "words": words, "mark": mark}
+    main = summary.main()
+    return environment.get_template("audit.html").render(
+        summary=summary,
+        facts=facts,
+        annex=annex,
+        main=main,
+        placebo=summary.placebo(),
+        worth=[(float(rate), value) for rate, value in main.precision.items()],
+        members=[one for one in summary.adversaries if one.records == "members"],
+        targets=[one for one in summary.adversaries if one.records == "targets"],
+        alike={one.model: one for one in summary.adversaries if one.records == "main alike"},
+        measures=MEASURES,
+        methods=METHODS,
+        public=public,
+    )
+
+
+def number(value: Value | None, digits: int = 2) -> str:
+    """ "0.71 [0.65, 0.77]"; a dash where there is none."""
+    if value is None or value.estimate is None:
+        return "-"
+    interval = "" if value.low is None or value.high is None else f" [{value.low:.{digits}f}, {value.high:.{digits}f}]"
+    return f"{value.estimate:.{digits}f}{interval}"
+
+
+def signed(value: Value | None) -> str:
+    """ "+0.03 [+0.01, +0.05]", a dash where there is none."""
+    if value is None or value.estimate is None:
+        return "-"
+    interval = "" if value.low is None or value.high is None else f" [{value.low:+.2f}, {value.high:+.2f}]"
+    return f"{value.estimate:+.2f}{interval}"
+
+
+def percent(value: Value) -> str:
+    """ "71 [65, 77]": of a hundred."""
+    return f"{100 * value.estimate:.0f} [{100 * value.low:.0f}, {100 * value.high:.0f}]"
+
+
+def words(adversary: Adversary) -> str:
+    """What an adversary has and does."""
+    said = WORDS[adversary.attack]
+    copies = f" ({adversary.poison})" if adversary.poison else ""
+    return f"{said}{copies}"
+
+
+def mark(value: Value, low: float, high: float) -> dict[str, float] | None:
+    """Places of a value, its interval and its null on an axis from low to high; None for a value that is no number."""
+    if value.estimate is None:
+        return None
+
+    def place(at: float) -> float:
+        share = (min(max(at, low), high) - low) / (high - low)
+        return round(MARGIN + (WIDTH - 2 * MARGIN) * share, 1)
+
+    known = {key: getattr(value, key) for key in ("estimate", "low", "high", "null")}
+    return {key: place(at) for key, at in known.items() if at is not None}

@@ -1,0 +1,96 @@
+"""Which columns of a user's table a model can read, and its target as classes."""
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+from duckdb import DuckDBPyConnection
+
+from memaudit.data.column_schema import MISSING, Column, Reading, cleaned, infer
+from memaudit.data.duckdb_engine import literal
+from memaudit.errors import AuditError
+
+if TYPE_CHECKING:
+    from memaudit.auditing.intake import Request
+
+MOST_CLASSES = 10  # of the shipped model and of TabPFN
+QUARTERS = (0.25, 0.5, 0.75)
+FEWEST_OF_CLASS = 4
+
+
+def typed(
+    connection: DuckDBPyConnection,
+    request: "Request",
+    origin: Mapping[str, Any],
+    drop: Collection[str],
+    types: Mapping[str, str],
+) -> list[Column]:
+    """Feature columns of the view `raw`, the dropped ones apart; types: those that are said, the rest is detected."""
+    reading = Reading(
+        task="classification",
+        target=request.target,
+        types=dict(origin["types"]) | {name: kind for name, kind in types.items() if name not in drop},
+        drop=[name for name in drop if name not in (request.target, request.group)],
+        missing=(*MISSING, *request.missing),
+        group=request.group,
+        typed=origin["typed"],
+    )
+    try:
+        return infer(connection, reading)[0]
+    except AuditError as error:
+        raise AuditError(f"{error} (here: --categorical, --missing, --drop, or `type` in schema.yaml)") from None
+
+
+def left_out(connection: DuckDBPyConnection, features: list[Column], types: Mapping[str, str]) -> dict[str, str]:
+    """Columns that only number the rows, and why they are left out; what the user has typed is the user's affair."""
+    rows = connection.execute("SELECT count(*) FROM raw").fetchone()[0]
+    found = {}
+    for column in features:
+        if column.type == "numeric" and column.source not in types:
+            value = column.value
+            spread, whole, distinct = connection.execute(
+                f"SELECT max({value}) - min({value}), count_if(({value}) <> floor({value})), count(DISTINCT {value})"
+                " FROM raw"
+            ).fetchone()
+            if distinct == rows and whole == 0 and spread == rows - 1:
+                found[column.source] = "numbers the rows"
+    return found
+
+
+def read_target(connection: DuckDBPyConnection, name: str, marks: Collection[str]) -> tuple[str, str]:
+    """SQL of the target as classes, and in words what was made of it. Raises AuditError for one that has none.
+
+    More than ten different numbers are cut at their quartiles: the attacks need classes.
+    """
+    text = cleaned(name, marks)
+    number = f"try_cast({text} AS DOUBLE)"
+    values, distinct, numbers = connection.execute(
+        f"SELECT count({text}), count(DISTINCT {text}), count({number}) FROM raw"
+    ).fetchone()
+    where = f"--target {name!r}"
+    if not values:
+        raise AuditError(f"{where}: missing in every row; name another column, or mend --missing")
+    if distinct < 2:
+        raise AuditError(f"{where}: the same in all rows, nothing can be learnt or attacked; name another column")
+    if distinct <= MOST_CLASSES:
+        fewest = connection.execute(
+            f"SELECT min(n) FROM (SELECT count(*) AS n FROM raw WHERE ({text}) IS NOT NULL GROUP BY {text})"
+        ).fetchone()[0]
+        if fewest < FEWEST_OF_CLASS:
+            raise AuditError(
+                f"{where}: a class has {fewest} rows, at least {FEWEST_OF_CLASS} are needed; merge classes"
+            )
+        return text, f"{distinct} classes"
+    if numbers < values:
+        raise AuditError(f"{where}: {distinct} classes, the models know at most {MOST_CLASSES}; merge rare ones")
+    wanted = ", ".join(map(str, QUARTERS))
+    (cuts,) = connection.execute(f"SELECT quantile_disc({number}, [{wanted}]) FROM raw").fetchone()
+    cuts = sorted(set(cuts))
+    cases = " ".join(
+        f"WHEN {number} <= {literal(repr(cut))}::DOUBLE THEN {literal(f'part {place}')}"
+        for place, cut in enumerate(cuts, 1)
+    )
+    rest = f"CASE WHEN {number} IS NULL THEN NULL {cases} ELSE {literal(f'part {len(cuts) + 1}')} END"
+    parts = connection.execute(f"SELECT count(DISTINCT {rest}) FROM raw").fetchone()[0]
+    if parts < 2:
+        raise AuditError(f"{where}: nearly the same in all rows, nothing can be attacked; name another column")
+    return rest, f"a number, cut at its quartiles into {parts} classes"

@@ -1,0 +1,194 @@
+"""The section `attacks`: its shape, and what only several of its keys together can get wrong."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from memaudit.config.context_variants import variant_name
+from memaudit.config.field_types import Count, Fraction, Name, Rmia, Section
+from memaudit.config.name_checks import hint, licence_faults, unknown
+
+if TYPE_CHECKING:
+    from memaudit.config.schema import Config
+
+NEEDED = ("main", "settings", "defended")  # arms that the tables are made of
+TAKEN = ("designs", "perturbed", "poisoned", "attribute")  # folders beside those of the arms
+# Inputs are called by arms, and a Snakemake list of inputs has these names for itself.
+RESERVED = {"get", "items", "keys", *dir(list)}
+
+
+class Variant(Section):
+    """One way to draw shadow contexts; what is left out stays as usual: half of the members, once each."""
+
+    context: Annotated[int, Field(ge=4)] | None = Field(None, description="records of a context, of twice as many")
+    features: Count | None = Field(None, description="columns that are kept, the first of a random order")
+    order: Annotated[int, Field(ge=0)] = Field(0, description="which random order of the columns")
+    copies: Annotated[int, Field(ge=1, le=255)] = Field(
+        1, description="copies of each target of attacks/active in the contexts that have it"
+    )
+    population: Annotated[int, Field(ge=0)] = Field(0, description="shadow population: another number, other contexts")
+    bags: Count = Field(1, description="parts that a context is split into; their probabilities are averaged")
+    layer: Literal["dropped", "coarsened", "random"] | None = Field(
+        None, description="what becomes of the most exposed records; random: as many others are dropped"
+    )
+    shares: Annotated[list[Fraction], Field(min_length=2, max_length=2)] | None = Field(
+        None, description="shares of a sensitive property, in turn: the adversary tells the second from the first"
+    )
+
+
+class Arm(Section):
+    """Shadow contexts of one model, all asked about the same records."""
+
+    model: Name = Field(description="model whose contexts are attacked")
+    datasets: Annotated[list[Name], Field(min_length=1)] | None = Field(
+        None, description="tables that have the arm; null: all of attacks/datasets"
+    )
+    sets: Annotated[int, Field(ge=16)] = Field(description="shadow sets of each variant")
+    variants: list[Variant] = Field([Variant()], min_length=1, description="how the contexts are drawn")
+
+
+class Perturbation(Section):
+    """Label-only attack: is the answer stable near the record? (TabPATE, Appendix A.1, Tables 5, 8, 9)"""
+
+    targets: Annotated[int, Field(ge=4)] = Field(description="members that are attacked, at most")
+    sets: Annotated[int, Field(ge=16)] = Field(description="shadow sets")
+    shard: Count = Field(description="shadow sets per job")
+    counts: list[Annotated[int, Field(ge=2)]] = Field(min_length=1, description="numbers N of noisy copies")
+    scales: list[Annotated[float, Field(gt=0)]] = Field(
+        min_length=1, description="noise, in standard deviations of a column; a category is redrawn that often"
+    )
+    count: Annotated[int, Field(ge=2)] = Field(description="N where the scale is compared; one of `counts`")
+    scale: Annotated[float, Field(gt=0)] = Field(description="noise where N is compared; one of `scales`")
+
+
+class Active(Section):
+    """Mislabelled copies in the context: LiRA with poisoning and Brainwash (TabPATE, Appendix A.1, Table 6)."""
+
+    arms: list[Name] = Field(min_length=1, description="arms whose contexts are poisoned; the first one is the study's")
+    targets: Annotated[int, Field(ge=4)] = Field(description="members that are attacked, at most")
+    sets: Annotated[int, Field(ge=16)] = Field(description="shadow sets; an arm of fewer has all of its own poisoned")
+    shard: Count = Field(description="shadow sets per job")
+    budgets: list[Count] = Field(min_length=1, description="numbers k of mislabelled copies, beside none")
+    most: Count = Field(description="most copies that Brainwash tries; a record that resists them is censored")
+    scanned: Annotated[float, Field(ge=0, le=1)] = Field(
+        description="share of the searches that are also made copy by copy, to show that they find the same"
+    )
+
+
+class Inference(Section):
+    """What else the contexts tell: a sensitive column, the presence of a corpus, the share of a property."""
+
+    sensitive: dict[Name, str] = Field(description="by table: the column that is sensitive")
+    levels: Annotated[int, Field(ge=2)] = Field(description="values of a numeric column that are tried")
+    sets: Annotated[int, Field(ge=16)] = Field(description="shadow sets that are asked about the column")
+    corpora: list[Annotated[int, Field(ge=2)]] = Field(min_length=1, description="records of a suspected corpus")
+    trials: Annotated[int, Field(ge=19)] = Field(description="corpora that are drawn for each power")
+
+
+class Attacks(Section):
+    """What does a record in the context leak, for whom, at what cost? (TabPATE, Section 3 and Appendix A)"""
+
+    datasets: list[Name] = Field(min_length=1, description="tables whose records are attacked")
+    split: Name = Field(description="split whose members are drawn into contexts; non-members: placebo and reference")
+    arms: dict[Name, Arm] = Field(description="shadow contexts; `main` is the one that the others are compared with")
+    shard: Count = Field(description="shadow contexts per job")
+    sets: Annotated[int, Field(ge=16)] = Field(description="shadow sets of `main` behind the tables")
+    sizes: list[Annotated[int, Field(ge=8)]] = Field(min_length=1, description="numbers of shadow sets compared")
+    fpr: list[Fraction] = Field(min_length=1, description="target false positive rates")
+    replicates: Annotated[int, Field(ge=20)] = Field(description="bootstrap replicates behind each interval")
+    permutations: Annotated[int, Field(ge=19)] = Field(description="permuted designs behind each null")
+    layer: Annotated[float, Field(gt=0, le=0.5)] = Field(
+        description="share of the members that are the most exposed layer; as many others are dropped at random"
+    )
+    decimals: list[Annotated[int, Field(ge=0)]] = Field(min_length=1, description="digits of rounded probabilities")
+    neighbours: Count = Field(description="neighbours whose distance says how much of an outlier a record is")
+    rmia: Rmia
+    perturbation: Perturbation
+    active: Active
+    inference: Inference
+
+
+def attacks_faults(config: "Config") -> Iterator[str]:
+    """Faults of the section `attacks`, each naming its key path and a mend."""
+    attacks = config.attacks
+    yield from unknown("attacks/datasets", attacks.datasets, "datasets", config)
+    for name in (name for name in attacks.datasets if name in config.datasets):
+        if config.datasets[name].kind != "table" or config.datasets[name].task != "classification":
+            yield f"attacks/datasets: {name} is no classification table"
+        if name not in attacks.inference.sensitive:
+            yield f"attacks/inference/sensitive/{name}: missing; name the column whose value an adversary would guess"
+    if attacks.split not in config.data.splits:
+        yield f"attacks/split: unknown split {attacks.split!r}{hint(attacks.split, list(config.data.splits))}"
+    for name in NEEDED:
+        if name not in attacks.arms:
+            yield f"attacks/arms/{name}: missing; the study compares with it, take it from config/config.yaml"
+    for name in (name for name in NEEDED if name in attacks.arms):
+        there = set(attacks.arms[name].datasets or attacks.datasets) & set(attacks.datasets)
+        if not there or (name == "main" and there != set(attacks.datasets)):
+            least = "all" if name == "main" else "some"
+            yield f"attacks/arms/{name}/datasets: say null, or {least} of attacks/datasets"
+    for name, arm in attacks.arms.items():
+        yield from (f"attacks/arms/{name}{fault}" for fault in _arm_faults(name, arm, attacks))
+        yield from unknown(f"attacks/arms/{name}/model", [arm.model], "models", config)
+        yield from unknown(f"attacks/arms/{name}/datasets", arm.datasets or [], "datasets", config)
+        if arm.model in config.models and config.models[arm.model].task != "classification":
+            yield f"attacks/arms/{name}/model: {arm.model} is no classifier"
+    used = {f"attacks/arms/{name}/model": arm.model for name, arm in attacks.arms.items()}
+    yield from licence_faults(used, config)
+    if "main" in attacks.arms:
+        yield from _number_faults(attacks)
+
+
+def _arm_faults(name: str, arm: Arm, attacks: Attacks) -> Iterator[str]:
+    if not name.isidentifier() or name in TAKEN or name in RESERVED:
+        yield f": call an arm by letters, digits and _ alone, and not {', '.join(TAKEN)}, nor like a method of a list"
+    if arm.sets % attacks.sizes[0]:
+        yield f"/sets: {arm.sets} is no multiple of the first of attacks/sizes, {attacks.sizes[0]}: no balanced design"
+    names = [variant_name(variant.model_dump()) for variant in arm.variants]
+    yield from (
+        f"/variants: {twice!r} stands twice" for twice in sorted({one for one in names if names.count(one) > 1})
+    )
+    first = arm.variants[0]
+    if name in ("main", *attacks.active.arms) and (first.shares or first.layer or first.bags > 1):
+        yield "/variants: the first one is attacked record by record: it takes no `shares`, `layer` or `bags`"
+    if name == "main" and (names[0] != "usual" or any(variant.layer for variant in arm.variants)):
+        yield "/variants: begins with {}, the usual contexts, and takes no `layer`: that is chosen by what main finds"
+    if name == "defended" and (first.layer or first.bags > 1):
+        yield "/variants: the first one is what the others are compared with: give it neither `bags` nor `layer`"
+    for variant, said in zip(arm.variants, names, strict=True):
+        if variant.shares and said != f"shares {variant.shares[0]} {variant.shares[1]}":
+            yield f"/variants: {said!r}: contexts with given `shares` are drawn in their own way; leave the rest out"
+        if variant.shares and variant.shares[0] == variant.shares[1]:
+            yield "/variants: both `shares` are the same: there is nothing to tell"
+
+
+def _number_faults(attacks: Attacks) -> Iterator[str]:
+    block, main = attacks.sizes[0], attacks.arms["main"].sets
+    if attacks.sizes != sorted(set(attacks.sizes)) or block % 2 or any(size % block for size in attacks.sizes):
+        yield f"attacks/sizes: must increase, from an even first size in multiples of it ({block})"
+    limits = {
+        "sets": (attacks.sets, main),
+        "sizes": (max(attacks.sizes), main),
+        "perturbation/sets": (attacks.perturbation.sets, main),
+        "inference/sets": (attacks.inference.sets, main),
+        "active/sets": (attacks.active.sets, main),
+    }
+    lists = [("", attacks, ("datasets", "fpr", "decimals")), ("inference/", attacks.inference, ("corpora",))]
+    lists += [("perturbation/", attacks.perturbation, ("counts", "scales"))]
+    for where, section, keys in [*lists, ("active/", attacks.active, ("arms", "budgets"))]:
+        for key in keys:
+            if len(set(values := getattr(section, key))) < len(values):
+                yield f"attacks/{where}{key}: a value stands twice"
+    for key, (value, most) in limits.items():
+        if value > most:
+            yield f"attacks/{key}: {value} shadow sets wanted, the arm has {most}"
+        elif value % block and key != "sizes":
+            yield f"attacks/{key}: {value} is no multiple of the first of attacks/sizes, {block}: no balanced design"
+    for name in (name for name in attacks.active.arms if name not in attacks.arms):
+        yield f"attacks/active/arms: unknown arm {name!r}{hint(name, list(attacks.arms))}"
+    if attacks.active.arms[0] != "main":
+        yield "attacks/active/arms: the first one must be main, whose threat models are compared"
+    for key, value in (("count", attacks.perturbation.count), ("scale", attacks.perturbation.scale)):
+        if value not in getattr(attacks.perturbation, f"{key}s"):
+            yield f"attacks/perturbation/{key}: {value} is none of `{key}s`"

@@ -1,0 +1,54 @@
+"""The section `audit`: what `./memaudit audit` asks of somebody's table, and what only several keys can get wrong."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from memaudit.config.field_types import Count, Fraction, Name, Positive, Section
+from memaudit.config.name_checks import unknown
+
+if TYPE_CHECKING:
+    from memaudit.config.schema import Config
+
+MAIN = "main"
+
+
+class Audit(Section):
+    """An audit of one table (docs/audit.md); `./memaudit audit` writes this section, nobody else needs it."""
+
+    dataset: Name = Field(description="table that is audited")
+    facts: str = Field(description="file of what the intake knows of it: true names of columns, rows, sampling")
+    threats: list[Literal["labels", "probabilities", "poison"]] = Field(
+        min_length=1, description="what an adversary has: labels, probabilities, or rows in the context as well"
+    )
+    models: dict[Name, str] = Field(description="by arm of attacks/arms: the model as the user called it; `main` first")
+    by: list[str] = Field([], description="columns whose categories are compared, beside the classes of the target")
+    fpr: Fraction = Field(description="share of records outside that the accusing threshold accuses as well")
+    base_rates: list[Fraction] = Field(
+        min_length=1, description="shares of the suspects that are in the data, for what an accusation is worth"
+    )
+    shown: Count = Field(description="most exposed records that the page lists")
+    groups: Count = Field(description="categories of a column that are compared, the largest first")
+    permutations: Annotated[int, Field(ge=19)] = Field(description="permuted designs behind the null of a group")
+    epsilons: list[Positive] = Field([], description="of contexts with differential privacy; none: none are made")
+    finetune: bool = Field(False, description="whether the model is fine-tuned on records and probed for memory")
+    complete: bool = Field(description="mitigations, noisy copies and poison too, not the first numbers alone")
+    show_values: bool = Field(False, description="whether the page shows names of classes and categories")
+    plan: dict[str, float | int | str] = Field(description="how the sizes were chosen, for the page's annex")
+
+
+def audit_faults(config: "Config") -> Iterator[str]:
+    """Faults of the section, each naming its key path and a mend; none where there is no section."""
+    audit = config.audit
+    if audit is None:
+        return
+    yield from unknown("audit/dataset", [audit.dataset], "datasets", config)
+    if audit.dataset not in config.attacks.datasets:
+        yield f"audit/dataset: {audit.dataset} is none of attacks/datasets; name it there"
+    if MAIN not in audit.models:
+        yield f"audit/models: the arm `{MAIN}` is missing; it has the model that is audited"
+    for arm in (arm for arm in audit.models if arm not in config.attacks.arms):
+        yield f"audit/models/{arm}: there is no such arm in attacks/arms; add it"
+    if audit.fpr not in config.attacks.fpr:
+        yield f"audit/fpr: {audit.fpr:g} is none of attacks/fpr; name it there"

@@ -1,0 +1,170 @@
+"""Check a config before any job starts: types and names first, then what only several keys together can get wrong."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+from pydantic import ValidationError
+from typing_extensions import is_typeddict
+
+from memaudit.config.attacks_section import attacks_faults
+from memaudit.config.audit_section import audit_faults
+from memaudit.config.iclmem_section import iclmem_faults
+from memaudit.config.lira_section import lira_faults
+from memaudit.config.ltmia_section import ltmia_faults
+from memaudit.config.name_checks import CATALOGUES, hint, unknown
+from memaudit.config.predict_section import predict_faults
+from memaudit.config.release_section import release_faults
+from memaudit.config.schema import Config, Dataset, LanguageModel, Model
+from memaudit.config.tabpate_section import tabpate_faults
+from memaudit.errors import AuditError
+
+SECRETS = ("token", "key", "sig", "signature", "password")
+# What tabicl 2.2.0 and tabpfn 9.2.0 know; families that are asked in one way alone.
+VERSIONS = {"tabicl": ["v1", "v1.1", "v2"], "tabpfn": ["v2", "v2.5", "v2.6", "v3", "v3.5", "v3.5-fast"]}
+MODES = {"contexttab": "as_deployed", "text": "raw", "estimator": "raw"}
+
+
+def checked(config: dict[str, Any]) -> dict[str, Any]:
+    """The config with optional catalogue keys filled in. Raises AuditError naming every fault: key path and mend."""
+    try:
+        parsed = Config.model_validate(config)
+    except ValidationError as error:
+        faults = list({_where(fault): _explain(fault) for fault in reversed(error.errors())}.values())[::-1]
+    else:
+        faults = list(_contradictions(parsed))
+    if faults:
+        raise AuditError("; ".join(faults))
+    return parsed.model_dump()
+
+
+def _where(fault: dict[str, Any]) -> str:
+    # Pydantic names the branch of a union that it tried; the user has no such key.
+    loc = (str(part) for part in fault["loc"])
+    return "/".join(part for part in loc if part not in {"float", "int", "str"} and not part.startswith("constrained-"))
+
+
+def _explain(fault: dict[str, Any]) -> str:
+    where = _where(fault)
+    if fault["type"] == "extra_forbidden":
+        known = _known_keys(fault["loc"][:-1])
+        return f"{where}: unknown key{hint(fault['loc'][-1], known)}"
+    if fault["type"] == "missing":
+        return f"{where}: missing; see config/README.md"
+    message = fault["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+    return f"{where}: {message[0].lower()}{message[1:]}, got {fault['input']!r}"
+
+
+def _known_keys(path: tuple[Any, ...]) -> list[str]:
+    section: type = Config
+    for part in path:
+        if part in CATALOGUES and section is Config:
+            section = {"datasets": Dataset, "models": Model, "language_models": LanguageModel}[part]
+        elif part in (keys := _keys(section)):
+            kinds = (keys[part], *getattr(keys[part], "__args__", ()))
+            section = next((kind for kind in kinds if _keys(kind)), section)
+    return list(_keys(section))
+
+
+def _keys(kind: Any) -> dict[str, Any]:
+    """The keys of a section or of a mapping with named keys, and their types; of another type none."""
+    if hasattr(kind, "model_fields"):
+        return {name: field.annotation for name, field in kind.model_fields.items()}
+    return kind.__annotations__ if is_typeddict(kind) else {}
+
+
+def _contradictions(config: Config) -> Iterator[str]:
+    yield from unknown("data/datasets", config.data.datasets, "datasets", config)
+    yield from unknown("accept_licences", config.accept_licences, "models", config)
+    for name in config.data.datasets:
+        if name in config.datasets and config.datasets[name].kind != "table":
+            yield f"data/datasets: {name} is no table"
+    for name, entry in config.datasets.items():
+        yield from (f"datasets/{name}: {fault}" for fault in _dataset_faults(entry))
+    for name, model in config.models.items():
+        yield from (f"models/{name}: {fault}" for fault in _model_faults(model))
+    for name, split in config.data.splits.items():
+        if (
+            isinstance(split.members, float)
+            and isinstance(split.nonmembers, float)
+            and split.members + split.nonmembers > 1 + 1e-9
+        ):
+            total = split.members + split.nonmembers
+            yield f"data/splits/{name}: members + nonmembers is {total:g}, more than all records"
+    yield from lira_faults(config)
+    yield from attacks_faults(config)
+    for name, model in config.language_models.items():
+        yield from (f"language_models/{name}: {fault}" for fault in _language_model_faults(model))
+    yield from tabpate_faults(config)
+    yield from iclmem_faults(config)
+    yield from ltmia_faults(config)
+    yield from predict_faults(config)
+    yield from release_faults(config)
+    yield from audit_faults(config)
+
+
+def _dataset_faults(entry: Dataset) -> Iterator[str]:
+    key = {"openml": "id", "file": "path", "url": "url", "package": "package"}.get(entry.source, "name")
+    if getattr(entry, key) is None:
+        yield f"source `{entry.source}` needs `{key}`"
+    if entry.kind == "text" and entry.source not in ("package", "file", "hub"):
+        yield f"kind `text` comes from a package, file or hub, not from {entry.source}"
+    if entry.kind == "table" and entry.source == "package":
+        yield "a package holds texts; set kind to text"
+    if entry.url and _holds_secret(entry.url):
+        # The address itself is not shown: a terminal's output is kept in logs.
+        yield "`url` holds a password or key, which results/<run>/config.yaml would show; fetch it, use `source: file`"
+    if entry.kind == "table" and entry.target is None:
+        yield "a table needs `target`, the column to predict"
+    if entry.balance and entry.task != "classification":
+        yield "`balance` is for classification"
+    usual = type(entry.limits)()
+    wider = [key for key in ("tvd", "ks", "wasserstein") if getattr(entry.limits, key) > getattr(usual, key)]
+    if wider and not entry.limits.reason:
+        yield f"limits/{wider[0]} is wider than {getattr(usual, wider[0])}; say why in limits/reason"
+
+
+def _model_faults(model: Model) -> Iterator[str]:
+    given = [key for key in ("path", "hub", "estimator") if getattr(model, key) is not None]
+    wanted = {"estimator"} if model.family == "estimator" else {"path", "hub"}
+    if len(given) != 1 or not wanted.issuperset(given):
+        yield f"give {' or '.join(f'`{key}`' for key in sorted(wanted, reverse=True))}, and one thing alone"
+    if model.params and not model.estimator:
+        yield "`params` are an estimator's; what a family can be told stands in `options`"
+    if model.hub and (model.hub.file is None) != (model.family == "text"):
+        yield "hub/file: name the checkpoint's file; a model of family `text` is the whole repository, without `file`"
+    if model.mode != MODES.get(model.family, model.mode):
+        yield f"mode: family {model.family} has {MODES[model.family]} alone"
+    versions = VERSIONS.get(model.family, [])
+    if model.version and model.version not in versions:
+        yield f"version: unknown {model.version!r}; known: {', '.join(versions) or f'none of family {model.family}'}"
+    file = Path(model.path or (model.hub and model.hub.file) or "").name
+    if model.family == "tabpfn" and model.version and not _is_named(file, model.version):
+        yield f"version: {model.version}, and the file's name says another: {file}"
+    if (other := {"classification": "regressor", "regression": "classifier"}[model.task]) in file:
+        yield f"task: {model.task}, and the file's name says {other}: {file}"
+
+
+def _language_model_faults(model: LanguageModel) -> Iterator[str]:
+    given = [key for key in ("model_type", "hub", "path") if getattr(model, key) is not None]
+    if len(given) != 1:
+        yield "give `model_type`, `hub` or `path`, and one thing alone"
+    if model.config and model.model_type is None:
+        yield "`config` is for `model_type`; a model that is there has its own"
+    if model.hub and model.hub.file:
+        yield "hub/file: a language model is the whole repository; leave `file` out"
+
+
+def _is_named(file: str, version: str) -> bool:
+    """Whether a checkpoint's name is that of a version, or of none: tabpfn-v2.5-classifier.ckpt."""
+    found = re.match(r"tabpfn-(v\d+(?:\.\d+)?(?:-fast)?)", file)
+    return found is None or found[1] == version
+
+
+def _holds_secret(url: str) -> bool:
+    """Whether an address has userinfo, or a query key that ends like a secret's (api_key, X-Amz-Signature)."""
+    query = url.partition("#")[0].partition("?")[2]
+    keys = [key.lower() for key, _ in parse_qsl(query, keep_blank_values=True)]
+    return bool(re.match(r"[^/?#]*//[^/?#]*@", url)) or any(key.endswith(SECRETS) for key in keys)

@@ -1,0 +1,131 @@
+"""The section `lira`: its shape, and what only several of its keys together can get wrong."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from memaudit.config.field_types import Count, Fraction, Name, Rmia, Section
+from memaudit.config.name_checks import hint, licence_faults, unknown
+
+if TYPE_CHECKING:
+    from memaudit.config.schema import Config
+
+MOST_OF_POPULATION = 0.05
+
+
+class Simulation(Section):
+    """Finite-population simulation (lira-reliability, Section 6.2)."""
+
+    repeats: Annotated[int, Field(ge=2)] = Field(description="populations behind each mean ratio")
+    models: Annotated[int, Field(ge=16)] = Field(description="shadow models M")
+    population: Annotated[int, Field(ge=4)] = Field(description="superset size N+")
+    dimensions: Count = Field(description="dimensions d of the Gaussian")
+    sizes: list[Annotated[int, Field(ge=2)]] = Field(min_length=1, description="training-set sizes N")
+    draws: list[Literal["fixed_size", "bernoulli"]] = Field(min_length=1, description="how training sets are drawn")
+
+
+class PopulationCheck(Section):
+    """Prediction of the population's TPR from a small superset, checked on contexts from a large one."""
+
+    datasets: list[Name] = Field(description="tables that are large enough: `context` is at most 5 % of their members")
+    supersets: Count = Field(description="number of small supersets, each with records of its own")
+    targets: Annotated[int, Field(ge=4)] = Field(description="records of a small superset, N+")
+    context: Annotated[int, Field(ge=2)] = Field(description="records of a context, N, in both grids")
+    models: Annotated[int, Field(ge=16)] = Field(description="shadow contexts of a small superset's grid")
+    population_models: Annotated[int, Field(ge=16)] = Field(description="shadow contexts of the population's grid")
+    shard: Count = Field(description="shadow contexts per job")
+    fpr: list[Fraction] = Field(min_length=1, description="false positive rates at which TPRs are predicted")
+
+
+class Audit(Section):
+    """Empirical lower bounds on epsilon, and a mechanism of known epsilon beside them."""
+
+    delta: Fraction = Field(description="delta of the (epsilon, delta) guarantee that is refuted")
+    toy_epsilons: list[Annotated[float, Field(gt=0)]] = Field(min_length=1, description="true epsilons of the toys")
+    toy_models: Annotated[int, Field(ge=16)] = Field(description="models of a toy's grid")
+    toy_records: Annotated[int, Field(ge=2)] = Field(description="records of a toy's grid")
+
+
+class Lira(Section):
+    """How far can a LiRA evaluation be trusted? (lira-reliability)"""
+
+    datasets: list[Name] = Field(min_length=1, description="tables whose records are attacked")
+    model: Name = Field(description="model whose contexts are attacked")
+    split: Name = Field(
+        description="split whose members are drawn into contexts; non-members serve as population and placebo"
+    )
+    design: Literal["balanced", "bernoulli", "fixed_size"] = Field(description="how contexts are drawn")
+    models: Annotated[int, Field(ge=64)] = Field(description="shadow models M")
+    shard: Count = Field(description="shadow models per job")
+    sizes: list[Annotated[int, Field(ge=8)]] = Field(
+        min_length=1, description="values of M at which strategies are compared; the last one is all of them"
+    )
+    fpr: list[Fraction] = Field(min_length=1, description="target false positive rates")
+    replicates: Annotated[int, Field(ge=20)] = Field(description="bootstrap replicates behind each interval")
+    permutations: Annotated[int, Field(ge=19)] = Field(description="permuted designs behind each null")
+    simulation: Simulation
+    population_check: PopulationCheck
+    audit: Audit
+    rmia: Rmia
+
+
+def lira_faults(config: "Config") -> Iterator[str]:
+    """Faults of the section, each naming its key path and a mend."""
+    lira = config.lira
+    yield from unknown("lira/datasets", lira.datasets, "datasets", config)
+    yield from unknown("lira/model", [lira.model], "models", config)
+    yield from licence_faults({"lira/model": lira.model}, config)
+    if lira.split not in config.data.splits:
+        yield f"lira/split: unknown split {lira.split!r}{hint(lira.split, list(config.data.splits))}"
+    if max(lira.sizes) != lira.models:
+        yield f"lira/sizes: must end with lira/models = {lira.models}, not with {max(lira.sizes)}"
+    if lira.sizes != sorted(set(lira.sizes)):
+        yield "lira/sizes: must increase, without repeats"
+    block = lira.sizes[0]
+    if lira.design == "balanced" and any(size % block for size in [*lira.sizes, lira.models, block // 2 * 2]):
+        yield f"lira/sizes: a balanced design needs an even first size, and multiples of it ({block}) from there on"
+    most = lira.simulation.population - 1
+    for size in (size for size in lira.simulation.sizes if size >= most):
+        yield f"lira/simulation/sizes: {size} must be smaller than population - 1 = {most}"
+    if config.lira.model in config.models and config.models[lira.model].task != "classification":
+        yield f"lira/model: {lira.model} is no classifier"
+    lists = {"datasets": lira.datasets, "fpr": lira.fpr, "simulation/draws": lira.simulation.draws}
+    for key, values in (lists | {"simulation/sizes": lira.simulation.sizes}).items():
+        if len(set(values)) < len(values):
+            yield f"lira/{key}: a value stands twice"
+    split = config.data.splits.get(lira.split)
+    for name in lira.datasets:
+        entry = config.datasets.get(name)
+        if entry is None or split is None:
+            continue
+        if entry.kind != "table" or entry.task != "classification":
+            yield f"lira/datasets: {name} is no classification table"
+        rows = min(filter(None, (entry.rows, entry.max_records)), default=None)
+        wanted = _count(split.members, rows) + _count(split.nonmembers, rows) if rows else 0
+        if rows and wanted > rows:
+            yield f"data/splits/{lira.split}: {wanted} members and non-members wanted, {name} has {rows} records"
+    yield from _population_faults(config)
+
+
+def _population_faults(config: "Config") -> Iterator[str]:
+    check, where = config.lira.population_check, "lira/population_check"
+    yield from unknown(f"{where}/datasets", check.datasets, "datasets", config)
+    if check.context >= check.targets - 1:
+        yield f"{where}/context: must be smaller than `targets` - 1: a context is a part of its superset"
+    for name in check.datasets:
+        entry, split = config.datasets.get(name), config.data.splits.get(config.lira.split)
+        if name not in config.lira.datasets:
+            yield f"{where}/datasets: {name} must be one of lira/datasets"
+        if not (entry and split and entry.rows):
+            continue
+        members = _count(split.members, min(filter(None, (entry.rows, entry.max_records))))
+        if check.context > MOST_OF_POPULATION * members:
+            share = f"{check.context} of {members} members of {name}"
+            yield f"{where}/context: {share} are more than {MOST_OF_POPULATION:.0%}, too many to stand for a population"
+        if check.supersets * check.targets > members:
+            yield f"{where}: {check.supersets} x {check.targets} targets are more than the members of {name}"
+
+
+def _count(part: float, rows: int) -> int:
+    return round(part * rows) if isinstance(part, float) else part

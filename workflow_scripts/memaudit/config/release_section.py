@@ -1,0 +1,126 @@
+"""The section `release`: a private context from a table of the user's own, and what only several keys can get wrong."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import yaml
+from pydantic import Field, StringConstraints
+
+from memaudit.config.field_types import Count, Fraction, Name, Positive, Section
+from memaudit.config.name_checks import licence_faults, unknown
+
+if TYPE_CHECKING:
+    from memaudit.config.schema import Config
+
+PROJECT = Path(__file__).resolve().parents[3]
+Text = Annotated[str, StringConstraints(min_length=1)]
+
+
+class Amount(Section):
+    """A privacy budget, adding or removing one record (or unit of records)."""
+
+    epsilon: Positive = Field(description="epsilon")
+    delta: Fraction = Field(description="delta")
+
+
+class Mechanism(Section):
+    """How the budget is used (memaudit.privacy.tabpate_release); none of it may be chosen by looking at the table."""
+
+    queries: Count = Field(description="most records that are labelled")
+    teachers: Annotated[int, Field(ge=0)] = Field(0, description="disjoint parts of the table, each a teacher's")
+    prior: Literal["uniform", "gaussian", "moments"] = Field(
+        "uniform", description="where queries are drawn from: public bounds alone, or moments released with noise"
+    )
+    alpha: Annotated[float, Field(ge=0, le=1)] = Field(0.0, description="share of the budget for these moments")
+    by_class: bool = Field(False, description="moments of each class, not of all records together")
+    narrowed: bool = Field(False, description="half of that share narrows the public bounds first")
+    threshold: Positive | None = Field(None, description="votes that a query needs to be answered; null: none")
+    sigma1: Positive | None = Field(None, description="noise of that check, in votes")
+    sigma2: Positive | None = Field(
+        None, description="noise of each class's votes; null: what makes the budget last for all queries"
+    )
+    labels: Literal["votes", "group"] = Field(
+        "votes", description="labels by the teachers' votes, or the class that a query was drawn from"
+    )
+    accounting: Literal["as_published", "joint"] = Field(
+        "joint", description="moments and labels with budgets of their own, as in the paper, or with one together"
+    )
+
+
+class Release(Section):
+    """A private context of one table (`snakemake release`; docs/release.md)."""
+
+    dataset: Name = Field(description="table that is released")
+    public: Text = Field(description="file of its public facts; relative paths start at the project's folder")
+    epsilon: Positive = Field(description="epsilon that this release may spend")
+    delta: Fraction = Field(description="delta that it may spend; at most 1 / the nominal number of records")
+    total: Amount | None = Field(
+        None, description="what all releases of the table may spend together, this one included; null: this one alone"
+    )
+    model: Name = Field(description="model that the teachers are, and that the context is for")
+    settings: Mechanism
+    tuned: Text = Field(description="on what these settings were chosen, in words: the statement repeats it")
+    ledger: Text = Field(
+        "ledger", description="folder of the ledger of what was spent; relative paths start at the project's folder"
+    )
+
+
+def release_faults(config: "Config") -> Iterator[str]:
+    """Faults of the section, each naming its key path and a mend; none where there is no section."""
+    release = config.release
+    if release is None:
+        return
+    yield from unknown("release/dataset", [release.dataset], "datasets", config)
+    yield from unknown("release/model", [release.model], "models", config)
+    yield from licence_faults({"release/model": release.model}, config)
+    entry, model = config.datasets.get(release.dataset), config.models.get(release.model)
+    if entry and entry.kind != "table":
+        yield f"release/dataset: {release.dataset} is no table"
+    if entry and model and entry.task != model.task:
+        yield f"release/model: {release.model} is for {model.task}, {release.dataset} has {entry.task}"
+    total = release.total
+    if total and (total.epsilon < release.epsilon or total.delta < release.delta):
+        yield "release/total: is less than this release alone; it counts all releases of the table, this one included"
+    yield from _mechanism_faults(release.settings, classes=bool(entry) and entry.task == "classification")
+    yield from _public_faults(release)
+
+
+def _mechanism_faults(settings: Mechanism, classes: bool) -> Iterator[str]:
+    where, votes, moments = "release/settings", settings.labels == "votes", settings.prior == "moments"
+    if votes and settings.teachers < 2:
+        yield f"{where}/teachers: {settings.teachers} cannot hide one another; take 10 or more, see docs/release.md"
+    if (settings.alpha > 0) != moments or (votes and settings.alpha == 1):
+        yield f"{where}/alpha: the prior `moments` needs a share above 0, the teachers one of 1 - alpha, others none"
+    if (settings.by_class or settings.narrowed) and not moments:
+        yield f"{where}/prior: `by_class` and `narrowed` are for the prior `moments`"
+    if not votes and not (moments and (settings.by_class or not classes)):
+        yield f"{where}/labels: `group` needs the prior `moments`, and where there are classes `by_class: true`"
+    if (settings.threshold is None) != (settings.sigma1 is None):
+        yield f"{where}/threshold: goes with `sigma1`, the noise of the check; give both or neither"
+    if settings.threshold is not None and settings.sigma2 is None:
+        yield f"{where}/sigma2: is needed with a `threshold`: how many queries pass it nobody knows before"
+
+
+def _public_faults(release: Release) -> Iterator[str]:
+    """What the nominal number of records forbids; the other public facts are checked where they are read."""
+    path = PROJECT / release.public
+    if not path.is_file():
+        yield f"release/public: there is no file {release.public}; write down what is public, see docs/release.md"
+        return
+    try:
+        facts = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeError):
+        facts = None
+    records = facts.get("records") if isinstance(facts, dict) else None
+    if not isinstance(records, int) or records < 1:
+        yield f"release/public: {release.public} does not say `records`, the nominal number of records"
+        return
+    if release.delta > 1 / records:
+        yield (
+            f"release/delta: {release.delta:g} would allow to publish a whole record of the {records}; "
+            f"at most 1 / {records} = {1 / records:.2g}, better a tenth of that"
+        )
+    if release.settings.teachers > records / 2:
+        teachers = f"release/settings/teachers: {release.settings.teachers}"
+        yield f"{teachers} are more than half of the {records} nominal records: many would have one or none"

@@ -1,0 +1,222 @@
+"""What each column of a raw table is: numeric, categorical, text or date; and the SQL that reads it as that.
+
+A declared type wins (the catalogue's, then the source's own). Else: all values numbers -> numeric; all ISO dates ->
+date; at most max(20, 5 % of the rows, up to 1000) distinct values -> categorical; else text. A column that is numbers
+in at least 5 % of its values, but not in all, is neither: the user must say. Where the source has types, as Parquet has
+and CSV has not, its text is text: categorical or text, never numbers or dates.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import duckdb
+
+from memaudit.data.duckdb_engine import identifier, literal
+from memaudit.errors import AuditError
+
+TYPES = ("numeric", "categorical", "text", "date")
+MISSING = ("?", "NA", "NaN", "nan")
+RESERVED = ("id", "group", "target", "side")
+STRAY = 0.05
+TOGETHER = 100  # columns: a query over thousands takes longer to plan than to run
+NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
+ISO_DATE = r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a raw table is read.
+
+    task: classification (the target is read as categories) or regression (as numbers). types: by column, in place of
+    the detected ones. missing: texts that mean missing, as an empty cell does. missing_target: error, or drop such
+    rows. group: column of the unit. typed: whether the source has types of its own.
+    """
+
+    task: str
+    target: str
+    types: Mapping[str, str] = field(default_factory=dict)
+    drop: Sequence[str] = ()
+    missing: Sequence[str] = MISSING
+    missing_target: str = "error"
+    group: str | None = None
+    typed: bool = False
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as it will stand in the table of records."""
+
+    name: str
+    source: str
+    type: str
+    value: str  # SQL of its typed value
+
+
+@dataclass(frozen=True)
+class _Raw:
+    """A column as it came: its SQL as cleaned text and as number, and what was counted in it."""
+
+    name: str
+    native: str
+    text: str
+    number: str
+    present: int = 0
+    numbers: int = 0
+    infinite: int = 0
+    dates: int = 0
+
+
+def infer(connection: duckdb.DuckDBPyConnection, reading: Reading) -> tuple[list[Column], Column]:
+    """Feature columns and target of the relation `raw` (with `file_row_number`).
+
+    Raises AuditError, naming column and data row but never a value, for an unknown column, a column without any value,
+    numbers mixed with words, infinite values, a type that cannot be read, and a table without features.
+    """
+    raw = _profile(connection, reading)
+    group = [] if reading.group is None else [reading.group]
+    _known(raw, target=[reading.target], group=group, drop=reading.drop, types=reading.types)
+    kept = [column for column in raw.values() if column.name not in (reading.target, *group, *reading.drop)]
+    if not kept:
+        raise AuditError(f"no features are left beside target {reading.target!r}; see `drop`")
+    if empty := [column.name for column in kept if not column.present]:
+        raise AuditError(f"column {', '.join(map(repr, empty))}: missing in every row; `drop` it, or mend `missing`")
+    features = [
+        _read(connection, column, reading.types.get(column.name), _stored(column.name, raw), reading.typed)
+        for column in kept
+    ]
+    return features, _target(connection, raw[reading.target], reading.task)
+
+
+def cleaned(column: str, missing: Sequence[str] = MISSING) -> str:
+    """SQL of a column as text without outer blanks, NULL where it is empty or holds a mark of a missing value."""
+    text = f"trim(CAST({identifier(column)} AS VARCHAR))"
+    return f"CASE WHEN {text} IN ({', '.join(map(literal, ('', *missing)))}) THEN NULL ELSE {text} END"
+
+
+def first_row(connection: duckdb.DuckDBPyConnection, condition: str) -> int:
+    """Number of the first data row (the header not counted) that meets a condition."""
+    return connection.execute(f"SELECT min(file_row_number) + 1 FROM raw WHERE {condition}").fetchone()[0]
+
+
+def sort_categories(values: Sequence[str]) -> list[str]:
+    """Categories in an order that depends on nothing else: numbers by size if all are numbers, else by code point."""
+    try:
+        return sorted(values, key=lambda value: (float(value), value))
+    except ValueError:
+        return sorted(values)
+
+
+def _profile(connection: duckdb.DuckDBPyConnection, reading: Reading) -> dict[str, _Raw]:
+    described = connection.execute("DESCRIBE raw").fetchall()
+    columns = [
+        # What is dropped may hold anything.
+        _expressions(name, "VARCHAR" if name in reading.drop else native, reading.missing)
+        for name, native, *_ in described
+        if name != "file_row_number"
+    ]
+    found: list[int] = []
+    for start in range(0, len(columns), TOGETHER):
+        counts = ", ".join(map(_counts, columns[start : start + TOGETHER]))
+        found += connection.execute(f"SELECT {counts} FROM raw").fetchone()
+    return {c.name: _Raw(c.name, c.native, c.text, c.number, *found[4 * i : 4 * i + 4]) for i, c in enumerate(columns)}
+
+
+def _counts(column: _Raw) -> str:
+    """SQL of what is counted: values, numbers, infinite ones, dates."""
+    if column.native == "number":
+        return f"count({column.number}), count({column.number}), count_if(isinf({column.number})), 0"
+    dates = (
+        f"regexp_full_match({column.text}, {literal(ISO_DATE)}) AND try_cast({column.text} AS TIMESTAMP) IS NOT NULL"
+    )
+    return f"count({column.text}), count({column.number}), count_if(isinf({column.number})), count_if({dates})"
+
+
+def _expressions(name: str, native: str, missing: Sequence[str]) -> _Raw:
+    column = identifier(name)
+    if native in (*NUMBERS, "FLOAT", "DOUBLE") or native.startswith("DECIMAL"):
+        # Adding 0 makes -0 and 0 one value; NaN is how floats say missing.
+        number = f"nullif(CAST({column} AS DOUBLE), 'nan'::DOUBLE) + 0.0"
+        whole = f"abs({number}) < 1e15 AND {number} = floor({number})"
+        text = f"CASE WHEN {whole} THEN CAST(CAST({number} AS BIGINT) AS VARCHAR) ELSE CAST({number} AS VARCHAR) END"
+        return _Raw(name, "number", text, number)
+    if native.startswith(("DATE", "TIMESTAMP")):
+        return _Raw(name, "date", f"CAST({column} AS VARCHAR)", "CAST(NULL AS DOUBLE)")
+    if native in ("VARCHAR", "BOOLEAN", '"NULL"') or native.startswith("ENUM"):
+        text = cleaned(name, missing)
+        # SQL reads 1_000 as a number; nobody else does.
+        number = f"nullif(try_cast({text} AS DOUBLE), 'nan'::DOUBLE) + 0.0"
+        return _Raw(name, "text", text, f"CASE WHEN contains({text}, '_') THEN NULL ELSE {number} END")
+    raise AuditError(f"column {name!r} holds {native}; numbers, text, booleans and dates are read: `drop` the column")
+
+
+def _known(raw: Mapping[str, _Raw], **asked: Any) -> None:
+    for key, names in asked.items():
+        if unknown := [name for name in names if name not in raw]:
+            raise AuditError(f"{key}: there is no column {unknown[0]!r}; the table has {', '.join(raw)}")
+
+
+def _stored(name: str, taken: Mapping[str, _Raw]) -> str:
+    """The name itself, unless the table of records uses it: then with underscores after it."""
+    if name.lower() not in RESERVED:
+        return name
+    others = {other.lower() for other in taken}
+    while name.lower() in (*RESERVED, *others):
+        name += "_"
+    return name
+
+
+def _read(connection: duckdb.DuckDBPyConnection, raw: _Raw, declared: str | None, stored: str, typed: bool) -> Column:
+    detect = _detect_text if typed and raw.native == "text" else _detect
+    kind = declared or detect(connection, raw)
+    if kind == "numeric":
+        _all_finite_numbers(connection, raw)
+        return Column(stored, raw.name, kind, raw.number)
+    if kind == "date":
+        if raw.native != "date" and raw.dates < raw.present:
+            row = first_row(connection, f"try_cast({raw.text} AS TIMESTAMP) IS NULL AND {raw.text} IS NOT NULL")
+            raise AuditError(f"column {raw.name!r} is declared date, but data row {row} is no ISO date (2024-12-31)")
+        return Column(stored, raw.name, kind, f"CAST({raw.text} AS TIMESTAMP)")
+    return Column(stored, raw.name, kind, raw.text)
+
+
+def _detect(connection: duckdb.DuckDBPyConnection, raw: _Raw) -> str:
+    if raw.native != "text":
+        return "numeric" if raw.native == "number" else "date"
+    if raw.numbers == raw.present:
+        return "numeric"
+    if raw.numbers >= STRAY * raw.present:
+        row = first_row(connection, f"{raw.text} IS NOT NULL AND ({raw.number}) IS NULL")
+        raise AuditError(
+            f"column {raw.name!r} mixes {raw.numbers} numbers with {raw.present - raw.numbers} words, the first in "
+            f"data row {row}; declare it (types: {{{raw.name}: categorical}}) or list the word under `missing`"
+        )
+    if raw.dates == raw.present:
+        return "date"
+    return _detect_text(connection, raw)
+
+
+def _detect_text(connection: duckdb.DuckDBPyConnection, raw: _Raw) -> str:
+    rows = connection.execute("SELECT count(*) FROM raw").fetchone()[0]
+    limit = max(20, min(1000, rows // 20))
+    distinct = f"SELECT DISTINCT {raw.text} AS value FROM raw WHERE {raw.text} IS NOT NULL LIMIT {limit + 1}"
+    found = connection.execute(f"SELECT count(*) FROM ({distinct})").fetchone()[0]
+    return "categorical" if found <= limit else "text"
+
+
+def _target(connection: duckdb.DuckDBPyConnection, raw: _Raw, task: str) -> Column:
+    if not raw.present:
+        raise AuditError(f"target {raw.name!r} is missing in every row; mend `target` or the `missing` marks")
+    if task == "classification":
+        return Column("target", raw.name, "categorical", raw.text)
+    _all_finite_numbers(connection, raw)
+    return Column("target", raw.name, "numeric", raw.number)
+
+
+def _all_finite_numbers(connection: duckdb.DuckDBPyConnection, raw: _Raw) -> None:
+    if raw.numbers < raw.present:
+        row = first_row(connection, f"{raw.text} IS NOT NULL AND ({raw.number}) IS NULL")
+        raise AuditError(f"column {raw.name!r} must be numeric, but data row {row} holds no number; mend it or `types`")
+    if raw.infinite:
+        row = first_row(connection, f"isinf({raw.number})")
+        raise AuditError(f"column {raw.name!r} has {raw.infinite} infinite values, the first in data row {row}")

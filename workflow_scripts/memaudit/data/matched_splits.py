@@ -1,0 +1,167 @@
+"""Members that a model is fine-tuned on and non-members like them (ICLMEM, section 4.1, appendix A.2 and table 6).
+
+Query members and non-members are matched: they are drawn as pairs, of one class or of neighbouring numbers, and a coin
+says which of a pair is the member. So the sides are alike as closely as the data allow, at every number of queries that
+is used, and either member of a pair was as likely to be inside. The other records are on the members' side: rows of
+contexts, spare ones, and placebos, which a model is fine-tuned on that is judged on the pairs all the same. The unit is
+the person where records have a group: it stands on one side, and one of its records is attacked or shown.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from memaudit.data.member_splits import MEMBERS, NONMEMBERS, draw, strata
+from memaudit.data.membership_matrices import unit_codes
+from memaudit.data.split_checks import compare_classes, compare_numbers
+from memaudit.errors import AuditError
+
+QUERY, CONTEXT, NONMEMBER, PLACEBO, SPARE = "query", "context", "nonmember", "placebo", "spare"
+CONDITIONS = ("normal", "shuffled_members", "shuffled_all")
+Places = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Numbers of query members and of context rows that are used, each increasing: the largest are drawn, and the
+    first so many of them are a fair draw of every smaller number; and how many placebos."""
+
+    queries: Sequence[int]
+    context: Sequence[int]
+    placebos: int = 0
+
+
+def draw_split(records: pd.DataFrame, sizes: Sizes, rng: np.random.Generator) -> pd.DataFrame:
+    """One split of all records: id, side (members, nonmembers), role (query, context, nonmember, placebo, spare) and
+    order (int, within the role), in the records' order.
+
+    records: id, target, and group where records belong together. Context rows have equally many of each class as far as
+    the data reach, and at least one of each class that is a query; numbers are as in the source. Raises AuditError for
+    too few records, and a class target that no two records share.
+    """
+    shown, targets, classes = _representatives(records, rng)
+    free = np.ones(len(shown), dtype=bool)
+    roles: dict[str, list[Places]] = {QUERY: [], NONMEMBER: []}
+    _check(targets, classes, sizes)
+    for size in np.diff(sizes.queries, prepend=0):
+        pairs = _matched(np.flatnonzero(free), targets, classes, size, rng)
+        free[pairs] = False
+        for role, places in zip(roles, pairs.T, strict=True):
+            roles[role].append(places)
+    roles[CONTEXT] = list(_context(np.flatnonzero(free), targets, classes, sizes.context, rng))
+    if sizes.placebos:
+        free[np.concatenate(roles[CONTEXT])] = False
+        left = np.flatnonzero(free)
+        chosen = draw(strata(targets[left], classes, sizes.placebos, rng), sizes.placebos, rng)
+        roles[PLACEBO] = [rng.permutation(left[chosen])]
+    return _table(records, {role: shown[np.concatenate(parts)] for role, parts in roles.items()})
+
+
+def add_labels(split: pd.DataFrame, target: pd.Series, sizes: Sizes, rng: np.random.Generator) -> pd.DataFrame:
+    """The split with a column target_<condition> for each of CONDITIONS; target: of its records.
+
+    Labels are shuffled among the records of one role, and there among those that every arm has or has not alike: so the
+    marginals of queries, contexts and non-members stay at every number that is used. Members' labels are the same under
+    both conditions that shuffle them.
+    """
+    used = {QUERY: sizes.queries, NONMEMBER: sizes.queries, CONTEXT: sizes.context, PLACEBO: (), SPARE: ()}
+    block = [np.searchsorted(used[role], place, "right") for role, place in zip(split.role, split.order, strict=True)]
+    source = np.arange(len(split))
+    for _, rows in split.assign(block=block, row=source).groupby(["side", "role", "block"]):
+        source[rows.row] = rng.permutation(rows.row)
+    value, shuffled = target.reset_index(drop=True), target.iloc[source].reset_index(drop=True)
+    columns = (value, shuffled.where((split.side == MEMBERS).to_numpy(), value), shuffled)
+    return split.assign(**{f"target_{name}": column for name, column in zip(CONDITIONS, columns, strict=True)})
+
+
+def compare_sides(split: pd.DataFrame, target: pd.Series, queries: int) -> dict[str, float]:
+    """Statistics of table 6, of the first so many query members and non-members: tvd, or ks, ks_p and wasserstein."""
+    first = (split.order < queries).to_numpy()
+    sides = [target[first & (split.role == role).to_numpy()] for role in (QUERY, NONMEMBER)]
+    if pd.api.types.is_numeric_dtype(target):
+        found = compare_numbers(*(side.to_numpy(np.float64) for side in sides))
+    else:
+        known = pd.Index(sorted(set(target)))
+        found = compare_classes(*(np.bincount(known.get_indexer(side), minlength=len(known)) for side in sides))
+    return {name: value for name, value in found.items() if name not in (MEMBERS, NONMEMBERS)}
+
+
+def _representatives(records: pd.DataFrame, rng: np.random.Generator) -> tuple[Places, NDArray[np.float64], bool]:
+    """Place of one record of each unit, their targets (class codes or numbers), and whether targets are classes."""
+    classes = not pd.api.types.is_numeric_dtype(records["target"])
+    target = pd.factorize(records["target"], sort=True)[0] if classes else records["target"]
+    mixed = rng.permutation(len(records))
+    shown = np.sort(mixed[np.unique(unit_codes(records)[mixed], return_index=True)[1]])
+    return shown, np.asarray(target, dtype=np.float64)[shown], classes
+
+
+def _check(targets: NDArray[np.float64], classes: bool, sizes: Sizes) -> None:
+    if classes and len(np.unique(targets)) == len(targets):
+        raise AuditError("every record has a class of its own, so nothing is learned; choose another target or task")
+    queries, context = sizes.queries[-1], sizes.context[-1]
+    pairs = ((np.unique(targets, return_counts=True)[1] - 1) // 2).sum()
+    if classes and pairs < queries:
+        raise AuditError(
+            f"there are {pairs} pairs of records of one class, beside one record of each class for the context, and "
+            f"{queries} are wanted; ask for fewer queries in `iclmem`"
+        )
+    if (needed := 2 * queries + context + sizes.placebos) > len(targets):
+        also = f", {sizes.placebos} placebos" if sizes.placebos else ""
+        raise AuditError(
+            f"{queries} query members, as many non-members{also} and {context} context rows are {needed} records, it "
+            f"has {len(targets)}; ask for fewer in `iclmem`"
+        )
+
+
+def _matched(
+    free: Places, targets: NDArray[np.float64], classes: bool, size: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Pairs (size, 2) of member and non-member, stratified by the target and in random order."""
+    pairs = free[_neighbours(targets[free], classes, size, rng)]
+    chosen = pairs[draw(strata(targets[pairs[:, 0]], classes, size, rng), size, rng)]
+    return rng.permuted(rng.permutation(chosen), axis=1)
+
+
+def _neighbours(targets: NDArray[np.float64], classes: bool, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Places (pair, 2) of records that are next to each other in the order of their targets, ties in random order."""
+    order = np.lexsort((rng.random(len(targets)), targets))
+    if not classes:
+        # Otherwise two records would be a pair in every split.
+        order = order[rng.integers(2 if len(order) > 2 * size else 1) :]
+        return order[: len(order) // 2 * 2].reshape(-1, 2)
+    counts = np.unique(targets, return_counts=True)[1]
+    turn = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
+    # The first of each class is left for the context, which must have the class for its queries.
+    first = np.flatnonzero((turn % 2 == 1) & (turn + 1 < np.repeat(counts, counts)))
+    return np.stack([order[first], order[first + 1]], axis=1)
+
+
+def _context(
+    free: Places, targets: NDArray[np.float64], classes: bool, sizes: Sequence[int], rng: np.random.Generator
+) -> Iterator[Places]:
+    """Context rows in order, in parts."""
+    if classes:
+        mixed = rng.permutation(free)
+        turn = pd.Series(targets[mixed]).groupby(targets[mixed]).cumcount()
+        yield mixed[np.argsort(turn.to_numpy(), kind="stable")][: sizes[-1]]
+        return
+    for size in np.diff(sizes, prepend=0):
+        part = draw(strata(targets[free], classes, size, rng), size, rng)
+        yield rng.permutation(free[part])
+        free = free[~part]
+
+
+def _table(records: pd.DataFrame, roles: dict[str, Places]) -> pd.DataFrame:
+    """All records with side, role and order; who shares a unit with a non-member is on its side."""
+    unit = unit_codes(records)
+    outside = np.isin(unit, unit[roles[NONMEMBER]])
+    side = np.where(outside, NONMEMBERS, MEMBERS)
+    role, order = np.full(len(records), SPARE, dtype=object), np.zeros(len(records), dtype=np.int64)
+    for name, places in roles.items():
+        role[places], order[places] = name, np.arange(len(places))
+    spare = role == SPARE
+    order[spare] = np.arange(spare.sum())
+    return pd.DataFrame({"id": records["id"].to_numpy(), "side": side, "role": role.astype(str), "order": order})

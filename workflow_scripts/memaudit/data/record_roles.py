@@ -1,0 +1,30 @@
+"""Who is private, who is held out as public for methods that need public records, and on whom all are tested."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from memaudit.data.member_splits import MEMBERS, split_records
+
+PRIVATE, HELD_OUT, TEST = "private", "held out", "test"
+
+
+def roles(records: pd.DataFrame, settings: Mapping[str, Any], rng: np.random.Generator) -> NDArray[np.str_]:
+    """Role of each record (record,), drawn by unit and stratified by the target; "" for one that was not drawn.
+
+    settings: test, share of the units; held_out, share of the others; max_records, None for all.
+    """
+    split = {"max_records": settings["max_records"], "balance": False}
+    known = split_records(records, split | _shares(settings["test"]), rng).set_index("id")["side"]
+    members = records[records["id"].map(known).eq(MEMBERS).to_numpy()]
+    shown = split_records(members, {"max_records": None, "balance": False} | _shares(settings["held_out"]), rng)
+    side, part = records["id"].map(known).astype(object), records["id"].map(shown.set_index("id")["side"])
+    role = np.where(part.eq(MEMBERS), PRIVATE, HELD_OUT)
+    return np.where(side.isna(), "", np.where(side.eq(MEMBERS), role, TEST)).astype(str)
+
+
+def _shares(nonmembers: float) -> dict[str, float]:
+    return {"members": 1 - nonmembers, "nonmembers": nonmembers}

@@ -1,0 +1,180 @@
+"""Many small tables in few forward passes: equal ones asked once, those of one shape together, memory bounded.
+
+A forward pass of a tiny table is all overhead. Sixty-four of them cost little more than one.
+"""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from itertools import islice
+
+import torch
+from torch import Tensor, nn
+
+from memaudit.errors import AuditError
+from memaudit.io import MEBIBYTE
+from memaudit.models import flops
+from memaudit.models.model_protocol import TabularModel
+from memaudit.models.predictive_distributions import Binned
+
+TABLES = 64  # per forward pass: on a CPU more gain nothing, be they tiny or large
+# Rows of a pass are the batch of its row attention; CUDA's kernels fail beyond this (pytorch issue 142228).
+ROWS = 2**16 - 1
+MEMORY = 2048  # MiB
+
+
+@dataclass(frozen=True)
+class Question:
+    """A context and who is asked about: context_x (n, d), context_y (n,), query_x (m, d); see TabularModel.logits."""
+
+    context_x: Tensor
+    context_y: Tensor
+    query_x: Tensor
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """n, m, d."""
+        return len(self.context_x), len(self.query_x), self.context_x.shape[1]
+
+
+@torch.inference_mode()
+def answer(model: TabularModel, questions: Sequence[Question], memory: int = MEMORY) -> list[Tensor] | list[Binned]:
+    """What the model says to each question as if it were alone, to 1e-5: logits (m, C) or Binned (m,), on the CPU.
+
+    memory: MiB that a forward pass may hold beside the weights, by `table_bytes`; a context that alone needs more
+    is still asked, with a quarter as many queries. Questions equal bit by bit are asked once, those of one context
+    together. A device that has too little memory is asked for half as many tables, then queries, at once. Raises
+    AuditError if it has too little for one query. A model whose queries may change each other's answers (not `alone`)
+    is asked every question as it stands: its queries are neither parted nor put with others.
+    """
+    parts = [_split(model, question, memory * MEBIBYTE) for question in questions]
+    found = iter(_answer(model, [part for split in parts for part in split], memory))
+    return [joined(list(islice(found, len(split)))) for split in parts]
+
+
+def _split(model: TabularModel, question: Question, most: int) -> list[Question]:
+    """The question in as few parts as stay below `most` bytes and ROWS rows: queries are answered as if alone.
+
+    Every part pays for its context again, so none has fewer queries than a quarter of the context's rows.
+    """
+    n, m, d = question.shape
+    low, high = max(1, min(m, n // 4, ROWS - n)) if model.alone else m, m
+    while low < high:
+        middle = (low + high + 1) // 2
+        fits = n + middle <= ROWS and table_bytes(model, n, middle, d) <= most
+        low, high = (middle, high) if fits else (low, middle - 1)
+    return [Question(question.context_x, question.context_y, part) for part in question.query_x.split(max(1, low))]
+
+
+def _answer(model: TabularModel, questions: Sequence[Question], memory: int) -> list[Tensor] | list[Binned]:
+    """Answers to questions of which each fits into a forward pass."""
+    tables, places = _tables(model, questions, memory * MEBIBYTE if model.alone else -1)
+    shapes = defaultdict(list)
+    for number, table in enumerate(tables):
+        shapes[table.shape].append(number)
+    answers = {}
+    # The largest first: the others find room in what those have freed.
+    for (n, m, d), members in sorted(shapes.items(), reverse=True):
+        most = min(TABLES, ROWS // (n + m), memory * MEBIBYTE // max(1, table_bytes(model, n, m, d)))
+        remaining = iter(members)
+        while part := list(islice(remaining, max(1, most))):
+            answers |= zip(part, _ask(model, [tables[number] for number in part]), strict=True)
+    return [answers_at(answers[table], queries) for table, queries in places]
+
+
+def table_bytes(model: TabularModel, context: int, queries: int, columns: int) -> int:
+    """Bytes that one table of a forward pass holds beside the weights: an upper estimate.
+
+    A model with a module of TabICL's arguments (flops.TABICL) is counted in its own shape. Any other is taken for a
+    TabICL as published, which is as wide as the tabular models that are known. An estimator, whose module is None,
+    holds nothing: parting its queries would only fit it again.
+    """
+    module = getattr(model, "module", model)
+    if module is None:
+        return 0
+    shape = {name: getattr(module, name) for name in flops.TABICL if hasattr(module, name)}
+    inducing = (flops.TABICL | shape)["col_num_inds"]
+    return flops.tabicl_bytes(max(context, inducing), queries, columns, **shape)
+
+
+def _tables(model: TabularModel, questions: Sequence[Question], most: int) -> tuple[list[Question], list]:
+    """Tables to ask, and of every question the number of its table and the slice of its queries there.
+
+    The queries of a context share a table as long as it needs no more than `most` bytes.
+    """
+    contexts = defaultdict(dict)
+    for number, question in enumerate(questions):
+        context = _digest(question.context_x, question.context_y)
+        contexts[context].setdefault(_digest(question.query_x), []).append(number)
+    tables: list[tuple[Question, list[Tensor]]] = []
+    places: dict[int, tuple[int, slice]] = {}
+    for groups in contexts.values():
+        rows = 0
+        for numbers in groups.values():
+            question = questions[numbers[0]]
+            n, m, d = question.shape
+            if not rows or n + rows + m > ROWS or table_bytes(model, n, rows + m, d) > most:
+                rows = 0
+                tables.append((question, []))
+            tables[-1][1].append(question.query_x)
+            places |= dict.fromkeys(numbers, (len(tables) - 1, slice(rows, rows + m)))
+            rows += m
+    merged = [Question(question.context_x, question.context_y, torch.cat(queries)) for question, queries in tables]
+    return merged, [places[number] for number in range(len(questions))]
+
+
+def _digest(*tensors: Tensor) -> bytes:
+    digest = hashlib.blake2b(digest_size=16)
+    for tensor in tensors:
+        digest.update(f"{tuple(tensor.shape)} {tensor.dtype}".encode())
+        digest.update(tensor.contiguous().cpu().numpy().data)
+    return digest.digest()
+
+
+def _ask(model: TabularModel, tables: list[Question]) -> list[Tensor] | list[Binned]:
+    """Answers to tables of one shape, in order, on the CPU."""
+    say = model.logits if model.task == "classification" else model.distribution
+    stacked = (torch.stack([getattr(table, field.name) for table in tables]) for field in fields(Question))
+    try:
+        answers = say(*stacked)
+        answers = answers.cpu() if isinstance(answers, Tensor) else answers.each(Tensor.cpu)
+    except torch.OutOfMemoryError as error:
+        reason = str(error).partition("\n")[0]
+    else:
+        return [answers_at(answers, number) for number in range(len(tables))]
+    # The error is gone by now, and with it what the failed pass held.
+    if len(tables) > 1:
+        half = len(tables) // 2
+        return _ask(model, tables[:half]) + _ask(model, tables[half:])
+    n, m, d = tables[0].shape
+    if m > 1 and model.alone:
+        halves = tables[0].query_x.split(-(-m // 2))
+        asked = [Question(tables[0].context_x, tables[0].context_y, half) for half in halves]
+        return [joined([part for half in asked for part in _ask(model, [half])])]
+    raise AuditError(
+        f"a table of {n} context and {m} query rows, {d} features: too little memory on the device for one such "
+        f"({reason}); take smaller contexts or another device"
+    )
+
+
+def joined(parts: list[Tensor] | list[Binned]) -> Tensor | Binned:
+    """Answers (m, ...) to several lists of queries, as one; logits are as wide as the widest, with -inf."""
+    if len(parts) == 1:
+        return parts[0]
+    if isinstance(parts[0], Tensor):
+        # A pass is as wide as the highest class of its contexts, and that may be a neighbour's.
+        width = max(part.shape[-1] for part in parts)
+        return torch.cat([nn.functional.pad(part, (0, width - part.shape[-1]), value=-torch.inf) for part in parts])
+    return Binned.joined(torch.cat, parts)
+
+
+def answers_at(answers: Tensor | Binned, at: int | slice | tuple[slice, int]) -> Tensor | Binned:
+    """Some of the answers, as an index along their leading axes says."""
+    return answers[at] if isinstance(answers, Tensor) else answers.each(lambda part: part[at])
+
+
+def as_wide(logits: Tensor, classes: int) -> Tensor:
+    """Logits (m, any) as (m, classes): a model's spare classes are cut, classes that it does not know are -inf."""
+    known = logits[:, :classes].float()
+    return nn.functional.pad(known, (0, classes - known.shape[1]), value=-torch.inf)

@@ -1,0 +1,193 @@
+"""`as_deployed` mode of TabICL and TabPFN: the packages' own estimators, as their users call them."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from memaudit.errors import AuditError
+from memaudit.models.context_scaling import target_scale
+from memaudit.models.model_files import reason, the_file
+from memaudit.models.model_protocol import Limits, Mode
+from memaudit.models.predictive_distributions import Binned
+from memaudit.models.tabicl import TabICLBranch
+
+LEAST = {"seed": 0, "n_estimators": 1}
+QUERIES = ("together", "alone")
+Task = Literal["classification", "regression"]
+Told = NDArray[np.float64] | pd.DataFrame
+
+
+class Deployed:
+    """The packages' estimators with their defaults: an ensemble of views, shuffles, fingerprints. A `TabularModel`.
+
+    An estimator is fitted to every context, one after another, in fp32, with the `seed` of its card (0 without one),
+    so a question has one answer. What it does not promise by itself is that every query is answered as if it were
+    alone: TabPFN up to v2.6 scales columns over context and queries together. With the option `queries: alone` each
+    query is a call of its own and the promise holds; the default is `together`, as users ask. Answers have no gradient.
+    Columns that the schema calls categories are told as such; dates stay days since 1970.
+    """
+
+    mode: Mode = "as_deployed"
+    reads_text = False
+
+    def __init__(
+        self,
+        estimator: Any,
+        task: Task,
+        limits: Limits,
+        classes: int,
+        read: Callable[[Any, Told, Tensor], Binned],
+        alone: bool = False,
+        schema: Mapping[str, Any] | None = None,
+    ):
+        """classes: least width of `logits`; read: distributions of queries, in float64, from the fitted estimator."""
+        self.estimator = estimator
+        self.task = task
+        self.limits = limits
+        self.classes = classes
+        self.read = read
+        self.alone = alone
+        self.schema = schema
+
+    @classmethod
+    def load(
+        cls, weights: Path, card: Mapping[str, Any], device: str, schema: Mapping[str, Any] | None = None
+    ) -> "Deployed":
+        """See TabularModel. The file is opened and compared with its card here: the packages fetch one that is missing.
+
+        Options: `seed`, `n_estimators` (the package's default without it) and `queries` (together or alone).
+        """
+        options = card["options"]
+        _check(options)
+        told = {"random_state": options.get("seed", 0), "device": device}
+        told |= {"n_estimators": options["n_estimators"]} if "n_estimators" in options else {}
+        family = {"tabicl": _tabicl, "tabpfn": _tabpfn}[card["family"]]
+        estimator, limits, classes, read = family(Path(weights), card, told)
+        if schema is not None and card["task"] == "classification":
+            classes = max(classes, len(schema["target"]["categories"]))
+        return cls(estimator, card["task"], limits, classes, read, options.get("queries") == "alone", schema)
+
+    def logits(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
+        """See TabularModel. Logarithms of the estimator's probabilities, so -inf where one is 0, too."""
+        most = max(self.classes, int(context_y.max()) + 1)
+        logits = torch.full((*query_x.shape[:2], most), -torch.inf)
+        for table, (x, y, query) in enumerate(zip(context_x, context_y, query_x, strict=True)):
+            fitted = self._fitted(x, y)
+            probability = np.concatenate([fitted.predict_proba(part) for part in self._questions(query)])
+            logits[table][:, torch.from_numpy(fitted.classes_)] = torch.from_numpy(probability).log().float()
+        return logits
+
+    def distribution(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Binned:
+        """See TabularModel."""
+        tables = []
+        for x, y, query in zip(context_x, context_y.cpu().double(), query_x, strict=True):
+            fitted = self._fitted(x, y)
+            parts = [self.read(fitted, part, y) for part in self._questions(query)]
+            tables.append(Binned.joined(torch.cat, parts))
+        return Binned.joined(torch.stack, tables)
+
+    def _fitted(self, x: Tensor, y: Tensor) -> Any:
+        """The estimator, fitted to a context. Raises AuditError where the package refuses it, as for one row."""
+        try:
+            return _in_fixed_order(self.estimator.fit(self._told(x), y.cpu().numpy()))
+        except ValueError as error:
+            name = type(self.estimator).__name__
+            raise AuditError(f"{name} refuses a context ({reason(error)}); take more rows, or mode raw") from error
+
+    def _questions(self, query: Tensor) -> list[Told]:
+        """The calls that ask about queries (m, d)."""
+        return [self._told(part) for part in (query.split(1) if self.alone else (query,))]
+
+    def _told(self, x: Tensor) -> Told:
+        """Rows (n, d) as a user has them: numbers, or a frame whose categories have their type and names."""
+        values = x.detach().cpu().double().numpy()
+        if self.schema is None:
+            return values
+        columns = zip(self.schema["columns"], values.T, strict=True)
+        return pd.DataFrame({column["name"]: _column(column, numbers) for column, numbers in columns})
+
+
+def _in_fixed_order(fitted: Any) -> Any:
+    """A fitted estimator, its views in an order of their own.
+
+    TabICL 2.2 groups them by a set of texts, which Python orders anew in every process: the last bits of their mean,
+    and so ties between scores, would differ from run to run.
+    """
+    views = vars(getattr(fitted, "ensemble_generator_", SimpleNamespace()))
+    for name, by_method in views.items():
+        if isinstance(by_method, OrderedDict):
+            views[name] = OrderedDict(sorted(by_method.items()))
+    return fitted
+
+
+def _check(options: Mapping[str, Any]) -> None:
+    """Raise AuditError for options that are not known, or that are none of what they can be."""
+    if unknown := set(options) - {*LEAST, "queries"}:
+        raise AuditError(
+            f"options: as_deployed has no {', '.join(sorted(unknown))}; it has {', '.join(LEAST)}, queries"
+        )
+    if options.get("queries", "together") not in QUERIES:
+        raise AuditError(f"options: queries is {options['queries']!r}; say one of {', '.join(QUERIES)}")
+    for name, least in LEAST.items():
+        value = options.get(name, least)
+        if not isinstance(value, int) or value < least:
+            raise AuditError(f"options: {name} is {value!r}; say a whole number from {least} on")
+
+
+def _column(column: Mapping[str, Any], numbers: NDArray[np.float64]) -> pd.Categorical | NDArray[np.float64]:
+    if column["type"] != "categorical":
+        return numbers
+    codes = np.where(np.isnan(numbers), -1, numbers).astype(int)
+    return pd.Categorical.from_codes(codes, column["categories"])
+
+
+def _tabicl(weights: Path, card: Mapping[str, Any], told: Mapping[str, Any]) -> tuple[Any, Limits, int, Callable]:
+    """Estimator, limits, classes of the head, and reader. Of classes there is no limit: they form a hierarchy."""
+    from tabicl import TabICLClassifier, TabICLRegressor
+
+    raw = TabICLBranch.load(weights, {**card, "options": {}}, "cpu")
+    own = {"model_path": the_file(weights), "allow_auto_download": False, "use_amp": False, "use_fa3": False}
+    if raw.task == "classification":
+        limits = Limits(rows=None, features=None, classes=None)
+        return TabICLClassifier(**own, **told), limits, raw.limits.classes, _quantiles
+    return TabICLRegressor(**own, **told), raw.limits, 0, _quantiles
+
+
+def _quantiles(fitted: Any, queries: Told, y: Tensor) -> Binned:
+    """TabICL's quantiles, mean over its views. y: (n,), the context's targets."""
+    mean, deviation = (part.double() for part in target_scale(y[None]))
+    quantiles = torch.from_numpy(fitted.predict(queries, output_type="raw_quantiles")).double()
+    return Binned.from_quantiles((quantiles - mean) / deviation).scaled(deviation, mean)
+
+
+def _tabpfn(weights: Path, card: Mapping[str, Any], told: Mapping[str, Any]) -> tuple[Any, Limits, int, Callable]:
+    """Estimator, limits, classes of the head, and reader."""
+    from tabpfn import TabPFNClassifier, TabPFNRegressor
+    from tabpfn.inference_config import cpu_sample_limit
+    from tabpfn.model_loading import resolve_model_version
+
+    from memaudit.models.tabpfn_checkpoint import open_checkpoint
+
+    file, limits = the_file(weights), open_checkpoint(weights, card["task"], card["version"]).limits
+    if told["device"] == "cpu":
+        limits = replace(limits, rows=min(limits.rows, cpu_sample_limit(resolve_model_version(file))))
+    kind = TabPFNClassifier if card["task"] == "classification" else TabPFNRegressor
+    estimator = kind(model_path=file, inference_precision=torch.float32, **told)
+    return estimator, limits, limits.classes, _bars
+
+
+def _bars(fitted: Any, queries: Told, y: Tensor) -> Binned:
+    """TabPFN's bars, mean over its views. y: (n,), the context's targets; equal ones have no distribution there."""
+    if (y == y[0]).all():
+        raise AuditError("a context whose targets are all equal: TabPFN has no distribution for it; take more rows")
+    full = fitted.predict(queries, output_type="full")
+    return Binned.from_bars(full["logits"].double().cpu(), full["criterion"].borders.double().cpu())

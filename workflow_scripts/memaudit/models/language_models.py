@@ -1,0 +1,193 @@
+"""Causal language models of any family of `transformers`: a tiny one made here, or one from a folder.
+
+Texts are padded on the right. A causal model never looks there, so padding needs no mask and no token of its own, and a
+text's logits are those that it has alone: a test asks every family of config/language_models.yaml.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from torch import Tensor, nn
+from transformers import (
+    CONFIG_MAPPING,
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+    PreTrainedTokenizerFast,
+)
+
+from memaudit.errors import AuditError
+from memaudit.models.model_files import reason
+
+END = "<|end|>"  # the one special token, number 0: begin, end and padding
+LIMITS = ("max_position_embeddings", "n_positions", "max_seq_len")  # configs' names of the longest text
+FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
+Ids = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+def train_tokenizer(texts: Iterable[str], vocabulary: int) -> PreTrainedTokenizerFast:
+    """A byte-level BPE tokenizer (Sennrich et al. 2016) of so many tokens; it takes every text, and adds no token."""
+    bpe = Tokenizer(models.BPE())
+    bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    bpe.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary,
+        special_tokens=[END],
+        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
+        show_progress=False,
+    )
+    bpe.train_from_iterator(texts, trainer)
+    named = {"bos_token": END, "eos_token": END, "pad_token": END}
+    return PreTrainedTokenizerFast(tokenizer_object=bpe, clean_up_tokenization_spaces=False, **named)
+
+
+def token_starts(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
+    """Where the tokens of a text begin; of those that share a character, the first."""
+    found = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)["offset_mapping"]
+    return sorted({start for start, end in found if end > start})
+
+
+def build(entry: Mapping[str, Any], vocabulary: int, context: int, seed: int) -> PreTrainedModel:
+    """A model with fresh weights, of an entry of config/language_models.yaml: `model_type`, `config`.
+
+    context: longest text in tokens, for families that need to know. Raises AuditError for a type that `transformers`
+    does not know, or a config that it refuses.
+    """
+    where, own = f"language model of type {entry['model_type']}", dict(entry["config"])
+    own |= dict.fromkeys(("bos_token_id", "eos_token_id", "pad_token_id"), 0)
+    try:
+        config = CONFIG_MAPPING[entry["model_type"]](vocab_size=vocabulary, **own)
+        for name in LIMITS:
+            if hasattr(config, name):
+                setattr(config, name, context)
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            return AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
+    except (KeyError, TypeError, ValueError, AttributeError, RuntimeError, ImportError) as error:
+        raise AuditError(f"{where}: transformers does not build it ({reason(error)}); mend its entry") from error
+
+
+def folder_of(path: str | Path) -> Path:
+    """A model's folder, given as such or by one of its files, as a rule names it."""
+    return Path(path) if Path(path).is_dir() else Path(path).parent
+
+
+def open_model(folder: str | Path, device: str = "cpu", dtype: torch.dtype = torch.float32) -> PreTrainedModel:
+    """The causal language model in a folder, as `save_pretrained` leaves it; nothing is unpickled, fetched or run.
+
+    Raises AuditError for a folder that is none, lacks weights, or holds an adapter alone.
+    """
+    folder = Path(folder)
+    if (folder / "adapter_config.json").exists():
+        raise AuditError(f"{folder}: an adapter, not a model; merge it into its base (merge_and_unload) and save that")
+    if not (folder / "config.json").is_file() or not list(folder.glob("*.safetensors")):
+        raise AuditError(f"{folder}: needs config.json and *.safetensors (no pickle is read); save the model as such")
+    with refusing(folder):
+        model, found = AutoModelForCausalLM.from_pretrained(
+            folder, dtype=dtype, use_safetensors=True, local_files_only=True, output_loading_info=True
+        )
+    if found["missing_keys"]:
+        raise AuditError(f"{folder}: the weights lack {min(found['missing_keys'])}; give the whole model")
+    return model.to(device).eval()
+
+
+def open_tokenizer(folder: str | Path) -> PreTrainedTokenizerBase:
+    """The tokenizer in a model's folder. Raises AuditError if there is none."""
+    folder = Path(folder)
+    # Without one of its files a tokenizer opens all the same, and is empty.
+    if not any((folder / name).is_file() for name in ("tokenizer.json", "tokenizer.model", "vocab.json")):
+        raise AuditError(f"{folder}: there is no tokenizer.json; give the whole folder of the model")
+    with refusing(folder):
+        return AutoTokenizer.from_pretrained(folder, local_files_only=True)
+
+
+@contextmanager
+def refusing(folder: Path) -> Iterator[None]:
+    """What `transformers` raises for a folder that it cannot open, in one line."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
+        raise AuditError(f"{folder}: no causal language model ({reason(error)}); see `save_pretrained`") from error
+
+
+def write_model(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, outputs: Sequence[str | Path]) -> None:
+    """Write `FILES` to the four paths: in one folder under their own names `transformers` opens them."""
+
+    def save(folder: str) -> None:
+        model.save_pretrained(folder, max_shard_size="1TB")
+        tokenizer.save_pretrained(folder)
+
+    _write(save, FILES, outputs)
+
+
+def write_tokenizer(tokenizer: PreTrainedTokenizerBase, outputs: Sequence[str | Path]) -> None:
+    """Write tokenizer.json and tokenizer_config.json to the two paths."""
+    _write(tokenizer.save_pretrained, FILES[2:], outputs)
+
+
+def _write(save: Callable[[str], Any], names: Sequence[str], outputs: Sequence[str | Path]) -> None:
+    Path(outputs[0]).parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=Path(outputs[0]).parent) as folder:
+        save(folder)
+        for name, path in zip(names, outputs, strict=True):
+            shutil.move(Path(folder, name), path)
+
+
+def encode(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], length: int) -> tuple[Ids, Mask]:
+    """Tokens (text, length) and where they are, padded on the right with 0; a longer text is cut at its end.
+
+    The tokenizer adds what it adds by default (a llama's begin token). Raises AuditError for a text with fewer than two
+    tokens: nothing in it is predicted.
+    """
+    ids = np.zeros((len(texts), length), dtype=np.int64)
+    mask = np.zeros((len(texts), length), dtype=bool)
+    # Its own padding needs a token for it, which not every tokenizer has.
+    cut = tokenizer(list(texts), truncation=True, max_length=length)["input_ids"] if len(texts) else []
+    for number, tokens in enumerate(cut):
+        if len(tokens) < 2:
+            raise AuditError(f"text {number + 1} has {len(tokens)} tokens, where two are the least; leave it out")
+        ids[number, : len(tokens)], mask[number, : len(tokens)] = tokens, True
+    return ids, mask
+
+
+def check_length(model: PreTrainedModel, length: int, where: str) -> None:
+    """Raise AuditError if the model takes no text of so many tokens."""
+    config = model.config.get_text_config()
+    most = min((getattr(config, name, None) or length for name in LIMITS), default=length)
+    if most < length:
+        raise AuditError(f"{where}: takes {most} tokens, not {length}; ask for shorter texts")
+
+
+def logits(model: PreTrainedModel, ids: Tensor) -> Tensor:
+    """(text, T, V) for ids (text, T), on the model's device and in its type."""
+    return model(input_ids=ids.to(model.device), use_cache=False).logits
+
+
+def losses(model: PreTrainedModel, ids: Tensor, mask: Tensor) -> Tensor:
+    """Mean cross-entropy (text,) of the tokens of each text but for its first, in nats."""
+    scored = (mask[:, :-1] & mask[:, 1:]).to(model.device)
+    said = logits(model, ids)[:, :-1].float()
+    each = nn.functional.cross_entropy(said.transpose(1, 2), ids[:, 1:].to(model.device), reduction="none")
+    return (each * scored).sum(1) / scored.sum(1)
+
+
+@torch.inference_mode()
+def mean_loss(model: PreTrainedModel, ids: Ids, mask: Mask, batch: int = 64) -> float:
+    """Mean over the texts of `losses`, without dropout."""
+    training = model.training
+    model.eval()
+    parts = zip(torch.from_numpy(ids).split(batch), torch.from_numpy(mask).split(batch), strict=True)
+    found = torch.cat([losses(model, *part) for part in parts])
+    model.train(training)
+    return float(found.double().mean())

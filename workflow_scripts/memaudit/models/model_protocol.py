@@ -1,0 +1,105 @@
+"""What every tabular in-context model offers to the studies."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from torch import Tensor, nn
+
+from memaudit.models.predictive_distributions import Binned
+
+Mode = Literal["raw", "as_deployed"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The largest table that a model takes: context rows, features, classes (0 for a regressor). None: no limit."""
+
+    rows: int | None
+    features: int | None
+    classes: int | None
+
+
+class TabularModel(Protocol):
+    """A model that predicts queries from a context of labelled records, and has no other memory of them.
+
+    mode: `raw`, one view of the table and nothing drawn; or `as_deployed`, the package's own estimator with its
+    defaults (ensemble, shuffles, fingerprints). Signal grids name it.
+    """
+
+    task: Literal["classification", "regression"]
+    mode: Mode
+    limits: Limits
+    reads_text: bool  # else a column of free text is refused
+    alone: bool  # no query can change the answer to another
+
+    @classmethod
+    def load(
+        cls, weights: Path, card: Mapping[str, Any], device: str, schema: Mapping[str, Any] | None
+    ) -> "TabularModel":
+        """Open the folder `weights`, which `card` (model.json) describes, on a device.
+
+        schema: of the table that will be asked about (data/column_schema.py), for families that need names.
+        Raises AuditError, one line: a file that is no such model, another version, another task, options that it lacks.
+        """
+        ...
+
+    def logits(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
+        """Class logits of every query, each answered as if it were alone. Classifiers only.
+
+        context_x: (B, n, d) float32, categories as ordinal codes, NaN = missing; context_y: (B, n) int64 class codes;
+        query_x: (B, m, d). Returns (B, m, C) float32, C >= every class of the contexts; -inf for a class that is in no
+        row of the context. Differentiable in all float inputs where the family has weights.
+        """
+        ...
+
+    def distribution(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Binned:
+        """Predicted distribution of every query's target, in the target's unit. Regressors only.
+
+        context_y: (B, n) float32; the rest as for `logits`. The result's shape is (B, m).
+        """
+        ...
+
+
+class Network(TabularModel, Protocol):
+    """A tabular model with weights of its own, which can be fine-tuned and looked into."""
+
+    module: nn.Module
+    device: str
+    orderless: bool  # the order of a context's rows changes no answer, but for rounding
+
+    def scale(self, x: Tensor, reference_x: Tensor) -> Tensor:
+        """Cells x (m, d) as the module reads those of queries whose context is reference_x (N, d). Returns (m, k).
+
+        Columns that say nothing there, which the family leaves out, are missing: k <= d. For `without_scaling`.
+        """
+        ...
+
+    def without_scaling(self) -> "Network":
+        """The same network, its weights shared, that takes cells as `scale` gives them.
+
+        No context scales them, and a column that is constant in its context counts like any other; a standard normal
+        column is one of mean 0 and deviation 1. Targets are scaled by their context all the same. Raises AuditError
+        for a family that cannot.
+        """
+        ...
+
+    def forward(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
+        """What the head says, differentiable in its weights: logits (B, m, C) or a regression head (B, m, K).
+
+        A regression head speaks in deviations of the context's targets from their mean (see `loss`).
+        """
+        ...
+
+    def loss(self, outputs: Tensor, context_y: Tensor, query_y: Tensor) -> Tensor:
+        """The loss that the family was pre-trained with, of `forward`'s outputs, per query: (B, m)."""
+        ...
+
+    def embeddings(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
+        """Last hidden layer of every query, before the head: (B, m, e)."""
+        ...
+
+    def attention(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
+        """Attention of every query on the context rows in the last layer: (B, m, n), mean over heads, sums to 1."""
+        ...

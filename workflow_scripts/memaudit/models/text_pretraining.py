@@ -1,0 +1,256 @@
+"""Pre-training of a small language model that reads tables as text: deterministic, resumable, on one core.
+
+Every row of a table is a question about the rows before it. The loss is that of the answers, and a little of all other
+tokens, from which a model first learns to look back. A run is a function of its settings: the batch of a step is drawn
+from a stream named by the step. A run that is killed goes on from its last state and ends with the same bits.
+"""
+
+import hashlib
+import platform
+import time
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from tabicl.train._muon import Muon
+from torch import Tensor, nn
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+from memaudit import seeds
+from memaudit.errors import AuditError
+from memaudit.io import replacing
+from memaudit.models.synthetic_text_tables import Batch, Shape, batch, collate, parts_of, tokenizer_of
+
+Settings = Mapping[str, Any]
+CELL = 9  # tokens of a cell, more or less
+FAST = 4  # rotations that tell places; the others are slow enough to carry what stands there
+
+
+def losses(model: LlamaForCausalLM, batch: Batch) -> tuple[Tensor, Tensor]:
+    """Weighted loss of a batch, and the mean loss of its answers alone, in nats."""
+    tokens, positions, answers, others = batch
+    # With a mask of ones no leap between positions is taken for the end of a text.
+    said = model.model(tokens, torch.ones_like(tokens), positions, use_cache=False).last_hidden_state[:, :-1]
+    each = nn.functional.cross_entropy(model.lm_head(said).transpose(1, 2), tokens[:, 1:], reduction="none")
+    answered = (each * answers[:, 1:]).sum()
+    return answered + (each * others[:, 1:]).sum(), answered.detach()
+
+
+@torch.no_grad()
+def prepare(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast) -> None:
+    """Set first weights near a circuit that looks records up, which no short training finds from random ones.
+
+    After Olsson et al. (2022): induction heads, with a kernel between records beside. Heads of the first layer look
+    one, two, three ... tokens back and write what they see into a space each. Heads of the last but one gather, each at
+    a distance of its own, the first digits of a cell. Heads of the last look for tokens that follow what the present
+    token is, in records whose cells are like the present ones, and copy them. Digits lie on a curve, so that near ones
+    are alike. Made for at most four heads a layer and 32 numbers a head. All of it is trained.
+    """
+    config, layers, embedding = model.config, model.model.layers, model.model.embed_tokens.weight
+    width, heads, size = config.hidden_size, config.num_attention_heads, config.head_dim
+    basis = torch.linalg.qr(torch.randn(width, width))[0]
+    constant, word = basis[0], basis[1 : width * 5 // 16]
+    near, *far = basis[width * 5 // 16 : width * 5 // 8].split([width // 8] + [width // 16] * 3)
+    cells = basis[width * 5 // 8 :].view(heads, -1, width)
+    embedding.copy_(0.11 * (width / len(word)) ** 0.5 * torch.randn(len(embedding), len(word)) @ word)
+    embedding -= torch.outer(embedding @ word[4], word[4])
+    embedding[tokenizer(" is ")["input_ids"][-1]] = 1.1 * word[4]
+    for flag, mark in enumerate(("", ".")):
+        for digit in range(10):
+            waves = torch.cos(torch.arange(1, 4) * torch.pi * (digit + 0.5) / 10)
+            place = torch.cat([waves, torch.tensor([flag - 0.5])])
+            embedding[tokenizer(f"{mark}{digit}")["input_ids"][-1]] = 0.8 * place @ word[:4]
+    embedding.copy_(0.1 * width**0.5 * (nn.functional.normalize(embedding, dim=1) + constant))
+    for layer in layers:
+        layer.mlp.down_proj.weight *= 0.2
+        layer.self_attn.o_proj.weight *= 0.2
+    slow = torch.arange(size).view(2, -1)[:, FAST:].flatten()
+    half = len(slow) // 2
+    first, gather, last = (layers[place].self_attn for place in (0, -2, -1))
+    for head in range(heads):
+        rows = slice(head * size, (head + 1) * size)
+        seen = (near, *far)[head]
+        _look_back(first, rows, 0.09 * constant, head + 1, (14.0, 14.0, 14.0), config)
+        first.v_proj.weight[rows][: len(seen)] = word[: len(seen)]
+        first.o_proj.weight[:, rows][:, : len(seen)] = 0.15 * seen.T
+        _look_back(gather, rows, 0.13 * constant, 1.5 + CELL * head, (0.0, 48.0, 96.0), config)
+        gather.q_proj.weight[rows][slow[-1]] = 1.5 * constant
+        gather.k_proj.weight[rows][slow[-1]] = 3.0 * far[1][4]
+        read = torch.cat([1.0 * far[0][:4], 0.7 * near[:4], 0.7 * 0.5 * word[:4]])
+        gather.v_proj.weight[rows][: len(read)] = read
+        gather.o_proj.weight[:, rows][:, : len(read)] = 0.15 * cells[head][: len(read)].T
+        part = (torch.arange(half) + head * len(near) // heads) % len(near)
+        for projection, sought in ((last.q_proj, word), (last.k_proj, near)):
+            projection.weight[rows] = 0
+            projection.weight[rows][slow] = torch.cat([4.5 * sought[part], 2.5 * cells[head][:half]])
+        copied = word[head::heads]
+        last.v_proj.weight[rows][: len(copied)] = copied
+        last.o_proj.weight[:, rows][:, : len(copied)] = 0.5 * copied.T
+
+
+def _look_back(
+    attention: nn.Module, rows: slice, constant: Tensor, back: float, strength: tuple[float, ...], config: LlamaConfig
+) -> None:
+    """Let a head look `back` tokens back: strength, in nats, of the rotations (Su et al. 2024) from the fastest on."""
+    size = config.head_dim
+    rotations = torch.arange(size // 2)
+    angle = back * config.rope_parameters["rope_theta"] ** (-2 * rotations / size)
+    gain = torch.zeros(size // 2)
+    gain[: len(strength)] = (torch.tensor(strength) * size**0.5).sqrt()
+    attention.q_proj.weight[rows] = torch.cat([gain, 0 * gain])[:, None] * constant
+    attention.k_proj.weight[rows] = torch.cat([gain * angle.cos(), gain * angle.sin()])[:, None] * constant
+
+
+def learning_rate(step: int, steps: int, optimiser: Settings) -> float:
+    """Linear warm-up, stable, linear decay to zero over the last share `decay` of the steps (Hu et al. 2024, WSD)."""
+    warm = min(1.0, (step + 1) / optimiser["warmup"])
+    return optimiser["learning_rate"] * min(warm, (steps - step) / (optimiser["decay"] * steps))
+
+
+def optimizer_of(model: LlamaForCausalLM, optimiser: Settings) -> torch.optim.Optimizer:
+    """Muon (Jordan et al. 2024) for the matrices of the blocks, AdamW for embeddings and norms.
+
+    A group's `share` is that of the learning rate. What finds records (see `prepare`) moves slowly: Muon's steps are as
+    large in directions that tell little, and would wash it out before the rest is of use.
+    """
+    last = f"layers.{model.config.num_hidden_layers - 1}."
+    groups: dict[str, list[nn.Parameter]] = {"embedding": [], "circuit": [], "other": []}
+    for name, parameter in model.named_parameters():
+        finds = last not in name or "q_proj" in name or "k_proj" in name
+        matrix = parameter.ndim == 2 and ".layers." in name
+        groups["embedding" if not matrix else "circuit" if finds else "other"].append(parameter)
+    shares = {"other": 1.0, **{name: optimiser[name] for name in ("embedding", "circuit")}}
+    groups = [{"params": groups[name], "use_muon": name != "embedding", "share": shares[name]} for name in groups]
+    return Muon(
+        groups,
+        weight_decay=optimiser["weight_decay"],
+        momentum=optimiser["momentum"],
+        ns_steps=optimiser["newton_schulz_steps"],
+        adamw_betas=tuple(optimiser["betas"]),
+    )
+
+
+class Run:
+    """A pre-training run with its state file: settings, step, weights, optimiser and history of the losses."""
+
+    def __init__(self, settings: Settings, path: Path) -> None:
+        """Start, or go on from `path`. Raises AuditError if that state belongs to other settings."""
+        self.settings, self.path = settings, path
+        self.tokenizer = tokenizer_of(settings)
+        torch.manual_seed(seeds.integer(settings["seed"], "pretrain text", "init"))
+        config = LlamaConfig(vocab_size=len(self.tokenizer), **settings["architecture"])
+        self.model = LlamaForCausalLM(config).train()
+        prepare(self.model, self.tokenizer)
+        self.optimizer = optimizer_of(self.model, settings["optimiser"])
+        self.done: dict[str, Any] = dict.fromkeys(("step", "tables", "tokens", "cpu_seconds", "wall_seconds"), 0)
+        self.done |= {"running": [], "history": []}
+        if path.exists():
+            self._resume()
+        self._started = time.process_time() - self.done["cpu_seconds"], time.perf_counter() - self.done["wall_seconds"]
+
+    def _resume(self) -> None:
+        state = torch.load(self.path, weights_only=True)
+        if state["settings"] != dict(self.settings):
+            raise AuditError(f"{self.path}: is the state of a run with other settings; move it away to start anew")
+        self.model.load_state_dict(state["model"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.done = state["done"]
+
+    def save(self) -> None:
+        """Replace the state file."""
+        state = {"settings": dict(self.settings), "done": self.done}
+        state |= {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
+        with replacing(self.path) as temporary:
+            torch.save(state, temporary)
+
+    def advance(self) -> None:
+        """One optimiser step on one batch."""
+        settings, done = self.settings, self.done
+        step, steps = done["step"], settings["steps"]
+        for group in self.optimizer.param_groups:
+            group["lr"] = group["share"] * learning_rate(step, steps, settings["optimiser"])
+        rng = seeds.generator(settings["seed"], "pretrain text", "batch", step)
+        drawn = batch(settings, self.tokenizer, step / steps, rng)
+        loss, answers = losses(self.model, drawn)
+        self.optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.model.parameters(), settings["optimiser"]["clip_norm"])
+        self.optimizer.step()
+        done["step"] += 1
+        done["tables"] += len(drawn[0])
+        done["tokens"] += drawn[0].numel()
+        done["running"].append(answers.item())
+        done["cpu_seconds"] = time.process_time() - self._started[0]
+        done["wall_seconds"] = time.perf_counter() - self._started[1]
+
+    def train(self, until: int | None = None) -> None:
+        """Advance to step `until` (default: the end), with a line to the log at every validation."""
+        settings, done = self.settings, self.done
+        end = min(settings["steps"], until or settings["steps"])
+        held_out = validation_set(settings, self.tokenizer)
+        while done["step"] < end:
+            self.advance()
+            last = done["step"] == settings["steps"]
+            if done["step"] % settings["validate_every"] == 0 or last:
+                self._validate(held_out)
+            if done["step"] % settings["save_every"] == 0 or last:
+                self.save()
+
+    def _validate(self, held_out: Mapping[str, list[Batch]]) -> None:
+        done = self.done
+        entry = {"step": done["step"], "train": float(np.mean(done["running"]))}
+        entry |= {name: validate(self.model, batches) for name, batches in held_out.items()}
+        done["running"] = []
+        done["history"].append(entry)
+        print(f"{ {key: round(value, 4) for key, value in entry.items()} }  {done['wall_seconds']:.0f} s", flush=True)
+
+
+def validation_set(settings: Settings, tokenizer: PreTrainedTokenizerFast) -> dict[str, list[Batch]]:
+    """Synthetic tables of two classes that no step trains on: clusters to tell apart, and labels to look up."""
+    tables = {"clusters": {"families": {"clusters": 1}, "repeated": 0}, "look up": {"families": {"chance": 1}}}
+    found = {}
+    for name, family in tables.items():
+        rng = seeds.generator(settings["seed"], "pretrain text", "validation", name)
+        prior = settings["prior"] | family | {"wrong": 0, "categories": 0, "binary": 1}
+        shape = Shape(settings["validation"]["rows"], settings["validation"]["features"], 2, (3.0, 3.0))
+        texts = [[parts_of(shape, prior, rng) for _ in range(8)] for _ in range(settings["validation"]["batches"])]
+        found[name] = [collate(part, tokenizer, settings | {"leap": 0}, rng) for part in texts]
+    return found
+
+
+@torch.no_grad()
+def validate(model: LlamaForCausalLM, batches: list[Batch]) -> float:
+    """Mean loss of the answers in the batches, in nats."""
+    return float(np.mean([losses(model, one)[1].item() for one in batches]))
+
+
+def write_model(run: Run, folder: Path) -> None:
+    """Write a folder that `transformers` opens: config, weights and tokenizer."""
+    run.model.save_pretrained(folder)
+    run.tokenizer.save_pretrained(folder)
+
+
+def facts(run: Run, folder: Path) -> dict[str, Any]:
+    """What `model.json` says of a finished run."""
+    weights, done = folder / "model.safetensors", run.done
+    return {
+        "family": "text",
+        "task": "classification",
+        "parameters": sum(p.numel() for p in run.model.parameters()),
+        "sha256": hashlib.sha256(weights.read_bytes()).hexdigest(),
+        "bytes": weights.stat().st_size,
+        "settings": dict(run.settings),
+        "steps": done["step"],
+        "tables": done["tables"],
+        "tokens": done["tokens"],
+        "cpu_seconds": round(done["cpu_seconds"]),
+        "wall_seconds": round(done["wall_seconds"]),
+        "history": done["history"],
+        "versions": {
+            "python": platform.python_version(),
+            **{name: version(name) for name in ("torch", "transformers", "tokenizers", "tabicl", "numpy")},
+        },
+    }

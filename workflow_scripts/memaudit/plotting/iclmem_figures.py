@@ -1,0 +1,309 @@
+"""Figures of the study of memorization in fine-tuned in-context models, drawn from tidy results after `tidy.expand`.
+
+An outcome, and a rule for outcomes, has one look in all of them: published rules blue, the null-calibrated one purple.
+A figure raises AuditError where no row is for it, or where two are for one point; what else is missing, such as an arm
+on one data set, is left out. Dashed grey: what chance gives, where results say so.
+"""
+
+from collections.abc import Iterable
+from itertools import cycle
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from memaudit.plotting import figure_style, shared_panels
+
+Looks, Limits = dict[str, tuple], tuple[float, float] | None
+OUTCOMES = {
+    "collapse": ("collapse", figure_style.BLACK, "v"),
+    "inversion": ("inversion", figure_style.ORANGE, "s"),
+    "detectable": ("detectable", figure_style.RED, "o"),
+    "context overfitting": ("context overfitting", figure_style.GREEN, "^"),
+    "no signal": ("no signal", figure_style.SKY, "D"),
+}
+# Beside the published rules, which differ by their markers.
+RULES = {
+    "null_calibrated": ("null-calibrated", figure_style.PURPLE, "D"),
+    "all": ("all healthy runs", figure_style.BLACK, "^"),
+}
+SIDES = {
+    "query": ("members, asked as queries", figure_style.RED, "o"),
+    "nonmember": ("non-members", figure_style.BLACK, "^"),
+    "permuted": ("memberships permuted", figure_style.BLACK, "^"),
+}
+STAGES = {
+    ("permutation", "criterion"): "permuted memberships",
+    ("run", "criterion"): "fine-tuned on others:\nruns, criterion alone",
+    ("run", "outcome"): "fine-tuned on others:\nruns, whole rule",
+    ("setting", "criterion"): "fine-tuned on others:\nsettings",
+}
+CHECKS = {
+    "p-value": "p \u2264 .05 of the run",
+    "q-value": "q \u2264 .05 among all runs",
+    "setting": "its setting is detected",
+    "setting on loss": "its setting is detected on the loss",
+}
+SHARE = (-0.02, 1.02)
+CHANCE, NOMINAL = (Line2D([], [], **shared_panels.GREY, label=label) for label in ("chance", "nominal rate"))
+
+
+@figure_style.applied
+def epochs(table: pd.DataFrame) -> Figure:
+    """Share of each outcome over the epochs, a row of panels per rule, a column per model and Q (ICLMEM, Figure 2).
+
+    table: rows of metric "outcome share" with keys by == "epoch", model, queries, epoch, rule, outcome.
+    """
+    rows = _by_queries(
+        shared_panels.rows(table, "iclmem_epochs", "epoch", metric="outcome share", by="epoch", rule=None)
+    )
+    rules, panels, looks = _rules(rows["rule"]), rows["panel"].unique(), _outcomes(rows)
+    figure, grid = figure_style.panels(len(rules), len(panels), width=shared_panels.width(panels))
+    for rule, line in zip(rules, grid, strict=True):
+        for panel, axes in zip(panels, line, strict=True):
+            shown = shared_panels.single(rows[(rows["rule"] == rule) & (rows["panel"] == panel)], ["outcome", "epoch"])
+            for place, (outcome, (_, colour, marker)) in enumerate(looks.items()):
+                dots = shown[shown["outcome"] == outcome].sort_values("epoch")
+                x = _beside(dots["epoch"], rows["epoch"], place, len(looks))
+                axes.vlines(x, dots["low"], dots["high"], color=colour, alpha=0.5, linewidth=1)
+                axes.plot(x, dots["estimate"], color=colour, marker=marker, linewidth=0.7)
+            _log_axis(axes, rows["epoch"])
+            axes.set_ylim(*SHARE)
+            axes.set_title(figure_style.plain(panel) if line is grid[0] else "")
+        line[0].set_ylabel(f"share of runs\n{rules[rule][0]}")
+    figure.supxlabel("epoch", fontsize=figure_style.RC["axes.labelsize"])
+    return shared_panels.legend(figure, looks)
+
+
+@figure_style.applied
+def outcomes(table: pd.DataFrame) -> Figure:
+    """Share of each outcome under every rule, a panel per model and Q (ICLMEM, Figure 5).
+
+    table: rows of metric "outcome share" with keys by == "queries", model, queries, rule, outcome.
+    """
+    rows = _by_queries(shared_panels.rows(table, "iclmem_outcomes", "queries", metric="outcome share", by="queries"))
+    return _dots(rows, "outcome", "rule", _rules(rows["rule"]), "share of runs", limits=SHARE)
+
+
+@figure_style.applied
+def manipulations(table: pd.DataFrame) -> Figure:
+    """What one manipulation adds to the AUC of the unperturbed context, by category, a panel per model (Figure 4).
+
+    table: rows of metric "auc effect" with keys model, runs, signal, category. Runs: all healthy ones, or those that a
+    rule finds detectable. The effect of the baseline itself is none, and not shown.
+    """
+    table = table[table["category"] != "baseline"]
+    rows = shared_panels.rows(table, "iclmem_manipulations", metric="auc effect", category=None, signal="loss")
+    rows = rows.assign(panel=rows["model"], category=rows["category"].map(_spoken))
+    return _dots(rows, "category", "runs", _rules(rows["runs"]), "change of AUC against the baseline", CHANCE)
+
+
+@figure_style.applied
+def flags(table: pd.DataFrame) -> Figure:
+    """Share of healthy runs that raw and calibrated TPRs flag, beside chance, a panel per model (ICLMEM, A.4).
+
+    table: rows of metrics "raw flag share" and "calibrated flag share" with keys model, records.
+    """
+    shown = {"raw flag share": "raw TPR", "calibrated flag share": "calibrated TPR"}
+    rows = shared_panels.rows(table, "iclmem_flags", metric=list(shown), records=None)
+    rows = rows.assign(panel=rows["model"], flag=rows["metric"].map(shown))
+    looks = {name: look for name, look in SIDES.items() if name in set(rows["records"])}
+    return _dots(rows, "flag", "records", looks, "share of healthy runs that are flagged", limits=SHARE)
+
+
+@figure_style.applied
+def placebos(table: pd.DataFrame) -> Figure:
+    """How often each rule finds memory where there is none, beside the nominal rate; a panel per stage.
+
+    table: rows of metric "placebo rate" with keys of, stage, rule, signal, and model for runs.
+    """
+    rows = shared_panels.rows(table, "iclmem_placebos", metric="placebo rate", of=None, stage=None, rule=None)
+    stages = pd.Series(list(zip(rows["of"], rows["stage"], strict=True)), rows.index).map(STAGES)
+    rules = [f"{_spoken(rule)}, {signal}" for rule, signal in zip(rows["rule"], rows["signal"], strict=True)]
+    rows = rows.assign(panel=stages, rule=rules, model=rows["model"].fillna("all models"))
+    looks = shared_panels.looks(rows["model"])
+    return _dots(rows, "rule", "model", looks, "share of placebos that are found", NOMINAL, limits=SHARE)
+
+
+@figure_style.applied
+def survival(table: pd.DataFrame) -> Figure:
+    """Share of each rule's detections that stand up to each check, runs and settings apart.
+
+    table: rows of metrics "surviving share", with keys labels == "all", of, rule, check, and "detections", told in the
+    legend.
+    """
+    rows = shared_panels.rows(table, "iclmem_survival", metric="surviving share", labels="all", of=None, check=None)
+    counts, looks = table[(table["metric"] == "detections") & (table["labels"] == "all")], _rules(rows["rule"])
+    for rule, (label, *look) in looks.items():
+        told = [f"{row.estimate:.0f} {row.of}s" for row in counts[counts["rule"] == rule].itertuples()]
+        looks[rule] = (": ".join([label, ", ".join(told)]), *look)
+    rows = rows.assign(panel=rows["of"] + "s", check=[CHECKS.get(name, _spoken(name)) for name in rows["check"]])
+    return _dots(rows, "check", "rule", looks, "share of detections that stand", limits=SHARE)
+
+
+@figure_style.applied
+def cardinality(table: pd.DataFrame) -> Figure:
+    """Outcome at the largest AUC of each data set, by the number of labels and the share of the majority (Figure 6).
+
+    table: rows of metric auc with keys peak == "queries", dataset, queries, outcome, and of metrics k and majority with
+    key dataset. A panel per Q.
+    """
+    peaks = shared_panels.rows(table, "iclmem_cardinality", "queries", metric="auc", peak="queries", outcome=None)
+    shared_panels.single(peaks, ["dataset", "queries"])
+    for fact in ("k", "majority"):
+        found = shared_panels.rows(table, "iclmem_cardinality", metric=fact, dataset=None)
+        known = dict(zip(found["dataset"], found["estimate"], strict=True))
+        peaks = peaks.assign(**{fact: peaks["dataset"].map(known)})
+    peaks, looks = peaks.sort_values("queries"), _outcomes(peaks)
+    peaks["panel"] = peaks["queries"].map("Q = {:g}".format)
+    figure, panels = shared_panels.panels_of(peaks["panel"].unique(), "labels to choose from, k", "majority", 2.4)
+    beside = {"xytext": (3, 3), "textcoords": "offset points", "fontsize": 5.5}
+    for panel, axes in panels.items():
+        for row in peaks[peaks["panel"] == panel].itertuples():
+            _, colour, marker = looks[row.outcome]
+            axes.plot(row.k, row.majority, color=colour, marker=marker, markersize=4.5)
+            axes.annotate(figure_style.plain(row.dataset), (row.k, row.majority), **beside)
+        _log_axis(axes, peaks["k"])
+        axes.set_ylim(-0.05, 1.05)
+        axes.margins(x=0.15)
+    return shared_panels.legend(figure, looks, lines=False)
+
+
+@figure_style.applied
+def density(table: pd.DataFrame) -> Figure:
+    """Share of detectable runs of each data set against records per label and the share asked at once (Section 5).
+
+    table: rows of metric "detectable share" with keys dataset, queries, rule, density, coverage. A row for each Q that
+    the most data sets have: one alone shows no dependence.
+    """
+    rows = shared_panels.rows(table, "iclmem_density", "queries", metric="detectable share", rule=None)
+    known = rows.groupby("queries")["dataset"].nunique()
+    looks, counts = _rules(rows["rule"]), sorted(known[known == known.max()].index)
+    figure, grid = figure_style.panels(len(counts), 2)
+    for queries, line in zip(counts, grid, strict=True):
+        panel = shared_panels.single(rows[rows["queries"] == queries], ["dataset", "queries", "rule"])
+        for axes, key in zip(line, ("density", "coverage"), strict=True):
+            for place, (rule, (_, colour, marker)) in enumerate(looks.items()):
+                dots = panel[panel["rule"] == rule]
+                x = _beside(dots[key], rows[key], place, len(looks))
+                axes.vlines(x, dots["low"], dots["high"], color=colour, alpha=0.5, linewidth=1)
+                axes.plot(x, dots["estimate"], color=colour, marker=marker, linestyle="")
+            _log_axis(axes, panel[key])
+            axes.set_ylim(*SHARE)
+        line[0].set_ylabel(f"detectable share, Q = {queries:g}")
+    for axes, label in zip(grid[-1], ("label density n / k", "query coverage Q / n"), strict=True):
+        axes.set_xlabel(label)
+    return shared_panels.legend(figure, looks, lines=False)
+
+
+@figure_style.applied
+def spread(table: pd.DataFrame) -> Figure:
+    """How the change dS of the loss is spread over members and non-members, a panel per data set and arm.
+
+    table: rows of metric "dS share" with keys dataset, arm, epoch, records, left, right.
+    """
+    rows = shared_panels.rows(table, "iclmem_spread", "left", metric="dS share", records=["query", "nonmember"])
+    rows["panel"] = [f"{row.dataset}\n{row.arm}, epoch {row.epoch:g}" for row in rows.itertuples()]
+    looks = {name: look for name, look in SIDES.items() if name in set(rows["records"])}
+    figure, panels = shared_panels.panels_of(rows["panel"].unique(), "dS of the loss, in nats", "share of records")
+    for panel, axes in panels.items():
+        _stairs(axes, rows[rows["panel"] == panel], "records", looks)
+        axes.axvline(0, **shared_panels.GREY, zorder=1)
+    return shared_panels.legend(figure, {name: (label, colour, "") for name, (label, colour, _) in looks.items()})
+
+
+@figure_style.applied
+def loss_ratios(table: pd.DataFrame) -> Figure:
+    """Ratio of the vanilla loss to the base model's, a line per learning rate, a panel per model (ICLMEM, B.1).
+
+    table: rows of metric "loss ratio share" with keys model, learning_rate, left, right. Dashed: the base model's own.
+    """
+    rows = shared_panels.rows(table, "iclmem_loss_ratios", "left", metric="loss ratio share", model=None)
+    rates = sorted(rows["learning_rate"].unique())
+    looks = {
+        rate: (f"learning rate {rate:g}", colour, "") for rate, (_, colour, _) in shared_panels.looks(rates).items()
+    }
+    figure, panels = shared_panels.panels_of(
+        rows["model"].unique(), "vanilla loss over the base model's", "share of runs"
+    )
+    for model, axes in panels.items():
+        _stairs(axes, rows[rows["model"] == model], "learning_rate", looks)
+        axes.set_xscale("log")
+        axes.axvline(1, **shared_panels.GREY, zorder=1)
+    return shared_panels.legend(figure, looks)
+
+
+def _dots(
+    rows: pd.DataFrame, what: str, key: str, looks: Looks, label: str, *others: Line2D, limits: Limits = None
+) -> Figure:
+    """Dots with their intervals, `what` from top to bottom, a colour for each `key`, a panel for each `panel`.
+
+    Dashed where others name it: the nulls of the rows. limits: of the horizontal axis.
+    """
+    names = list(dict.fromkeys(rows[what]))[::-1]
+    figure, panels = shared_panels.panels_of(
+        rows["panel"].unique(), label, "", height=0.5 + 0.12 * len(names) * len(looks)
+    )
+    for panel, axes in panels.items():
+        shown = shared_panels.single(rows[rows["panel"] == panel], [what, key])
+        for place, (look, (_, colour, marker)) in enumerate(looks.items()):
+            dots = shown[shown[key] == look]
+            below = 0.7 * (place - (len(looks) - 1) / 2) / len(looks)
+            height = np.array([names.index(name) for name in dots[what]]) - below
+            axes.hlines(height, dots["low"], dots["high"], color=colour, alpha=0.5, linewidth=1)
+            axes.plot(dots["estimate"], height, color=colour, marker=marker, linestyle="")
+        first = axes.get_subplotspec().is_first_col()
+        axes.set_yticks(range(len(names)), [figure_style.plain(name) if first else "" for name in names])
+        axes.set(xlim=limits, ylim=(-0.6, len(names) - 0.4))
+        for null in shown["null"].dropna().unique() if others else ():
+            axes.axvline(null, **shared_panels.GREY, zorder=1)
+    return shared_panels.legend(figure, looks, *others, lines=False)
+
+
+def _stairs(axes: Axes, rows: pd.DataFrame, key: str, looks: Looks) -> None:
+    """A histogram for each `key`, from the edges of its bins."""
+    for name, (_, colour, _) in looks.items():
+        bins = rows[rows[key] == name].sort_values("left")
+        if len(shared_panels.single(bins, [key, "left"])):
+            edges = [*bins["left"], bins["right"].iloc[-1]]
+            axes.stairs(bins["estimate"], edges, color=colour, alpha=0.15, fill=True)
+            axes.stairs(bins["estimate"], edges, color=colour)
+
+
+def _by_queries(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.assign(panel=rows["model"] + ", Q = " + rows["queries"].map("{:g}".format))
+
+
+def _outcomes(rows: pd.DataFrame) -> Looks:
+    return {name: look for name, look in OUTCOMES.items() if name in set(rows["outcome"])}
+
+
+def _rules(names: Iterable[str]) -> Looks:
+    """Looks of the rules, in their order."""
+    markers = cycle(shared_panels.MARKERS)
+    return {
+        name: RULES.get(name) or (figure_style.plain(_spoken(name)), figure_style.BLUE, next(markers))
+        for name in dict.fromkeys(names)
+    }
+
+
+def _beside(values: pd.Series, among: pd.Series, place: int, count: int) -> pd.Series:
+    """Places on a logarithmic axis of the values of one of `count` series, which would lie on each other."""
+    step = 0.02 * (np.ptp(np.log(among)) or 1)
+    return values * np.exp(step * (place - (count - 1) / 2))
+
+
+def _spoken(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _log_axis(axes: Axes, values: Iterable[float]) -> None:
+    """A logarithmic axis with ticks at the values, where they do not crowd."""
+    values = np.unique(np.asarray(values, dtype=float))
+    places = np.log(values)
+    kept = values[np.diff(places, prepend=-np.inf) >= np.ptp(places) / 8]
+    axes.set_xscale("log")
+    axes.set_xticks(kept, [f"{value:.3g}" for value in kept])
+    axes.minorticks_off()

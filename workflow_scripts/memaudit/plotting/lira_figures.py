@@ -1,0 +1,222 @@
+"""Figures of the study of LiRA's reliability, drawn from tidy results after `tidy.expand`: values and bands come in."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from memaudit.plotting import figure_style
+
+# strategy: label, colour, line style, marker. The order is that of the legend.
+STRATEGIES = {
+    "naive": ("concatenated, naive", figure_style.RED, "-", "o"),
+    "pp": ("concatenated, PP", figure_style.BLUE, "-", "s"),
+    "pp_normal": ("PP, normal", figure_style.SKY, "-", "^"),
+    "pp_t": ("PP, Student's t", figure_style.GREEN, "-", "v"),
+    "pp_exact": ("PP, exact", figure_style.PURPLE, "-", "P"),
+    "per_sample": ("per sample", figure_style.BLACK, "--", "D"),
+    "per_sample_normal": ("per sample, normal", figure_style.ORANGE, (0, (1, 1.2)), "x"),
+}
+
+
+@figure_style.applied
+def strategies(table: pd.DataFrame, access: str = "efficient") -> Figure:
+    """Figure 1 (efficient access) and A1 (oracle): TPR against M, a row per data set, a column per FPR.
+
+    table: rows of metric tpr with keys dataset, models, fpr, strategy, access; bands from low and high. Dotted lines
+    mark where a per-sample threshold begins to exist: M = 1/FPR in the paper's code, 2/FPR in its text.
+    """
+    rows = table[(table["metric"] == "tpr") & (table["access"] == access)]
+    datasets, fprs = rows["dataset"].unique(), sorted(rows["fpr"].unique(), reverse=True)
+    figure, grid = figure_style.panels(len(datasets), len(fprs))
+    for dataset, line in zip(datasets, grid, strict=True):
+        for fpr, axes in zip(fprs, line, strict=True):
+            panel = rows[(rows["dataset"] == dataset) & (rows["fpr"] == fpr)]
+            _per_models(axes, panel)
+            _log2_axis(axes, rows["models"].unique())
+            figure_style.reference(axes, y=fpr, label="guessing")
+            for times in (1, 2):
+                if panel["models"].min() < times / fpr < panel["models"].max():
+                    figure_style.reference(axes, x=times / fpr, label=f"{times}/FPR", dash=":", rotation=90)
+            axes.set_ylim(bottom=0)
+    for fpr, axes in zip(fprs, grid[0], strict=True):
+        axes.set_title(f"FPR = {fpr:g}")
+    _outer_labels(grid, datasets, "models M", "TPR")
+    _strategy_legend(figure, rows["strategy"].unique())
+    return figure
+
+
+@figure_style.applied
+def oracle(table: pd.DataFrame) -> Figure:
+    """Figure A1: `strategies` under oracle access."""
+    return strategies(table, "oracle")
+
+
+@figure_style.applied
+def sample_fpr(table: pd.DataFrame) -> Figure:
+    """Figure A2: share of records whose FPR is at least x, a row per data set, a column per target FPR (grey line).
+
+    table: one row per record with columns dataset, strategy, fpr (target) and sample_fpr (realised on its OUT cells).
+    On log axes records with an FPR of 0 are out of sight: a curve starts at the share of the others.
+    """
+    datasets, fprs = table["dataset"].unique(), sorted(table["fpr"].unique(), reverse=True)
+    figure, grid = figure_style.panels(len(datasets), len(fprs))
+    for dataset, line in zip(datasets, grid, strict=True):
+        for fpr, axes in zip(fprs, line, strict=True):
+            panel = table[(table["dataset"] == dataset) & (table["fpr"] == fpr)]
+            for strategy in (name for name in STRATEGIES if name in set(panel["strategy"])):
+                values = np.sort(panel.loc[panel["strategy"] == strategy, "sample_fpr"].to_numpy())
+                share = 1 - np.arange(len(values)) / len(values)
+                axes.step(values, share, color=STRATEGIES[strategy][1], linestyle=STRATEGIES[strategy][2], where="pre")
+            figure_style.reference(axes, x=fpr, label="target")
+            axes.set(xscale="log", yscale="log", xlim=(fpr / 20, min(1, fpr * 30)), ylim=(share[-1] / 2, 1.3))
+            axes.set_title(f"target FPR = {fpr:g}" if line is grid[0] else "")
+    _outer_labels(grid, datasets, "FPR of a record", "share of records at or above")
+    _strategy_legend(figure, table["strategy"].unique(), markers=False)
+    return figure
+
+
+@figure_style.applied
+def roc(table: pd.DataFrame) -> Figure:
+    """ROC curves on logarithmic axes, a panel per data set.
+
+    table: rows of metric roc_tpr with keys dataset, strategy, fpr; bands from low and high; grey: TPR = FPR.
+    """
+    rows = table[table["metric"] == "roc_tpr"]
+    datasets = rows["dataset"].unique()
+    figure, grid = figure_style.panels(1, len(datasets), width=_width(len(datasets)), height=2.4)
+    for dataset, axes in zip(datasets, grid[0], strict=True):
+        panel = rows[rows["dataset"] == dataset]
+        lowest = panel["fpr"].min()
+        axes.plot([lowest, 1], [lowest, 1], color=figure_style.GREY, linewidth=0.7, linestyle="--", zorder=1)
+        for strategy, curve in panel.sort_values("fpr").groupby("strategy"):
+            _band(axes, curve, "fpr", strategy, marker="")
+        axes.set(
+            xscale="log",
+            yscale="log",
+            xlim=(lowest, 1),
+            ylim=(lowest, 1.15),
+            xlabel="FPR",
+            title=figure_style.plain(dataset),
+        )
+    grid[0][0].set_ylabel("TPR")
+    _strategy_legend(figure, rows["strategy"].unique(), markers=False)
+    return figure
+
+
+@figure_style.applied
+def fpc_sigma(table: pd.DataFrame) -> Figure:
+    """Figure 2a: sigma of every record, empirical, corrected and analytic, sorted by |x|; a panel per side.
+
+    table: one row per record with columns side, norm, empirical, corrected, analytic.
+    """
+    figure, grid = figure_style.panels(1, 2, height=2.2)
+    for (side, panel), axes in zip(table.groupby("side", sort=False), grid[0], strict=True):
+        _sigma_panel(axes, panel, f"{side.upper()} models")
+    _sigma_legend(figure)
+    return figure
+
+
+@figure_style.applied
+def fpc_fraction(table: pd.DataFrame) -> Figure:
+    """Figure A3: Figure 2a at other fractions N/N+; a row per fraction, a panel per side.
+
+    table: as in `fpc_sigma`, with a column fraction.
+    """
+    fractions = sorted(table["fraction"].unique())
+    figure, grid = figure_style.panels(len(fractions), 2)
+    for fraction, line in zip(fractions, grid, strict=True):
+        for (side, panel), axes in zip(
+            table[table["fraction"] == fraction].groupby("side", sort=False), line, strict=True
+        ):
+            _sigma_panel(axes, panel, f"N/N$_+$ = {fraction:g}, {side.upper()} models")
+            axes.set_xlabel(axes.get_xlabel() if line is grid[-1] else "")
+    _sigma_legend(figure)
+    return figure
+
+
+@figure_style.applied
+def fpc_ratio(table: pd.DataFrame) -> Figure:
+    """Figure 2b: distribution over records of empirical over analytic sigma, before and after correction, by side.
+
+    table: one row per record with columns side, before, after, and factor, the correction (grey line at its root).
+    """
+    figure, grid = figure_style.panels(1, 1, width=figure_style.ONE_COLUMN, height=2.0)
+    axes = grid[0][0]
+    for (side, panel), filled in zip(table.groupby("side", sort=False), (True, False), strict=True):
+        for column, colour in (("before", figure_style.RED), ("after", figure_style.BLUE)):
+            shape = {"histtype": "stepfilled", "alpha": 0.35} if filled else {"histtype": "step", "linewidth": 1.2}
+            axes.hist(panel[column], bins=40, color=colour, label=f"{side.upper()}, {column} correction", **shape)
+    top = axes.get_ylim()[1]
+    axes.set_ylim(0, 1.25 * top)
+    figure_style.reference(axes, x=float(np.sqrt(table["factor"].iloc[0])), label="$\\sqrt{\\mathrm{FPC}}$")
+    figure_style.reference(axes, x=1.0, label="1")
+    axes.set(xlabel="empirical $\\sigma$ / analytic $\\sigma$", ylabel="records")
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    return figure
+
+
+def _per_models(axes: Axes, panel: pd.DataFrame) -> None:
+    for strategy in STRATEGIES:
+        rows = panel[panel["strategy"] == strategy].sort_values("models")
+        if len(rows):
+            _band(axes, rows, "models", strategy, STRATEGIES[strategy][3])
+
+
+def _band(axes: Axes, rows: pd.DataFrame, x: str, strategy: str, marker: str) -> None:
+    _, colour, dash, _ = STRATEGIES[strategy]
+    axes.fill_between(rows[x], rows["low"], rows["high"], color=colour, alpha=0.12, linewidth=0)
+    axes.plot(rows[x], rows["estimate"], color=colour, linestyle=dash, marker=marker)
+
+
+def _log2_axis(axes: Axes, models: Iterable[int]) -> None:
+    ticks = sorted(models)
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_locator(FixedLocator(ticks[:: 1 + len(ticks) // 6]))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_locator(NullLocator())
+
+
+def _sigma_panel(axes: Axes, panel: pd.DataFrame, title: str) -> None:
+    panel = panel.sort_values("norm")
+    dots = {"linestyle": "", "marker": ".", "markersize": 2, "alpha": 0.5, "rasterized": True}
+    axes.plot(panel["norm"], panel["empirical"], color=figure_style.RED, **dots)
+    axes.plot(panel["norm"], panel["corrected"], color=figure_style.BLUE, **dots)
+    axes.plot(panel["norm"], panel["analytic"], color=figure_style.BLACK)
+    axes.set(xlabel="record, by its norm $\\|x\\|_2$", ylabel="$\\sigma$ of its signal", title=title)
+
+
+def _sigma_legend(figure: Figure) -> None:
+    names = ("empirical", "empirical, corrected", "analytic")
+    legend = figure.legend(figure.axes[0].get_lines(), names, loc="outside upper center", ncols=3, markerscale=4)
+    for handle in legend.legend_handles:
+        handle.set_alpha(1)
+
+
+def _outer_labels(grid: list[list[Axes]], datasets: Iterable[str], x: str, y: str) -> None:
+    for dataset, line in zip(datasets, grid, strict=True):
+        label = line[0].set_ylabel(y)
+        place = {"xy": (0, 0.5), "xycoords": label, "xytext": (-3, 0), "textcoords": "offset points"}
+        line[0].annotate(
+            figure_style.plain(dataset), **place, rotation=90, ha="right", va="center", fontsize=8, fontweight="bold"
+        )
+    for axes in grid[-1]:
+        axes.set_xlabel(x)
+
+
+def _strategy_legend(figure: Figure, present: Iterable[str], markers: bool = True) -> None:
+    shown = [look for strategy, look in STRATEGIES.items() if strategy in set(present)]
+    handles = [
+        Line2D([], [], color=colour, linestyle=dash, marker=marker if markers else "")
+        for _, colour, dash, marker in shown
+    ]
+    columns = min(4 if figure.get_figwidth() > figure_style.ONE_COLUMN else 2, len(shown))
+    figure.legend(handles, [look[0] for look in shown], loc="outside upper center", ncols=columns)
+
+
+def _width(count: int) -> float:
+    return figure_style.ONE_COLUMN if count == 1 else figure_style.TWO_COLUMNS

@@ -1,0 +1,121 @@
+"""Figures of the study of a learned attack on language models, drawn from tidy results after `tidy.expand`.
+
+A family of models, an attack and a group of features each have one look in all of them. A figure raises AuditError
+where no row is for it, or where two are for one point. Dashed grey: guessing, or no effect.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from memaudit.plotting import figure_style, shared_panels
+
+ATTACK = "lt_mia"
+FAMILIES = {"transformer": figure_style.BLUE, "state space": figure_style.RED, "linear attention": figure_style.GREEN}
+FAMILIES |= {"gated recurrence": figure_style.ORANGE, "matrix memory": figure_style.PURPLE}
+ATTACKS = {
+    ATTACK: ("learned (LT-MIA)", figure_style.RED, ""),
+    "ez": ("EZ-MIA, mended", figure_style.BLUE, ""),
+    "ref_loss": ("RefLoss", figure_style.GREEN, ""),
+    "loss": ("loss", figure_style.ORANGE, ""),
+}
+FEATURES = {
+    "comparison": ("both compared", figure_style.RED, "o"),
+    "target": ("target alone", figure_style.BLUE, "s"),
+    "reference": ("reference alone", figure_style.GREEN, "^"),
+}
+RECORDS = {
+    "training": ("new texts of the training combinations", figure_style.BLUE, "o"),
+    "held out": ("held-out combinations", figure_style.RED, "s"),
+}
+NONE = Line2D([], [], **shared_panels.GREY, label="no effect")
+
+
+@figure_style.applied
+def transfer(table: pd.DataFrame) -> Figure:
+    """AUC of the learned attack by corpus and family (LT-MIA, Figure 1).
+
+    table: rows of metric auc with keys dataset, family, attack, without a model: means over the models of a family.
+    """
+    found = shared_panels.rows(table, "ltmia_transfer", metric="auc", attack=ATTACK, dataset=None, family=None)
+    found = shared_panels.single(found[found["model"].isna()], ["dataset", "family"])
+    figure, ((axes,),) = figure_style.panels(1, 1, height=2.2)
+    colours = _colours(found["family"])
+    _bars(axes, found, "dataset", "family", colours)
+    axes.axhline(0.5, **shared_panels.GREY, zorder=1)
+    axes.set(ylabel="AUC", ylim=(min(0.45, found["low"].min() - 0.02), 1.0))
+    return _legend(figure, colours, shared_panels.GUESSING)
+
+
+@figure_style.applied
+def roc(table: pd.DataFrame) -> Figure:
+    """ROC curves on logarithmic axes, a panel per family.
+
+    table: rows of metric roc_tpr with keys dataset (the family), attack, fpr.
+    """
+    found = shared_panels.rows(table, "ltmia_roc", "fpr", metric="roc_tpr", attack=list(ATTACKS))
+    return shared_panels.rocs(
+        found, "attack", {name: look for name, look in ATTACKS.items() if name in set(found["attack"])}
+    )
+
+
+@figure_style.applied
+def importance(table: pd.DataFrame) -> Figure:
+    """AUC lost without a group of features, by family (LT-MIA, Figure 3).
+
+    table: rows of metric "auc drop" with keys family, features.
+    """
+    found = shared_panels.rows(table, "ltmia_importance", metric="auc drop", family=None, features=list(FEATURES))
+    found = shared_panels.single(found[found["family"] != "mean"], ["family", "features"])
+    figure, ((axes,),) = figure_style.panels(1, 1, height=2.2)
+    colours = {name: FEATURES[name][1] for name in FEATURES}
+    _bars(axes, found, "family", "features", colours)
+    axes.axhline(0, **shared_panels.GREY, zorder=3)
+    axes.set(ylabel="AUC lost")
+    return _legend(figure, {FEATURES[name][0]: colour for name, colour in colours.items()}, NONE)
+
+
+@figure_style.applied
+def diversity(table: pd.DataFrame) -> Figure:
+    """AUC against the number of combinations, with as many texts in all (LT-MIA, Figure 4).
+
+    table: rows of metric auc with keys combinations, records.
+    """
+    found = shared_panels.rows(table, "ltmia_diversity", "combinations", metric="auc", records=list(RECORDS))
+    found = shared_panels.single(found, ["combinations", "records"])
+    figure, ((axes,),) = figure_style.panels(1, 1, width=figure_style.ONE_COLUMN, height=2.2)
+    shared_panels.lines(axes, found.assign(dataset="", null=np.nan), "combinations", "records", RECORDS)
+    axes.axhline(0.5, **shared_panels.GREY, zorder=1)
+    ticks = sorted(found["combinations"].unique())
+    axes.set(xscale="log", xlabel="combinations trained on", ylabel="AUC")
+    axes.set_xticks(ticks, [f"{value:g}" for value in ticks])
+    axes.minorticks_off()
+    return shared_panels.legend(figure, RECORDS, shared_panels.GUESSING)
+
+
+def _bars(axes, rows: pd.DataFrame, group: str, bar: str, colours: Mapping[str, str]) -> None:
+    """Bars side by side within each group, with their intervals."""
+    groups = list(dict.fromkeys(rows[group]))
+    width = 0.8 / len(colours)
+    for place, (name, colour) in enumerate(colours.items()):
+        own = rows[rows[bar] == name]
+        x = own[group].map(groups.index) + width * (place - (len(colours) - 1) / 2)
+        axes.bar(x, own["estimate"], 0.9 * width, color=colour, alpha=0.85, linewidth=0)
+        axes.vlines(x, own["low"], own["high"], color=figure_style.BLACK, linewidth=0.8)
+    axes.set_xticks(range(len(groups)), [figure_style.plain(name) for name in groups])
+
+
+def _colours(families: pd.Series) -> dict[str, str]:
+    """A colour for each family that is there."""
+    given = dict.fromkeys(families)
+    free = (colour for colour in shared_panels.COLOURS if colour not in FAMILIES.values())
+    return {name: FAMILIES.get(name) or next(free, figure_style.BLACK) for name in given}
+
+
+def _legend(figure: Figure, colours: Mapping[str, str], *others: Line2D) -> Figure:
+    return shared_panels.legend(
+        figure, {name: (name, colour, "s") for name, colour in colours.items()}, *others, lines=False
+    )

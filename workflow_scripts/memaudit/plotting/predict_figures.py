@@ -1,0 +1,292 @@
+"""Figures of the study of prediction, drawn from tidy results after `tidy.expand`; a panel for each setting (`case`).
+
+A predictor has one look in all of them: PSMI blue, loss red, logit gap green, Mahalanobis distance orange, and the
+baseline, LiRA on the partly trained model, black. Dashed grey: guessing. A figure raises AuditError where no row is for
+it, or where two are for one point; what else is missing, such as a truth that a setting has not, is left out.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from memaudit.plotting import figure_style, shared_panels
+
+# predictor: label, colour, marker, in the order of the legend
+PREDICTORS = {
+    "psmi": ("PSMI", figure_style.BLUE, "o"),
+    "loss": ("loss", figure_style.RED, "s"),
+    "logit_gap": ("logit gap", figure_style.GREEN, "^"),
+    "mahalanobis": ("Mahalanobis", figure_style.ORANGE, "D"),
+    "lira": ("baseline (early LiRA)", figure_style.BLACK, "v"),
+}
+CELLS = {"memorized": ("memorized in the end", figure_style.RED, "o"), "others": ("others", figure_style.BLUE, "s")}
+KINDS = {
+    "natural": ("natural", figure_style.SKY, "o"),
+    "mislabelled": ("mislabelled", figure_style.PURPLE, "s"),
+    "canary": ("canary", figure_style.BLACK, "D"),
+}
+DENSITIES = {
+    "given": ("true density, outliers known", figure_style.GREEN, "o"),
+    "joint": ("true density", figure_style.BLUE, "s"),
+    "estimated": ("estimator", figure_style.RED, "^"),
+}
+SIDES = {"psmi_outliers": "-", "psmi_rest": ":"}
+RULES = ["first", "closest"]  # of a setting's own; the other is called `... instead`
+AXES = {
+    "log-lira at the interruption": "log-LiRA at the interruption (nats)",
+    "log-lira at the end": "log-LiRA in the end (nats)",
+    "counterfactual memorization": "counterfactual memorization (logits)",
+    "attack success": "share of models told right",
+}
+LIRA = (-10.0, 20.0)  # nats of log-LiRA that are shown; what lies beyond stands at the edge
+
+
+@figure_style.applied
+def roc(table: pd.DataFrame) -> Figure:
+    """TPR against FPR of every predictor at the interruption (Figures 3, left, 6, left, and 8).
+
+    table: rows of metric roc_tpr with keys case, truth, predictor, fpr; this figure has truth `memorized`.
+    """
+    return _rocs(_rows(table, "roc", "fpr", metric="roc_tpr", truth="memorized", predictor=None))
+
+
+@figure_style.applied
+def planted(table: pd.DataFrame) -> Figure:
+    """The same for what was planted, canaries and wrong labels, in place of what is memorized (Figure 6, centre)."""
+    rows = _rows(table, "planted", "fpr", metric="roc_tpr", truth=["canary", "mislabelled"], predictor=None)
+    named = rows["truth"].map({"canary": "canaries", "mislabelled": "wrong labels"})
+    return _rocs(rows.assign(dataset=rows["dataset"] + ": " + named))
+
+
+@figure_style.applied
+def auc(table: pd.DataFrame) -> Figure:
+    """AUC of every predictor at the interruption, by setting (Figure 3, centre).
+
+    table: rows of metric auc with keys case, truth, records, rule, predictor.
+    """
+    rows = _rows(table, "auc", metric="auc", truth="memorized", records="all", rule=RULES, predictor=None)
+    shared_panels.single(rows, ["dataset", "predictor"])
+    cases, looks = list(dict.fromkeys(rows["dataset"])), _looks(rows, "predictor", PREDICTORS)
+    figure, [[axes]] = figure_style.panels(1, 1, width=figure_style.ONE_COLUMN * 1.4, height=0.5 * len(cases) + 0.6)
+    for place, (name, (_, colour, marker)) in enumerate(looks.items()):
+        dots = rows[rows["predictor"] == name]
+        height = -dots["dataset"].map(cases.index) - 0.14 * (place - (len(looks) - 1) / 2)
+        axes.hlines(height, dots["low"], dots["high"], color=colour, alpha=0.5, linewidth=1)
+        axes.plot(dots["estimate"], height, color=colour, marker=marker, linestyle="")
+    axes.axvline(0.5, **shared_panels.GREY, zorder=1)
+    axes.set_yticks([-place for place in range(len(cases))], [figure_style.plain(case) for case in cases])
+    axes.set(xlabel="AUC", ylim=(0.5 - len(cases), 0.5))
+    axes.grid(visible=False, axis="y")
+    return shared_panels.legend(figure, looks, shared_panels.GUESSING, lines=False)
+
+
+@figure_style.applied
+def threshold(table: pd.DataFrame) -> Figure:
+    """TPR and FPR of PSMI at most 0, and of the baseline where it calls a record memorized (Figure 3, right).
+
+    table: rows of metrics tpr and fpr with keys case, predictor, tau. A colour for each setting; hollow: the baseline.
+    """
+    rows = _rows(table, "threshold", metric=["tpr", "fpr"], predictor=["psmi", "lira"], tau=None)
+    rows = rows[rows.get("profile", pd.Series(np.nan, rows.index)).isna()]
+    points = rows.pivot(index=["dataset", "predictor"], columns="metric", values=["estimate", "low", "high"])
+    looks = shared_panels.looks(dict.fromkeys(rows["dataset"]))
+    figure, [[axes]] = figure_style.panels(1, 1, width=figure_style.ONE_COLUMN, height=2.8)
+    for (case, predictor), point in points.iterrows():
+        _, colour, marker = looks[case]
+        (fpr, tpr), low, high = (point[part][["fpr", "tpr"]].to_numpy() for part in ("estimate", "low", "high"))
+        axes.hlines(tpr, low[0], high[0], color=colour, alpha=0.4, linewidth=1)
+        axes.vlines(fpr, low[1], high[1], color=colour, alpha=0.4, linewidth=1)
+        face = colour if predictor == "psmi" else "white"
+        axes.plot(fpr, tpr, color=colour, marker=marker, markersize=4.5, markerfacecolor=face, linestyle="")
+    axes.plot([0, 1], [0, 1], **shared_panels.GREY, zorder=1)
+    right = max(0.2, 1.1 * rows.loc[rows["metric"] == "fpr", "high"].max())
+    axes.set(xlabel="FPR", ylabel="TPR", xlim=(-0.02 * right, right), ylim=(-0.02, 1.02))
+    shown = {"color": figure_style.GREY, "marker": "o", "linestyle": ""}
+    hollow = Line2D([], [], **shown, markerfacecolor="white", label="early LiRA")
+    return shared_panels.legend(figure, looks, Line2D([], [], **shown, label="PSMI at most 0"), hollow, lines=False)
+
+
+@figure_style.applied
+def timing(table: pd.DataFrame) -> Figure:
+    """What a prediction at each checkpoint would have been worth, and when memorization sets in (Figures 4 and 9).
+
+    table: rows with keys case and epoch, of metrics auc (by predictor), psmi and "already memorized" (by cells), and
+    interruption (by rule). The vertical line is the mean epoch of the interruption by the setting's own rule.
+    """
+    areas = _rows(table, "timing", "epoch", metric="auc", predictor=None)
+    groups = _rows(table, "timing", "epoch", metric=["psmi", "already memorized"], cells=None).assign(null=np.nan)
+    stops = _rows(table, "timing", metric="interruption", rule=RULES)
+    cases, looks = list(dict.fromkeys(areas["dataset"])), _looks(areas, "predictor", PREDICTORS)
+    figure, grid = figure_style.panels(3, len(cases), height=1.7)
+    for case, column in zip(cases, zip(*grid, strict=True), strict=True):
+        of_case = groups[groups["dataset"] == case]
+        shared_panels.lines(column[0], areas[areas["dataset"] == case], "epoch", "predictor", looks)
+        for axes, metric in zip(column[1:], ("psmi", "already memorized"), strict=True):
+            shared_panels.lines(axes, of_case[of_case["metric"] == metric], "epoch", "cells", CELLS)
+        column[0].set_title(figure_style.plain(case))
+        for axes in column:
+            for stop in stops.loc[stops["dataset"] == case, "estimate"]:
+                axes.axvline(stop, color=figure_style.GREY, linewidth=0.9)
+            # The early checkpoints are those that matter.
+            axes.set_xscale("function", functions=(lambda x: np.sqrt(np.maximum(x, 0)), np.square))
+            axes.set_xlim(left=0)
+            axes.set_xticks(_spread(areas.loc[areas["dataset"] == case, "epoch"]))
+        column[1].axhline(0, **shared_panels.GREY, zorder=1)
+    for axes, label in zip(grid, ("AUC", "mean PSMI (nats)", "share memorized already"), strict=True):
+        axes[0].set_ylabel(label)
+    figure.supxlabel("epoch", fontsize=figure_style.RC["axes.labelsize"])
+    return shared_panels.legend(figure, looks | CELLS, shared_panels.GUESSING)
+
+
+@figure_style.applied
+def layers(table: pd.DataFrame) -> Figure:
+    """AUC at the interruption by the layer whose hidden states are read (Figure 5, left and centre).
+
+    table: rows of metric auc with keys case, layer, predictor.
+    """
+    rows = _rows(table, "layers", "layer", metric="auc", predictor=None)
+    figure, panels = shared_panels.panels_of(rows["dataset"].unique(), "layer", "AUC", height=1.9)
+    looks = _looks(rows, "predictor", PREDICTORS)
+    for case, axes in panels.items():
+        panel = rows[rows["dataset"] == case]
+        shared_panels.lines(axes, panel, "layer", "predictor", looks)
+        axes.set_xticks(_spread(panel["layer"], apart=0.08))
+    return shared_panels.legend(figure, looks, shared_panels.NULL)
+
+
+@figure_style.applied
+def lira_threshold(table: pd.DataFrame) -> Figure:
+    """AUC, and the share that is memorized, by the log-LiRA from which a record is (Figures 5, right, 10 and 11).
+
+    table: rows with keys case and threshold, of metrics auc (by predictor) and memorized. Where nothing is memorized
+    there is no AUC.
+    """
+    areas = _rows(table, "lira_threshold", "threshold", metric="auc", predictor=None)
+    shares = _rows(table, "lira_threshold", "threshold", metric="memorized").assign(of="members")
+    cases, looks = list(dict.fromkeys(areas["dataset"])), _looks(areas, "predictor", PREDICTORS)
+    figure, grid = figure_style.panels(2, len(cases), height=1.7)
+    share = {"members": ("share that is memorized", figure_style.PURPLE, "P")}
+    for case, above, below in zip(cases, *grid, strict=True):
+        shared_panels.lines(
+            above, areas[areas["dataset"] == case].dropna(subset="estimate"), "threshold", "predictor", looks
+        )
+        shared_panels.lines(below, shares[shares["dataset"] == case], "threshold", "of", share)
+        above.set_title(figure_style.plain(case))
+        below.set_ylim(bottom=0)
+    grid[0][0].set_ylabel("AUC")
+    grid[1][0].set_ylabel("share")
+    figure.supxlabel("least log-LiRA of a memorized record (nats)", fontsize=figure_style.RC["axes.labelsize"])
+    return shared_panels.legend(figure, looks | share, shared_panels.NULL)
+
+
+@figure_style.applied
+def early(table: pd.DataFrame) -> Figure:
+    """Log-LiRA of the first target's training records at the interruption and in the end (Figure 2).
+
+    table: rows of metrics "log-lira at the interruption" and "log-lira at the end" with keys case, record, kind, and of
+    metric tpr, whose key tau of the baseline is the threshold, which is drawn.
+    """
+    names = ["log-lira at the interruption", "log-lira at the end"]
+    taus = _rows(table, "early", metric="tpr", predictor="lira", tau=None)
+    figure, panels = _scatter(table, "early", names)
+    for case, axes in panels.items():
+        for line in axes.get_lines():
+            line.set_data(*(np.clip(values, *LIRA) for values in line.get_data()))
+        axes.relim()
+        axes.autoscale_view()
+        for tau in taus.loc[taus["dataset"] == case, "tau"]:
+            axes.axvline(tau, **shared_panels.GREY, zorder=1)
+            axes.axhline(tau, **shared_panels.GREY, zorder=1)
+    threshold = Line2D([], [], **shared_panels.GREY, label="memorized from here on")
+    return shared_panels.legend(figure, KINDS, threshold, lines=False)
+
+
+@figure_style.applied
+def definitions(table: pd.DataFrame) -> Figure:
+    """Global LiRA against counterfactual memorization, record by record, and their rank correlation (Figure 7).
+
+    table: rows of metrics "attack success" and "counterfactual memorization" with keys case, record, kind, and of
+    metric spearman.
+    """
+    figure, panels = _scatter(table, "definitions", ["counterfactual memorization", "attack success"])
+    found = _rows(table, "definitions", metric="spearman").set_index("dataset")
+    for case, axes in panels.items():
+        numbers = "{:.2f} [{:.2f}, {:.2f}]".format(*found.loc[case, ["estimate", "low", "high"]])
+        axes.set_title(f"{figure_style.plain(case)}\n{numbers}")
+    return shared_panels.legend(figure, KINDS, lines=False)
+
+
+@figure_style.applied
+def theorem(table: pd.DataFrame) -> Figure:
+    """Mean PSMI of outliers and the rest by how far the classes lie apart, a panel for each outlier rate (Theorem 1).
+
+    table: rows of metrics psmi_outliers and psmi_rest with keys rate, separation, density.
+    """
+    rows = shared_panels.rows(table, "predict_theorem", "separation", metric=list(SIDES), density=None)
+    rates = sorted(rows["rate"].unique())
+    figure, panels = shared_panels.panels_of(
+        [f"{rate:.0%} outliers" for rate in rates], "separation", "mean PSMI (nats)"
+    )
+    for rate, axes in zip(rates, panels.values(), strict=True):
+        for metric, dash in SIDES.items():
+            for name, (_, colour, marker) in DENSITIES.items():
+                of = rows[(rows["rate"] == rate) & (rows["metric"] == metric) & (rows["density"] == name)]
+                line = shared_panels.single(of, ["rate", "metric", "density", "separation"]).sort_values("separation")
+                axes.fill_between(line["separation"], line["low"], line["high"], color=colour, alpha=0.15, linewidth=0)
+                axes.plot(line["separation"], line["estimate"], color=colour, marker=marker, linestyle=dash)
+        axes.axhline(0, **shared_panels.GREY, zorder=1)
+    sides = [
+        Line2D([], [], color=figure_style.GREY, linestyle=SIDES[f"psmi_{side}"], label=side)
+        for side in ("outliers", "rest")
+    ]
+    return shared_panels.legend(figure, DENSITIES, *sides)
+
+
+def _rows(table: pd.DataFrame, figure: str, number: str = "", **keys: str | list[str] | None) -> pd.DataFrame:
+    """Rows of `curves.rows`, the setting as their data set."""
+    found = shared_panels.rows(table, f"predict_{figure}", number, case=None, **keys)
+    return found.drop(columns="dataset", errors="ignore").rename(columns={"case": "dataset"})
+
+
+def _looks(rows: pd.DataFrame, key: str, looks: Mapping[str, tuple]) -> dict[str, tuple]:
+    """The looks of the values that are there."""
+    return {name: look for name, look in looks.items() if name in set(rows[key])}
+
+
+def _rocs(rows: pd.DataFrame) -> Figure:
+    """ROC curves on plain axes: what matters is at high TPRs (Section 5.1)."""
+    figure, panels = shared_panels.panels_of(list(dict.fromkeys(rows["dataset"])), "FPR", "TPR", height=1.9)
+    looks = {name: (label, colour, "") for name, (label, colour, _) in _looks(rows, "predictor", PREDICTORS).items()}
+    for case, axes in panels.items():
+        panel = rows[(rows["dataset"] == case) & ~rows["method"].str.endswith("interpolated")]
+        shared_panels.lines(axes, panel.assign(null=np.nan), "fpr", "predictor", looks)
+        axes.plot([0, 1], [0, 1], **shared_panels.GREY, zorder=1)
+        axes.set(xlim=(0, 1), ylim=(0, 1.02))
+    return shared_panels.legend(figure, looks, shared_panels.GUESSING)
+
+
+def _scatter(table: pd.DataFrame, figure: str, names: list[str]) -> tuple[Figure, dict[str, Axes]]:
+    """A point for each record: one metric against another, coloured by kind."""
+    rows = _rows(table, figure, metric=names, record=None, kind=None)
+    points = rows.pivot(index=["dataset", "record", "kind"], columns="metric", values="estimate").reset_index()
+    drawn, panels = shared_panels.panels_of(list(dict.fromkeys(rows["dataset"])), *map(AXES.get, names), height=2.0)
+    for case, axes in panels.items():
+        for kind, (_, colour, marker) in KINDS.items():
+            of = points[(points["dataset"] == case) & (points["kind"] == kind)]
+            axes.plot(
+                *(of[name] for name in names), marker=marker, color=colour, markersize=2.2, linestyle="", alpha=0.7
+            )
+    return drawn, panels
+
+
+def _spread(values: pd.Series, apart: float = 0.15) -> list[float]:
+    """Whole values for ticks, the largest first, at least that share of the range of their square roots apart."""
+    whole, kept = sorted({value for value in values if value == round(value)}, reverse=True), []
+    for value in whole:
+        if not kept or np.sqrt(kept[-1]) - np.sqrt(value) >= apart * np.sqrt(whole[0]):
+            kept.append(value)
+    return kept[::-1]

@@ -1,0 +1,140 @@
+"""Noisy moments of private records, to draw queries from (TabPATE, Section 4 and Appendix B, "Query generation").
+
+The paper names a count, sums and sums of squares of clipped feature vectors. Here they are one vector query, released
+once: each block of a record's vector is scaled to norm 1, categories are a fourth block, and all of them get the same
+discrete Gaussian noise. A record's own vector is rounded to a lattice before vectors are added, towards zero, so that
+the sensitivity holds in integers, without floating-point error (Mironov 2012). What is added or removed is a unit: the
+records of a person share the weight of one.
+
+Where one record has the scaled numbers z, each in [-1, 1], with norm at most C, the norm of its squares is at most
+C min(1, C), because it is at most the norm of z times its largest entry: with C > 1 that is less than the paper's C^2.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memaudit.errors import AuditError
+from memaudit.privacy.discrete_noise import Noise, discrete_gaussian
+from memaudit.privacy.public_facts import Public
+
+Array = NDArray[np.float64]
+
+# Lattice steps of one record in a count. Rounding errs by less than one step a record. The square of a block's norm is
+# a whole number of at most 2^40: a relative error of 1e-13 before rounding does not reach the next one.
+STEPS = 2**20
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Noisy sums over the records of each group; noise makes counts negative, so read them by the methods.
+
+    count: (group,); total, squares: (group, number), of the numeric columns scaled to [-1, 1]; categories: (group,
+    category) counts of each categorical column.
+    """
+
+    count: Array
+    total: Array
+    squares: Array
+    categories: tuple[Array, ...]
+
+    def mean(self) -> Array:
+        """(group, number) in [-1, 1]. A group with less than one record is read as if it had one."""
+        return np.clip(self.total / np.maximum(self.count, 1)[:, None], -1, 1)
+
+    def deviation(self) -> Array:
+        """(number,) standard deviations within groups, pooled: from 0 to what numbers in [-1, 1] can have.
+
+        Squares are the noisiest moment, and a class may have few records; pooling averages the noise of all classes.
+        """
+        mean = self.mean()
+        variance = np.clip(self.squares / np.maximum(self.count, 1)[:, None] - mean**2, 0, 1 - mean**2)
+        return np.sqrt(self.group_shares() @ variance)
+
+    def shares(self) -> tuple[Array, ...]:
+        """(group, category) shares in each categorical column."""
+        return tuple(map(_shares, self.categories))
+
+    def group_shares(self) -> Array:
+        """(group,)"""
+        return _shares(self.count)
+
+
+def release_moments(
+    x: NDArray[np.float32],
+    y: NDArray[np.int64] | NDArray[np.float64],
+    units: Sequence[str],
+    public: Public,
+    sigma: float,
+    *,
+    clip: float,
+    by_class: bool,
+    bins: int = 5,
+    noise: Noise = discrete_gaussian,
+) -> Moments:
+    """Moments of private records x (n, d), y (n,), as `Public.encode` gives them, and the ids of their units (n,).
+
+    sigma: deviation of the noise, in records: the release is rho-zCDP, rho = moments_sensitivity^2 / (2 sigma^2), for
+    adding or removing one unit; clip: C, the largest norm of the scaled numbers; by_class: a group for each class, or
+    for each of `bins` equal parts of a number target's public range, at no further cost, else one group.
+    """
+    vectors = lattice_vectors(x, units, public, clip)
+    groups = (len(public.target.values) if public.task == "classification" else bins) if by_class else 1
+    group = _groups(y, public, groups) if by_class else np.zeros(len(y), dtype=np.int64)
+    sums = np.stack([vectors[group == number].sum(0) for number in range(groups)])
+    noisy = noise(sums, sigma * STEPS) / STEPS
+    numbers, scale = np.count_nonzero(public.numeric), _scale(public, clip)
+    count, total, squares, codes = np.split(noisy / scale, np.cumsum([1, numbers, numbers]), axis=1)
+    categories = np.split(codes, np.cumsum(_sizes(public))[:-1], axis=1) if codes.size else ()
+    return Moments(count[:, 0], total, squares, tuple(categories))
+
+
+def moments_sensitivity(public: Public) -> float:
+    """Largest L2 norm of what one unit adds to the moments, in records: a norm of 1 for each block that there is."""
+    return math.sqrt(1 + 2 * public.numeric.any() + (~public.numeric).any())
+
+
+def lattice_vectors(x: NDArray[np.float32], units: Sequence[str], public: Public, clip: float) -> NDArray[np.int64]:
+    """What each record adds to the moments, in lattice steps: (n, 1 + 2 numbers + categories).
+
+    The records of a unit share its weight of 1. A missing number counts as the middle of its range, a missing category
+    as none. No value of x breaks the bound.
+    """
+    if not clip > 0:
+        raise AuditError(f"clip is {clip}; the norm of the scaled numbers is clipped to a number above 0")
+    scaled = np.nan_to_num(public.scaled(x)[:, public.numeric])
+    norm = np.linalg.norm(scaled, axis=1, keepdims=True)
+    scaled *= clip / np.maximum(norm, clip)
+    pairs = zip(x[:, ~public.numeric].T, _sizes(public), strict=True)
+    categories = [column[:, None] == np.arange(size) for column, size in pairs]
+    vectors = np.hstack([np.ones((len(x), 1)), scaled, scaled**2, *categories])
+    _, unit, size = np.unique(np.asarray(units, dtype=str), return_inverse=True, return_counts=True)
+    return np.trunc(vectors * _scale(public, clip) * (STEPS / size[unit])[:, None]).astype(np.int64)
+
+
+def _scale(public: Public, clip: float) -> Array:
+    """Weight of each entry of a record's vector: it makes the norm of each block at most 1."""
+    numbers, sizes = np.count_nonzero(public.numeric), _sizes(public)
+    weights = [1, 1 / clip, 1 / (clip * min(1, clip)), 1 / math.sqrt(max(len(sizes), 1))]
+    return np.repeat(weights, [1, numbers, numbers, sum(sizes)])
+
+
+def _sizes(public: Public) -> list[int]:
+    return [len(column.values) for column in public.columns if column.type == "categorical"]
+
+
+def _groups(y: NDArray[np.int64] | Array, public: Public, groups: int) -> NDArray[np.int64]:
+    if public.task == "classification":
+        return y
+    lower, upper = public.target.bounds
+    return np.clip((y - lower) / (upper - lower) * groups, 0, groups - 1).astype(np.int64)
+
+
+def _shares(counts: Array) -> Array:
+    """Shares over the last axis: negative counts are none; equal ones where all are none."""
+    counts = np.maximum(counts, 0)
+    counts = np.where(counts.any(-1, keepdims=True), counts, 1)
+    return counts / counts.sum(-1, keepdims=True)

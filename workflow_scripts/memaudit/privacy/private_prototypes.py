@@ -1,0 +1,113 @@
+"""Private prototypes: the central variant of DP-TabICL (GDP-TabICL, Carey et al. 2024; TabPATE, Appendix C).
+
+The records are parted, the mean of each column of a part is released by the Laplace mechanism, and these prototypes
+stand in the context. The paper parts at random within classes, in equal sizes: remove one record and others move, so
+that more than one mean changes. Here a part is a class and a shard, the keyed hash of a record's unit: what part a
+record is in depends on it alone, parts are disjoint, and all prototypes together cost what one does. They are labelled
+by their class. Of a number target, equal intervals of the public range take the place of classes, and their middles
+that of labels.
+
+The guarantee is pure epsilon-DP for adding or removing one unit. How many records a part has is private, too, so it is
+released with the sums. An empty part gives a prototype of noise alone.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memaudit.errors import AuditError
+from memaudit.privacy.coded_records import interval
+from memaudit.privacy.discrete_noise import Noise, discrete_laplace
+from memaudit.privacy.public_facts import Public
+from memaudit.privacy.teacher_shards import shards_of
+
+# Lattice steps of one record in a count, as in marginals.py: values are rounded before they are added.
+STEPS = 2**20
+
+
+def release_prototypes(
+    x: NDArray[np.float32],
+    y: NDArray[np.int64] | NDArray[np.float64],
+    units: Sequence[str],
+    key: bytes,
+    public: Public,
+    epsilon: float,
+    prototypes: int,
+    *,
+    intervals: int = 10,
+    noise: Noise = discrete_laplace,
+) -> tuple[NDArray[np.float32], NDArray[np.int64] | NDArray[np.float64]]:
+    """Prototypes x (prototypes, d), y (prototypes,), in the form of the records x (n, d), y (n,) of `Public.encode`.
+
+    units: (n,) ids; key: of their shards; prototypes: as many of each class, but for a remainder, which the first
+    classes have; intervals: groups of a number target. Raises AuditError for a budget without noise, and for fewer
+    prototypes than classes or intervals.
+    """
+    if not 0 < epsilon < float("inf"):
+        raise AuditError(f"prototypes: epsilon is {epsilon}, which promises nothing; give a number above 0")
+    parts, labels = parts_of(y, units, key, public, prototypes, intervals)
+    sums = np.zeros((prototypes, 1 + sum(_sizes(public))), dtype=np.int64)
+    np.add.at(sums, parts, lattice_vectors(x, units, public))
+    return _means(noise(sums, sensitivity(public) * STEPS / epsilon) / STEPS, public), labels
+
+
+def sensitivity(public: Public) -> int:
+    """Largest L1 norm of what one unit adds to all sums: 1 for the count, and 1 for each column.
+
+    A number in [-1, 1] adds at most 1 to its sum; a category adds 1 to one bar of its histogram.
+    """
+    return 1 + len(public.columns)
+
+
+def lattice_vectors(x: NDArray[np.float32], units: Sequence[str], public: Public) -> NDArray[np.int64]:
+    """What each record adds to its part, in lattice steps: (n, 1 + numbers and categories in the columns' order).
+
+    The count, scaled numbers, and one-hot categories. The records of a unit share its weight of 1. A missing number
+    counts as the middle of its range, a missing category as none. Rounding is towards zero: no value breaks the bound.
+    """
+    _, unit, size = np.unique(np.asarray(units, dtype=str), return_inverse=True, return_counts=True)
+    blocks = [np.ones((len(x), 1))]
+    for column, kind, values in zip(public.columns, public.numeric, public.scaled(x).T, strict=True):
+        blocks.append(np.nan_to_num(values)[:, None] if kind else values[:, None] == np.arange(len(column.values)))
+    return np.trunc(np.hstack(blocks) * (STEPS / size[unit])[:, None]).astype(np.int64)
+
+
+def parts_of(
+    y: NDArray[np.int64] | NDArray[np.float64],
+    units: Sequence[str],
+    key: bytes,
+    public: Public,
+    prototypes: int,
+    intervals: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64] | NDArray[np.float64]]:
+    """Part of each record (n,), in 0 ... prototypes - 1, and label of each part (prototypes,)."""
+    if public.task == "classification":
+        group, labels = y, np.arange(len(public.target.values))
+    else:
+        lower, upper = public.target.bounds
+        group = interval(y, public.target.bounds, intervals)
+        labels = lower + (np.arange(intervals) + 0.5) * (upper - lower) / intervals
+    if prototypes < len(labels):
+        raise AuditError(f"{prototypes} prototypes cannot have {len(labels)} labels; take at least one for each")
+    of_group = np.bincount(np.arange(prototypes) % len(labels))
+    first, parts, units = np.cumsum(of_group) - of_group, np.zeros(len(y), dtype=np.int64), np.asarray(units, dtype=str)
+    for number, shards in enumerate(of_group):
+        mine = group == number
+        parts[mine] = first[number] + shards_of(units[mine].tolist(), key, int(shards))
+    return parts, np.repeat(labels, of_group)
+
+
+def _means(noisy: NDArray[np.float64], public: Public) -> NDArray[np.float32]:
+    """From noisy sums (part, 1 + entries): means within the bounds, and the commonest category, (part, d)."""
+    count, *sums = np.split(noisy, np.cumsum([1, *_sizes(public)[:-1]]), axis=1)
+    scaled = [
+        np.clip(total / np.maximum(count, 1), -1, 1)[:, 0] if kind else total.argmax(1)
+        for kind, total in zip(public.numeric, sums, strict=True)
+    ]
+    return public.unscaled(np.stack(scaled, 1))
+
+
+def _sizes(public: Public) -> list[int]:
+    """Entries of each column in the sums."""
+    return [1 if column.type == "numeric" else len(column.values) for column in public.columns]

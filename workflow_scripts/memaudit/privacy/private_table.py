@@ -1,0 +1,109 @@
+"""A private table as its owner has it: every row, each read by itself as the public facts say.
+
+No copies are dropped, no conflicts settled, no types detected, as `data` does for an audit. Privacy needs none of it,
+and it would cost the proof: where the first of two conflicting records is kept, removing it lets the other in; where
+copies belong to two people, removing one moves the record to the other; a type found out from all rows changes with one
+of them. Here a row decides about itself alone, and adding or removing it changes nothing else.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from duckdb import DuckDBPyConnection
+from numpy.typing import NDArray
+
+from memaudit.data.column_schema import Reading, cleaned, first_row, infer
+from memaudit.data.duckdb_engine import connect, identifier, parquet
+from memaudit.data.record_ids import message
+from memaudit.errors import AuditError
+from memaudit.privacy.ledger import identity
+from memaudit.privacy.public_facts import Column, Facts, Public, read_facts, read_public
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """What is public; encoded records x (n, d), y (n,) and the unit of each (n,); the identity of all rows.
+
+    The order of the records is that of hashes of their rows: nothing depends on their order in the file.
+    """
+
+    public: Public
+    x: NDArray[np.float32]
+    y: NDArray[np.int64] | NDArray[np.float64]
+    units: list[str]
+    identity: str
+
+
+def read_raw(raw: str | Path, public: str | Path, entry: Mapping[str, Any], threads: int = 1) -> RawTable:
+    """Read a table as it was fetched (Parquet). public: file of its public facts.
+
+    entry: of the catalogue: target, group (column of the unit; None: each row is one), drop, missing; and `typed`, of
+    the source. Raises AuditError for facts that do not fit the columns, and for a table that cannot be read as they
+    say: that is for its owner's eyes, and nothing has been spent then.
+    """
+    facts = read_facts(public)
+    with connect(Path(raw).parent, threads) as connection:
+        connection.execute(f"CREATE VIEW raw AS SELECT * FROM {parquet(raw)}")
+        names = [name for name, *_ in connection.execute("DESCRIBE raw").fetchall() if name != "file_row_number"]
+        left_out = {entry["target"], entry["group"], *entry["drop"]}
+        known = read_public(public, _types(facts, [name for name in names if name not in left_out]))
+        types = {column.name: column.type for column in known.columns}
+        if "target" in map(str.lower, types):
+            raise AuditError("column 'target': what is predicted has this name in a release; rename the column")
+        reading = {key: entry[key] for key in ("target", "group", "drop", "missing", "typed")}
+        features, target = infer(connection, Reading(facts.task, types=types, **reading))
+        columns = {column.source: column.value for column in features} | {"target": target.value}
+        x, y, kept = known.encode(_select(connection, columns))
+        if 2 * kept.sum() < len(kept):
+            raise AuditError(
+                f"{public}: {len(kept) - kept.sum()} of {len(kept)} records have no target that it names, and would be "
+                "left out; mend `target`: spelling and case count"
+            )
+        rows = _texts(connection, message(sorted(names)))
+        units = _owners(connection, entry["group"], entry["missing"]) if entry["group"] else _numbered(rows)
+    place = np.cumsum(kept) - 1
+    # A row's place, too, depends on the row alone: teachers' last bits depend on the order that they read in.
+    order = sorted(np.flatnonzero(kept), key=lambda row: hashlib.sha256(rows[row].encode()).digest())
+    return RawTable(known, x[place[order]], y[place[order]], [units[row] for row in order], identity(rows))
+
+
+def _types(facts: Facts, names: Sequence[str]) -> dict[str, str]:
+    """What the facts say that each column is; one that they do not name is named by `read_public`."""
+    types = dict.fromkeys(names, "numeric")
+    for entry, values in reversed(facts.columns.items()):
+        types |= {name: Column(name, values).type for name in names if fnmatchcase(name, entry)}
+    return types | {name: Column(name, values).type for name, values in facts.columns.items() if name in types}
+
+
+def _select(connection: DuckDBPyConnection, columns: Mapping[str, str]) -> pd.DataFrame:
+    chosen = ", ".join(f"{value} AS {identifier(name)}" for name, value in columns.items())
+    return connection.execute(f"SELECT {chosen} FROM raw ORDER BY file_row_number").df()
+
+
+def _texts(connection: DuckDBPyConnection, text: str) -> list[str]:
+    found = connection.execute(f"SELECT {text} FROM raw ORDER BY file_row_number").fetchall()
+    return [row for (row,) in found]
+
+
+def _numbered(rows: Sequence[str]) -> list[str]:
+    """A unit for each row: the first, second, third of its equals. Without one of them the last number is missing."""
+    seen: Counter[str] = Counter()
+    units = []
+    for row in rows:
+        seen[row] += 1
+        units.append(f"{row}#{seen[row]}")
+    return units
+
+
+def _owners(connection: DuckDBPyConnection, group: str, missing: Sequence[str]) -> list[str]:
+    owner = cleaned(group, missing)
+    if (row := first_row(connection, f"({owner}) IS NULL")) is not None:
+        raise AuditError(f"group {group!r} is missing in data row {row}: every record needs its unit")
+    return _texts(connection, owner)

@@ -1,0 +1,49 @@
+"""Synthetic records to ask the teachers about (TabPATE, Algorithm 1, lines 8 to 13).
+
+They come from public facts, or from moments that were released with noise: drawing them costs no privacy.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memaudit.privacy.noisy_moments import Moments
+from memaudit.privacy.public_facts import Public
+
+Array = NDArray[np.float64]
+
+
+def uniform(public: Public, count: int, rng: np.random.Generator) -> NDArray[np.float32]:
+    """Queries (count, d), as `Public.encode` gives records: numbers uniform between their bounds, categories alike."""
+    return _records(public, rng.uniform(-1, 1, (count, np.count_nonzero(public.numeric))), _alike(public, count), rng)
+
+
+def gaussian(public: Public, count: int, rng: np.random.Generator) -> NDArray[np.float32]:
+    """Queries (count, d): numbers normal around the middle of their range, deviation a quarter of it, clipped."""
+    return _records(public, rng.normal(0, 0.5, (count, np.count_nonzero(public.numeric))), _alike(public, count), rng)
+
+
+def from_moments(
+    moments: Moments, public: Public, count: int, rng: np.random.Generator
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Queries (count, d) and the group that each is drawn from (count,), groups by their shares.
+
+    Within a group columns are independent: numbers normal around its mean, with the deviation that all groups share,
+    clipped to their bounds; categories by the group's shares.
+    """
+    group = rng.choice(len(moments.count), count, p=moments.group_shares())
+    numbers = rng.normal(moments.mean()[group], moments.deviation())
+    return _records(public, numbers, [shares[group] for shares in moments.shares()], rng), group
+
+
+def _alike(public: Public, count: int) -> list[Array]:
+    sizes = [len(column.values) for column in public.columns if column.type == "categorical"]
+    return [np.full((count, size), 1 / size) for size in sizes]
+
+
+def _records(public: Public, numbers: Array, shares: list[Array], rng: np.random.Generator) -> NDArray[np.float32]:
+    """Records from scaled numbers (n, number) and the probabilities (n, category) in each categorical column."""
+    scaled = np.empty((len(numbers), len(public.columns)))
+    scaled[:, public.numeric] = numbers
+    for place, share in zip(np.flatnonzero(~public.numeric), shares, strict=True):
+        scaled[:, place] = (rng.random((len(share), 1)) >= share.cumsum(1)[:, :-1]).sum(1)
+    return public.unscaled(scaled)

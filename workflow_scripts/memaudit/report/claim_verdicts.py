@@ -1,0 +1,78 @@
+"""Claims of a paper beside what was found: its words and numbers, the predicate, the verdict."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from memaudit.statistics.claims import Claim
+from memaudit.statistics.row_selection import Range, Selection, Wanted
+
+WORDS = {"greater": "is greater than", "less": "is less than", "at_most": "is at most", "close": "is close to"}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One claim as a reader sees it; theirs: the number that the paper prints, empty where it prints none."""
+
+    id: str
+    place: str
+    text: str
+    theirs: str
+    ours: list[str]
+    verdict: str
+    reason: str
+    test: str
+    note: str
+
+
+def verdicts(table: pd.DataFrame, claims: Mapping[str, Claim]) -> list[Verdict]:
+    """Verdicts in the order of the claims; table: rows of `statistics.claims.verdicts`."""
+    return [
+        Verdict(
+            row.id,
+            row.place,
+            row.claim,
+            str(row.paper_value),
+            row.ours.split("; ") if row.ours else [],
+            row.verdict,
+            row.reason,
+            test(claims[row.id]),
+            claims[row.id].note,
+        )
+        for row in table.fillna("").itertuples(index=False)
+    ]
+
+
+def test(claim: Claim) -> str:
+    """The claim's predicate in words, with its tolerance and the share of comparisons that must hold."""
+    left = _named(claim.left)
+    if claim.along:
+        said = f"{left} {claim.relation} along {claim.along}"
+    elif isinstance(claim.right, Selection):
+        said = f"{left} {WORDS[claim.relation]} {_named(claim.right)}"
+    else:
+        right = claim.right.key or f"{claim.right.value:g}"
+        said = (
+            f"{left} {WORDS[claim.relation]} {right if claim.right.factor == 1 else f'{claim.right.factor:g} {right}'}"
+        )
+    tolerance = f", tolerance {claim.tolerance:g}{' of it' if claim.relative else ''}" if claim.tolerance else ""
+    where = [_condition(key, value) for key, value in claim.where.items()]
+    where += [f"{key} at least {least:g}" for key, least in claim.needs.items()]
+    said += tolerance + (f", where {', '.join(where)}" if where else "")
+    return f"{said}; in {claim.share:.0%} of the comparisons, intervals included"
+
+
+def _named(selection: Selection) -> str:
+    where = ", ".join(_condition(key, value) for key, value in selection.where.items())
+    quantity = "" if selection.quantity == "estimate" else f"{selection.quantity} of the interval of "
+    return f"{quantity}{selection.metric}" + (f" ({where})" if where else "")
+
+
+def _condition(key: str, value: Wanted) -> str:
+    if isinstance(value, Range):
+        bounds = value.model_dump(exclude_unset=True)
+        return f"{key} " + " and ".join(f"{name.replace('_', ' ')} {bound:g}" for name, bound in bounds.items())
+    if isinstance(value, list):
+        return f"{key} {' or '.join(map(str, value))}"
+    return f"{key} none" if value is None else f"{key} {value}"

@@ -1,0 +1,93 @@
+"""The answers in numbers: each headline with a drawing of its intervals and of what chance would give."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from math import log
+
+import numpy as np
+import pandas as pd
+
+from memaudit.statistics.headlines import QUESTIONS
+
+MARGIN = 4
+NUMBERS = ["estimate", "low", "high", "null"]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A value on an axis from 0 to 100: its estimate, its null and its interval's ends; None: not a finite number."""
+
+    name: str
+    estimate: float | None
+    low: float | None
+    high: float | None
+    null: float | None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A sentence with the marks of its values; by_chance: some interval includes its null.
+
+    A value with neither interval nor null, as a p-value, has no mark: it may be no place on the axis of the others.
+    """
+
+    study: str
+    sentence: str
+    marks: list[Mark]
+    by_chance: bool
+
+
+def answers(headlines: pd.DataFrame) -> dict[str, list[Answer]]:
+    """Answers by question, from rows of `statistics.headlines.state`; the sentences of one headline share an axis."""
+    found: dict[str, list[Answer]] = {question: [] for question in QUESTIONS.values()}
+    for (study, key, _), rows in headlines.groupby(["study", "answers", "headline"], sort=False):
+        axis = Axis.of(rows)
+        for sentence, values in groupby(rows.itertuples(index=False), key=lambda row: row.sentence):
+            found[QUESTIONS[key]].append(_answer(study, sentence, list(values), axis))
+    return found
+
+
+@dataclass(frozen=True)
+class Axis:
+    """From the smallest to the largest number that is shown; logarithmic only where that leaves two places or more."""
+
+    low: float
+    high: float
+    log: bool
+
+    @staticmethod
+    def of(rows: pd.DataFrame) -> "Axis":
+        """The axis that holds the estimates, intervals and nulls of these rows."""
+        numbers = rows.loc[_is_drawn(rows), NUMBERS].to_numpy(float)
+        shown = numbers[np.isfinite(numbers)]
+        logarithmic = bool((rows["scale"] == "log").all()) and len(np.unique(shown[shown > 0])) > 1
+        if logarithmic:
+            shown = shown[shown > 0]
+        # An axis without numbers places none.
+        return Axis(float(shown.min(initial=np.inf)), float(shown.max(initial=-np.inf)), logarithmic)
+
+    def place(self, value: float) -> float | None:
+        """Where a value stands between MARGIN and 100 - MARGIN; None where it is not finite."""
+        if not np.isfinite(value):
+            return None
+        ends = self.low, min(max(value, self.low), self.high), self.high
+        low, value, high = map(log, ends) if self.log else ends
+        share = (value - low) / (high - low) if low < high else 0.5
+        return round(MARGIN + (100 - 2 * MARGIN) * share, 2)
+
+
+def _answer(study: str, sentence: str, values: list, axis: Axis) -> Answer:
+    table = pd.DataFrame(values)
+    drawn = table.loc[_is_drawn(table), ["value", *NUMBERS]].itertuples(index=False, name=None)
+    marks = [Mark(name, *map(axis.place, numbers)) for name, *numbers in drawn]
+    return Answer(study, sentence, marks, any(_includes_null(values)))
+
+
+def _is_drawn(rows: pd.DataFrame) -> pd.Series:
+    return rows[["low", "high", "null"]].notna().any(axis=1)
+
+
+def _includes_null(values: list) -> Iterator[bool]:
+    # Comparisons with NaN are false: a value without an interval says nothing here.
+    return (row.low <= row.null <= row.high for row in values)

@@ -1,0 +1,148 @@
+"""The report: everything that a reader sees, gathered from results and sidecars, and the page that shows it.
+
+The page is a function of its inputs: it names no time of its own, and only what sidecars record differs between runs.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from memaudit.report import inline_figures, page_tables
+from memaudit.report.claim_verdicts import verdicts
+from memaudit.report.headline_answers import answers
+from memaudit.report.result_lineage import Lineage
+from memaudit.report.workflow_graph import Drawing, draw
+from memaudit.statistics.attack_performance import SIGNIFICANT
+from memaudit.statistics.bootstrap import LEVEL
+from memaudit.statistics.claims import Claim
+
+TEMPLATES = Path(__file__).parent / "templates"
+HEX = 12
+# Thresholds that no setting changes.
+FIXED = [
+    [
+        "interval",
+        f"{LEVEL:g}",
+        "coverage of a confidence interval; where a method says random halves or permutations, share within the spread",
+    ],
+    ["detected", f"{SIGNIFICANT:g}", "largest p of the permutation test; the interval must lie above chance too"],
+]
+Entries = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run: its folder, its registries (studies, tables, figures: rules/common.smk), tables and sidecars.
+
+    command: what makes a file of this run when the file's path follows.
+    """
+
+    folder: Path
+    command: str
+    studies: Entries
+    tables: Entries
+    figures: Entries
+    claims: Mapping[str, Claim]
+    results: Mapping[str, pd.DataFrame]
+    lineage: Lineage
+
+
+def render(run: Run) -> str:
+    """The page as HTML, whole in itself."""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "marked": page_tables.marked,
+        "spoken": page_tables.spoken,
+        "duration": duration,
+        "short": lambda sha: sha[:HEX],
+    }
+    return environment.get_template("page.html").render(context(run))
+
+
+def context(run: Run) -> dict[str, Any]:
+    """What the templates name."""
+    studies = [_study(run, name, entry) for name, entry in run.studies.items()]
+    costs = run.lineage.costs()
+    drawing = draw(costs, run.lineage.edges())
+    return {
+        "run": run.folder.name,
+        "folder": str(run.folder),
+        "command": run.command,
+        "answers": answers(_of_kind(run, "headlines")),
+        "studies": studies,
+        "fixed": FIXED,
+        "verdicts": _of_kind(run, "claims")["verdict"].value_counts().to_dict(),
+        "nulls": page_tables.of_rows(
+            "nulls",
+            {"title": "What each result is compared with", "caption": "Nulls of all results, by table and metric."},
+            ["table", "metric", "null", "how"],
+            page_tables.nulls({name: run.results[name] for name in run.tables}),
+        ),
+        "drawing": drawing,
+        "costs": _in_order(costs, drawing),
+        "packages": run.lineage.packages(),
+        "circumstances": run.lineage.circumstances(),
+    }
+
+
+def duration(seconds: float) -> str:
+    """Seconds for readers: 0.4 s, 12 s, 3 min 5 s, 2 h 10 min."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def _study(run: Run, name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+    judged = run.results.get(f"{name}_claims")
+    return {
+        **entry,
+        "name": name,
+        "facts": [
+            page_tables.of_rows(f"{name}_facts_{place}", facts, facts["columns"], facts["rows"])
+            for place, facts in enumerate(entry.get("facts", []))
+        ],
+        "figures": [_figure(run, figure, run.figures[figure]) for figure in run.figures if _belongs(figure, name)],
+        "tables": [
+            page_tables.view(table, run.tables[table], run.results[table])
+            for table in run.tables
+            if _belongs(table, name) and table not in {f"{name}_claims", f"{name}_headlines"}
+        ],
+        "verdicts": [] if judged is None else verdicts(judged, run.claims),
+    }
+
+
+def _figure(run: Run, name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+    stem = run.folder / "figures" / name
+    return {
+        **entry,
+        "name": name,
+        "markup": inline_figures.embed(stem, name, entry["title"], f"{name}-caption"),
+        "steps": run.lineage.behind(f"{stem}.svg"),
+    }
+
+
+def _belongs(name: str, study: str) -> bool:
+    return name.startswith(f"{study}_")
+
+
+def _of_kind(run: Run, kind: str) -> pd.DataFrame:
+    """Rows of one kind of table, of all studies that have it."""
+    return pd.concat([run.results[f"{study}_{kind}"] for study in run.studies if f"{study}_{kind}" in run.results])
+
+
+def _in_order(costs: Mapping[str, Any], drawing: Drawing) -> list[Any]:
+    """Costs in the order of the drawing, from top to bottom."""
+    return sorted(costs.values(), key=lambda cost: drawing.boxes[cost.rule][::-1])

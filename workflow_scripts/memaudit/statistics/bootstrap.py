@@ -1,0 +1,212 @@
+"""Two-way bootstrap: intervals for cells (model, record) that share models and records."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t
+
+from memaudit.statistics.roc import ROUNDING, Ranking, area, at_fpr, curve
+from memaudit.workflow.progress_bar import steps
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+LEVEL = 0.95
+EXACT_CELLS = 200_000
+
+
+@dataclass(frozen=True)
+class Weights:
+    """How often each replicate drew each model and each record: (replicate, model) and (replicate, record)."""
+
+    models: Array
+    records: Array
+
+
+def two_way_weights(
+    models: int, records: int, replicates: int, rng: np.random.Generator, groups: NDArray[np.int64] | None = None
+) -> Weights:
+    """Multinomial weights of the pigeonhole bootstrap (Owen 2007): cell (m, r) weighs w_m v_r.
+
+    Models and records are drawn anew, cells are not: a model or a record that is unlike the others carries all its
+    cells along. Where neither differs from its like (cells independent) the variance is up to 3 times too large: the
+    interval errs to the wide side. groups: (record,) the group of every record (near duplicates, one person's rows);
+    records of a group are drawn together.
+    """
+    groups = np.arange(records) if groups is None else np.unique(groups, return_inverse=True)[1]
+    count = groups.max() + 1
+    return Weights(
+        rng.multinomial(models, np.full(models, 1 / models), size=replicates).astype(np.float64),
+        rng.multinomial(count, np.full(count, 1 / count), size=replicates)[:, groups].astype(np.float64),
+    )
+
+
+def interval(replicates: Array) -> tuple[float, float]:
+    """95 % percentile interval; NaN where fewer than half of the replicates are defined."""
+    defined = replicates[~np.isnan(replicates)]
+    if 2 * len(defined) < len(replicates):
+        return np.nan, np.nan
+    low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(low), float(high)
+
+
+def weighted_quantiles(values: Array, weights: Array, levels: Sequence[float]) -> Array:
+    """Quantiles of values that stand as often as their weight says, (replicate, level); weights: (replicate, value)."""
+    order = np.argsort(values)
+    share = np.cumsum(weights[:, order], axis=1) / weights.sum(1, keepdims=True)
+    places = np.stack([(share < level).sum(1) for level in levels], axis=1)
+    return values[order][np.minimum(places, len(values) - 1)]
+
+
+def t_interval(values: Array) -> tuple[float, float]:
+    """95 % Student's t interval of the mean of a few independent values."""
+    half = t.ppf((1 + LEVEL) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    return float(values.mean() - half), float(values.mean() + half)
+
+
+def mean_interval(
+    values: Array, replicates: int, rng: np.random.Generator, groups: NDArray[np.int64] | None = None
+) -> tuple[float, float]:
+    """95 % bootstrap interval of the mean over records, (record,); groups: records that are resampled together."""
+    weights = two_way_weights(1, len(values), replicates, rng, groups).records
+    return interval(weights @ values / weights.sum(1))
+
+
+def auc_replicates(ranking: Ranking, shape: tuple[int, int], weights: Weights) -> Array:
+    """AUC of every replicate: exact up to 200,000 cells, above that linear in the weights (`linear_auc`)."""
+    if len(ranking.order) > EXACT_CELLS:
+        return linear_auc(ranking, shape, weights)
+    return np.array([area(*curve(ranking, w)) for w in _cell_weights(ranking.order, weights)])
+
+
+def linear_auc(ranking: Ranking, shape: tuple[int, int], weights: Weights) -> Array:
+    """AUC of every replicate to first order: each cell's rank among the other class is held at its value.
+
+    An IN cell's part is the share of OUT scores below it, an OUT cell's the share of IN scores above it (ties half);
+    the replicate is the weighted mean of either, less the AUC. Two matrix products in place of 200 passes; the
+    interval's ends agree with the exact ones to a twentieth of its width (tests/memaudit/statistics/test_bootstrap).
+    """
+    fpr, tpr = curve(ranking)
+    run = np.repeat(np.arange(len(ranking.ends)), np.diff(ranking.ends, prepend=-1))
+    below, above = 1 - (fpr[1:] + fpr[:-1]) / 2, (tpr[1:] + tpr[:-1]) / 2
+    part, member = np.empty(len(run)), np.empty(len(run), np.bool_)
+    member[ranking.order] = ranking.member > 0
+    part[ranking.order] = np.where(ranking.member > 0, below[run], above[run])
+    part, member = part.reshape(shape), member.reshape(shape)
+    inside, outside = _weighted_sum(part * member, weights), _weighted_sum(part * ~member, weights)
+    return inside / _weighted_sum(member, weights) + outside / _weighted_sum(~member, weights) - area(fpr, tpr)
+
+
+def tpr_replicates(ranking: Ranking, fprs: Array, shape: tuple[int, int], weights: Weights) -> Array:
+    """TPR at each FPR, (replicate, fpr), exactly: cumulative weights over the top of one sort."""
+    member = np.empty(len(ranking.order), np.bool_)
+    member[ranking.order] = ranking.member > 0
+    member = member.reshape(shape)
+    totals = np.stack([_weighted_sum(member, weights), _weighted_sum(~member, weights)], axis=1)
+    share = 2 * float(np.max(fprs))
+    # A replicate needs the cells down to its own highest FPR: where these are not enough, all take twice as many.
+    while (rates := _from_top(ranking.top(share), fprs, weights, totals)) is None:
+        share *= 2
+    return rates
+
+
+def _from_top(top: Ranking, fprs: Array, weights: Weights, totals: Array) -> Array | None:
+    rates = []
+    pairs = zip(_cell_weights(top.order, weights), totals, strict=True)
+    for of_cell, total in steps(pairs, "replicates", total=len(totals)):
+        fpr, tpr = curve(top, of_cell, total)
+        if fpr[-1] < min(np.max(fprs), 1 - ROUNDING):
+            return None
+        rates.append(at_fpr(fpr, tpr, fprs))
+    return np.array(rates)
+
+
+def rate(hits: Mask, base: Mask, weights: Weights, *, per_record: bool = False) -> Array:
+    """Replicates of the share of `base` cells that are hits, both (record, model): pooled, or a mean over records."""
+    if not per_record:
+        return _weighted_sum(hits.T, weights) / _weighted_sum(base.T, weights)
+    with np.errstate(invalid="ignore"):
+        rates = (weights.models @ hits.T) / (weights.models @ base.T)
+    return _mean_over_records(rates, weights)
+
+
+def pooled_tpr(scores: NDArray[np.float32], member: Mask, fpr: float, weights: Weights) -> Array:
+    """Replicates of the TPR strictly above the (1 - fpr) quantile of all OUT scores; both arrays (record, model)."""
+    totals = _weighted_sum(~member.T, weights), _weighted_sum(member.T, weights)
+    outside, share = scores[~member], 2 * fpr
+    while True:
+        # As in `tpr_replicates`: the top of the scores, and more of it until every replicate finds its quantile there.
+        reach = min(len(outside) - 1, int(share * len(outside)) + 2)
+        bound = -np.partition(-outside, reach)[reach]
+        (outside_top, order_out), (inside_top, order_in) = (_top(scores, side, bound) for side in (~member, member))
+        drawn = zip(_cell_weights(order_out, weights), _cell_weights(order_in, weights), *totals, strict=True)
+        rates = np.array([tpr_above_quantile(outside_top, inside_top, *of_replicate, fpr) for of_replicate in drawn])
+        if share >= 1 or not np.isnan(rates).any():
+            return rates
+        share *= 2
+
+
+def _top(scores: NDArray[np.float32], side: Mask, bound: np.float32) -> tuple[Array, NDArray[np.intp]]:
+    record, model = np.nonzero((scores >= bound) & side)
+    values = scores[record, model]
+    falling = np.argsort(-values, kind="stable")
+    return values[falling].astype(np.float64), (model * len(scores) + record)[falling]
+
+
+def per_record_tpr(scores: NDArray[np.float32], member: Mask, fpr: float, weights: Weights) -> Array:
+    """Replicates of the mean over records of the TPR above each record's own OUT quantile; (record, model)."""
+    totals = weights.models @ ~member.T, weights.models @ member.T
+    rates = np.empty(weights.records.shape)
+    for record, (values, inside) in enumerate(zip(scores.astype(np.float64), member, strict=True)):
+        falling = np.argsort(-values, kind="stable")
+        # Three times the cells that the quantile needs here suffice nearly always, and where not, all cells do.
+        for cells in (_down_to(inside[falling], int(3 * fpr * (~inside).sum()) + 10), len(falling)):
+            out, is_in = (falling[:cells][inside[falling[:cells]] == side] for side in (False, True))
+            w_out, w_in = weights.models[:, out], weights.models[:, is_in]
+            total_out, total_in = totals[0][:, record], totals[1][:, record]
+            rates[:, record] = tpr_above_quantile(values[out], values[is_in], w_out, w_in, total_out, total_in, fpr)
+            if not np.isnan(rates[:, record]).any():
+                break
+    return _mean_over_records(rates, weights)
+
+
+def _down_to(falling_member: Mask, outside: int) -> int:
+    return min(int(np.searchsorted(np.cumsum(~falling_member), outside)) + 1, len(falling_member))
+
+
+def tpr_above_quantile(
+    outside: Array, inside: Array, w_out: Array, w_in: Array, total_out: Array, total_in: Array, fpr: float
+) -> Array:
+    """Weighted share of IN scores strictly above the (1 - fpr) quantile of OUT scores, linear between neighbours.
+
+    outside, inside: falling scores, possibly their top alone; w_out, w_in: (..., score) whole numbers, how often each
+    was drawn; totals: (...) with what lies below the top. NaN where a class was not drawn or the top ends too early.
+    """
+    drawn = np.cumsum(w_out, axis=-1)
+    place = np.maximum(np.asarray(total_out) - 1, 0) * fpr
+    first = np.floor(place)
+    upper = (drawn <= first[..., None]).sum(-1)
+    lower = (drawn <= np.minimum(first + 1, np.asarray(total_out) - 1)[..., None]).sum(-1)
+    found = (lower < len(outside)) & (np.asarray(total_out) > 0) & (np.asarray(total_in) > 0)
+    upper, lower = np.where(found, upper, 0), np.where(found, lower, 0)
+    threshold = outside[upper] + (place - first) * (outside[lower] - outside[upper])
+    above = np.searchsorted(-inside, -threshold, side="left")
+    hits = np.concatenate([np.zeros((*w_in.shape[:-1], 1)), np.cumsum(w_in, axis=-1)], axis=-1)
+    hits = np.take_along_axis(hits, above[..., None], axis=-1)[..., 0]
+    return np.where(found, hits / np.where(found, total_in, 1), np.nan)
+
+
+def _cell_weights(order: NDArray[np.intp], weights: Weights) -> Iterator[Array]:
+    model, record = np.divmod(order, weights.records.shape[1])
+    return (m[model] * r[record] for m, r in zip(weights.models, weights.records, strict=True))
+
+
+def _weighted_sum(cells: NDArray, weights: Weights) -> Array:
+    return ((weights.models @ cells) * weights.records).sum(1)
+
+
+def _mean_over_records(rates: Array, weights: Weights) -> Array:
+    defined = weights.records * ~np.isnan(rates)
+    return (np.nan_to_num(rates) * defined).sum(1) / defined.sum(1)

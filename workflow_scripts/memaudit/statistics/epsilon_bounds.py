@@ -1,0 +1,142 @@
+"""Empirical lower bounds on epsilon from membership tests, and a mechanism of known epsilon to check them.
+
+A test with false positive rate FPR and true positive rate TPR against an (epsilon, delta)-DP mechanism obeys
+TPR <= e^epsilon FPR + delta and 1 - FPR <= e^epsilon (1 - TPR) + delta (Kairouz et al. 2015, Theorem 2.1; Jagielski et
+al. 2020). The region is convex: a mixture of tests, such as one threshold over many records, never exceeds epsilon.
+The adjacency is the design's: Bernoulli and balanced designs leave the companions of a record as they are (add/remove),
+fixed-size designs trade the record for another one (replace).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special, stats
+
+from memaudit.attacks.gaussian import CONVENTIONS, Array, Mask, fit
+from memaudit.errors import AuditError
+from memaudit.privacy.accounting import gaussian_sigma
+from memaudit.statistics.bootstrap import Weights, rate, two_way_weights
+from memaudit.statistics.finite_population import gap_statistics, predicted_tpr
+
+ADJACENCY = {"bernoulli": "add/remove", "balanced": "add/remove", "fixed_size": "replace"}
+TAIL = 0.025
+REPLICATES = 1000
+
+
+@dataclass(frozen=True)
+class AuditPoint:
+    """One audited test: epsilon >= `epsilon` with 95 % confidence, from a TPR and an FPR bounded at 97.5 % each."""
+
+    score: str
+    target_fpr: float
+    epsilon: float
+    tpr: float
+    tpr_low: float
+    fpr: float
+    fpr_high: float
+    cells: int
+    method: str
+
+
+def epsilon_lower_bound(tpr_low: float, fpr_high: float, delta: float) -> float:
+    """Largest epsilon that both rates refute, in nats, never below 0.
+
+    max of log((TPR - delta)/FPR) and log((1 - FPR - delta)/(1 - TPR)).
+    """
+    high_confidence = _log(tpr_low - delta) - _log(fpr_high)
+    high_recall = _log(1 - fpr_high - delta) - _log(1 - tpr_low)
+    return max(0.0, high_confidence, high_recall)
+
+
+def mu_lower_bound(hits_in: int, inside: int, hits_out: int, outside: int, tail: float = TAIL) -> float:
+    """Largest mu of Gaussian DP that one test refutes, never below 0 (Dong, Roth and Su 2022).
+
+    hits_in of `inside` independent runs with the record passed the test, and hits_out of `outside` runs without it:
+    Phi^-1(TPR) - Phi^-1(FPR), both bounded at `tail`. Gaussian noise of a cost rho has mu = sqrt(2 rho).
+    """
+    tpr_low, fpr_high = clopper_pearson(hits_in, inside, tail)[0], clopper_pearson(hits_out, outside, tail)[1]
+    # Never NaN: the bound on TPR is below 1 and the bound on FPR above 0.
+    return max(0.0, float(special.ndtri(tpr_low) - special.ndtri(fpr_high)))
+
+
+def clopper_pearson(successes: int, trials: int, tail: float = TAIL) -> tuple[float, float]:
+    """Lower and upper bound on a proportion of independent trials, each missed with probability at most `tail`."""
+    low = stats.beta.ppf(tail, successes, trials - successes + 1) if successes else 0.0
+    high = stats.beta.isf(tail, successes + 1, trials - successes) if successes < trials else 1.0
+    return float(low), float(high)
+
+
+def audit_pooled(
+    name: str,
+    scores: Array,
+    design: Mask,
+    fpr: float,
+    delta: float,
+    rng: np.random.Generator,
+    groups: NDArray[np.int64] | None = None,
+) -> AuditPoint:
+    """Audit one threshold over all records, the score called `name`; scores and design are (model, record).
+
+    groups: (record,) records of one unit, which are resampled together; epsilon is then of a unit.
+
+    The models fall into two random halves, and each half is tested at the (1 - fpr) quantile of the other half's OUT
+    scores, strictly above. Bounds: two-way bootstrap, but never tighter than Clopper-Pearson on as many independent
+    cells, which also covers a count of zero.
+    """
+    half = rng.permutation(len(scores)) % 2 == 0
+    thresholds = [np.quantile(scores[rows][~design[rows]], 1 - fpr, method="higher") for rows in (half, ~half)]
+    hits = scores > np.where(half, thresholds[1], thresholds[0])[:, None]
+    weights = two_way_weights(*design.shape, REPLICATES, rng, groups)
+    tpr, tpr_low, _ = _pooled_bounds(hits, design, weights)
+    realised, _, fpr_high = _pooled_bounds(hits, ~design, weights)
+    epsilon = epsilon_lower_bound(tpr_low, fpr_high, delta)
+    method = f"two-way bootstrap, {REPLICATES} replicates, thresholds from the other half of the models"
+    return AuditPoint(name, fpr, epsilon, tpr, tpr_low, realised, fpr_high, design.size, method)
+
+
+def audit_best_record(signals: Array, design: Mask, fpr: float, delta: float, rng: np.random.Generator) -> AuditPoint:
+    """Audit the single record that looks most exposed; signals and design are (model, record).
+
+    One random half of the models chooses record, direction and threshold: the highest normal TPR at `fpr`. The other
+    half gives independent trials of this one test (exactly so in Bernoulli and fixed-size designs), hence
+    Clopper-Pearson. Raises AuditError where a half leaves a record with fewer than 2 models on a side.
+    """
+    chosen = rng.permutation(len(signals)) % 2 == 0
+    gap = gap_statistics(signals[chosen], design[chosen])
+    record = int(predicted_tpr(gap, fpr).argmax())
+    direction = np.sign(gap.delta[record])
+    outside = fit(signals[chosen][:, [record]], ~design[chosen][:, [record]], CONVENTIONS["ddof1"])
+    hits = direction * outside.standardise(signals[~chosen, record]) > stats.norm.isf(fpr)
+    member = design[~chosen, record]
+    if not 0 < member.sum() < member.size:
+        raise AuditError(f"record at position {record} has no test model on one side: raise the number of models")
+    found, inside, false, outside = (int(part.sum()) for part in (hits & member, member, hits & ~member, ~member))
+    tpr_low, fpr_high = clopper_pearson(found, inside)[0], clopper_pearson(false, outside)[1]
+    epsilon = epsilon_lower_bound(tpr_low, fpr_high, delta)
+    method = "Clopper-Pearson, record and threshold from the other half of the models"
+    tpr, realised = found / inside, false / outside
+    return AuditPoint("best_record", fpr, epsilon, tpr, tpr_low, realised, fpr_high, member.size, method)
+
+
+def gaussian_toy(
+    epsilon: float, delta: float, models: int, rng: np.random.Generator, sensitivities: Array
+) -> tuple[Array, Mask]:
+    """Signals and Bernoulli design, (model, record), of a mechanism that is exactly (epsilon, delta)-DP.
+
+    A record shifts its signal by its sensitivity, (record,) in [0, 1]; the noise is calibrated for sensitivity 1.
+    """
+    design = rng.random((models, len(sensitivities))) < 0.5
+    return design * sensitivities + gaussian_sigma(epsilon, delta) * rng.standard_normal(design.shape), design
+
+
+def _pooled_bounds(hits: Mask, cells: Mask, weights: Weights) -> tuple[float, float, float]:
+    count, trials = int(hits[cells].sum()), int(cells.sum())
+    replicates = rate((hits & cells).T, cells.T, weights)
+    low, high = np.quantile(replicates, [TAIL, 1 - TAIL])
+    floor, ceiling = clopper_pearson(count, trials)
+    return count / trials, min(float(low), floor), max(float(high), ceiling)
+
+
+def _log(rate: float) -> float:
+    return float(np.log(rate)) if rate > 0 else -np.inf

@@ -1,0 +1,64 @@
+"""What the attacked system is good for: accuracy on records that are in no context."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memaudit.statistics.attack_performance import Estimate
+from memaudit.statistics.bootstrap import Weights, interval, two_way_weights
+from memaudit.statistics.paired_differences import gaps
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Codes = NDArray[np.integer]
+
+METRICS = ("accuracy", "balanced accuracy")
+
+
+def judge_utility(
+    correct: Mask, labels: Codes, *, rng: np.random.Generator, groups: Codes | None = None, replicates: int = 200
+) -> list[Estimate]:
+    """Accuracy and balanced accuracy, means over models and records, with two-way bootstrap intervals.
+
+    correct: (model, record) whether the answer is right; labels: (record,) true classes; groups: (record,) records that
+    are resampled together. null: what the most frequent class, or any one class, would get for every answer.
+    """
+    weights = two_way_weights(*correct.shape, replicates, rng, groups)
+    frequency = np.unique(labels, return_counts=True)[1] / len(labels)
+    ends = [interval(sample) for sample in _accuracies(correct, labels, weights).T]
+    method = f"two-way bootstrap, {replicates} replicates"
+    return [
+        Estimate(name, value, *pair, correct.size, method, null)
+        for name, value, pair, null in zip(
+            METRICS, _observed(correct, labels), ends, (frequency.max(), 1 / len(frequency)), strict=True
+        )
+    ]
+
+
+def utility_differences(
+    changed: Mask,
+    usual: Mask,
+    labels: Codes,
+    *,
+    rng: np.random.Generator,
+    groups: Codes | None = None,
+    replicates: int = 200,
+) -> list[Estimate]:
+    """Both accuracies minus those of the usual answers, (model, record) each: the same records, model by model."""
+    weights = two_way_weights(*usual.shape, replicates, rng, groups)
+    samples = _accuracies(changed, labels, weights) - _accuracies(usual, labels, weights)
+    return gaps(METRICS, _observed(changed, labels) - _observed(usual, labels), samples, usual.size)
+
+
+def _observed(correct: Mask, labels: Codes) -> Array:
+    models, records = correct.shape
+    return _accuracies(correct, labels, Weights(np.ones((1, models)), np.ones((1, records))))[0]
+
+
+def _accuracies(correct: Mask, labels: Codes, weights: Weights) -> Array:
+    """(replicate, 2); a class that a replicate did not draw does not count there."""
+    hits = (weights.models @ correct) * weights.records
+    asked = weights.models.sum(1, keepdims=True) * weights.records
+    of_class = (labels[:, None] == np.unique(labels)).astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        recalls = (hits @ of_class) / (asked @ of_class)
+    return np.column_stack([hits.sum(1) / asked.sum(1), np.nanmean(recalls, 1)])

@@ -1,0 +1,59 @@
+"""What one attack, or one attacked system, has more than another: differences under common bootstrap weights."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memaudit.statistics import bootstrap, roc
+from memaudit.statistics.attack_performance import Estimate, interpolated
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Codes = NDArray[np.integer]
+
+
+def differences(
+    changed: tuple[Array, Mask],
+    usual: tuple[Array, Mask],
+    *,
+    fprs: Sequence[float],
+    rng: np.random.Generator,
+    groups: Codes | None = None,
+    replicates: int = 200,
+) -> list[Estimate]:
+    """AUC and TPR of one attack minus those of another: "auc difference", "tpr@0.05 difference", ...
+
+    Each a pair of scores and design of one shape (model, record): the same records, model by model. Both are resampled
+    with the same weights: where the models are the same contexts their common noise cancels, and where they are not
+    there is none to cancel. "detected": the 95 % interval of the two-way bootstrap leaves out 0.
+    """
+    weights = bootstrap.two_way_weights(*usual[1].shape, replicates, rng, groups)
+    (one, samples), (other, baseline) = (metric_samples(*pair, fprs, weights) for pair in (changed, usual))
+    # Where the designs have different numbers of non-members, the fewer decide what can be resolved.
+    fewest = max((design for _, design in (changed, usual)), key=np.count_nonzero)
+    found = gaps(["auc", *(f"tpr@{fpr:g}" for fpr in fprs)], one - other, samples - baseline, usual[1].size)
+    return [replace(gap, method=gap.method + note) for gap, note in zip(found, interpolated(fewest, fprs), strict=True)]
+
+
+def gaps(metrics: Sequence[str], observed: Array, samples: Array, cells: int) -> list[Estimate]:
+    """Differences of metrics (metric,) with the intervals of their paired replicates (replicate, metric)."""
+    method = f"two-way bootstrap, {len(samples)} replicates, common weights"
+    estimates = []
+    for name, gap, sample in zip(metrics, observed, samples.T, strict=True):
+        low, high = bootstrap.interval(sample)
+        detected = bool(low > 0 or high < 0)
+        estimates.append(Estimate(f"{name} difference", float(gap), low, high, cells, method, 0.0, detected=detected))
+    return estimates
+
+
+def metric_samples(
+    scores: Array, design: Mask, fprs: Sequence[float], weights: bootstrap.Weights
+) -> tuple[Array, Array]:
+    """AUC, then TPR at each FPR, of scores (model, record): observed (metric,), and replicates (replicate, metric)."""
+    ranking = roc.rank(scores, design)
+    curve = roc.curve(ranking)
+    rates = bootstrap.tpr_replicates(ranking, np.asarray(fprs), design.shape, weights)
+    samples = np.column_stack([bootstrap.auc_replicates(ranking, design.shape, weights), rates])
+    return np.array([roc.area(*curve), *roc.at_fpr(*curve, fprs)]), samples

@@ -1,0 +1,142 @@
+"""Data-set inference (Maini et al. 2021): was this corpus in the context? One p-value from many records.
+
+One record's signal is weak evidence, a hundred are strong; but records of one context are not independent: a context
+that is sure of itself is sure about everybody. So the sum of the records' likelihood ratios has no known null
+distribution, and it cannot be simulated: no reference set lacks a whole corpus, records are in independently. The test
+here compares within the *target* set alone. Each signal is standardised by the record's OUT fit on the other sets,
+(s - mu_out) / sigma_out, and a one-sided rank test (Wilcoxon) asks whether the corpus lies higher than public records
+that are in no context, standardised likewise.
+
+Why that holds: corpora are random draws from the members, members and non-members are a random split of one table, and
+a record that is out is to the target what a public record is. Given the target set, both samples then come from one
+distribution, whatever that set does to all records. Two details would break it. The fits leave out the target's pair
+(attacks.gaussian.Leave), so that IN and OUT targets meet equally many sets. And a public record, which is out of
+every set, is fitted on those that a random member is out of: as many, so its tails are no lighter. The likelihood ratio
+itself, or the sign of mu_in - mu_out, exists for members alone: with either the two sides would not be alike.
+
+Share of p <= 0.05 (real: and of p <= 0.01) among corpora that are out. Simulated: signals normal, t_3 and exponential,
+contexts that move all records and each class apart, 455 members and 114 others, 20 grids each; real: the grid of the
+study `lira`, breast_cancer, TabICL. Below nominal where a corpus is much of all that is out, or a split is stratified:
+then the two samples are more alike than random ones.
+
+    records of a corpus    10            30            100
+    simulated, 16 sets     .046-.053     .054-.058     .051-.061
+    simulated, 128 sets    .049-.054     .048-.050     .041-.056
+    real, 128 sets         .050, .007    .047, .008    .036, .007
+    real, 1024 sets        .045, .005    .044, .007    .031, .003
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import mannwhitneyu
+
+from memaudit.attacks.gaussian import CONVENTIONS, Array, Mask, fit_without_target, require_shadows
+from memaudit.errors import AuditError
+from memaudit.statistics import intervals, roc
+from memaudit.statistics.attack_performance import FPRS, SIGNIFICANT, Estimate, Null, judge
+from memaudit.workflow.progress_bar import steps
+
+Groups = NDArray[np.int64]
+
+
+def largest_corpus(design: Mask, groups: Groups) -> int:
+    """Most records of different groups that every set has inside, and outside. design: (model, record)."""
+    return min(len(np.unique(groups[side])) for row in design for side in (row, ~row))
+
+
+def p_values(
+    signals: Array,
+    design: Mask,
+    public: Array,
+    *,
+    records: int,
+    trials: int,
+    rng: np.random.Generator,
+    groups: Groups | None = None,
+) -> tuple[Array, Mask]:
+    """p-values (model, corpus) of random corpora that are all in, and all out, of their target; and which are in.
+
+    signals, design: (model, record); public: (model, z) signals of records that are in no context; records: size of a
+    corpus; trials: about how many corpora are drawn of each kind, equally many for each target: random sets if trials
+    are few. groups: (record,), of which a corpus has one record each, as the test wants independent ones.
+    Raises AuditError where a set has too few records, inside or outside.
+    """
+    groups = np.arange(design.shape[1]) if groups is None else groups
+    if records > (largest := largest_corpus(design, groups)):
+        raise AuditError(
+            f"a corpus of {records} records: one of the sets has only {largest} on one side; ask for fewer"
+        )
+    inside, outside = _standardised(signals, design, public, rng)
+    each = -(-trials // len(design))
+    targets = rng.choice(len(design), trials // each, replace=False)
+    corpora = np.stack([_corpora(design[target], groups, records, each, rng) for target in targets])
+    drawn = np.take_along_axis(inside[targets][:, None], corpora, axis=-1)
+    values = mannwhitneyu(drawn, outside[targets][:, None], alternative="greater", axis=-1, method="asymptotic").pvalue
+    return values, np.broadcast_to(np.arange(2 * each) < each, values.shape)
+
+
+def permutation_null(
+    signals: Array, design: Mask, public: Array, *, permutations: int, fprs: Sequence[float] = FPRS, **options
+) -> Null:
+    """AUC and TPRs of `judge_corpora` when the design's rows belong to other sets; options: those of `p_values`."""
+    values = []
+    for _ in steps(range(permutations), "permuted designs, data-set inference"):
+        shuffled = design[options["rng"].permutation(len(design))]
+        found, inside = p_values(signals, shuffled, public, **options)
+        values.append([roc.auc(-found, inside), *roc.tpr_at_fpr(-found, inside, fprs)])
+    return Null(tuple(fprs), np.array(values))
+
+
+def judge_corpora(
+    p_values: Array,
+    inside: Mask,
+    *,
+    fprs: Sequence[float] = FPRS,
+    rng: np.random.Generator,
+    replicates: int = 200,
+    null: Null | None = None,
+) -> list[Estimate]:
+    """ "power" and "size", the shares of p <= 0.05 among corpora that are in and out; AUC and TPR of -p between them.
+
+    p_values, inside: (model, corpus) of the function `p_values`; null: `permutation_null`. Intervals of AUC and TPR:
+    bootstrap of the target sets, which carry their corpora along; of the shares: Wilson's, as if the corpora of one
+    target were one trial.
+    """
+    estimates = []
+    for metric, side in (("power", inside), ("size", ~inside)):
+        share = float((p_values <= SIGNIFICANT).mean(where=side))
+        # A bootstrap of rare rejections ends at 0, or is [0, 0].
+        ends = intervals.wilson(share, len(p_values))
+        method = f"Wilson, a target set counted as one trial; share of p <= {SIGNIFICANT}"
+        estimates.append(Estimate(metric, share, *ends, np.count_nonzero(side), method, SIGNIFICANT))
+    judged = judge(-p_values, inside, fprs=fprs, rng=rng, groups=one_group(p_values), replicates=replicates, null=null)
+    made = ("two-way bootstrap", "bootstrap of target sets")
+    return estimates + [replace(estimate, method=estimate.method.replace(*made)) for estimate in judged]
+
+
+def one_group(p_values: Array) -> Groups:
+    """Groups (corpus,) for `judge` and `roc_band`: only targets are resampled, each with all of its corpora."""
+    return np.zeros(p_values.shape[1], np.int64)
+
+
+def _standardised(signals: Array, design: Mask, public: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+    """(s - mu_out) / sigma_out of members and of public records, each without the target's own pair."""
+    require_shadows(design)
+    borrowed = design[:, rng.integers(design.shape[1], size=public.shape[1])]
+    return tuple(
+        fit_without_target(values, ~member, CONVENTIONS["ddof1"]).standardise(values)
+        for values, member in ((signals, design), (public, borrowed))
+    )
+
+
+def _corpora(row: Mask, groups: Groups, records: int, each: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """(2 each, records): corpora of records that are in, then of records that are out, at most one of a group."""
+    corpora = []
+    for side in np.repeat([True, False], each):
+        shuffled = rng.permutation(np.flatnonzero(row == side))
+        first = np.unique(groups[shuffled], return_index=True)[1]
+        corpora.append(shuffled[rng.choice(first, records, replace=False)])
+    return np.array(corpora)

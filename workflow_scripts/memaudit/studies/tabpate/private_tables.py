@@ -1,0 +1,62 @@
+"""The private records of a comparison as its methods take them: by role, encoded by public facts, with their units."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from memaudit import seeds
+from memaudit.data.record_ids import read_key
+from memaudit.data.record_roles import HELD_OUT, PRIVATE, TEST, roles
+from memaudit.errors import AuditError
+from memaudit.io import read_json, read_table
+from memaudit.privacy.public_facts import Public, read_public
+from memaudit.privacy.release_methods import Private
+
+
+@dataclass(frozen=True)
+class Table:
+    """All records of a table x (n, d), y (n,), their ids and units, and what is public of them."""
+
+    public: Public
+    records: pd.DataFrame
+    x: NDArray[np.float32]
+    y: NDArray[np.int64] | NDArray[np.float64]
+    units: NDArray[np.str_]
+    key: bytes
+
+    @property
+    def classes(self) -> int | None:
+        """Number of the target's classes, None for a number target."""
+        return len(self.public.target.values) if self.public.task == "classification" else None
+
+    def roles(self, settings: Mapping[str, Any], seed: int, repeat: int) -> NDArray[np.str_]:
+        """Role of each record in a repeat (record,): private, held out, test or "" for one that is not used."""
+        return roles(self.records, settings, seeds.generator(seed, "tabpate", self.public.dataset, "roles", repeat))
+
+    def private(self, role: NDArray[np.str_], held_out: bool) -> Private:
+        """The private records; held_out: those that are public for PromptPATE are not among them."""
+        mine = (role == PRIVATE) | ((role == HELD_OUT) & (not held_out))
+        shown = self.x[role == HELD_OUT]
+        return Private(self.x[mine], self.y[mine], self.units[mine].tolist(), self.key, self.public, shown)
+
+    def tested(self, role: NDArray[np.str_]) -> NDArray[np.intp]:
+        """Places of the records that methods are tested on."""
+        return np.flatnonzero(role == TEST)
+
+
+def open_table(records: str, schema: str, public: str, key: str) -> Table:
+    """Read a table's records, its columns' types, its public facts and the run's key.
+
+    Raises AuditError for a table that its public facts do not fit.
+    """
+    table = read_table(records)
+    facts = read_public(public, {column["name"]: column["type"] for column in read_json(schema)["columns"]})
+    x, y, kept = facts.encode(table)
+    if not kept.all():
+        raise AuditError(f"{public}: target: {int((~kept).sum())} records have a class that it does not list; add it")
+    units = table["group" if "group" in table else "id"].astype(str).to_numpy()
+    return Table(facts, table, x, y, units, read_key(key))

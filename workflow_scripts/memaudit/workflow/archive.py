@@ -1,0 +1,187 @@
+"""One file that holds a run: results, sidecars, inputs, config and lock; and the check of such a file anywhere.
+
+Below one folder stand SHA256SUMS (as `sha256sum --check` reads it), every file at the path that the sidecars know it
+by, and inputs from elsewhere under outside/. The key of the record ids stays at home.
+"""
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import re
+import tarfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO
+
+from memaudit.checksums import sha256
+from memaudit.errors import AuditError
+from memaudit.io import replacing
+from memaudit.workflow.project_paths import PROJECT
+from memaudit.workflow.provenance import ENDS, Checked, verify, walk
+
+SUMS = "SHA256SUMS"
+KEY = "data/id.key"
+PINS = ("requirements*.lock", "envs/*.yaml")
+
+
+def write(run: str, path: str | Path) -> Checked:
+    """Archive the run whose folder is `run` (results/<run>) as `path`, a .tar.gz of mode 0600.
+
+    Equal runs give equal bytes: sorted names, no times, no owners. Raises AuditError where the run does not verify, or
+    where what was written does not: a file may change meanwhile.
+    """
+    if not Path(run, "config.yaml").exists():
+        raise AuditError(f"{run}/config.yaml: not there, the run is not finished; run `snakemake --cores all` first")
+    checked = verify(run)
+    hashes = {member(name): found for name, found in checked.hashes.items() if name != f"{run}/{KEY}"}
+    sources = {member(name): Path(name) for name in checked.hashes if member(name) in hashes}
+    pins = {str(pin.relative_to(PROJECT)): pin for kind in PINS for pin in PROJECT.glob(kind)}
+    for name, source in (*pins.items(), *((name, Path(name)) for name in checked.sidecars)):
+        sources[name], hashes[name] = source, sha256(source)
+    sums = "".join(f"{hashes[name]}  {name}\n" for name in sorted(sources))
+    with replacing(path) as temporary:
+        _pack(temporary, Path(run).name, sums, sources)
+        check(temporary)
+    return checked
+
+
+def check(path: str | Path) -> Checked:
+    """Check an archive, packed or unpacked into a folder: every member against SHA256SUMS, then sidecar by sidecar.
+
+    Nothing is unpacked. Raises AuditError at the first member that is missing, changed, extra, cut off or unsafe.
+    """
+    tops, hashes, texts = _read_folder(path) if Path(path).is_dir() else _read_tar(path)
+    _compare(_sums(texts.pop(SUMS, b"").decode(errors="replace"), path), hashes, path)
+    runs = {"/".join(name.split("/")[:2]) for name in hashes if name.startswith("results/")}
+    if len(runs) != 1 or not texts:
+        raise AuditError(f"{path}: holds no run with its sidecars, or more than one; {_again()}")
+    (run,) = runs
+    if stray := sorted(tops - {Path(run).name}):
+        raise AuditError(f"{path}: {stray[0]!r} stands beside its one folder {Path(run).name!r}; {_again()}")
+    ends = [name for name in hashes if name.startswith(tuple(f"{run}/{kind}" for kind in ENDS))]
+    if set(ends) <= {f"{run}/config.yaml"}:
+        raise AuditError(f"{path}: holds no results; {_again()}")
+
+    def hash_of(recorded: str) -> str | None:
+        if recorded == f"{run}/{KEY}":
+            return None
+        if member(recorded) not in hashes:
+            raise AuditError(f"{path}: {recorded} is missing, though a sidecar records it; {_again()}")
+        return hashes[member(recorded)]
+
+    checked = walk(ends, _records(texts, path), hash_of, _again)
+    known = {member(name) for name, found in checked.hashes.items() if found} | {*checked.sidecars, SUMS}
+    for name in sorted(hashes.keys() - known):
+        if not any(PurePosixPath("/", name).match(f"/{pin}") for pin in PINS):
+            raise AuditError(f"{path}: {name} does not belong to it (no result rests on it); {_again()}")
+    return checked
+
+
+def _compare(sums: Mapping[str, str], hashes: Mapping[str, str], path: str | Path) -> None:
+    for name in sorted(sums.keys() | hashes.keys() - {SUMS}):
+        if name not in hashes:
+            raise AuditError(f"{path}: {name} is missing; {_again()}")
+        if name not in sums:
+            raise AuditError(f"{path}: {name} does not belong to it ({SUMS} does not know it); {_again()}")
+        if hashes[name] != sums[name]:
+            raise AuditError(f"{path}: {name} was changed; {_again()}")
+
+
+def _records(texts: Mapping[str, bytes], path: str | Path) -> dict[str, Any]:
+    """Sidecars by name."""
+    try:
+        return {name: json.loads(text) for name, text in texts.items()}
+    except ValueError as error:
+        raise AuditError(f"{path}: holds a sidecar that is no JSON ({error}); {_again()}") from error
+
+
+def member(path: str) -> str:
+    """Name in the archive of a path that a sidecar records: itself, or one under outside/ where it leads elsewhere."""
+    parts = PurePosixPath(path)
+    if not parts.is_absolute() and ".." not in parts.parts and re.fullmatch(r"[\w.,=+@ /-]+", path):
+        return path
+    plain = re.sub(r"[^\w.-]", "_", parts.name)[-100:]
+    return f"outside/{hashlib.sha256(path.encode()).hexdigest()[:16]}-{plain}"
+
+
+def _again(_: str = "") -> str:
+    return "this is not the archive that was made: get it again from its source"
+
+
+def _pack(path: Path, top: str, sums: str, sources: Mapping[str, Path]) -> None:
+    with (
+        open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file,
+        gzip.GzipFile("", "wb", 6, file, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        _add(archive, f"{top}/{SUMS}", len(sums.encode()), io.BytesIO(sums.encode()))
+        for name in sorted(sources):
+            with open(sources[name], "rb") as content:
+                _add(archive, f"{top}/{name}", os.fstat(content.fileno()).st_size, content)
+
+
+def _add(archive: tarfile.TarFile, name: str, size: int, content: BinaryIO) -> None:
+    # A TarInfo of its own has no times and no owners.
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mode = size, 0o600
+    archive.addfile(entry, content)
+
+
+def _sums(text: str, path: str | Path) -> dict[str, str]:
+    """Hash by name, from the lines of SHA256SUMS."""
+    lines = [re.fullmatch(r"([0-9a-f]{64})  (.+)", line) for line in text.splitlines()]
+    if not lines or None in lines:
+        raise AuditError(f"{path}: has no readable {SUMS}; is it an archive that `snakemake archive` made?")
+    return {line[2]: line[1] for line in lines}
+
+
+def _read_tar(path: str | Path) -> tuple[set[str], dict[str, str], dict[str, bytes]]:
+    """Top folders, hash of every member, bytes of SHA256SUMS and the sidecars. Raises AuditError for unsafe members."""
+    tops: set[str] = set()
+    hashes: dict[str, str] = {}
+    texts: dict[str, bytes] = {}
+    with _readable(path), tarfile.open(path, "r:gz") as archive:
+        for entry in archive:
+            top, _, name = entry.name.partition("/")
+            tops.add(top)
+            if not entry.isreg() or not name or member(entry.name) != entry.name or name in hashes:
+                raise AuditError(
+                    f"{path}: {entry.name!r} is a link, leads out of its folder, or stands twice; delete it"
+                )
+            _take(name, archive.extractfile(entry), hashes, texts)
+        while archive.fileobj.read(1 << 20):  # the checksum of gzip stands behind the last member
+            pass
+    return tops, hashes, texts
+
+
+def _read_folder(folder: str | Path) -> tuple[set[str], dict[str, str], dict[str, bytes]]:
+    """The same of an unpacked archive, whose one folder may have another name by now."""
+    hashes: dict[str, str] = {}
+    texts: dict[str, bytes] = {}
+    with _readable(folder):
+        for path in sorted(Path(folder).rglob("*")):
+            if path.is_symlink():
+                raise AuditError(f"{path}: is a link, an archive holds none; delete it")
+            if path.is_file():
+                with open(path, "rb") as content:
+                    _take(path.relative_to(folder).as_posix(), content, hashes, texts)
+    return set(), hashes, texts
+
+
+def _take(name: str, content: Any, hashes: dict[str, str], texts: dict[str, bytes]) -> None:
+    if name == SUMS or re.fullmatch(r"results/[^/]+/provenance/.+\.json", name):
+        texts[name] = content.read()
+        content.seek(0)
+    hashes[name] = hashlib.file_digest(content, "sha256").hexdigest()
+
+
+@contextmanager
+def _readable(path: str | Path) -> Iterator[None]:
+    try:
+        yield
+    except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
+        raise AuditError(f"{path}: cannot be read to its end ({error}); copy it again from its source") from error

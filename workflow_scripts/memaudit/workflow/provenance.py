@@ -1,0 +1,118 @@
+"""Follow every figure and table back to raw data through the sidecars of a run."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memaudit.checksums import sha256
+from memaudit.errors import AuditError
+from memaudit.workflow.sidecar import read_all
+
+ENDS = ("figures", "tables", "report", "config.yaml")
+Makers = Mapping[str, list[tuple[str, Mapping[str, Any]]]]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A run that agrees with its sidecars.
+
+    results: number of end results; hashes: sha256 of every file that they rest on, themselves included (None where it
+    was withheld); sidecars: those that speak of them; leftover: sidecars of files that no result rests on any more.
+    """
+
+    results: int
+    hashes: dict[str, str | None]
+    sidecars: list[str]
+    leftover: list[str]
+
+
+def verify(run: str | Path) -> Checked:
+    """Check that every result of a run is the one that its recorded inputs, back to the raw data, have made.
+
+    run: the folder results/<run>; paths in sidecars are relative to the folder that holds `results`.
+    Raises AuditError at the first file that is missing, changed, unaccounted for, or made from an older input.
+    """
+    records = read_all(Path(run, "provenance"))
+    if not records:
+        raise AuditError(f"{run}/provenance: no sidecars; nothing has been computed yet, run `snakemake --cores all`")
+    ends = [str(path) for kind in ENDS for path in _files(Path(run, kind))]
+    if set(ends) <= {str(Path(run, "config.yaml"))}:
+        raise AuditError(f"{run}: nothing to verify; run `snakemake --cores all`")
+    again = f"snakemake --cores all --configfile {run}/config.yaml"
+
+    def hash_of(path: str) -> str:
+        if not Path(path).exists():
+            raise AuditError(f"{path}: missing, though a sidecar records it; make it again with `{again}`")
+        return sha256(path)
+
+    return walk(ends, records, hash_of, lambda path: f"make it again with `{again} --forcerun {path}`")
+
+
+def walk(
+    ends: Iterable[str],
+    records: Mapping[str, Mapping[str, Any]],
+    hash_of: Callable[[str], str | None],
+    mend: Callable[[str], str],
+) -> Checked:
+    """Check the files behind these end results against sidecars, wherever both lie.
+
+    records: sidecars by path; hash_of: sha256 of a recorded path, None where it is withheld and anything goes; mend:
+    what to do about a path. Raises AuditError at the first file that does not match.
+    """
+    made = _makers(records, mend)
+    seen: dict[str, str | None] = {}
+    ends = list(ends)
+    for path in ends:
+        if path not in made:
+            raise AuditError(f"{path}: no rule of this run accounts for it; delete it or run `snakemake {path}`")
+        _check(path, made, seen, hash_of, mend)
+    used = [name for name, record in records.items() if seen.keys() & record["outputs"].keys()]
+    return Checked(len(ends), seen, used, sorted(records.keys() - set(used)))
+
+
+def _makers(records: Mapping[str, Any], mend: Callable[[str], str]) -> Makers:
+    """Name and content of the sidecars that record a path as their output, by path."""
+    made: dict[str, list[tuple[str, Mapping[str, Any]]]] = defaultdict(list)
+    for name, record in records.items():
+        if not isinstance(record, dict) or not all(isinstance(record.get(key), dict) for key in ("inputs", "outputs")):
+            raise AuditError(f"{name}: is no sidecar, it lacks inputs and outputs; {mend(name)}")
+        for path in record["outputs"]:
+            made[path].append((name, record))
+    return dict(made)
+
+
+def _the_maker(path: str, made: Makers) -> tuple[str, Mapping[str, Any]]:
+    if len(made[path]) > 1:
+        names = " and ".join(name for name, _ in made[path])
+        raise AuditError(f"{path}: recorded by {names}; delete the stale sidecar (of a rule that was renamed)")
+    return made[path][0]
+
+
+def _check(path, made, seen, hash_of, mend) -> None:
+    """Depth first, so that the file named is the one nearest to the raw data."""
+    todo, begun = [(path, False)], set()
+    while todo:
+        path, inputs_done = todo.pop()
+        if path in seen:
+            continue
+        if path in made and not inputs_done:
+            if path in begun:
+                raise AuditError(f"{path}: rests on itself, as the sidecars tell; {mend(path)}")
+            begun.add(path)
+            todo.append((path, True))
+            todo += [(source, False) for source in _the_maker(path, made)[1]["inputs"]]
+            continue
+        seen[path] = hash_of(path)
+        if path in made:
+            sidecar, record = _the_maker(path, made)
+            for source, recorded in record["inputs"].items():
+                if seen[source] not in (recorded, None):
+                    raise AuditError(f"{source}: differs from what {sidecar} records as its input; {mend(path)}")
+            if seen[path] != record["outputs"][path]:
+                raise AuditError(f"{path}: changed since it was made ({sidecar}); {mend(path)}")
+
+
+def _files(path: Path) -> Iterator[Path]:
+    return (found for found in (path, *sorted(path.rglob("*"))) if found.is_file())

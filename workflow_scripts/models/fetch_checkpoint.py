@@ -1,0 +1,41 @@
+"""Bring a model into the run's folder, from a local path or from a hub, and write its card.
+
+python workflow_scripts/models/fetch_checkpoint.py --input resources/tabicl-small/tabicl-small.ckpt \
+    --output card=model.json weights=weights --wildcards '{"model": "tabicl-small"}' \
+    --params '{"entry": {"family": "tabicl", "task": "classification", "mode": "raw", "version": null, "options": {},
+        "estimator": null, "params": {}, "path": "...", "hub": null, "sha256": null, "licence": "MIT", "terms": null}}'
+
+The weights keep their names: packages read versions off them. An estimator has none: its folder says what is fitted. A
+hub is asked with the token in the environment variable HF_TOKEN, if there is one, and with no other.
+"""
+
+from pathlib import Path
+
+from memaudit.checksums import check_sum, sha256
+from memaudit.data.model_hub import copy_model, fetched
+from memaudit.errors import AuditError
+from memaudit.io import replacing_folder, write_json
+from memaudit.workflow.job import run
+
+FACTS = ("family", "task", "mode", "version", "options", "licence")
+
+
+def main(job):
+    entry, name = job.params.entry, job.wildcards.model
+    with replacing_folder(job.output.weights) as folder:
+        if entry["estimator"]:
+            write_json({"class": entry["estimator"], "params": entry["params"]}, folder / "estimator.json")
+        else:
+            if entry["path"] and not job.input:
+                raise AuditError(f"models/{name}/path: there is no file {entry['path']}; give the checkpoint's path")
+            source = Path(job.input[0]) if entry["path"] else fetched(entry["hub"], f"models/{name}", entry["terms"])
+            check_sum(source, entry["sha256"], f"models/{name}")
+            copy_model(source, folder)
+    hub = entry["hub"] and "/".join(filter(None, (entry["hub"]["repo"], entry["hub"]["file"])))
+    origin = entry["path"] or entry["estimator"] or f"{hub}@{entry['hub']['revision']}"
+    card = {key: entry[key] for key in FACTS} | {"name": name, "origin": origin}
+    write_json(card | {"sha256": sha256(job.output.weights)}, job.output.card)
+
+
+if __name__ == "__main__":
+    run(main, globals())

@@ -1,0 +1,77 @@
+"""Judge what foretold memorization: all of Section 5 for one setting, and the recommended settings as measured.
+
+python workflow_scripts/predict/judge_predictors.py --input records=records.nc scores=scores.nc signals=0.nc \
+    signals=1.nc --output tidy=predictors.parquet roc=roc.parquet records=by_record.parquet \
+    recommended=recommended.json --wildcards '{"case": "table_mlp"}' --params '{"seed": 1, "targets": 2, "drop": 0.95,
+        "interrupt": "first", "memorized": 4.0, "thresholds": [0, 2, 6], "fpr": [0.01, 0.1], "tpr": [0.75, 0.9],
+        "replicates": 200}'
+
+Ground truth is log-LiRA of the logit gap at the end of training, all other models of the setting as shadow models; the
+baseline is the same at the interruption. Judged are a target's own training records.
+"""
+
+import numpy as np
+import xarray as xr
+
+from memaudit import tidy
+from memaudit.attacks.score_matrices import gather
+from memaudit.errors import AuditError
+from memaudit.io import read_grid, write_json, write_table
+from memaudit.studies.predict.interrupted_training import Case
+from memaudit.studies.predict.predictor_results import Judge
+from memaudit.workflow.job import run
+
+PREDICTORS = ("psmi", "loss", "logit_gap", "mahalanobis")
+DEEP = ("psmi", "mahalanobis")
+
+
+def main(job):
+    params, given = job.params, job.input
+    records, scores, signals = read_grid(given.records), read_grid(given.scores), gather(given.signals)
+    case = opened(records, scores, signals, params)
+    judge = Judge(case, params.memorized, params.thresholds, params.fpr, params.tpr, params.replicates, params.seed)
+    rows = [*judge.results(), *judge.cost(seconds(scores, signals))]
+    write_table(tidy.frame(rows), job.output.tidy)
+    write_table(tidy.frame(list(judge.curves())), job.output.roc)
+    write_table(tidy.frame(list(judge.records(records.record.values))), job.output.records)
+    settings = [setting.facts() | judge.circumstances() for setting in judge.recommended]
+    write_json(settings, job.output.recommended)
+    for row in rows:
+        if row["metric"] == "auc" and "truth=memorized, records=all, rule=" + case.rule in row["setting"]:
+            print(f"{row['setting']}: AUC {row['estimate']:.3f}", flush=True)
+    return {"seed": params.seed}
+
+
+def opened(records: xr.Dataset, scores: xr.Dataset, signals: xr.Dataset, params) -> Case:
+    """The setting as it is judged. Raises AuditError where models are missing."""
+    models = signals.model.values
+    if not np.array_equal(models, np.arange(records.sizes["model"])):
+        raise AuditError(f"{records.case}: {len(models)} of {records.sizes['model']} models; train the others, too")
+    return Case(
+        name=records.case,
+        epochs=signals.checkpoint.values.astype(float),
+        gap=signals.gap.values,
+        design=records.design.values.astype(bool),
+        loss=signals.loss.values,
+        predictors={name: scores[name].values for name in PREDICTORS},
+        layers={name: scores[f"layers_{name}"].values for name in DEEP},
+        rule=params.interrupt,
+        drop=params.drop,
+        mislabelled=records.mislabelled.values.astype(bool),
+        canary=records.canary.values.astype(bool),
+        unit=records.unit.values,
+    )
+
+
+def seconds(scores: xr.Dataset, signals: xr.Dataset) -> dict[str, float]:
+    """Seconds of one record in training, of one that is asked about, and of scoring a checkpoint."""
+    spent = {name: float(signals[name].sum()) for name in ("training_seconds", "trained", "asking_seconds", "asked")}
+    return {
+        "trained": spent["training_seconds"] / spent["trained"],
+        "asked": spent["asking_seconds"] / spent["asked"],
+        "scoring": float(scores.seconds.mean()),
+    }
+
+
+if __name__ == "__main__":
+    run(main, globals())

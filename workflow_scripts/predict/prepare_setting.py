@@ -1,0 +1,40 @@
+"""Prepare a setting: what networks read of each record, labels and flags, who trains on it, and what they start from.
+
+python workflow_scripts/predict/prepare_setting.py --input records=records.parquet schema=schema.json key=id.key \
+    --output records=records.nc weights=base.safetensors --wildcards '{"case": "table_mlp"}' \
+    --params '{"seed": 1, "setting": {"data": {"kind": "table", "dataset": "wine", "questions": null},
+        "network": {"kind": "mlp", "width": 32, "depth": 2}, "max_records": null, "label_noise": 0.05, "canaries": 10,
+        "models": 16}}'
+
+Another label on some records, and records that belong to no distribution, are planted: they are known to be hard. The
+weights are those that small language models start from; for other networks the file holds none. Files of CIFAR-10 and
+of multiple-choice questions are the user's: nothing is fetched.
+"""
+
+from safetensors.torch import save_file
+
+from memaudit.io import replacing, write_grid
+from memaudit.models.shadow_ensembles import settle
+from memaudit.studies.predict.setting_records import prepare
+from memaudit.studies.predict.training import pretrained
+from memaudit.workflow.job import run
+
+
+def main(job):
+    settle(job.threads)
+    params, case = job.params, job.wildcards.case
+    grid = prepare(params.setting, case, params.seed, job.input)
+    design = grid.design.values.sum(1)
+    print(
+        f"{case}: {grid.sizes['record']} records of {grid.sizes['class']} classes, {int(grid.mislabelled.sum())} with"
+        f" another label, {int(grid.canary.sum())} canaries; {design.min()} to {design.max()} in a model's training set"
+    )
+    weights = pretrained(params.setting, grid, params.seed)
+    write_grid(grid, job.output.records)
+    with replacing(job.output.weights) as temporary:
+        save_file(weights, temporary)
+    return {"seed": params.seed, "dtype": "float32"}
+
+
+if __name__ == "__main__":
+    run(main, globals())

@@ -1,0 +1,111 @@
+"""Compute what foretells memorization from the targets' own checkpoints: PSMI, Mahalanobis distance, loss, logit gap.
+
+python workflow_scripts/predict/score_records.py --input records=records.nc signals=0.nc states=0.states.nc \
+    --output scores.nc --wildcards '{"case": "table_mlp"}' --params '{"seed": 1, "targets": 2, "drop": 0.95,
+        "interrupt": "first", "scoring": {"directions": 2000, "accuracy": null, "dimensions": 500}}'
+
+Every predictor at every checkpoint from the last layer, (target, checkpoint, record), and those of hidden states from
+every layer where training is interrupted, (target, layer, record); higher = more likely to be memorized. All from a
+target's own training records, NaN for others. What is finished is kept: a killed job goes on.
+"""
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+import xarray as xr
+
+from memaudit import seeds
+from memaudit.attacks import psmi
+from memaudit.attacks.memorization_predictors import from_psmi, mahalanobis
+from memaudit.attacks.score_matrices import gather
+from memaudit.errors import AuditError
+from memaudit.io import read_grid, readable, write_grid
+from memaudit.studies.predict.interrupted_training import stopped, stops
+from memaudit.workflow.job import run, several
+from memaudit.workflow.progress_bar import steps
+from memaudit.workflow.scratch import resumable
+
+OF_STATES = ("psmi", "mahalanobis", "psmi_error")
+
+
+def main(job, scratch):
+    params, case = job.params, job.wildcards.case
+    prepared, signals = read_grid(job.input.records), gather(job.input.signals)
+    files = several(job.input.states)
+    targets = range(params.targets)
+    member, signals = prepared.design.values[targets], signals.sel(model=list(targets))
+    found = stopped(stops(signals.loss.values, member, params.drop), params.interrupt, case, params.drop)
+
+    def score(target: int, checkpoint: int, layer: int) -> np.ndarray:
+        own = member[target]
+        states = read_states(files, f"target{target}_layer{layer}", checkpoint)[own]
+        rng = seeds.generator(params.seed, "predict", case, "psmi", target, checkpoint, layer)
+        return scored(states, prepared.code.values[own], own, rng, params.scoring)
+
+    def part(*place: int) -> np.ndarray:
+        return scratch.part("target{:04d} checkpoint{:04d} layer{:04d}".format(*place), lambda: score(*place))
+
+    last = layers(files) - 1
+    at_last = [
+        [part(target, place, last) for place in range(signals.sizes["checkpoint"])]
+        for target in steps(targets, "targets, all checkpoints")
+    ]
+    at_stop = [
+        [part(target, stop, layer) for layer in range(last + 1)]
+        for target, stop in steps(zip(targets, found, strict=True), "targets, all layers", total=len(targets))
+    ]
+    write_grid(assembled(np.array(at_last), np.array(at_stop), signals, member, case), job.output[0])
+    return {"seed": params.seed}
+
+
+def scored(
+    states: np.ndarray, code: np.ndarray, own: np.ndarray, rng: np.random.Generator, scoring: dict
+) -> np.ndarray:
+    """Predictors of hidden states (own record, feature), and the seconds that took: (4, record), NaN for others."""
+    start, found = time.process_time(), np.full((len(OF_STATES) + 1, len(own)), np.nan)
+    scores = psmi.estimate(states, code, rng, directions=scoring["directions"], accuracy=scoring["accuracy"])
+    distances = mahalanobis(states, scoring["dimensions"])
+    found[:-1, own] = from_psmi(scores), distances.scores, scores.error
+    found[-1] = time.process_time() - start
+    return found
+
+
+def read_states(paths: Sequence[str], name: str, checkpoint: int) -> np.ndarray:
+    """Hidden states of a checkpoint, (record, feature). Raises AuditError if no file has them."""
+    for path in paths:
+        with readable(path), xr.open_dataset(path, engine="netcdf4") as file:
+            if name in file:
+                return file[name][checkpoint].values
+    raise AuditError(f"{paths[0]}: neither this file nor another has {name}; train its shard anew")
+
+
+def layers(paths: Sequence[str]) -> int:
+    """Number of layers whose states are there."""
+    found = []
+    for path in paths:
+        with readable(path), xr.open_dataset(path, engine="netcdf4") as file:
+            found.append(int(file.attrs["layers"]))
+    return max(found)
+
+
+def assembled(
+    at_last: np.ndarray, at_stop: np.ndarray, signals: xr.Dataset, member: np.ndarray, case: str
+) -> xr.Dataset:
+    """All scores; at_last: (target, checkpoint, score, record); at_stop: (target, layer, score, record)."""
+    whole, deep = ("target", "checkpoint", "record"), ("target", "layer", "record")
+    of_signals = {"loss": signals.loss.values, "logit_gap": -signals.gap.values}
+    scores = {name: np.where(member[:, None], values, np.nan) for name, values in of_signals.items()}
+    scores |= {name: at_last[:, :, place] for place, name in enumerate(OF_STATES)}
+    by_layer = {f"layers_{name}": at_stop[:, :, place] for place, name in enumerate(OF_STATES[:2])}
+    return xr.Dataset(
+        {name: (whole, values) for name, values in scores.items()}
+        | {name: (deep, values) for name, values in by_layer.items()}
+        | {"seconds": (("target", "checkpoint"), at_last[:, :, -1, 0])},
+        {"checkpoint": signals.checkpoint.values, "record": signals.record.values},
+        {"case": case},
+    )
+
+
+if __name__ == "__main__":
+    run(resumable(main), globals())

@@ -1,0 +1,19 @@
+"""Check every result of a run against the hashes in its sidecars, from the figures back to the raw data.
+
+python workflow_scripts/provenance/verify_results.py --params '{"run": "results/demo"}'
+"""
+
+from memaudit.workflow.job import run, tell
+from memaudit.workflow.provenance import verify
+
+
+def main(job):
+    checked = verify(job.params.run)
+    files = len(checked.hashes)
+    tell(f"provenance: {checked.results} results and the {files} files behind them agree with their sidecars")
+    if checked.leftover:
+        tell(f"provenance: {len(checked.leftover)} sidecars are of files that no result rests on any more")
+
+
+if __name__ == "__main__":
+    run(main, globals())

@@ -1,0 +1,126 @@
+"""Release a private context from a table, with a statement of what that promises; charge the table's ledger first.
+
+python workflow_scripts/release/write_context.py --input table=raw.parquet facts=raw.json public=customers.yaml \
+    model=model.json --output context=context.parquet words=statement.md statement=statement.json \
+    --wildcards '{"dataset": "customers"}' --params '{"run": "mine", "seed": 1, "ledger": "ledger", "entry": {"target":
+    "churn", "group": null, "drop": [], "missing": [""]}, "release": {"epsilon": 1.0, "delta": 1e-6, "total": null,
+    "model": "tabicl-small", "tuned": "nothing", "settings": {"teachers": 20, "queries": 100}}}'
+
+A job that fails before it draws noise has spent nothing; one that fails later has spent everything.
+"""
+
+import secrets
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+
+from memaudit import seeds
+from memaudit.checksums import sha256
+from memaudit.errors import AuditError
+from memaudit.io import read_json, replacing, write_json, write_table
+from memaudit.models.batched_queries import MEMORY
+from memaudit.models.model_folder import device, load
+from memaudit.models.model_limits import check
+from memaudit.privacy.accounting import Budget
+from memaudit.privacy.discrete_noise import discrete_gaussian
+from memaudit.privacy.ledger import RELEASED, Ledger, Paid
+from memaudit.privacy.private_table import read_raw
+from memaudit.privacy.release_statement import ACCOUNTING, MECHANISM, in_words
+from memaudit.privacy.tabpate_release import Settings, release
+from memaudit.privacy.teachers import asker
+from memaudit.workflow.digest import digest
+from memaudit.workflow.job import run, tell
+
+FILES = ("context.parquet", "statement.md", RELEASED)  # the one that says they are complete is written last
+
+
+def main(job):
+    wanted, dataset, files = job.params.release, job.wildcards.dataset, job.input
+    raw = read_json(files.facts)
+    entry = job.params.entry | {"typed": raw["typed"], "target": job.params.entry["target"] or raw["target"]}
+    table = read_raw(files.table, files.public, entry, job.threads)
+    budget = Budget(wanted["epsilon"], wanted["delta"]).checked(table.public.records)
+    total = Budget(**(wanted["total"] or asdict(budget)))
+    ledger, charged = Ledger(job.params.ledger), (dataset, table.identity, budget, total)
+    ledger.check(*charged)
+    outputs = list(zip(FILES, job.output, strict=False))
+    if standing := [path for _, path in outputs if Path(path).exists()]:
+        raise AuditError(f"{standing[0]}: stands there, and another release spends again; move it away if you mean to")
+
+    noise = Paid(discrete_gaussian, lambda: ledger.charge(*charged, f"release by run {job.params.run}"))
+    released = made(job, table, budget, noise)
+    if noise.charge is None:
+        raise AuditError(f"release: {budget} pays for no query, and nothing was spent; ask less or with more noise")
+    facts = terms(job, table.public, budget) | {
+        "records": len(released.x),
+        "queries": asked(released, wanted["settings"]),
+        "spent": released.statement,
+        "ledger": {"charge": noise.charge.id, "time": noise.charge.time, "total": asdict(total)}
+        | {"table_so_far": asdict(ledger.spent(dataset, table.identity))},
+    }
+    keep(ledger.place(noise.charge), table.public.decode(released.x, released.y), facts)
+    for name, path in outputs:
+        with replacing(path) as temporary:
+            shutil.copyfile(ledger.place(noise.charge) / name, temporary)
+    tell(f"memaudit: released {len(released.x)} records of {dataset} at ({budget.epsilon:g}, {budget.delta:g})")
+    # The rule has no digest of its code: new code must not spend again.
+    code = digest("release_write_context", env="tabular")
+    return {"seed": job.params.seed, "device": device(), "dtype": "float32", "code": code}
+
+
+def made(job, table, budget, noise):
+    """The released records, and what they have cost."""
+    wanted, public, dataset = job.params.release, table.public, job.wildcards.dataset
+    settings = Settings(**wanted["settings"])
+    model = load(job.input.model, job.threads, public.schema())
+    classes = len(public.target.values) if public.task == "classification" else None
+    expected = public.records // max(1, settings.teachers)
+    check(model.limits, f"release/model, data set {dataset}", expected, len(public.columns), classes)
+    ask = asker(model, classes, job.resources.get("forward_mb", MEMORY))
+    # A key that nobody keeps: who knew it could tell in whose shard a record must be.
+    key = secrets.token_bytes(32)
+    rng = seeds.generator(job.params.seed, "release", dataset, "queries")
+    return release(table.x, table.y, table.units, key, public, settings, budget, ask, rng, noise)
+
+
+def asked(released, settings):
+    """How many queries there were, and what became of them."""
+    if settings.get("labels", "votes") == "group":
+        return {"drawn": released.answered, "asked of a model": 0}
+    return {"asked": released.asked, "answered": released.answered}
+
+
+def terms(job, public, budget):
+    """What the release rests on, as it stands before the first record is read."""
+    wanted, group = job.params.release, job.params.entry["group"]
+    return {
+        "dataset": job.wildcards.dataset,
+        "mechanism": MECHANISM[wanted["settings"].get("labels", "votes")],
+        "adjacency": "add or remove one unit",
+        "unit": f"one {group} with all its rows" if group else "one row",
+        "epsilon": budget.epsilon,
+        "delta": budget.delta,
+        "accounting": ACCOUNTING[wanted["settings"].get("accounting", "joint")],
+        "public": {
+            "file": Path(job.input.public).name,
+            "sha256": sha256(job.input.public),
+            "source": public.source,
+            "records": public.records,
+            "settings": wanted["settings"],
+        },
+        "tuned": wanted["tuned"],
+        "model": {"name": wanted["model"], "sha256 of its folder of weights": read_json(job.input.model)["sha256"]},
+        "noise": "discrete Gaussian of OpenDP, from the randomness of the operating system",
+    }
+
+
+def keep(folder, context, facts):
+    """The files, beside the ledger: other runs, and a Snakemake that deletes what it makes anew, leave them alone."""
+    folder.mkdir(mode=0o700)
+    write_table(context, folder / FILES[0])
+    (folder / FILES[1]).write_text(in_words(facts), encoding="utf-8")
+    write_json(facts, folder / FILES[2])
+
+
+if __name__ == "__main__":
+    run(main, globals())

@@ -1,0 +1,52 @@
+"""Write the report of a run: one page that opens from disk without a network.
+
+python workflow_scripts/report/write_page.py \
+    --input claims=config/claims.yaml results/demo/tables/*.csv results/demo/figures/*.svg \
+    --output results/demo/report/index.html --params "$(cat registries.json)"
+
+params: command, studies, tables, figures as rules/report.smk gathers them. Pages of one run differ in what the
+sidecars record (times, memory, commits), in nothing else.
+"""
+
+from pathlib import Path
+
+import pandas as pd
+
+from memaudit.io import replacing
+from memaudit.report.report_page import Run, render
+from memaudit.report.result_lineage import Lineage
+from memaudit.statistics.claims import load
+from memaudit.workflow.job import run
+from memaudit.workflow.sidecar import read_all
+
+
+def main(job):
+    folder, params = Path(job.output[0]).parents[1], job.params
+    views = [path for path in job.input if Path(path).suffix in {".csv", ".svg"}]
+    # The sidecars of the views are declared; those behind them are found on disk, from output to input.
+    lineage = Lineage(read_all(folder / "provenance").values(), views)
+    page = render(
+        Run(
+            folder,
+            params.command,
+            *(
+                {entry["name"]: entry for entry in entries}
+                for entries in (params.studies, params.tables, params.figures)
+            ),
+            {claim.id: claim for claim in load(job.input.claims)},
+            {Path(path).stem: _table(path) for path in views if path.endswith(".csv")},
+            lineage,
+        )
+    )
+    with replacing(job.output[0]) as temporary:
+        temporary.write_text(page, encoding="utf-8")
+    print(f"{len(page.encode()) / 1e6:.1f} MB, {len(lineage.records)} jobs behind {len(views)} tables and figures")
+
+
+def _table(path: str) -> pd.DataFrame:
+    # A data set may be called 2024; "NA" may be a class.
+    return pd.read_csv(path, dtype={"dataset": str}, keep_default_na=False, na_values=[""])
+
+
+if __name__ == "__main__":
+    run(main, globals())

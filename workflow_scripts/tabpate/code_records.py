@@ -1,0 +1,33 @@
+"""Write the private records as codes, for synthesizers that know categories alone: of every repeat a sample.
+
+python workflow_scripts/tabpate/code_records.py --input records=records.parquet schema=schema.json \
+    public=config/public/wine.yaml key=key --output codes=codes.parquet counts=counts.json \
+    --wildcards '{"dataset": "wine", "arm": "mst"}' --params '{"seed": 1, "repeats": 2, "held_out": false,
+        "roles": {"test": 0.25, "held_out": 0.3, "max_records": null}, "settings": {"bins": 5, "columns": 6}}'
+
+The codes are as private as the records.
+"""
+
+import pandas as pd
+
+from memaudit.io import write_json, write_table
+from memaudit.privacy.coded_records import coded, counts
+from memaudit.studies.tabpate.private_tables import open_table
+from memaudit.workflow.job import run
+
+
+def main(job):
+    files, wanted = job.input, job.params
+    table = open_table(files.records, files.schema, files.public, files.key)
+    bins, columns = wanted.settings["bins"], wanted.settings["columns"]
+    samples = []
+    for repeat in range(wanted.repeats):
+        mine = table.private(table.roles(wanted.roles, wanted.seed, repeat), wanted.held_out)
+        samples.append(coded(mine.x, mine.y, mine.units, table.public, bins, columns).assign(seed=repeat))
+    write_table(pd.concat(samples, ignore_index=True), job.output.codes)
+    write_json(counts(table.public, bins, columns), job.output.counts)
+    return {"seed": wanted.seed}
+
+
+if __name__ == "__main__":
+    run(main, globals())

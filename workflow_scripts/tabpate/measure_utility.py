@@ -1,0 +1,110 @@
+"""Measure what the students of private releases are worth: accuracy or error on test records, beside no privacy.
+
+python workflow_scripts/tabpate/measure_utility.py --input answers=students.nc answers=answers-0.nc \
+    records=records.parquet public=config/public/wine.yaml --output utility.parquet --wildcards '{"dataset": "wine"}' \
+    --params '{"seed": 1, "replicates": 200, "arms": {"as_published": {"method": "tabpate"}}}'
+
+Each private arm is set beside `as_published` with the same epsilon, and beside `non_private`, on the same test records.
+`majority`, for a number target `mean`, says what is most frequent, or the mean, among the records that are not tested;
+it is not private, and what any model must beat.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from memaudit import seeds, tidy
+from memaudit.data.membership_matrices import unit_codes
+from memaudit.errors import AuditError
+from memaudit.io import read_grid, read_table, write_table
+from memaudit.privacy.public_facts import read_facts
+from memaudit.statistics.attack_performance import rows
+from memaudit.studies.tabpate import student_utility
+from memaudit.studies.tabpate.student_utility import NO_ANSWER, STUDY, Scores, Trial
+from memaudit.workflow.job import run, several
+
+CONSTANT = {"classification": ("majority", "majority class"), "regression": ("mean", "mean")}
+
+
+def main(job):
+    facts, grid = read_facts(job.input.public), _gathered(job.input.answers)
+    records = read_table(job.input.records).set_index("id").loc[grid.record.values]
+    trial = _trial(job, grid, records, facts)
+    results, scores = [], {}
+    for (arm, epsilon), places in pd.DataFrame({"arm": grid.arm.values, "epsilon": grid.epsilon.values}).groupby(
+        ["arm", "epsilon"]
+    ):
+        one, approach = grid.isel(release=places.index), "non-private"
+        if np.isfinite(epsilon):
+            approach = job.params.arms[arm]["method"]
+        keys = _keys(job, arm, approach, epsilon)
+        scores[arm, epsilon] = keys, trial.scores(_said(one, facts.task), one.repeat.values)
+        results += [*rows(STUDY, keys, student_utility.estimates(scores[arm, epsilon][1])), *_counts(one, keys)]
+    constant = trial.scores(trial.guesses(), range(len(trial.tested)))
+    results += rows(STUDY, _keys(job, *CONSTANT[facts.task], np.inf), student_utility.estimates(constant))
+    results += _differences(scores)
+    write_table(tidy.frame(results), job.output[0])
+    return {"seed": job.params.seed}
+
+
+def _keys(job, arm: str, approach: str, epsilon: float) -> dict[str, str]:
+    return {"dataset": job.wildcards.dataset, "arm": arm, "approach": approach, "epsilon": f"{epsilon:g}"}
+
+
+def _gathered(paths: str | list[str]) -> xr.Dataset:
+    """All answers as one grid; `agreement` is NaN for releases without a context."""
+    grids = [read_grid(path) for path in several(paths)]
+    empty = [grid if "agreement" in grid else grid.assign(agreement=grid.asked * np.nan) for grid in grids]
+    return xr.concat(empty, "release", data_vars="minimal", coords="minimal", combine_attrs="drop")
+
+
+def _trial(job, grid: xr.Dataset, records: pd.DataFrame, facts) -> Trial:
+    """What each repeat tests. Raises AuditError where a release has no answers to some of it."""
+    missing = np.isnan(grid.answers.values)
+    answered = ~(missing.any(-1) if facts.task == "classification" else missing)
+    tested = np.array([answered[grid.repeat.values == repeat].any(0) for repeat in range(int(grid.repeat.max()) + 1)])
+    if (short := (answered != tested[grid.repeat.values]).any(1)).any():
+        arm, epsilon, repeat = (grid[name].values[short.argmax()] for name in ("arm", "epsilon", "repeat"))
+        where = f"tabpate, data set {job.wildcards.dataset}, arm {arm}, epsilon {epsilon:g}, repeat {repeat}"
+        raise AuditError(f"{where}: answers are missing or no numbers, where other arms have some; make them anew")
+    if facts.task == "regression":
+        truth = records["target"].to_numpy(dtype=np.float64)
+    else:
+        truth = pd.Index(facts.target, dtype="str").get_indexer(records["target"])
+    rng = seeds.generator(job.params.seed, STUDY, job.wildcards.dataset, "utility")
+    options = {"groups": unit_codes(records), "replicates": job.params.replicates}
+    return student_utility.trial(facts.task, truth, tested, rng=rng, **options)
+
+
+def _said(grid: xr.Dataset, task: str) -> np.ndarray:
+    """Predicted classes (repeat, record), of equal ones the first, or numbers; a record without answer gets none."""
+    answers = grid.answers.values
+    if task == "regression":
+        return answers.astype(np.float64)
+    return np.where(np.isneginf(answers).all(-1), NO_ANSWER, np.nan_to_num(answers, nan=-np.inf).argmax(-1))
+
+
+def _counts(grid: xr.Dataset, keys: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Queries asked and answered, and how far labels are those that no privacy would give, means over repeats."""
+    if np.isinf(grid.epsilon.values).any():
+        return
+    for name in ("asked", "answered"):
+        yield tidy.row(STUDY, keys, name, grid[name].mean(), unit="records", n=grid.sizes["release"])
+    agreement = grid.agreement.values[~np.isnan(grid.agreement.values)]
+    if len(agreement):
+        yield tidy.row(STUDY, keys, "agreement", agreement.mean(), n=len(agreement), method="mean over repeats")
+
+
+def _differences(scores: dict[tuple[str, float], tuple[dict, Scores]]) -> Iterator[dict[str, Any]]:
+    for (arm, epsilon), (keys, changed) in scores.items():
+        for other in (("as_published", epsilon), ("non_private", np.inf)):
+            if np.isfinite(epsilon) and arm != other[0] and other in scores:
+                named = keys | {"arm": f"{arm} - {other[0]}"}
+                yield from rows(STUDY, named, student_utility.differences(changed, scores[other][1]))
+
+
+if __name__ == "__main__":
+    run(main, globals())

@@ -1,0 +1,77 @@
+"""Release private contexts by every method that has one: for each arm, budget and repeat, records and labels.
+
+python workflow_scripts/tabpate/release_contexts.py --input records=records.parquet schema=schema.json \
+    public=config/public/wine.yaml key=key model=model.json --output 0.nc \
+    --wildcards '{"dataset": "wine", "shard": "0"}' --params '{"seed": 1, "shard": 100, "delta": 1e-5,
+        "roles": {"test": 0.25, "held_out": 0.3, "max_records": null},
+        "releases": [["private", 1.0, 0]],
+        "arms": {"private": {"method": "tabpate", "held_out": false, "settings": {"queries": 100, "teachers": 10}}}}'
+
+The noise has no seed: made again, contexts differ. Each is kept when it is finished, and a killed job goes on.
+"""
+
+import numpy as np
+import xarray as xr
+
+from memaudit import seeds
+from memaudit.io import write_grid
+from memaudit.models.batched_queries import MEMORY
+from memaudit.models.model_folder import device, load
+from memaudit.models.model_limits import check
+from memaudit.privacy.accounting import Budget
+from memaudit.privacy.release_methods import NO_LEDGER, released
+from memaudit.privacy.teachers import asker
+from memaudit.studies.tabpate.private_tables import open_table
+from memaudit.workflow.job import run
+from memaudit.workflow.progress_bar import steps
+from memaudit.workflow.scratch import resumable
+
+
+def main(job, scratch):
+    files, wanted = job.input, job.params
+    table = open_table(files.records, files.schema, files.public, files.key)
+    model = load(files.model, job.threads, table.public.schema())
+    teachers = len(table.x) // max([2, *(arm["settings"].get("teachers", 0) for arm in wanted.arms.values())])
+    check(model.limits, f"{files.model}, data set {job.wildcards.dataset}", teachers, table.x.shape[1], table.classes)
+    ask = asker(model, table.classes, job.resources.get("forward_mb", MEMORY))
+    first = int(job.wildcards.shard) * wanted.shard
+    here = wanted.releases[first : first + wanted.shard]
+    parts = [
+        scratch.part(f"{arm} {epsilon} {repeat}", lambda at=(arm, epsilon, repeat): _released(table, at, ask, wanted))
+        for arm, epsilon, repeat in steps(here, "releases")
+    ]
+    write_grid(_grid(here, parts).assign_attrs(mode=model.mode, ledger=NO_LEDGER), job.output[0])
+    return {"seed": wanted.seed, "device": device(), "dtype": "float32"}
+
+
+def _released(table, at, ask, wanted) -> np.ndarray:
+    """A context and its targets (row, feature + 1); the last row has the numbers of queries asked and answered."""
+    arm, epsilon, repeat = at
+    entry = wanted.arms[arm]
+    role = table.roles(wanted.roles, wanted.seed, repeat)
+    rng = seeds.generator(wanted.seed, "tabpate", table.public.dataset, "queries", arm, epsilon, repeat)
+    budget = Budget(epsilon, wanted.delta)
+    found = released(entry, table.private(role, entry["held_out"]), budget, ask, rng)
+    counts = np.full(table.x.shape[1] + 1, np.nan)
+    counts[:2] = found.asked, found.answered
+    return np.vstack([np.column_stack([found.x, found.y]), counts])
+
+
+def _grid(releases, parts) -> xr.Dataset:
+    """Contexts of all releases, rows beyond a context's own NaN."""
+    rows = max(len(part) for part in parts) - 1
+    values = np.full((len(parts), rows, parts[0].shape[1]), np.nan)
+    for place, part in enumerate(parts):
+        values[place, : len(part) - 1] = part[:-1]
+    arms, epsilons, repeats = zip(*releases, strict=True)
+    grid = xr.Dataset(
+        {"x": (("release", "row", "feature"), values[..., :-1]), "y": (("release", "row"), values[..., -1])},
+        {"arm": ("release", list(arms)), "epsilon": ("release", list(epsilons)), "repeat": ("release", list(repeats))},
+    )
+    for place, name in enumerate(("asked", "answered")):
+        grid[name] = ("release", np.array([int(part[-1, place]) for part in parts]))
+    return grid
+
+
+if __name__ == "__main__":
+    run(resumable(main), globals())
