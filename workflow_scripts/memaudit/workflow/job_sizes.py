@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memaudit.workflow.job_costs import size
-from memaudit.workflow.run_config import Run
+from memaudit.workflow.run_config import RunConfig
 from memaudit.workflow.study import Sizes, Study
 from memaudit.workflow.view_files import Views
 
@@ -15,7 +15,7 @@ SINGLE = ("report_write_page", "provenance_write_config")
 class Workload:
     """All jobs of a run. Methods compute when they are called: most readings of the workflow need none of it."""
 
-    def __init__(self, run: Run, studies: Mapping[str, Study], views: Mapping[str, Views]):
+    def __init__(self, run: RunConfig, studies: Mapping[str, Study], views: Mapping[str, Views]):
         self.run, self._studies, self._views = run, studies, views
 
     def sizes(self, wildcards: Any = None) -> Sizes:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from memaudit.workflow.run_config import Run
+from memaudit.workflow.run_config import RunConfig
 from memaudit.workflow.view_files import Views
 
 
@@ -13,7 +13,7 @@ class Page:
     merged: whether settings were given on the command line; the merged config in the results then stands for them.
     """
 
-    def __init__(self, run: Run, views: Mapping[str, Views], merged: bool):
+    def __init__(self, run: RunConfig, views: Mapping[str, Views], merged: bool):
         self.studies = [view.study for view in views.values()]
         self.tables = [_entry(name, table) for view in views.values() for name, table in view.tables.items()]
         self.figures = [_entry(name, figure) for view in views.values() for name, figure in view.figures.items()]

@@ -16,7 +16,7 @@ UNKNOWN_TABLE = {"rows": 10000, "columns": 20}
 UNIT_COSTS = "results/bench/unit_costs.json"
 
 
-class Run:
+class RunConfig:
     """A run: `config` is complete and free of faults, `folder` is where its results are. Raises AuditError."""
 
     def __init__(self, config: Mapping[str, Any], project: str | Path):

@@ -13,7 +13,7 @@ from memaudit.workflow.digest import rule_of
 from memaudit.workflow.job_costs import seconds_of
 from memaudit.workflow.job_progress import Brief, Progress
 from memaudit.workflow.job_sizes import Workload
-from memaudit.workflow.run_config import Run, read_facts
+from memaudit.workflow.run_config import RunConfig, read_facts
 
 
 def before_jobs(workload: Workload, workflow: Any, logger: Any) -> None:
@@ -33,7 +33,7 @@ def before_jobs(workload: Workload, workflow: Any, logger: Any) -> None:
     logger.addHandler(progress(workload, workflow, logger))
 
 
-def after_jobs(run: Run, workflow: Any) -> None:
+def after_jobs(run: RunConfig, workflow: Any) -> None:
     """Remove finished scratch folders; print the main results if the whole run was requested."""
     housekeeping.sweep(run.folder)
     if any(job.rule.name == "all" for job in workflow.dag.jobs):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memaudit.workflow.job_costs import Size, size
-from memaudit.workflow.run_config import Run
+from memaudit.workflow.run_config import RunConfig
 
 Sizes = dict[str, dict[str, Size]]  # rule -> job (name of its sidecar below the rule's folder) -> size
 
@@ -19,7 +19,7 @@ class Study:
     # False where the config leaves the study out: its rules stay, nothing of it is shown.
     present = True
 
-    def __init__(self, run: Run):
+    def __init__(self, run: RunConfig):
         self.run = run
         self.config = run.config.get(self.name)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from memaudit.workflow.job_sizes import Workload
-from memaudit.workflow.run_config import Run
+from memaudit.workflow.run_config import RunConfig
 from memaudit.workflow.studies.attacks import Attacks
 from memaudit.workflow.studies.audit import Audit
 from memaudit.workflow.studies.data import Data
@@ -22,12 +22,14 @@ from memaudit.workflow.view_files import Views, read_views
 STUDIES = (Data, Models, Lira, Attacks, Tabpate, Iclmem, Ltmia, Predict, Release, Audit)
 
 
-def prepare(config: Mapping[str, Any], project: str | Path) -> tuple[Run, dict[str, Study], dict[str, Views], Workload]:
+def prepare(
+    config: Mapping[str, Any], project: str | Path
+) -> tuple[RunConfig, dict[str, Study], dict[str, Views], Workload]:
     """The run, its parts by name (that of their rules file), what readers see of them, and all jobs. Raises AuditError.
 
     Raises it for the first fault of the config, of a file of config/views/, or of a file that the config names.
     """
-    run = Run(config, project)
+    run = RunConfig(config, project)
     studies = {study.name: study(run) for study in STUDIES}
     views = read_views(run, studies)
     return run, studies, views, Workload(run, studies, views)

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ValidationError
 from memaudit.config.key_reference import keys as config_keys
 from memaudit.config.name_checks import hint
 from memaudit.errors import AuditError
-from memaudit.workflow.run_config import Run, read_yaml
+from memaudit.workflow.run_config import RunConfig, read_yaml
 from memaudit.workflow.study import Study
 from memaudit.workflow.view_schema import OwnTable, Sentence, SharedFile, Shown, Strict, StudyFile
 
@@ -55,7 +55,7 @@ class Views:
         ]
 
 
-def read_views(run: Run, studies: Mapping[str, Study]) -> dict[str, Views]:
+def read_views(run: RunConfig, studies: Mapping[str, Study]) -> dict[str, Views]:
     """Views of every study that the run has and that has a file. Raises AuditError naming file and key path."""
     folder = Path(run.in_project(FOLDER))
     paths = {path.stem: path for path in folder.glob("*.yaml")}

@@ -4,7 +4,7 @@ from typing import Any
 
 from memaudit.models import flops
 from memaudit.workflow.job_costs import Size, size
-from memaudit.workflow.run_config import Run, shards
+from memaudit.workflow.run_config import RunConfig, shards
 from memaudit.workflow.study import Sizes, Study
 
 # Halves of fewer models leave some record without enough models on one side.
@@ -16,7 +16,7 @@ class Lira(Study):
 
     name = "lira"
 
-    def __init__(self, run: Run):
+    def __init__(self, run: RunConfig):
         super().__init__(run)
         check = self.config["population_check"]
         self.supersets = [f"superset{i}" for i in range(check["supersets"])]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from memaudit.errors import AuditError
-from memaudit.workflow.run_config import Run
+from memaudit.workflow.run_config import RunConfig
 from memaudit.workflow.study import Study
 
 
@@ -12,7 +12,7 @@ class Release(Study):
 
     name = "release"
 
-    def __init__(self, run: Run):
+    def __init__(self, run: RunConfig):
         super().__init__(run)
         if self.config:
             self._check_facts()
