@@ -10,6 +10,9 @@ OUTPUT  <results>/data/ltmia/documents/{dataset}.parquet     documents of a corp
 """
 
 
+include: "ltmia_common.smk"
+
+
 localrules:
     ltmia_fetch_corpus,
     ltmia_fetch_model,
@@ -26,7 +29,6 @@ rule ltmia_fetch_corpus:
         "<results>/logs/ltmia_fetch_corpus/{dataset}.log",
     conda:
         "../envs/data.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="2h",
@@ -48,7 +50,6 @@ rule ltmia_fetch_model:
         model="|".join(config["language_models"]),
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=1000,
         runtime="4h",
@@ -75,7 +76,6 @@ rule ltmia_prepare_corpora:
         "<results>/benchmarks/ltmia_prepare_corpora.jsonl"
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="4h",
@@ -111,7 +111,6 @@ rule ltmia_prepare_model:
         model="|".join(config["language_models"]),
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=grows(8000),
         runtime="12h",
@@ -146,7 +145,6 @@ rule ltmia_finetune_targets:
         model="|".join(config["language_models"]),
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=grows(8000),
         runtime="12h",
@@ -160,3 +158,7 @@ rule ltmia_finetune_targets:
         tunings=LTMIA["tunings"],
     script:
         "../workflow_scripts/ltmia/finetune_targets.py"
+
+
+include: "ltmia_evaluate.smk"
+include: "ltmia_views.smk"

@@ -28,7 +28,6 @@ rule ltmia_train_attack:
         classifier="|".join(LTMIA["classifiers"]),
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=grows(8000),
         runtime="12h",
@@ -56,7 +55,6 @@ rule ltmia_measure_diversity:
         "<results>/benchmarks/ltmia_measure_diversity.jsonl"
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=grows(8000),
         runtime="12h",
@@ -88,7 +86,6 @@ rule ltmia_permute_features:
         "<results>/benchmarks/ltmia_permute_features.jsonl"
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=grows(8000),
         runtime="4h",
@@ -120,7 +117,6 @@ rule ltmia_judge_attacks:
         "<results>/benchmarks/ltmia_judge_attacks.jsonl"
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="4h",
@@ -159,7 +155,6 @@ rule ltmia_attack_texts:
         "<results>/benchmarks/ltmia_attack_texts.jsonl"
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=grows(8000),
         runtime="4h",

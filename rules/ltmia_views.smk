@@ -36,7 +36,7 @@ def ltmia_layout(*rows, columns="attack", **where):
     return {"rows": list(rows), "columns": columns, "where": where, "null": True}
 
 
-STUDIES["ltmia"] = {
+OLD_STUDIES["ltmia"] = {
     "title": "A learned attack on language models",
     "question": "Does a classifier that has seen other models memorize know it again in an architecture it never saw?",
     "paper": {

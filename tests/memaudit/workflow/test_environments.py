@@ -38,15 +38,15 @@ def test_a_lock_holds_what_its_requirements_name(project, name):
 
 
 def test_each_environment_that_rules_name_exists(project):
-    for path in (project / "rules").glob("*.smk"):
+    for path in (project / "rules").rglob("*.smk"):
         for line in path.read_text(encoding="utf-8").splitlines():
             if "../envs/" in line:
-                assert (project / "envs" / line.strip(' "').removeprefix("../envs/")).exists()
+                assert (project / "envs" / line.strip(' "').rpartition("../envs/")[2]).exists()
 
 
 def test_every_script_that_a_rule_runs_belongs_to_one_environment(project):
-    text = "".join(path.read_text(encoding="utf-8") for path in (project / "rules").glob("*.smk"))
-    run = [rule_of(path) for path in re.findall(r'"\.\./workflow_scripts/(\w+/\w+\.py)"', text)]
+    text = "".join(path.read_text(encoding="utf-8") for path in (project / "rules").rglob("*.smk"))
+    run = [rule_of(path) for path in re.findall(r'"(?:\.\./)+workflow_scripts/(\w+/\w+\.py)"', text)]
     assert sorted(run) == sorted(name for family in environments.FAMILIES for name in environments.scripts(family))
 
 
