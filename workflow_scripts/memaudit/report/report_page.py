@@ -34,7 +34,7 @@ Entries = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run: its folder, results, and titles and captions of studies, tables, figures (rules/report.smk).
+    """A finished run: folder, results, and titles and captions of what it shows (memaudit/workflow/report_params.py).
 
     command: the Snakemake command that makes a file of this run when the path of the file follows;
     results: the tables as data frames, by name; lineage: the jobs behind the results.
