@@ -65,7 +65,7 @@ def test_every_command_of_the_readme_can_be_planned(checkout):
             done = planned(words, checkout.folder)
             assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
     (audit,) = (words for words in found if words[0] == "./memaudit")
-    assert command_line.parser().parse_args(audit[1:]).target == "churn"
+    assert command_line._parser().parse_args(audit[1:]).target == "churn"
 
 
 @pytest.mark.parametrize("page", ["docs/own-table.md", "docs/cluster.md"])
