@@ -14,7 +14,7 @@ LIBRARY = SCRIPTS / "memaudit"
 MODULES = {path: ".".join(path.relative_to(SCRIPTS).with_suffix("").parts) for path in sorted(LIBRARY.rglob("*.py"))}
 # What a package may import beside itself, the modules at the library's root and the plumbing of `workflow/`.
 LAYERS = {
-    "workflow": {"config", "data", "models"},
+    "workflow": {"config", "data", "models", "privacy"},
     "config": set(),
     "data": set(),
     "models": set(),

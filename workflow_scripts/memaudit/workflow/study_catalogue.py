@@ -6,16 +6,16 @@ from typing import Any
 
 from memaudit.workflow.job_sizes import Workload
 from memaudit.workflow.run_config import RunConfig
-from memaudit.workflow.studies.attacks import Attacks
-from memaudit.workflow.studies.audit import Audit
-from memaudit.workflow.studies.data import Data
-from memaudit.workflow.studies.iclmem import Iclmem
-from memaudit.workflow.studies.lira import Lira
-from memaudit.workflow.studies.ltmia import Ltmia
-from memaudit.workflow.studies.models import Models
-from memaudit.workflow.studies.predict import Predict
-from memaudit.workflow.studies.release import Release
-from memaudit.workflow.studies.tabpate import Tabpate
+from memaudit.workflow.studies.attacks_lookups import Attacks
+from memaudit.workflow.studies.audit_lookups import Audit
+from memaudit.workflow.studies.data_lookups import Data
+from memaudit.workflow.studies.iclmem_lookups import Iclmem
+from memaudit.workflow.studies.lira_lookups import Lira
+from memaudit.workflow.studies.ltmia_lookups import Ltmia
+from memaudit.workflow.studies.models_lookups import Models
+from memaudit.workflow.studies.predict_lookups import Predict
+from memaudit.workflow.studies.release_lookups import Release
+from memaudit.workflow.studies.tabpate_lookups import Tabpate
 from memaudit.workflow.study import Study
 from memaudit.workflow.view_files import Views, read_views
 

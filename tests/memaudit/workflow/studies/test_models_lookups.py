@@ -8,7 +8,7 @@ from conftest import PROJECT, load
 
 from memaudit.checksums import sha256
 from memaudit.workflow.run_config import RunConfig
-from memaudit.workflow.studies.models import Models
+from memaudit.workflow.studies.models_lookups import Models
 
 SMALL = SimpleNamespace(model="tabicl-small")
 

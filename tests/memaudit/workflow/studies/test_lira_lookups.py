@@ -6,7 +6,7 @@ import pytest
 from conftest import PROJECT, load
 
 from memaudit.workflow.run_config import RunConfig
-from memaudit.workflow.studies.lira import Lira
+from memaudit.workflow.studies.lira_lookups import Lira
 
 
 @pytest.fixture

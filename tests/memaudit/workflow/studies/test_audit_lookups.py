@@ -7,7 +7,7 @@ from conftest import PROJECT, load
 
 from memaudit.errors import AuditError
 from memaudit.workflow.run_config import RunConfig
-from memaudit.workflow.studies.audit import Audit
+from memaudit.workflow.studies.audit_lookups import Audit
 
 WINE = SimpleNamespace(dataset="wine")
 SECTION = {"dataset": "wine", "facts": "facts.json", "threats": ["labels"], "complete": True, "epsilons": []}

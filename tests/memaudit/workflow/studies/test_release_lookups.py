@@ -7,7 +7,7 @@ from conftest import PROJECT, load
 
 from memaudit.errors import AuditError
 from memaudit.workflow.run_config import RunConfig
-from memaudit.workflow.studies.release import Release
+from memaudit.workflow.studies.release_lookups import Release
 
 SECTION = {"dataset": "wine", "public": "config/public/wine.yaml", "epsilon": 1.0, "delta": 1e-4}
 SECTION |= {"model": "tabicl-small", "tuned": "on nothing", "settings": {"teachers": 10, "queries": 40}}

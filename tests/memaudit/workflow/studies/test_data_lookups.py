@@ -7,7 +7,7 @@ from conftest import PROJECT, load
 
 from memaudit.errors import AuditError
 from memaudit.workflow.run_config import RunConfig
-from memaudit.workflow.studies.data import Data
+from memaudit.workflow.studies.data_lookups import Data
 
 WINE = SimpleNamespace(dataset="wine", split="half")
 
