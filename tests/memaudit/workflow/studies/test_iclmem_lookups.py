@@ -8,7 +8,7 @@ from conftest import PROJECT, load
 
 from memaudit.models import flops
 from memaudit.workflow.run_config import RunConfig, read_yaml
-from memaudit.workflow.studies.iclmem import Iclmem
+from memaudit.workflow.studies.iclmem_lookups import Iclmem
 from memaudit.workflow.study_catalogue import prepare
 from memaudit.workflow.view_files import read_file
 from memaudit.workflow.view_schema import SharedFile
