@@ -47,7 +47,7 @@ help: ## list the targets
 	  echo "memaudit: $(PYTHON) cannot make a virtual environment; install its venv module (Debian: python3-venv)" >&2; exit 1; }
 	@$(@D)/bin/pip install --quiet --disable-pip-version-check --requirement $< >$(@D)/install.log 2>&1 || { \
 	  grep -m1 '^ERROR' $(@D)/install.log >&2; rm -rf $(@D); \
-	  echo "memaudit: a package of $< cannot be had; mend the network or the index and run again" >&2; exit 1; }
+	  echo "memaudit: a package of $< cannot be installed; check the network or the package index and run again" >&2; exit 1; }
 	@touch $@
 
 demo: .venv .venv-synth ## run the default workflow on embedded data and print its headline numbers
