@@ -1,4 +1,4 @@
-"""Facts and results of an audit whose names are hostile, for tests of its page and of its scripts."""
+"""Settings, facts and results of an audit with hostile names, for tests of its modules, page and scripts."""
 
 from memaudit.auditing import audit_page, recommendations
 from memaudit.auditing.summary import (
@@ -22,6 +22,20 @@ FACTS = {
         "c0": {"name": HOSTILE, "type": "categorical", "use": True},
         "c1": {"name": "note", "type": "text", "use": False},
     },
+}  # fmt: skip
+
+CHOSEN = {
+    "threats": ["labels", "probabilities"], "seed": 1, "base_rates": [0.1], "shown": 5, "show_values": False,
+    "epsilons": [], "finetune": False,
+    "model_labels": ["tabicl-small"],
+}  # fmt: skip
+
+ATTACKS = {"sets": 32, "fpr": [0.1, 0.01], "replicates": 20, "permutations": 19}
+ATTACKS |= {"perturbation": {"count": 20, "scale": 0.1}}
+AUDIT = {
+    "dataset": "wine", "fpr": 0.01, "base_rates": [0.1, 0.5], "threats": ["labels", "probabilities", "poison"],
+    "models": {"main": "tabicl-small", "model_2": "forest"}, "by": ["c0", "c9"], "groups": 3, "permutations": 19,
+    "shown": 5, "show_values": True, "complete": True, "plan": {"sets": 32}, "facts": "facts.json",
 }  # fmt: skip
 
 

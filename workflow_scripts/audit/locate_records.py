@@ -1,9 +1,9 @@
-"""Which row of the user's table is a record? Ids are keyed hashes of the content: the rows are hashed once more.
+"""Locate each record in the user's table: hash its rows again, since ids are keyed hashes of the content.
 
 python workflow_scripts/audit/locate_records.py --input table=raw.parquet facts=raw.json key=id.key \
     --output rows.parquet --params '{"policy": {"task": "classification", "target": "target", "drop": ["row"]}}'
 
-The intake writes the number of each row into the column `row`. Of equal rows the first one stands for all.
+The intake writes the number of each row into the column `row`. Of equal rows the first one counts.
 """
 
 from pathlib import Path

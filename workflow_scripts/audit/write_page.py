@@ -1,18 +1,18 @@
-"""Write the page and the summary of an audit from what its rules have found.
+"""Write the page and the summary of an audit from its results.
 
 python workflow_scripts/audit/write_page.py --input risk=risk.parquet threats=threats.parquet dedup=dedup.parquet \
     checks=audit.checks.parquet facts=facts.json cards=model.json --output page=index.html summary=summary.json \
     --wildcards '{"dataset": "table"}' --params "$(cat params.json)"
 
-params: audit, the config's section; attacks: its settings of the attacks; seed. `groups`, `names`, `mitigations`, and
-what `private` contexts and `tuned` models give away, are there in the second stage alone.
+params: audit, the config's section; attacks: its settings of the attacks; seed. The inputs `groups`, `names`,
+`mitigations`, `private` (contexts) and `tuned` (models) exist in the second stage only.
 """
 
 from typing import Any
 
 import pandas as pd
 
-from memaudit.auditing import audit_page, gather_results
+from memaudit.auditing import audit_page, summarize_results
 from memaudit.auditing.recommendations import advise
 from memaudit.auditing.summary import Summary, Table
 from memaudit.checksums import sha256
@@ -53,24 +53,24 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
         context=int(checks["members"]) // 2,
         fpr=audit["fpr"],
         models=audit["models"],
-        adversaries=gather_results.adversaries(threats),
-        utilities=gather_results.utilities(threats),
-        groups=gather_results.groups(read_table(job.input.groups), called, names) if job.input.get("groups") else [],
-        mitigations=gather_results.mitigations(read_table(job.input.mitigations))
+        adversaries=summarize_results.adversaries(threats),
+        utilities=summarize_results.utilities(threats),
+        groups=summarize_results.groups(read_table(job.input.groups), called, names) if job.input.get("groups") else [],
+        mitigations=summarize_results.mitigations(read_table(job.input.mitigations))
         if job.input.get("mitigations")
         else [],
-        private=gather_results.private_contexts(*_tables(job, "private")) if job.input.get("private") else [],
-        tuned=gather_results.tuned(*_tables(job, "tuned")) if job.input.get("tuned") else [],
-        stability=gather_results.stability(threats),
+        private=summarize_results.private_contexts(*_tables(job, "private")) if job.input.get("private") else [],
+        tuned=summarize_results.tuned(*_tables(job, "tuned")) if job.input.get("tuned") else [],
+        stability=summarize_results.stability(threats),
         showing=int(risk["shows"].sum()),
         rated=len(risk),
-        exposed=gather_results.exposed(risk, audit["shown"]),
+        exposed=summarize_results.exposed(risk, audit["shown"]),
         advice=[],
     )
 
 
 def _source(job) -> str:
-    """Where the bounds of private contexts come from."""
+    """The source of the bounds of private contexts; empty without them."""
     return read_facts(job.input.public).source if job.input.get("public") else ""
 
 
@@ -97,8 +97,8 @@ def _annex(job, facts: dict[str, Any]) -> audit_page.Annex:
     checks |= {f"split: {key}": f"{value:.3g}" for key, value in _counts(job.input.checks).items()}
     files = {"the table": facts["sha256"]} | {str(path): sha256(path) for path in job.input if "/models/" not in path}
     cards = [read_json(path) for path in several(job.input.cards)]
-    shown = {audit["models"][arm]: _card(card) for arm, card in zip(audit["models"], cards, strict=True)}
-    return audit_page.Annex(*(_rows(table) for table in (settings, files, checks, shown)))
+    models = {audit["models"][arm]: _card(card) for arm, card in zip(audit["models"], cards, strict=True)}
+    return audit_page.Annex(*(_rows(table) for table in (settings, files, checks, models)))
 
 
 def _card(card: dict[str, Any]) -> str:

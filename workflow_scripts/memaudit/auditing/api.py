@@ -14,8 +14,8 @@ from typing import Any
 import pandas as pd
 
 from memaudit.auditing import runner
-from memaudit.auditing.intake import Request
 from memaudit.auditing.model_choice import SHIPPED
+from memaudit.auditing.request import Request
 from memaudit.auditing.summary import Summary
 from memaudit.errors import AuditError
 from memaudit.io import read_json, read_table
@@ -26,30 +26,30 @@ GROUP = "group"
 
 @dataclass(frozen=True)
 class Report:
-    """A finished audit; folder: its private working folder, which is the caller's to delete."""
+    """A finished audit; folder: its private working folder, which the caller deletes."""
 
     folder: Path
 
     @cached_property
     def summary(self) -> Summary:
-        """What was found, as in summary.json."""
+        """The results, as in summary.json."""
         return Summary.model_validate(read_json(self.folder / "summary.json"))
 
     @cached_property
     def risk(self) -> pd.DataFrame:
-        """One line a record, the most exposed first; `row` counts from 1, as in the table."""
+        """One line for each record, the most vulnerable first; `row` counts from 1, as in the table."""
         return read_table(self.folder / "risk.parquet")
 
     def to_html(self, path: str | Path) -> Path:
-        """Copy the page; it names rows and columns, so the copy is its owner's alone, too."""
+        """Copy the page; it names rows and columns, so only its owner can read the copy."""
         target = Path(path)
         with open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as copy:
-            os.fchmod(copy.fileno(), 0o600)  # of a file that was there, too
+            os.fchmod(copy.fileno(), 0o600)  # also of a file that existed before
             copy.write((self.folder / "report.html").read_bytes())
         return target
 
     def delete(self) -> None:
-        """Remove the working folder, the copy of the table with it."""
+        """Remove the working folder with the copy of the table."""
         shutil.rmtree(self.folder)
 
 
@@ -65,19 +65,19 @@ def audit(
     seed: int = 0,
     **settings: Any,
 ) -> Report:
-    """Audit a table in memory, as `./memaudit audit` does with a file.
+    """Audit a table in memory and return the report, as `./memaudit audit` does for a file.
 
     X: (record, column) frame or array; y: (record,) targets; model: a name, a checkpoint's path, an import path, or an
-    estimator, which is built anew from its class and its `get_params()`; groups: (record,) the person behind each;
-    by: columns whose categories are compared; into: the working folder, else a new one below the temporary folder;
+    estimator, which is rebuilt from its class and its `get_params()`; groups: (record,) the privacy unit of each, for
+    example a person; by: columns whose categories are compared; into: the working folder, by default a temporary one;
     settings: of runner.Settings (threats, base_rates, shown, show_values, cores). Raises AuditError.
     """
     name, params = _named(model)
     folder = Path(into or tempfile.mkdtemp(prefix="memaudit-")).absolute()
     table = pd.DataFrame(X).rename(columns=str).reset_index(drop=True)
     if len(table) != len(y):
-        raise AuditError(f"X has {len(table)} rows and y {len(y)}: give a target for each row")
-    target, group = (_free(called, table) for called in (TARGET, GROUP))
+        raise AuditError(f"X has {len(table)} rows and y {len(y)}: give one target for each row")
+    target, group = (_free(name, table) for name in (TARGET, GROUP))
     table[target] = pd.Series(y).to_numpy()
     if groups is not None:
         table[group] = pd.Series(groups).to_numpy()
@@ -88,22 +88,23 @@ def audit(
     request = Request(str(path), target, group=None if groups is None else group, by=list(by), seed=seed)
     chosen = runner.Settings(folder, models=[name], params=params, minutes=minutes, **settings)
     try:
-        runner.run(request, chosen, lambda what, found: None)
+        runner.run(request, chosen, lambda stage, result: None)
     except AuditError:
-        if into is None:  # nobody would know where the copy of the table is
+        if into is None:  # the caller does not know this folder
             shutil.rmtree(folder)
         raise
     return Report(folder)
 
 
 def _free(name: str, table: pd.DataFrame) -> str:
+    """The name, with underscores appended until no column has it."""
     while name.lower() in {column.lower() for column in table}:
         name += "_"
     return name
 
 
 def _named(model: Any) -> tuple[str, dict[str, Any]]:
-    """Name and parameters of a model. Raises AuditError for an estimator that another process could not build."""
+    """Name and parameters of a model. Raises AuditError for an estimator that another process cannot build."""
     if isinstance(model, str | Path):
         return str(model), {}
     kind = type(model)
@@ -111,17 +112,17 @@ def _named(model: Any) -> tuple[str, dict[str, Any]]:
     if not hasattr(model, "get_params") or kind.__module__ == "__main__" or "<locals>" in where:
         raise AuditError(
             f"model {where}: cannot be built in another process; give an estimator with get_params() whose class "
-            "stands in a module, or its import path"
+            "is defined in a module, or its import path"
         )
     given = model.get_params(deep=False)
     standard = {name: one.default for name, one in inspect.signature(kind).parameters.items()}
-    # What has its default is left to the class: a default may be no plain value.
+    # Defaults are left to the class: they need not be plain values.
     params = {key: value for key, value in given.items() if value is not standard.get(key, inspect.Parameter.empty)}
     try:
         params = json.loads(json.dumps(params))
     except TypeError:
         raise AuditError(
-            f"model {where}: its parameters are not plain values; write a class in a module of your own that "
-            "builds it, and give its import path"
+            f"model {where}: its parameters are not plain values; define a class in a module of your own "
+            "that builds it, and give its import path"
         ) from None
     return where, params

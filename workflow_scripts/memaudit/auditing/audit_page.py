@@ -1,4 +1,4 @@
-"""The page of an audit, for owners of data: one HTML file that loads nothing from elsewhere, all names escaped."""
+"""The page of an audit, for owners of data: one HTML file that loads nothing from elsewhere and escapes all names."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,20 +1,21 @@
-"""A user's table, taken in: typed, its columns renamed, sampled if it is large, its target read as classes.
+"""The private copy of a user's table: typed, with safe column names, sampled if large, its target read as classes.
 
-Nothing downstream sees a name or a number of the user's file: columns are c0, c1, ..., target, group and row; what they
-are called stands in facts.json beside the copy, which is its owner's alone. All of it streams: 10 million rows pass.
+No later step sees a column name of the user's file: columns are c0, c1, ..., target, group and row. Their true names
+stand in facts.json beside the copy, which only its owner can read. All steps stream: 10 million rows fit.
 """
 
 import codecs
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from memaudit.auditing import source_file
+from memaudit.auditing.request import Request
 from memaudit.auditing.table_columns import left_out, read_target, typed
 from memaudit.config.name_checks import hint
 from memaudit.data.column_schema import MISSING, TYPES, Column, cleaned, first_row
@@ -24,34 +25,16 @@ from memaudit.errors import AuditError
 from memaudit.io import read_json, replacing, write_json
 
 FEWEST_ROWS = 60
-MOST_ROWS = 100_000
 EDIT = """\
 # How the table is read. Edit it and give the same command again:
 # type is numeric, categorical, text or date; use: false leaves a column out.
 """
 
 
-@dataclass(frozen=True)
-class Request:
-    """What the user said of the table; names as they stand in it."""
-
-    table: str
-    target: str
-    group: str | None = None
-    by: Sequence[str] = ()
-    drop: Sequence[str] = ()
-    categorical: Sequence[str] = ()
-    missing: Sequence[str] = ()
-    delimiter: str | None = None
-    encoding: str | None = None
-    seed: int = 0
-    rows: int = MOST_ROWS
-
-
 def take_in(request: Request, folder: Path) -> dict[str, Any]:
-    """Facts about the table, a copy of which stands in folder/table afterwards; a copy that is there is kept.
+    """Copy the table into folder/table and return the facts about it; a copy of the same request is kept.
 
-    Raises AuditError, one line that names file, column or row and how to mend it, never a value.
+    Raises AuditError, one line that names the file, column or row and the remedy, never a value.
     """
     private = folder / "table"
     private.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -63,7 +46,7 @@ def take_in(request: Request, folder: Path) -> dict[str, Any]:
         raise AuditError(f"{str(folder)!a}: holds the audit of another table, {other}; give another folder with --into")
     if facts.exists() and (private / "table.parquet").exists() and (found := read_json(facts))["stamp"] == stamp:
         return found
-    # Of a copy that another request is about to replace nothing may be believed.
+    # If the new copy fails, the facts of the old one must not be used with it.
     facts.unlink(missing_ok=True)
     try:
         found = _read(request, linked, chosen, private)
@@ -83,7 +66,7 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
     raw = private / "raw.parquet"
     origin = fetch(_entry(request, linked), raw, private)
     _named(request, origin["columns"], chosen)
-    # As many digits each: sorted, as keys of a JSON file are, they stand in the table's order.
+    # All names have the same number of digits: sorted, as keys of a JSON file are, they keep the table's order.
     digits = len(str(len(origin["columns"]) - 1))
     rename = {name: f"c{place:0{digits}d}" for place, name in enumerate(origin["columns"])}
     with connect(private) as connection:
@@ -96,17 +79,17 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         gone |= {column.source: "free text" for column in features if column.type == "text"}
         marks = (*MISSING, *request.missing)
         target, task = read_target(connection, request.target, marks)
-        told = connection.execute(f"SELECT count(*) FROM raw WHERE ({target}) IS NOT NULL").fetchone()[0]
+        with_target = connection.execute(f"SELECT count(*) FROM raw WHERE ({target}) IS NOT NULL").fetchone()[0]
         gone |= _valueless(connection, [column for column in features if column.source not in gone], target)
         kept = [column for column in features if column.source not in gone]
-        _enough(kept, min(told, request.rows))  # before the copy, which takes long
+        _enough(kept, min(with_target, request.rows))  # before the copy, which is slow
         for name in request.by:
             if name not in {column.source for column in kept}:
                 raise AuditError(f"--by {name!r}: the column is left out, so its categories are not compared")
         _whole_units(connection, request, marks)
         _copy(connection, request, kept, rename, target, marks, private / "table.parquet")
         taken = connection.execute(f"SELECT count(*) FROM {parquet(private / 'table.parquet')}").fetchone()[0]
-        _enough(kept, taken)  # households are taken whole, or not at all
+        _enough(kept, taken)  # the sample holds whole units only
     columns = {
         rename[column.source]: {"name": column.source, "type": column.type, "use": column in kept}
         for column in features
@@ -115,7 +98,7 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         "name": Path(request.table).name.encode("utf-8", "backslashreplace").decode(),
         "sha256": origin["sha256"],
         "rows": origin["rows"],
-        "without_target": origin["rows"] - told,
+        "without_target": origin["rows"] - with_target,
         "taken": taken,
         "target": request.target,
         "group": request.group,
@@ -127,14 +110,18 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
 
 
 def _entry(request: Request, linked: Path) -> dict[str, str]:
-    """The file as a source of the catalogue. Raises AuditError for an option that says nothing."""
+    """The file as a source of the catalogue. Raises AuditError for an invalid encoding or delimiter."""
     encoding = request.encoding or "utf-8"
     try:
         codecs.lookup(encoding)
     except LookupError:
-        raise AuditError(f"--encoding {encoding!a}: is none; utf-8, latin-1, cp1252 and utf-16 are some") from None
+        raise AuditError(
+            f"--encoding {encoding!a}: is not an encoding; valid ones are for example utf-8, latin-1, cp1252 and utf-16"
+        ) from None
     if request.delimiter is not None and len(request.delimiter) != 1:
-        raise AuditError(f"--delimiter {request.delimiter!a}: is one character, as ; or | (a tab: --delimiter $'\\t')")
+        raise AuditError(
+            f"--delimiter {request.delimiter!a}: must be one character, such as ; or | (a tab: --delimiter $'\\t')"
+        )
     entry = {"source": "file", "path": str(linked), "encoding": encoding}
     if linked.suffix == ".parquet":
         return entry
@@ -142,7 +129,7 @@ def _entry(request: Request, linked: Path) -> dict[str, str]:
 
 
 def _valueless(connection: Any, columns: Sequence[Column], target: str) -> dict[str, str]:
-    """Columns that hold nothing where there is a target, with the reason why they are left out."""
+    """Columns without a value in the rows with a target, with the reason why they are left out."""
     if not columns:
         return {}
     counts = ", ".join(f"count({column.value})" for column in columns)
@@ -153,37 +140,40 @@ def _valueless(connection: Any, columns: Sequence[Column], target: str) -> dict[
 def _enough(kept: Sequence[Column], rows: int) -> None:
     if not kept:
         raise AuditError(
-            "no column is left beside the target that a model can read: numbers are written with a point, and"
-            " --categorical names the columns that are categories"
+            "no column is left that a model can read, apart from the target: write numbers with a decimal point, and"
+            " name columns of categories with --categorical"
         )
     if rows < FEWEST_ROWS:
         raise AuditError(
-            f"{rows} rows with a target are too few to attack; at least {FEWEST_ROWS} are needed, and as many --rows"
+            f"{rows} rows with a target are too few to attack; at least {FEWEST_ROWS} are needed, "
+            "and --rows must not be smaller"
         )
 
 
 def _named(request: Request, known: list[str], chosen: Mapping[str, Any] | None) -> None:
-    """Raise AuditError for a column that the table has not."""
+    """Raise AuditError for a column that the table does not have, or roles that exclude each other."""
     if "file_row_number" in map(str.lower, known):
-        raise AuditError("a column is called file_row_number, which has a meaning here; rename it")
-    asked = {"--target": [request.target], "--group": [request.group] if request.group else [], "--by": request.by}
-    asked |= {"--drop": request.drop, "--categorical": request.categorical, "schema.yaml": list(chosen or {})}
-    for option, names in asked.items():
+        raise AuditError("a column is called file_row_number, a reserved name; rename it")
+    named = {"--target": [request.target], "--group": [request.group] if request.group else [], "--by": request.by}
+    named |= {"--drop": request.drop, "--categorical": request.categorical, "schema.yaml": list(chosen or {})}
+    for option, names in named.items():
         for name in names:
             if name not in known:
                 raise AuditError(f"{option}: the table has no column {name!r}{hint(name, known[:50])}")
     if len(known) < 2:
-        raise AuditError("the table has one column only; a target and at least one feature are needed, or --delimiter")
+        raise AuditError(
+            "the table has one column only; a target and at least one feature are needed; is --delimiter wrong?"
+        )
     if request.target in (request.group, *request.by, *request.drop):
-        raise AuditError(f"--target {request.target!r} cannot be dropped, group or --by at once; its classes are shown")
+        raise AuditError(
+            f"--target {request.target!r} cannot also be --drop, --group or --by; its classes are compared anyway"
+        )
 
 
 def _whole_units(connection: Any, request: Request, marks: Sequence[str]) -> None:
-    """Raise AuditError for a row without its unit."""
+    """Raise AuditError for a row without a privacy unit."""
     if request.group and (row := first_row(connection, f"({cleaned(request.group, marks)}) IS NULL")) is not None:
-        raise AuditError(
-            f"--group {request.group!r}: missing in data row {row}; every row needs its person or household"
-        )
+        raise AuditError(f"--group {request.group!r}: missing in data row {row}; every row needs a person or household")
 
 
 def _copy(
@@ -195,7 +185,7 @@ def _copy(
     marks: Sequence[str],
     path: Path,
 ) -> None:
-    """Typed columns under safe names. Of a large table a sample: the first rows by a hash of the row, or its unit."""
+    """Write typed columns under safe names; of a large table a sample, the first rows or units by their hash."""
     columns = [f"file_row_number + 1 AS row, ({target}) AS target"]
     columns += [f"{column.value} AS {rename[column.source]}" for column in kept]
     unit = "file_row_number"
@@ -204,7 +194,7 @@ def _copy(
         columns.append(f'{unit} AS "group"')
     drawn, rows = f"hash({unit}, {int(request.seed)})", int(request.rows)
     most = f"ORDER BY {drawn} LIMIT {rows}"
-    if request.group:  # RANGE counts a unit's rows together: it is taken whole, or not at all
+    if request.group:  # RANGE counts all rows of a unit together, so units are not split
         most = f"QUALIFY count(*) OVER (ORDER BY {drawn}, {unit} RANGE UNBOUNDED PRECEDING) <= {rows}"
     with replacing(path) as temporary:
         connection.execute(
@@ -214,17 +204,19 @@ def _copy(
 
 
 def _edited(schema: Path) -> dict[str, Any] | None:
-    """The user's schema.yaml by column, None if there is none yet. Raises AuditError for what it cannot be."""
+    """The user's schema.yaml by column, None if there is none yet. Raises AuditError if it is invalid."""
     if not schema.exists():
         return None
     try:
         entries = yaml.safe_load(schema.read_text(encoding="utf-8"))["columns"]
         found = {entry["name"]: {"type": entry["type"], "use": entry["use"]} for entry in entries}
     except (yaml.YAMLError, UnicodeError, KeyError, TypeError):
-        raise AuditError("schema.yaml: cannot be read; delete it, and a new one is written") from None
+        raise AuditError("schema.yaml: cannot be read; delete it, and the audit writes a new one") from None
     for name, column in found.items():
         if column["type"] not in TYPES or not isinstance(column["use"], bool):
-            raise AuditError(f"schema.yaml, column {name!r}: type is one of {', '.join(TYPES)}, use true or false")
+            raise AuditError(
+                f"schema.yaml, column {name!r}: type must be one of {', '.join(TYPES)}, use must be true or false"
+            )
     return found
 
 
@@ -236,7 +228,7 @@ def _offer(schema: Path, facts: Mapping[str, Any]) -> None:
 
 
 def _stamp(request: Request, linked: Path, chosen: Mapping[str, Any] | None) -> str:
-    """What the copy depends on: the same stamp, the same copy."""
+    """Hash of everything that the copy depends on."""
     state = linked.stat()
     facts = [asdict(request), str(linked.resolve()), state.st_size, state.st_mtime_ns, chosen]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

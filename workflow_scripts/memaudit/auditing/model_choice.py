@@ -1,4 +1,4 @@
-"""The model that a user names: one of the catalogue, a checkpoint by its path, or an estimator by its import path."""
+"""Models named by a user: from the catalogue, a checkpoint by its path, or an estimator by its import path."""
 
 import os
 import re
@@ -19,22 +19,22 @@ CHECKPOINTS = (".ckpt", ".pt", ".pth", ".safetensors", ".bin")
 
 
 def entries(names: Iterable[str], params: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], list[str]]:
-    """Entries of the catalogue that the names add to it, and the name that each has there, in order.
+    """New entries of the catalogue for these names, and the catalogue's name of each, in order.
 
-    params: arguments of an estimator. Raises AuditError for what is neither of the three.
+    params: arguments of an estimator. Raises AuditError for a name that is none of the three.
     """
     known = _catalogue()
     added: dict[str, Any] = {}
-    called = []
+    chosen = []
     for place, name in enumerate(names, 1):
         if name in known:
             if known[name].get("task", "classification") != "classification":
                 raise AuditError(f"--model {name}: predicts numbers; the audit needs a classifier")
-            called.append(name)
+            chosen.append(name)
             continue
-        called.append(f"audited-{place}")
-        added[called[-1]] = _entry(name, params or {}, list(known))
-    return added, called
+        chosen.append(f"audited-{place}")
+        added[chosen[-1]] = _entry(name, params or {}, list(known))
+    return added, chosen
 
 
 def _catalogue() -> dict[str, Any]:
@@ -42,10 +42,10 @@ def _catalogue() -> dict[str, Any]:
 
 
 def tunable(name: str, added: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """The entry that fine-tuning adds for a model of `entries`, and the name it has.
+    """The entry of the catalogue for fine-tuning a model of `entries`, and its name.
 
-    Raises AuditError for a family that cannot be fine-tuned. A checkpoint is fine-tuned and probed raw: an ensemble of
-    views, or features of whole rows, would hide the records.
+    A checkpoint is fine-tuned and probed raw: an ensemble of views, or features of whole rows, would hide the records.
+    Raises AuditError for a family that cannot be fine-tuned.
     """
     entry = (_catalogue() | added)[name]
     if entry["family"] != "tabicl":
@@ -62,8 +62,11 @@ def _entry(name: str, params: Mapping[str, Any], known: list[str]) -> dict[str, 
         named = [known for known in FAMILIES if known in path.name.lower()]
         family = family if family in FAMILIES else (named[0] if len(named) == 1 else None)
         if family is None:
-            raise AuditError(f"--model {name!a}: of which family is it? say tabicl:PATH or tabpfn:PATH")
+            raise AuditError(f"--model {name!a}: the name does not show the family; give tabicl:PATH or tabpfn:PATH")
         return {"family": family, "path": str(path.resolve()), "mode": "as_deployed", "licence": "the user's"}
     if IMPORT.fullmatch(name) and not name.endswith(CHECKPOINTS):
         return {"family": "estimator", "estimator": name, "params": dict(params), "licence": "the user's"}
-    raise AuditError(f"--model {name!a}: no file, no import path like package.Class, no model{hint(name, known)}")
+    raise AuditError(
+        f"--model {name!a}: is neither a file, nor an import path like package.Class, nor in the catalogue"
+        f"{hint(name, known)}"
+    )

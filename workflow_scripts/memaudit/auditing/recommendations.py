@@ -1,26 +1,26 @@
-"""What to do, by stated rules: each a condition on the summary and a sentence, and the sentence is said if it holds."""
+"""Recommendations of an audit by stated rules: a condition on the summary, and a sentence that follows from it."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 from memaudit.auditing.summary import METHODS, Advice, Mitigation, PrivateContext, Summary, Tuned
 
-STABLE = 0.5  # rank correlation of two halves, above which the list of the exposed can be acted upon
-CHEAP = -0.02  # balanced accuracy that a mitigation may cost
+STABLE = 0.5  # rank correlation of two halves from which on the list of most vulnerable records is reliable
+CHEAP = -0.02  # largest acceptable change of balanced accuracy by a mitigation
 
 
 def cheap_privacy(summary: Summary) -> list[PrivateContext]:
-    """Private contexts that were attacked in vain and cost at most 2 points of balanced accuracy, the strictest first.
+    """Private contexts without a detected leak that cost at most 2 points of balanced accuracy, the strictest first.
 
-    What is attacked is what `snakemake release` makes.
+    The attacked contexts are of the kind that `snakemake release` makes.
     """
-    found = [one for one in summary.private if one.epsilon is not None and one.auc and not one.auc.detected]
-    cheap = [one for one in found if (cost := one.balanced_accuracy_difference) and cost.estimate >= CHEAP]
+    safe = [one for one in summary.private if one.epsilon is not None and one.auc and not one.auc.detected]
+    cheap = [one for one in safe if (cost := one.balanced_accuracy_difference) and cost.estimate >= CHEAP]
     return sorted(cheap, key=lambda one: one.epsilon)
 
 
 def remembered(summary: Summary) -> list[Tuned]:
-    """Epochs at which a fine-tuned model was found to remember; none where its placebo was found, too."""
+    """Epochs with detected memorization of a fine-tuned model; none if its negative control is detected, too."""
     if any(one.placebo and (one.auc.detected or _in_context(one)) for one in summary.tuned):
         return []
     return [one for one in summary.tuned if not one.placebo and (one.auc.detected or _in_context(one))]
@@ -31,7 +31,7 @@ def _in_context(one: Tuned) -> bool:
 
 
 class Rule(NamedTuple):
-    """holds: whether the sentence is said of a summary; sentence: what it says."""
+    """A recommendation; holds: whether it applies to a summary; sentence: its text."""
 
     name: str
     holds: Callable[[Summary], bool]
@@ -39,32 +39,32 @@ class Rule(NamedTuple):
 
 
 def advise(summary: Summary) -> list[Advice]:
-    """The sentences of all rules that hold, in the order of the rules."""
+    """The recommendations whose rules hold, in the order of the rules."""
     return [Advice(rule=rule.name, text=rule.sentence(summary)) for rule in RULES if rule.holds(summary)]
 
 
 def leaks(summary: Summary) -> bool:
-    """Whether any adversary of the first model was found, and the placebo was not."""
-    found = [one for one in summary.adversaries if one.model == "main" and one.records in ("members", "targets")]
-    return not broken(summary) and any(one.auc.detected for one in found)
+    """Whether any attack on the main model is detected, and the negative control is not."""
+    attacks = [one for one in summary.adversaries if one.model == "main" and one.records in ("members", "targets")]
+    return not broken(summary) and any(one.auc.detected for one in attacks)
 
 
 def broken(summary: Summary) -> bool:
-    """Whether the attack finds members among records that are in no context."""
+    """Whether the negative control, the attack on records that are in no context, is detected."""
     return bool(summary.placebo().auc.detected)
 
 
 def helps(summary: Summary) -> list[Mitigation]:
-    """Mitigations that lower the leakage to every attack on them, beyond chance, at a cost of at most 2 points.
+    """Mitigations that lower the AUC of every attack beyond chance at a cost of at most 2 points of balanced accuracy.
 
-    Each stands here with the attack that it lowers least.
+    Each is given by the attack whose AUC it lowers least.
     """
-    found: dict[str, list[Mitigation]] = {}
+    by_name: dict[str, list[Mitigation]] = {}
     for one in summary.mitigations:
         if one.auc_difference:
-            found.setdefault(one.name, []).append(one)
-    least = [max(attacks, key=lambda one: one.auc_difference.estimate) for attacks in found.values()]
-    return [one for one in least if all(map(_lower, found[one.name]))]
+            by_name.setdefault(one.name, []).append(one)
+    least = [max(attacks, key=lambda one: one.auc_difference.estimate) for attacks in by_name.values()]
+    return [one for one in least if all(map(_lower, by_name[one.name]))]
 
 
 def _lower(one: Mitigation) -> bool:
@@ -74,17 +74,17 @@ def _lower(one: Mitigation) -> bool:
 
 
 def best(summary: Summary) -> Mitigation:
-    """The mitigation that takes most of the leakage away."""
+    """The mitigation that lowers the leakage most."""
     return min(helps(summary), key=lambda one: one.auc_difference.estimate)
 
 
 def stands_out(summary: Summary) -> list:
-    """Groups that leak, the number of groups corrected for, and more than the others."""
+    """Groups with a leak, corrected for the number of groups, that is larger than that of the other records."""
     return [one for one in summary.groups if one.q_value <= 0.05 and (one.excess.low or 0) > 0]
 
 
 def _stable(summary: Summary) -> bool:
-    """Whether halves agree on all records, and name the same at the top of the list more often than by chance."""
+    """Whether two halves rank all records alike, and share more of the top of the list than by chance."""
     agreement, top = summary.stability.get("spearman"), summary.stability.get("overlap_5%")
     same = top is None or top.low is None or top.low > (top.null or 0.0)
     return bool(agreement and agreement.estimate is not None and agreement.estimate >= STABLE and same)
@@ -92,70 +92,72 @@ def _stable(summary: Summary) -> bool:
 
 def _group(summary: Summary) -> str:
     worst = stands_out(summary)[0]
-    # A name may hold what a terminal would obey.
+    # A name may hold control characters of a terminal.
     shown = f"“{worst.column}”" if worst.column.isprintable() else ascii(worst.column)
-    called = "" if worst.name else " (--show-values names it)"
+    called = "" if worst.name else " (--show-values shows its name)"
     return (
         f"Group {worst.name or worst.number} of column {shown}{called} leaks more than the others (AUC higher by "
-        f"{worst.excess.estimate:.2f}): whoever speaks for these people should see this page before the table is used."
+        f"{worst.excess.estimate:.2f}). Show this page to those who represent these people before you use the table."
     )
 
 
 RULES = [
     Rule(
-        "the placebo is detected",
+        "the negative control is detected",
         broken,
         lambda summary: (
-            "Do not rely on this audit: the attack claims to find records that are in no context. Run it "
-            "again with another --seed and more --minutes; if it stays so, the two sides differ by themselves."
+            "Do not use the numbers of this audit: the attack also detects the negative control, records that are in "
+            "no context. Run it again with another --seed and more --minutes. If the negative control is detected "
+            "again, members and non-members differ for reasons other than membership."
         ),
     ),
     Rule(
-        "no adversary is detected",
+        "no leak is detected",
         lambda summary: not leaks(summary) and not broken(summary),
         lambda summary: (
-            "These attacks found no leak beyond chance. That is no promise: stronger attacks, smaller "
-            "contexts and other models may. More --minutes narrow the intervals."
+            "These attacks detected no leak. This is no guarantee: stronger attacks, smaller contexts and other models "
+            "may leak. More --minutes narrow the intervals."
         ),
     ),
     Rule(
-        "some adversary is detected",
+        "a leak is detected",
         leaks,
         lambda summary: (
-            "The model gives away who is in its context. Treat its answers as personal data: limit who may "
-            "ask it, and log how often."
+            "The model leaks who is in its context. Treat its answers as personal data: limit who may query it, and "
+            "log the number of queries."
         ),
     ),
     Rule(
-        "leak, and a mitigation lowers it at little cost",
+        "a leak is detected, and a mitigation lowers it at little cost",
         lambda summary: leaks(summary) and bool(helps(summary)),
         lambda summary: (
-            f"Of what was tried, “{best(summary).name}” lowers the leak most (AUC "
+            f"Of the mitigations tested, “{best(summary).name}” lowers the leak most (AUC "
             f"{best(summary).auc_difference.estimate:+.2f}) and costs at most 2 points of balanced accuracy."
         ),
     ),
     Rule(
-        "leak, and no mitigation lowers it at little cost",
+        "a leak is detected, and no mitigation lowers it at little cost",
         lambda summary: leaks(summary) and summary.stage == "full" and not helps(summary),
         lambda summary: (
-            "Nothing that was tried without training lowers the leak beyond chance at little cost. Consider "
-            "a differentially private context (docs/release.md), or fewer people in the table."
+            "No mitigation that was tested lowers the leak significantly at little cost. Consider a differentially "
+            "private context (docs/release.md), or fewer people in the table."
         ),
     ),
     Rule(
-        "leak, and the list of exposed records is stable",
+        "a leak is detected, and the list of most vulnerable records is stable",
         lambda summary: leaks(summary) and _stable(summary),
         lambda summary: (
-            "Another half of the shadow sets names much the same records: the list of the most exposed can "
-            "be acted upon, by asking these people or leaving them out. Others may be exposed then: audit again."
+            "Two halves of the shadow contexts give similar lists of the most vulnerable records, so you can act on "
+            "this list: ask these people for consent, or leave them out. Then audit again: other records may become "
+            "vulnerable."
         ),
     ),
     Rule(
-        "leak, and the list of exposed records is not stable",
+        "a leak is detected, and the list of most vulnerable records is not stable",
         lambda summary: leaks(summary) and not _stable(summary),
         lambda summary: (
-            "Do not act on single records of the list yet: another half of the shadow sets would name "
-            "others. More --minutes make it stabler."
+            "Do not act on single records of the list: two halves of the shadow contexts give different lists. More "
+            "--minutes make the list more stable."
         ),
     ),
     Rule(
@@ -168,27 +170,27 @@ RULES = [
         ),
     ),
     Rule(
-        "private contexts were tried, and cost more",
+        "private contexts were tested, and cost more",
         lambda summary: bool(summary.private) and not cheap_privacy(summary),
         lambda summary: (
-            "No private context that was tried costs as little as 2 points of balanced accuracy: a larger epsilon "
-            "promises less, a larger table costs less."
+            "No private context that was attacked costs at most 2 points of balanced accuracy without a detected leak. "
+            "A larger epsilon costs less accuracy but protects less; with a larger table the same epsilon costs less."
         ),
     ),
     Rule(
-        "the fine-tuned model remembers",
+        "the fine-tuned model memorizes records",
         lambda summary: bool(remembered(summary)) and not broken(summary),
         lambda summary: (
-            f"Fine-tuning leaves a memory of the records (from epoch {remembered(summary)[0].epoch} on): treat the "
-            "weights as personal data, and stop earlier or train with differential privacy."
+            f"Fine-tuning memorizes records (detected from epoch {remembered(summary)[0].epoch} on). Treat the weights "
+            "as personal data, and stop earlier or train with differential privacy."
         ),
     ),
     Rule(
-        "fine-tuned, and no memory found",
+        "fine-tuned, and no memorization is detected",
         lambda summary: bool(summary.tuned) and not remembered(summary),
         lambda summary: (
-            "No memory of single records was told from chance after fine-tuning. Longer training, or a higher "
-            "learning rate, may leave one."
+            "No memorization of single records was detected after fine-tuning. Longer training or a higher learning "
+            "rate may memorize some."
         ),
     ),
     Rule(

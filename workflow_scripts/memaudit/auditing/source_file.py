@@ -1,4 +1,4 @@
-"""A user's file under a safe name: found, readable, its delimiter known. Its own name goes no further."""
+"""A user's file behind a link with a safe name, checked to be readable, and its delimiter."""
 
 import csv
 import gzip
@@ -12,36 +12,36 @@ from memaudit.errors import AuditError
 PARQUET = (".parquet", ".pq")
 SUFFIXES = (*PARQUET, ".csv", ".tsv", ".txt", ".gz")
 DELIMITERS = ",;\t|"
-HEAD = 65536  # bytes of the first line that are looked at
+HEAD = 65536  # most characters of the first line that are read
 GZIP, MAGIC = b"\x1f\x8b", b"PAR1"
 
 
 def expanded(path: str | Path) -> Path:
-    """The path with a user's ~ filled in; a name that begins like one, but is none, is taken as it stands."""
+    """The path with ~ expanded; a name that only begins like a home folder is kept."""
     return Path(os.path.expanduser(path))
 
 
 def link(table: str | Path, folder: Path) -> Path:
-    """A link to the table with a name that no engine reads as a pattern. Raises AuditError for what is no file."""
+    """A link to the table with a name that no engine reads as a pattern. Raises AuditError if it is not readable."""
     path = expanded(table)
     shown = ascii(str(table))
     try:
         if path.is_dir():
             raise AuditError(f"{shown}: is a folder; name the CSV or Parquet file in it")
         if not path.is_file():
-            raise AuditError(f"{shown}: there is no such file; check the name, and the folder that you are in")
+            raise AuditError(f"{shown}: there is no such file; check the name and the current folder")
         with open(path, "rb") as file:
             start = file.read(4)
     except OSError as error:
-        raise AuditError(f"{shown}: cannot be read ({error.strerror}); mend its rights or its name") from None
+        raise AuditError(f"{shown}: cannot be read ({error.strerror}); correct its permissions or its name") from None
     except ValueError:
-        raise AuditError(f"{shown}: no file can be called so; check the name") from None
+        raise AuditError(f"{shown}: is not a valid file name; check the name") from None
     if not start:
         raise AuditError(f"{shown}: the file is empty (0 bytes); export it again")
     if start == MAGIC:
         suffix = ".parquet"
     elif path.suffix in PARQUET:
-        raise AuditError(f"{shown}: is no Parquet file (it does not begin like one); export it again")
+        raise AuditError(f"{shown}: is not a Parquet file (it does not begin like one); export it again")
     else:
         suffix = ".csv.gz" if start[:2] == GZIP else ".csv"
     found = folder / f"source{suffix}"
@@ -52,7 +52,7 @@ def link(table: str | Path, folder: Path) -> Path:
 
 
 def delimiter(file: Path, encoding: str) -> str:
-    """The delimiter that stands most often in the first line, outside quotes; a comma if none does."""
+    """The delimiter that occurs most often in the first line outside quotes; a comma if none does."""
     opener = gzip.open if file.suffix == ".gz" else open
     line = ""
     with (
@@ -72,7 +72,7 @@ def _fields(line: str, sign: str) -> int:
 
 
 def stem(table: str | Path) -> str:
-    """A folder's name for the audit of a table: letters, digits, _ and - of the file's name."""
+    """Name of the audit's folder, from the table's file name: only letters, digits, _ and -."""
     name = os.path.basename(str(table))
     while name.lower().endswith(SUFFIXES):
         name = name.rpartition(".")[0]

@@ -1,8 +1,9 @@
-"""The two stages of an audit as config overlays: first numbers soon, then as much as the user's minutes allow.
+"""The two stages of an audit as config overlays: quick first numbers, then sizes that fit the user's time budget.
 
-The rule for the second stage. Of the minutes that are left after a fixed part for statistics and the start of jobs, the
-first stage's seconds per shadow set say how many sets can be asked: a set of n records costs (n / n_quick)^2 as much.
-Records double from the first stage's number as long as ENOUGH sets can still be asked; then sets grow, up to MOST_SETS.
+The rule for the second stage: a fixed part of the budget goes to statistics and the start of jobs. The rest, divided by
+the first stage's seconds per shadow context, gives the number of contexts; a context of n records costs
+(n / n_quick)^2 as much. The number of records doubles from that of the first stage while ENOUGH contexts are
+affordable; then the number of contexts grows, up to MOST_SETS.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,8 +11,7 @@ from typing import Any
 
 import yaml
 
-from memaudit.auditing import model_choice as models_of
-from memaudit.auditing import optional_stages
+from memaudit.auditing import model_choice, optional_studies
 from memaudit.workflow.project_paths import PROJECT
 
 BLOCK = 8
@@ -19,10 +19,10 @@ QUICK_SETS, QUICK_RECORDS = 32, 1000
 ENOUGH, MOST_SETS, FEWEST_SETS = 64, 256, 32
 MOST_RECORDS = 8000
 ARM_SETS = 32  # of a further model, a smaller context, a mitigation
-START_SECONDS = 5.0  # of a job that asks a model: imports, and the model from the disk
-FIXED_SECONDS = 75.0  # jobs that start, calibration, permutations, the page
-JOBS = 4  # that ask at a time, at most
-# What each part costs in usual shadow sets, at ARM_SETS each.
+START_SECONDS = 5.0  # of a job that queries a model: imports, and loading the model
+FIXED_SECONDS = 75.0  # start of jobs, calibration, permutations, the page
+JOBS = 4  # most jobs that query a model at the same time
+# Cost of each part, in shadow contexts of the usual size.
 DEFENCES, SMALLER, NOISY = 4.5 * ARM_SETS, 0.6 * ARM_SETS, 1.5 * 16
 POISONED = 16 * 40
 FPR = 0.01
@@ -48,9 +48,9 @@ def full_sizes(
 ) -> dict[str, Any]:
     """Sizes of the second stage.
 
-    records: of the table; quick_records: of the first stage, at `seconds` for a shadow set; left: seconds of the
-    budget, on so many cores; models: how many are compared; poison: whether mislabelled copies are asked for as well;
-    seconds_elsewhere: CPU seconds for private contexts and fine-tuning.
+    records: of the table; quick_records: of the first stage, at `seconds` for a shadow context; left: seconds of the
+    budget, on this number of cores; models: number of models compared; poison: whether attacks with mislabelled copies
+    are run; seconds_elsewhere: CPU seconds for private contexts and fine-tuning.
     """
     extra = DEFENCES + SMALLER + NOISY + ARM_SETS * (models - 1) + POISONED * poison
     usable = max((left - FIXED_SECONDS) * min(cores, JOBS) - seconds_elsewhere, 0.0)
@@ -61,32 +61,35 @@ def full_sizes(
     size = min(records, quick_records)
     while size < min(records, MOST_RECORDS) and sets(min(2 * size, records, MOST_RECORDS)) >= ENOUGH:
         size = min(2 * size, records, MOST_RECORDS)
-    asked = int(min(max(sets(size), FEWEST_SETS), MOST_SETS)) // 16 * 16
-    return {"sets": asked, "records": size, "seconds per set": round(seconds, 4), "seconds left": round(left, 1)}
+    contexts = int(min(max(sets(size), FEWEST_SETS), MOST_SETS)) // 16 * 16
+    return {"sets": contexts, "records": size, "seconds per set": round(seconds, 4), "seconds left": round(left, 1)}
 
 
 def overlay(
     stage: str,
     facts: Mapping[str, Any],
     sizes: Mapping[str, Any],
-    asked: Mapping[str, Any],
+    chosen: Mapping[str, Any],
     models: tuple[Mapping[str, Any], Sequence[str]],
 ) -> dict[str, Any]:
-    """The config of a stage; asked: threats, seed, base_rates, shown, show_values, epsilons, finetune; models: of
-    `models.entries`."""
+    """The config of a stage.
+
+    facts: of the intake; sizes: of `quick_sizes` or `full_sizes`; chosen: threats, seed, base_rates, shown,
+    show_values, epsilons, finetune and model_labels; models: of `model_choice.entries`.
+    """
     complete = stage == "full"
-    added, called = models
-    arms = ["main", *(f"model_{place}" for place in range(2, len(called) + 1))]
-    labels = dict(zip(arms, asked["model_labels"], strict=True))
+    added, names = models
+    arms = ["main", *(f"model_{place}" for place in range(2, len(names) + 1))]
+    labels = dict(zip(arms, chosen["model_labels"], strict=True))
     if not complete:
         arms, labels = arms[:1], {"main": labels["main"]}
-    used = dict(zip(arms, called, strict=False))
-    audit = {key: asked[key] for key in ("threats", "base_rates", "shown", "show_values", "epsilons", "finetune")}
+    used = dict(zip(arms, names, strict=False))
+    audit = {key: chosen[key] for key in ("threats", "base_rates", "shown", "show_values", "epsilons", "finetune")}
     audit |= {"dataset": NAME, "facts": "table/facts.json", "models": labels, "by": list(facts["by"]), "fpr": FPR}
     audit |= {"groups": 12, "permutations": 99, "complete": complete, "plan": dict(sizes)}
     config = {
         "run": stage,
-        "seed": asked["seed"],
+        "seed": chosen["seed"],
         "data": {
             "datasets": [NAME],
             "public_id_key": None,
@@ -98,22 +101,22 @@ def overlay(
         "attacks": _attacks(facts, sizes, used, complete),
         "audit": audit,
     }
-    return config | (_extras(sizes["records"], called[0], asked, added) if complete else {})
+    return config | (_extras(sizes["records"], names[0], chosen, added) if complete else {})
 
 
-def _extras(records: int, model: str, asked: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
-    """Sections of private contexts and fine-tuning, where they are asked for."""
+def _extras(records: int, model: str, chosen: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
+    """Sections of private contexts and fine-tuning, if the user chose them."""
     known = yaml.safe_load((PROJECT / "config" / "config.yaml").read_text(encoding="utf-8"))
-    found: dict[str, Any] = {}
-    if asked["epsilons"]:
+    sections: dict[str, Any] = {}
+    if chosen["epsilons"]:
         arms, fpr = list(known["tabpate"]["arms"]), [0.1, FPR]
-        found["tabpate"] = optional_stages.private_contexts(NAME, asked["epsilons"], records, model, arms, fpr)
-    if asked["finetune"]:
-        entries, tuned = models_of.tunable(model, added)
+        sections["tabpate"] = optional_studies.private_contexts(NAME, chosen["epsilons"], records, model, arms, fpr)
+    if chosen["finetune"]:
+        entries, tuned = model_choice.tunable(model, added)
         study = known["iclmem"]
-        found["models"] = dict(added) | entries
-        found["iclmem"] = optional_stages.finetuning(NAME, records, tuned, study["arms"], study["datasets"])
-    return found
+        sections["models"] = dict(added) | entries
+        sections["iclmem"] = optional_studies.finetuning(NAME, records, tuned, study["arms"], study["datasets"])
+    return sections
 
 
 def _dataset(facts: Mapping[str, Any], records: int) -> dict[str, Any]:
@@ -121,7 +124,7 @@ def _dataset(facts: Mapping[str, Any], records: int) -> dict[str, Any]:
     return {
         "source": "file",
         "path": "table/table.parquet",
-        "public": optional_stages.PUBLIC,
+        "public": optional_studies.PUBLIC,
         "target": "target",
         "task": "classification",
         "licence": "private",

@@ -1,4 +1,4 @@
-"""summary.json: what an audit found, in a shape that programs can rely on. `docs/audit.schema.json` is its JSON schema.
+"""summary.json: the results of an audit in a stable format. `docs/audit.schema.json` is its JSON schema.
 
 python -m memaudit.auditing.summary    write the schema
 """
@@ -14,13 +14,13 @@ SCHEMA = PROJECT / "docs" / "audit.schema.json"
 
 
 class Part(BaseModel):
-    """No unknown keys."""
+    """A model without unknown keys."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Value(Part):
-    """An estimate with its 95 % interval, and what chance gives; null where there is none."""
+    """An estimate with its 95 % interval and its value under the null; a missing number is null."""
 
     estimate: float | None
     low: float | None = None
@@ -53,7 +53,9 @@ class Adversary(Part):
     queries: float
     auc: Value
     tpr: dict[str, Value] = Field(description="by false positive rate")
-    precision: dict[str, Value] = Field(description="by base rate: share of the accused who are in the data")
+    precision: dict[str, Value] = Field(
+        description="by base rate: share of the positive predictions that are right (PPV)"
+    )
 
 
 class Utility(Part):
@@ -65,7 +67,7 @@ class Utility(Part):
 
 
 class Group(Part):
-    """Records of one class, or of one category of a column; its name only where values were asked for."""
+    """Records of one class, or of one category of a column; the name is null unless values may be shown."""
 
     column: str = Field(description="as the table calls it")
     number: int
@@ -77,7 +79,7 @@ class Group(Part):
 
 
 class Mitigation(Part):
-    """Leakage and utility behind a mitigation, and how they differ from those without."""
+    """Leakage and utility with a mitigation, and their differences to those without it."""
 
     name: str
     attack: str
@@ -88,7 +90,7 @@ class Mitigation(Part):
     balanced_accuracy_difference: Value | None
 
 
-# Private contexts by their arm, for readers; the last two are there to compare with.
+# Names of private contexts on the page, by condition; the last two are references.
 METHODS = {
     "class_moments": "TabPATE, moments of each class",
     "dp_tabicl": "DP-TabICL, noisy prototypes",
@@ -98,7 +100,7 @@ METHODS = {
 
 
 class PrivateContext(Part):
-    """A context released with differential privacy: what it is worth, and what the attack finds of its records."""
+    """A context released with differential privacy: its accuracy, and the AUC of the attack."""
 
     method: str
     epsilon: float | None = Field(description="of the release; null: the records themselves, without privacy")
@@ -108,28 +110,28 @@ class PrivateContext(Part):
 
 
 class Tuned(Part):
-    """A model that was fine-tuned on records, probed for them with contexts without information and with its own."""
+    """A model that was fine-tuned on records, probed with contexts without information and with its own."""
 
     epoch: int
-    placebo: bool = Field(description="fine-tuned on other records than those that count as members")
+    placebo: bool = Field(description="negative control: fine-tuned on records other than those that count as members")
     auc: Value = Field(description="of contexts without information; detected: max-T over epochs, 5 splits")
     auc_in_context: Value = Field(description="of the context of the fine-tuning")
 
 
 class Exposed(Part):
-    """One of the most exposed records, by the row of the table (the header not counted)."""
+    """One of the most vulnerable records, by the row of the table (the header not counted)."""
 
     row: int
     id: str
-    exposure: Value
+    exposure: Value = Field(description="vulnerability score: effect size of the record's presence")
     beliefs: dict[str, float] = Field(
-        description="by base rate: what an adversary believes of it when it is in the data"
+        description="by base rate: mean posterior membership probability when it is in the data"
     )
-    shows: bool = Field(description="membership shows at a false discovery rate of 5 %")
+    shows: bool = Field(description="membership is detectable at a false discovery rate of 5 %")
 
 
 class Advice(Part):
-    """A recommendation and the rule that gave it."""
+    """A recommendation and its rule."""
 
     rule: str
     text: str
@@ -143,7 +145,7 @@ class Summary(Part):
     table: Table
     shadow_sets: int
     context: int = Field(description="records of a context")
-    fpr: float = Field(description="false positive rate of the accusing threshold")
+    fpr: float = Field(description="false positive rate of the decision threshold")
     models: dict[str, str]
     adversaries: list[Adversary]
     utilities: list[Utility]
@@ -152,19 +154,19 @@ class Summary(Part):
     private: list[PrivateContext]
     tuned: list[Tuned]
     stability: dict[str, Value]
-    showing: int = Field(description="records whose membership shows at a false discovery rate of 5 %")
+    showing: int = Field(description="records whose membership is detectable at a false discovery rate of 5 %")
     rated: int = Field(description="records that were rated")
     exposed: list[Exposed]
     advice: list[Advice]
 
     def main(self, attack: str = "lira") -> Adversary:
-        """The attack on all members of the first model."""
+        """Results of an attack on all members, on the main model."""
         return next(
             one for one in self.adversaries if (one.model, one.records, one.attack) == ("main", "members", attack)
         )
 
     def placebo(self) -> Adversary:
-        """The attack on records that are in no context."""
+        """Results of the negative control: the attack on records that are in no context."""
         return next(one for one in self.adversaries if one.records == "placebo")
 
 

@@ -1,16 +1,14 @@
-"""Which columns of a user's table a model can read, and its target as classes."""
+"""Columns of a user's table that a model can read, and the target as classes."""
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from duckdb import DuckDBPyConnection
 
+from memaudit.auditing.request import Request
 from memaudit.data.column_schema import MISSING, Column, Reading, cleaned, infer
 from memaudit.data.duckdb_engine import literal
 from memaudit.errors import AuditError
-
-if TYPE_CHECKING:
-    from memaudit.auditing.intake import Request
 
 MOST_CLASSES = 10  # of the shipped model and of TabPFN
 QUARTERS = (0.25, 0.5, 0.75)
@@ -19,12 +17,15 @@ FEWEST_OF_CLASS = 4
 
 def typed(
     connection: DuckDBPyConnection,
-    request: "Request",
+    request: Request,
     origin: Mapping[str, Any],
     drop: Collection[str],
     types: Mapping[str, str],
 ) -> list[Column]:
-    """Feature columns of the view `raw`, the dropped ones apart; types: those that are said, the rest is detected."""
+    """Feature columns of the view `raw`, without the dropped ones.
+
+    types: by column, as given by the user; the types of other columns are detected. Raises AuditError.
+    """
     reading = Reading(
         task="classification",
         target=request.target,
@@ -41,7 +42,7 @@ def typed(
 
 
 def left_out(connection: DuckDBPyConnection, features: list[Column], types: Mapping[str, str]) -> dict[str, str]:
-    """Columns that only number the rows, and why they are left out; what the user has typed is the user's affair."""
+    """Columns that only number the rows, with the reason why they are left out; types given by the user are kept."""
     rows = connection.execute("SELECT count(*) FROM raw").fetchone()[0]
     found = {}
     for column in features:
@@ -57,9 +58,10 @@ def left_out(connection: DuckDBPyConnection, features: list[Column], types: Mapp
 
 
 def read_target(connection: DuckDBPyConnection, name: str, marks: Collection[str]) -> tuple[str, str]:
-    """SQL of the target as classes, and in words what was made of it. Raises AuditError for one that has none.
+    """SQL of the target as classes, and a description of these classes.
 
-    More than ten different numbers are cut at their quartiles: the attacks need classes.
+    More than ten different numbers are cut at their quartiles, because the attacks need classes. Raises AuditError for
+    a target without classes.
     """
     text = cleaned(name, marks)
     number = f"try_cast({text} AS DOUBLE)"
@@ -68,9 +70,9 @@ def read_target(connection: DuckDBPyConnection, name: str, marks: Collection[str
     ).fetchone()
     where = f"--target {name!r}"
     if not values:
-        raise AuditError(f"{where}: missing in every row; name another column, or mend --missing")
+        raise AuditError(f"{where}: missing in every row; name another column, or correct --missing")
     if distinct < 2:
-        raise AuditError(f"{where}: the same in all rows, nothing can be learnt or attacked; name another column")
+        raise AuditError(f"{where}: the same in all rows, so nothing can be learnt or attacked; name another column")
     if distinct <= MOST_CLASSES:
         fewest = connection.execute(
             f"SELECT min(n) FROM (SELECT count(*) AS n FROM raw WHERE ({text}) IS NOT NULL GROUP BY {text})"
@@ -81,9 +83,9 @@ def read_target(connection: DuckDBPyConnection, name: str, marks: Collection[str
             )
         return text, f"{distinct} classes"
     if numbers < values:
-        raise AuditError(f"{where}: {distinct} classes, the models know at most {MOST_CLASSES}; merge rare ones")
-    wanted = ", ".join(map(str, QUARTERS))
-    (cuts,) = connection.execute(f"SELECT quantile_disc({number}, [{wanted}]) FROM raw").fetchone()
+        raise AuditError(f"{where}: {distinct} classes, the models support at most {MOST_CLASSES}; merge rare ones")
+    levels = ", ".join(map(str, QUARTERS))
+    (cuts,) = connection.execute(f"SELECT quantile_disc({number}, [{levels}]) FROM raw").fetchone()
     cuts = sorted(set(cuts))
     cases = " ".join(
         f"WHEN {number} <= {literal(repr(cut))}::DOUBLE THEN {literal(f'part {place}')}"
@@ -92,5 +94,5 @@ def read_target(connection: DuckDBPyConnection, name: str, marks: Collection[str
     rest = f"CASE WHEN {number} IS NULL THEN NULL {cases} ELSE {literal(f'part {len(cuts) + 1}')} END"
     parts = connection.execute(f"SELECT count(DISTINCT {rest}) FROM raw").fetchone()[0]
     if parts < 2:
-        raise AuditError(f"{where}: nearly the same in all rows, nothing can be attacked; name another column")
+        raise AuditError(f"{where}: nearly the same in all rows, so nothing can be attacked; name another column")
     return rest, f"a number, cut at its quartiles into {parts} classes"

@@ -1,4 +1,4 @@
-"""From tidy results to the summary of an audit: the numbers are looked up, none is computed here."""
+"""Parts of an audit's summary, looked up in tidy results; no number is computed here."""
 
 import math
 from collections.abc import Mapping
@@ -25,27 +25,27 @@ ATTACK = ["model", "threat", "attack", "poison", "records"]
 
 
 def value(rows: pd.DataFrame, metric: str) -> Value | None:
-    """The result of a metric among the rows of one setting, None if there is none."""
-    found = rows[rows["metric"] == metric]
-    if found.empty:
+    """The estimate of a metric in the rows of one setting, None if there is none."""
+    matches = rows[rows["metric"] == metric]
+    if matches.empty:
         return None
-    one = found.iloc[0]
-    told = rows.loc[rows["metric"] == f"{metric} detected", "estimate"]
+    one = matches.iloc[0]
+    detected = rows.loc[rows["metric"] == f"{metric} detected", "estimate"]
     return Value(
         **{key: None if pd.isna(one[key]) else float(one[key]) for key in ("estimate", "low", "high", "null")},
-        detected=bool(told.iloc[0]) if len(told) else None,
+        detected=bool(detected.iloc[0]) if len(detected) else None,
     )
 
 
 def adversaries(threats: pd.DataFrame) -> list[Adversary]:
-    """Every attack that was judged."""
+    """Results of every attack."""
     table = tidy.expand(threats)
     found = []
     for keys, rows in table[table["attack"].notna()].groupby(ATTACK, sort=False):
         named = dict(zip(ATTACK, keys, strict=True)) | {"poison": int(keys[ATTACK.index("poison")])}
         tprs = [metric for metric in rows["metric"] if metric.startswith("tpr@") and " " not in metric]
-        worth = rows[rows["base rate"].notna()] if "base rate" in rows else rows.iloc[:0]
-        rates = {f"{rate:g}": value(part, "precision") for rate, part in worth.groupby("base rate")}
+        precisions = rows[rows["base rate"].notna()] if "base rate" in rows else rows.iloc[:0]
+        rates = {f"{rate:g}": value(part, "precision") for rate, part in precisions.groupby("base rate")}
         queries = rows.loc[rows["metric"] == "queries", "estimate"]
         found.append(
             Adversary(
@@ -61,7 +61,7 @@ def adversaries(threats: pd.DataFrame) -> list[Adversary]:
 
 
 def utilities(threats: pd.DataFrame) -> list[Utility]:
-    """What each model is good for."""
+    """Accuracy of each model."""
     table = tidy.expand(threats)
     return [
         Utility(model=model, accuracy=value(rows, "accuracy"), balanced_accuracy=value(rows, "balanced accuracy"))
@@ -70,7 +70,7 @@ def utilities(threats: pd.DataFrame) -> list[Utility]:
 
 
 def stability(threats: pd.DataFrame) -> dict[str, Value]:
-    """How far two halves of the shadow sets agree, by measure."""
+    """Agreement between two halves of the shadow contexts, by measure."""
     table = tidy.expand(threats)
     names = [name for name in ("spearman", "overlap_5%", "overlap_10%") if (table["metric"] == name).any()]
     return {name: value(table, name) for name in names}
@@ -79,9 +79,9 @@ def stability(threats: pd.DataFrame) -> dict[str, Value]:
 def groups(
     results: pd.DataFrame, called: Mapping[str, str], names: Mapping[str, Mapping[str, str]] | None
 ) -> list[Group]:
-    """The groups, the one that leaks most first.
+    """Results of the groups, the largest leakage first.
 
-    called: the user's names of columns, by ours; names: of groups, by column and number, None where not to be shown.
+    called: the user's names of columns, by safe name; names: of groups, by column and number, None to hide them.
     """
     table = tidy.expand(results)
     found = [
@@ -100,12 +100,12 @@ def groups(
 
 
 def mitigations(results: pd.DataFrame) -> list[Mitigation]:
-    """Leakage behind each mitigation, with the accuracy of the same contexts."""
+    """Leakage with each mitigation, and the accuracy of the same contexts."""
     table = tidy.expand(results)
     useful = table[table["records"] == "non-members"]
     found = []
     for (name, attack, records), rows in table.groupby(["mitigation", "attack", "records"], sort=False):
-        # Targets have a grid of noisy copies; "none" is there twice, once for them.
+        # Targets have their own score matrix with noisy copies, so "none" occurs twice.
         if records not in ("all that remain", "targets") or value(rows, "auc") is None:
             continue
         accuracy = useful[(useful["mitigation"] == name) & (useful["attack"] == attack)]
@@ -124,37 +124,37 @@ def mitigations(results: pd.DataFrame) -> list[Mitigation]:
 
 
 def private_contexts(utility: pd.DataFrame, attack: pd.DataFrame) -> list[PrivateContext]:
-    """Each private context, then the records themselves and what needs none."""
-    worth, found = tidy.expand(utility), tidy.expand(attack)
-    found = found[(found["attack"] == "lira") & (found["records"] == "members")]
+    """Results of each private context, then those of the records themselves and of the majority class."""
+    accuracies, leakage = tidy.expand(utility), tidy.expand(attack)
+    leakage = leakage[(leakage["attack"] == "lira") & (leakage["records"] == "members")]
     contexts = []
-    for (arm, epsilon), rows in worth[worth["arm"].isin(CONTEXTS)].groupby(["arm", "epsilon"], sort=True):
+    for (arm, epsilon), rows in accuracies[accuracies["arm"].isin(CONTEXTS)].groupby(["arm", "epsilon"], sort=True):
         if (accuracy := value(rows, "balanced accuracy")) is None:
             continue
-        less = worth[(worth["arm"] == f"{arm} - non_private") & (worth["epsilon"] == epsilon)]
+        difference = accuracies[(accuracies["arm"] == f"{arm} - non_private") & (accuracies["epsilon"] == epsilon)]
         contexts.append(
             PrivateContext(
                 method=arm,
                 epsilon=None if math.isinf(epsilon) else epsilon,
                 balanced_accuracy=accuracy,
-                balanced_accuracy_difference=value(less, "balanced accuracy difference"),
-                auc=value(found[(found["arm"] == arm) & (found["epsilon"] == epsilon)], "auc"),
+                balanced_accuracy_difference=value(difference, "balanced accuracy difference"),
+                auc=value(leakage[(leakage["arm"] == arm) & (leakage["epsilon"] == epsilon)], "auc"),
             )
         )
     return sorted(contexts, key=lambda one: (CONTEXTS.index(one.method), one.epsilon or 0.0))
 
 
 def tuned(results: pd.DataFrame, outcomes: pd.DataFrame) -> list[Tuned]:
-    """Each probed epoch of each arm, by what the loss of the records says."""
+    """Results of each probed epoch of each condition, for the signal `loss`."""
     judged, tests = tidy.expand(results), tidy.expand(outcomes)
     judged = judged[(judged["records"] == "query") & (judged["signal"] == "loss")]
     tests = tests[(tests["signal"] == "loss") & (tests["metric"] == "auc detected")]
     found = []
     for (arm, epoch), rows in judged.groupby(["arm", "epoch"], sort=True):
-        told = tests.loc[(tests["arm"] == arm) & (tests["epoch"] == epoch), "estimate"]
+        detections = tests.loc[(tests["arm"] == arm) & (tests["epoch"] == epoch), "estimate"]
         if (auc := value(rows, "auc")) is None:
             continue
-        detected = bool(told.iloc[0]) if len(told) else None
+        detected = bool(detections.iloc[0]) if len(detections) else None
         found.append(
             Tuned(
                 epoch=int(epoch),
@@ -167,7 +167,7 @@ def tuned(results: pd.DataFrame, outcomes: pd.DataFrame) -> list[Tuned]:
 
 
 def exposed(risk: pd.DataFrame, most: int) -> list[Exposed]:
-    """The most exposed records."""
+    """The most vulnerable records; most: their number."""
     rates = [column for column in risk if column.startswith("belief_")]
     return [
         Exposed(

@@ -1,0 +1,52 @@
+"""The audit from Python: models by value, and tables that are refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import make_pipeline
+
+import memaudit
+from memaudit.auditing import api
+from memaudit.errors import AuditError
+
+
+def test_the_audit_is_imported_on_first_use():
+    assert memaudit.audit is api.audit
+    with pytest.raises(AttributeError, match="no attribute 'audti'"):
+        memaudit.audti  # noqa: B018
+
+
+def test_an_estimator_is_named_by_its_class_and_parameters():
+    name, params = api._named(RandomForestClassifier(n_estimators=7))
+    assert name == "sklearn.ensemble._forest.RandomForestClassifier"
+    assert params["n_estimators"] == 7
+
+
+@pytest.mark.parametrize("model", [make_pipeline(RandomForestClassifier()), object()])
+def test_an_estimator_that_cannot_be_named_is_refused(model):
+    with pytest.raises(AuditError, match="model "):
+        api._named(model)
+
+
+def test_an_estimator_keeps_its_given_parameters():
+    _, params = api._named(RandomForestClassifier(max_features=None, n_estimators=np.int64(7).item()))
+    assert (params["max_features"], params["n_estimators"]) == (None, 7)
+    assert "max_depth" not in params
+
+
+def test_too_few_targets_are_refused():
+    with pytest.raises(AuditError, match="X has 3 rows and y 2"):
+        api.audit(pd.DataFrame({"a": [1, 2, 3]}), [0, 1])
+
+
+def test_python_leaves_no_copy_of_a_table_that_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    with pytest.raises(AuditError, match="the same in all rows"):
+        memaudit.audit(np.zeros((80, 2)) + np.arange(80)[:, None] % 7, np.zeros(80))
+    assert not list(tmp_path.iterdir())
+
+
+def test_added_columns_get_names_that_the_table_does_not_have():
+    assert api._free("target", pd.DataFrame({"Target": [1], "target_": [2]})) == "target__"

@@ -1,0 +1,96 @@
+"""Wrong commands end in one line, and names stay names."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from audit_examples import FACTS, a_summary
+from conftest import PROJECT
+
+from memaudit.auditing import command_line, source_file
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["audit"], "TABLE, --target"),
+        (["audit", "t.csv", "--target", "y", "--threats", "mind"], "invalid choice: 'mind'"),
+        (["audit", "t.csv", "--target", "y", "--minutes", "no"], "--minutes"),
+        (["audit", "t.csv", "--target", "y", "--base-rates", "2"], "2 is not a share between 0 and 1"),
+        (["adit"], "invalid choice"),
+    ],
+)
+def test_a_wrong_command_is_one_line(capsys, arguments, message):
+    with pytest.raises(SystemExit) as stop:
+        command_line.main(arguments)
+    assert stop.value.code == 2
+    printed = capsys.readouterr().err
+    assert message in printed
+    assert printed.count("\n") == 1
+
+
+def test_a_missing_table_is_one_line_and_makes_no_copy(tmp_path, capsys):
+    assert (
+        command_line.main(["audit", str(tmp_path / "no.csv"), "--target", "y", "--into", str(tmp_path / "into")]) == 1
+    )
+    printed = capsys.readouterr().err
+    assert printed.startswith("memaudit: ")
+    assert printed.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_with_something_else_is_left_alone(tmp_path, capsys):
+    (tmp_path / "mine.txt").write_text("mine")
+    assert command_line.main(["audit", "no.csv", "--target", "y", "--into", str(tmp_path)]) == 1
+    assert "holds something else" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_a_profile_goes_to_snakemake_at_any_place():
+    own, rest = command_line._parted(["audit", "t.csv", "--profile", "slurm", "--target", "y", "--", "--jobs", "3"])
+    assert own == ["audit", "t.csv", "--target", "y"]
+    assert rest == ["--profile", "slurm", "--jobs", "3"]
+
+
+def test_the_launcher_quotes_and_goes_through_no_shell(tmp_path):
+    """A copy of the launcher beside a fake environment, which prints its arguments."""
+    folder = tmp_path / "a b$(touch q)"
+    (folder / ".venv/bin").mkdir(parents=True)
+    (folder / "memaudit").write_bytes((PROJECT / "memaudit").read_bytes())
+    (folder / "requirements.lock").touch()
+    (folder / ".venv/complete").touch()
+    python = folder / ".venv/bin/python"
+    python.write_text(f"#!{sys.executable}\nimport json, sys\nprint(json.dumps(sys.argv[1:]))\n")
+    python.chmod(0o700)
+    given = ["audit", "a{b}<c>$(touch p).csv", "--target", 'it\'s; "x"\n*']
+    done = subprocess.run(
+        ["bash", folder / "memaudit", *given], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert json.loads(done.stdout) == ["-m", "memaudit", *given]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [folder.name]
+    assert source_file.stem(given[1]) == "a-b--c---touch-p"
+
+
+def test_an_invalid_folder_name_is_one_line(tmp_path, capsys):
+    (tmp_path / "t.csv").write_text("a,y\n1,2\n")
+    assert (
+        command_line.main(["audit", str(tmp_path / "t.csv"), "--target", "y", "--into", str(tmp_path / ("x" * 300))])
+        == 1
+    )
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_the_screen_shows_the_columns_and_the_main_results(capsys):
+    command_line.report("schema", FACTS)
+    command_line.report("full", a_summary().model_dump())
+    printed = capsys.readouterr().out
+    assert "500 rows, 500 with a target (2 classes)" in printed
+    assert "left out: free text" in printed
+    assert "result: AUC 0.70 [0.65, 0.75], chance 0.50: a leak is detected" in printed
+    assert "of 100 people predicted as members, 60 [50, 70] are in the data, if 10 of 100 candidates are" in printed
+
+
+def test_the_screen_warns_of_a_detected_negative_control(capsys):
+    command_line.report("quick", a_summary(placebo=True).model_dump() | {"stage": "quick"})
+    assert "first numbers: AUC 0.70 [0.65, 0.75], chance 0.50: invalid" in capsys.readouterr().out

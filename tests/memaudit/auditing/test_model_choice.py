@@ -1,0 +1,40 @@
+"""Models by name, file or import path."""
+
+import pytest
+
+from memaudit.auditing import model_choice
+from memaudit.errors import AuditError
+
+
+def test_a_model_is_a_name_a_file_or_an_import_path(tmp_path):
+    checkpoint = tmp_path / "tabpfn-v2-classifier.ckpt"
+    checkpoint.touch()
+    renamed = tmp_path / "weights;$(touch p).bin"
+    renamed.touch()
+    given = ["tabicl-small", str(checkpoint), f"tabicl:{renamed}", "sklearn.naive_bayes.GaussianNB"]
+    added, names = model_choice.entries(given, {"var_smoothing": 1e-9})
+    assert names == ["tabicl-small", "audited-2", "audited-3", "audited-4"]
+    assert [added[name]["family"] for name in names[1:]] == ["tabpfn", "tabicl", "estimator"]
+    assert added["audited-4"]["params"] == {"var_smoothing": 1e-9}
+
+
+@pytest.mark.parametrize("name", ["tabicl-smal", "no/such.ckpt", "tabicl-small-regression", "a b", "$(touch p)"])
+def test_an_unknown_model_is_refused_in_one_line(name):
+    with pytest.raises(AuditError, match=r"--model") as error:
+        model_choice.entries([name])
+    assert "\n" not in str(error.value)
+
+
+def test_a_checkpoint_of_unknown_family_is_refused(tmp_path):
+    path = tmp_path / "weights.ckpt"
+    path.touch()
+    with pytest.raises(AuditError, match="tabicl:PATH or tabpfn:PATH"):
+        model_choice.entries([str(path)])
+
+
+def test_a_checkpoint_is_fine_tuned_raw_and_other_families_are_refused(tmp_path):
+    assert model_choice.tunable("tabicl-small", {}) == ({}, "tabicl-small")
+    own = {"family": "tabicl", "path": "/x.ckpt", "mode": "as_deployed", "licence": "the user's"}
+    assert model_choice.tunable("given", {"given": own}) == ({"tuned": own | {"mode": "raw"}}, "tuned")
+    with pytest.raises(AuditError, match=r"family estimator; only TabICL"):
+        model_choice.tunable("forest", {"forest": {"family": "estimator"}})

@@ -1,0 +1,72 @@
+"""Public facts for private contexts, and the sections of two studies."""
+
+import pandas as pd
+import pytest
+import yaml
+
+from memaudit.auditing import optional_studies
+from memaudit.errors import AuditError
+from memaudit.privacy.public_facts import read_public
+
+COLUMNS = {
+    "c0": {"name": "age", "type": "numeric", "use": True},
+    "c1": {"name": "job", "type": "categorical", "use": True},
+    "c2": {"name": "ward", "type": "numeric", "use": True},
+    "c3": {"name": "note", "type": "text", "use": False},
+}
+
+
+FACTS = {"columns": COLUMNS, "taken": 4}
+
+
+@pytest.fixture
+def taken_in(tmp_path):
+    """A folder as the intake leaves it: the table under safe names."""
+    table = pd.DataFrame(
+        {
+            "c0": [41.0, 19.5, None, 88.0],
+            "c1": ["nurse", "cook", None, "cook"],
+            "c2": [7.0, 7.0, 7.0, 7.0],
+            "target": ["yes", "no", "no", "yes"],
+        }
+    )
+    (tmp_path / "table").mkdir()
+    table.to_parquet(tmp_path / "table/table.parquet")
+    return tmp_path
+
+
+def test_without_published_facts_the_bounds_are_the_tables_own_and_the_file_states_that(taken_in):
+    optional_studies.write_public(taken_in, FACTS, None)
+    public = yaml.safe_load((taken_in / optional_studies.PUBLIC).read_text())
+    assert public["columns"] == {"c0": [19.5, 88.0], "c1": ["cook", "nurse"], "c2": [7.0, 8.0]}
+    assert public["target"] == ["no", "yes"]
+    assert "epsilon does not cover" in public["source"]
+    types = {safe: column["type"] for safe, column in COLUMNS.items() if column["use"]}
+    assert read_public(taken_in / optional_studies.PUBLIC, types).records == 4
+
+
+def test_published_facts_are_written_under_the_safe_names(taken_in):
+    given = {"source": "a census", "records": 9, "task": "classification", "target": ["no", "yes"]}
+    given["columns"] = {"age": [0, 120], "job": ["cook", "nurse", "pilot"], "ward": [1, 40]}
+    (taken_in / "facts.yaml").write_text(yaml.safe_dump(given, sort_keys=False))
+    optional_studies.write_public(taken_in, FACTS, taken_in / "facts.yaml")
+    public = yaml.safe_load((taken_in / optional_studies.PUBLIC).read_text())
+    assert public["columns"] == {"c0": [0, 120], "c1": ["cook", "nurse", "pilot"], "c2": [1, 40]}
+    assert public["source"] == "a census"
+
+
+def test_a_text_column_is_refused_before_anything_is_written(taken_in):
+    facts = {**FACTS, "columns": COLUMNS | {"c3": COLUMNS["c3"] | {"use": True}}}
+    with pytest.raises(AuditError, match=r"column 'note' is read as text.*--drop"):
+        optional_studies.write_public(taken_in, facts, None)
+    assert not (taken_in / optional_studies.PUBLIC).exists()
+
+
+def test_too_few_records_for_fine_tuning_are_refused_with_the_number_needed():
+    arguments = ("table", "tabicl-small", {"lr_1e_3": {}, "placebo": {}, "lora": {}}, ["wine"])
+    with pytest.raises(AuditError, match=r"120 records .* are too few; 126 are needed"):
+        optional_studies.finetuning(arguments[0], 120, *arguments[1:])
+    section = optional_studies.finetuning(arguments[0], 600, *arguments[1:])
+    assert (section["queries"], section["context"]) == (50, 150)
+    assert section["arms"]["lora"] == {"datasets": ["wine"]}
+    assert section["arms"]["lr_1e_3"] == {"datasets": ["table"]}

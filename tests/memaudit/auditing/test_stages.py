@@ -1,0 +1,36 @@
+"""Sizes follow from the time budget, and the overlays are valid configs."""
+
+import numpy as np
+import pytest
+import yaml
+from audit_examples import CHOSEN, FACTS, HOSTILE
+from conftest import load
+from snakemake.utils import update_config
+
+from memaudit.auditing import model_choice, stages
+from memaudit.config.check_config import checked
+
+
+def sizes(left, seconds=0.1, records=5000, **how):
+    return stages.full_sizes(records, 1000, seconds, left, **{"cores": 2, "models": 1, "poison": False} | how)
+
+
+def test_sizes_follow_from_the_seconds_that_are_left():
+    assert sizes(0.0)["sets"] == stages.FEWEST_SETS
+    assert sizes(1e6) == sizes(1e6) | {"sets": stages.MOST_SETS, "records": 5000}
+    assert sizes(100.0)["records"] == 1000
+    assert sizes(100.0, seconds=0.2)["sets"] < sizes(100.0)["sets"]
+    assert sizes(110.0, poison=True)["sets"] < sizes(110.0)["sets"]
+    assert all(sizes(left)["sets"] % 16 == 0 for left in np.linspace(0, 500, 40))
+
+
+@pytest.mark.parametrize("stage", ["quick", "full"])
+@pytest.mark.parametrize("more", [{}, {"epsilons": [1.0, 10.0], "finetune": True}], ids=["contexts", "everything"])
+def test_the_config_of_a_stage_is_valid_and_names_no_column(stage, more):
+    labels = ["tabicl-small", "sklearn.naive_bayes.GaussianNB"]
+    chosen, catalogue = CHOSEN | {"model_labels": labels} | more, model_choice.entries(labels)
+    overlay = stages.overlay(stage, FACTS, {"sets": 48, "records": 500}, chosen, catalogue)
+    assert HOSTILE not in yaml.safe_dump(overlay)
+    merged = load()
+    update_config(merged, overlay)
+    assert checked(merged)["audit"]["complete"] == (stage == "full")

@@ -1,0 +1,27 @@
+"""The summary's JSON schema, and its lookups."""
+
+import json
+
+import pytest
+from audit_examples import a_summary
+from conftest import PROJECT
+from pydantic import ValidationError
+
+from memaudit.auditing import summary
+
+
+def test_the_json_schema_in_the_docs_is_the_models():
+    text = (PROJECT / "docs/audit.schema.json").read_text(encoding="utf-8")
+    assert text == summary.schema(), "run python -m memaudit.auditing.summary"
+    assert json.loads(a_summary().model_dump_json())["advice"]
+
+
+def test_the_main_attack_and_the_negative_control_are_looked_up():
+    example = a_summary()
+    assert (example.main().records, example.main().attack) == ("members", "lira")
+    assert example.placebo().records == "placebo"
+
+
+def test_unknown_keys_are_refused():
+    with pytest.raises(ValidationError, match="extra"):
+        summary.Advice(rule="a", text="b", reason="c")

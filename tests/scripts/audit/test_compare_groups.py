@@ -1,0 +1,11 @@
+"""Groups are numbered in the results; their names stay beside the records."""
+
+from memaudit import tidy
+from memaudit.io import read_json, read_table
+
+
+def test_groups_are_numbered_in_the_result_and_named_beside_the_records(folder):
+    table = tidy.expand(read_table(folder / "groups.parquet"))
+    assert set(table["column"]) == {"target", "c0"}  # quarters of so few records are too small
+    assert "Zqx" not in table.to_csv()
+    assert set(read_json(folder / "groups.json")["c0"].values()) == {"Zqx-a", "Zqx-b"}

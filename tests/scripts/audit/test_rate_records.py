@@ -1,0 +1,37 @@
+"""Every attack is judged, and every member is rated."""
+
+import pytest
+from attack_grids import MEMBERS
+
+from memaudit import tidy
+from memaudit.io import read_table
+
+
+def test_every_adversary_is_judged_and_has_its_own_key(folder):
+    table = tidy.expand(read_table(folder / "threats.parquet"))
+    aucs = table[table["metric"] == "auc"].set_index(["model", "records", "attack", "poison"])["estimate"]
+    assert aucs.index.is_unique
+    assert set(aucs["main"]["members"].index.get_level_values(0)) == {"lira", "correctness"}
+    assert {"perturbation", "lira", "lira poisoned", "brainwash"} <= set(
+        aucs["main"]["targets"].index.get_level_values(0)
+    )
+    assert aucs["main", "members", "lira", 0] > 0.75  # planted: 1.5 deviations
+    assert 0.3 < aucs["main", "placebo", "lira", 0] < 0.7
+    assert aucs["model_2", "main alike", "lira", 0] == aucs["model_2", "members", "lira", 0]
+
+
+def test_precision_is_that_of_the_tpr_at_each_base_rate(folder):
+    table = tidy.expand(read_table(folder / "threats.parquet"))
+    rows = table[(table["model"] == "main") & (table["records"] == "members") & (table["attack"] == "lira")]
+    tpr = rows.loc[rows["metric"] == "tpr@0.01", "estimate"].iloc[0]
+    precision = rows[rows["metric"] == "precision"].set_index("base rate")["estimate"]
+    assert precision[0.5] == pytest.approx(tpr / (tpr + 0.01))
+    assert precision[0.1] == pytest.approx(0.1 * tpr / (0.1 * tpr + 0.9 * 0.01))
+
+
+def test_every_member_is_rated_once_by_its_first_row(folder):
+    risk = read_table(folder / "risk.parquet")
+    assert sorted(risk["row"]) == list(range(1, MEMBERS + 1))
+    assert list(risk["rank"]) == list(range(1, MEMBERS + 1))
+    assert (risk["low"] <= risk["exposure"]).all()
+    assert (risk["belief_0.1"] <= risk["belief_0.5"]).all()

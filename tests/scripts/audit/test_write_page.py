@@ -1,0 +1,33 @@
+"""The page and the summary of an audit agree, and show values only on request."""
+
+import pytest
+from attack_grids import MEMBERS, RECORDS, call
+from audit_examples import ATTACKS, AUDIT, FACTS
+
+from memaudit import tidy
+from memaudit.io import read_json, write_json, write_table
+
+
+@pytest.mark.parametrize("shown", [False, True])
+def test_the_page_and_the_summary_agree(folder, project, shown):
+    facts = FACTS | {"columns": FACTS["columns"] | {"c9": {"name": "age", "type": "numeric", "use": True}}}
+    write_json(facts, folder / "facts.json")
+    counts = {"duplicates": 3, "rows": RECORDS}
+    for name, table in {"dedup": counts, "checks": {"members": MEMBERS, "nonmembers": RECORDS - MEMBERS}}.items():
+        rows = [tidy.row("data", {"dataset": "wine"}, metric, value) for metric, value in table.items()]
+        write_table(tidy.frame(rows), folder / f"{name}.parquet")
+    card = {"family": "tabicl", "mode": "raw", "licence": "MIT", "sha256": "0" * 64}
+    write_json(card, folder / "model.json")
+    names = ["risk", "threats", "groups", "dedup", "checks"]
+    inputs = [*(f"{name}={folder / name}.parquet" for name in names), f"facts={folder / 'facts.json'}"]
+    inputs += [f"names={folder / 'groups.json'}", *[f"cards={folder / 'model.json'}"] * 2]
+    outputs = [f"page={folder / 'index.html'}", f"summary={folder / 'summary.json'}"]
+    audit = AUDIT | {"show_values": shown}
+    call(project, "audit_write_page", inputs, outputs, seed=1, attacks=ATTACKS, audit=audit)
+    summary, html = read_json(folder / "summary.json"), (folder / "index.html").read_text(encoding="utf-8")
+    assert summary["rated"] == MEMBERS
+    assert ("Zqx-a" in html) == shown
+    assert {one["column"] for one in summary["groups"]} == {facts["target"], facts["columns"]["c0"]["name"]}
+    assert "Comparison of models" in html
+    assert "adds mislabelled copies to the context (2)" in html
+    assert all(f'class="number">{one["row"]}</th>' in html for one in summary["exposed"])

@@ -1,0 +1,23 @@
+"""The user's description of the table that is audited."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+MOST_ROWS = 100_000
+
+
+@dataclass(frozen=True)
+class Request:
+    """The table's path, the roles of its columns, and how it is read; column names as in the file."""
+
+    table: str
+    target: str
+    group: str | None = None
+    by: Sequence[str] = ()
+    drop: Sequence[str] = ()
+    categorical: Sequence[str] = ()
+    missing: Sequence[str] = ()
+    delimiter: str | None = None
+    encoding: str | None = None
+    seed: int = 0
+    rows: int = MOST_ROWS
