@@ -1,6 +1,6 @@
 """CPU time and memory of PSMI, beside whole arrays; and on a memory map that is larger than its share.
 
-python workflow_scripts/bench/compute_psmi.py --output results/bench/psmi.json \
+python workflow_scripts/bench/compute_psmi.py --output results/bench/compute_psmi.json \
     --params '{"records": 2000, "features": 768, "directions": 2000, "classes": 4, "runs": 5, "package": null,
         "scratch": "results/bench", "large": {"records": 100000, "features": 4096, "directions": 64}}'
 

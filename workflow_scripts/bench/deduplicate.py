@@ -18,10 +18,11 @@ import pandas as pd
 from memaudit.data.deduplication import Policy, deduplicate
 from memaudit.data.duckdb_engine import connect, literal
 from memaudit.data.member_splits import split_records
-from memaudit.data.split_checks import check_split
+from memaudit.data.split_contents import read_contents
 from memaudit.data.table_sources import fetch
 from memaudit.io import read_json, read_table, write_json, write_table
 from memaudit.seeds import generator
+from memaudit.statistics.split_balance import balance_rows
 from memaudit.workflow.job import run
 
 KEY = b"benchmark"
@@ -96,7 +97,9 @@ def split_table(folder):
 
 def check_table(folder):
     schema = read_json(folder / "schema.json")
-    check_split(folder / "records.parquet", folder / "split.parquet", schema, {"dataset": "b"}, generator(0, "checks"))
+    rng = generator(0, "checks")
+    contents = read_contents(folder / "records.parquet", folder / "split.parquet", schema, rng)
+    balance_rows(contents, {"dataset": "b"}, rng)
 
 
 def plain_pandas(csv):

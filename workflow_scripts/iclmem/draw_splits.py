@@ -11,11 +11,11 @@ Each split is compared with the limits at every number of queries (ICLMEM, table
 import pandas as pd
 
 from memaudit import seeds, tidy
-from memaudit.data.matched_splits import Sizes, add_labels, compare_sides, draw_split
+from memaudit.data.matched_splits import Sizes, add_labels, draw_split, matched_targets
 from memaudit.data.record_ids import keep_private
-from memaudit.data.split_checks import UNITS, violations
 from memaudit.errors import AuditError
 from memaudit.io import read_columns, read_table, write_table
+from memaudit.statistics.split_balance import UNITS, compare_targets, violations
 from memaudit.workflow.job import run
 
 DRAWS = 50  # of one split, at most
@@ -61,7 +61,7 @@ def drawn(records, number, job):
 
 def compared(records, split, queries, number, draw, dataset):
     keys = {"dataset": dataset, "split": number, "queries": queries}
-    found = compare_sides(split, records["target"], queries)
+    found = compare_targets(*matched_targets(split, records["target"], queries))
     rows = [tidy.row("iclmem", keys, name, value, unit=UNITS[name], n=2 * queries) for name, value in found.items()]
     return [*rows, tidy.row("iclmem", keys, "draws", draw, unit="count", n=2 * queries)]
 

@@ -9,6 +9,7 @@ the person where records have a group: it stands on one side, and one of its rec
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,6 @@ from numpy.typing import NDArray
 
 from memaudit.data.member_splits import MEMBERS, NONMEMBERS, draw, strata
 from memaudit.data.membership_matrices import unit_codes
-from memaudit.data.split_checks import compare_classes, compare_numbers
 from memaudit.errors import AuditError
 
 QUERY, CONTEXT, NONMEMBER, PLACEBO, SPARE = "query", "context", "nonmember", "placebo", "spare"
@@ -77,16 +77,18 @@ def add_labels(split: pd.DataFrame, target: pd.Series, sizes: Sizes, rng: np.ran
     return split.assign(**{f"target_{name}": column for name, column in zip(CONDITIONS, columns, strict=True)})
 
 
-def compare_sides(split: pd.DataFrame, target: pd.Series, queries: int) -> dict[str, float]:
-    """Statistics of table 6, of the first so many query members and non-members: tvd, or ks, ks_p and wasserstein."""
+def matched_targets(split: pd.DataFrame, target: pd.Series, queries: int) -> tuple[NDArray[Any], NDArray[Any], bool]:
+    """Targets of the first `queries` query members and of their non-members, and whether they are classes.
+
+    Numbers (record,), or of classes how many records each class has (class,).
+    """
     first = (split.order < queries).to_numpy()
-    sides = [target[first & (split.role == role).to_numpy()] for role in (QUERY, NONMEMBER)]
+    inside, outside = (target[first & (split.role == role).to_numpy()] for role in (QUERY, NONMEMBER))
     if pd.api.types.is_numeric_dtype(target):
-        found = compare_numbers(*(side.to_numpy(np.float64) for side in sides))
-    else:
-        known = pd.Index(sorted(set(target)))
-        found = compare_classes(*(np.bincount(known.get_indexer(side), minlength=len(known)) for side in sides))
-    return {name: value for name, value in found.items() if name not in (MEMBERS, NONMEMBERS)}
+        return inside.to_numpy(np.float64), outside.to_numpy(np.float64), False
+    known = pd.Index(sorted(set(target)))
+    counts = (np.bincount(known.get_indexer(part), minlength=len(known)) for part in (inside, outside))
+    return *counts, True
 
 
 def _representatives(records: pd.DataFrame, rng: np.random.Generator) -> tuple[Places, NDArray[np.float64], bool]:

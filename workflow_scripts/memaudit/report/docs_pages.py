@@ -140,8 +140,6 @@ RATIOS = {
     "numpy_ranks_cpu_seconds_over_ours": ("features of tokens: ranks by argsort of argsort in numpy", "at least 5"),
     "torch_ranks_peak_mib_over_ours": ("memory of these ranks in torch, over that of our features", "more than 1"),
     "numpy_ranks_peak_mib_over_ours": ("memory of these ranks in numpy, over that of our features", "more than 1"),
-    "branch_loop_over_ours": ("leave-one-out: the model asked context by context, over ours", "more than 1"),
-    "packaged_loop_over_ours": ("leave-one-out: the packaged classifier, over ours", "more than 1"),
     "package_over_ours_psmi": ("PSMI: the package psmi 0.2.0, over ours", "at least 3"),
     "arrays_over_ours_psmi": ("PSMI: whole arrays, as that package has them, over ours", "more than 1"),
     "one_by_one_over_stacked_mlp": ("64 small MLPs trained one by one, over all at once", "more than 1"),
@@ -149,7 +147,7 @@ RATIOS = {
 }
 # Those that have been run are shown.
 ENGINE = ("query_shadows", "probe_contexts", "finetune_step", "attack_contexts", "ask_teachers", "extract_features")
-ENGINE += ("psmi", "train_ensembles")
+ENGINE += ("compute_psmi", "train_ensembles")
 SLOPES = ("slopes", "arithmetic")  # as measured, and as the formula has it
 BENCHES = "results/bench"
 FIGURE = PROJECT / "docs/performance_scaling.svg"
@@ -256,8 +254,6 @@ def _engine(benches: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The parts of the page that speak of models, by their place in it."""
     shadows, probe, scale = (benches[name] for name in ("query_shadows", "probe_contexts", "scale_engine"))
     found = [(one, benches[one]["ratio"]) for one in ENGINE if one in benches]
-    for size in benches.get("leave_one_out", {"sizes": []})["sizes"]:
-        found.append((f"leave_one_out of {size['rows']} rows", size["ratio"]))
     measured = [[*RATIOS[name], f"{value:.3g}", bench] for bench, ratios in found for name, value in ratios.items()]
     lines = [
         [f"{one['part']}: {one['axis']}", f"{one['sizes'][0]:,} to {one['sizes'][-1]:,}"]
@@ -265,7 +261,7 @@ def _engine(benches: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         for one in scale["axes"]
     ]
     return {
-        "ratios": _table(["compared", "aim", "measured", "by bench_"], measured),
+        "ratios": _table(["compared", "aim", "measured", "by bench"], measured),
         "shadows": shadows["models"],
         "asked": shadows["records"],
         "distinct_rows": "{} to {}".format(*probe["distinct"]["context_rows"]),
