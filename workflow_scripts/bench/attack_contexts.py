@@ -11,36 +11,34 @@ shuffles: nearly what the study asks, so most pairs have the same copies. Both r
 `timed` pairs of a random order are timed with `defaults`, and four times as many with `one_view`.
 """
 
-import time
-from importlib.metadata import version
-from pathlib import Path
-
 import numpy as np
 import torch
 from sklearn.datasets import load_breast_cancer
-from tabicl import TabICLClassifier
 
 from memaudit.attacks.brainwash import search
 from memaudit.attacks.poisoning import Counted, Poisoned, mislabelled
 from memaudit.data import membership_matrices
-from memaudit.io import write_json
 from memaudit.models.tabicl import TabICLBranch
 from memaudit.seeds import generator
+from memaudit.workflow.bench_card import (
+    ONE_VIEW,
+    SHIPPED,
+    SHIPPED_CARD,
+    cpu_seconds,
+    one_thread,
+    packaged_classifier,
+    write_card,
+)
 from memaudit.workflow.job import run
 
-WEIGHTS = Path(__file__).resolve().parents[2] / "resources/tabicl-small/tabicl-small.ckpt"
-CARD = {"task": "classification", "version": None, "options": {"clip": 6.0}}
-OWN = {"device": "cpu", "use_amp": False, "use_fa3": False, "allow_auto_download": False}
-PLAIN = {"n_estimators": 1, "norm_methods": "none", "feat_shuffle_method": "none", "class_shuffle_method": "none"}
-SETTINGS = {"defaults": ({}, 1), "one_view": (PLAIN, 4)}
+SETTINGS = {"defaults": ({}, 1), "one_view": (ONE_VIEW, 4)}
 BUDGETS, MOST = (0, 5, 10, 20), 32
 
 
 def main(job):
-    torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
+    one_thread()
     params, rng = job.params, generator(0, "bench", "attack contexts")
-    model = Counted(TabICLBranch.of_file(WEIGHTS, CARD, "cpu"))
+    model = Counted(TabICLBranch.of_file(SHIPPED, SHIPPED_CARD, "cpu"))
     x, y = load_breast_cancer(return_X_y=True)
     x, y = torch.from_numpy(x.astype(np.float32)), torch.from_numpy(y)
     members = rng.permutation(len(x))[: int(0.8 * len(x))]
@@ -58,13 +56,12 @@ def main(job):
     pairs = rng.permutation(list(np.ndindex(params.sets, params.targets)))
     ours = float(np.median([seconds for _, seconds in runs])) / len(pairs)
     report = {"sets": params.sets, "targets": params.targets, "runs": params.runs, "most": MOST}
-    report["versions"] = {name: version(name) for name in ("tabicl", "torch", "numpy", "scikit-learn")}
     report["ours"] = {"seconds_per_pair": ours, "contexts_per_pair": model.contexts / params.runs / len(pairs)}
     for name, (options, times) in SETTINGS.items():
         report[name] = packaged(shadow_sets(), pairs[: times * params.timed], options, runs[0][0], ours)
         print(name, report[name], flush=True)
     report["ratio"] = {f"package_over_ours_{name}": report[name]["package_over_ours"] for name in SETTINGS}
-    write_json(report, job.output[0])
+    write_card(report, job.output[0], ("tabicl", "torch", "numpy", "scikit-learn"))
 
 
 def studied(sets):
@@ -80,9 +77,7 @@ def studied(sets):
 
 def packaged(sets, pairs, options, found, ours):
     """What the package takes for each pair, and whether it finds what we have."""
-    classifier = TabICLClassifier(model_path=WEIGHTS, **OWN, **options)
-    fitted(classifier, sets[0], 0, 0)
-    classifier._load_model = lambda: None
+    classifier = packaged_classifier(*table(sets[0], 0, 0), **options)
     results = [cpu_seconds(lambda pair=pair: looped(classifier, sets[pair[0]], pair[1])) for pair in pairs]
     seconds = np.array([took for _, took in results])
     copies = np.array([copies for copies, _ in results])
@@ -97,25 +92,25 @@ def packaged(sets, pairs, options, found, ours):
     }
 
 
-def looped(classifier, asked, target):
-    for copies in BUDGETS:
-        fitted(classifier, asked, target, copies)
-    for copies in range(MOST + 1):
-        if fitted(classifier, asked, target, copies).argmax() != asked.labels[target]:
-            return copies
+def looped(classifier, contexts, target):
+    for poisons in BUDGETS:
+        predicted(classifier, contexts, target, poisons)
+    for poisons in range(MOST + 1):
+        if predicted(classifier, contexts, target, poisons) != contexts.labels[target]:
+            return poisons
     return MOST + 1
 
 
-def fitted(classifier, asked, target, copies):
-    x = asked.x[target]
-    context = mislabelled(asked.context_x, asked.context_y, x, asked.poison[target], copies)
-    return classifier.fit(*(part.numpy() for part in context)).predict_proba(x[None].numpy())
+def predicted(classifier, contexts, target, poisons):
+    *context, query = table(contexts, target, poisons)
+    return classifier.fit(*context).predict_proba(query).argmax()
 
 
-def cpu_seconds(work):
-    start = time.process_time()
-    result = work()
-    return result, time.process_time() - start
+def table(contexts, target, poisons):
+    """Context with so many poisons of a target, and the target as its query."""
+    x = contexts.x[target]
+    context = mislabelled(contexts.context_x, contexts.context_y, x, contexts.poison[target], poisons)
+    return *(part.numpy() for part in context), x[None].numpy()
 
 
 if __name__ == "__main__":

@@ -12,19 +12,16 @@ size 1.6 GB, and the peak must stay within 4 GiB. Each is measured in a process 
 (ru_maxrss), mapped pages of the file included.
 """
 
-import multiprocessing
-import resource
 import statistics
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 
 from memaudit.attacks import psmi
-from memaudit.io import write_json
 from memaudit.seeds import generator
+from memaudit.workflow.bench_card import cpu_seconds, in_own_process, peak_mib, write_card
 from memaudit.workflow.job import run
 
 ROWS = 1000  # of the large file that are drawn at once
@@ -49,25 +46,19 @@ def main(job):
     report["large"] |= ways.pop("large")
     seconds = {name: way["cpu_seconds"] for name, way in ways.items()}
     ratio = {f"{name}_over_ours_psmi": spent / seconds["ours"] for name, spent in seconds.items() if name != "ours"}
-    write_json(report | ways | {"largest_difference": difference, "ratio": ratio}, job.output[0])
+    write_card(report | ways | {"largest_difference": difference, "ratio": ratio}, job.output[0], ("numpy", "scipy"))
     print(Path(job.output[0]).read_text())
 
 
 def measure(way, *arguments, runs):
     """Median CPU seconds, peak memory and PSMI of a way in a fresh process."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(timed, (way, arguments, runs))
+    return in_own_process(timed, way, arguments, runs)
 
 
 def timed(way, arguments, runs):
     work = way(*arguments)
-    seconds = []
-    for _ in range(runs):
-        start = time.process_time()
-        values = work()
-        seconds.append(time.process_time() - start)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"cpu_seconds": statistics.median(seconds), "peak_mib": peak, "psmi": values.tolist()}
+    values, seconds = zip(*(cpu_seconds(work) for _ in range(runs)), strict=True)
+    return {"cpu_seconds": statistics.median(seconds), "peak_mib": peak_mib(), "psmi": values[-1].tolist()}
 
 
 def drawn(records, features, classes):

@@ -7,8 +7,6 @@ Each step runs in a process of its own, as in the workflow; its peak is the kern
 """
 
 import hashlib
-import multiprocessing
-import resource
 import tempfile
 import time
 from pathlib import Path
@@ -23,6 +21,7 @@ from memaudit.data.table_sources import fetch
 from memaudit.io import read_json, read_table, write_json, write_table
 from memaudit.seeds import generator
 from memaudit.statistics.split_balance import balance_rows
+from memaudit.workflow.bench_card import in_own_process, peak_mib, write_card
 from memaudit.workflow.job import run
 
 KEY = b"benchmark"
@@ -47,7 +46,7 @@ def main(job):
     total = [sum(step["seconds"] for step in part["steps"].values()) for part in (small, peer)]
     peak = [max(step["peak_mib"] for step in part["steps"].values()) for part in (small, peer)]
     ratio = {"peer_seconds_over_ours": total[1] / total[0], "peer_memory_over_ours": peak[1] / peak[0]}
-    write_json({"ours": [small, large], "peer": peer, "ratio": ratio}, job.output[0])
+    write_card({"ours": [small, large], "peer": peer, "ratio": ratio}, job.output[0], ("duckdb", "pandas"))
     print(Path(job.output[0]).read_text())
 
 
@@ -62,16 +61,14 @@ def measure_ours(folder, rows):
 
 def measure(step, *arguments):
     """Seconds and peak memory of a step in a fresh process."""
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(1) as pool:
-        return pool.apply(timed, (step, *arguments))
+    return in_own_process(timed, step, *arguments)
 
 
 def timed(step, *arguments):
     start = time.perf_counter()
     step(*arguments)
     seconds = time.perf_counter() - start
-    return {"seconds": round(seconds, 2), "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024}
+    return {"seconds": round(seconds, 2), "peak_mib": int(peak_mib())}
 
 
 def make_csv(folder, rows):

@@ -8,21 +8,18 @@ compared differs on purpose: ours reads off seven strategies at three FPRs for e
 plain pass and the loop make the log-likelihood ratios of the whole grid and stop there.
 """
 
-import multiprocessing
-import resource
-import time
 from pathlib import Path
 
 import numpy as np
 
 from memaudit.attacks.gaussian import CONVENTIONS, Gaussian
 from memaudit.attacks.lira import online
-from memaudit.io import write_json
+from memaudit.io import MEBIBYTE
 from memaudit.seeds import generator
 from memaudit.studies.lira.aggregation_strategies import FPRS, evaluate
+from memaudit.workflow.bench_card import cpu_seconds, in_own_process, peak_mib, write_card
 from memaudit.workflow.job import run
 
-MIB = 2**20
 CHUNK = 500
 
 
@@ -31,7 +28,7 @@ def main(job):
     ours, plain = measure(strategies, models, records), measure(plain_pass, models, records)
     loop = measure(loop_pass, models, few)
     loop |= {"records": few, "cpu_seconds_at_full_size": loop["cpu_seconds"] * records / few}
-    grid_mib = models * records * 4 / MIB
+    grid_mib = models * records * 4 / MEBIBYTE
     report = {
         "models": models,
         "records": records,
@@ -47,27 +44,20 @@ def main(job):
             "peak_over_grid": ours["peak_mib"] / grid_mib,
         },
     }
-    Path(job.output[0]).parent.mkdir(parents=True, exist_ok=True)
-    write_json(report, job.output[0])
+    write_card(report, job.output[0], ("numpy",))
     print(Path(job.output[0]).read_text())
 
 
 def measure(step, models, records):
     """CPU seconds of a step in a fresh process, and its peak memory with the grid, without the interpreter."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(timed, (step, models, records))
+    return in_own_process(timed, step, models, records)
 
 
 def timed(step, models, records):
     before = peak_mib()
     signals, design = grid(models, records)
-    start = time.process_time()
-    step(signals, design)
-    return {"cpu_seconds": time.process_time() - start, "peak_mib": peak_mib() - before}
-
-
-def peak_mib():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    _, seconds = cpu_seconds(lambda: step(signals, design))
+    return {"cpu_seconds": seconds, "peak_mib": peak_mib() - before}
 
 
 def grid(models, records):

@@ -8,17 +8,13 @@ imports and of the logits. What is compared differs on purpose: ours makes all 1
 ranks of all tokens in both models. They read `plain_texts` of the texts; their arrays grow with the texts.
 """
 
-import multiprocessing
-import resource
-import time
-from importlib.metadata import version
-
 import numpy as np
 import torch
 
 from memaudit.attacks.token_features import extract
-from memaudit.io import MEBIBYTE, write_json
+from memaudit.io import MEBIBYTE
 from memaudit.seeds import integer
+from memaudit.workflow.bench_card import cpu_seconds, in_own_process, one_thread, peak_mib, write_card
 from memaudit.workflow.job import run
 
 
@@ -31,7 +27,6 @@ def main(job):
         "texts": texts,
         "tokens": tokens,
         "logits_mib": 2 * texts * tokens * vocabulary * 4 / MEBIBYTE,
-        "versions": {name: version(name) for name in ("torch", "numpy")},
         "features": ours,
         "ratio": {},
     }
@@ -41,23 +36,22 @@ def main(job):
         report[way.__name__] = found | full | {"texts": few}
         for name in ("cpu_seconds", "peak_mib"):
             report["ratio"][f"{way.__name__}_{name}_over_ours"] = full[f"{name}_at_full_size"] / ours[name]
-    write_json(report, job.output[0])
+    write_card(report, job.output[0], ("torch", "numpy"))
     print(report)
 
 
 def measure(step, texts, tokens, vocabulary):
     """CPU seconds of a step in a fresh process, and what its peak adds to the logits."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(timed, (step, texts, tokens, vocabulary))
+    return in_own_process(timed, step, texts, tokens, vocabulary)
 
 
 def timed(step, texts, tokens, vocabulary):
-    torch.set_num_threads(1)
+    one_thread()
     target, reference, ids = batch(texts, tokens, vocabulary)
     step(target[:1, :3], reference[:1, :3], ids[:1, :3])  # a first call loads what it needs
-    before, start = peak_mib(), time.process_time()
-    step(target, reference, ids)
-    return {"cpu_seconds": time.process_time() - start, "peak_mib": peak_mib() - before}
+    before = peak_mib()
+    _, seconds = cpu_seconds(lambda: step(target, reference, ids))
+    return {"cpu_seconds": seconds, "peak_mib": peak_mib() - before}
 
 
 def batch(texts, tokens, vocabulary):
@@ -68,10 +62,6 @@ def batch(texts, tokens, vocabulary):
         target[text].normal_(0, 3, generator=draw)
         reference[text].normal_(0, 0.3, generator=draw).add_(target[text])
     return target, reference, torch.randint(vocabulary, (texts, tokens), generator=draw)
-
-
-def peak_mib():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def features(target, reference, ids):

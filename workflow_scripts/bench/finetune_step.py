@@ -11,7 +11,6 @@ fine-tuning up to the epoch `epochs`. Breast cancer has 569 records: a context o
 """
 
 import tempfile
-import time
 from copy import deepcopy
 from pathlib import Path
 
@@ -21,15 +20,13 @@ from sklearn.datasets import load_breast_cancer
 
 from memaudit.attacks.context_manipulations import parsed
 from memaudit.attacks.multiple_choice_probe import Reference, probe
-from memaudit.io import write_json
 from memaudit.models.context_scaling import standardize
 from memaudit.models.fine_tuning import Run, Settings, Task, batch
 from memaudit.models.tabicl import TabICLBranch
 from memaudit.seeds import generator
+from memaudit.workflow.bench_card import SHIPPED, SHIPPED_CARD, cpu_seconds, median_cpu_seconds, one_thread, write_card
 from memaudit.workflow.job import run
 
-CHECKPOINT = Path(__file__).resolve().parents[2] / "resources/tabicl-small/tabicl-small.ckpt"
-CARD = {"task": "classification", "version": None, "options": {"clip": 6.0}}
 RATE = 1e-4
 
 
@@ -49,19 +46,12 @@ def probing(model, x, y, suite):
     return lambda: probe(model, x, y.numpy(), [0, 1], suite, reference=Reference(x, y), rngs=rngs)
 
 
-def seconds(step):
-    began = time.process_time()
-    step()
-    return time.process_time() - began
-
-
 def main(job):
     params = job.params
-    torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
+    one_thread()
     x, y = load_breast_cancer(return_X_y=True)
     task = Task(torch.from_numpy(x).float(), torch.from_numpy(y), np.arange(len(x)))
-    model = TabICLBranch.of_file(CHECKPOINT, CARD, "cpu")
+    model = TabICLBranch.of_file(SHIPPED, SHIPPED_CARD, "cpu")
     settings = Settings(0, params.steps + 1, RATE, params.context, params.queries)
     with tempfile.TemporaryDirectory() as folder:
         ours = Run(model, {"breast_cancer": task}, settings, Path(folder))
@@ -69,10 +59,10 @@ def main(job):
         rows = torch.cat(standardize(context_x, query_x), 1)
         bare = bare_step(deepcopy(model.module), rows, context_y.float(), query_y)
         next(bare), ours.advance()  # the first steps warm up
-        pairs = [(seconds(ours.advance), seconds(lambda: next(bare))) for _ in range(params.steps)]
+        pairs = [(cpu_seconds(ours.advance)[1], cpu_seconds(lambda: next(bare))[1]) for _ in range(params.steps)]
     step, loop = np.median(pairs, axis=0)
-    asked = task.x[: 2 * params.queries], task.y[: 2 * params.queries]
-    probed = np.median([seconds(probing(model, *asked, parsed(params.manipulations))) for _ in range(params.runs)])
+    queries = task.x[: 2 * params.queries], task.y[: 2 * params.queries]
+    probed = median_cpu_seconds(probing(model, *queries, parsed(params.manipulations)), params.runs)
     share = probed / (params.epochs * step)
     report = {
         "steps": params.steps,
@@ -82,7 +72,7 @@ def main(job):
         "cpu_seconds": {"step": step, "bare_loop": loop, "probe": probed},
         "ratio": {"step_over_bare_loop": step / loop, "probe_over_finetuning": share},
     }
-    write_json(report, job.output[0])
+    write_card(report, job.output[0], ("tabicl", "torch", "numpy"))
     print(f"a step takes {step:.3f} CPU-seconds, {step / loop:.3f} times that of a bare loop")
     print(f"a probe takes {probed:.2f} CPU-seconds, {share:.3f} times {params.epochs} epochs of fine-tuning")
 

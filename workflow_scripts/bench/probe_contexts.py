@@ -16,36 +16,35 @@ weights are read once. It refuses a table of exact copies, so it is given near o
 timed, and the rest is taken to cost the same on average.
 """
 
-import time
-from importlib.metadata import version
-from pathlib import Path
-
 import numpy as np
 import torch
-from tabicl import TabICLClassifier
 
 from memaudit.attacks.context_manipulations import parsed
 from memaudit.attacks.multiple_choice_probe import Reference, probe, questions_of
-from memaudit.io import write_json
 from memaudit.models.batched_queries import TABLES, Question, answer
 from memaudit.models.tabicl import TabICLBranch
 from memaudit.seeds import generator
+from memaudit.workflow.bench_card import (
+    ONE_VIEW,
+    SHIPPED,
+    SHIPPED_CARD,
+    median_cpu_seconds,
+    one_thread,
+    packaged_classifier,
+    write_card,
+)
 from memaudit.workflow.job import run
 
-WEIGHTS = Path(__file__).resolve().parents[2] / "resources/tabicl-small/tabicl-small.ckpt"
-CARD = {"task": "classification", "version": None, "options": {"clip": 6.0}}
 NEAR = 1e-3  # deviation of a near copy from its row: the package refuses a table of exact copies
 CANDIDATES = {"manipulations": 2, "manipulations_of_5": 5}
 
 
 def main(job):
-    torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
+    one_thread()
     params = job.params
     suite = parsed(params.manipulations)
-    model = TabICLBranch.of_file(WEIGHTS, CARD, "cpu")
+    model = TabICLBranch.of_file(SHIPPED, SHIPPED_CARD, "cpu")
     report = {"features": params.features, "deviation_of_copies": NEAR, "tables_per_pass": TABLES, "runs": params.runs}
-    report["versions"] = {name: version(name) for name in ("tabicl", "torch", "numpy", "scikit-learn")}
     rng = generator(0, "bench", "probe")
     contexts = distinct(params.queries * len(suite), params.features, rng)
     sets = {"distinct": (contexts, lambda: answer(model, contexts))}
@@ -56,7 +55,7 @@ def main(job):
         report[name] = compared(questions, work, params.sample, params.runs, rng)
         print(name, report[name])
     report["ratio"] = {f"package_over_ours_{name}": report[name]["package_over_ours"] for name in sets}
-    write_json(report, job.output[0])
+    write_card(report, job.output[0], ("tabicl", "torch", "numpy", "scikit-learn"))
 
 
 def distinct(count, features, rng):
@@ -94,10 +93,11 @@ def probed(model, rows, candidates, suite):
 
 def compared(questions, work, sample, runs, rng):
     sizes = [len(question.context_x) for question in questions]
-    ours = np.median([cpu_seconds(work) for _ in range(runs + 1)][1:]) / len(questions)
+    work()  # the first call is slower
+    ours = median_cpu_seconds(work, runs) / len(questions)
     chosen = [questions[at] for at in rng.choice(len(questions), min(sample, len(questions)), replace=False)]
     asked = [near_copies(one.query_x[0].numpy(), one.context_y, rng) for one in chosen]
-    package = np.median([packaged(asked) for _ in range(runs)]) / len(asked)
+    package = median_cpu_seconds(packaged(asked), runs) / len(asked)
     return {
         "contexts": len(questions),
         "contexts_unlike": len({tuple(part.numpy().tobytes() for part in vars(one).values()) for one in questions}),
@@ -110,24 +110,10 @@ def compared(questions, work, sample, runs, rng):
 
 
 def packaged(questions):
-    """CPU seconds of fit and predict_proba for every context in turn, after a first that reads the weights."""
-    plain = {"n_estimators": 1, "norm_methods": "none", "feat_shuffle_method": "none", "class_shuffle_method": "none"}
-    plain |= {"device": "cpu", "use_amp": False, "use_fa3": False, "allow_auto_download": False}
-    classifier = TabICLClassifier(model_path=WEIGHTS, **plain)
-    ask(classifier, questions[0])
-    classifier._load_model = lambda: None
-    return cpu_seconds(lambda: [ask(classifier, question) for question in questions])
-
-
-def ask(classifier, question):
-    context_x, context_y, query_x = (part.numpy() for part in vars(question).values())
-    return classifier.fit(context_x, context_y).predict_proba(query_x)
-
-
-def cpu_seconds(work):
-    start = time.process_time()
-    work()
-    return time.process_time() - start
+    """Fit and predict_proba of the packaged classifier for every context in turn."""
+    tables = [tuple(part.numpy() for part in vars(question).values()) for question in questions]
+    classifier = packaged_classifier(*tables[0], **ONE_VIEW)
+    return lambda: [classifier.fit(x, y).predict_proba(query) for x, y, query in tables]
 
 
 if __name__ == "__main__":

@@ -16,13 +16,11 @@ from sklearn.datasets import load_breast_cancer
 
 from memaudit.attacks.shadow_queries import logit_signals
 from memaudit.data import membership_matrices
-from memaudit.io import write_grid, write_json
+from memaudit.io import write_grid
 from memaudit.models.tabicl import TabICLBranch
 from memaudit.seeds import generator
+from memaudit.workflow.bench_card import SHIPPED, SHIPPED_CARD, one_thread, write_card
 from memaudit.workflow.job import run
-
-CHECKPOINT = Path(__file__).resolve().parents[2] / "resources/tabicl-small/tabicl-small.ckpt"
-CARD = {"task": "classification", "version": None, "options": {"clip": 6.0}}
 
 
 class Clock:
@@ -41,10 +39,9 @@ class Clock:
 
 
 def main(job):
-    torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
+    one_thread()
     x, y = load_breast_cancer(return_X_y=True)
-    model = TabICLBranch.of_file(CHECKPOINT, CARD, "cpu")
+    model = TabICLBranch.of_file(SHIPPED, SHIPPED_CARD, "cpu")
     forward = Clock(model.module)
     asked = torch.ones(len(x), dtype=torch.bool)
     began = time.process_time()
@@ -61,7 +58,7 @@ def main(job):
         "forward_seconds": forward.seconds,
         "ratio": {"all_over_forward": total / forward.seconds},
     }
-    write_json(report, job.output[0])
+    write_card(report, job.output[0], ("tabicl", "torch", "numpy"))
     print(f"{total:.1f} CPU-seconds, {total / forward.seconds:.3f} times the model's own forward passes")
 
 

@@ -8,25 +8,25 @@ tracemalloc they are not. Slopes are fitted to the logarithms of the upper half 
 likewise, to the counts of memaudit/models/flops.py. `top` shrinks every largest size, for a trial.
 """
 
-import multiprocessing
-import resource
-import time
-from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
-
 import numpy as np
 import torch
 
-from memaudit.io import write_json
 from memaudit.models import flops
 from memaudit.models.batched_queries import TABLES, Question, answer
 from memaudit.models.tabicl import TabICLBranch
 from memaudit.seeds import generator
 from memaudit.studies.lira.aggregation_strategies import evaluate
+from memaudit.workflow.bench_card import (
+    SHIPPED,
+    SHIPPED_CARD,
+    in_own_process,
+    median_cpu_seconds,
+    one_thread,
+    peak_mib,
+    write_card,
+)
 from memaudit.workflow.job import run
 
-CHECKPOINT = Path(__file__).resolve().parents[2] / "resources/tabicl-small/tabicl-small.ckpt"
-CARD = {"task": "classification", "version": None, "options": {"clip": 6.0}}
 POINTS = 7
 MEMORY = 4096  # MiB: more than the largest point needs
 # What grows: its largest size, a hundred times the smallest, and what stands still.
@@ -40,9 +40,8 @@ EVALUATION = {"models": (1024, {"records": 10000}), "records": (10000, {"models"
 
 
 def main(job):
-    torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
-    model = TabICLBranch.of_file(CHECKPOINT, CARD, "cpu")
+    one_thread()
+    model = TabICLBranch.of_file(SHIPPED, SHIPPED_CARD, "cpu")
     architecture = {name: getattr(model.module, name) for name in flops.TABICL}
     axes = []
     for axis, (largest, fixed) in ENGINE.items():
@@ -57,7 +56,8 @@ def main(job):
         found = [alone(judge, job.params.runs, {axis: size} | fixed) for size in sizes]
         axes.append(described("evaluation", axis, fixed, sizes, found))
         print(axes[-1])
-    write_json({"runs": job.params.runs, "tables_per_pass": TABLES, "axes": axes}, job.output[0])
+    report = {"runs": job.params.runs, "tables_per_pass": TABLES, "axes": axes}
+    write_card(report, job.output[0], ("tabicl", "torch", "numpy"))
 
 
 def spaced(largest):
@@ -90,22 +90,13 @@ def arithmetic(point, architecture):
 
 def alone(step, runs, *arguments):
     """Median CPU seconds and peak MiB of a step in a forked process."""
-    with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
-        return pool.submit(measured, step, runs, *arguments).result()
+    return in_own_process(measured, step, runs, *arguments, start="fork")
 
 
 def measured(step, runs, *arguments):
     work = step(*arguments)
-    before, seconds = peak_mib(), []
-    for _ in range(runs):
-        start = time.process_time()
-        work()
-        seconds.append(time.process_time() - start)
-    return float(np.median(seconds)), peak_mib() - before
-
-
-def peak_mib():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    before = peak_mib()
+    return median_cpu_seconds(work, runs), peak_mib() - before
 
 
 def ask(model, point):

@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from memaudit.io import write_json
 from memaudit.models import classifier_networks
 from memaudit.models.shadow_ensembles import Data, Group, Settings, settle
 from memaudit.seeds import generator
+from memaudit.workflow.bench_card import write_card
 from memaudit.workflow.job import run
 
 NETWORKS = {
@@ -34,7 +34,7 @@ def main(job):
         found = {name: compared(name, params, Path(folder, name)) for name in NETWORKS}
     ratio = {f"one_by_one_over_stacked_{name}": one["one_by_one"] / one["stacked"] for name, one in found.items()}
     report = {key: getattr(params, key) for key in ("models", "records", "batch", "epochs")}
-    write_json(report | found | {"ratio": ratio}, job.output[0])
+    write_card(report | found | {"ratio": ratio}, job.output[0], ("torch", "numpy"))
     print(json.dumps(ratio))
 
 

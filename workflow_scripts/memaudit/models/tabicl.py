@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from copy import copy
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -198,8 +199,13 @@ def _without_reserved_columns(module: TabICL) -> TabICL:
     same to the bit, and small tables take up to half the time.
     """
     reserved, module.col_embedder.reserve_cls_tokens = module.col_embedder.reserve_cls_tokens, 0
-    module.col_embedder.register_forward_hook(lambda _, __, cells: nn.functional.pad(cells, (0, 0, reserved, 0)))
+    module.col_embedder.register_forward_hook(partial(_with_reserved, reserved))
     return module
+
+
+def _with_reserved(reserved: int, _module: nn.Module, _inputs: tuple[Tensor, ...], cells: Tensor) -> Tensor:
+    """Embedded cells behind the reserved columns, which are zero here. No lambda, so that a model can be pickled."""
+    return nn.functional.pad(cells, (0, 0, reserved, 0))
 
 
 def _check_version(file: Path, module: TabICL, version: str | None) -> None:

@@ -226,7 +226,7 @@ def performance(benches: Mapping[str, Mapping[str, Any]]) -> str:
         for case in (*dedup["ours"], dedup["peer"])
         for name, step in case["steps"].items()
     ]
-    loop = grid["record_loop"]
+    loop, configs = grid["record_loop"], benches["plan_workflow"]["configs"]
     ways = {
         "ours, all strategies": grid["strategies"],
         "one numpy pass, ratios alone": grid["plain_pass"],
@@ -245,7 +245,7 @@ def performance(benches: Mapping[str, Mapping[str, Any]]) -> str:
         **_engine(benches),
         plan=_table(
             ["config", "jobs", "seconds"],
-            [[name, str(one["jobs"]), cell(one["median_seconds"])] for name, one in benches["plan_workflow"].items()],
+            [[name, str(one["jobs"]), cell(one["median_seconds"])] for name, one in configs.items()],
         ),
     )
 
