@@ -16,7 +16,8 @@ import numpy as np
 import torch
 
 from memaudit.models import classifier_networks
-from memaudit.models.shadow_ensembles import Data, Group, Settings, settle
+from memaudit.models.model_folder import set_up
+from memaudit.models.shadow_ensembles import Data, Group, Settings
 from memaudit.seeds import generator
 from memaudit.workflow.bench_card import write_card
 from memaudit.workflow.job import run
@@ -28,7 +29,7 @@ NETWORKS = {
 
 
 def main(job):
-    settle(1)
+    set_up(1)
     params = job.params
     with tempfile.TemporaryDirectory(dir=params.scratch) as folder:
         found = {name: compared(name, params, Path(folder, name)) for name in NETWORKS}

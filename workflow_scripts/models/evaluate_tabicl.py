@@ -15,7 +15,7 @@ import torch
 from sklearn.metrics import r2_score
 
 from memaudit.io import read_json, replacing, write_json
-from memaudit.models.model_card import card
+from memaudit.models.model_cards import tabicl_card
 from memaudit.models.tabicl import TabICLBranch
 from memaudit.models.tabicl_benchmark import classifiers, compare, real_tables, regressors
 from memaudit.statistics.roc import auc
@@ -62,7 +62,7 @@ def main(job):
     write_json(benchmark, job.output[0])
     with replacing(job.output[1]) as temporary:
         # Read back, so that the card is the same text as one made from the files.
-        temporary.write_text(card(facts, read_json(job.output[0]), Path(checkpoint).stem), encoding="utf-8")
+        temporary.write_text(tabicl_card(facts, read_json(job.output[0]), Path(checkpoint).stem), encoding="utf-8")
 
 
 if __name__ == "__main__":

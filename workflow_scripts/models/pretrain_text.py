@@ -12,7 +12,8 @@ from pathlib import Path
 import torch
 
 from memaudit.io import read_json, replacing, write_json
-from memaudit.models.text_benchmark import card, measure
+from memaudit.models.model_cards import text_card
+from memaudit.models.text_benchmark import measure
 from memaudit.models.text_pretraining import Run, facts, write_model
 from memaudit.statistics.roc import auc
 from memaudit.workflow.job import run
@@ -32,7 +33,7 @@ def main(job):
     write_json(measured, folder / "benchmark.json")
     with replacing(folder / "README.md") as temporary:
         # Read back, so that the card is the same text as one made from the files.
-        page = card(read_json(folder / "model.json"), read_json(folder / "benchmark.json"))
+        page = text_card(read_json(folder / "model.json"), read_json(folder / "benchmark.json"))
         temporary.write_text(page, encoding="utf-8")
     state.unlink()
     return {"device": "cpu", "dtype": "float32", "seed": training.settings["seed"]}

@@ -14,14 +14,14 @@ of multiple-choice questions are the user's: nothing is fetched.
 from safetensors.torch import save_file
 
 from memaudit.io import replacing, write_grid
-from memaudit.models.shadow_ensembles import settle
+from memaudit.models.model_folder import set_up
 from memaudit.studies.predict.setting_records import prepare
 from memaudit.studies.predict.training import pretrained
 from memaudit.workflow.job import run
 
 
 def main(job):
-    settle(job.threads)
+    set_up(job.threads)
     params, case = job.params, job.wildcards.case
     grid = prepare(params.setting, case, params.seed, job.input)
     design = grid.design.values.sum(1)

@@ -16,8 +16,8 @@ import numpy as np
 import xarray as xr
 
 from memaudit.io import read_grid, replacing, write_grid
-from memaudit.models.model_folder import device
-from memaudit.models.shadow_ensembles import COUNTS, Trace, settle
+from memaudit.models.model_folder import set_up
+from memaudit.models.shadow_ensembles import COUNTS, Trace
 from memaudit.studies.predict.training import Opened, checkpoints
 from memaudit.workflow.job import run
 from memaudit.workflow.progress_bar import steps
@@ -25,7 +25,7 @@ from memaudit.workflow.scratch import resumable
 
 
 def main(job, scratch):
-    settle(job.threads)
+    device = set_up(job.threads)
     setting, given = job.params.setting, job.input
     card = given.get("model")
     opened = Opened(read_grid(given.records), setting, job.params.seed, given.weights, card, job.threads)
@@ -36,7 +36,7 @@ def main(job, scratch):
         traces.append(opened.group(numbers, folder, scratch.lease.check).train())
     write_grid(signals(opened, groups, traces), job.output[0])
     write_states(opened, groups, traces, job.output[1])
-    return {"seed": job.params.seed, "device": device(), "dtype": "float32"}
+    return {"seed": job.params.seed, "device": device, "dtype": "float32"}
 
 
 def signals(opened: Opened, groups: list[range], traces: list[Trace]) -> xr.Dataset:

@@ -10,7 +10,7 @@ from torch import nn
 from memaudit import seeds
 from memaudit.errors import AuditError
 from memaudit.models import classifier_networks, shadow_ensembles, token_questions
-from memaudit.models import one_token_models as answerers
+from memaudit.models import language_model_classifiers as answerers
 from memaudit.models.lora import Adapter, adapt
 from memaudit.models.shadow_ensembles import Data, Group, Settings
 

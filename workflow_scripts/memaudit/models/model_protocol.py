@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol
 
 from torch import Tensor, nn
 
+from memaudit.errors import AuditError
 from memaudit.models.predictive_distributions import Binned
 
 Mode = Literal["raw", "as_deployed"]
@@ -19,6 +20,18 @@ class Limits:
     rows: int | None
     features: int | None
     classes: int | None
+
+    def check(self, where: str, rows: int, features: int | None = None, classes: int | None = None) -> None:
+        """Raise AuditError if contexts of so many rows, features and classes exceed a limit; None: not known yet."""
+        for what, count, limit in (
+            ("context rows", rows, self.rows),
+            ("features", features, self.features),
+            ("classes", classes, self.classes),
+        ):
+            if count is not None and limit is not None and count > limit:
+                raise AuditError(
+                    f"{where}: {count} {what}, the model takes at most {limit}; choose another model or fewer"
+                )
 
 
 class TabularModel(Protocol):

@@ -274,14 +274,6 @@ class Group:
         self.step, self.counts, self._finished = state["done"]
 
 
-def settle(threads: int) -> None:
-    """Make this process compute the same bits every time."""
-    torch.set_num_threads(threads)
-    torch.set_flush_denormal(True)
-    torch.use_deterministic_algorithms(True, warn_only=True)
-    torch.backends.cuda.matmul.allow_tf32 = False
-
-
 def _optimizer(weights: list[Tensor], settings: Settings) -> torch.optim.Optimizer:
     shared = {"lr": settings.learning_rate, "weight_decay": settings.weight_decay}
     if settings.optimiser == "sgd":

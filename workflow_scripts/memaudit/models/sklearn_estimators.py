@@ -26,8 +26,8 @@ from torch import Tensor
 from memaudit.errors import AuditError
 from memaudit.io import read_json
 from memaudit.models.context_scaling import target_scale
-from memaudit.models.family_options import options_of
 from memaudit.models.model_files import reason
+from memaudit.models.model_options import options_of
 from memaudit.models.model_protocol import Limits
 from memaudit.models.predictive_distributions import LEAST, Binned
 

@@ -1,4 +1,4 @@
-"""What the card of the shipped language model measures, its answers on small contexts of real tables, and the card."""
+"""Benchmark of the shipped language model: its answers on small contexts of real tables."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -18,49 +18,11 @@ from memaudit import seeds
 from memaudit.models.text_table_models import TextBranch
 
 TABLES = {"breast_cancer": load_breast_cancer, "wine": load_wine}
-FEATURES, ASKED = 4, 8  # columns of a context; new records of each class that it is asked about
+FEATURES, QUERIES = 4, 8  # columns of a context; records of each class outside it that are queried
 SIZES = (16, 32)
 CARD = {"name": "text-small", "task": "classification", "mode": "raw", "options": {}}
 Floats = NDArray[np.float64]
 Auc = Callable[[Any, Any], float]
-TEMPLATE = """\
-# text-small
-
-A small causal language model that reads tables as text: {parameters:,} parameters, {megabytes:.1f} MB, pre-trained on
-synthetic tables only. It lets audits of text-based in-context learning run without a download and without a GPU.
-It knows no language and no facts of the world, and is no rival of a large language model: what it gives is not what a
-large one would give, and where that counts, name one in `config/models.yaml`. This page is generated from `model.json`
-and `benchmark.json`.
-
-## Answers
-
-Contexts of 16 and 32 records with {features} random columns of tables that scikit-learn ships, {contexts} of each kind,
-with the classes' shares. *New* records stand not in the context, {asked} of each class are asked; *own* ones do. Shown
-are the balanced accuracy on both, the AUC of new ones (several classes: mean of one against the rest), and the
-*membership* AUC: how well the score of the true class tells own from new records of one class. Neighbours see
-standardised numbers. All are means over the contexts. Chance is one over the number of classes, and 0.5 for an AUC:
-where text-small is near it, it has learnt the form of an answer, and not to find one.
-
-{table}
-
-## Training
-
-{steps:,} steps on {tables:,} synthetic tables ({tokens:.1f} million tokens), {minutes:.0f} minutes of one core, seed
-{seed}. The loss is that of the answers: every row is a question about the rows before it. No real table was used, and
-the weights are those of the last step. Settings and versions stand in `model.json`, tables are those of
-`memaudit.models.synthetic_text_tables`, and the run is a function of the settings on one thread of one kind of
-processor: the script `models_pretrain_text` makes it again. The first weights are set near an induction circuit
-(`memaudit.models.text_pretraining.prepare`); from random ones, trials
-of 270 steps had not learnt the form of an answer.
-
-## Use
-
-The folder opens with `AutoModelForCausalLM` and `AutoTokenizer` of `transformers`, without code of its own and without
-pickle. It reads the template form of `memaudit.models.table_serialisation`, and was trained on up to {rows} records
-with up to {most} columns; a token holds one digit at most. One thread reads a context of 16 records with 4 columns in
-{context:.0f} ms and answers a question about it in {query:.1f} ms. Licence: MIT. SHA-256 of the weights:
-`{sha256}`
-"""
 
 
 def measure(folder: Path, contexts: int, seed: int, auc: Auc) -> dict[str, Any]:
@@ -84,7 +46,7 @@ def draws(name: str, rows: int, contexts: int, seed: int) -> Iterator[tuple[Any,
         columns = rng.choice(bundle.data.shape[1], FEATURES, replace=False)
         x, state = bundle.data[:, columns].astype(np.float32), int(rng.integers(2**31))
         own, rest = train_test_split(np.arange(len(x)), train_size=rows, stratify=bundle.target, random_state=state)
-        new = np.concatenate([rest[bundle.target[rest] == label][:ASKED] for label in np.unique(bundle.target)])
+        new = np.concatenate([rest[bundle.target[rest] == label][:QUERIES] for label in np.unique(bundle.target)])
         schema = {"columns": [{"name": bundle.feature_names[column], "type": "numeric"} for column in columns]}
         schema["target"] = {"name": "target", "categories": list(map(str, bundle.target_names))}
         yield schema, x[own], bundle.target[own], x[new], bundle.target[new]
@@ -139,30 +101,3 @@ def clock(folder: Path, seed: int) -> dict[str, float]:
     one, all_ = (min(taken(new_x[:count]) for _ in range(5)) for count in (1, len(new_x)))
     query = (all_ - one) / (len(new_x) - 1)
     return {"context": round(one - query, 2), "query": round(query, 2)}
-
-
-def card(model: Mapping[str, Any], benchmark: Mapping[str, Any]) -> str:
-    """Markdown of the model's card."""
-    stages = model["settings"]["prior"]["curriculum"]
-    return TEMPLATE.format(
-        **{key: model[key] for key in ("parameters", "steps", "tables", "sha256")},
-        megabytes=model["bytes"] / 1e6,
-        tokens=model["tokens"] / 1e6,
-        minutes=model["cpu_seconds"] / 60,
-        seed=model["settings"]["seed"],
-        features=FEATURES,
-        asked=ASKED,
-        contexts=benchmark["contexts"],
-        rows=stages[-1]["rows"][1],
-        most=stages[-1]["features"],
-        table=_table(benchmark),
-        **benchmark["milliseconds"],
-    )
-
-
-def _table(benchmark: Mapping[str, Any]) -> str:
-    keys = list(next(iter(benchmark["data"].values())))
-    lines = [["context", *keys], ["---", *["---:"] * len(keys)]]
-    for name, entry in benchmark["data"].items():
-        lines.append([name, *(f"{np.mean(entry[key]):.3f}" for key in keys)])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

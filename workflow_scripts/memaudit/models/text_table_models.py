@@ -24,8 +24,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache, PreT
 from transformers.modeling_outputs import CausalLMOutputWithPast
 
 from memaudit.errors import AuditError
-from memaudit.models.family_options import options_of
 from memaudit.models.model_files import reason
+from memaudit.models.model_options import options_of
 from memaudit.models.model_protocol import Limits, Mode
 from memaudit.models.table_serialisation import Context, Prompter, Question, Serialiser
 

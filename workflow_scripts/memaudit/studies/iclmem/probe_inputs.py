@@ -31,7 +31,6 @@ from memaudit.models.batched_queries import MEMORY, Question, answer, as_wide
 from memaudit.models.context_scaling import target_scale
 from memaudit.models.fine_tuning import Task
 from memaudit.models.model_folder import load
-from memaudit.models.model_limits import check
 from memaudit.models.model_protocol import Network, TabularModel
 from memaudit.models.predictive_distributions import Binned
 from memaudit.workflow.job import several
@@ -252,7 +251,7 @@ def open_study(job: Any, datasets: Sequence[str]) -> tuple[list[Table], Network,
         added = max(manipulation.noise for manipulation in suite)
         columns, context = len(table.schema["columns"]) + added, int((table.splits.role == CONTEXT).sum())
         largest = context // (table.splits.split.max() + 1)
-        check(model.limits, f"iclmem, data set {dataset}", largest, columns, table.classes or None)
+        model.limits.check(f"iclmem, data set {dataset}", largest, columns, table.classes or None)
         tables.append(table)
     return tables, model, prober
 

@@ -219,7 +219,7 @@ def _as_read(records: Records, setting: Setting, files: Any) -> tuple[NDArray[An
     if network["kind"] == "in_context":
         return records.x, classes, {}  # the model scales by its context
     if records.x.ndim == 1:
-        from memaudit.models.one_token_models import cut, tokenizer_of  # transformers takes seconds
+        from memaudit.models.language_model_classifiers import cut, tokenizer_of  # transformers takes seconds
 
         tokenizer, most = tokenizer_of(Path(files.model).parent / "weights")
         return *cut(tokenizer, list(records.x), LETTERS[: records.classes], most), {}

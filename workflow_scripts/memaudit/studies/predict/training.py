@@ -95,7 +95,7 @@ class Opened:
 
             context = (torch.from_numpy(self.grid[key].values) for key in ("context_x", "context_y"))
             return InContext(load(self.card, self.threads), *context)
-        from memaudit.models.one_token_models import Answerer
+        from memaudit.models.language_model_classifiers import Answerer
 
         if network["model"]:
             return Answerer(load(self.card, self.threads, SCHEMA).module)
@@ -124,7 +124,7 @@ def pretrained(setting: Setting, grid: xr.Dataset, seed: int) -> dict[str, Tenso
     """Weights that small language models start from, taught to read and to answer; none for other networks."""
     if not setting["network"].get("small"):
         return {}
-    from memaudit.models.one_token_models import pretrain
+    from memaudit.models.language_model_classifiers import pretrain
 
     with torch.random.fork_rng():
         torch.manual_seed(seeds.integer(seed, "predict", grid.case, "weights"))
@@ -136,7 +136,7 @@ def pretrained(setting: Setting, grid: xr.Dataset, seed: int) -> dict[str, Tenso
 
 
 def _small(setting: Setting, grid: xr.Dataset) -> nn.Module:
-    from memaudit.models.one_token_models import language_model
+    from memaudit.models.language_model_classifiers import language_model
 
     small = {key: of for key, of in setting["network"]["small"].items() if key != "pretraining"}
     return language_model(vocabulary=words(grid).size, length=grid.x.shape[1], **small)

@@ -1,4 +1,4 @@
-"""The committed small model: its card, hash, size and benchmark belong together."""
+"""The committed small models: card, hash, size and benchmark belong together."""
 
 import hashlib
 import json
@@ -6,7 +6,7 @@ import json
 import pytest
 
 from memaudit.io import read_json
-from memaudit.models.model_card import card
+from memaudit.models.model_cards import tabicl_card, text_card
 
 MODELS = ("tabicl-small", "tabicl-small-regression")
 
@@ -21,14 +21,14 @@ def product(project, request):
 
 def test_card_is_generated_from_the_committed_facts(product):
     folder, model, benchmark = product
-    assert (folder / "README.md").read_text(encoding="utf-8") == card(model, benchmark, folder.name)
+    assert (folder / "README.md").read_text(encoding="utf-8") == tabicl_card(model, benchmark, folder.name)
 
 
 def test_card_shows_the_numbers_of_the_benchmark(product):
     folder, model, benchmark = product
     mean = next(benchmark[key] for key in ("mean_auc", "mean_r2") if key in benchmark)
     mean["gradient boosting"] = 0.12345
-    assert "**0.123**" in card(model, benchmark, folder.name)
+    assert "**0.123**" in tabicl_card(model, benchmark, folder.name)
 
 
 def test_checkpoint_is_the_one_of_the_facts_and_small(product):
@@ -63,3 +63,12 @@ def test_the_catalogue_and_the_config_speak_of_this_model(product, config):
     head = {key: own[key] for key in ("max_classes", "num_quantiles") if key in own}
     assert made["architecture"] == shared["architecture"] | head
     assert made["prior"] == shared["prior"] | {"max_classes": own["max_classes"]}
+
+
+def test_the_card_and_weights_of_the_language_model_are_those_of_the_facts(project):
+    folder = project / "resources/text-small"
+    model, benchmark = (read_json(folder / name) for name in ("model.json", "benchmark.json"))
+    content = (folder / "model.safetensors").read_bytes()
+    assert hashlib.sha256(content).hexdigest() == model["sha256"]
+    assert len(content) == model["bytes"] <= 5_000_000
+    assert (folder / "README.md").read_text(encoding="utf-8") == text_card(model, benchmark)
