@@ -56,7 +56,7 @@ def split(wanted, dataset, path):
 def deal(wanted, dataset, pool, pretraining):
     try:
         rng = seeds.generator(wanted.seed, "ltmia", dataset, "deal")
-        return text_corpora.deal(pool, pretraining, wanted.texts["parts"], rng)
+        return text_corpora.assign_parts(pool, pretraining, wanted.texts["parts"], rng)
     except AuditError as error:
         raise AuditError(f"corpus {dataset}: {error}") from error
 

@@ -118,7 +118,7 @@ BAD = {
     "no such drop": (people(), {"drop": ["pay"]}, "drop: there is no column 'pay'"),
     "missing target": (people().assign(y=["a", None, *["b"] * 38]), {}, "missing in 1 rows, the first is data row 2"),
     "no target at all": (people().assign(y=None), {}, "target 'y' is missing in every row"),
-    "one class": (people().assign(y="a"), {}, "people: target 'y' has one class only"),
+    "one class": (people().assign(y="a"), {}, "people: target 'y' has only one class"),
     "constant target": (people().assign(y=1.5), {"task": "regression"}, "people: target 'y' is constant"),
     "words as numbers": (people(), {"task": "regression"}, "column 'y' must be numeric, but data row 1"),
     "all missing": (people(pay=None, tax="?"), {}, "column 'pay', 'tax': missing in every row; `drop` it"),
@@ -285,7 +285,7 @@ def test_copies_of_two_persons_are_found_and_cannot_be_kept(tmp_path):
     frame = COPIES.assign(who=[1, 2, 3, 4, 5, 6, 7])
     records, *_ = made(frame, tmp_path, group="who", conflicts="drop_both")
     assert len(records) == 3
-    with pytest.raises(AuditError, match="1 sets of copies belong to several units of group 'who'"):
+    with pytest.raises(AuditError, match="1 sets of duplicates belong to several values of group 'who'"):
         made(frame, tmp_path, group="who", conflicts="keep")
 
 

@@ -162,7 +162,7 @@ def test_statistics_are_those_of_table_6():
         (
             table(80),
             Sizes([30], [24]),
-            "30 query members, as many non-members and 24 context rows are 84 records, it has 80",
+            "30 query members, as many non-members and 24 context rows are 84 records, there are 80",
         ),
         (table(90).assign(target=lambda t: t.id), SIZES, "every record has a class of its own"),
         (

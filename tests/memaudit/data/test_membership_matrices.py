@@ -46,7 +46,7 @@ def test_a_design_of_units_expands_to_their_records():
     assert design.shape == (4, 4)
     np.testing.assert_array_equal(design[:, 0], design[:, 2])
     np.testing.assert_array_equal(membership_matrices.unit_codes(records[["id"]]), np.arange(4))
-    with pytest.raises(ValueError, match="a design of 4 units, but records of 3"):
+    with pytest.raises(ValueError, match="a membership matrix of 4 units, but records of 3"):
         membership_matrices.expand(design, units)
 
 

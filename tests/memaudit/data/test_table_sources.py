@@ -180,7 +180,7 @@ def test_bundled_classes_are_names_and_their_checksum_is_checked(tmp_path):
 
 
 def test_texts_are_not_tables(tmp_path):
-    with pytest.raises(AuditError, match="holds no table"):
+    with pytest.raises(AuditError, match="is not a table"):
         fetched({"source": "hub", "name": "a/b"}, tmp_path)
 
 
@@ -322,7 +322,7 @@ def test_openml_from_its_cache_without_a_network(tmp_path, openml_cache):
 
 
 def test_openml_of_another_version_is_refused(tmp_path, openml_cache):
-    with pytest.raises(AuditError, match="asked for version 2, but its description says id 7, version 3"):
+    with pytest.raises(AuditError, match="version 2 was requested, but its description is of id 7, version 3"):
         fetched({"source": "openml", "id": 7, "version": 2}, tmp_path, openml_cache)
 
 

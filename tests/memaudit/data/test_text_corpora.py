@@ -12,7 +12,7 @@ from conftest import load_script
 from memaudit import seeds
 from memaudit.data import text_corpora
 from memaudit.data.corpus_documents import documents_of, read_texts
-from memaudit.data.near_duplicates import WORD, first_of_their_kind
+from memaudit.data.near_duplicates import WORD, first_of_near_duplicates
 from memaudit.errors import AuditError
 
 PACKAGE = {"source": "package", "package": "quiet", "content": "text", "characters": None}
@@ -180,17 +180,17 @@ def test_near_duplicates_are_those_of_brute_force():
         )
     texts = [texts[i] for i in rng().permutation(len(texts))]
     for least in (0.3, 0.6, 0.9):
-        found = first_of_their_kind(texts, least).tolist()
+        found = first_of_near_duplicates(texts, least).tolist()
         assert found == by_brute_force(texts, least)
         assert 60 <= sum(found) < 90
-    assert sum(first_of_their_kind(texts, 0.3)) < sum(first_of_their_kind(texts, 0.9))
+    assert sum(first_of_near_duplicates(texts, 0.3)) < sum(first_of_near_duplicates(texts, 0.9))
 
 
 def test_a_text_that_is_like_one_that_was_left_out_stays():
     words = sentences(1, "chain", words=5000, length=80)[0].split()
     chain = [" ".join(words[start : start + 40]) for start in (0, 15, 30)]
     assert likeness(chain[0], chain[2]) < 0.25 < min(likeness(*chain[:2]), likeness(*chain[1:]))
-    assert first_of_their_kind(chain, 0.25).tolist() == [True, False, True]
+    assert first_of_near_duplicates(chain, 0.25).tolist() == [True, False, True]
 
 
 def test_a_passage_that_is_cut_elsewhere_is_found():
@@ -201,15 +201,15 @@ def test_a_passage_that_is_cut_elsewhere_is_found():
             text_corpora.cut(table([text]), text_corpora.word_starts, 40, 20)["text"].tolist()
             for text in (passage, moved)
         ]
-        kept = first_of_their_kind([*cuts[0], *cuts[1]], 0.25)
+        kept = first_of_near_duplicates([*cuts[0], *cuts[1]], 0.25)
         assert kept[: len(cuts[0])].all()
         assert kept[len(cuts[0]) + 1 :].sum() <= 1  # the first is of what stands before, the last may be an end
 
 
 def test_case_and_spacing_make_no_other_text():
-    found = text_corpora.without_copies(table(["A b  c d e f.", "a B c\nd e f.", " ", "another text"]), 0.25)
+    found = text_corpora.without_duplicates(table(["A b  c d e f.", "a B c\nd e f.", " ", "another text"]), 0.25)
     assert found["text"].tolist() == ["A b  c d e f.", "another text"]
-    assert first_of_their_kind([], 0.25).shape == (0,)
+    assert first_of_near_duplicates([], 0.25).shape == (0,)
 
 
 def test_no_part_holds_a_copy_of_a_text_of_another_part_or_corpus():
@@ -237,17 +237,17 @@ def test_documents_are_whole_on_one_side():
 def test_parts_have_their_sizes_and_a_small_pool_is_refused():
     sizes = {"member": 5, "nonmember": 6, "selection": 3, "pretraining": 4}
     pool, first = table(sentences(20, "pool")), table(sentences(9, "first"))
-    dealt = text_corpora.deal(pool, first, sizes, rng())
+    dealt = text_corpora.assign_parts(pool, first, sizes, rng())
     assert dealt["part"].value_counts().to_dict() == sizes
     assert not dealt["text"].duplicated().any()
     assert set(dealt["text"][dealt["part"] == "pretraining"]) <= set(first["text"])
-    with pytest.raises(AuditError, match="13 texts are left without copies, 14 are needed"):
-        text_corpora.deal(pool[:13], first, sizes, rng())
+    with pytest.raises(AuditError, match="13 texts are left without duplicates, 14 are needed"):
+        text_corpora.assign_parts(pool[:13], first, sizes, rng())
 
 
 def test_members_are_dealt_anew_among_the_same_texts():
     sizes = {"member": 40, "nonmember": 60, "selection": 3, "pretraining": 4}
-    dealt = text_corpora.deal(table(sentences(110, "pool")), table(sentences(9, "first")), sizes, rng())
+    dealt = text_corpora.assign_parts(table(sentences(110, "pool")), table(sentences(9, "first")), sizes, rng())
     dealt["id"] = [text_corpora.text_id(text, b"key") for text in dealt["text"]]
     fixed, anew = text_corpora.membership(dealt), text_corpora.membership(dealt, rng("other members"))
     assert fixed["text"][fixed["member"]].isin(dealt["text"][dealt["part"] == "member"]).all()

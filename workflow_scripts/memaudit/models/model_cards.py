@@ -59,12 +59,13 @@ count, name one in `config/models.yaml`. This page is generated from `model.json
 
 ## Accuracy
 
-Contexts of 16 and 32 records with {features} random columns of tables that scikit-learn ships, {contexts} of each kind,
-stratified by class. *Own* records are in the context; *new* ones are not, {queries} of each class are queried. The table
-gives the balanced accuracy on both, the AUC of new records (several classes: mean of one against the rest), and the
-*membership* AUC: how well the score of the true class separates own from new records of one class. Nearest neighbours
-get standardised numbers. All are means over the contexts. Chance is one over the number of classes, and 0.5 for an AUC:
-where text-small is near it, it has learnt the form of an answer but not how to find the right one.
+Contexts of 16 and 32 records with {features} random columns of tables that scikit-learn ships, {contexts} of each
+kind, stratified by class. *Own* records are in the context; *new* ones are not, {queries} of each class are
+queried. The table gives the balanced accuracy on both, the AUC of new records (several classes: mean of one against
+the rest), and the *membership* AUC: how well the score of the true class separates own from new records of one
+class. Nearest neighbours get standardised numbers. All are means over the contexts. Chance is one over the number
+of classes, and 0.5 for an AUC: where text-small is near it, it has learnt the form of an answer but not how to find
+the right one.
 
 {table}
 
