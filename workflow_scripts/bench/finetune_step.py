@@ -20,8 +20,9 @@ from sklearn.datasets import load_breast_cancer
 
 from memaudit.attacks.context_manipulations import parsed
 from memaudit.attacks.multiple_choice_probe import Reference, probe
+from memaudit.models.context_query_pairs import Task, batch
 from memaudit.models.context_scaling import standardize
-from memaudit.models.fine_tuning import Run, Settings, Task, batch
+from memaudit.models.fine_tuning import Run, Settings
 from memaudit.models.tabicl import TabICLBranch
 from memaudit.seeds import generator
 from memaudit.workflow.bench_card import SHIPPED, SHIPPED_CARD, cpu_seconds, median_cpu_seconds, one_thread, write_card

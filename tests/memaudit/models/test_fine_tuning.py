@@ -12,7 +12,8 @@ from torch import nn
 
 from memaudit.errors import AuditError
 from memaudit.models import checkpoint_deltas, fine_tuning
-from memaudit.models.fine_tuning import Run, Settings, Task, draw_pair, merged, restore
+from memaudit.models.context_query_pairs import Task, draw_pair
+from memaudit.models.fine_tuning import Run, Settings, merged, restore
 from memaudit.models.lora import Adapter, adapt, merge, targets
 from memaudit.models.tabicl import TabICLBranch
 from memaudit.models.tabpfn import TabPFNBranch
@@ -202,13 +203,13 @@ def test_pairs_and_states_of_runs_that_name_no_asked_records_are_those_of_before
     assert pair.context.tolist() == [111, 108, 100, 110, 107, 112, 116, 103]
     table = Task(torch.arange(6.0).reshape(3, 2), torch.arange(3), np.arange(3))
     assert fine_tuning._hash({"wine": table}) == "5b09632af9e7768a17deaeea6a637fe087308613588575ceb132288ac9721908"
-    assert fine_tuning._hash({"wine": replace(table, asked=np.arange(1))}) != fine_tuning._hash({"wine": table})
+    assert fine_tuning._hash({"wine": replace(table, queried=np.arange(1))}) != fine_tuning._hash({"wine": table})
 
 
 @pytest.mark.parametrize("pairs", ["fixed", "random"])
 def test_queries_are_drawn_from_the_asked_records_and_contexts_from_the_others(pairs, tmp_path):
     asked = np.array([12, 17, 33, 41, 58])
-    tasks = {"wine": replace(TASKS["wine"], asked=asked)}
+    tasks = {"wine": replace(TASKS["wine"], queried=asked)}
     run = trained(replace(SETTINGS, pairs=pairs, epochs=6), tmp_path, tasks=tasks)
     for entry in run.log():
         assert set(entry["query"][0]) == set(asked)
@@ -220,7 +221,7 @@ def test_queries_are_drawn_from_the_asked_records_and_contexts_from_the_others(p
 def test_an_asked_record_whose_class_no_context_has_is_refused_not_replaced(tmp_path):
     labels = np.array([0, 0, 0, 0, 1, 1])
     with pytest.raises(AuditError, match="classes that the context has"):
-        draw_pair(np.arange(6), 2, 2, np.random.default_rng(0), labels, asked=np.array([4, 5]))
+        draw_pair(np.arange(6), 2, 2, np.random.default_rng(0), labels, queried=np.array([4, 5]))
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -98,7 +98,7 @@ def test_the_table_has_transformers_and_models_without_softmax_attention():
     "entry", [{"model_type": "gpt9", "config": {}}, {"model_type": "gpt2", "config": {"n_embd": 30, "n_head": 4}}]
 )
 def test_a_model_that_transformers_does_not_build_is_refused_in_one_line(entry):
-    with pytest.raises(AuditError, match=f"language model of type {entry['model_type']}: .*mend its entry"):
+    with pytest.raises(AuditError, match=f"language model of type {entry['model_type']}: .*correct its entry"):
         build(entry, 300, 64, 0)
 
 
@@ -132,7 +132,7 @@ def test_no_padding_token_is_needed(tokenizer):
 
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a", 1)])
 def test_a_text_in_which_nothing_is_predicted_is_named(tokenizer, text, tokens):
-    with pytest.raises(AuditError, match=f"text 2 has {tokens} tokens, where two are the least"):
+    with pytest.raises(AuditError, match=f"text 2 has {tokens} tokens, at least two are needed"):
         encode(tokenizer, ["w1 w2", text], 8)
 
 

@@ -80,7 +80,7 @@ def test_a_record_in_its_own_context_is_answered_otherwise(folder, rows):
 
 def test_a_device_that_is_not_there_is_named(folder, monkeypatch):
     monkeypatch.setenv("MEMAUDIT_DEVICE", "cuda:7")
-    with pytest.raises(AuditError, match=r"MEMAUDIT_DEVICE=cuda:7: there is no such device here; say one of cpu"):
+    with pytest.raises(AuditError, match=r"MEMAUDIT_DEVICE=cuda:7: there is no such device here; set one of cpu"):
         load(folder / "model.json")
 
 

@@ -9,8 +9,7 @@ from torch import nn
 
 from memaudit import seeds
 from memaudit.errors import AuditError
-from memaudit.models import classifier_networks, shadow_ensembles, token_questions
-from memaudit.models import language_model_classifiers as answerers
+from memaudit.models import classifier_networks, language_model_classifiers, shadow_ensembles, token_questions
 from memaudit.models.lora import Adapter, adapt
 from memaudit.models.shadow_ensembles import Data, Group, Settings
 
@@ -37,11 +36,11 @@ def wrn(number):
 
 
 def llama():
-    return seeded(0, lambda: answerers.language_model("llama", 20, 6, 16, 2, 2, 24))
+    return seeded(0, lambda: language_model_classifiers.language_model("llama", 20, 6, 16, 2, 2, 24))
 
 
 def answerer(_):
-    return answerers.Answerer(llama())
+    return language_model_classifiers.OneTokenClassifier(llama())
 
 
 def adapted(number):
@@ -169,7 +168,7 @@ def test_an_adapter_trains_and_the_base_does_not(design, data, tmp_path):
 
 def test_a_model_that_diverges_is_named(design, data, tmp_path):
     settings = replace(SETTINGS, optimiser="sgd", learning_rate=1e30)
-    with pytest.raises(AuditError, match=r"toy: the loss of model 4 is no number at epoch 0\.5"):
+    with pytest.raises(AuditError, match=r"toy: the loss of model 4 is not a number at epoch 0\.5"):
         trained(tmp_path, design, data["mlp"], range(4, 5), settings=settings)
 
 
@@ -199,7 +198,10 @@ def test_a_network_says_what_its_head_reads_and_each_record_stands_alone(kind, b
     with torch.no_grad():
         logits, hidden = module(x)
         some, of_some = module(x[3:7])
-        head = {"Answerer": lambda: module.module.lm_head, "InContext": lambda: module.module.icl_predictor.decoder}
+        head = {
+            "OneTokenClassifier": lambda: module.module.lm_head,
+            "InContext": lambda: module.module.icl_predictor.decoder,
+        }
         read = head.get(type(module).__name__, lambda: module.head)()(hidden[-1])
     assert len(hidden) == layers
     assert all(state.shape[0] == RECORDS and state.dim() == 2 for state in hidden)
@@ -228,8 +230,10 @@ def test_a_small_language_model_learns_to_read_cells_and_to_answer():
     assert words.questions(cells, np.array([True, False])).tolist() == [[0, 5, 11, 13], [2, 6, 8, 12]]
     assert words.answers.tolist() == [14, 15]
     assert words.size == 16
-    module = seeded(0, lambda: answerers.language_model("gpt2", words.size, 4, 32, 1, 2, 32))
-    loss = answerers.pretrain(module, words, 120, 64, 0.01, np.random.default_rng(0))
+    module = seeded(0, lambda: language_model_classifiers.language_model("gpt2", words.size, 4, 32, 1, 2, 32))
+    loss = language_model_classifiers.pretrain(module, words, 120, 64, 0.01, np.random.default_rng(0))
     assert loss < 0.6 * np.log(2)
-    logits = answerers.Answerer(module)(torch.from_numpy(words.questions(cells)))[0].softmax(-1)
+    logits = language_model_classifiers.OneTokenClassifier(module)(torch.from_numpy(words.questions(cells)))[0].softmax(
+        -1
+    )
     assert logits[:, 14:].sum(1).min() > 0.95

@@ -244,12 +244,22 @@ FAULTS = {
     "no module": ("sklearn.forest.Forest", {}, "classification", r"^sklearn\.forest\.Forest: cannot be imported"),
     "no class": ("sklearn.ensemble.Forest", {}, "classification", r"cannot be imported .*no attribute 'Forest'"),
     "no path": ("Forest", {}, "classification", "^Forest: cannot be imported"),
-    "no estimator": ("pathlib.Path", {}, "classification", "^pathlib.Path: no estimator; name a class with fit"),
-    "a function": ("sklearn.base.clone", {}, "classification", "no estimator"),
+    "not an estimator": (
+        "pathlib.Path",
+        {},
+        "classification",
+        "^pathlib.Path: not an estimator; name a class with fit",
+    ),
+    "a function": ("sklearn.base.clone", {}, "classification", "not an estimator"),
     "parameter": (FOREST[0], {"n_trees": 5}, "classification", "params: got an unexpected keyword argument 'n_trees'"),
-    "regressor": ("sklearn.linear_model.Ridge", {}, "classification", "a regressor, for classification; name a class"),
-    "classifier": (*LOGISTIC, "regression", "a classifier, for regression; name a regressor"),
-    "clusterer": ("sklearn.cluster.KMeans", {}, "regression", "a clusterer, for regression"),
+    "regressor": (
+        "sklearn.linear_model.Ridge",
+        {},
+        "classification",
+        "a regressor, but the task is classification; name a class",
+    ),
+    "classifier": (*LOGISTIC, "regression", "a classifier, but the task is regression; name a regressor"),
+    "clusterer": ("sklearn.cluster.KMeans", {}, "regression", "a clusterer, but the task is regression"),
     "no probabilities": ("sklearn.svm.LinearSVC", {}, "classification", "no probabilities; name a classifier with"),
 }
 
@@ -272,7 +282,7 @@ def test_a_fit_that_fails_names_the_context_and_the_reason(opened, tables):
     y = y.clone()
     y[1] = torch.arange(30)
     params = {"estimator": None, "cv": 2}
-    with pytest.raises(AuditError, match=r"context 1 of those asked at once: the estimator fails .*; change"):
+    with pytest.raises(AuditError, match=r"context 1 of the batch: the estimator fails .*; change"):
         opened("sklearn.calibration.CalibratedClassifierCV", params).logits(x, y, queries)
     with pytest.raises(AuditError, match=r"context 0 .*'n_estimators' parameter"):
         opened(FOREST[0], {"n_estimators": -1}).logits(x, y, queries)

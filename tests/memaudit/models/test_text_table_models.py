@@ -157,7 +157,7 @@ def test_free_text_is_read_if_the_schema_lists_it():
 
 @pytest.mark.parametrize("code", [2, -1, 0.5])
 def test_the_code_of_no_category_is_refused(code):
-    with pytest.raises(AuditError, match="column 'work': a code is no place in its 2 categories"):
+    with pytest.raises(AuditError, match="column 'work': a code is not one of its 2 categories"):
         Serialiser.of(SCHEMA, "list").records(np.float32([[1, code, 1]]))
 
 
@@ -351,7 +351,7 @@ def test_attention_of_a_window_that_ends_before_the_context_is_refused(tmp_path)
         ({"task": "regression"}, "tiny: a language model has no head for numbers"),
         ({"options": {"seed": 1}}, "unknown option 'seed'; known: serialisation, normalise, max_tokens"),
         ({"options": {"normalise": "yes"}}, "option normalise must be like False; it is 'yes'"),
-        ({"options": {"serialisation": "json"}}, "'json' is unknown; say template or list"),
+        ({"options": {"serialisation": "json"}}, "'json' is unknown; set template or list"),
     ],
 )
 def test_a_card_that_asks_for_something_else_is_refused(tmp_path, change, message):
@@ -379,7 +379,7 @@ def test_a_folder_without_a_tokenizer_is_refused(tmp_path):
 def test_a_tokenizer_without_places_is_refused(tmp_path):
     opened(tmp_path, network("gpt2"), tokenizer())
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "ByT5Tokenizer"}))
-    assert "ByT5Tokenizer does not say where its tokens stand" in refusal(tmp_path)
+    assert "ByT5Tokenizer does not return the positions of its tokens" in refusal(tmp_path)
 
 
 def test_pickled_weights_are_not_opened(tmp_path):
@@ -401,7 +401,7 @@ def test_what_is_no_causal_transformer_is_refused(tmp_path, kind):
     small = {"vocab_size": 320, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
     small |= {"intermediate_size": 16}
     if kind == "encoder":
-        module, message = BertModel(BertConfig(**small)), "does not call it BertLMHeadModel"
+        module, message = BertModel(BertConfig(**small)), "does not name BertLMHeadModel"
     elif kind == "encoder and decoder":
         config = T5Config(vocab_size=320, d_model=16, num_layers=1, num_heads=2, d_ff=16, d_kv=8)
         module, message = T5ForConditionalGeneration(config), "no causal language model"

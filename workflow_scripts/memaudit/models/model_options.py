@@ -1,4 +1,4 @@
-"""Settings of a family, from the `options` of a model's entry in the catalogue."""
+"""Options of a family of models, from the `options` of an entry in the catalogue."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from memaudit.errors import AuditError
 
 
 def options_of(card: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """The defaults with what the card says. Raises AuditError for a name that they lack, or a value of another type."""
+    """Return the defaults updated by the card. Raises AuditError for an unknown name, or a value of another type."""
     for name, value in card["options"].items():
         if name not in defaults:
             raise AuditError(f"{card['name']}: unknown option {name!r}; known: {', '.join(defaults)}")

@@ -100,7 +100,7 @@ class PretrainingRun:
                 self.save()
 
     def facts(self, weights: Path, packages: Iterable[str]) -> dict[str, Any]:
-        """What `model.json` says of a finished run of any family; weights: the file that was written."""
+        """Return what `model.json` has for every family; weights: the file that was written."""
         done = self.done
         counts = {name: value for name, value in done.items() if name not in ("step", "running")}
         return counts | {
@@ -117,7 +117,7 @@ class PretrainingRun:
     def _resume(self) -> None:
         state = torch.load(self.path, weights_only=True)
         if state["settings"] != dict(self.settings):
-            raise AuditError(f"{self.path}: is the state of a run with other settings; move it away to start anew")
+            raise AuditError(f"{self.path}: is the state of a run with other settings; move it away to start again")
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.done = state["done"]

@@ -15,7 +15,7 @@ from memaudit.models.pretraining_run import PretrainingRun, Settings, muon
 from memaudit.models.synthetic_tables import Shape, tables
 from memaudit.models.tabicl import pinball
 
-FAR = 20.0  # deviations from the mean: farther numbers would rule a batch's loss
+FAR = 20.0  # deviations from the mean: larger numbers would dominate a batch's loss
 Batch = tuple[Tensor, Tensor, Tensor]  # x (B, n + m, d), context y (B, n), query y (B, m): a class -1 is ignored
 
 
@@ -44,7 +44,7 @@ def batch(prior: Settings, shape: Shape, seed: int) -> Batch:
 
 
 def scale_targets(context_y: Tensor, query_y: Tensor) -> tuple[Tensor, Tensor]:
-    """Numbers in units of their context's deviation from its mean, as at inference; far ones are held at FAR."""
+    """Numbers in units of their context's deviation from its mean, as at inference, clipped at FAR."""
     mean, deviation = context_y.mean(1, keepdim=True), context_y.std(1, correction=0, keepdim=True).clamp(min=1e-6)
     return (context_y - mean) / deviation, ((query_y - mean) / deviation).clamp(-FAR, FAR)
 
@@ -121,7 +121,7 @@ def write_checkpoint(model: TabICL, architecture: Settings, path: Path) -> None:
 
 
 def facts(run: Run, checkpoint: Path) -> dict[str, Any]:
-    """What `model.json` says of a finished run."""
+    """Return the contents of `model.json` for a finished run."""
     return run.facts(checkpoint, ("torch", "tabicl", "numpy")) | {
         "family": "tabicl",
         "task": "classification" if run.model.max_classes else "regression",

@@ -26,20 +26,20 @@ Auc = Callable[[Any, Any], float]
 
 
 def measure(folder: Path, contexts: int, seed: int, auc: Auc) -> dict[str, Any]:
-    """What `benchmark.json` says of the model in `folder`: a value of every measure for each context.
+    """Return the contents of `benchmark.json` for the model in `folder`: every measure for each context.
 
-    auc: of scores and whether each is positive, as statistics.roc.auc.
+    auc: function of scores and labels, as statistics.roc.auc.
     """
     data = {}
     for name in TABLES:
         for rows in SIZES:
-            found = [scores(folder, *drawn, auc) for drawn in draws(name, rows, contexts, seed)]
-            data[f"{name}, {rows} rows"] = {key: [round(one[key], 4) for one in found] for key in found[0]}
+            measured = [scores(folder, *drawn, auc) for drawn in draws(name, rows, contexts, seed)]
+            data[f"{name}, {rows} rows"] = {key: [round(one[key], 4) for one in measured] for key in measured[0]}
     return {"data": data, "contexts": contexts, "seed": seed, "milliseconds": clock(folder, seed)}
 
 
 def draws(name: str, rows: int, contexts: int, seed: int) -> Iterator[tuple[Any, ...]]:
-    """Schema, context (x, y) and new records (x, y) of every context of a table."""
+    """Yield schema, context (x, y) and new records (x, y) of every context of a table."""
     bundle = TABLES[name]()
     for number in range(contexts):
         rng = seeds.generator(seed, "benchmark text", name, rows, number)
@@ -55,27 +55,27 @@ def draws(name: str, rows: int, contexts: int, seed: int) -> Iterator[tuple[Any,
 def scores(
     folder: Path, schema: Mapping[str, Any], x: Any, y: Any, new_x: Any, new_y: Any, auc: Auc
 ) -> dict[str, float]:
-    """Measures of the model and of five nearest neighbours on one context."""
+    """Return the measures of the model and of five nearest neighbours on one context."""
     text = TextBranch.load(folder, CARD, "cpu", schema)
     neighbours = make_pipeline(StandardScaler(), KNeighborsClassifier(5)).fit(x, y)
 
-    def read(asked: Any) -> Floats:
-        said = text.logits(*(torch.from_numpy(part)[None] for part in (x, y, asked)))[0]
-        return said.log_softmax(-1).double().numpy()
+    def predict(queries: Any) -> Floats:
+        logits = text.logits(*(torch.from_numpy(part)[None] for part in (x, y, queries)))[0]
+        return logits.log_softmax(-1).double().numpy()
 
-    return _measures("text-small", read, x, y, new_x, new_y, auc) | _measures(
+    return _measures("text-small", predict, x, y, new_x, new_y, auc) | _measures(
         "5 nearest neighbours", neighbours.predict_proba, x, y, new_x, new_y, auc
     )
 
 
 def _measures(
-    method: str, read: Callable[[Any], Floats], x: Any, y: Any, new_x: Any, new_y: Any, auc: Auc
+    method: str, predict: Callable[[Any], Floats], x: Any, y: Any, new_x: Any, new_y: Any, auc: Auc
 ) -> dict[str, float]:
-    own, new = read(x), read(new_x)
+    own, new = predict(x), predict(new_x)
     labels = np.unique(y)
     right = [own.argmax(1) == y, new.argmax(1) == new_y]
-    # Within a class: a model that always says the largest one would else seem to know its members.
-    told = [
+    # Within a class: else a model that always predicts the largest class would seem to detect members.
+    membership = [
         auc(np.concatenate([own[y == label, label], new[new_y == label, label]]), np.arange(n) < (y == label).sum())
         for label in labels
         for n in [(y == label).sum() + (new_y == label).sum()]
@@ -84,18 +84,18 @@ def _measures(
         f"{method}, new": float(np.mean([right[1][new_y == label].mean() for label in labels])),
         f"{method}, own": float(np.mean([right[0][y == label].mean() for label in labels])),
         f"{method}, AUC": float(np.mean([auc(new[:, label], new_y == label) for label in labels])),
-        f"{method}, membership": float(np.mean(told)),
+        f"{method}, membership": float(np.mean(membership)),
     }
 
 
 def clock(folder: Path, seed: int) -> dict[str, float]:
-    """Milliseconds to read a context of 16 records and, beyond that, to answer a question about it."""
+    """Return the milliseconds to read a context of 16 records and to answer one more question about it."""
     schema, x, y, new_x, _ = next(draws("wine", SIZES[0], 1, seed))
     text = TextBranch.load(folder, CARD, "cpu", schema)
 
-    def taken(asked: Any) -> float:
+    def taken(queries: Any) -> float:
         begin = time.perf_counter()
-        text.logits(*(torch.from_numpy(part)[None] for part in (x, y, asked)))
+        text.logits(*(torch.from_numpy(part)[None] for part in (x, y, queries)))
         return 1000 * (time.perf_counter() - begin)
 
     one, all_ = (min(taken(new_x[:count]) for _ in range(5)) for count in (1, len(new_x)))

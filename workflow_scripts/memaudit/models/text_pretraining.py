@@ -17,28 +17,28 @@ from memaudit.models.pretraining_run import PretrainingRun, Settings, muon
 from memaudit.models.synthetic_text_tables import Batch, Shape, batch, collate, parts_of, tokenizer_of
 
 CELL = 9  # tokens of a cell, more or less
-FAST = 4  # rotations that tell places; the others are slow enough to carry what stands there
+FAST = 4  # rotations that encode positions; the others are slow enough to carry content
 
 
 def losses(model: LlamaForCausalLM, batch: Batch) -> tuple[Tensor, Tensor]:
-    """Weighted loss of a batch, and the mean loss of its answers alone, in nats."""
+    """Return the weighted loss of a batch, and the mean loss of its answers alone, in nats."""
     tokens, positions, answers, others = batch
-    # With a mask of ones no leap between positions is taken for the end of a text.
-    said = model.model(tokens, torch.ones_like(tokens), positions, use_cache=False).last_hidden_state[:, :-1]
-    each = nn.functional.cross_entropy(model.lm_head(said).transpose(1, 2), tokens[:, 1:], reduction="none")
+    # With a mask of ones no skip between positions is read as the end of a text.
+    hidden = model.model(tokens, torch.ones_like(tokens), positions, use_cache=False).last_hidden_state[:, :-1]
+    each = nn.functional.cross_entropy(model.lm_head(hidden).transpose(1, 2), tokens[:, 1:], reduction="none")
     answered = (each * answers[:, 1:]).sum()
     return answered + (each * others[:, 1:]).sum(), answered.detach()
 
 
 @torch.no_grad()
 def prepare(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast) -> None:
-    """Set first weights near a circuit that looks records up, which no short training finds from random ones.
+    """Set initial weights near a circuit that looks records up, which short training does not reach from random ones.
 
-    After Olsson et al. (2022): induction heads, with a kernel between records beside. Heads of the first layer look
-    one, two, three ... tokens back and write what they see into a space each. Heads of the last but one gather, each at
-    a distance of its own, the first digits of a cell. Heads of the last look for tokens that follow what the present
-    token is, in records whose cells are like the present ones, and copy them. Digits lie on a curve, so that near ones
-    are alike. Made for at most four heads a layer and 32 numbers a head. All of it is trained.
+    After Olsson et al. (2022): induction heads, with a kernel between records. Heads of the first layer attend one,
+    two, three ... tokens back and write what they read into a subspace each. Heads of the last layer but one gather,
+    each at its own distance, the first digits of a cell. Heads of the last layer attend to tokens that follow an
+    occurrence of the present token, in records with similar cells, and copy them. Digits lie on a curve, so that close
+    digits have similar embeddings. For at most four heads per layer and 32 numbers per head. All weights are trained.
     """
     config, layers, embedding = model.config, model.model.layers, model.model.embed_tokens.weight
     width, heads, size = config.hidden_size, config.num_attention_heads, config.head_dim
@@ -85,7 +85,7 @@ def prepare(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast) -> None
 def _look_back(
     attention: nn.Module, rows: slice, constant: Tensor, back: float, strength: tuple[float, ...], config: LlamaConfig
 ) -> None:
-    """Let a head look `back` tokens back: strength, in nats, of the rotations (Su et al. 2024) from the fastest on."""
+    """Let a head attend `back` tokens back: strength, in nats, of the rotations (Su et al. 2024), fastest first."""
     size = config.head_dim
     rotations = torch.arange(size // 2)
     angle = back * config.rope_parameters["rope_theta"] ** (-2 * rotations / size)
@@ -96,10 +96,10 @@ def _look_back(
 
 
 def optimizer_of(model: LlamaForCausalLM, optimiser: Settings) -> torch.optim.Optimizer:
-    """Muon (Jordan et al. 2024) for the matrices of the blocks, AdamW for embeddings and norms.
+    """Muon for the matrices of the blocks, AdamW for embeddings and norms.
 
-    A group's `share` is that of the learning rate. What finds records (see `prepare`) moves slowly: Muon's steps are as
-    large in directions that tell little, and would wash it out before the rest is of use.
+    A group's `share` is that of the learning rate. The circuit that looks records up (see `prepare`) has a low rate:
+    Muon's steps are as large in directions of small gradients, and would destroy it before the rest has learnt.
     """
     last = f"layers.{model.config.num_hidden_layers - 1}."
     groups: dict[str, list[nn.Parameter]] = {"embedding": [], "circuit": [], "other": []}
@@ -139,14 +139,14 @@ class Run(PretrainingRun):
 def validation_set(settings: Settings, tokenizer: PreTrainedTokenizerFast) -> dict[str, list[Batch]]:
     """Synthetic tables of two classes that no step trains on: clusters to tell apart, and labels to look up."""
     tables = {"clusters": {"families": {"clusters": 1}, "repeated": 0}, "look up": {"families": {"chance": 1}}}
-    found = {}
+    batches = {}
     for name, family in tables.items():
         rng = seeds.generator(settings["seed"], "pretrain text", "validation", name)
         prior = settings["prior"] | family | {"wrong": 0, "categories": 0, "binary": 1}
         shape = Shape(settings["validation"]["rows"], settings["validation"]["features"], 2, (3.0, 3.0))
         texts = [[parts_of(shape, prior, rng) for _ in range(8)] for _ in range(settings["validation"]["batches"])]
-        found[name] = [collate(part, tokenizer, settings | {"leap": 0}, rng) for part in texts]
-    return found
+        batches[name] = [collate(part, tokenizer, settings | {"leap": 0}, rng) for part in texts]
+    return batches
 
 
 @torch.no_grad()
@@ -162,6 +162,6 @@ def write_model(run: Run, folder: Path) -> None:
 
 
 def facts(run: Run, folder: Path) -> dict[str, Any]:
-    """What `model.json` says of a finished run."""
+    """Return the contents of `model.json` for a finished run."""
     packages = ("torch", "transformers", "tokenizers", "tabicl", "numpy")
     return run.facts(folder / "model.safetensors", packages) | {"family": "text", "task": "classification"}

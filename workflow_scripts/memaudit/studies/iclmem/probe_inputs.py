@@ -28,8 +28,8 @@ from memaudit.data.text_hashing import hashed
 from memaudit.errors import AuditError
 from memaudit.io import read_grid, read_json, read_table
 from memaudit.models.batched_queries import MEMORY, Question, answer, as_wide
+from memaudit.models.context_query_pairs import Task
 from memaudit.models.context_scaling import target_scale
-from memaudit.models.fine_tuning import Task
 from memaudit.models.model_folder import load
 from memaudit.models.model_protocol import Network, TabularModel
 from memaudit.models.predictive_distributions import Binned

@@ -19,7 +19,8 @@ from memaudit.attacks.multiple_choice_probe import SIGNALS
 from memaudit.data.matched_splits import CONTEXT, QUERY
 from memaudit.errors import AuditError
 from memaudit.models import dp_sgd
-from memaudit.models.fine_tuning import Pair, Run, Settings
+from memaudit.models.context_query_pairs import Pair
+from memaudit.models.fine_tuning import Run, Settings
 from memaudit.models.lora import Adapter
 from memaudit.models.model_protocol import Network
 from memaudit.studies.iclmem.probe_inputs import Prober, Rows, Split, packed

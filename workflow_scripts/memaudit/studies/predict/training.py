@@ -95,14 +95,14 @@ class Opened:
 
             context = (torch.from_numpy(self.grid[key].values) for key in ("context_x", "context_y"))
             return InContext(load(self.card, self.threads), *context)
-        from memaudit.models.language_model_classifiers import Answerer
+        from memaudit.models.language_model_classifiers import OneTokenClassifier
 
         if network["model"]:
-            return Answerer(load(self.card, self.threads, SCHEMA).module)
+            return OneTokenClassifier(load(self.card, self.threads, SCHEMA).module)
         module = _small(self.setting, self.grid)
         with readable(self.weights):
             module.load_state_dict(load_file(self.weights), strict=False)  # what is tied stands there once
-        return Answerer(module)
+        return OneTokenClassifier(module)
 
     @cached_property
     def _data(self) -> Data:
