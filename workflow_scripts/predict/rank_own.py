@@ -20,7 +20,7 @@ from memaudit import seeds
 from memaudit.attacks.memorization_predictors import predictors
 from memaudit.errors import AuditError
 from memaudit.io import read_json, read_table, readable, replacing, write_table
-from memaudit.report import result_tables
+from memaudit.plotting import result_tables
 from memaudit.workflow.job import run
 
 SETTING = {"predictor", "threshold", "chosen", "layer", "tpr", "fpr", "case", "memorized", "targets", "models"}
