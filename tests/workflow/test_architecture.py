@@ -20,7 +20,7 @@ LAYERS = {
     "models": set(),
     "attacks": {"models"},
     "privacy": {"config", "data", "models"},
-    "statistics": {"attacks", "privacy"},
+    "statistics": {"attacks", "data", "privacy"},
     "studies": {"attacks", "data", "models", "privacy", "statistics"},
     "plotting": {"attacks"},
     "report": {"plotting", "statistics"},

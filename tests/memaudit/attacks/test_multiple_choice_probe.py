@@ -261,7 +261,7 @@ def test_models_that_do_not_see_the_query_are_refused(tmp_path):
         with pytest.raises(AuditError, match=f"a {type(model).__name__} in mode {model.mode} does not see") as caught:
             asked(model)
         assert "\n" not in str(caught.value)
-    with pytest.raises(AuditError, match=r"TabPFN v2\.5 cannot be asked without its scaling: .* choose tabicl"):
+    with pytest.raises(AuditError, match=r"TabPFN v2\.5 cannot be used without its scaling: .* choose tabicl"):
         asked(tabpfn(tmp_path, "v2.5", "classification"))
 
 

@@ -13,7 +13,6 @@ from sklearn.preprocessing import StandardScaler
 
 from memaudit.errors import AuditError
 from memaudit.io import write_json
-from memaudit.models.predictive_distributions import Binned
 from memaudit.models.sklearn_estimators import EstimatorBranch
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -197,14 +196,6 @@ def test_predicted_distributions_cover_new_records(opened):
     below = torch.where(grid <= y[:, 100:, None], mass, 0).sum(-1)
     assert 0.72 < ((below > 0.1) & (below < 0.9)).float().mean() < 0.88
     assert answer.log_density(y[:, 100:, None]).isfinite().all()
-
-
-@pytest.mark.parametrize("z", [0.0, 0.5, -3.0, 7.5, 8.5, -10.0])
-def test_binned_normal_has_the_normals_density_out_to_far_outliers(z):
-    mean, deviation = torch.tensor([5.0]), torch.tensor([2.0])
-    exact = torch.distributions.Normal(mean, deviation).log_prob(mean + z * deviation)
-    found = Binned.from_normal(mean, deviation).log_density((mean + z * deviation)[:, None])[:, 0]
-    torch.testing.assert_close(found, exact.double(), atol=0.1 if abs(z) < 8 else 2.5, rtol=0)
 
 
 OWN = """

@@ -15,8 +15,7 @@ from transformers import AutoTokenizer
 from memaudit.attacks.score_matrices import gather
 from memaudit.checksums import sha256
 from memaudit.config.predict_section import Predict, predict_faults
-from memaudit.data.cifar10 import FILES, cifar10
-from memaudit.data.multiple_choice_questions import read_choices
+from memaudit.data.cifar10 import FILES
 from memaudit.errors import AuditError
 from memaudit.io import read_grid, read_json, write_json
 from memaudit.models import shadow_ensembles
@@ -307,21 +306,6 @@ def test_another_label_is_one_that_the_record_may_have():
     assert with_canaries(plain, 0, np.random.default_rng(0)) is plain
 
 
-def test_images_are_read_from_the_binary_version_alone(tmp_path):
-    with pytest.raises(AuditError, match=r"data_batch_1.bin: is not there; unpack cifar-10-binary.tar.gz"):
-        cifar10(tmp_path)
-    rows = np.random.default_rng(0).integers(0, 256, (6, 4, 3073), np.uint8)
-    rows[:, :, 0] = np.arange(24).reshape(6, 4) % 10
-    for part, name in zip(rows, FILES, strict=True):
-        part.tofile(tmp_path / name)
-    x, y = cifar10(tmp_path)
-    np.testing.assert_array_equal(x, rows[:, :, 1:].reshape(24, -1))
-    np.testing.assert_array_equal(y, np.arange(24) % 10)
-    (tmp_path / "test_batch.bin").write_bytes(bytes([11]) * 3073)
-    with pytest.raises(AuditError, match=r"test_batch.bin: is no file of CIFAR-10"):
-        cifar10(tmp_path)
-
-
 def test_images_of_a_setting_get_ids_noise_and_canaries(tmp_path):
     rows = np.random.default_rng(0).integers(0, 256, (6, 40, 3073), np.uint8)
     rows[:, :, 0] = np.arange(240).reshape(6, 40) % 10
@@ -340,32 +324,6 @@ def test_images_of_a_setting_get_ids_noise_and_canaries(tmp_path):
     assert float(x.std()) == pytest.approx(1, abs=1e-3)
     with pytest.raises(AuditError, match=r"images of 3072 numbers, not \[1, 8, 8\]"):
         prepare(setting | {"network": network | {"shape": [1, 8, 8]}}, "x", 3, SimpleNamespace(key=tmp_path / "key"))
-
-
-def test_questions_are_read_as_their_makers_share_them(tmp_path):
-    texts = [["red", "blue", "green"], ["yes", "no"]]
-    shared = {"question": ["Which?", "Is it?"]}
-    columns = {"question": "question", "choices": "choices", "answer": "answer", "options": None}
-    pd.DataFrame(shared | {"choices": texts, "answer": [2, 0]}).to_parquet(tmp_path / "mmlu.parquet")
-    plain = read_choices(tmp_path / "mmlu.parquet", columns)
-    assert plain.prompts()[1] == "Question: Is it?\nA. yes\nB. no\nAnswer:"
-    labelled = [{"text": texts[0], "label": ["1", "2", "3"]}, {"text": texts[1], "label": ["A", "B"]}]
-    pd.DataFrame(shared | {"choices": labelled, "answerKey": ["3", "A"]}).to_parquet(tmp_path / "arc.parquet")
-    arc = read_choices(tmp_path / "arc.parquet", columns | {"answer": "answerKey"})
-    lines = [json.dumps({"input": text, "label": label}) for text, label in (("I lied.", 1), ("I came.", 0))]
-    (tmp_path / "ethics.jsonl").write_text("\n".join(lines))
-    own = {"question": "input", "choices": None, "answer": "label", "options": ["fine", "wrong"]}
-    assert read_choices(tmp_path / "ethics.jsonl", own).choices == [["fine", "wrong"]] * 2
-    assert plain.answers.tolist() == arc.answers.tolist() == [2, 0]
-    assert plain.choices == arc.choices == texts
-    pd.DataFrame(shared | {"choices": texts, "answer": [3, 0]}).to_parquet(tmp_path / "bad.parquet")
-    for name, given, line in (
-        ("gone.parquet", columns, "gone.parquet: is not there; download"),
-        ("mmlu.parquet", columns | {"answer": "key"}, "has no column 'key'; it has question, choices, answer"),
-        ("bad.parquet", columns, "row 0 has 3 choices and the answer 3"),
-    ):
-        with pytest.raises(AuditError, match=line):
-            read_choices(tmp_path / name, given)
 
 
 def test_a_model_of_the_catalogue_is_asked_questions_in_words(tmp_path):
