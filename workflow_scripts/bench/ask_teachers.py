@@ -1,12 +1,12 @@
-"""Time of the teachers' votes and of their accounting, beside the packaged classifier, one teacher after another.
+"""CPU time of the PATE teachers' votes and their accounting, against the packaged classifier teacher by teacher.
 
 python workflow_scripts/bench/ask_teachers.py --output results/bench/ask_teachers.json \
     --params '{"teachers": 100, "queries": 5000, "timed": 5, "accounted": 100000}'
 
-The breast cancer table's first eight columns, uniform queries between their bounds. The study: one view, a forward pass
-a teacher. `one_view`: TabICLClassifier with one view and no scaling; `defaults`: its ensemble of eight. Each classifier
-is timed on `timed` teachers, with its weights read once. Accounting: confident labels of `accounted` queries, with the
-noise left out, which is OpenDP's.
+The breast cancer table's first eight columns, uniform queries between their bounds. The study: one view, one forward
+pass per teacher. `one_view`: TabICLClassifier with one view and no scaling; `defaults`: its ensemble of eight. Each
+classifier is timed on `timed` teachers, with its weights read once. Accounting: confident labels of `accounted`
+queries, without the noise, which is OpenDP's.
 """
 
 import numpy as np

@@ -1,14 +1,14 @@
-"""CPU time of LiRA with poisoning and Brainwash, beside the packaged classifier fitted anew for every context.
+"""CPU time of LiRA with poisoning and Brainwash, against the packaged classifier fitted again for every context.
 
 python workflow_scripts/bench/attack_contexts.py --output results/bench/attack_contexts.json \
     --params '{"sets": 4, "targets": 12, "timed": 5, "runs": 2}'
 
-The breast cancer table; shadow contexts of about 228 rows. One pair is a shadow set and a target: logits at 0, 5, 10
-and 20 mislabelled copies, and the fewest of at most 32 copies that make the answer wrong. The study: equal contexts
-once, bisection, contexts of one size in one forward pass. The package: a loop over budgets, then copy by copy.
+The breast cancer table; shadow contexts of about 228 rows. One pair is a shadow context and a target: logits at 0, 5,
+10 and 20 poisons, and the minimum number of poisons, of at most 32, that make the prediction wrong. The study: equal
+contexts once, bisection, contexts of one size in one forward pass. The package: a loop over budgets, then over poisons.
 `defaults`: TabICLClassifier with its defaults, an ensemble of eight views. `one_view`: one view, no scaling methods, no
-shuffles: nearly what the study asks, so most pairs have the same copies. Both read their weights once, and in fp32.
-`timed` pairs of a random order are timed with `defaults`, and four times as many with `one_view`.
+shuffles: nearly the study's model, so most pairs have the same number of poisons. Both read their weights once, and in
+fp32. `timed` pairs of a random order are timed with `defaults`, and four times as many with `one_view`.
 """
 
 import numpy as np
@@ -42,46 +42,46 @@ def main(job):
     x, y = load_breast_cancer(return_X_y=True)
     x, y = torch.from_numpy(x.astype(np.float32)), torch.from_numpy(y)
     members = rng.permutation(len(x))[: int(0.8 * len(x))]
-    design = membership_matrices.balanced(params.sets, len(members), rng)
+    member = membership_matrices.balanced(params.sets, len(members), rng)
 
-    def shadow_sets():
-        """Without any memory of what has been asked."""
+    def shadow_contexts():
+        """Contexts without any cached prediction."""
         targets = members[: params.targets]
         about = x[targets], y[targets].numpy(), 1 - y[targets].numpy(), 2
-        return [Poisoned(model, x[rows], y[rows], *about) for rows in (members[shown] for shown in design)]
+        return [Poisoned(model, x[rows], y[rows], *about) for rows in (members[own] for own in member)]
 
-    studied(shadow_sets()[:1])  # a module's first call is slower
+    studied(shadow_contexts()[:1])  # a module's first call is slower
     model.contexts = 0
-    runs = [cpu_seconds(lambda: studied(shadow_sets())) for _ in range(params.runs)]
+    runs = [cpu_seconds(lambda: studied(shadow_contexts())) for _ in range(params.runs)]
     pairs = rng.permutation(list(np.ndindex(params.sets, params.targets)))
     ours = float(np.median([seconds for _, seconds in runs])) / len(pairs)
     report = {"sets": params.sets, "targets": params.targets, "runs": params.runs, "most": MOST}
     report["ours"] = {"seconds_per_pair": ours, "contexts_per_pair": model.contexts / params.runs / len(pairs)}
     for name, (options, times) in SETTINGS.items():
-        report[name] = packaged(shadow_sets(), pairs[: times * params.timed], options, runs[0][0], ours)
+        report[name] = packaged(shadow_contexts(), pairs[: times * params.timed], options, runs[0][0], ours)
         print(name, report[name], flush=True)
     report["ratio"] = {f"package_over_ours_{name}": report[name]["package_over_ours"] for name in SETTINGS}
     write_card(report, job.output[0], ("tabicl", "torch", "numpy", "scikit-learn"))
 
 
-def studied(sets):
-    """Fewest copies (set, target), by the study's way, after the logits at all budgets."""
-    found = []
-    for asked in sets:
-        every = np.arange(len(asked.labels))
-        asked.logits(np.repeat(every, len(BUDGETS)), np.tile(BUDGETS, len(every)))
-        known = {copies: asked.wrong(every, np.full(len(every), copies)) for copies in BUDGETS}
-        found.append(search(asked.wrong, len(every), MOST, known).copies)
-    return np.array(found)
+def studied(contexts):
+    """Minimum number of poisons (context, target) as the study computes it, after the logits at all budgets."""
+    poisons = []
+    for one in contexts:
+        every = np.arange(len(one.labels))
+        one.logits(np.repeat(every, len(BUDGETS)), np.tile(BUDGETS, len(every)))
+        known = {budget: one.wrong(every, np.full(len(every), budget)) for budget in BUDGETS}
+        poisons.append(search(one.wrong, len(every), MOST, known).copies)
+    return np.array(poisons)
 
 
-def packaged(sets, pairs, options, found, ours):
-    """What the package takes for each pair, and whether it finds what we have."""
-    classifier = packaged_classifier(*table(sets[0], 0, 0), **options)
-    results = [cpu_seconds(lambda pair=pair: looped(classifier, sets[pair[0]], pair[1])) for pair in pairs]
+def packaged(contexts, pairs, options, expected, ours):
+    """CPU time of the package for each pair, and how often it gives the same number of poisons."""
+    classifier = packaged_classifier(*table(contexts[0], 0, 0), **options)
+    results = [cpu_seconds(lambda pair=pair: looped(classifier, contexts[pair[0]], pair[1])) for pair in pairs]
     seconds = np.array([took for _, took in results])
     copies = np.array([copies for copies, _ in results])
-    same = copies == found[tuple(np.transpose(pairs))]
+    same = copies == expected[tuple(np.transpose(pairs))]
     return {
         "pairs": len(pairs),
         "seconds_per_pair": float(seconds.mean()),

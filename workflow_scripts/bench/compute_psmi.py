@@ -1,13 +1,13 @@
-"""CPU time and memory of PSMI, beside whole arrays; and on a memory map that is larger than its share.
+"""CPU time and memory of PSMI, against whole arrays and the package, and on a large memory map.
 
 python workflow_scripts/bench/compute_psmi.py --output results/bench/compute_psmi.json \
     --params '{"records": 2000, "features": 768, "directions": 2000, "classes": 4, "runs": 5, "package": null,
         "scratch": "results/bench", "large": {"records": 100000, "features": 4096, "directions": 64}}'
 
-Hidden states are of float32, as networks give them. `arrays`: how the package psmi 0.2.0 works, written anew:
+Hidden states are of float32, as networks give them. `arrays`: the algorithm of the package psmi 0.2.0:
 densities of every record on every direction, not their logarithms, in float64 arrays of that size. Both ways draw the
-same directions; `largest_difference` is that of their PSMI. `package`: the package itself, where that is a folder
-with it (pip install --no-deps --target FOLDER psmi==0.2.0; the lock has it not). `large`: states in a file; at this
+same directions; `largest_difference` is that of their PSMI. `package`: the package itself, given the folder
+with it (pip install --no-deps --target FOLDER psmi==0.2.0; it is not in the lock). `large`: states in a file, at this
 size 1.6 GB, and the peak must stay within 4 GiB. Each is measured in a process of its own; its peak is the kernel's
 (ru_maxrss), mapped pages of the file included.
 """

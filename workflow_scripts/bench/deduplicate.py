@@ -1,4 +1,4 @@
-"""How long, and in how much memory, a large CSV is fetched, deduplicated, split and checked; beside plain pandas.
+"""Time and memory to fetch, deduplicate, split and check a large CSV, against plain pandas.
 
 python workflow_scripts/bench/deduplicate.py --output deduplicate.json \
     --params '{"rows": 10000000, "peer_rows": 1000000, "scratch": "/tmp"}'
@@ -26,7 +26,7 @@ from memaudit.workflow.job import run
 
 KEY = b"benchmark"
 SPLIT = {"members": 0.8, "nonmembers": 0.2}
-# 1 % of the rows are exact copies, and 1 % carry another label than an earlier row with the same features.
+# 1 % of the rows are exact copies, and 1 % have another label than an earlier row with the same features.
 TABLE = """
     SELECT hash(row) % 100000 / 100.0 AS income, hash(row, 1) % 80 + 18 AS age, hash(row, 2) % 1000000 / 1e6 AS score,
     hash(row, 3) % 52 AS weeks, 'region ' || hash(row, 4) % 50 AS region, 'job ' || hash(row, 5) % 200 AS job,
@@ -100,7 +100,7 @@ def check_table(folder):
 
 
 def plain_pandas(csv):
-    """What one would write first: everything in memory, an id by a loop over rows."""
+    """The naive way: everything in memory, ids by a loop over rows."""
     table = pd.read_csv(csv, parse_dates=["since"]).drop_duplicates()
     features = [name for name in table if name != "target"]
     table = table[~table.duplicated(features, keep=False)]

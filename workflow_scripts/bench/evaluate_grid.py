@@ -1,11 +1,11 @@
-"""CPU time and memory of all seven strategies on a large grid, beside one plain numpy pass and a loop over records.
+"""CPU time and memory of all seven strategies on a large score matrix, against a numpy pass and a loop over records.
 
 python workflow_scripts/bench/evaluate_grid.py --output results/bench/evaluate_grid.json \
     --params '{"models": 4096, "records": 10000, "loop_records": 200}'
 
-Each measurement runs in a process of its own; its peak is the kernel's (ru_maxrss), less that of the imports. What is
-compared differs on purpose: ours reads off seven strategies at three FPRs for every power of two from 16 models on, the
-plain pass and the loop make the log-likelihood ratios of the whole grid and stop there.
+Each measurement runs in a process of its own; its peak is the kernel's (ru_maxrss), minus that of the imports. The
+compared work differs on purpose: ours evaluates seven strategies at three FPRs for every power of two from 16 models
+on, the plain pass and the loop only compute the log-likelihood ratios of the whole matrix.
 """
 
 from pathlib import Path
@@ -49,40 +49,42 @@ def main(job):
 
 
 def measure(step, models, records):
-    """CPU seconds of a step in a fresh process, and its peak memory with the grid, without the interpreter."""
+    """CPU seconds of a step in a new process, and its peak memory with the matrix, without the interpreter."""
     return in_own_process(timed, step, models, records)
 
 
 def timed(step, models, records):
     before = peak_mib()
-    signals, design = grid(models, records)
-    _, seconds = cpu_seconds(lambda: step(signals, design))
+    signals, member_of = grid(models, records)
+    _, seconds = cpu_seconds(lambda: step(signals, member_of))
     return {"cpu_seconds": seconds, "peak_mib": peak_mib() - before}
 
 
 def grid(models, records):
     """Gaussian records on scales of their own, gaps of up to two deviations, balanced membership; float32."""
     rng = generator(1, "bench", "grid")
-    signals, design = np.empty((models, records), np.float32), np.empty((models, records), np.bool_)
+    signals, member_of = np.empty((models, records), np.float32), np.empty((models, records), np.bool_)
     for start in range(0, records, CHUNK):
         part = slice(start, min(start + CHUNK, records))
-        shape = design[:, part].shape
-        design[:, part] = rng.random(shape, dtype=np.float32).argsort(0) < models // 2
+        shape = member_of[:, part].shape
+        member_of[:, part] = rng.random(shape, dtype=np.float32).argsort(0) < models // 2
         noise = rng.standard_normal(shape, dtype=np.float32)
-        signals[:, part] = (noise + design[:, part] * rng.uniform(0, 2, shape[1])) * np.exp(rng.normal(size=shape[1]))
-    return signals, design
+        signals[:, part] = (noise + member_of[:, part] * rng.uniform(0, 2, shape[1])) * np.exp(
+            rng.normal(size=shape[1])
+        )
+    return signals, member_of
 
 
 def sizes_to(models):
     return [2**power for power in range(4, models.bit_length())]
 
 
-def strategies(signals, design):
-    evaluate(signals, design, sizes_to(len(design)))
+def strategies(signals, member_of):
+    evaluate(signals, member_of, sizes_to(len(member_of)))
 
 
-def plain_pass(signals, design):
-    """Leave-one-out log-likelihood ratios as one writes them first: running sums over the whole grid in float64."""
+def plain_pass(signals, member_of):
+    """Leave-one-out log-likelihood ratios the naive way: running sums over the whole matrix in float64."""
     signals = signals.astype(np.float64)
 
     def log_density(member):
@@ -92,15 +94,15 @@ def plain_pass(signals, design):
         sigma = np.sqrt(np.maximum(square - mean**2, 1e-24))
         return -np.log(sigma) - 0.5 * ((signals - mean) / sigma) ** 2
 
-    return log_density(design) - log_density(~design)
+    return log_density(member_of) - log_density(~member_of)
 
 
-def loop_pass(signals, design):
+def loop_pass(signals, member_of):
     """The same ratios record by record and target by target, every fit from its own shadow models."""
     rule = CONVENTIONS["mean"]
     scores = np.empty(signals.shape)
     for record in range(signals.shape[1]):
-        values, member = signals[:, record].astype(np.float64), design[:, record]
+        values, member = signals[:, record].astype(np.float64), member_of[:, record]
         for target in range(len(values)):
             fits = []
             for side in (member, ~member):

@@ -1,13 +1,13 @@
-"""Time of a fine-tuning step against a bare loop of forward, loss, backward and AdamW on the same module; of a probe.
+"""CPU time of a fine-tuning step, against a bare loop of forward, loss, backward and AdamW, and of a probe.
 
 python workflow_scripts/bench/finetune_step.py --output results/bench/finetune_step.json \
     --params '{"steps": 30, "context": 412, "queries": 50, "epochs": 500, "runs": 3, "manipulations":
                [{"name": "uniform_2", "category": "uniform_scaling", "steps": [{"uniform": 2}]}]}'
 
 One process, one thread, fp32, the shipped model. Ours is a whole epoch: it draws and logs the pair and scales the rows;
-the bare loop has them at hand. Neither writes to disk. Steps of the two alternate, so that a busy machine slows both.
-The probe asks the queries and as many others under `manipulations`, as iclmem does once an epoch; it is set against
-fine-tuning up to the epoch `epochs`. Breast cancer has 569 records: a context of 412, not the paper's 512.
+the bare loop has them prepared. Neither writes to disk. Steps of the two alternate, so that a busy machine slows both.
+The probe evaluates the queries and as many others under `manipulations`, as iclmem does at an epoch; it is compared
+with fine-tuning up to the epoch `epochs`. Breast cancer has 569 records: a context of 412, not the paper's 512.
 """
 
 import tempfile
@@ -32,7 +32,7 @@ RATE = 1e-4
 
 
 def bare_step(module, x, context_y, query_y):
-    """A generator that takes one step of the shortest loop each time that it is asked."""
+    """Yield after each step of the shortest loop."""
     optimizer = torch.optim.AdamW(module.parameters(), RATE)
     while True:
         optimizer.zero_grad()

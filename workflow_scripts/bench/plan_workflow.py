@@ -18,8 +18,8 @@ from memaudit.workflow.project_paths import PROJECT
 def main(job):
     report = {name: _dry_run(name, job.params.runs) for name in ("smoke", "config", "paper")}
     write_card({"configs": report}, job.output[0], ("snakemake",))
-    for name, found in report.items():
-        print(f"{name}: {found['jobs']} jobs, planned in {found['median_seconds']:.1f} s")
+    for name, planned in report.items():
+        print(f"{name}: {planned['jobs']} jobs, planned in {planned['median_seconds']:.1f} s")
 
 
 def _dry_run(name: str, runs: int) -> dict:

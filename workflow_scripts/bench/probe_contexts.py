@@ -1,4 +1,4 @@
-"""CPU time of thousands of tiny contexts asked together, beside the packaged classifier called for each.
+"""CPU time of thousands of tiny contexts in batches, against the packaged classifier called for each.
 
 python workflow_scripts/bench/probe_contexts.py --output results/bench/probe_contexts.json \
     --params '{"queries": 100, "features": 8, "sample": 300, "runs": 3, "manipulations":
@@ -7,13 +7,13 @@ python workflow_scripts/bench/probe_contexts.py --output results/bench/probe_con
 `manipulations` is the list of that name in the config of iclmem: all 48 are timed by `make bench`. Multiple-choice
 questions of one query each, as memorisation probes ask them (iclmem, Section 4.2):
 
-`distinct`: no two contexts are equal; near copies of a row, 2 to 10 of them, with 2 to 5 candidates; as many as the
+`distinct`: no two contexts are equal; 2 to 10 near duplicates of a row, with 2 to 5 candidates; as many contexts as the
 queries have manipulations. Contexts are built beforehand.
-`manipulations`: the probe itself, from records to signals, with two candidates; `manipulations_of_5` with five. What
-makes one context of a query is asked once.
+`manipulations`: the probe itself, from records to signals, with two candidates; `manipulations_of_5` with five. Equal
+contexts of a query are computed once.
 The package: one `TabICLClassifier` of the same weights with one view, no scaling methods, no shuffles and fp32; its
-weights are read once. It refuses a table of exact copies, so it is given near ones. A random sample of the contexts is
-timed, and the rest is taken to cost the same on average.
+weights are read once. It refuses a table of exact duplicates, so it is given near ones. A random sample of the contexts
+is timed, and the rest is assumed to cost the same on average.
 """
 
 import numpy as np
@@ -35,7 +35,7 @@ from memaudit.workflow.bench_card import (
 )
 from memaudit.workflow.job import run
 
-NEAR = 1e-3  # deviation of a near copy from its row: the package refuses a table of exact copies
+NEAR = 1e-3  # deviation of a near duplicate from its row: the package refuses exact ones
 CANDIDATES = {"manipulations": 2, "manipulations_of_5": 5}
 
 
@@ -96,15 +96,15 @@ def compared(questions, work, sample, runs, rng):
     work()  # the first call is slower
     ours = median_cpu_seconds(work, runs) / len(questions)
     chosen = [questions[at] for at in rng.choice(len(questions), min(sample, len(questions)), replace=False)]
-    asked = [near_copies(one.query_x[0].numpy(), one.context_y, rng) for one in chosen]
-    package = median_cpu_seconds(packaged(asked), runs) / len(asked)
+    near = [near_copies(one.query_x[0].numpy(), one.context_y, rng) for one in chosen]
+    package = median_cpu_seconds(packaged(near), runs) / len(near)
     return {
         "contexts": len(questions),
         "contexts_unlike": len({tuple(part.numpy().tobytes() for part in vars(one).values()) for one in questions}),
         "context_rows": [min(sizes), max(sizes)],
         "ours_seconds_per_context": ours,
         "package_seconds_per_context": package,
-        "package_timed_on": len(asked),
+        "package_timed_on": len(near),
         "package_over_ours": package / ours,
     }
 

@@ -1,8 +1,8 @@
-"""CPU time of a shadow grid beside that of the model's own forward passes in it.
+"""CPU time of a shadow score matrix, against that of the model's own forward passes in it.
 
 python workflow_scripts/bench/query_shadows.py --output results/bench/query_shadows.json --params '{"models": 64}'
 
-Measured on the work of one shard: draw contexts, ask the shipped model, write the grid.
+Measured on the work of one shard: draw contexts, query the shipped model, write the matrix.
 """
 
 import tempfile
@@ -43,11 +43,11 @@ def main(job):
     x, y = load_breast_cancer(return_X_y=True)
     model = TabICLBranch.of_file(SHIPPED, SHIPPED_CARD, "cpu")
     forward = Clock(model.module)
-    asked = torch.ones(len(x), dtype=torch.bool)
+    queried = torch.ones(len(x), dtype=torch.bool)
     began = time.process_time()
-    design = membership_matrices.balanced(job.params.models, len(x), generator(0, "bench"), block=16)
+    member = membership_matrices.balanced(job.params.models, len(x), generator(0, "bench"), block=16)
     rows = torch.from_numpy(x.astype(np.float32)), torch.from_numpy(y)
-    signals = logit_signals(model, *rows, design, asked, classes=2)
+    signals = logit_signals(model, *rows, member, queried, classes=2)
     with tempfile.TemporaryDirectory() as folder:
         write_grid(xr.Dataset({"signal": (("model", "record"), signals)}), Path(folder, "grid.nc"))
     total = time.process_time() - began

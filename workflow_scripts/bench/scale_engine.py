@@ -1,10 +1,10 @@
-"""Time and memory of the tabular engine and of LiRA's evaluation as their tables grow, over two decades each.
+"""CPU time and memory of batched queries and of LiRA's evaluation as their tables grow, over two decades each.
 
 python workflow_scripts/bench/scale_engine.py --output results/bench/scale_engine.json --params '{"runs": 3, "top": 1}'
 
 Each point has a process of its own, forked when the model is open: CPU seconds are the median of its runs, memory is
-what its peak (ru_maxrss, the kernel's) grows by after a tiny first call; torch's allocations are seen there, by
-tracemalloc they are not. Slopes are fitted to the logarithms of the upper half of the points; those of the arithmetic
+what its peak (ru_maxrss, the kernel's) grows by after a tiny first call; it includes torch's allocations, which
+tracemalloc misses. Slopes are fitted to the logarithms of the upper half of the points; those of the arithmetic
 likewise, to the counts of memaudit/models/flops.py. `top` shrinks every largest size, for a trial.
 """
 
@@ -29,7 +29,7 @@ from memaudit.workflow.job import run
 
 POINTS = 7
 MEMORY = 4096  # MiB: more than the largest point needs
-# What grows: its largest size, a hundred times the smallest, and what stands still.
+# What grows: its largest size, a hundred times the smallest, and the fixed sizes.
 ENGINE = {
     "contexts": (2000, {"rows": 10, "queries": 1, "features": 8}),
     "rows": (10000, {"contexts": 1, "queries": 50, "features": 8}),
@@ -47,14 +47,14 @@ def main(job):
     for axis, (largest, fixed) in ENGINE.items():
         sizes = spaced(largest * job.params.top)
         points = [{axis: size} | fixed for size in sizes]
-        found = [alone(ask, job.params.runs, model, point) for point in points]
+        measurements = [alone(ask, job.params.runs, model, point) for point in points]
         counted = [arithmetic(point, architecture) for point in points]
-        axes.append(described("engine", axis, fixed, sizes, found) | {"arithmetic": slopes(sizes, counted)})
+        axes.append(described("engine", axis, fixed, sizes, measurements) | {"arithmetic": slopes(sizes, counted)})
         print(axes[-1])
     for axis, (largest, fixed) in EVALUATION.items():
         sizes = spaced(largest * job.params.top)
-        found = [alone(judge, job.params.runs, {axis: size} | fixed) for size in sizes]
-        axes.append(described("evaluation", axis, fixed, sizes, found))
+        measurements = [alone(judge, job.params.runs, {axis: size} | fixed) for size in sizes]
+        axes.append(described("evaluation", axis, fixed, sizes, measurements))
         print(axes[-1])
     report = {"runs": job.params.runs, "tables_per_pass": TABLES, "axes": axes}
     write_card(report, job.output[0], ("tabicl", "torch", "numpy"))
@@ -65,10 +65,16 @@ def spaced(largest):
     return [2 * round(size / 2) for size in np.geomspace(largest / 100, largest, POINTS)]
 
 
-def described(part, axis, fixed, sizes, found):
-    seconds, peaks = zip(*found, strict=True)
+def described(part, axis, fixed, sizes, measurements):
+    seconds, peaks = zip(*measurements, strict=True)
     measured = {"seconds": list(seconds), "peak_mib": list(peaks)}
-    return {"part": part, "axis": axis, "fixed": fixed, "sizes": sizes, "slopes": slopes(sizes, found)} | measured
+    return {
+        "part": part,
+        "axis": axis,
+        "fixed": fixed,
+        "sizes": sizes,
+        "slopes": slopes(sizes, measurements),
+    } | measured
 
 
 def slopes(sizes, pairs):
@@ -100,9 +106,9 @@ def measured(step, runs, *arguments):
 
 
 def ask(model, point):
-    answer(model, questions(2, 10, 1, 4))  # what the first pass sets up is no table's
-    asked = questions(*(point[name] for name in ("contexts", "rows", "queries", "features")))
-    return lambda: answer(model, asked, MEMORY)
+    answer(model, questions(2, 10, 1, 4))  # the first pass sets up the module
+    tables = questions(*(point[name] for name in ("contexts", "rows", "queries", "features")))
+    return lambda: answer(model, tables, MEMORY)
 
 
 def questions(contexts, rows, queries, features):
@@ -118,10 +124,10 @@ def questions(contexts, rows, queries, features):
 def judge(point):
     rng = generator(0, "bench", "scale")
     shape = point["models"], point["records"]
-    design = rng.random(shape, dtype=np.float32).argsort(0) < shape[0] // 2
-    signals = rng.standard_normal(shape, dtype=np.float32) + design
-    evaluate(signals[:, :10], design[:, :10], [shape[0]])
-    return lambda: evaluate(signals, design, [shape[0]])
+    member = rng.random(shape, dtype=np.float32).argsort(0) < shape[0] // 2
+    signals = rng.standard_normal(shape, dtype=np.float32) + member
+    evaluate(signals[:, :10], member[:, :10], [shape[0]])
+    return lambda: evaluate(signals, member, [shape[0]])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Check that a split is fair, and stop every later job where it is not.
+"""Check that members and non-members of a split are balanced and share no record; stop later jobs if not.
 
 python workflow_scripts/data/validate_split.py --input records=records.parquet schema=schema.json split=main.parquet \
     --output checks=main.checks.parquet ok=main.ok --wildcards '{"dataset": "wine", "split": "main"}' \
@@ -26,8 +26,8 @@ def main(job):
     print(table[["metric", "estimate", "low", "high", "n"]].to_string(index=False))
     if broken := violations(rows, limits):
         raise AuditError(
-            f"data set {dataset}, split {name}: {'; '.join(broken)}: draw it otherwise (more records, another seed), "
-            "or raise `limits` of the data set and say why"
+            f"data set {dataset}, split {name}: {'; '.join(broken)}: draw another split (more records, another "
+            "seed), or raise `limits` of the data set and give the reason"
         )
     write_table(table, job.output.checks)
     write_json({"dataset": dataset, "split": name, "limits": limits}, job.output.ok)

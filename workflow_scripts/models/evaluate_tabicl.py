@@ -41,15 +41,15 @@ def main(job):
     facts = read_json(path)
     key, methods, score, meaning = METRICS[facts["task"]]
     card_of = {"task": facts["task"], "version": None, "options": {"clip": facts["clip"]}}
-    rivals = methods(TabICLBranch.of_file(Path(checkpoint), card_of, "cpu"), checkpoint, params.seed)
+    predictors = methods(TabICLBranch.of_file(Path(checkpoint), card_of, "cpu"), checkpoint, params.seed)
     data = {}
     for name, x, y in real_tables(facts["task"], params.csv_folder):
-        scores = compare(name, x, y, rivals, score, params)
+        scores = compare(name, x, y, predictors, score, params)
         data[name] = {"rows": min(len(x), params.rows), "features": x.shape[1], key: scores}
         if facts["task"] == "classification":
             data[name]["classes"] = int(y.nunique())
         print(name, {method: round(float(np.mean(values)), 3) for method, values in scores.items()}, flush=True)
-    mean = {name: round(float(np.mean([entry[key][name] for entry in data.values()])), 6) for name in rivals}
+    mean = {name: round(float(np.mean([entry[key][name] for entry in data.values()])), 6) for name in predictors}
     benchmark = {
         "data": data,
         f"mean_{key}": mean,
@@ -61,7 +61,7 @@ def main(job):
     }
     write_json(benchmark, job.output[0])
     with replacing(job.output[1]) as temporary:
-        # Read back, so that the card is the same text as one made from the files.
+        # Read back: the card must be the text that the files give.
         temporary.write_text(tabicl_card(facts, read_json(job.output[0]), Path(checkpoint).stem), encoding="utf-8")
 
 

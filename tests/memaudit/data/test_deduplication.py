@@ -1,4 +1,4 @@
-"""From a raw table to records: types, ids, copies, and one line for each kind of bad data."""
+"""From a raw table to records: duplicates, conflicts, groups, and one line for each kind of bad data."""
 
 import numpy as np
 import pandas as pd
@@ -6,11 +6,6 @@ import pytest
 from raw_tables import made, people, types
 
 from memaudit.errors import AuditError
-
-# --- types -------------------------------------------------------------------------------------------------------
-
-
-# --- bad data ----------------------------------------------------------------------------------------------------
 
 BAD = {
     "no such target": (people(), {"target": "pay"}, "target: there is no column 'pay'; the table has age, job, y"),
@@ -49,11 +44,6 @@ def test_rows_without_target_are_dropped_on_demand_and_counted(tmp_path):
     records, _, counts = made(people().assign(y=["a", None, *["b"] * 38]), tmp_path, missing_target="drop")
     assert (len(records), counts["without_target"]) == (39, 1)
 
-
-# --- ids ---------------------------------------------------------------------------------------------------------
-
-
-# --- copies ------------------------------------------------------------------------------------------------------
 
 COPIES = pd.DataFrame({"x": [1, 2, 1, 3, 2, 2, 4], "y": ["a", "b", "a", "a", "c", "b", "c"]})
 
@@ -115,6 +105,3 @@ def test_copies_of_two_persons_are_found_and_cannot_be_kept(tmp_path):
 def test_nothing_left(tmp_path):
     with pytest.raises(AuditError, match="no records are left"):
         made({"x": [1, 1], "y": ["a", "b"]}, tmp_path, conflicts="drop_both")
-
-
-# --- encoding ----------------------------------------------------------------------------------------------------

@@ -34,9 +34,6 @@ def server():
         running.shutdown()
 
 
-# --- files -------------------------------------------------------------------------------------------------------
-
-
 def test_csv_arrives_as_text_with_its_checksum(tmp_path):
     table, facts = fetched(csv_entry(tmp_path, CSV), tmp_path)
     assert table.to_dict("list") == {"age": ["31", "44"], "job": ["cook", "nurse"], "pay": ["low", "high"]}
@@ -66,9 +63,6 @@ def test_a_damaged_parquet_file_is_named(tmp_path):
         fetched(csv_entry(tmp_path, b"PAR1 and no more", "t.parquet"), tmp_path)
 
 
-# --- scikit-learn ------------------------------------------------------------------------------------------------
-
-
 def test_bundled_classes_are_names_and_their_checksum_is_checked(tmp_path):
     table, facts = fetched({"source": "sklearn", "name": "wine"}, tmp_path)
     assert table["target"].value_counts().to_dict() == {"class_0": 59, "class_1": 71, "class_2": 48}
@@ -82,9 +76,6 @@ def test_bundled_classes_are_names_and_their_checksum_is_checked(tmp_path):
 def test_texts_are_not_tables(tmp_path):
     with pytest.raises(AuditError, match="is not a table"):
         fetched({"source": "hub", "name": "a/b"}, tmp_path)
-
-
-# --- downloads ---------------------------------------------------------------------------------------------------
 
 
 def test_a_url_is_fetched_once_and_kept(tmp_path, server):
@@ -107,8 +98,6 @@ def test_one_member_of_an_archive(tmp_path, server):
     with pytest.raises(AuditError, match=r"no member other\.csv"):
         fetched({"source": "url", "url": f"{server.url}/a.zip#other.csv"}, tmp_path)
 
-
-# --- OpenML ------------------------------------------------------------------------------------------------------
 
 ARFF = """@relation people
 @attribute number integer

@@ -15,13 +15,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from memaudit.arrays import Indices
 from memaudit.data.member_splits import MEMBERS, NONMEMBERS, draw, strata
 from memaudit.data.membership_matrices import unit_codes
 from memaudit.errors import AuditError
 
 QUERY, CONTEXT, NONMEMBER, PLACEBO, SPARE = "query", "context", "nonmember", "placebo", "spare"
 CONDITIONS = ("normal", "shuffled_members", "shuffled_all")
-Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def draw_split(records: pd.DataFrame, sizes: Sizes, rng: np.random.Generator) ->
     """
     candidates, targets, classes = _representatives(records, rng)
     free = np.ones(len(candidates), dtype=bool)
-    roles: dict[str, list[Places]] = {QUERY: [], NONMEMBER: []}
+    roles: dict[str, list[Indices]] = {QUERY: [], NONMEMBER: []}
     _check(targets, classes, sizes)
     for size in np.diff(sizes.queries, prepend=0):
         pairs = _matched(np.flatnonzero(free), targets, classes, size, rng)
@@ -93,7 +93,7 @@ def matched_targets(split: pd.DataFrame, target: pd.Series, queries: int) -> tup
     return *counts, True
 
 
-def _representatives(records: pd.DataFrame, rng: np.random.Generator) -> tuple[Places, NDArray[np.float64], bool]:
+def _representatives(records: pd.DataFrame, rng: np.random.Generator) -> tuple[Indices, NDArray[np.float64], bool]:
     """Place of one record of each unit, their targets (class codes or numbers), and whether targets are classes."""
     classes = not pd.api.types.is_numeric_dtype(records["target"])
     target = pd.factorize(records["target"], sort=True)[0] if classes else records["target"]
@@ -123,7 +123,7 @@ def _check(targets: NDArray[np.float64], classes: bool, sizes: Sizes) -> None:
 
 
 def _matched(
-    free: Places, targets: NDArray[np.float64], classes: bool, size: int, rng: np.random.Generator
+    free: Indices, targets: NDArray[np.float64], classes: bool, size: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
     """Pairs (size, 2) of member and non-member, stratified by the target and in random order."""
     pairs = free[_neighbours(targets[free], classes, size, rng)]
@@ -146,8 +146,8 @@ def _neighbours(targets: NDArray[np.float64], classes: bool, size: int, rng: np.
 
 
 def _context(
-    free: Places, targets: NDArray[np.float64], classes: bool, sizes: Sequence[int], rng: np.random.Generator
-) -> Iterator[Places]:
+    free: Indices, targets: NDArray[np.float64], classes: bool, sizes: Sequence[int], rng: np.random.Generator
+) -> Iterator[Indices]:
     """Context rows in order, in parts."""
     if classes:
         mixed = rng.permutation(free)
@@ -160,7 +160,7 @@ def _context(
         free = free[~part]
 
 
-def _table(records: pd.DataFrame, roles: dict[str, Places]) -> pd.DataFrame:
+def _table(records: pd.DataFrame, roles: dict[str, Indices]) -> pd.DataFrame:
     """All records with side, role and order; a record that shares a unit with a non-member is a non-member too."""
     unit = unit_codes(records)
     outside = np.isin(unit, unit[roles[NONMEMBER]])

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
@@ -15,13 +14,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from memaudit import seeds
+from memaudit.arrays import Array
 from memaudit.models.text_table_models import TextBranch
 
 TABLES = {"breast_cancer": load_breast_cancer, "wine": load_wine}
 FEATURES, QUERIES = 4, 8  # columns of a context; records of each class outside it that are queried
 SIZES = (16, 32)
 CARD = {"name": "text-small", "task": "classification", "mode": "raw", "options": {}}
-Floats = NDArray[np.float64]
 Auc = Callable[[Any, Any], float]
 
 
@@ -59,7 +58,7 @@ def scores(
     text = TextBranch.load(folder, CARD, "cpu", schema)
     neighbours = make_pipeline(StandardScaler(), KNeighborsClassifier(5)).fit(x, y)
 
-    def predict(queries: Any) -> Floats:
+    def predict(queries: Any) -> Array:
         logits = text.logits(*(torch.from_numpy(part)[None] for part in (x, y, queries)))[0]
         return logits.log_softmax(-1).double().numpy()
 
@@ -69,7 +68,7 @@ def scores(
 
 
 def _measures(
-    method: str, predict: Callable[[Any], Floats], x: Any, y: Any, new_x: Any, new_y: Any, auc: Auc
+    method: str, predict: Callable[[Any], Array], x: Any, y: Any, new_x: Any, new_y: Any, auc: Auc
 ) -> dict[str, float]:
     own, new = predict(x), predict(new_x)
     labels = np.unique(y)
