@@ -47,7 +47,7 @@ help: ## list the targets
 	  echo "memaudit: $(PYTHON) cannot make a virtual environment; install its venv module (Debian: python3-venv)" >&2; exit 1; }
 	@$(@D)/bin/pip install --quiet --disable-pip-version-check --requirement $< >$(@D)/install.log 2>&1 || { \
 	  grep -m1 '^ERROR' $(@D)/install.log >&2; rm -rf $(@D); \
-	  echo "memaudit: a package of $< cannot be had; mend the network or the index and run again" >&2; exit 1; }
+	  echo "memaudit: a package of $< cannot be installed; check the network or the package index and run again" >&2; exit 1; }
 	@touch $@
 
 demo: .venv .venv-synth ## run the default workflow on embedded data and print its headline numbers
@@ -103,7 +103,7 @@ envs: .venv ## write envs/*.yaml from the locks
 envs-check: .venv ## install each environment of envs/ afresh and import what its rules import (minutes)
 	@$(BIN)/python -m memaudit.workflow.environments --check
 
-docs: .venv ## write config/schema.json, config/README.md, docs/results.md and docs/performance.md
+docs: .venv ## write config/README.md, config/schema.json (for editors, not in git), docs/results.md and docs/performance.md
 	@$(BIN)/python -m memaudit.config.key_reference
 	@$(BIN)/python -m memaudit.report.docs_pages
 

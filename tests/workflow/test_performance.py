@@ -10,7 +10,6 @@ import pytest
 
 from memaudit.checksums import sha256
 from memaudit.io import read_json
-from memaudit.plotting.scaling_figure import scaling
 from memaudit.report import docs_pages
 
 BENCHES = {"models": 1, "rows": 40, "features": 4, "device": "cpu", "small": True, "compiled": [False]}
@@ -38,17 +37,6 @@ def test_the_figure_is_the_same_when_it_is_drawn_again(tmp_path):
     for file in files:
         docs_pages.draw(file)
     assert files[0].read_bytes() == files[1].read_bytes()
-
-
-def test_a_fitted_slope_is_drawn_through_the_upper_half():
-    sizes = [10, 20, 40, 80, 160]
-    one = {"part": "engine", "axis": "rows", "sizes": sizes, "slopes": {"seconds": 2.0, "peak_mib": 1.0}}
-    one |= {"seconds": [1, 1, *np.square(sizes[2:]).tolist()], "peak_mib": [3 * size for size in sizes]}
-    panels = scaling({"axes": [one]}).axes
-    assert [panel.texts[0].get_text() for panel in panels] == ["slope 2.00", "slope 1.00"]
-    for panel, values in zip(panels, (one["seconds"], one["peak_mib"]), strict=True):
-        np.testing.assert_array_equal(panel.lines[1].get_xdata(), sizes[2:])
-        np.testing.assert_allclose(panel.lines[1].get_ydata(), values[2:])
 
 
 def test_slopes_are_those_of_the_points(benches):

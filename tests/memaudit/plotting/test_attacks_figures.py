@@ -232,7 +232,7 @@ def test_settings_compare_copies_and_contexts_each_on_records_of_their_own(table
     usual = 0.5 + 0.13 + 0.02 + 0.0064 + 0.1005
     assert drawn(lines(copies, figure_style.BLUE)[0]) == pytest.approx({1: usual, 5: usual + 0.08})
     assert drawn(lines(context, figure_style.RED)[0]) == pytest.approx({16: usual - 0.0845, 100.5: usual})
-    assert (copies.get_xlabel(), context.get_xlabel()) == ("copies of the record", "records in the context")
+    assert (copies.get_xlabel(), context.get_xlabel()) == ("duplicates of the record", "records in the context")
 
 
 def test_settings_without_copies_have_one_panel(tables):

@@ -28,9 +28,9 @@ def auc(one):
 def test_a_gaussian_shift_gives_the_auc_of_its_distance():
     """A shift of one deviation: Phi(1 / sqrt 2) = .760; fits on 128 sets cost a hundredth at most."""
     signals, design, _ = planted((128, 200))
-    for name, attack in on_confidence(
-        {name: name for name in PASSIVE}, signals, signals[:, :20], {"gamma": 1.0, "offline_a": 0.3}
-    ).items():
+    rmia = {"gamma": 1.0, "offline_a": 0.3}
+    compared = on_confidence({name: name for name in PASSIVE}, signals, signals[:, :20], rmia)
+    for name, attack in compared.items():
         if name.startswith("lira"):
             assert auc(case(name, attack, design)) == pytest.approx(ndtr(2**-0.5), abs=0.015), name
 
