@@ -13,8 +13,8 @@ localrules:
 
 rule ltmia_train_attack:
     input:
-        rows=ltmia_files("npy"),
-        scores=ltmia_files("parquet"),
+        rows=LTMIA.files("npy"),
+        scores=LTMIA.files("parquet"),
     output:
         weights="<results>/models/ltmia_attack/{classifier}.safetensors",
         card="<results>/models/ltmia_attack/{classifier}.json",
@@ -25,28 +25,27 @@ rule ltmia_train_attack:
     benchmark:
         "<results>/benchmarks/ltmia_train_attack/{classifier}.jsonl"
     wildcard_constraints:
-        classifier="|".join(LTMIA["classifiers"]),
+        classifier="|".join(LTMIA.config["classifiers"]),
     conda:
-        "../envs/tabular.yaml"
-    threads: 1
+        "../../envs/tabular.yaml"
     resources:
         mem_mb=grows(8000),
         runtime="12h",
         gpu=1,
     params:
-        **LTMIA_FITTING,
+        **LTMIA.fitting(),
         code=digest("ltmia_train_attack", env="tabular"),
-        arm=lambda wildcards: ltmia_fitting(wildcards.classifier)["arm"],
-        architecture=lambda wildcards: ltmia_fitting(wildcards.classifier)["architecture"],
-        fitting=lambda wildcards: ltmia_fitting(wildcards.classifier)["fitting"],
+        arm=LTMIA.arm,
+        architecture=LTMIA.architecture,
+        fitting=LTMIA.classifier_training,
     script:
-        "../workflow_scripts/ltmia/train_attack.py"
+        "../../workflow_scripts/ltmia/train_attack.py"
 
 
 rule ltmia_measure_diversity:
     input:
-        rows=ltmia_files("npy"),
-        scores=ltmia_files("parquet"),
+        rows=LTMIA.files("npy"),
+        scores=LTMIA.files("parquet"),
     output:
         "<results>/scores/ltmia/diversity_scores.parquet",
         sidecar="<results>/provenance/ltmia_measure_diversity.json",
@@ -55,30 +54,29 @@ rule ltmia_measure_diversity:
     benchmark:
         "<results>/benchmarks/ltmia_measure_diversity.jsonl"
     conda:
-        "../envs/tabular.yaml"
-    threads: 1
+        "../../envs/tabular.yaml"
     resources:
         mem_mb=grows(8000),
         runtime="12h",
         gpu=1,
     params:
-        **LTMIA_FITTING,
-        **ltmia_diverse(),
+        **LTMIA.fitting(),
+        **LTMIA.diverse(),
         code=digest("ltmia_measure_diversity", env="tabular"),
-        samples=LTMIA["diversity"]["samples"],
-        combinations=LTMIA["diversity"]["combinations"],
-        draws=LTMIA["diversity"]["draws"],
-        held_out=LTMIA_HELD_OUT,
+        samples=LTMIA.config["diversity"]["samples"],
+        combinations=LTMIA.config["diversity"]["combinations"],
+        draws=LTMIA.config["diversity"]["draws"],
+        held_out=LTMIA.held_out,
     script:
-        "../workflow_scripts/ltmia/measure_diversity.py"
+        "../../workflow_scripts/ltmia/measure_diversity.py"
 
 
 rule ltmia_permute_features:
     input:
-        weights=f"<results>/models/ltmia_attack/{LTMIA_ATTACK}.safetensors",
-        card=f"<results>/models/ltmia_attack/{LTMIA_ATTACK}.json",
-        rows=ltmia_files("npy", LTMIA_HELD_OUT),
-        scores=ltmia_files("parquet", LTMIA_HELD_OUT),
+        weights=f"<results>/models/ltmia_attack/{LTMIA.attack}.safetensors",
+        card=f"<results>/models/ltmia_attack/{LTMIA.attack}.json",
+        rows=LTMIA.files("npy", LTMIA.held_out),
+        scores=LTMIA.files("parquet", LTMIA.held_out),
     output:
         "<results>/scores/ltmia/permuted_scores.parquet",
         sidecar="<results>/provenance/ltmia_permute_features.json",
@@ -87,27 +85,26 @@ rule ltmia_permute_features:
     benchmark:
         "<results>/benchmarks/ltmia_permute_features.jsonl"
     conda:
-        "../envs/tabular.yaml"
-    threads: 1
+        "../../envs/tabular.yaml"
     resources:
         mem_mb=grows(8000),
         runtime="4h",
         gpu=1,
     params:
-        **LTMIA["importance"],
+        **LTMIA.config["importance"],
         code=digest("ltmia_permute_features", env="tabular"),
         seed=config["seed"],
-        combinations=LTMIA_HELD_OUT,
+        combinations=LTMIA.held_out,
     script:
-        "../workflow_scripts/ltmia/permute_features.py"
+        "../../workflow_scripts/ltmia/permute_features.py"
 
 
 rule ltmia_judge_attacks:
     input:
-        targets=ltmia_files("parquet"),
-        facts=ltmia_files("json"),
+        targets=LTMIA.files("parquet"),
+        facts=LTMIA.files("json"),
         corpora="<results>/scores/ltmia/corpora.parquet",
-        classifiers=expand("<results>/scores/ltmia/classifiers/{name}.parquet", name=LTMIA["classifiers"]),
+        classifiers=expand("<results>/scores/ltmia/classifiers/{name}.parquet", name=LTMIA.config["classifiers"]),
         diversity="<results>/scores/ltmia/diversity_scores.parquet",
         permuted="<results>/scores/ltmia/permuted_scores.parquet",
     output:
@@ -119,37 +116,36 @@ rule ltmia_judge_attacks:
     benchmark:
         "<results>/benchmarks/ltmia_judge_attacks.jsonl"
     conda:
-        "../envs/statistics.yaml"
-    threads: 1
+        "../../envs/statistics.yaml"
     resources:
         mem_mb=grows(4000),
         runtime="4h",
     params:
         code=digest("ltmia_judge_attacks", env="statistics"),
         seed=config["seed"],
-        replicates=LTMIA["replicates"],
-        fpr=LTMIA_FPRS,
-        training=LTMIA_TRAINING,
-        held_out=LTMIA_HELD_OUT,
-        controls=LTMIA_CONTROLS,
-        families=LTMIA_FAMILIES,
-        contents={name: config["datasets"][name]["content"] for name in LTMIA_CORPORA},
-        ways={name: ltmia_way(name) for name in LTMIA["tunings"]},
-        samples=LTMIA["diversity"]["samples"],
-        classifiers=list(LTMIA["classifiers"]),
-        published=PUBLISHED["ltmia"],
+        replicates=LTMIA.config["replicates"],
+        fpr=LTMIA.fprs,
+        training=LTMIA.training,
+        held_out=LTMIA.held_out,
+        controls=LTMIA.controls,
+        families=LTMIA.families,
+        contents=LTMIA.contents(),
+        ways=LTMIA.ways(),
+        samples=LTMIA.config["diversity"]["samples"],
+        classifiers=list(LTMIA.config["classifiers"]),
+        published=RUN.published("ltmia"),
     script:
-        "../workflow_scripts/ltmia/judge_attacks.py"
+        "../../workflow_scripts/ltmia/judge_attacks.py"
 
 
 rule ltmia_attack_texts:
     input:
-        target=ltmia_own("target", "config.json"),
-        base=ltmia_own("base", "config.json"),
-        texts=ltmia_own("texts", ""),
-        weights=f"<results>/models/ltmia_attack/{LTMIA_ATTACK}.safetensors",
-        card=f"<results>/models/ltmia_attack/{LTMIA_ATTACK}.json",
-        held_out=f"<results>/scores/ltmia/classifiers/{LTMIA_ATTACK}.parquet",
+        target=LTMIA.own("target", "config.json"),
+        base=LTMIA.own("base", "config.json"),
+        texts=LTMIA.own("texts"),
+        weights=f"<results>/models/ltmia_attack/{LTMIA.attack}.safetensors",
+        card=f"<results>/models/ltmia_attack/{LTMIA.attack}.json",
+        held_out=f"<results>/scores/ltmia/classifiers/{LTMIA.attack}.parquet",
     output:
         "<results>/ltmia_attack/verdicts.csv",
         sidecar="<results>/provenance/ltmia_attack_texts.json",
@@ -158,20 +154,19 @@ rule ltmia_attack_texts:
     benchmark:
         "<results>/benchmarks/ltmia_attack_texts.jsonl"
     conda:
-        "../envs/tabular.yaml"
-    threads: 1
+        "../../envs/tabular.yaml"
     resources:
         mem_mb=grows(8000),
         runtime="4h",
         gpu=1,
     params:
         code=digest("ltmia_attack_texts", env="tabular"),
-        columns=(LTMIA["attack"] or {}).get("columns"),
-        held_out=LTMIA_HELD_OUT,
+        columns=LTMIA.own_columns(),
+        held_out=LTMIA.held_out,
     script:
-        "../workflow_scripts/ltmia/attack_texts.py"
+        "../../workflow_scripts/ltmia/attack_texts.py"
 
 
 rule ltmia_attack:
     input:
-        ltmia_attack_target,
+        LTMIA.verdicts,

@@ -9,6 +9,8 @@ OUTPUT  <results>/data/ltmia/documents/{dataset}.parquet     documents of a corp
         <results>/signals/ltmia/{model}/{shard}.parquet      baselines' scores of the same texts
 """
 
+LTMIA = STUDIES["ltmia"]
+
 
 localrules:
     ltmia_fetch_corpus,
@@ -17,7 +19,7 @@ localrules:
 
 rule ltmia_fetch_corpus:
     input:
-        ltmia_corpus_file,
+        LTMIA.corpus_file,
     output:
         documents="<results>/data/ltmia/documents/{dataset}.parquet",
         facts="<results>/data/ltmia/documents/{dataset}.json",
@@ -25,17 +27,16 @@ rule ltmia_fetch_corpus:
     log:
         "<results>/logs/ltmia_fetch_corpus/{dataset}.log",
     conda:
-        "../envs/data.yaml"
-    threads: 1
+        "../../envs/data.yaml"
     resources:
         mem_mb=grows(4000),
         runtime="2h",
     params:
         code=digest("ltmia_fetch_corpus", env="data"),
         seed=config["seed"],
-        entry=data_entry(*LTMIA_SOURCE),
+        entry=LTMIA.source,
     script:
-        "../workflow_scripts/ltmia/fetch_corpus.py"
+        "../../workflow_scripts/ltmia/fetch_corpus.py"
 
 
 rule ltmia_fetch_model:
@@ -47,21 +48,20 @@ rule ltmia_fetch_model:
     wildcard_constraints:
         model="|".join(config["language_models"]),
     conda:
-        "../envs/tabular.yaml"
-    threads: 1
+        "../../envs/tabular.yaml"
     resources:
         mem_mb=1000,
         runtime="4h",
     params:
         code=digest("ltmia_fetch_model", env="tabular"),
-        hub=lambda wildcards: config["language_models"][wildcards.model]["hub"],
+        hub=LTMIA.hub,
     script:
-        "../workflow_scripts/ltmia/fetch_model.py"
+        "../../workflow_scripts/ltmia/fetch_model.py"
 
 
 rule ltmia_prepare_corpora:
     input:
-        documents=expand("<results>/data/ltmia/documents/{dataset}.parquet", dataset=LTMIA_CORPORA),
+        documents=expand("<results>/data/ltmia/documents/{dataset}.parquet", dataset=LTMIA.corpora),
         key="<results>/data/id.key",
     output:
         texts="<results>/data/ltmia/texts.parquet",
@@ -74,28 +74,27 @@ rule ltmia_prepare_corpora:
     benchmark:
         "<results>/benchmarks/ltmia_prepare_corpora.jsonl"
     conda:
-        "../envs/tabular.yaml"
-    threads: 1
+        "../../envs/tabular.yaml"
     resources:
         mem_mb=grows(4000),
         runtime="4h",
     params:
         code=digest("ltmia_prepare_corpora", env="tabular"),
         seed=config["seed"],
-        datasets=LTMIA_CORPORA,
-        shifted=LTMIA_SHIFTED,
-        texts={key: value for key, value in LTMIA["texts"].items() if key != "length"},
-        replicates=LTMIA["replicates"],
+        datasets=LTMIA.corpora,
+        shifted=LTMIA.shifted,
+        texts=LTMIA.texts(),
+        replicates=LTMIA.config["replicates"],
     script:
-        "../workflow_scripts/ltmia/prepare_corpora.py"
+        "../../workflow_scripts/ltmia/prepare_corpora.py"
 
 
 rule ltmia_prepare_model:
     input:
-        texts=ltmia_made_here("<results>/data/ltmia/texts.parquet"),
-        tokenizer=ltmia_made_here("<results>/data/ltmia/tokenizer.json"),
-        config=ltmia_made_here("<results>/data/ltmia/tokenizer_config.json"),
-        fetched=ltmia_fetched,
+        texts=LTMIA.made_here("<results>/data/ltmia/texts.parquet"),
+        tokenizer=LTMIA.made_here("<results>/data/ltmia/tokenizer.json"),
+        config=LTMIA.made_here("<results>/data/ltmia/tokenizer_config.json"),
+        fetched=LTMIA.fetched,
     output:
         "<results>/models/ltmia/{model}/config.json",
         "<results>/models/ltmia/{model}/model.safetensors",
@@ -110,8 +109,7 @@ rule ltmia_prepare_model:
     wildcard_constraints:
         model="|".join(config["language_models"]),
     conda:
-        "../envs/tabular.yaml"
-    threads: 1
+        "../../envs/tabular.yaml"
     resources:
         mem_mb=grows(8000),
         runtime="12h",
@@ -119,11 +117,11 @@ rule ltmia_prepare_model:
     params:
         code=digest("ltmia_prepare_model", env="tabular"),
         seed=config["seed"],
-        length=LTMIA["texts"]["length"],
-        entry=ltmia_model_entry,
-        training=LTMIA["pretraining"],
+        length=LTMIA.config["texts"]["length"],
+        entry=LTMIA.model_entry,
+        training=LTMIA.config["pretraining"],
     script:
-        "../workflow_scripts/ltmia/prepare_model.py"
+        "../../workflow_scripts/ltmia/prepare_model.py"
 
 
 rule ltmia_finetune_targets:
@@ -145,8 +143,7 @@ rule ltmia_finetune_targets:
     wildcard_constraints:
         model="|".join(config["language_models"]),
     conda:
-        "../envs/tabular.yaml"
-    threads: 1
+        "../../envs/tabular.yaml"
     resources:
         mem_mb=grows(8000),
         runtime="12h",
@@ -154,9 +151,9 @@ rule ltmia_finetune_targets:
     params:
         code=digest("ltmia_finetune_targets", env="tabular"),
         seed=config["seed"],
-        length=LTMIA["texts"]["length"],
-        targets=ltmia_of_shard,
-        fixed=list(LTMIA_SHIFTED),
-        tunings=LTMIA["tunings"],
+        length=LTMIA.config["texts"]["length"],
+        targets=LTMIA.targets_of_shard,
+        fixed=list(LTMIA.shifted),
+        tunings=LTMIA.config["tunings"],
     script:
-        "../workflow_scripts/ltmia/finetune_targets.py"
+        "../../workflow_scripts/ltmia/finetune_targets.py"
