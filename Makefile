@@ -25,7 +25,7 @@ PUBLISH_predict-mmlu := {"run": "results/predict-mmlu", \
   "command": "snakemake --cores all predict --configfile config/predict_mmlu.yaml", "tables": ["predict_predictors", \
   "predict_recommended", "predict_thresholds", "predict_drops", "predict_cost", "predict_memorized"]}
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slurm test-browser costs bench pretrain envs envs-check lock docs publish verify clean
+.PHONY: help demo test test-slurm test-browser costs bench gpu pretrain envs envs-check lock docs publish verify clean
 
 help: ## list the targets
 	@grep -hE '^[a-zA-Z.-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -92,6 +92,10 @@ bench: .venv ## time each hot path against the naive way; writes results/bench/*
 	$(call BENCH,train_ensembles,{"models": 64$(,) "records": 600$(,) "batch": 32$(,) "epochs": 3$(,) "scratch": "results/bench"})
 	$(call BENCH,evaluate_grid,{"models": 4096$(,) "records": 10000$(,) "loop_records": 200})
 	$(call BENCH,deduplicate,{"rows": 10000000$(,) "peer_rows": 1000000$(,) "scratch": "results/bench"})
+
+gpu: .venv ## measure a GPU (40 minutes at most; goes on where it ended) for docs/performance.md; PARAMS='{"force": true}' anew
+	@$(BIN)/python workflow_scripts/bench/measure_gpu.py --output $(or $(OUT),results/bench) --params '$(or $(PARAMS),{})'; code=$$?; \
+	if ls results/bench/gpu_*.json >/dev/null 2>&1; then $(BIN)/python -m memaudit.report.docs_pages || exit; fi; exit $$code
 
 pretrain: .venv ## train the small models of resources/ again (hours); TABLES=folder of NAME.csv.gz for their benchmark
 	$(BIN)/snakemake --cores 1 $(if $(TABLES),--config pretrain='{"tables": "$(abspath $(TABLES))"}') -- pretrain

@@ -22,7 +22,7 @@ from memaudit.gpu_measurements import (
     device_facts,
     fine_tuning_steps,
     shadow_grids,
-    text_attacks,
+    token_attack_rates,
 )
 from memaudit.gpu_measurements.resumable_parts import Part, is_finished
 from memaudit.gpu_measurements.resumable_parts import run as run_part
@@ -36,8 +36,8 @@ PARTS: dict[str, Part] = {
         shadow_grids.GRID,
         compilation.PART,
         fine_tuning_steps.PART,
-        text_attacks.FEATURES,
-        text_attacks.TRAINING_PART,
+        token_attack_rates.FEATURES,
+        token_attack_rates.TRAINING_PART,
     )
 }
 DEFAULTS = {"parts": list(PARTS), "device": "cuda", "size": "published", "force": False}

@@ -18,11 +18,10 @@ import torch
 from memaudit.gpu_measurements.device_facts import machine
 from memaudit.io import read_json, write_json
 from memaudit.models.model_folder import set_up
-from memaudit.workflow.faults import is_out_of_memory
 
 GRACE = 10  # seconds between the request to end and the kill
-# What our own code and cuBLAS say where torch has no error of its own for it.
-MEMORY = ("too little memory", "ALLOC_FAILED")
+# What our own code, cuBLAS and the CPU's allocators say where torch has no error of its own for it.
+MEMORY = ("too little memory", "ALLOC_FAILED", "out of memory", "can't allocate memory", "not enough memory")
 KEPT = ("measured", "out of memory", "left out")  # outcomes that no later run tries again
 
 
@@ -159,7 +158,8 @@ def _outcome(case: Case, setup: Setup) -> dict[str, Any] | None:
     except LeftOut as reason:
         row |= {"outcome": "left out", "message": str(reason)}
     except Exception as error:  # the other cases go on
-        kind = "out of memory" if is_out_of_memory(error) or any(text in str(error) for text in MEMORY) else "failed"
+        memory = isinstance(error, MemoryError | torch.OutOfMemoryError) or any(text in str(error) for text in MEMORY)
+        kind = "out of memory" if memory else "failed"
         row |= {"outcome": kind, "message": f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"[:500]}
     # Past the exception, whose frames hold the case's tensors.
     gc.collect()

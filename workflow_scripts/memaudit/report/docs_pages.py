@@ -17,6 +17,7 @@ from memaudit.io import read_json, replacing
 from memaudit.plotting import figure_style
 from memaudit.plotting.result_tables import cell, markdown
 from memaudit.plotting.scaling_figure import scaling
+from memaudit.report import gpu_section
 from memaudit.statistics.headlines import QUESTIONS
 from memaudit.workflow.project_paths import PROJECT
 
@@ -108,17 +109,6 @@ A dry run of each shipped config.
 """
 
 
-GPU = """\
-{device}, torch {torch}: {rows:,} rows of {features} features, contexts of half of them, every row asked about.
-{target_models:,} models are extrapolated from the rate of {models}.
-
-{table}"""
-NO_GPU = """\
-No GPU has been measured yet. Where one is, this asks the reliability paper's grid of a network of the published size:
-
-```sh
-.venv/bin/python workflow_scripts/bench/gpu_grid.py --output results/bench/gpu_grid.json --params '{"models": 4}'
-```"""
 TOKENS = """
 Features of tokens are all 154 channels of {texts} texts of {tokens} tokens from two models with {vocabulary:,} tokens:
 {seconds:.1f} CPU seconds and {mebibytes:.0f} MiB beside {logits:.0f} MiB of logits (aim: at most 100). The plain ways
@@ -276,7 +266,7 @@ def _engine(benches: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         "tokens": _tokens(benches["extract_features"]) if "extract_features" in benches else "",
         "scaling": _table(["what grows", "sizes", "time", "by arithmetic", "memory", "by arithmetic"], lines),
         "tables": scale["tables_per_pass"],
-        "gpu": _gpu(benches["gpu_grid"]) if "gpu_grid" in benches else NO_GPU,
+        "gpu": gpu_section.section(benches),
     }
 
 
@@ -288,25 +278,6 @@ def _tokens(bench: Mapping[str, Any]) -> str:
 
 def _slope(slopes: Mapping[str, float] | None, name: str) -> str:
     return f"{round(slopes[name], 2) + 0.0:.2f}" if slopes else ""
-
-
-def _gpu(bench: Mapping[str, Any]) -> str:
-    head = ["model", "numbers", "compiled", "rows/s", "TFLOP/s", "of peak", "peak MiB", "bound by", "hours"]
-    lines = [
-        [
-            way["family"],
-            way["dtype"],
-            "yes" if way["compiled"] else "no",
-            f"{way['rows_per_second']:,.0f}",
-            f"{way['tflops']:.3g}",
-            f"{way['share_of_peak']:.0%}" if way["share_of_peak"] else "",
-            f"{way['peak_mib']:,.0f}",
-            way["bound_by"],
-            f"{way['hours_at_target']:.3g}",
-        ]
-        for way in bench["ways"]
-    ]
-    return GPU.format(**bench, table=_table(head, lines))
 
 
 @figure_style.applied
