@@ -104,4 +104,4 @@ def headline(measured: list[dict[str, Any]]) -> str:
     )
 
 
-PART = Part("compilation", 300, cases, headline)
+PART = Part("compilation", 380, cases, headline)

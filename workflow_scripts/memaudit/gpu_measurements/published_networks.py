@@ -70,7 +70,7 @@ def build(name: str, device: str, small: bool = False, seed: int = 0) -> Built:
     """Build a network of NETWORKS on a device; the weights depend on the seed alone, not on the device."""
     published = NETWORKS[name]
     shape = published.small if small else published.published
-    with torch.random.fork_rng():
+    with torch.random.fork_rng(), torch.inference_mode(mode=False):
         torch.manual_seed(seed)
         return (_tabicl if published.family == "tabicl" else _tabpfn)(published, shape, device)
 

@@ -9,6 +9,7 @@ import gc
 import multiprocessing
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -111,11 +112,11 @@ def measure(
     """
     gc.freeze()  # what is imported stays: the collections between cases pass over it
     if device != "cpu":
-        torch.cuda.set_device(device)
+        torch.cuda.set_device(torch.device(device).index or 0)
     set_up(torch.get_num_threads())  # the workflow's own settings
     torch.manual_seed(0)
-    began, record = time.monotonic(), _matching(path, identity) or {**identity, "cases": [], "seconds_measured": 0.0}
-    before, suspect = record["seconds_measured"], record.get("under_way")
+    began, record = time.monotonic(), _matching(path, identity) or {**identity, "cases": []}
+    before, suspect = record.get("seconds_measured", 0.0), record.get("under_way")
     if restart and suspect:
         record["cases"].append({"name": suspect, "outcome": "failed", "message": "its process died"})
     kept = [case for case in record["cases"] if restart or case["outcome"] in KEPT]
@@ -161,10 +162,11 @@ def _outcome(case: Case, setup: Setup) -> dict[str, Any] | None:
         memory = isinstance(error, MemoryError | torch.OutOfMemoryError) or any(text in str(error) for text in MEMORY)
         kind = "out of memory" if memory else "failed"
         row |= {"outcome": kind, "message": f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"[:500]}
-    # Past the exception, whose frames hold the case's tensors.
+    # Past the exception, whose frames hold the case's tensors. A device that is lost has no memory to give back.
     gc.collect()
     if setup.device != "cpu":
-        torch.cuda.empty_cache()
+        with suppress(RuntimeError):
+            torch.cuda.empty_cache()
     return row
 
 
