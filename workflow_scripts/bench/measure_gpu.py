@@ -84,13 +84,13 @@ def check(params):
 
 
 def report(part, record):
-    """One line on a part: what was found, and what is missing."""
+    """One line on a part: its headline, and what is missing."""
     outcomes = [case["outcome"] for case in record["cases"]]
     counts = [f"{outcomes.count(kind)} {kind}" for kind in ("out of memory", "left out", "failed") if kind in outcomes]
     measured = [case for case in record["cases"] if case["outcome"] == "measured"]
-    found = part.headline(measured) if measured else "nothing was measured"
+    line = part.headline(measured) if measured else "nothing was measured"
     missing = "" if record["status"] == "finished" else f", unfinished ({record['cause']})"
-    return found + "".join(f", {count}" for count in counts) + missing
+    return line + "".join(f", {count}" for count in counts) + missing
 
 
 if __name__ == "__main__":

@@ -6,10 +6,10 @@ from memaudit.gpu_measurements import compilation
 from memaudit.gpu_measurements.resumable_parts import LeftOut, Setup
 
 
-def test_both_ways_are_compared_for_both_families_and_sizes():
+def test_both_modes_are_compared_for_both_families_and_sizes():
     cases = compilation.cases(smallest=False)
     assert len({case.name for case in cases}) == 8
-    assert {case.facts["way"] for case in cases} == compilation.WAYS.keys()
+    assert {case.facts["mode"] for case in cases} == compilation.MODES.keys()
 
 
 def test_cuda_graphs_need_a_gpu():

@@ -100,7 +100,7 @@ def test_a_process_that_dies_costs_its_case_alone(trial):
     assert record["cause"] == "failed: b"
 
 
-def test_a_part_that_cannot_start_is_said_to_have_failed(trial, monkeypatch):
+def test_a_part_that_cannot_start_has_failed(trial, monkeypatch):
     monkeypatch.setattr(resumable_parts, "machine", lambda device, smallest: os._exit(5))
     record = trial({"a": answers(1)})
     assert record["cases"] == []

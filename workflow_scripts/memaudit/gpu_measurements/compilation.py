@@ -21,7 +21,7 @@ from memaudit.models.model_protocol import Network
 PROBES = {"tables": 64, "context_rows": 10, "query_rows": 1, "features": 14}
 LARGE = {"tables": 1, "context_rows": 5_000, "query_rows": 5_000, "features": 14}
 SMALLEST = {"tables": 2, "context_rows": 10, "query_rows": 1, "features": 4}
-WAYS = {"compiled": "default", "compiled with CUDA graphs": "reduce-overhead"}
+MODES = {"compiled": "default", "compiled with CUDA graphs": "reduce-overhead"}
 
 
 def cases(smallest: bool) -> list[Case]:
@@ -30,23 +30,23 @@ def cases(smallest: bool) -> list[Case]:
     networks = ("tabicl_v2",) if smallest else ("tabicl_v2", "tabpfn_v3")
     return [
         Case(
-            f"{network} {size} {way}",
-            {"network": network, "dtype": dtype, "way": way, "sizes": shape},
-            partial(compare, network, dtype, way, shape),
+            f"{network} {size} {mode}",
+            {"network": network, "dtype": dtype, "mode": mode, "sizes": shape},
+            partial(compare, network, dtype, mode, shape),
         )
         for size, (dtype, shape) in sizes.items()
         for network in networks
-        for way in WAYS
+        for mode in MODES
     ]
 
 
 @torch.inference_mode()
-def compare(network: str, dtype: str, way: str, sizes: dict[str, int], setup: Setup) -> dict[str, Any]:
+def compare(network: str, dtype: str, mode: str, sizes: dict[str, int], setup: Setup) -> dict[str, Any]:
     """Seconds of the compiled module's forward pass and of the eager one's, and the difference of their answers.
 
     branch_seconds: of the eager pass with what the workflow does around it (scaling, classes by table).
     """
-    if setup.device == "cpu" and "CUDA" in way:
+    if setup.device == "cpu" and "CUDA" in mode:
         raise LeftOut("needs a GPU")
     torch._logging.set_logs(dynamo=logging.ERROR)  # splits are expected, see above
     torch._dynamo.reset()
@@ -54,7 +54,7 @@ def compare(network: str, dtype: str, way: str, sizes: dict[str, int], setup: Se
     with precision(dtype, setup.device):
         around, (arguments, options) = _call(model, sizes, setup)
         eager = _passes(model.module, arguments, options)
-        backend = {"backend": "eager"} if setup.device == "cpu" else {"mode": WAYS[way]}
+        backend = {"backend": "eager"} if setup.device == "cpu" else {"mode": MODES[mode]}
         compiled = _passes(torch.compile(model.module, dynamic=False, **backend), arguments, options)
         began = time.perf_counter()
         difference = (compiled() - eager()).abs().max().item()

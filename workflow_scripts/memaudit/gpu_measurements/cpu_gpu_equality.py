@@ -1,7 +1,7 @@
 """Part `equality`: answers on the device against those on the CPU in fp32, and the errors of tf32 and bf16.
 
 Errors are differences of log-probabilities in nats, of the classes in the context. The tolerance holds for fp32 alone;
-docs/platforms.md states it. The same contexts are asked on both, several tables in one forward pass.
+docs/platforms.md states it. The same contexts are queried on both, several tables in one forward pass.
 """
 
 import time
@@ -53,14 +53,14 @@ def compare(network: str, dtype: str, setup: Setup) -> dict[str, Any]:
     synchronize(setup.device)
     began = time.perf_counter()
     with precision(dtype, setup.device):
-        found = _log_probabilities(model, questions)
+        answers = _log_probabilities(model, questions)
     seconds = time.perf_counter() - began
-    error = (found - expected).abs()
+    error = (answers - expected).abs()
     measured = {
         "largest_error": error.max().item(),
         "root_mean_square_error": error.square().mean().sqrt().item(),
         "deviation_between_records": expected[..., 0].std().item(),
-        "predictions_changed": (found.argmax(-1) != expected.argmax(-1)).float().mean().item(),
+        "predictions_changed": (answers.argmax(-1) != expected.argmax(-1)).float().mean().item(),
         "seconds": seconds,
         "repetitions": 1,
     }
@@ -92,7 +92,7 @@ def tables(network: str, smallest: bool) -> list[Question]:
     """Contexts and queries: of breast cancer for the shipped checkpoint, else random ones with a learnable label."""
     draw = torch.Generator().manual_seed(0)
     sizes = SHIPPED_TABLES if network == SHIPPED else SMALLEST if smallest else PUBLISHED
-    rows, held = sizes["context_rows"] + sizes["query_rows"], sizes["context_rows"]
+    rows, context = sizes["context_rows"] + sizes["query_rows"], sizes["context_rows"]
     if network == SHIPPED:
         x, y = (torch.from_numpy(part) for part in load_breast_cancer(return_X_y=True))
         orders = [torch.randperm(len(x), generator=draw)[:rows] for _ in range(sizes["tables"])]
@@ -100,7 +100,7 @@ def tables(network: str, smallest: bool) -> list[Question]:
     else:
         cells = torch.randn(sizes["tables"], rows, sizes["features"], generator=draw)
         drawn = [(x, (x[:, 0] + x[:, 1] > 0).long()) for x in cells]
-    return [Question(x[:held], y[:held], x[held:]) for x, y in drawn]
+    return [Question(x[:context], y[:context], x[context:]) for x, y in drawn]
 
 
 def _log_probabilities(model: Network, questions: list[Question]) -> Tensor:

@@ -43,15 +43,15 @@ def step(network: str, dtype: str, sizes: dict[str, int], queries: int, setup: S
     settings = Settings(0, repetitions + warm_up, 1e-4, sizes["context_rows"], queries, pairs="random")
     with tempfile.TemporaryDirectory() as folder, precision(dtype, setup.device):
         run = Run(built.network, {"random": task}, settings, Path(folder))
-        found = timed(run.advance, setup.device, repetitions, seconds=15, warm_up=warm_up)
+        timing = timed(run.advance, setup.device, repetitions, seconds=15, warm_up=warm_up)
     if run.done["diverged_at"] is not None:
         raise ValueError(f"the loss of epoch {run.done['diverged_at']} is not a number")
     operations = PASSES * built.operations(sizes["context_rows"], queries, sizes["features"])
     return (
-        found
-        | shares_of_peak(operations / found["seconds"] / 1e12, dtype, setup)
+        timing
+        | shares_of_peak(operations / timing["seconds"] / 1e12, dtype, setup)
         | {
-            "steps_per_second": 1 / found["seconds"],
+            "steps_per_second": 1 / timing["seconds"],
             "parameters": built.parameters,
         }
     )

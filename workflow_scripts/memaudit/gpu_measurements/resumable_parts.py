@@ -1,7 +1,7 @@
 """Parts of a long measurement, each in a process and a file of its own, that go on where an earlier run ended.
 
 A part is a list of cases. Its file is replaced after every case, so a part that reaches its time limit, or a run that
-is killed, loses the case under way alone. Cases that were measured, or that found too little memory, are kept; those
+is killed, loses the current case alone. Cases that were measured, or had too little memory, are kept; those
 that failed or were not reached are tried again by the next run. A file of another device, size or version is replaced.
 """
 
@@ -21,7 +21,7 @@ from memaudit.io import read_json, write_json
 from memaudit.models.model_folder import set_up
 
 GRACE = 10  # seconds between the request to end and the kill
-# What our own code, cuBLAS and the CPU's allocators say where torch has no error of its own for it.
+# What our own code, cuBLAS and the allocators of the CPU report where torch has no error of its own for it.
 MEMORY = ("too little memory", "ALLOC_FAILED", "out of memory", "can't allocate memory", "not enough memory")
 KEPT = ("measured", "out of memory", "left out")  # outcomes that no later run tries again
 
@@ -51,7 +51,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class Case:
-    """One measurement. facts: what is measured (network, dtype, sizes); measure: returns what was found."""
+    """One measurement. facts: what is measured (network, dtype, sizes); measure: returns the values of the outcome."""
 
     name: str
     facts: Mapping[str, Any]
@@ -76,7 +76,7 @@ def is_finished(path: Path, identity: Mapping[str, Any]) -> bool:
 def run(part: Part, path: Path, identity: Mapping[str, Any], device: str, limit: float) -> dict[str, Any]:
     """Measure a part in a process of its own, for at most `limit` seconds; returns what its file then holds.
 
-    A process that dies (too little memory, a fault of the driver) costs the case under way: the next goes on after it.
+    A process that dies (too little memory, a fault of the driver) costs the current case: the next goes on after it.
     """
     # A process that has used CUDA cannot be forked; on a CPU a fork saves every part the imports, those of set_up too.
     context = multiprocessing.get_context("fork" if device == "cpu" else "spawn")
@@ -107,7 +107,7 @@ def measure(
 ) -> None:
     """Measure the cases that a part's file lacks.
 
-    restart: the process before this one died in the case under way; it counts as failed. Otherwise this is a new run,
+    restart: the process before this one died in a case, `under_way`; it counts as failed. Otherwise this is a new run,
     which tries failed cases again, and last the one in which the run before ended.
     """
     gc.freeze()  # what is imported stays: the collections between cases pass over it

@@ -62,18 +62,18 @@ def rate(network: str, dtype: str, sizes: dict[str, int], setup: Setup) -> dict[
         return built.network.logits(*arguments)
 
     with precision(dtype, setup.device):
-        found = timed(work, setup.device, repetitions=2 if setup.smallest else 10, seconds=12)
-        shares = kernel_shares(work, found["seconds"], setup.device)
+        timing = timed(work, setup.device, repetitions=2 if setup.smallest else 10, seconds=12)
+        shares = kernel_shares(work, timing["seconds"], setup.device)
     operations = built.operations(*shape)
-    tflops = tables * operations / found["seconds"] / 1e12
+    tflops = tables * operations / timing["seconds"] / 1e12
     return (
-        found
+        timing
         | shares_of_peak(tflops, dtype, setup)
         | {
             "parameters": built.parameters,
             "tables_per_pass": tables,
             "operations_per_table": operations,
-            "rows_per_second": tables * len(x) / found["seconds"],
+            "rows_per_second": tables * len(x) / timing["seconds"],
             "kernel_shares": shares,
             "bound_by": max(shares, key=shares.get),
         }
@@ -119,10 +119,10 @@ def grid_cases(smallest: bool) -> list[Case]:
 def sample(network: str, dtype: str, sizes: dict[str, int], setup: Setup) -> dict[str, Any]:
     """Seconds of a model from blocks of models, and of the whole grid with the 95 % interval of their mean."""
     grid = Grid(network, dtype, sizes, setup)
-    found = timed(lambda: grid.ask(sizes["block"]), setup.device, sizes["blocks"], seconds=75)
-    each = np.array(found["seconds_of_each"]) / sizes["block"]
+    timing = timed(lambda: grid.query(sizes["block"]), setup.device, sizes["blocks"], seconds=75)
+    each = np.array(timing["seconds_of_each"]) / sizes["block"]
     half = student.ppf((1 + LEVEL) / 2, len(each) - 1) * each.std(ddof=1) / np.sqrt(len(each))
-    return found | {
+    return timing | {
         "models_measured": sizes["block"] * len(each),
         "seconds_per_model": float(each.mean()),
         "memory_mib": grid.memory,
@@ -142,16 +142,16 @@ def whole(network: str, dtype: str, sizes: dict[str, int], setup: Setup) -> dict
     if SPARE * predicted > setup.seconds_left():
         raise NotReached(f"{predicted:.0f} s are predicted, {setup.seconds_left():.0f} s are left")
     grid = Grid(network, dtype, sizes, setup)
-    grid.ask(1)
+    grid.query(1)
     began = time.perf_counter()
     for start in range(0, sizes["models"], ROUND):
-        grid.ask(min(ROUND, sizes["models"] - start))
+        grid.query(min(ROUND, sizes["models"] - start))
     seconds = time.perf_counter() - began
     return {"seconds": seconds, "repetitions": 1, "extrapolated_seconds": predicted, "memory_mib": grid.memory}
 
 
 class Grid:
-    """Shadow models of one network, asked in blocks as the workflow asks them."""
+    """Shadow models of one network, queried in blocks as the workflow queries them."""
 
     def __init__(self, network: str, dtype: str, sizes: dict[str, int], setup: Setup) -> None:
         self.model = build(network, setup.device, setup.smallest).network
@@ -161,7 +161,7 @@ class Grid:
         # MiB of a forward pass: the workflow's default would part the queries of such a table.
         self.memory = MEMORY if setup.device == "cpu" else max(MEMORY, free_mib(setup.device) // 2)
 
-    def ask(self, models: int) -> None:
+    def query(self, models: int) -> None:
         """Signals of all records for so many new models; raises ValueError where one is not a number."""
         order = self.rng.random((models, len(self.x))).argsort(1)
         with precision(self.dtype, self.device):
@@ -182,21 +182,21 @@ class Grid:
 def rate_headline(measured: list[dict[str, Any]]) -> str:
     """The fastest case of each of the newest networks."""
     fastest = {one["network"]: one for one in sorted(measured, key=lambda one: one["tflops"])}
-    shown = []
+    parts = []
     for network in AIMS.keys() & fastest.keys():
         one = fastest[network]
         peak = f" ({one['share_of_peak']:.0%} of peak)" if one["share_of_peak"] else ""
-        shown.append(f"{one['name']} {one['tflops']:.3g} TFLOP/s{peak}")
-    return "; ".join(sorted(shown))
+        parts.append(f"{one['name']} {one['tflops']:.3g} TFLOP/s{peak}")
+    return "; ".join(sorted(parts))
 
 
 def grid_headline(measured: list[dict[str, Any]]) -> str:
     """Minutes of the grids: run whole, or extrapolated."""
-    shown = {}
+    parts = {}
     for one in measured:
         seconds, note = (one["seconds"], "") if one["whole"] else (one["extrapolated_seconds"], " (extrapolated)")
-        shown[one["network"], one["dtype"]] = f"{one['network']} {one['dtype']} {seconds / 60:.3g} min{note}"
-    return "; ".join(shown.values())
+        parts[one["network"], one["dtype"]] = f"{one['network']} {one['dtype']} {seconds / 60:.3g} min{note}"
+    return "; ".join(parts.values())
 
 
 RATES = Part("rates", 420, rate_cases, rate_headline)

@@ -50,15 +50,15 @@ def features(dtype: str, memory: int, sizes: dict[str, int], setup: Setup) -> di
     reference = target + 0.3 * torch.randn(shape, device=setup.device, dtype=DTYPES[dtype])
     ids = torch.randint(sizes["vocabulary"], shape[:2], device=setup.device)
     mask = torch.ones_like(ids)
-    held = torch.cuda.memory_allocated(setup.device) / MEBIBYTE if setup.device != "cpu" else 0.0
-    found = timed(lambda: extract(target, reference, ids, mask, memory=memory), setup.device, 10, seconds=10)
+    allocated = torch.cuda.memory_allocated(setup.device) / MEBIBYTE if setup.device != "cpu" else 0.0
+    timing = timed(lambda: extract(target, reference, ids, mask, memory=memory), setup.device, 10, seconds=10)
     few = [part[:1, :CHECKED] for part in (target, reference, ids, mask)]
     here, on_cpu = extract(*few).values, extract(*(part.cpu() for part in few)).values
-    return found | {
-        "texts_per_second": sizes["texts"] / found["seconds"],
-        "tokens_per_second": sizes["texts"] * sizes["tokens"] / found["seconds"],
+    return timing | {
+        "texts_per_second": sizes["texts"] / timing["seconds"],
+        "tokens_per_second": sizes["texts"] * sizes["tokens"] / timing["seconds"],
         "logits_mib": float(logits_mib),
-        "peak_mib_beside_logits": found["peak_mib"] - held if found["peak_mib"] is not None else None,
+        "peak_mib_beside_logits": timing["peak_mib"] - allocated if timing["peak_mib"] is not None else None,
         "largest_difference_from_cpu": float(np.abs(here - on_cpu).max()),
     }
 
