@@ -20,14 +20,13 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from memaudit import seeds, tidy
+from memaudit.arrays import Array
 from memaudit.statistics import bootstrap
 from memaudit.studies.iclmem.chance_nulls import LEVEL, max_t, p_value, q_value
 from memaudit.studies.iclmem.run_outcomes import COLLAPSE
 from memaudit.studies.iclmem.run_results import JUDGED, LARGER, STUDY
 from memaudit.studies.iclmem.setting_results import KEYS, keys_of, resolution, summary
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Rows = Iterator[dict[str, Any]]
 
 SIGNALS = (*JUDGED, LARGER)

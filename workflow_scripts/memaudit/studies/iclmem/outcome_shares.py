@@ -10,16 +10,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from memaudit import seeds, tidy
+from memaudit.arrays import Array
 from memaudit.statistics import bootstrap, intervals
 from memaudit.studies.iclmem.decisions import LABELS, Study
 from memaudit.studies.iclmem.run_outcomes import COLLAPSE, DETECTABLE, OUTCOMES, Rule, flags
 from memaudit.studies.iclmem.run_results import STUDY
 from memaudit.studies.iclmem.setting_results import keys_of
 
-Array = NDArray[np.float64]
 Rows = Iterator[dict[str, Any]]
 
 POOLS = {

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from memaudit import seeds
+from memaudit.arrays import Indices
 from memaudit.attacks.context_manipulations import Manipulation, effective, parsed
 from memaudit.attacks.multiple_choice_probe import SIGNALS, Reference, candidates_of, probe, read
 from memaudit.data.matched_splits import CONTEXT, NONMEMBER, PLACEBO, QUERY, SPARE
@@ -39,9 +40,6 @@ from memaudit.workflow.job import several
 CANARIES = "canaries"
 SCALING = "fixed: by the context rows and the spare members of the split"
 
-Rows = NDArray[np.intp]
-Array = NDArray[np.floating]
-
 
 @dataclass(frozen=True)
 class Split:
@@ -58,16 +56,16 @@ class Split:
     choices: NDArray[Any]
     classes: int
 
-    def rows(self, role: str, count: int | None = None) -> Rows:
+    def rows(self, role: str, count: int | None = None) -> Indices:
         """Records of a role in their order, all or the first ones."""
         found = np.flatnonzero(self.facts.role == role)
         return found[np.argsort(self.facts.order.to_numpy()[found])][:count]
 
-    def targets(self, queries: int, context: int) -> Rows:
+    def targets(self, queries: int, context: int) -> Indices:
         """Who is asked: the first query members, as many non-members, and the first context rows."""
         return np.concatenate([self.rows(QUERY, queries), self.rows(NONMEMBER, queries), self.rows(CONTEXT, context)])
 
-    def pairs(self, rows: Rows) -> NDArray[np.int64]:
+    def pairs(self, rows: Indices) -> NDArray[np.int64]:
         """Number of the matched pair of each record, of a query member and a non-member, see draw_split; -1 of none."""
         facts = self.facts.iloc[rows]
         return np.where(facts.role.isin([QUERY, NONMEMBER]), facts.order, -1)
@@ -160,7 +158,7 @@ class Prober:
         """The random stream of one record, whoever asks about it."""
         return seeds.generator(self.seed, "iclmem", split.dataset, name, split.number, split.facts.id[record])
 
-    def choices(self, split: Split, rows: Rows, labels: Tensor) -> NDArray[Any]:
+    def choices(self, split: Split, rows: Indices, labels: Tensor) -> NDArray[Any]:
         """Labels to choose from, (target, k): all classes, or numbers of the table with the label among them."""
         most = self.offered(split)
         return np.stack(
@@ -170,7 +168,7 @@ class Prober:
             ]
         )
 
-    def probe(self, model: TabularModel, split: Split, rows: Rows) -> NDArray[np.float32]:
+    def probe(self, model: TabularModel, split: Split, rows: Indices) -> NDArray[np.float32]:
         """Signals (target, manipulation, signal) of zero-information contexts, see multiple_choice.probe; NaN of the
         manipulations that repeat another."""
         labels, asked = split.y[rows], self.effective(split)
@@ -189,7 +187,7 @@ class Prober:
         return signals
 
     def vanilla(
-        self, model: TabularModel, split: Split, rows: Rows, context: int, labels: Tensor
+        self, model: TabularModel, split: Split, rows: Indices, context: int, labels: Tensor
     ) -> NDArray[np.float32]:
         """Signals (target, signal) with the context of the fine-tuning, which shows targets in it; labels: (N,) of its
         rows and of the targets. The split's true ones: what is a model still worth? Its y: does it know the labels that
@@ -200,7 +198,7 @@ class Prober:
             return read(said, labels[rows].numpy(), target_scale(split.reference.y[None])[1].item())
         return read(as_wide(said, split.classes), labels[rows].numpy())
 
-    def canaries(self, model: TabularModel, split: Split, rows: Rows) -> Tensor:
+    def canaries(self, model: TabularModel, split: Split, rows: Indices) -> Tensor:
         """The label of each target that the model finds least probable in the split's whole context, of the classes
         there; or of the numbers to choose from the one farthest from its prediction. A context row is left out of its
         own context."""

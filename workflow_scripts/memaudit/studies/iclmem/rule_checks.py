@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import f as f_distribution
 
 from memaudit import tidy
+from memaudit.arrays import Array, Mask
 from memaudit.errors import AuditError
 from memaudit.studies.iclmem.chance_nulls import LEVEL, q_value
 from memaudit.studies.iclmem.decisions import SIGNALS, Study, decisions
@@ -18,8 +19,6 @@ from memaudit.studies.iclmem.run_outcomes import COLLAPSE, DETECTABLE, Rule
 from memaudit.studies.iclmem.run_results import JUDGED, LARGER, STUDY
 from memaudit.studies.iclmem.setting_results import NULL_CALIBRATED, keys_of
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Rows = Iterator[dict[str, Any]]
 
 POOL = ["model", "regime"]

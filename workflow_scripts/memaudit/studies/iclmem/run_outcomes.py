@@ -13,10 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from memaudit.arrays import Array, Mask
 from memaudit.statistics.roc import ROUNDING
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 SIGNALS = ("loss", "entropy", "confidence", "error")
 # What a model remembers has a low loss, entropy and error, and a high confidence.

@@ -12,12 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memaudit import seeds
+from memaudit.arrays import Array, Mask
 from memaudit.statistics import bootstrap, roc
 from memaudit.studies.iclmem.chance_nulls import aucs, exchanged, p_value
 from memaudit.studies.iclmem.run_outcomes import SIGNALS, gaps, robustness, score
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 STUDY = "iclmem"
 JUDGED = ("loss", "entropy")  # the primary and the second signal

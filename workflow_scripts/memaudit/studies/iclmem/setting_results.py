@@ -10,16 +10,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from memaudit import tidy
+from memaudit.arrays import Array
 from memaudit.statistics import bootstrap, intervals
 from memaudit.statistics.attack_performance import interpolated
 from memaudit.studies.iclmem.chance_nulls import LEVEL
 from memaudit.studies.iclmem.run_outcomes import OUTCOMES, Rule, collapsed, flags, outcomes, published
 from memaudit.studies.iclmem.run_results import GROUPS, JUDGED, LARGER, STUDY
 
-Array = NDArray[np.float64]
 Rows = Iterator[dict[str, Any]]
 
 KEYS = ["dataset", "arm", "model", "regime", "labels", "learning_rate", "queries", "context", "epoch"]

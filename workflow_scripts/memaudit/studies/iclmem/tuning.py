@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memaudit import seeds
+from memaudit.arrays import Indices
 from memaudit.attacks.multiple_choice_probe import SIGNALS
 from memaudit.data.matched_splits import CONTEXT, QUERY
 from memaudit.errors import AuditError
@@ -22,7 +23,7 @@ from memaudit.models import dp_sgd
 from memaudit.models.fine_tuning import Pair, Run, Settings
 from memaudit.models.lora import Adapter
 from memaudit.models.model_protocol import Network
-from memaudit.studies.iclmem.probe_inputs import Prober, Rows, Split, packed
+from memaudit.studies.iclmem.probe_inputs import Prober, Split, packed
 
 Part = Callable[[str, Callable[[], NDArray[Any]]], NDArray[Any]]
 STATE = "state.pt"  # of an unfinished run, in its folder
@@ -38,7 +39,7 @@ class Study:
     task: str
     arm: Mapping[str, Any]
     splits: Sequence[Split]
-    rows: Sequence[Rows]
+    rows: Sequence[Indices]
     prober: Prober
 
     @property

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr, wilcoxon
 
 from memaudit import tidy
+from memaudit.arrays import Array
 from memaudit.attacks.calibrate import calibrate
 from memaudit.statistics import bootstrap, intervals
 from memaudit.statistics.attack_performance import interpolated
 from memaudit.statistics.paired_differences import metric_samples
-
-Array = NDArray[np.float64]
 
 STUDY = "ltmia"
 COMBINATION = ["model", "dataset", "tuning"]

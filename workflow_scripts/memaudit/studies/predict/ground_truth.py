@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memaudit.arrays import Array, Codes, Mask
 from memaudit.attacks.calibrate import calibrate
 from memaudit.errors import AuditError
 from memaudit.statistics import bootstrap, roc
@@ -19,10 +20,6 @@ from memaudit.statistics.finite_population import gap_statistics
 from memaudit.statistics.intervals import wilson
 from memaudit.statistics.paired_differences import gaps
 from memaudit.statistics.record_vulnerability import rank_correlation
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Codes = NDArray[np.integer]
 
 MEMORIZED = 4.0  # Definition 3: least log-LiRA
 DROP = 0.95  # of the median training loss, at which training is interrupted

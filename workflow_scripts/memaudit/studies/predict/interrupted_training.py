@@ -8,14 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from memaudit.arrays import Array, Codes, Mask
 from memaudit.errors import AuditError
 from memaudit.studies.predict import ground_truth
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Codes = NDArray[np.integer]
 
 BASELINE = "lira"  # on the partly trained model (Biderman et al. 2023, adapted in Section 5.1)
 

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memaudit import seeds, tidy
+from memaudit.arrays import Array, Mask
 from memaudit.statistics import bootstrap
 from memaudit.statistics.attack_performance import Estimate, curve_rows, rows
 from memaudit.studies.predict import ground_truth
 from memaudit.studies.predict.ground_truth import Cells
-from memaudit.studies.predict.interrupted_training import BASELINE, Array, Case, Mask, by_rule
+from memaudit.studies.predict.interrupted_training import BASELINE, Case, by_rule
 
 Rows = Iterator[dict[str, Any]]
 
