@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 
 from memaudit.attacks.gaussian import CONVENTIONS, Gaussian
-from memaudit.attacks.lira import online
 from memaudit.io import MEBIBYTE
 from memaudit.seeds import generator
 from memaudit.studies.lira.aggregation_strategies import FPRS, evaluate
@@ -55,60 +54,58 @@ def measure(step, models, records):
 
 def timed(step, models, records):
     before = peak_mib()
-    signals, member_of = grid(models, records)
-    _, seconds = cpu_seconds(lambda: step(signals, member_of))
+    signals, member = grid(models, records)
+    _, seconds = cpu_seconds(lambda: step(signals, member))
     return {"cpu_seconds": seconds, "peak_mib": peak_mib() - before}
 
 
 def grid(models, records):
     """Gaussian records on scales of their own, gaps of up to two deviations, balanced membership; float32."""
     rng = generator(1, "bench", "grid")
-    signals, member_of = np.empty((models, records), np.float32), np.empty((models, records), np.bool_)
+    signals, member = np.empty((models, records), np.float32), np.empty((models, records), np.bool_)
     for start in range(0, records, CHUNK):
         part = slice(start, min(start + CHUNK, records))
-        shape = member_of[:, part].shape
-        member_of[:, part] = rng.random(shape, dtype=np.float32).argsort(0) < models // 2
+        shape = member[:, part].shape
+        member[:, part] = rng.random(shape, dtype=np.float32).argsort(0) < models // 2
         noise = rng.standard_normal(shape, dtype=np.float32)
-        signals[:, part] = (noise + member_of[:, part] * rng.uniform(0, 2, shape[1])) * np.exp(
-            rng.normal(size=shape[1])
-        )
-    return signals, member_of
+        signals[:, part] = (noise + member[:, part] * rng.uniform(0, 2, shape[1])) * np.exp(rng.normal(size=shape[1]))
+    return signals, member
 
 
 def sizes_to(models):
     return [2**power for power in range(4, models.bit_length())]
 
 
-def strategies(signals, member_of):
-    evaluate(signals, member_of, sizes_to(len(member_of)))
+def strategies(signals, member):
+    evaluate(signals, member, sizes_to(len(member)))
 
 
-def plain_pass(signals, member_of):
+def plain_pass(signals, member):
     """Leave-one-out log-likelihood ratios the naive way: running sums over the whole matrix in float64."""
     signals = signals.astype(np.float64)
 
-    def log_density(member):
-        count = member.sum(0) - member
-        mean = ((signals * member).sum(0) - signals * member) / count
-        square = ((signals**2 * member).sum(0) - signals**2 * member) / count
+    def log_density(inside):
+        count = inside.sum(0) - inside
+        mean = ((signals * inside).sum(0) - signals * inside) / count
+        square = ((signals**2 * inside).sum(0) - signals**2 * inside) / count
         sigma = np.sqrt(np.maximum(square - mean**2, 1e-24))
         return -np.log(sigma) - 0.5 * ((signals - mean) / sigma) ** 2
 
-    return log_density(member_of) - log_density(~member_of)
+    return log_density(member) - log_density(~member)
 
 
-def loop_pass(signals, member_of):
+def loop_pass(signals, member):
     """The same ratios record by record and target by target, every fit from its own shadow models."""
     rule = CONVENTIONS["mean"]
     scores = np.empty(signals.shape)
     for record in range(signals.shape[1]):
-        values, member = signals[:, record].astype(np.float64), member_of[:, record]
+        values, inside = signals[:, record].astype(np.float64), member[:, record]
         for target in range(len(values)):
             fits = []
-            for side in (member, ~member):
+            for side in (inside, ~inside):
                 shadow = np.delete(values, target)[np.delete(side, target)]
                 fits.append(Gaussian(shadow.mean(), max(shadow.std(), rule.floor)))
-            scores[target, record] = online(values[target], *fits)
+            scores[target, record] = fits[0].log_density(values[target]) - fits[1].log_density(values[target])
     return scores
 
 
