@@ -24,9 +24,9 @@ from memaudit.errors import AuditError
 from memaudit.io import read_table, replacing
 from memaudit.models.language_models import folder_of
 from memaudit.models.model_folder import set_up
-from memaudit.studies.ltmia.combinations import channels_per_place, error_rates
-from memaudit.studies.ltmia.text_attacks import BASELINES, ask, encode_for, open_pair
-from memaudit.studies.ltmia.transfer import of_these
+from memaudit.studies.ltmia.model_pair_queries import BASELINES, ask, encode_for, open_pair
+from memaudit.studies.ltmia.target_combinations import channels_per_place, error_rates
+from memaudit.studies.ltmia.transfer_bootstrap import of_these
 from memaudit.workflow.job import run, tell
 from memaudit.workflow.progress_bar import steps
 from memaudit.workflow.scratch import resumable

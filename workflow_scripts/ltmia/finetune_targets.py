@@ -23,7 +23,7 @@ from memaudit.io import read_table, write_json, write_table
 from memaudit.models.language_models import check_length, encode, folder_of, open_model, open_tokenizer
 from memaudit.models.language_training import Run, Settings
 from memaudit.models.model_folder import set_up
-from memaudit.studies.ltmia.text_attacks import BASELINES, Pair, ask, check_changed
+from memaudit.studies.ltmia.model_pair_queries import BASELINES, Pair, ask, check_changed
 from memaudit.workflow.job import run
 from memaudit.workflow.progress_bar import steps
 from memaudit.workflow.scratch import resumable

@@ -18,8 +18,8 @@ import pandas as pd
 
 from memaudit import tidy
 from memaudit.io import read_json, read_table, write_table
-from memaudit.studies.ltmia.transfer import COMBINATION, STUDY, of_these
-from memaudit.studies.ltmia.transfer_results import ATTACK, Study, published_rows
+from memaudit.studies.ltmia.transfer_bootstrap import COMBINATION, STUDY, of_these
+from memaudit.studies.ltmia.transfer_evaluation import ATTACK, Study, published_rows
 from memaudit.workflow.job import run, several
 
 SHOWN = ["loss", "ref_loss", "ez", ATTACK]  # as curves

@@ -21,7 +21,7 @@ from memaudit.errors import AuditError
 from memaudit.io import write_table
 from memaudit.models.model_folder import set_up
 from memaudit.statistics.roc import auc
-from memaudit.studies.ltmia.combinations import TEXT, open_combinations, portions
+from memaudit.studies.ltmia.target_combinations import TEXT, open_combinations, portions
 from memaudit.workflow.job import run, several
 
 

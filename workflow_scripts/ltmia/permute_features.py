@@ -16,7 +16,7 @@ from memaudit.attacks.learned_classifier import load, log_odds, permuted_odds
 from memaudit.attacks.token_features import groups, unpack
 from memaudit.io import write_table
 from memaudit.models.model_folder import set_up
-from memaudit.studies.ltmia.combinations import TEXT, channels_per_place, open_combinations
+from memaudit.studies.ltmia.target_combinations import TEXT, channels_per_place, open_combinations
 from memaudit.workflow.job import run, several
 
 

@@ -18,7 +18,7 @@ from memaudit.attacks.learned_training import Combination, settings_of, train
 from memaudit.io import write_table
 from memaudit.models.model_folder import set_up
 from memaudit.statistics.roc import auc
-from memaudit.studies.ltmia.combinations import open_combinations, portions
+from memaudit.studies.ltmia.target_combinations import open_combinations, portions
 from memaudit.workflow.job import run, several
 
 

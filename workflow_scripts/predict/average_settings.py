@@ -16,7 +16,7 @@ import pandas as pd
 from memaudit import tidy
 from memaudit.io import read_table, write_table
 from memaudit.statistics.intervals import mean_of
-from memaudit.studies.predict.predictor_results import STUDY
+from memaudit.studies.predict.predictor_evaluation import STUDY
 from memaudit.workflow.job import run
 
 KEYS = ["truth", "records", "predictor", "tau"]

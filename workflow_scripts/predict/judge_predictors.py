@@ -18,7 +18,7 @@ from memaudit.attacks.score_matrices import gather
 from memaudit.errors import AuditError
 from memaudit.io import read_grid, write_json, write_table
 from memaudit.studies.predict.interrupted_training import Case
-from memaudit.studies.predict.predictor_results import Judge
+from memaudit.studies.predict.predictor_evaluation import Judge
 from memaudit.workflow.job import run
 
 PREDICTORS = ("psmi", "loss", "logit_gap", "mahalanobis")

@@ -16,7 +16,7 @@ from safetensors.torch import save_file
 from memaudit.io import replacing, write_grid
 from memaudit.models.shadow_ensembles import settle
 from memaudit.studies.predict.setting_records import prepare
-from memaudit.studies.predict.training import pretrained
+from memaudit.studies.predict.shadow_training import pretrained
 from memaudit.workflow.job import run
 
 

@@ -18,7 +18,7 @@ import xarray as xr
 from memaudit.io import read_grid, replacing, write_grid
 from memaudit.models.model_folder import device
 from memaudit.models.shadow_ensembles import COUNTS, Trace, settle
-from memaudit.studies.predict.training import Opened, checkpoints
+from memaudit.studies.predict.shadow_training import Opened, checkpoints
 from memaudit.workflow.job import run
 from memaudit.workflow.progress_bar import steps
 from memaudit.workflow.scratch import resumable

@@ -27,9 +27,9 @@ from memaudit.models.language_models import (
 )
 from memaudit.models.language_training import Run, Settings
 from memaudit.statistics.roc import auc
-from memaudit.studies.ltmia.combinations import error_rates, open_combinations, portions
-from memaudit.studies.ltmia.text_attacks import BASELINES, ask, encode_for, open_pair
-from memaudit.studies.ltmia.transfer import of_these
+from memaudit.studies.ltmia.model_pair_queries import BASELINES, ask, encode_for, open_pair
+from memaudit.studies.ltmia.target_combinations import error_rates, open_combinations, portions
+from memaudit.studies.ltmia.transfer_bootstrap import of_these
 from memaudit.workflow.job import Paths
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -21,7 +21,7 @@ from memaudit.errors import AuditError
 from memaudit.io import read_grid, read_json, write_json
 from memaudit.models import shadow_ensembles
 from memaudit.studies.predict.setting_records import Records, mislabelled, prepare, with_canaries
-from memaudit.studies.predict.training import Opened, checkpoints
+from memaudit.studies.predict.shadow_training import Opened, checkpoints
 from memaudit.tidy import COLUMNS, expand
 from memaudit.workflow.job import Paths
 from memaudit.workflow.scratch import resumable

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from memaudit.errors import AuditError
 
+PROBE_SIGNALS = ("loss", "entropy", "confidence", "error")  # of the answer to a manipulated context
+
 Place = Literal["random", "first", "last"]
 STEPS = {
     "shuffle": f"one of {', '.join(get_args(Place))}",

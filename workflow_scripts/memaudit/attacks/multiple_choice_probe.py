@@ -18,14 +18,13 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from memaudit.attacks import signals
-from memaudit.attacks.context_manipulations import Manipulation
+from memaudit.attacks.context_manipulations import PROBE_SIGNALS, Manipulation
 from memaudit.errors import AuditError
 from memaudit.models.batched_queries import MEMORY, Question, answer, as_wide
 from memaudit.models.context_scaling import target_scale
 from memaudit.models.model_protocol import Network, TabularModel
 from memaudit.models.predictive_distributions import Binned
 
-SIGNALS = ("loss", "entropy", "confidence", "error")
 # Records whose questions are asked together: enough for full passes, few enough to hold their answers.
 RECORDS = {"classification": 256, "regression": 64}
 
@@ -52,7 +51,7 @@ def probe(
     replicates: int = 1,
     memory: int = MEMORY,
 ) -> NDArray[np.float32]:
-    """Signals of every target under every manipulation: (target, manipulation, signal), in the order of SIGNALS.
+    """Signals of every target under every manipulation: (target, manipulation, signal), in the order of PROBE_SIGNALS.
 
     x: (target, d); labels: (target,) true class codes or numbers; candidates: (k,) or (target, k) labels to choose
     from, all different, the true one among them; rngs: of each target, for its manipulations; replicates: copies of the
@@ -80,7 +79,7 @@ def probe(
         said = _joined(answer(network, questions, memory))
         asked = np.broadcast_to(np.repeat(true[part], len(suite))[:, None], (len(questions), replicates))
         parts.append(read(said, asked, deviation).mean(1))
-    return np.concatenate(parts).reshape(len(true), len(suite), len(SIGNALS))
+    return np.concatenate(parts).reshape(len(true), len(suite), len(PROBE_SIGNALS))
 
 
 def questions_of(

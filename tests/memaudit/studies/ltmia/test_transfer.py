@@ -7,9 +7,9 @@ import pytest
 from memaudit import tidy
 from memaudit.errors import AuditError
 from memaudit.statistics import roc
-from memaudit.studies.ltmia import transfer
-from memaudit.studies.ltmia.transfer import Draws
-from memaudit.studies.ltmia.transfer_results import Study
+from memaudit.studies.ltmia import transfer_bootstrap as transfer
+from memaudit.studies.ltmia.transfer_bootstrap import Draws
+from memaudit.studies.ltmia.transfer_evaluation import Study
 
 FAMILIES = {"a": "transformer", "b": "transformer", "m": "state space", "r": "linear attention"}
 CONTENTS = {"prose": "text", "lines": "code", "moved": "text"}

@@ -8,8 +8,8 @@ import pandas as pd
 
 from memaudit import seeds, tidy
 from memaudit.errors import AuditError
-from memaudit.studies.ltmia import transfer
-from memaudit.studies.ltmia.transfer import COMBINATION, STUDY, Draws, Judged, of_these
+from memaudit.studies.ltmia import transfer_bootstrap as transfer
+from memaudit.studies.ltmia.transfer_bootstrap import COMBINATION, STUDY, Draws, Judged, of_these
 
 Rows = Iterator[dict[str, Any]]
 

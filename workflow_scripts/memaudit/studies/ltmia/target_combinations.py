@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from memaudit.attacks.token_features import Rows, open_rows
 from memaudit.errors import AuditError
 from memaudit.io import read_table
-from memaudit.studies.ltmia.transfer import COMBINATION
+from memaudit.studies.ltmia.transfer_bootstrap import COMBINATION
 
 Array = NDArray[np.float64]
 # A text of a target, and whether that has learnt it.
