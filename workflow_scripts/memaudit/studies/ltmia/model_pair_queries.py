@@ -1,9 +1,9 @@
-"""What a fine-tuned language model and its base say about texts: features for the learned attack, and simple scores.
+"""Features and baseline scores of texts, from a fine-tuned language model and its base.
 
-Both models read every text once, batch by batch; nothing of a text is kept but its features and scores.
+Both models read every text once, batch by batch; only features and scores of a text are kept.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,17 +19,17 @@ from memaudit.attacks.token_scores import all_scores, tokens
 from memaudit.errors import AuditError
 from memaudit.io import MEBIBYTE
 from memaudit.models.language_models import Ids, Mask, check_length, encode, logits, open_model, open_tokenizer
-
-Array = NDArray[np.float64]
+from memaudit.workflow.progress_bar import steps
 
 BATCH = 64  # most texts of a forward pass
+PART = 256  # texts between checkpoints
 MEMORY = 256  # MiB of both models' logits
 BASELINES = ("loss", "min_k", "min_k_plus_plus", "zlib", "ref_loss", "ez_published", "ez")
 
 
 @dataclass(frozen=True)
-class Pair:
-    """A fine-tuned model and the one that it was before."""
+class ModelPair:
+    """A fine-tuned model and its base."""
 
     target: PreTrainedModel
     reference: PreTrainedModel
@@ -37,10 +37,10 @@ class Pair:
 
 def open_pair(
     target: Path, reference: Path, length: int, device: str = "cpu", dtype: torch.dtype = torch.float32
-) -> Pair:
+) -> ModelPair:
     """The models in two folders. Raises AuditError for two architectures, or one that takes no text of that length.
 
-    Vocabularies of two sizes are taken: see `ask`.
+    Vocabularies of two sizes are accepted: see `query_pair`.
     """
     models = [open_model(folder, device, dtype) for folder in (target, reference)]
     for folder, model in zip((target, reference), models, strict=True):
@@ -50,62 +50,79 @@ def open_pair(
         raise AuditError(
             f"{target} is a {types[0]}, {reference} a {types[1]}; give the model that the target was fine-tuned from"
         )
-    return Pair(*models)
+    return ModelPair(*models)
 
 
 def encode_for(target: Path, reference: Path, texts: Sequence[str], length: int) -> tuple[Ids, Mask]:
     """Tokens and mask (text, length) that both models read.
 
-    A target's folder without a tokenizer has its base's. Raises AuditError if the two cut one of the texts differently.
+    A target's folder without a tokenizer uses its base's. Raises AuditError if the two tokenize a text differently.
     """
-    found = encode(open_tokenizer(reference), texts, length)
+    encoded = encode(open_tokenizer(reference), texts, length)
     if any(Path(target).glob("token*")) or (Path(target) / "vocab.json").is_file():
         other = encode(open_tokenizer(target), texts, length)
-        differ = (found[0] != other[0]).any(1) | (found[1] != other[1]).any(1)
+        differ = (encoded[0] != other[0]).any(1) | (encoded[1] != other[1]).any(1)
         if differ.any():
             raise AuditError(
-                f"{target}: its tokenizer and that of {reference} cut text {int(differ.argmax()) + 1} differently;"
+                f"{target}: its tokenizer and that of {reference} tokenize text {int(differ.argmax()) + 1} differently;"
                 " give the model that the target was fine-tuned from"
             )
-    return found
+    return encoded
 
 
 @torch.inference_mode()
-def ask(pair: Pair, ids: Ids, mask: Mask, texts: Sequence[str], k: int = K, memory: int = MEMORY) -> NDArray[np.void]:
+def query_pair(
+    pair: ModelPair, ids: Ids, mask: Mask, texts: Sequence[str], k: int = K, memory: int = MEMORY
+) -> NDArray[np.void]:
     """One record (text,) per text: `row`, its packed features, and `scores`, its `BASELINES`.
 
-    Of a model with more tokens than the other (a resized vocabulary, rows that only pad) the tokens beyond the common
-    ones are left out, and the probabilities are those among the common ones. memory: MiB for the logits of both.
-    Raises AuditError for logits that are not finite, as half precision may give, and tokens beyond the common ones.
+    If one model has more tokens than the other (a resized vocabulary, padding rows), the additional tokens are left
+    out, and probabilities are those among the common tokens. memory: MiB for the logits of both. Raises AuditError for
+    logits that are not finite, as half precision may give, and for tokens beyond the common ones.
     """
-    found = np.empty(len(ids), _record_type(ids.shape[1], k))
+    records = np.empty(len(ids), _record_type(ids.shape[1], k))
     known = min(_vocabulary(model) for model in (pair.target, pair.reference))
     size = max(1, min(BATCH, memory * MEBIBYTE // (2 * 4 * ids.shape[1] * known)))
     for start in range(0, len(ids), size):
         part = slice(start, start + size)
         try:
-            found[part] = _ask_batch(
+            records[part] = _query_batch(
                 pair, torch.from_numpy(ids[part]), torch.from_numpy(mask[part]), texts[part], known, k
             )
         except AuditError as error:
             raise AuditError(f"of texts {start + 1} to {min(start + size, len(ids))}: {error}") from error
-    return found
+    return records
+
+
+def in_parts(
+    texts: int, compute: Callable[[slice], NDArray], part: Callable[..., NDArray], label: str, prefix: str = ""
+) -> NDArray:
+    """Results (text, ...) of `compute`, PART texts at a time; part: keeps a part by its name (Scratch.part)."""
+    places = [slice(start, start + PART) for start in range(0, texts, PART)]
+    return np.concatenate(
+        [
+            part(f"{prefix}{place.start:08d}", lambda place=place: compute(place))
+            for place in steps(places, label, unit=f"x{PART}")
+        ]
+    )
 
 
 def check_changed(table: pd.DataFrame, where: str) -> None:
-    """Raise AuditError if a target says the same of every text as its base: fine-tuning changed nothing."""
+    """Raise AuditError if target and base predict every text alike: fine-tuning changed nothing."""
     if len(table) and not table["ref_loss"].any():
-        raise AuditError(f"{where}: target and base say the same of every text; raise epochs or the learning rate")
+        raise AuditError(f"{where}: target and base predict every text alike; raise epochs or the learning rate")
 
 
-def _ask_batch(pair: Pair, ids: Tensor, mask: Tensor, texts: Sequence[str], known: int, k: int) -> NDArray[np.void]:
-    said = [logits(model, ids)[..., :known] for model in (pair.target, pair.reference)]
-    rows = pack(extract(*said, ids, mask, k))
-    both = [tokens(one, ids, mask, whose=who) for one, who in zip(said, ("target", "reference"), strict=True)]
+def _query_batch(
+    pair: ModelPair, ids: Tensor, mask: Tensor, texts: Sequence[str], known: int, k: int
+) -> NDArray[np.void]:
+    of_models = [logits(model, ids)[..., :known] for model in (pair.target, pair.reference)]
+    rows = pack(extract(*of_models, ids, mask, k))
+    both = [tokens(one, ids, mask, whose=who) for one, who in zip(of_models, ("target", "reference"), strict=True)]
     scores = all_scores(*both, texts)
-    found = np.empty(len(ids), _record_type(ids.shape[1], k))
-    found["row"], found["scores"] = rows, np.column_stack([scores[name] for name in BASELINES])
-    return found
+    records = np.empty(len(ids), _record_type(ids.shape[1], k))
+    records["row"], records["scores"] = rows, np.column_stack([scores[name] for name in BASELINES])
+    return records
 
 
 def _record_type(length: int, k: int) -> np.dtype:

@@ -1,6 +1,6 @@
-"""What was found of targets of known membership: their scores and features, portions of their texts, error rates."""
+"""Combinations of model, corpus and tuning: scores and features of their targets, portions of texts, error rates."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -12,42 +12,41 @@ from memaudit.io import read_table
 from memaudit.studies.ltmia.transfer_bootstrap import COMBINATION
 
 Array = NDArray[np.float64]
-# A text of a target, and whether that has learnt it.
-TEXT = [*COMBINATION, "id", "member"]
+TEXT = [*COMBINATION, "id", "member"]  # a text of a target, and whether it is a member
 Combinations = dict[tuple[str, str, str], tuple[pd.DataFrame, Rows]]
 
 
 def open_combinations(rows: Sequence[str], scores: Sequence[str]) -> Combinations:
-    """Scores table and packed features of every target, by model, dataset and tuning; features stay on the disk."""
-    found = {}
+    """Scores table and packed features of every target, by model, dataset and tuning; features stay on disk."""
+    combinations = {}
     for features, path in zip(rows, scores, strict=True):
-        table, every = read_table(path), open_rows(features)
+        table, packed = read_table(path), open_rows(features)
         for name, own in table.groupby(COMBINATION, sort=False):
             place = slice(own.index[0], own.index[-1] + 1)
-            found[name] = own.reset_index(drop=True), every[place]
-    return found
+            combinations[name] = own.reset_index(drop=True), packed[place]
+    return combinations
 
 
 def channels_per_place(channels: int) -> int:
-    """k of features with so many channels."""
+    """k of features with this number of channels."""
     return (channels - 14) // 7
 
 
-def portions(ids: Sequence[str], validation: float, test: float) -> dict[str, slice]:
-    """Where validation, test and training stand among texts in the order of their ids, by the id alone.
+def portions(ids: Iterable[str], validation: float, test: float) -> dict[str, slice]:
+    """Places of validation, test and training texts among texts in the order of their ids, by the id alone.
 
-    So a text has the same portion in every combination: one that trains the classifier with one model must not test it
-    with another, it would be known again. Raises AuditError for ids in another order.
+    A text has the same portion in every combination: a classifier that was trained on it with one model must not be
+    tested on it with another. Raises AuditError for ids in another order.
     """
-    places = np.array([int(text[:8], 16) / 16**8 for text in ids])
-    if (np.diff(places) < 0).any():
-        raise AuditError("portions: the texts are not in the order of their ids; extract their features anew")
-    first, second = (int(end) for end in np.searchsorted(places, [validation, validation + test]))
-    return {"validation": slice(0, first), "test": slice(first, second), "training": slice(second, len(places))}
+    shares = np.array([int(text[:8], 16) / 16**8 for text in ids])
+    if (np.diff(shares) < 0).any():
+        raise AuditError("portions: the texts are not in the order of their ids; extract their features again")
+    first, second = (int(end) for end in np.searchsorted(shares, [validation, validation + test]))
+    return {"validation": slice(0, first), "test": slice(first, second), "training": slice(second, len(shares))}
 
 
 def error_rates(scores: Array, held_out: pd.DataFrame) -> pd.DataFrame:
-    """What calling texts with at least these scores members would have cost on models of known membership.
+    """Error rates on models of known membership if texts with at least these scores are called members.
 
     held_out: columns model, dataset, tuning, member, score, of models and texts that trained no part of the classifier.
     Columns: false_positive_rate, the mean over combinations of (1 + non-members with such a score) / (1 + non-members),
@@ -59,16 +58,16 @@ def error_rates(scores: Array, held_out: pd.DataFrame) -> pd.DataFrame:
         member, known = own["member"].to_numpy(dtype=bool), own["score"].to_numpy()
         if member.all() or not member.any():
             raise AuditError(
-                f"held-out combination {' '.join(name)} has members or non-members alone; measure errors on both"
+                f"held-out combination {' '.join(name)} has only members or only non-members; measure errors on both"
             )
         false.append((1 + _at_least(known[~member], scores)) / (1 + np.count_nonzero(~member)))
         true.append(_at_least(known[member], scores) / np.count_nonzero(member))
     if not false:
-        raise AuditError("no held-out combination: the errors of the attack are not known; measure them first")
+        raise AuditError("no held-out combination: the errors of the attack are unknown; measure them first")
     rates = {"false_positive_rate": np.mean(false, 0), "worst_false_positive_rate": np.max(false, 0)}
     return pd.DataFrame(rates | {"true_positive_rate": np.mean(true, 0)})
 
 
 def _at_least(known: Array, scores: Array) -> Array:
-    """How many of the known scores reach each of the scores."""
+    """Number of known scores that reach each of the scores."""
     return len(known) - np.searchsorted(np.sort(known), scores, side="left")

@@ -1,7 +1,7 @@
-"""How well attacks do on combinations of models and corpora that no classifier was trained on, and how sure that is.
+"""Metrics of attacks on combinations of models and corpora that trained no classifier, with paired bootstrap intervals.
 
-Two things are resampled: texts, for which all combinations of one corpus have the same weights, and combinations,
-within each family of models. All attacks have the same weights, so differences between them are paired.
+Two things are resampled: texts, with the same weights for all combinations of one corpus, and combinations within each
+family of models. All attacks have the same weights, so differences between them are paired.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,25 +20,27 @@ from memaudit.statistics.attack_performance import interpolated
 from memaudit.statistics.paired_differences import metric_samples
 
 Array = NDArray[np.float64]
+Rows = Iterator[dict[str, Any]]
 
 STUDY = "ltmia"
 COMBINATION = ["model", "dataset", "tuning"]
-FEWEST = 5  # pairs of the Wilcoxon test
+FEWEST = 5  # combinations for the Wilcoxon test
+RESAMPLED = "texts and combinations"
 
 
-def of_these(table: pd.DataFrame, names: Sequence[Sequence[str]]) -> np.ndarray:
-    """(row,) whether its combination is one of these."""
-    wanted = {tuple(name) for name in names}
-    return np.array([name in wanted for name in table[COMBINATION].itertuples(index=False, name=None)], dtype=bool)
+def is_combination(table: pd.DataFrame, names: Sequence[Sequence[str]]) -> np.ndarray:
+    """Whether each row (row,) belongs to one of the named combinations."""
+    chosen = {tuple(name) for name in names}
+    return np.array([name in chosen for name in table[COMBINATION].itertuples(index=False, name=None)], dtype=bool)
 
 
 @dataclass(frozen=True)
-class Judged:
+class AttackMetrics:
     """Metrics of attacks on combinations.
 
     keys: (combination,) model, family, dataset, ...; observed: attack -> (combination, metric); samples: attack ->
-    (combination, replicate, metric); metrics: auc, then TPRs; chance: (metric,); texts: (combination,); notes: what to
-    add to the method of each metric.
+    (combination, replicate, metric); metrics: auc, then TPRs; chance: (metric,); texts: (combination,); notes: suffix
+    of the method of each metric.
     """
 
     keys: pd.DataFrame
@@ -49,9 +51,9 @@ class Judged:
     texts: NDArray[np.int64]
     notes: list[str]
 
-    def of(self, chosen: NDArray[np.bool_]) -> "Judged":
-        """Of some combinations alone."""
-        return Judged(
+    def of(self, chosen: NDArray[np.bool_]) -> "AttackMetrics":
+        """The metrics of some combinations."""
+        return AttackMetrics(
             self.keys[chosen].reset_index(drop=True),
             self.metrics,
             self.chance,
@@ -62,9 +64,9 @@ class Judged:
         )
 
 
-def judged(
+def attack_metrics(
     scores: pd.DataFrame, attacks: Sequence[str], fprs: Sequence[float], rng: np.random.Generator, replicates: int
-) -> Judged:
+) -> AttackMetrics:
     """Metrics of attacks on all combinations.
 
     scores: a row for each text of each combination, with columns model, dataset, tuning, id, member, a column for each
@@ -82,13 +84,13 @@ def judged(
         member = own["member"].to_numpy(dtype=bool)[None]
         for attack in attacks:
             raw = calibrate(own[attack].to_numpy()[None], member, "raw")
-            found, sample = metric_samples(raw, member, fprs, weights)
-            observed[attack].append(found)
+            values, sample = metric_samples(raw, member, fprs, weights)
+            observed[attack].append(values)
             samples[attack].append(sample)
         keys.append(dict(zip(COMBINATION, name, strict=True)) | own[others].iloc[0].to_dict())
         texts.append(len(own))
         fewest = member if fewest is None or (~member).sum() < (~fewest).sum() else fewest
-    return Judged(
+    return AttackMetrics(
         pd.DataFrame(keys),
         ["auc", *(f"tpr@{fpr:.3g}" for fpr in fprs)],
         np.array([0.5, *fprs]),
@@ -100,18 +102,18 @@ def judged(
 
 
 @dataclass(frozen=True)
-class Draws:
-    """What combinations weigh in a mean, (combination,), and in every replicate of it, (replicate, combination).
+class CombinationWeights:
+    """Weights of combinations in a mean, (combination,), and in every replicate of it, (replicate, combination).
 
-    Each family weighs the same; within it combinations are drawn anew, as many as there are.
+    Each family has the same weight; within it combinations are resampled, as many as there are.
     """
 
     share: Array
     weights: Array
 
     @classmethod
-    def of(cls, families: Sequence[str], replicates: int, rng: np.random.Generator) -> "Draws":
-        """Draws of combinations of these families (combination,)."""
+    def of(cls, families: Sequence[str], replicates: int, rng: np.random.Generator) -> "CombinationWeights":
+        """Weights of combinations of these families (combination,)."""
         families = np.asarray(families)
         share, weights = np.empty(len(families)), np.empty((replicates, len(families)))
         for family in dict.fromkeys(families):
@@ -122,69 +124,67 @@ class Draws:
         return cls(share / share.sum(), weights / share.sum())
 
     def mean(self, values: Array) -> Array:
-        """(metric,) of values (combination, metric)."""
+        """Mean (metric,) of values (combination, metric)."""
         return self.share @ values
 
     def means(self, samples: Array) -> Array:
-        """(replicate, metric) of samples (combination, replicate, metric)."""
+        """Means (replicate, metric) of samples (combination, replicate, metric)."""
         return np.einsum("crm,rc->rm", samples, self.weights)
 
 
-def combination_rows(found: Judged, **keys: Any) -> Iterator[dict[str, Any]]:
-    """Tidy rows of every attack on every combination; texts alone are resampled."""
+def combination_rows(found: AttackMetrics, **keys: Any) -> Rows:
+    """Tidy rows of every attack on every combination; only texts are resampled."""
     for attack, values in found.observed.items():
         for at, of in found.keys.iterrows():
             own = keys | {name: value for name, value in of.items() if pd.notna(value)} | {"attack": attack}
-            yield from rows_of(found, own, values[at], found.samples[attack][at], found.texts[at], "texts")
+            yield from metric_rows(found, own, values[at], found.samples[attack][at], found.texts[at], "texts")
 
 
-def mean_rows(found: Judged, draws: Draws, **keys: Any) -> Iterator[dict[str, Any]]:
+def mean_rows(found: AttackMetrics, weights: CombinationWeights, **keys: Any) -> Rows:
     """Tidy rows of every attack's mean over the combinations."""
     for attack in found.observed:
         own = keys | {"attack": attack}
-        observed, samples = draws.mean(found.observed[attack]), draws.means(found.samples[attack])
-        yield from rows_of(found, own, observed, samples, found.texts.sum(), "texts and combinations")
+        observed, samples = weights.mean(found.observed[attack]), weights.means(found.samples[attack])
+        yield from metric_rows(found, own, observed, samples, found.texts.sum())
 
 
-def difference_rows(found: Judged, draws: Draws, attack: str, **keys: Any) -> Iterator[dict[str, Any]]:
-    """Tidy rows of what an attack has more than each other, paired, and of the Wilcoxon test over combinations."""
+def difference_rows(found: AttackMetrics, weights: CombinationWeights, attack: str, **keys: Any) -> Rows:
+    """Tidy rows of the paired differences of an attack from each other attack, with Wilcoxon tests."""
     for other in (name for name in found.observed if name != attack):
         own = keys | {"attack": f"{attack} - {other}"}
         gap = found.observed[attack] - found.observed[other]
-        samples = draws.means(found.samples[attack] - found.samples[other])
-        yield from rows_of(
-            found, own, draws.mean(gap), samples, found.texts.sum(), "texts and combinations", " difference", chance=0.0
-        )
+        samples = weights.means(found.samples[attack] - found.samples[other])
+        yield from metric_rows(found, own, weights.mean(gap), samples, found.texts.sum(), difference=True)
         yield from wilcoxon_rows(gap[:, 0], own)
 
 
-def wilcoxon_rows(gaps: Array, keys: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Signed-rank test of AUC differences (combination,), as in Section 4.2: two-sided; none of fewer than 5."""
+def wilcoxon_rows(gaps: Array, keys: Mapping[str, Any]) -> Rows:
+    """Two-sided signed-rank test of AUC differences (combination,), as in Section 4.2; none of fewer than 5."""
     if len(gaps) >= FEWEST and gaps.any():
         value = wilcoxon(gaps).pvalue
         method = f"Wilcoxon signed-rank test over {len(gaps)} combinations, two-sided"
         yield tidy.row(STUDY, keys, "wilcoxon p-value", value, unit="probability", n=len(gaps), method=method)
 
 
-def contrast_rows(one: Judged, other: Judged, draws: tuple[Draws, Draws], **keys: Any) -> Iterator[dict[str, Any]]:
-    """Tidy rows of every attack's mean over some combinations, less that over others; draws: of either."""
+def contrast_rows(
+    one: AttackMetrics, other: AttackMetrics, weights: tuple[CombinationWeights, CombinationWeights], **keys: Any
+) -> Rows:
+    """Tidy rows of every attack's mean over some combinations minus that over others; weights: of the two groups."""
     for attack in one.observed:
-        gap = draws[0].mean(one.observed[attack]) - draws[1].mean(other.observed[attack])
-        samples = draws[0].means(one.samples[attack]) - draws[1].means(other.samples[attack])
+        gap = weights[0].mean(one.observed[attack]) - weights[1].mean(other.observed[attack])
+        samples = weights[0].means(one.samples[attack]) - weights[1].means(other.samples[attack])
         own, texts = keys | {"attack": attack}, one.texts.sum() + other.texts.sum()
-        yield from rows_of(one, own, gap, samples, texts, "texts and combinations", " difference", chance=0.0)
+        yield from metric_rows(one, own, gap, samples, texts, difference=True)
 
 
 def drop_row(lost: float, samples: Array, texts: int, **keys: Any) -> dict[str, Any]:
-    """Tidy row of the AUC that is lost where a group of features tells nothing; samples: (replicate,)."""
+    """Tidy row of the AUC lost where a group of features is permuted among texts; samples: (replicate,)."""
     low, high = bootstrap.interval(samples)
     method = f"bootstrap over texts and combinations, {len(samples)} replicates"
     return tidy.row(STUDY, keys, "auc drop", lost, low=low, high=high, n=texts, method=method, null=0.0)
 
 
-def curve_rows(
-    fprs: Array, observed: Array, samples: Array, texts: int, keys: Mapping[str, Any]
-) -> Iterator[dict[str, Any]]:
+def curve_rows(fprs: Array, observed: Array, samples: Array, texts: int, keys: Mapping[str, Any]) -> Rows:
     """Tidy rows of a mean ROC curve: TPR (fpr,) with replicates (replicate, fpr), at key fpr."""
     method = f"bootstrap over texts and combinations, {len(samples)} replicates"
     for at, fpr in enumerate(fprs):
@@ -193,12 +193,12 @@ def curve_rows(
         yield tidy.row(STUDY, own, "roc_tpr", observed[at], low=low, high=high, n=texts, method=method, null=fpr)
 
 
-def likelihood_row(found: Judged, losses: Array, attack: str, **keys: Any) -> dict[str, Any]:
+def likelihood_row(found: AttackMetrics, likelihoods: Array, attack: str, **keys: Any) -> dict[str, Any]:
     """Rank correlation over combinations of the AUC with the reference's mean log-likelihood (combination,)."""
-    value = spearmanr(found.observed[attack][:, 0], losses).statistic
-    low, high = intervals.spearman(value, len(losses))
-    told = {"unit": "", "n": len(losses), "method": "Spearman's rank correlation over combinations, Fisher's z"}
-    return tidy.row(STUDY, keys | {"attack": attack}, "spearman", value, low=low, high=high, null=0.0, **told)
+    value = spearmanr(found.observed[attack][:, 0], likelihoods).statistic
+    low, high = intervals.spearman(value, len(likelihoods))
+    facts = {"unit": "", "n": len(likelihoods), "method": "Spearman's rank correlation over combinations, Fisher's z"}
+    return tidy.row(STUDY, keys | {"attack": attack}, "spearman", value, low=low, high=high, null=0.0, **facts)
 
 
 def averaged(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
@@ -206,12 +206,19 @@ def averaged(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
     return np.mean([one for one, _ in parts], 0), np.mean([samples for _, samples in parts], 0)
 
 
-def rows_of(found, keys, observed, samples, texts, resampled, suffix="", chance=None) -> Iterator[dict[str, Any]]:
-    """Tidy rows of metrics (metric,) with their replicates (replicate, metric)."""
+def metric_rows(
+    found: AttackMetrics,
+    keys: Mapping[str, Any],
+    observed: Array,
+    samples: Array,
+    texts: int,
+    resampled: str = RESAMPLED,
+    *,
+    difference: bool = False,
+) -> Rows:
+    """Tidy rows of metrics (metric,) with replicates (replicate, metric); difference: their null is 0, not chance."""
     for at, metric in enumerate(found.metrics):
         low, high = bootstrap.interval(samples[:, at])
         method = f"bootstrap over {resampled}, {len(samples)} replicates{found.notes[at]}"
-        null = found.chance[at] if chance is None else chance
-        yield tidy.row(
-            STUDY, keys, metric + suffix, observed[at], low=low, high=high, n=int(texts), method=method, null=null
-        )
+        named, null = (f"{metric} difference", 0.0) if difference else (metric, found.chance[at])
+        yield tidy.row(STUDY, keys, named, observed[at], low=low, high=high, n=int(texts), method=method, null=null)

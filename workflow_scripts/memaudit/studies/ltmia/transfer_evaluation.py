@@ -1,4 +1,4 @@
-"""Results of the study of a learned attack that transfers (LT-MIA, Sections 4 and 5), from scores of all attacks."""
+"""Results of the study LT-MIA from the scores of all attacks (Sections 4 and 5, Tables 1, 2, 11, 12, Figure 3)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -9,24 +9,30 @@ import pandas as pd
 from memaudit import seeds, tidy
 from memaudit.errors import AuditError
 from memaudit.studies.ltmia import transfer_bootstrap as transfer
-from memaudit.studies.ltmia.transfer_bootstrap import COMBINATION, STUDY, Draws, Judged, of_these
+from memaudit.studies.ltmia.transfer_bootstrap import (
+    COMBINATION,
+    STUDY,
+    AttackMetrics,
+    CombinationWeights,
+    is_combination,
+)
 
 Rows = Iterator[dict[str, Any]]
 
 ATTACK = "lt_mia"
 TRANSFORMER, FULL = "transformer", "full"
-ROUGH_FPR = [0.1]  # of what has few non-members, where AUC is what counts
-SIMILAR = 2.0  # factor between the sizes of models that are called similar
+COARSE_FPR = [0.1]  # for few non-members, where the AUC is the metric of interest
+SIMILAR = 2.0  # largest factor between the sizes of similar models
 THIRDS = ("low", "middle", "high")
 
 
 class Study:
-    """Scores of texts, and what is known of their combinations.
+    """Scores of texts, and the properties of their combinations.
 
     scores: columns model, dataset, tuning, id, member, and one for each attack; training, held_out, controls: names
     [model, dataset, tuning] of combinations; families: of models; contents: text or code, of corpora; ways: full, lora,
-    private or untrained, of tunings; unfit: corpora whose members can be told without a model; sizes: parameters of
-    models.
+    private or untrained, of tunings; unfit: corpora whose members a classifier of texts alone can tell; sizes:
+    parameters of models.
     """
 
     def __init__(
@@ -51,70 +57,72 @@ class Study:
             way=scores["tuning"].map(ways),
             fit=np.where(scores["dataset"].isin(unfit), "no", "yes"),
         )
-        self.learnt = {contents[dataset] for _, dataset, _ in training}
+        self.training_contents = {contents[dataset] for _, dataset, _ in training}
         self.controls, self.sizes, self.fpr, self.replicates, self.seed = controls, sizes, fpr, replicates, seed
-        self.held_out = self.scores[of_these(self.scores, held_out) & (self.scores["fit"] == "yes")]
+        self.held_out = self.scores[is_combination(self.scores, held_out) & (self.scores["fit"] == "yes")]
         if self.held_out.empty:
-            raise AuditError("ltmia/held_out: no corpus passes the blind check; nothing can be said of an attack there")
+            raise AuditError("ltmia/held_out: no corpus passes the blind check; attacks cannot be judged there")
 
     def attacks(self, names: Sequence[str]) -> Rows:
-        """Every attack on every combination, its means, its lead, and the controls."""
-        kept = ["family", "content", "way", "fit"]
-        everything = self.scores[[*COMBINATION, "id", "member", *kept, *names]]
-        found = transfer.judged(everything, names, self.fpr, self._rng("attacks"), self.replicates)
-        held = self._places(found, self.held_out)
-        yield from transfer.combination_rows(found.of(held), source="here", role="held out")
+        """Every attack on every combination, its means, its differences from the others, and the controls."""
+        properties = ["family", "content", "way", "fit"]
+        table = self.scores[[*COMBINATION, "id", "member", *properties, *names]]
+        found = transfer.attack_metrics(table, names, self.fpr, self._rng("attacks"), self.replicates)
+        held_out = self._places(found, self.held_out)
+        yield from transfer.combination_rows(found.of(held_out), source="here", role="held out")
         for name, combinations in self.controls.items():
-            chosen = of_these(found.keys, combinations)
+            chosen = is_combination(found.keys, combinations)
             yield from transfer.combination_rows(found.of(chosen), source="here", role=name)
-        yield from self._families(found.of(held))
-        yield from self._contrasts(found, held)
+        yield from self._families(found.of(held_out))
+        yield from self._contrasts(found, held_out)
         yield from self._shuffled(names)
-        yield from self._likelihoods(found.of(held), names)
+        yield from self._likelihoods(found.of(held_out), names)
 
-    def _families(self, held: Judged) -> Rows:
-        """Means by family and over families (Tables 1 and 2), and the attack's lead over each other."""
-        for family in [*dict.fromkeys(held.keys["family"]), "mean"]:
-            own = held if family == "mean" else held.of((held.keys["family"] == family).to_numpy())
-            draws = self._draws(own, family)
+    def _families(self, held_out: AttackMetrics) -> Rows:
+        """Means by family and over families (Tables 1 and 2), and the attack's difference from each other."""
+        for family in [*dict.fromkeys(held_out.keys["family"]), "mean"]:
+            own = held_out if family == "mean" else held_out.of((held_out.keys["family"] == family).to_numpy())
+            weights = self._weights(own, family)
             keys = {"source": "here", "role": "held out", "family": family}
-            yield from transfer.mean_rows(own, draws, **keys)
-            yield from transfer.difference_rows(own, draws, ATTACK, **keys)
+            yield from transfer.mean_rows(own, weights, **keys)
+            yield from transfer.difference_rows(own, weights, ATTACK, **keys)
             for dataset in dict.fromkeys(own.keys["dataset"]) if family != "mean" else []:
                 part = own.of((own.keys["dataset"] == dataset).to_numpy())
-                yield from transfer.mean_rows(part, self._draws(part, family, dataset), **keys, dataset=dataset)
+                yield from transfer.mean_rows(part, self._weights(part, family, dataset), **keys, dataset=dataset)
 
-    def _contrasts(self, found: Judged, held: np.ndarray) -> Rows:
-        """Groups of combinations against each other: content, architecture, size, adapters."""
+    def _contrasts(self, found: AttackMetrics, held_out: np.ndarray) -> Rows:
+        """Differences between groups of combinations: content, architecture, size, adapters."""
         keys = found.keys
-        other = held & (keys["family"] != TRANSFORMER).to_numpy()
-        plain = held & (keys["family"] == TRANSFORMER).to_numpy()
+        other = held_out & (keys["family"] != TRANSFORMER).to_numpy()
+        plain = held_out & (keys["family"] == TRANSFORMER).to_numpy()
         full = (keys["way"] == FULL).to_numpy()
         size = keys["model"].map(self.sizes).to_numpy()
-        near = np.zeros(len(keys), bool)
+        similar = np.zeros(len(keys), bool)
         if other.any():
-            near = (size >= size[other].min() / SIMILAR) & (size <= size[other].max() * SIMILAR)
+            similar = (size >= size[other].min() / SIMILAR) & (size <= size[other].max() * SIMILAR)
         groups = {
-            "text less code": [held & (keys["content"] == content).to_numpy() for content in ("text", "code")],
+            "text less code": [held_out & (keys["content"] == content).to_numpy() for content in ("text", "code")],
             "other families less transformers": [other, plain],
-            "other families less transformers of their size": [other & full, plain & full & near],
+            "other families less transformers of their size": [other & full, plain & full & similar],
         }
         for content, chosen in zip(("text", "code"), groups["text less code"], strict=True):
             if chosen.any():
                 own = found.of(chosen)
-                # The paper's question: code, of a classifier that learnt from text alone.
-                after_text = ["code after text alone"] if (content, self.learnt) == ("code", {"text"}) else []
+                # The paper's claim is about code and a classifier that was trained on text only.
+                after_text = (
+                    ["code after text alone"] if (content, self.training_contents) == ("code", {"text"}) else []
+                )
                 for name in [content, *after_text]:
-                    yield from transfer.mean_rows(own, self._draws(own, content), source="here", control=name)
-        for name, (one, less) in groups.items():
-            if one.any() and less.any():
-                pair = found.of(one), found.of(less)
-                draws = tuple(self._draws(part, name, number) for number, part in enumerate(pair))
-                yield from transfer.contrast_rows(*pair, draws, source="here", control=name)
+                    yield from transfer.mean_rows(own, self._weights(own, content), source="here", control=name)
+        for name, (one, other) in groups.items():
+            if one.any() and other.any():
+                pair = found.of(one), found.of(other)
+                weights = tuple(self._weights(part, name, number) for number, part in enumerate(pair))
+                yield from transfer.contrast_rows(*pair, weights, source="here", control=name)
         yield from self._adapters(found)
 
-    def _adapters(self, found: Judged) -> Rows:
-        """Full against low-rank and private fine-tuning of the same models on the same corpora."""
+    def _adapters(self, found: AttackMetrics) -> Rows:
+        """Full minus low-rank and private fine-tuning of the same models on the same corpora."""
         every = found.keys.reset_index().set_index(["model", "dataset"])
         for way in ("lora", "private"):
             pairs = every[every["way"] == way].join(every[every["way"] == FULL], suffixes=("", " full"), how="inner")
@@ -122,88 +130,90 @@ class Study:
                 full, own = (
                     found.of(np.isin(np.arange(len(found.keys)), pairs[name])) for name in ("index full", "index")
                 )
-                draws = self._draws(own, way)
+                weights = self._weights(own, way)
                 yield from transfer.contrast_rows(
-                    full, own, (draws, draws), source="here", control=f"full less {way} tuning"
+                    full, own, (weights, weights), source="here", control=f"full less {way} tuning"
                 )
 
     def _shuffled(self, names: Sequence[str]) -> Rows:
-        """The same scores where membership is dealt to other texts: no attack may find anything."""
+        """The negative control: the same scores with membership permuted among texts."""
         shuffled = self.held_out[[*COMBINATION, "id", "member", "family", *names]].copy()
         for name, own in shuffled.groupby(COMBINATION, sort=False):
             rng = seeds.generator(self.seed, STUDY, *name, "shuffled")
             shuffled.loc[own.index, "member"] = rng.permutation(own["member"].to_numpy())
-        found = transfer.judged(shuffled, names, self.fpr, self._rng("shuffled"), self.replicates)
+        found = transfer.attack_metrics(shuffled, names, self.fpr, self._rng("shuffled"), self.replicates)
         yield from transfer.mean_rows(
-            found, self._draws(found, "shuffled"), source="here", control="shuffled membership"
+            found, self._weights(found, "shuffled"), source="here", control="shuffled membership"
         )
 
-    def _likelihoods(self, held: Judged, names: Sequence[str]) -> Rows:
-        """AUC by how likely the reference finds the texts: thirds of each combination, and over combinations."""
+    def _likelihoods(self, held_out: AttackMetrics, names: Sequence[str]) -> Rows:
+        """AUC by the reference's likelihood of the texts: thirds of each combination, and over combinations."""
         own = self.held_out
         likelihood = own["loss"] - own["ref_loss"]
         share = likelihood.groupby([own[name] for name in COMBINATION]).rank(pct=True, method="first")
         place = np.ceil(share.to_numpy() * 3 - 1e-9).astype(int) - 1
         for number, third in enumerate(THIRDS):
             part = own[place == number][[*COMBINATION, "id", "member", "family", *names]]
-            found = transfer.judged(part, names, ROUGH_FPR, self._rng("likelihood", third), self.replicates)
+            found = transfer.attack_metrics(part, names, COARSE_FPR, self._rng("likelihood", third), self.replicates)
             keys = {"source": "here", "control": f"{third} third of reference likelihood"}
-            yield from transfer.mean_rows(found, self._draws(found, third), **keys)
+            yield from transfer.mean_rows(found, self._weights(found, third), **keys)
         means = likelihood.groupby([own[name] for name in COMBINATION], sort=False).mean()
-        order = means.loc[list(held.keys[COMBINATION].itertuples(index=False, name=None))].to_numpy()
+        mean_likelihoods = means.loc[list(held_out.keys[COMBINATION].itertuples(index=False, name=None))].to_numpy()
         for name in names:
-            if len(order) > 2 and np.ptp(order) and np.ptp(held.observed[name][:, 0]):
+            if len(mean_likelihoods) > 2 and np.ptp(mean_likelihoods) and np.ptp(held_out.observed[name][:, 0]):
                 control = "AUC against mean reference likelihood"
-                yield transfer.likelihood_row(held, order, name, source="here", control=control)
+                yield transfer.likelihood_row(held_out, mean_likelihoods, name, source="here", control=control)
 
     def classifiers(self, tested: pd.DataFrame, names: Sequence[str]) -> Rows:
-        """Table 11: every classifier on held-out combinations, and on new texts (`tested`) of those it learnt from."""
+        """Table 11: every classifier on held-out combinations, and on new texts (`tested`) of the training ones."""
         for records, table in (("training", tested), ("held out", self.held_out)):
-            fprs = self.fpr if records == "held out" else ROUGH_FPR
+            fprs = self.fpr if records == "held out" else COARSE_FPR
             whole = table[[*COMBINATION, "id", "member", *names]].assign(family="one")
-            found = transfer.judged(whole, names, fprs, self._rng("classifiers", records), self.replicates)
-            draws = self._draws(found, "classifiers", records)
+            found = transfer.attack_metrics(whole, names, fprs, self._rng("classifiers", records), self.replicates)
+            weights = self._weights(found, "classifiers", records)
             for name in names:
                 keys = {"source": "here", "classifier": name, "records": records}
-                values = draws.mean(found.observed[name]), draws.means(found.samples[name])
-                yield from transfer.rows_of(found, keys, *values, found.texts.sum(), "texts and combinations")
+                values = weights.mean(found.observed[name]), weights.means(found.samples[name])
+                yield from transfer.metric_rows(found, keys, *values, found.texts.sum())
 
     def diversity(self, drawn: pd.DataFrame, training: Sequence[Sequence[str]], samples: int) -> Rows:
-        """Table 12: by the number of combinations that a classifier learnt from, on new texts of them and elsewhere."""
+        """Table 12: by the number of training combinations, on new texts of these and on held-out combinations."""
         for count, of_count in drawn.groupby("combinations"):
-            learnt = of_these(of_count, training)
-            for records, table in (("training", of_count[learnt]), ("held out", self._held(of_count))):
+            in_training = is_combination(of_count, training)
+            for records, table in (("training", of_count[in_training]), ("held out", self._in_held_out(of_count))):
                 parts = []
-                fprs = self.fpr if records == "held out" else ROUGH_FPR
+                fprs = self.fpr if records == "held out" else COARSE_FPR
                 for draw, of_draw in table.groupby("draw"):
-                    # The texts are resampled alike in all draws and numbers.
+                    # One stream: texts are resampled alike in all draws and numbers of combinations.
                     rng = self._rng("diversity", records)
                     own = of_draw[[*COMBINATION, "id", "member", "score"]].assign(family="one")
-                    found = transfer.judged(own, ["score"], fprs, rng, self.replicates)
-                    draws = self._draws(found, "diversity", records, draw)
-                    parts.append((draws.mean(found.observed["score"]), draws.means(found.samples["score"])))
+                    found = transfer.attack_metrics(own, ["score"], fprs, rng, self.replicates)
+                    weights = self._weights(found, "diversity", records, draw)
+                    parts.append((weights.mean(found.observed["score"]), weights.means(found.samples["score"])))
                 keys = {"source": "here", "combinations": count, "samples": samples, "records": records}
                 values = transfer.averaged(parts)
                 resampled = f"texts and combinations, mean of {len(parts)} draws"
-                yield from transfer.rows_of(found, keys, *values, found.texts.sum(), resampled)
+                yield from transfer.metric_rows(found, keys, *values, found.texts.sum(), resampled)
 
     def importance(self, permuted: pd.DataFrame, families: Mapping[str, str]) -> Rows:
-        """Figure 3: AUC that is lost when a group of features is dealt to other texts, by family."""
-        permuted = self._held(permuted).assign(family=permuted["model"].map(families))
+        """Figure 3: AUC lost when a group of features is permuted among texts, by family."""
+        permuted = self._in_held_out(permuted).assign(family=permuted["model"].map(families))
         named = permuted["permuted"] + " " + permuted["repeat"].astype(str)
         wide = permuted.assign(named=named).pivot(
             index=[*COMBINATION, "family", "id", "member"], columns="named", values="score"
         )
         columns = list(wide)
-        found = transfer.judged(wide.reset_index(), columns, ROUGH_FPR, self._rng("importance"), self.replicates)
-        seen = set(found.keys["family"])
-        for family in [*(name for name in dict.fromkeys(families.values()) if name in seen), "mean"]:
+        found = transfer.attack_metrics(
+            wide.reset_index(), columns, COARSE_FPR, self._rng("importance"), self.replicates
+        )
+        families_found = set(found.keys["family"])
+        for family in [*(name for name in dict.fromkeys(families.values()) if name in families_found), "mean"]:
             own = found if family == "mean" else found.of((found.keys["family"] == family).to_numpy())
-            draws = self._draws(own, "importance", family)
-            whole = draws.mean(own.observed["none 0"]), draws.means(own.samples["none 0"])
+            weights = self._weights(own, "importance", family)
+            whole = weights.mean(own.observed["none 0"]), weights.means(own.samples["none 0"])
             for group in sorted({name.rsplit(" ", 1)[0] for name in columns} - {"none"}):
                 repeats = [name for name in columns if name.rsplit(" ", 1)[0] == group]
-                parts = [(draws.mean(own.observed[name]), draws.means(own.samples[name])) for name in repeats]
+                parts = [(weights.mean(own.observed[name]), weights.means(own.samples[name])) for name in repeats]
                 observed, samples = transfer.averaged(parts)
                 yield transfer.drop_row(
                     whole[0][0] - observed[0],
@@ -217,31 +227,31 @@ class Study:
     def curves(self, names: Sequence[str], fprs: np.ndarray) -> Rows:
         """ROC curves of attacks, means over the combinations of a family."""
         table = self.held_out[[*COMBINATION, "id", "member", "family", *names]]
-        found = transfer.judged(table, names, fprs, self._rng("curves"), self.replicates)
+        found = transfer.attack_metrics(table, names, fprs, self._rng("curves"), self.replicates)
         for family in dict.fromkeys(found.keys["family"]):
             own = found.of((found.keys["family"] == family).to_numpy())
-            draws = self._draws(own, "curves", family)
+            weights = self._weights(own, "curves", family)
             for name in names:
-                observed, samples = draws.mean(own.observed[name]), draws.means(own.samples[name])
+                observed, samples = weights.mean(own.observed[name]), weights.means(own.samples[name])
                 keys = {"source": "here", "dataset": family, "attack": name}
                 yield from transfer.curve_rows(fprs, observed[1:], samples[:, 1:], int(own.texts.sum()), keys)
 
-    def _held(self, table: pd.DataFrame) -> pd.DataFrame:
-        return table[of_these(table, self.held_out[COMBINATION].drop_duplicates().values.tolist())]
+    def _in_held_out(self, table: pd.DataFrame) -> pd.DataFrame:
+        return table[is_combination(table, self.held_out[COMBINATION].drop_duplicates().values.tolist())]
 
-    def _places(self, found: Judged, table: pd.DataFrame) -> np.ndarray:
-        return of_these(found.keys, table[COMBINATION].drop_duplicates().values.tolist())
+    def _places(self, found: AttackMetrics, table: pd.DataFrame) -> np.ndarray:
+        return is_combination(found.keys, table[COMBINATION].drop_duplicates().values.tolist())
 
-    def _draws(self, found: Judged, *name: str | int) -> Draws:
+    def _weights(self, found: AttackMetrics, *name: str | int) -> CombinationWeights:
         families = found.keys["family"]
-        return Draws.of(families, self.replicates, self._rng("combinations", *name))
+        return CombinationWeights.of(families, self.replicates, self._rng("combinations", *name))
 
     def _rng(self, *name: str | int) -> np.random.Generator:
         return seeds.generator(self.seed, STUDY, "intervals", *name)
 
 
 def published_rows(metric: str, printed: float | Mapping[str, float], **keys: Any) -> Rows:
-    """What the paper prints: one number, or one for each attack."""
+    """The paper's numbers as rows of their own: one, or one for each attack."""
     for attack, value in printed.items() if isinstance(printed, Mapping) else [(None, printed)]:
         own = {"source": "paper", **keys} | ({"attack": attack} if attack else {})
         yield tidy.row(STUDY, own, metric, value, method="as printed")
