@@ -1,7 +1,7 @@
-"""What study `predict` trains: the models of a prepared setting (`prediction_records.prepare`), by config.
+"""Shadow and target models of a prepared setting (`setting_records.prepare`): networks, training groups, checkpoints.
 
-papers/predicting-memorization.md, Sections 5.1 and 5.8. Weights and adapters have streams that the setting and the
-model's number name.
+"Predicting memorization within LLMs fine-tuned for classification", Sections 5.1 and 5.8. The random streams of weights
+and adapters are named after the setting and the model's number.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -24,15 +24,15 @@ from memaudit.models import classifier_networks
 from memaudit.models.lora import Adapter, adapt
 from memaudit.models.model_folder import device, load
 from memaudit.models.shadow_ensembles import Data, Group, Settings
-from memaudit.studies.predict.setting_records import Setting, labels, words
+from memaudit.studies.predict.setting_records import Setting, labels, question_words
 
 CHECKPOINTS = ("every", "until", "later")
-# Questions are tokens already: the family asks for a table's schema, which has nothing to say here.
+# Questions are tokens already, but the model family requires the schema of a table.
 SCHEMA = {"task": "classification", "columns": [], "target": {"name": "answer", "categories": ["A", "B"]}}
 
 
 @dataclass(frozen=True)
-class Opened:
+class PreparedSetting:
     """A prepared setting, ready to train.
 
     weights: file that small language models start from; card: model.json of the catalogue's, if the setting has one.
@@ -58,15 +58,15 @@ class Opened:
 
     def group(self, numbers: range, folder: Path, check: Callable[[], None] = lambda: None) -> Group:
         """These models, in a folder; targets among them have their hidden states kept."""
-        training = {key: of for key, of in self.setting["training"].items() if key not in CHECKPOINTS}
+        training = {key: value for key, value in self.setting["training"].items() if key not in CHECKPOINTS}
         training |= {"clip_norm": training["clip_norm"] or inf, "checkpoints": checkpoints(self.setting["training"])}
         settings = Settings(self.seed, self.name, **training)
-        design, targets = self.grid.design.values[numbers], range(numbers.start, self.setting["targets"])
+        membership, targets = self.grid.design.values[numbers], range(numbers.start, self.setting["targets"])
         watched = min(len(targets), len(numbers))
-        return Group(numbers, self.build, self._data, design, settings, folder, watched, check)
+        return Group(numbers, self.build, self._data, membership, settings, folder, watched, check)
 
     def build(self, number: int) -> nn.Module:
-        """The model of a number, before training."""
+        """The model of that number, before training."""
         network = self.setting["network"]
         if network["kind"] in ("mlp", "wrn"):
             with torch.random.fork_rng():
@@ -77,18 +77,18 @@ class Opened:
             adapt(module, Adapter(**network["adapter"]), self._seed("adapter", number))
         return module
 
-    def _seed(self, what: str, number: int) -> int:
-        return seeds.integer(self.seed, "predict", self.name, what, number)
+    def _seed(self, purpose: str, number: int) -> int:
+        return seeds.integer(self.seed, "predict", self.name, purpose, number)
 
     def _from_scratch(self, network: Mapping[str, Any]) -> nn.Module:
-        inside, classes = self.grid.x.shape[1], self.grid.sizes["class"]
+        features, classes = self.grid.x.shape[1], self.grid.sizes["class"]
         if network["kind"] == "mlp":
-            return classifier_networks.Mlp(inside, classes, network["width"], network["depth"])
-        return classifier_networks.WideResNet(inside, classes, network["depth"], network["widen"], network["base"])
+            return classifier_networks.Mlp(features, classes, network["width"], network["depth"])
+        return classifier_networks.WideResNet(features, classes, network["depth"], network["widen"], network["base"])
 
     @cached_property
     def _base(self) -> nn.Module:
-        """What every model starts from that is not trained from scratch."""
+        """The common start of all models that are not trained from scratch."""
         network = self.setting["network"]
         if network["kind"] == "in_context":
             from memaudit.models.in_context_classifier import InContext  # these packages take seconds
@@ -101,7 +101,7 @@ class Opened:
             return Answerer(load(self.card, self.threads, SCHEMA).module)
         module = _small(self.setting, self.grid)
         with readable(self.weights):
-            module.load_state_dict(load_file(self.weights), strict=False)  # what is tied stands there once
+            module.load_state_dict(load_file(self.weights), strict=False)  # the file holds tied weights once
         return Answerer(module)
 
     @cached_property
@@ -113,7 +113,7 @@ class Opened:
 
 
 def checkpoints(training: Mapping[str, Any]) -> tuple[float, ...]:
-    """Epochs at which models are looked at: every so often from 0 on, then some at equal distances to the end."""
+    """Epochs of the checkpoints: every `every` from 0 up to `until`, then `later` ones evenly spaced to the end."""
     every, until, end = training["every"], training["until"], training["epochs"]
     early = [place * every for place in range(int(until / every + 1e-9) + 1)]
     later = np.linspace(early[-1], end, training["later"] + 1)[1:] if early[-1] < end - 1e-9 else []
@@ -121,7 +121,7 @@ def checkpoints(training: Mapping[str, Any]) -> tuple[float, ...]:
 
 
 def pretrained(setting: Setting, grid: xr.Dataset, seed: int) -> dict[str, Tensor]:
-    """Weights that small language models start from, taught to read and to answer; none for other networks."""
+    """Pre-trained weights of the setting's small language model; none for other networks."""
     if not setting["network"].get("small"):
         return {}
     from memaudit.models.one_token_models import pretrain
@@ -130,13 +130,13 @@ def pretrained(setting: Setting, grid: xr.Dataset, seed: int) -> dict[str, Tenso
         torch.manual_seed(seeds.integer(seed, "predict", grid.case, "weights"))
         module = _small(setting, grid)
     rng = seeds.generator(seed, "predict", grid.case, "pretraining")
-    loss = pretrain(module, words(grid), rng=rng, **setting["network"]["small"]["pretraining"])
-    print(f"{grid.case}: the small language model answers the made-up question with {loss:.3f} nats")
+    loss = pretrain(module, question_words(grid), rng=rng, **setting["network"]["small"]["pretraining"])
+    print(f"{grid.case}: the small language model has a loss on random questions of {loss:.3f} nats")
     return {name: weight.detach().clone() for name, weight in module.named_parameters()}
 
 
 def _small(setting: Setting, grid: xr.Dataset) -> nn.Module:
     from memaudit.models.one_token_models import language_model
 
-    small = {key: of for key, of in setting["network"]["small"].items() if key != "pretraining"}
-    return language_model(vocabulary=words(grid).size, length=grid.x.shape[1], **small)
+    small = {key: value for key, value in setting["network"]["small"].items() if key != "pretraining"}
+    return language_model(vocabulary=question_words(grid).size, length=grid.x.shape[1], **small)
