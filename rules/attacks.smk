@@ -9,6 +9,9 @@ OUTPUT  <results>/signals/attacks/{dataset}/designs/{arm}.nc            who stan
 """
 
 
+include: "attacks_common.smk"
+
+
 wildcard_constraints:
     arm="|".join(ATTACKS["arms"]),
 
@@ -26,7 +29,6 @@ rule attacks_draw_designs:
         "<results>/logs/attacks_draw_designs/{dataset}/{arm}.log",
     conda:
         "../envs/data.yaml"
-    threads: 1
     resources:
         mem_mb=grows(2000),
         runtime="10m",
@@ -59,7 +61,6 @@ rule attacks_query_contexts:
         "<results>/benchmarks/attacks_query_contexts/{dataset}/{arm}/{shard}.jsonl"
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="4h",
@@ -90,7 +91,6 @@ rule attacks_query_perturbed:
         "<results>/benchmarks/attacks_query_perturbed/{dataset}/{shard}.jsonl"
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="4h",
@@ -120,7 +120,6 @@ rule attacks_query_poisoned:
         "<results>/benchmarks/attacks_query_poisoned/{dataset}/{arm}/{shard}.jsonl"
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="4h",
@@ -150,7 +149,6 @@ rule attacks_query_attribute:
         "<results>/benchmarks/attacks_query_attribute/{dataset}/{shard}.jsonl"
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="4h",
@@ -163,3 +161,7 @@ rule attacks_query_attribute:
         inference={key: ATTACKS["inference"][key] for key in ("sensitive", "levels", "sets")},
     script:
         "../workflow_scripts/attacks/query_attribute.py"
+
+
+include: "attacks_evaluate.smk"
+include: "attacks_views.smk"

@@ -20,7 +20,6 @@ rule attacks_compare_attacks:
         "<results>/benchmarks/attacks_compare_attacks/{dataset}.jsonl"
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=grows(3000),
         runtime="1h",
@@ -47,7 +46,6 @@ rule attacks_ablate_attacks:
         "<results>/benchmarks/attacks_ablate_attacks/{dataset}.jsonl"
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=grows(3000),
         runtime="1h",
@@ -77,7 +75,6 @@ rule attacks_rank_records:
         "<results>/benchmarks/attacks_rank_records/{dataset}.jsonl"
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=grows(3000),
         runtime="1h",
@@ -101,7 +98,6 @@ rule attacks_compare_settings:
         "<results>/benchmarks/attacks_compare_settings/{dataset}.jsonl"
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=grows(3000),
         runtime="1h",
@@ -130,7 +126,6 @@ rule attacks_compare_mitigations:
         "<results>/benchmarks/attacks_compare_mitigations/{dataset}.jsonl"
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=grows(3000),
         runtime="1h",
@@ -157,7 +152,6 @@ rule attacks_infer_more:
         "<results>/benchmarks/attacks_infer_more/{dataset}.jsonl"
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=grows(3000),
         runtime="1h",
@@ -179,7 +173,6 @@ rule attacks_average_datasets:
         "<results>/logs/attacks_average_datasets.log",
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=grows(3000),
         runtime="1h",

@@ -4,7 +4,7 @@ INPUT   <results>/scores/attacks/**.parquet                          tidy result
 OUTPUT  <results>/tables/attacks_*, <results>/figures/attacks_*      views of them, by the rules of `views.smk`
 """
 
-STUDIES["attacks"] = {
+OLD_STUDIES["attacks"] = {
     "title": "Attacks on in-context learning",
     "question": "What does a record in the context leak, for whom, and at what cost?",
     "paper": {

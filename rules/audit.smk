@@ -6,6 +6,8 @@ OUTPUT  <results>/data/{dataset}/rows.parquet                                 wh
         <results>/audit/{dataset}/index.html, summary.json, risk.parquet      what `./memaudit audit` hands over
 """
 
+AUDIT = STUDIES["audit"]
+
 
 localrules:
     audit_write_page,
@@ -23,26 +25,25 @@ rule audit_locate_records:
     log:
         "<results>/logs/audit_locate_records/{dataset}.log",
     wildcard_constraints:
-        dataset=AUDIT["dataset"] if AUDIT else "-",
+        dataset=AUDIT.dataset,
     conda:
         "../envs/data.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="1h",
     params:
         code=digest("audit_locate_records", env="data"),
-        policy=audit_policy,
+        policy=DATA.policy_of_all_rows,
     script:
         "../workflow_scripts/audit/locate_records.py"
 
 
 rule audit_rate_records:
     input:
-        **{arm: attacks_grid(arm) for arm in AUDIT_MODELS},
+        **{arm: attacks_grid(arm) for arm in AUDIT.other_models},
         main=attacks_grid("main"),
-        perturbed=audit_if("labels", attacks_perturbed),
-        poisoned=audit_if("poison", attacks_poisoned("main")),
+        perturbed=AUDIT.complete(attacks_perturbed, threat="labels"),
+        poisoned=AUDIT.complete(attacks_poisoned("main"), threat="poison"),
         rows="<results>/data/{dataset}/rows.parquet",
     output:
         risk="<results>/audit/{dataset}/risk.parquet",
@@ -51,10 +52,9 @@ rule audit_rate_records:
     log:
         "<results>/logs/audit_rate_records/{dataset}.log",
     wildcard_constraints:
-        dataset=AUDIT["dataset"] if AUDIT else "-",
+        dataset=AUDIT.dataset,
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=grows(3000),
         runtime="1h",
@@ -62,7 +62,7 @@ rule audit_rate_records:
         code=digest("audit_rate_records", env="statistics"),
         seed=config["seed"],
         attacks=attacks_settings("fpr", "replicates", "permutations", "perturbation"),
-        audit=audit_asked("fpr", "base_rates", "threats", "models"),
+        audit=AUDIT.keys("fpr", "base_rates", "threats", "models"),
     script:
         "../workflow_scripts/audit/rate_records.py"
 
@@ -79,10 +79,9 @@ rule audit_compare_groups:
     log:
         "<results>/logs/audit_compare_groups/{dataset}.log",
     wildcard_constraints:
-        dataset=AUDIT["dataset"] if AUDIT else "-",
+        dataset=AUDIT.dataset,
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=grows(3000),
         runtime="1h",
@@ -90,7 +89,7 @@ rule audit_compare_groups:
         code=digest("audit_compare_groups", env="statistics"),
         seed=config["seed"],
         attacks=attacks_settings("fpr", "replicates"),
-        audit=audit_asked("by", "groups", "permutations"),
+        audit=AUDIT.keys("by", "groups", "permutations"),
     script:
         "../workflow_scripts/audit/compare_groups.py"
 
@@ -99,16 +98,16 @@ rule audit_write_page:
     input:
         risk="<results>/audit/{dataset}/risk.parquet",
         threats="<results>/scores/audit/{dataset}/threats.parquet",
-        groups=audit_if(None, lambda wildcards: [f"<results>/scores/audit/{wildcards.dataset}/groups.parquet"]),
-        names=audit_if(None, lambda wildcards: [f"<results>/data/{wildcards.dataset}/groups.json"]),
-        mitigations=audit_if(None, audit_mitigations),
-        private=audit_if(None, audit_private),
-        public=audit_if(None, audit_public),
-        tuned=audit_if(None, audit_tuned),
+        groups=AUDIT.complete(AUDIT.group_scores),
+        names=AUDIT.complete(AUDIT.group_names),
+        mitigations=AUDIT.complete(AUDIT.mitigations),
+        private=AUDIT.complete(AUDIT.private),
+        public=AUDIT.complete(AUDIT.public),
+        tuned=AUDIT.complete(AUDIT.tuned),
         dedup="<results>/data/{dataset}/dedup.parquet",
-        checks=f"<results>/data/{{dataset}}/splits/{ATTACKS['split']}.checks.parquet",
-        cards=lambda wildcards: [attacks_model(arm, "model.json") for arm in AUDIT["models"]],
-        facts=audit_facts,
+        checks=f"<results>/data/{{dataset}}/splits/{config['attacks']['split']}.checks.parquet",
+        cards=lambda wildcards: [attacks_model(arm, "model.json") for arm in AUDIT.config["models"]],
+        facts=AUDIT.facts,
     output:
         page="<results>/audit/{dataset}/index.html",
         summary="<results>/audit/{dataset}/summary.json",
@@ -116,16 +115,15 @@ rule audit_write_page:
     log:
         "<results>/logs/audit_write_page/{dataset}.log",
     wildcard_constraints:
-        dataset=AUDIT["dataset"] if AUDIT else "-",
+        dataset=AUDIT.dataset,
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=2000,
         runtime="10m",
     params:
         code=digest("audit_write_page", env="statistics"),
-        audit=audit_asked(*AUDIT) if AUDIT else None,
+        audit=AUDIT.keys(),
         attacks=attacks_settings("sets", "fpr", "replicates", "permutations", "perturbation", "active", "layer"),
         seed=config["seed"],
     script:
@@ -134,4 +132,4 @@ rule audit_write_page:
 
 rule audit:
     input:
-        audit_target,
+        AUDIT.target,

@@ -5,9 +5,7 @@ OUTPUT  <results>/data/{dataset}/records.parquet, schema.json      records with 
         <results>/data/{dataset}/splits/{split}.parquet, .ok       disjoint sides; .ok stands only if all checks hold
 """
 
-DATA = config["data"]
-
-data_costs(DATA["datasets"], DATA["splits"])
+DATA = STUDIES["data"]
 
 
 localrules:
@@ -22,20 +20,19 @@ rule data_make_key:
         "<results>/logs/data_make_key.log",
     conda:
         "../envs/data.yaml"
-    threads: 1
     resources:
         mem_mb=500,
         runtime="10m",
     params:
         # No digest: new code would draw a new secret, and ids of earlier reports could not be matched any more.
-        public_id_key=DATA["public_id_key"],
+        public_id_key=DATA.config["public_id_key"],
     script:
         "../workflow_scripts/data/make_key.py"
 
 
 rule data_fetch_table:
     input:
-        data_file,
+        DATA.file,
     output:
         table="<results>/data/{dataset}/raw.parquet",
         facts="<results>/data/{dataset}/raw.json",
@@ -50,7 +47,7 @@ rule data_fetch_table:
         runtime="2h",
     params:
         code=digest("data_fetch_table", env="data"),
-        entry=data_entry(
+        entry=RUN.dataset_keys(
             "source",
             "name",
             "id",
@@ -61,8 +58,8 @@ rule data_fetch_table:
             "delimiter",
             "encoding",
         ),
-        openml_cache=DATA["openml_cache"],
-        downloads=f"results/{config['run']}/data/downloads",
+        openml_cache=DATA.config["openml_cache"],
+        downloads=f"{RUN.folder}/data/downloads",
     script:
         "../workflow_scripts/data/fetch_table.py"
 
@@ -89,7 +86,7 @@ rule data_deduplicate_table:
         runtime="2h",
     params:
         code=digest("data_deduplicate_table", env="data"),
-        policy=data_policy,
+        policy=DATA.policy,
     script:
         "../workflow_scripts/data/deduplicate_table.py"
 
@@ -104,14 +101,13 @@ rule data_split_records:
         "<results>/logs/data_split_records/{dataset}/{split}.log",
     conda:
         "../envs/data.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="30m",
     params:
         code=digest("data_split_records", env="data"),
         seed=config["seed"],
-        settings=data_split,
+        settings=DATA.split,
     script:
         "../workflow_scripts/data/split_records.py"
 
@@ -129,7 +125,6 @@ rule data_validate_split:
         "<results>/logs/data_validate_split/{dataset}/{split}.log",
     conda:
         "../envs/data.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="1h",

@@ -8,6 +8,9 @@ OUTPUT  <results>/signals/iclmem/{dataset}/splits.parquet           who is fine-
 """
 
 
+include: "iclmem_common.smk"
+
+
 rule iclmem_draw_splits:
     input:
         records="<results>/data/{dataset}/records.parquet",
@@ -19,7 +22,6 @@ rule iclmem_draw_splits:
         "<results>/logs/iclmem_draw_splits/{dataset}.log",
     conda:
         "../envs/data.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="30m",
@@ -53,7 +55,6 @@ rule iclmem_probe_reference:
         labels="normal|shuffled_members|shuffled_all|canaries",
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="4h",
@@ -88,7 +89,6 @@ rule iclmem_probe_tuned:
         arm="|".join(ICLMEM["arms"]),
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=grows(8000),
         runtime="12h",
@@ -104,3 +104,8 @@ rule iclmem_probe_tuned:
         keep_checkpoints=ICLMEM["keep_checkpoints"],
     script:
         "../workflow_scripts/iclmem/probe_tuned.py"
+
+
+include: "iclmem_evaluate.smk"
+include: "iclmem_shown.smk"
+include: "iclmem_views.smk"

@@ -22,7 +22,6 @@ rule iclmem_judge_runs:
         task="|".join(["joint", *config["datasets"]]),
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="4h",
@@ -48,7 +47,6 @@ rule iclmem_decide_outcomes:
         "<results>/benchmarks/iclmem_decide_outcomes.jsonl"
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="2h",

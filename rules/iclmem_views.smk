@@ -4,7 +4,7 @@ INPUT   <results>/scores/iclmem/**.parquet, <results>/signals/iclmem/{dataset}/s
 OUTPUT  <results>/tables/iclmem_*, <results>/figures/iclmem_*      views of them, by the rules of `views.smk`
 """
 
-STUDIES["iclmem"] = {
+OLD_STUDIES["iclmem"] = {
     "title": "Memorization of a fine-tuned in-context model",
     "question": "Does a tabular in-context model that was fine-tuned on records remember them?",
     "paper": {"title": "Probing Memorization of Tabular In-Context Learning", "address": None},

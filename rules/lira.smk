@@ -1,8 +1,11 @@
-"""How far can a LiRA evaluation be trusted? (papers: On Reliability of Efficient Membership Inference Evaluation)
+"""How far can a LiRA evaluation be trusted? (paper: On Reliability of Efficient Membership Inference Evaluation)
 
 INPUT   <results>/data/{dataset}/records.parquet, schema.json, splits/{split}.parquet and its .ok; a model folder
 OUTPUT  <results>/signals/lira/{dataset}/{grid}.nc    who was in which context, and what each model answered
+        <results>/scores/lira/*.parquet               tidy results: strategies, attacks, calibration, populations, epsilon
 """
+
+LIRA = STUDIES["lira"]
 
 
 wildcard_constraints:
@@ -12,8 +15,8 @@ wildcard_constraints:
 rule lira_draw_designs:
     input:
         records="<results>/data/{dataset}/records.parquet",
-        split=f"<results>/data/{{dataset}}/splits/{LIRA['split']}.parquet",
-        ok=f"<results>/data/{{dataset}}/splits/{LIRA['split']}.ok",
+        split=f"<results>/data/{{dataset}}/splits/{LIRA.config['split']}.parquet",
+        ok=f"<results>/data/{{dataset}}/splits/{LIRA.config['split']}.ok",
     output:
         "<results>/signals/lira/{dataset}/{grid}/design.nc",
         sidecar="<results>/provenance/lira_draw_designs/{dataset}/{grid}.json",
@@ -21,14 +24,13 @@ rule lira_draw_designs:
         "<results>/logs/lira_draw_designs/{dataset}/{grid}.log",
     conda:
         "../envs/data.yaml"
-    threads: 1
     resources:
         mem_mb=grows(2000),
         runtime="10m",
     params:
         code=digest("lira_draw_designs", env="data"),
         seed=config["seed"],
-        grid=lira_grid,
+        grid=LIRA.grid,
     script:
         "../workflow_scripts/lira/draw_designs.py"
 
@@ -38,8 +40,8 @@ rule lira_query_shadows:
         records="<results>/data/{dataset}/records.parquet",
         schema="<results>/data/{dataset}/schema.json",
         design="<results>/signals/lira/{dataset}/{grid}/design.nc",
-        model=f"<results>/models/{LIRA['model']}/model.json",
-        weights=f"<results>/models/{LIRA['model']}/weights",
+        model=f"<results>/models/{LIRA.config['model']}/model.json",
+        weights=f"<results>/models/{LIRA.config['model']}/weights",
     output:
         "<results>/signals/lira/{dataset}/{grid}/{shard}.nc",
         sidecar="<results>/provenance/lira_query_shadows/{dataset}/{grid}/{shard}.json",
@@ -49,7 +51,6 @@ rule lira_query_shadows:
         "<results>/benchmarks/lira_query_shadows/{dataset}/{grid}/{shard}.jsonl"
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="4h",
@@ -57,7 +58,7 @@ rule lira_query_shadows:
         forward_mb=config["memory_mb"],
     params:
         code=digest("lira_query_shadows", env="tabular"),
-        shard=lira_shard,
+        shard=LIRA.shard,
     script:
         "../workflow_scripts/lira/query_shadows.py"
 
@@ -65,7 +66,7 @@ rule lira_query_shadows:
 rule lira_gather_grid:
     input:
         "<results>/signals/lira/{dataset}/{grid}/design.nc",
-        lira_shard_files,
+        LIRA.shard_files,
     output:
         "<results>/signals/lira/{dataset}/{grid}.nc",
         sidecar="<results>/provenance/lira_gather_grid/{dataset}/{grid}.json",
@@ -73,7 +74,6 @@ rule lira_gather_grid:
         "<results>/logs/lira_gather_grid/{dataset}/{grid}.log",
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="10m",
@@ -81,3 +81,172 @@ rule lira_gather_grid:
         code=digest("lira_gather_grid", env="statistics"),
     script:
         "../workflow_scripts/lira/gather_grid.py"
+
+
+rule lira_evaluate_strategies:
+    input:
+        "<results>/signals/lira/{dataset}/efficient.nc",
+    output:
+        strategies="<results>/scores/lira/{dataset}/strategies.parquet",
+        calibration="<results>/scores/lira/{dataset}/calibration.parquet",
+        sample_fpr="<results>/scores/lira/{dataset}/sample_fpr.parquet",
+        sidecar="<results>/provenance/lira_evaluate_strategies/{dataset}.json",
+    log:
+        "<results>/logs/lira_evaluate_strategies/{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/lira_evaluate_strategies/{dataset}.jsonl"
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=grows(LIRA.memory),
+        runtime=grows(LIRA.minutes),
+    params:
+        code=digest("lira_evaluate_strategies", env="statistics"),
+        seed=config["seed"],
+        lira=LIRA.keys("sizes", "fpr", "replicates"),
+    script:
+        "../workflow_scripts/lira/evaluate_strategies.py"
+
+
+rule lira_compare_attacks:
+    input:
+        "<results>/signals/lira/{dataset}/efficient.nc",
+    output:
+        tidy="<results>/scores/lira/{dataset}/attacks.parquet",
+        roc="<results>/scores/lira/{dataset}/roc.parquet",
+        sidecar="<results>/provenance/lira_compare_attacks/{dataset}.json",
+    log:
+        "<results>/logs/lira_compare_attacks/{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/lira_compare_attacks/{dataset}.jsonl"
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=grows(LIRA.memory),
+        runtime=grows(LIRA.minutes),
+    params:
+        code=digest("lira_compare_attacks", env="statistics"),
+        seed=config["seed"],
+        lira=LIRA.keys("fpr", "replicates", "permutations", "rmia"),
+    script:
+        "../workflow_scripts/lira/compare_attacks.py"
+
+
+rule lira_rank_records:
+    input:
+        "<results>/signals/lira/{dataset}/efficient.nc",
+    output:
+        "<results>/scores/lira/{dataset}/reliability.parquet",
+        sidecar="<results>/provenance/lira_rank_records/{dataset}.json",
+    log:
+        "<results>/logs/lira_rank_records/{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/lira_rank_records/{dataset}.jsonl"
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=grows(LIRA.memory),
+        runtime=grows(LIRA.minutes),
+    params:
+        code=digest("lira_rank_records", env="statistics"),
+        seed=config["seed"],
+        sizes=LIRA.sizes_of_halves(),
+        splits=LIRA.config["replicates"],
+    script:
+        "../workflow_scripts/lira/rank_records.py"
+
+
+rule lira_compare_tests:
+    input:
+        "<results>/signals/lira/{dataset}/efficient.nc",
+    output:
+        "<results>/scores/lira/{dataset}/variances.parquet",
+        sidecar="<results>/provenance/lira_compare_tests/{dataset}.json",
+    log:
+        "<results>/logs/lira_compare_tests/{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/lira_compare_tests/{dataset}.jsonl"
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=grows(LIRA.memory),
+        runtime=grows(LIRA.minutes),
+    params:
+        code=digest("lira_compare_tests", env="statistics"),
+        seed=config["seed"],
+        fpr=LIRA.config["fpr"],
+        replicates=LIRA.config["replicates"],
+    script:
+        "../workflow_scripts/lira/compare_tests.py"
+
+
+rule lira_predict_population:
+    input:
+        population="<results>/signals/lira/{dataset}/population.nc",
+        supersets=expand("<results>/signals/lira/{{dataset}}/{grid}.nc", grid=LIRA.supersets),
+    output:
+        "<results>/scores/lira/{dataset}/population.parquet",
+        sidecar="<results>/provenance/lira_predict_population/{dataset}.json",
+    log:
+        "<results>/logs/lira_predict_population/{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/lira_predict_population/{dataset}.jsonl"
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=grows(LIRA.memory),
+        runtime=grows(LIRA.minutes),
+    params:
+        code=digest("lira_predict_population", env="statistics"),
+        seed=config["seed"],
+        context=LIRA.config["population_check"]["context"],
+        fpr=LIRA.config["population_check"]["fpr"],
+        replicates=LIRA.config["replicates"],
+    script:
+        "../workflow_scripts/lira/predict_population.py"
+
+
+rule lira_simulate_population:
+    output:
+        tidy="<results>/scores/lira/simulation.parquet",
+        records="<results>/scores/lira/simulation_records.parquet",
+        sidecar="<results>/provenance/lira_simulate_population.json",
+    log:
+        "<results>/logs/lira_simulate_population.log",
+    benchmark:
+        "<results>/benchmarks/lira_simulate_population.jsonl"
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=grows(2000),
+        runtime="30m",
+    params:
+        code=digest("lira_simulate_population", env="statistics"),
+        seed=config["seed"],
+        simulation=LIRA.config["simulation"],
+    script:
+        "../workflow_scripts/lira/simulate_population.py"
+
+
+rule lira_audit_privacy:
+    input:
+        expand("<results>/signals/lira/{dataset}/efficient.nc", dataset=LIRA.config["datasets"]),
+    output:
+        "<results>/scores/lira/audit.parquet",
+        sidecar="<results>/provenance/lira_audit_privacy.json",
+    log:
+        "<results>/logs/lira_audit_privacy.log",
+    benchmark:
+        "<results>/benchmarks/lira_audit_privacy.jsonl"
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=grows(LIRA.memory),
+        runtime=grows(LIRA.minutes),
+    params:
+        code=digest("lira_audit_privacy", env="statistics"),
+        seed=config["seed"],
+        fpr=LIRA.config["fpr"],
+        audit=LIRA.config["audit"],
+    script:
+        "../workflow_scripts/lira/audit_privacy.py"

@@ -5,6 +5,8 @@ OUTPUT  <results>/models/{model}/weights/, model.json
         <results>/pretrained/{model}/   (`make pretrain`; resources/{model} is a copy of it)
 """
 
+MODELS = STUDIES["models"]
+
 
 localrules:
     models_fetch_checkpoint,
@@ -13,7 +15,8 @@ localrules:
 
 rule models_fetch_checkpoint:
     input:
-        local_checkpoint,
+        # A checkout gives every file a new mtime; the checksum says whether the weights changed.
+        ancient(MODELS.checkpoint),
     output:
         card="<results>/models/{model}/model.json",
         weights=directory("<results>/models/{model}/weights"),
@@ -22,14 +25,13 @@ rule models_fetch_checkpoint:
         "<results>/logs/models_fetch_checkpoint/{model}.log",
     conda:
         "../envs/data.yaml"
-    threads: 1
     resources:
         mem_mb=1000,
         runtime="30m",
     params:
         code=digest("models_fetch_checkpoint", env="data"),
         entry=lookup("models/{model}", within=config),
-        weights=local_checksum,
+        weights=MODELS.checksum,
     script:
         "../workflow_scripts/models/fetch_checkpoint.py"
 
@@ -45,13 +47,12 @@ rule models_pretrain_tabicl:
         "<results>/benchmarks/models_pretrain_tabicl/{model}.jsonl"
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=grows(8000),
         runtime="12h",
     params:
         code=digest("models_pretrain_tabicl", env="tabular"),
-        settings=pretraining,
+        settings=MODELS.pretraining,
     script:
         "../workflow_scripts/models/pretrain_tabicl.py"
 
@@ -68,7 +69,6 @@ rule models_evaluate_tabicl:
         "<results>/logs/models_evaluate_tabicl/{model}.log",
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="1h",
@@ -92,7 +92,6 @@ rule models_pretrain_text:
         "<results>/benchmarks/models_pretrain_text.jsonl"
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=grows(8000),
         runtime="12h",

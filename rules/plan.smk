@@ -15,19 +15,18 @@ rule plan:
         "<results>/logs/plan.log",
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=500,
         runtime="10m",
     params:
         code=digest("maintenance_print_plan", env="statistics"),
-        run=f"results/{config['run']}",
-        unit_costs=in_project(UNIT_COSTS),
-        jobs=lambda wildcards: job_sizes(),
+        run=RUN.folder,
+        unit_costs=RUN.unit_costs,
+        jobs=WORKLOAD.sizes,
         gpu=lambda wildcards: sorted(rule_of(rule.script) for rule in workflow.rules if "gpu" in rule.resources),
-        tables=lambda wildcards: {name: table_size(name) for name in COSTS["data_fetch_table"]},
-        shadows=lambda wildcards: {study: needs() for study, needs in SHADOWS.items()},
-        uncounted=lambda wildcards: uncounted(USES),
+        tables=WORKLOAD.tables,
+        shadows=WORKLOAD.shadows,
+        uncounted=WORKLOAD.uncounted,
         cores=lambda wildcards: workflow.cores,
         settings=config["plan"],
     script:
@@ -39,14 +38,13 @@ rule costs:
         "<results>/logs/costs.log",
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=500,
         runtime="10m",
     params:
         code=digest("maintenance_measure_costs", env="statistics"),
-        run=f"results/{config['run']}",
-        unit_costs=in_project(UNIT_COSTS),
-        jobs=lambda wildcards: job_sizes(),
+        run=RUN.folder,
+        unit_costs=RUN.unit_costs,
+        jobs=WORKLOAD.sizes,
     script:
         "../workflow_scripts/maintenance/measure_costs.py"

@@ -9,6 +9,9 @@ OUTPUT  <results>/signals/predict/{case}/records.nc             what is read of 
 """
 
 
+include: "predict_common.smk"
+
+
 rule predict_prepare_setting:
     input:
         records=predict_table("records.parquet"),
@@ -27,7 +30,6 @@ rule predict_prepare_setting:
         "<results>/benchmarks/predict_prepare_setting/{case}.jsonl"
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="2h",
@@ -55,7 +57,6 @@ rule predict_train_shadows:
         "<results>/benchmarks/predict_train_shadows/{case}/{shard}.jsonl"
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=grows(PREDICT_MEMORY),
         runtime="24h",
@@ -82,7 +83,6 @@ rule predict_score_records:
         "<results>/benchmarks/predict_score_records/{case}.jsonl"
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="12h",
@@ -94,3 +94,7 @@ rule predict_score_records:
         interrupt=predict_leaf("interrupt"),
     script:
         "../workflow_scripts/predict/score_records.py"
+
+
+include: "predict_evaluate.smk"
+include: "predict_views.smk"

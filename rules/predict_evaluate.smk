@@ -28,7 +28,6 @@ rule predict_judge_predictors:
         "<results>/benchmarks/predict_judge_predictors/{case}.jsonl"
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=grows(PREDICT_MEMORY // 2),
         runtime="4h",
@@ -52,7 +51,6 @@ rule predict_average_settings:
         "<results>/logs/predict_average_settings.log",
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=grows(1000),
         runtime="10m",
@@ -74,7 +72,6 @@ rule predict_simulate_theorem:
         "<results>/benchmarks/predict_simulate_theorem.jsonl"
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="1h",
@@ -104,7 +101,6 @@ rule predict_rank_own:
         name=OWN["name"] if OWN else "-",
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="2h",

@@ -7,7 +7,7 @@ OUTPUT  <results>/tables/predict_*, <results>/figures/predict_*      views of th
 # Where no more is memorized than chance lets pass, nothing can be foretold.
 PREDICT_BEYOND_CHANCE = {"metric": "memorized", "where": {"threshold": PREDICT["memorized"]}}
 
-STUDIES["predict"] = {
+OLD_STUDIES["predict"] = {
     "title": "Predicting memorization",
     "question": "Which records will be memorized, and who can tell early in training?",
     "paper": {

@@ -5,8 +5,6 @@ OUTPUT  <results>/config.yaml; a line for the terminal, exit code not 0 at the f
         <results>/<run>.tar.gz (`snakemake archive`), undeclared too: it is made anew whenever it is asked for
 """
 
-costs("provenance_write_config", [""], no_size)
-
 
 localrules:
     provenance_write_config,
@@ -22,7 +20,6 @@ rule provenance_write_config:
         "<results>/logs/provenance_write_config.log",
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=500,
         runtime="10m",
@@ -38,13 +35,12 @@ rule provenance:
         "<results>/logs/provenance.log",
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=500,
         runtime="10m",
     params:
         code=digest("provenance_verify_results", env="statistics"),
-        run=f"results/{config['run']}",
+        run=RUN.folder,
     script:
         "../workflow_scripts/provenance/verify_results.py"
 
@@ -54,12 +50,11 @@ rule archive:
         "<results>/logs/archive.log",
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=500,
         runtime="2h",
     params:
         code=digest("provenance_archive_run", env="statistics"),
-        run=f"results/{config['run']}",
+        run=RUN.folder,
     script:
         "../workflow_scripts/provenance/archive_run.py"

@@ -4,6 +4,8 @@ INPUT   <results>/data/{dataset}/raw.parquet, raw.json; a file of public facts; 
 OUTPUT  <results>/release/{dataset}/context.parquet, statement.md, statement.json; a copy beside the ledger
 """
 
+RELEASE = STUDIES["release"]
+
 
 localrules:
     release,
@@ -14,9 +16,9 @@ rule release_write_context:
         # Nothing makes a release again but who asks for it: a file that is merely newer must not spend.
         table=ancient("<results>/data/{dataset}/raw.parquet"),
         facts=ancient("<results>/data/{dataset}/raw.json"),
-        public=lambda wildcards: ancient(in_project(RELEASE["public"])),
-        model=lambda wildcards: ancient(f"<results>/models/{RELEASE['model']}/model.json"),
-        weights=lambda wildcards: ancient(f"<results>/models/{RELEASE['model']}/weights"),
+        public=ancient(RELEASE.public),
+        model=ancient(RELEASE.model),
+        weights=ancient(RELEASE.weights),
     output:
         # What stands is not deleted before the script has looked: it refuses to release twice.
         context=update("<results>/release/{dataset}/context.parquet"),
@@ -28,12 +30,11 @@ rule release_write_context:
     benchmark:
         "<results>/benchmarks/release_write_context/{dataset}.jsonl"
     wildcard_constraints:
-        dataset=RELEASE["dataset"] if RELEASE else "-",
+        dataset=RELEASE.dataset,
     # A second try would pay a second time.
     retries: 0
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="4h",
@@ -43,13 +44,13 @@ rule release_write_context:
         # No digest: new code must not spend again. The sidecar has it.
         run=config["run"],
         seed=config["seed"],
-        entry=data_entry("target", "group", "drop", "missing"),
-        release=release_settings,
-        ledger=release_ledger,
+        entry=RUN.dataset_keys("target", "group", "drop", "missing"),
+        release=RELEASE.settings,
+        ledger=RELEASE.ledger,
     script:
         "../workflow_scripts/release/write_context.py"
 
 
 rule release:
     input:
-        release_target,
+        RELEASE.target,

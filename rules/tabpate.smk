@@ -9,6 +9,9 @@ OUTPUT  <results>/signals/tabpate/{dataset}/contexts/{shard}.nc   released recor
 """
 
 
+include: "tabpate_common.smk"
+
+
 rule tabpate_release_contexts:
     input:
         **TABPATE_TABLE,
@@ -21,7 +24,6 @@ rule tabpate_release_contexts:
         "<results>/benchmarks/tabpate_release_contexts/{dataset}/{shard}.jsonl"
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="4h",
@@ -49,7 +51,6 @@ rule tabpate_ask_students:
         "<results>/benchmarks/tabpate_ask_students/{dataset}.jsonl"
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="4h",
@@ -79,7 +80,6 @@ rule tabpate_code_records:
         "<results>/logs/tabpate_code_records/{dataset}/{synthesizer}.log",
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=grows(2000),
         runtime="30m",
@@ -107,7 +107,6 @@ rule tabpate_synthesize_records:
         "<results>/benchmarks/tabpate_synthesize_records/{dataset}/{synthesizer}/{epsilon}.jsonl"
     conda:
         "../envs/synth.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="4h",
@@ -135,7 +134,6 @@ rule tabpate_answer_queries:
         "<results>/benchmarks/tabpate_answer_queries/{dataset}/{shard}.jsonl"
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="4h",
@@ -161,7 +159,6 @@ rule tabpate_release_shadows:
         "<results>/benchmarks/tabpate_release_shadows/{dataset}/{shard}.jsonl"
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="4h",
@@ -192,7 +189,6 @@ rule tabpate_poison_shadows:
         "<results>/benchmarks/tabpate_poison_shadows/{dataset}/{shard}.jsonl"
     conda:
         "../envs/tabular.yaml"
-    threads: 1
     resources:
         mem_mb=grows(4000),
         runtime="4h",
@@ -211,3 +207,7 @@ rule tabpate_poison_shadows:
         budgets=TABPATE["shadows"]["poisoned"]["budgets"],
     script:
         "../workflow_scripts/tabpate/poison_shadows.py"
+
+
+include: "tabpate_evaluate.smk"
+include: "tabpate_views.smk"

@@ -19,7 +19,6 @@ rule tabpate_measure_utility:
         "<results>/benchmarks/tabpate_measure_utility/{dataset}.jsonl"
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=grows(3000),
         runtime="1h",
@@ -42,7 +41,6 @@ rule tabpate_average_datasets:
         "<results>/logs/tabpate_average_datasets.log",
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=grows(1000),
         runtime="10m",
@@ -67,7 +65,6 @@ rule tabpate_attack_students:
         "<results>/benchmarks/tabpate_attack_students/{dataset}.jsonl"
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=grows(3000),
         runtime="1h",
@@ -90,7 +87,6 @@ rule tabpate_audit_mechanism:
         "<results>/logs/tabpate_audit_mechanism.log",
     conda:
         "../envs/statistics.yaml"
-    threads: 1
     resources:
         mem_mb=grows(1000),
         runtime="30m",

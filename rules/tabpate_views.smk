@@ -64,7 +64,7 @@ def tabpate_layout(*rows, columns="metric", **where):
     return {"rows": list(rows), "columns": [columns], "where": where, "null": True}
 
 
-STUDIES["tabpate"] = {
+OLD_STUDIES["tabpate"] = {
     "title": "Private in-context learning",
     "question": "What does a private context cost, and does it protect?",
     "paper": {

@@ -37,6 +37,7 @@ def follow(page, folder, replace=None):
             change(block, folder)
         else:
             path = folder / re.match(r"# (\S+)\n", block)[1]
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(block, encoding="utf-8")
 
 

@@ -136,7 +136,7 @@ def test_a_shard_that_is_killed_and_then_interrupted_goes_on_each_time(checkout)
     os.kill(writer(part, 0), signal.SIGKILL)
     printed = process.communicate()[0]
     assert process.returncode == 1
-    assert "lira_query_shadows.py' died with <Signals.SIGKILL: 9>" in printed
+    assert "query_shadows.py' died with <Signals.SIGKILL: 9>" in printed
     assert "Logfile results/smoke/logs/lira_query_shadows/wine/efficient/0.log" in printed
     made = part.stat()
 

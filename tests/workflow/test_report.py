@@ -147,5 +147,5 @@ def test_captions_stand_once_and_hold_no_markup(smoke):
     for entry in (*params["tables"], *params["figures"]):
         assert entry["title"]
         assert not re.search(r"[*`|<>]|\w_(\W|$)", entry["caption"]), entry["caption"]
-    rules = "".join(path.read_text(encoding="utf-8") for path in (PROJECT / "rules").glob("*.smk"))
-    assert rules.count("The same attack scores read in seven ways") == 1
+    views = "".join(path.read_text(encoding="utf-8") for path in (PROJECT / "config/views").glob("*.yaml"))
+    assert views.count("The same attack scores read in seven ways") == 1

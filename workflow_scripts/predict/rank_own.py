@@ -19,7 +19,7 @@ from memaudit import seeds
 from memaudit.attacks.memorization_predictors import predictors
 from memaudit.errors import AuditError
 from memaudit.io import replacing, write_table
-from memaudit.report import result_tables
+from memaudit.plotting import result_tables
 from memaudit.studies.predict.own_records import (
     STANDARD_ERRORS,
     ranked_records,

@@ -14,6 +14,7 @@ installed, the script runs itself again in .venv-synth.
 """
 
 import json
+import os
 import subprocess
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -26,7 +27,7 @@ import pandas as pd
 from memaudit.errors import AuditError
 from memaudit.io import read_json, read_table, write_table
 from memaudit.workflow.job import run
-from memaudit.workflow.project_paths import PROJECT
+from memaudit.workflow.project_paths import PROJECT, SCRIPTS
 from memaudit.workflow.sidecar import items
 
 PYTHON = PROJECT / ".venv-synth" / "bin" / "python"
@@ -80,11 +81,13 @@ def handed_over(job) -> dict[str, Any]:
         raise AuditError(f"{PYTHON}: is not there; `make .venv-synth` builds it, or let `--sdm conda` do so")
     with TemporaryDirectory() as folder:
         sidecar = Path(folder, "sidecar.json")
-        command = [PYTHON, PROJECT / "workflow_scripts" / "tabpate_synthesize_records.py", "--params"]
+        command = [PYTHON, __file__, "--params"]
         command += [json.dumps(dict(items(job.params)))]
         command += ["--input", f"codes={job.input.codes}", f"counts={job.input.counts}"]
         command += ["--output", str(job.output[0]), f"sidecar={sidecar}"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        # The library is installed in .venv alone.
+        env = os.environ | {"PYTHONPATH": str(SCRIPTS)}
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
         print(done.stdout, done.stderr, sep="")
         if done.returncode:
             killed = f"synthesis: ended with code {done.returncode}; give it more memory or fewer columns"

@@ -15,9 +15,9 @@ from memaudit.plotting import (
     lira_figures,
     ltmia_figures,
     predict_figures,
+    result_tables,
     tabpate_figures,
 )
-from memaudit.report import result_tables
 from memaudit.workflow.job import run, several
 
 STUDIES = {

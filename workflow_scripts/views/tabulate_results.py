@@ -8,7 +8,7 @@ python workflow_scripts/views/tabulate_results.py --input lira_fpc=population.pa
 from pathlib import Path
 
 from memaudit import tidy
-from memaudit.report import result_tables
+from memaudit.plotting import result_tables
 from memaudit.workflow.job import run, several
 
 

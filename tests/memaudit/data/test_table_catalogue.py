@@ -5,7 +5,7 @@ import pytest
 from conftest import load
 
 from memaudit.data.table_sources import BUNDLED, fetch
-from memaudit.report import result_tables
+from memaudit.plotting import result_tables
 
 # What each paper's tables of data sets list, by the name in the catalogue.
 PAPERS = {

@@ -6,7 +6,7 @@ from matplotlib.colors import to_hex
 
 from memaudit import tidy
 from memaudit.errors import AuditError
-from memaudit.plotting import predict_figures
+from memaudit.plotting import figure_style, predict_figures
 
 CASES, EPOCHS, RATES = ("images", "words"), (0.0, 1.0, 4.0), (0.001, 0.1, 1.0)
 NAMES = ("psmi", "loss", "lira")
@@ -95,7 +95,7 @@ def drawn(axes, colour, count):
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_figure_of_the_rules_can_be_drawn_and_saved_twice_alike(name, table, tmp_path):
     for stem in ("a", "b"):
-        predict_figures.style.save(getattr(predict_figures, name)(table), tmp_path / stem)
+        figure_style.save(getattr(predict_figures, name)(table), tmp_path / stem)
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 

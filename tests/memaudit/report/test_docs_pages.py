@@ -6,8 +6,8 @@ import re
 import pytest
 
 from memaudit.io import read_json
+from memaudit.plotting.result_tables import MARKDOWN
 from memaudit.report import docs_pages
-from memaudit.report.result_tables import MARKDOWN
 
 
 def test_generated_pages_are_in_step_with_their_json():

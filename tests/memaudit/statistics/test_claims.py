@@ -9,7 +9,7 @@ from memaudit import tidy
 from memaudit.errors import AuditError
 from memaudit.statistics.claims import Claim, comparisons, load, verdicts
 
-SHIPPED = Path(__file__).parents[2] / "config" / "claims.yaml"
+SHIPPED = Path(__file__).parents[3] / "config" / "claims.yaml"
 KEYS = {
     "access",
     "strategy",

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from memaudit.statistics.histograms import bin_shares, quantile_edges
+from memaudit.statistics.histograms import bin_shares, quantile_edges, rank_bins
 
 
 def test_values_beyond_the_edges_are_in_the_outermost_bins():
@@ -20,3 +20,11 @@ def test_edges_lie_between_the_outer_quantiles():
 def test_equal_values_have_bins_of_total_width_one():
     assert quantile_edges(np.full(9, 3.0), 2).tolist() == [3.0, 3.5, 4.0]
     assert bin_shares(np.full(9, 3.0), np.array([3.0, 3.5, 4.0])).tolist() == [1.0, 0.0]
+
+
+def test_bins_by_rank_hold_equal_numbers_and_ties_stay_together():
+    values = np.column_stack([np.arange(12)[::-1], np.repeat([5, 7, 9], 4)])
+    bins = rank_bins(values, 4)
+    assert np.bincount(bins[:, 0]).tolist() == [3, 3, 3, 3]
+    assert bins[0, 0] == 3
+    assert bins[:, 1].tolist() == [0] * 4 + [1] * 4 + [2] * 4

@@ -1,24 +1,50 @@
-"""An edit reruns exactly what it can change: the digest follows imports, not mtimes."""
-
-import shutil
+"""An edit reruns exactly what it can change: the digest follows content and imports, not paths, wording or mtimes."""
 
 import pytest
 
 from memaudit.workflow import digest as module
 
 FILES = {
-    "job.py": "import pkg_marker\n",
-    "study_fit.py": "from memaudit.models import deep\nfrom memaudit import io\n",
-    "study_plot.py": "from memaudit.plotting.figure_style import save\n",
+    "study/fit.py": '''"""Fit.
+
+python workflow_scripts/study/fit.py
+"""
+import numpy as np
+
+from memaudit.attacks import lira
+from memaudit.models import deep
+from memaudit.workflow.progress_bar import steps
+
+
+def main(job):
+    for _ in steps(range(3)):
+        lira.score(deep.fit())
+''',
+    "study/plot.py": "from memaudit.plotting.style import save\n\n\ndef main(job):\n    save()\n",
     "memaudit/__init__.py": "",
-    "memaudit/io.py": "import json\n",
+    "memaudit/errors.py": "class AuditError(Exception):\n    pass\n",
+    "memaudit/io.py": "import json\n\n\ndef write():\n    json.dumps(1)\n",
+    "memaudit/attacks/__init__.py": "",
+    "memaudit/attacks/lira.py": '''"""Scores."""
+from memaudit.errors import AuditError
+
+
+def score(x):
+    """A score."""
+    if x < 0:
+        raise AuditError(f"{x} is negative; give another")
+    return 2 * x  # why
+''',
     "memaudit/models/__init__.py": "",
-    "memaudit/models/deep.py": "from .layers import block\n\n\ndef fit():\n    return block\n",
+    "memaudit/models/deep.py": "from .layers import block\n\n\ndef fit():\n    return block()\n",
     "memaudit/models/layers.py": "def block():\n    return 1\n",
-    "memaudit/plotting/templates/page.html": "<p>{{ said }}</p>",
+    "memaudit/plotting/templates/page.html": "<p>{{ number }}</p>",
     "memaudit/plotting/__init__.py": "",
-    "memaudit/plotting/figure_style.py": "def save():\n    from memaudit import io\n    return io\n",
+    "memaudit/plotting/style.py": "def save():\n    from memaudit import io\n    return io\n",
+    "memaudit/workflow/__init__.py": "",
+    "memaudit/workflow/progress_bar.py": "def steps(rows):\n    return rows\n",
 }
+RULES = ["study_fit", "study_plot"]
 
 
 @pytest.fixture
@@ -37,60 +63,142 @@ def tree(tmp_path, monkeypatch):
 
 
 def clear():
-    for cached in (module.digest, module._module, module._reached, module._files, module._pins):
-        cached.cache_clear()
+    for cached in vars(module).values():
+        if hasattr(cached, "cache_clear"):
+            cached.cache_clear()
 
 
-def changed(tree, name, text):
-    """Scripts whose digest changes when `name` holds `text` instead."""
-    scripts = ["study_fit", "study_plot"]
-    before = {script: module.digest(script, "one") for script in scripts}
-    shutil.copy(tree / name, tree / "kept")
-    (tree / name).write_text(text)
+def digests():
     clear()
-    after = {script: module.digest(script, "one") for script in scripts}
-    shutil.copy(tree / "kept", tree / name)
-    clear()
-    return {script for script in scripts if before[script] != after[script]}
+    return {rule: module.digest(rule, "one") for rule in RULES}
 
 
-def test_a_relative_import_counts(tree):
-    assert changed(tree, "scripts/memaudit/models/layers.py", "def block():\n    return 2\n") == {"study_fit"}
+def replaced(name, old, new):
+    """An edit of one file of the tree."""
+
+    def edit(tree):
+        path = tree / "scripts" / name
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+
+    return edit
 
 
-def test_an_import_inside_a_function_counts(tree):
-    assert changed(tree, "scripts/memaudit/io.py", "import csv\n") == {"study_fit", "study_plot"}
+def moved(old, new, *importers):
+    """A module under another name or in another package, its importers adapted."""
+
+    def edit(tree):
+        scripts = tree / "scripts"
+        target = scripts / new
+        target.parent.mkdir(exist_ok=True)
+        (target.parent / "__init__.py").touch()
+        (scripts / old).rename(target)
+        for importer, before, after in importers:
+            replaced(importer, before, after)(tree)
+
+    return edit
 
 
-def test_a_parent_package_counts(tree):
-    assert changed(tree, "scripts/memaudit/plotting/__init__.py", "DPI = 300\n") == {"study_plot"}
-    assert changed(tree, "scripts/memaudit/__init__.py", "X = 1\n") == {"study_fit", "study_plot"}
+def pinned(old, new):
+    return lambda tree: (tree / "envs/one.yaml").write_text((tree / "envs/one.yaml").read_text().replace(old, new))
 
 
-def test_a_template_beside_a_module_counts_for_who_reaches_it(tree):
-    assert changed(tree, "scripts/memaudit/plotting/templates/page.html", "<h1>{{ said }}</h1>") == {"study_plot"}
+LIRA = "memaudit/attacks/lira.py"
+# What an edit is, and the rules that it must rerun.
+EDITS = {
+    "a reworded error": (replaced(LIRA, "is negative; give another", "lies below 0: choose another"), set()),
+    "another value in an error": (replaced(LIRA, 'f"{x} is', 'f"{abs(x)} is'), set()),
+    "a comment": (replaced(LIRA, "# why", "# another reason"), set()),
+    "a docstring": (replaced(LIRA, '"""A score."""', '"""Twice the value."""'), set()),
+    "a script's docstring": (replaced("study/fit.py", "Fit.", "Fit it."), set()),
+    "layout": (replaced(LIRA, "return 2 * x", "return (\n        2\n        * x\n    )"), set()),
+    "the progress bar": (replaced("memaudit/workflow/progress_bar.py", "return rows", "return list(rows)"), set()),
+    "a module moved to another package": (
+        moved(LIRA, "memaudit/calibration/lira.py", ("study/fit.py", "memaudit.attacks", "memaudit.calibration")),
+        set(),
+    ),
+    "a module renamed": (
+        moved(
+            LIRA,
+            "memaudit/attacks/likelihood_ratio.py",
+            ("study/fit.py", "import lira", "import likelihood_ratio"),
+            ("study/fit.py", "lira.score", "likelihood_ratio.score"),
+        ),
+        set(),
+    ),
+    "a module renamed that another module imports": (
+        moved(
+            "memaudit/models/layers.py",
+            "memaudit/models/blocks.py",
+            ("memaudit/models/deep.py", ".layers", "memaudit.models.blocks"),
+        ),
+        set(),
+    ),
+    "an import under another name": (
+        lambda tree: (
+            replaced("study/fit.py", "import lira", "import lira as ratio")(tree),
+            replaced("study/fit.py", "lira.score", "ratio.score")(tree),
+        ),
+        set(),
+    ),
+    "a comment beside a pin": (pinned("2.13.0", "2.13.0  # why"), set()),
+    "a formula": (replaced(LIRA, "2 * x", "3 * x"), {"study_fit"}),
+    "another type of error": (replaced(LIRA, "raise AuditError", "raise ValueError"), {"study_fit"}),
+    "the condition of an error": (replaced(LIRA, "x < 0", "x <= 0"), {"study_fit"}),
+    "a module that is imported relatively": (replaced("memaudit/models/layers.py", "1", "2"), {"study_fit"}),
+    "a string that is no docstring": (replaced("memaudit/models/layers.py", "return 1", "return '1'"), {"study_fit"}),
+    "a module imported inside a function": (
+        replaced("memaudit/io.py", "json.dumps(1)", "json.dumps(2)"),
+        {"study_plot"},
+    ),
+    "another function of the same module": (replaced("memaudit/models/deep.py", "block", "other"), {"study_fit"}),
+    "another library": (replaced("study/fit.py", "import numpy as np", "import scipy as np"), {"study_fit"}),
+    "a package's own code": (
+        lambda tree: (tree / "scripts/memaudit/plotting/__init__.py").write_text("DPI = 300\n"),
+        {"study_plot"},
+    ),
+    "a template": (replaced("memaudit/plotting/templates/page.html", "<p>", "<h1>"), {"study_plot"}),
+    "a pin": (pinned("2.13.0", "2.14.0"), {"study_fit", "study_plot"}),
+}
 
 
-def test_a_comment_a_docstring_and_layout_do_not_count(tree):
-    text = '"""Said."""\n\n\ndef block():\n    """Also said."""\n    # why\n    return (\n        1\n    )\n'
-    assert changed(tree, "scripts/memaudit/models/layers.py", text) == set()
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_reruns_what_it_can_change(tree, edit):
+    change, rerun = EDITS[edit]
+    before = digests()
+    change(tree)
+    after = digests()
+    assert {rule for rule in RULES if before[rule] != after[rule]} == rerun
 
 
-def test_a_string_that_is_no_docstring_counts(tree):
-    assert changed(tree, "scripts/memaudit/models/layers.py", "def block():\n    return 'one'\n") == {"study_fit"}
+def test_a_function_of_another_module_by_the_same_name_counts(tree):
+    """Both modules are reached before and after; what changes is which one the name stands for."""
+    scripts = tree / "scripts"
+    (scripts / "memaudit/attacks/rmia.py").write_text("def score(x):\n    return x\n")
+    text = (
+        FILES["study/fit.py"]
+        .replace("import lira", "import lira, rmia")
+        .replace("lira.score(", "lira.score(rmia.score(1) or ")
+    )
+    (scripts / "study/fit.py").write_text(text)
+    before = digests()
+    (scripts / "study/fit.py").write_text(text.replace("lira.score(rmia.score", "rmia.score(lira.score"))
+    assert digests()["study_fit"] != before["study_fit"]
 
 
-def test_a_pin_counts_and_its_comment_does_not(tree):
-    assert changed(tree, "envs/one.yaml", "- torch==2.14.0\n") == {"study_fit", "study_plot"}
-    assert changed(tree, "envs/one.yaml", "# other words\n- torch==2.13.0  # why\n") == set()
+def test_the_plumbings_version_counts_everywhere(tree, monkeypatch):
+    before = digests()
+    monkeypatch.setattr(module, "WORKFLOW_VERSION", module.WORKFLOW_VERSION + 1)
+    after = digests()
+    assert all(before[rule] != after[rule] for rule in RULES)
 
 
-def test_moving_code_between_modules_counts(tree):
-    before = module.digest("study_fit", "one")
-    (tree / "scripts/memaudit/models/layers.py").rename(tree / "scripts/memaudit/models/blocks.py")
-    (tree / "scripts/memaudit/models/deep.py").write_text(FILES["memaudit/models/deep.py"].replace("layers", "blocks"))
-    clear()
-    assert module.digest("study_fit", "one") != before
+def test_the_closure_holds_the_plumbing_too(tree):
+    names = {path.relative_to(tree / "scripts").as_posix() for path in module.closure("study_fit")}
+    assert "memaudit/workflow/progress_bar.py" in names
+    assert "memaudit/models/layers.py" in names
+    assert "memaudit/plotting/style.py" not in names
 
 
 def test_an_unknown_script_or_environment_is_an_error(tree):
@@ -98,3 +206,8 @@ def test_an_unknown_script_or_environment_is_an_error(tree):
         module.digest("no_such_script", "one")
     with pytest.raises(FileNotFoundError):
         module.digest("study_fit", "none")
+
+
+def test_rules_and_scripts_go_by_one_another(tree):
+    assert module.rule_of("workflow_scripts/lira/draw_designs.py") == "lira_draw_designs"
+    assert module.script_of("lira_draw_designs") == tree / "scripts/lira/draw_designs.py"

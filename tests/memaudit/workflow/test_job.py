@@ -1,20 +1,15 @@
 """A script runs by hand as it runs under Snakemake, and leaves a sidecar."""
 
-import errno
 import json
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from memaudit.errors import AuditError
-from memaudit.workflow.faults import explain
-
 SCRIPT = '''"""Copy a file.
 
-python study_copy_file.py --input a --output b
+python study/copy_file.py --input a --output b
 """
 from memaudit.errors import AuditError
 from memaudit.workflow.job import run
@@ -34,9 +29,10 @@ if __name__ == "__main__":
 
 
 def call(folder, project, *arguments, script=SCRIPT):
-    (folder / "study_copy_file.py").write_text(script)
+    (folder / "study").mkdir()
+    (folder / "study" / "copy_file.py").write_text(script)
     return subprocess.run(
-        [sys.executable, "study_copy_file.py", *arguments],
+        [sys.executable, "study/copy_file.py", *arguments],
         cwd=folder,
         env={"PYTHONPATH": str(project / "workflow_scripts"), "PATH": "/usr/bin:/bin"},
         capture_output=True,
@@ -153,36 +149,11 @@ def test_a_cancelled_job_gives_up_what_it_holds(tmp_path, project):
     assert done.stderr.startswith("memaudit: study_copy_file: interrupted; run the same command again")
 
 
-class OutOfMemoryError(RuntimeError):
-    """Called as torch calls its own."""
-
-
-def line(error, **resources):
-    return explain(error, SimpleNamespace(rule="study_fit", resources=resources))
-
-
-def test_a_full_gpu_is_not_mended_with_main_memory():
-    said = line(OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB."), mem_mb=4000)
-    assert "the GPU's memory is full" in said
-    assert "mem_mb" not in said
-
-
-def test_more_memory_is_twice_what_was_asked_for():
-    assert "having asked for 4000 MB; give it more with `--set-resources study_fit:mem_mb=8000`" in line(
-        MemoryError(), mem_mb=4000
+def test_the_library_of_another_checkout_is_refused(tmp_path, project):
+    (tmp_path / "memaudit").mkdir()
+    done = call(tmp_path, project, "--input", "source=a")
+    assert done.returncode == 1
+    assert done.stderr.strip() == (
+        f"memaudit: {tmp_path}/study/copy_file.py: the memaudit that is installed here is another checkout's, "
+        f"{project}; use the Python of this one's `make .venv`, or set PYTHONPATH={tmp_path}"
     )
-
-
-@pytest.mark.parametrize("code", [errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT])
-def test_a_disk_that_takes_nothing_more_is_one_line_with_the_path(code):
-    said = line(OSError(code, "reason", "results/a"))
-    assert said.startswith("results/a: ")
-    assert said.count("; ") >= 1
-
-
-def test_a_file_is_not_blamed_for_a_lack_of_memory():
-    error = AuditError("weights: no checkpoint; give another")
-    error.__cause__ = RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes.")
-    assert line(error).startswith("study_fit: out of memory")
-    error.__cause__ = KeyError("config")
-    assert line(error) == "weights: no checkpoint; give another"

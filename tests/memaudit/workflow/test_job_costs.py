@@ -3,12 +3,13 @@
 from types import SimpleNamespace
 
 import pytest
-from costs import main
+from conftest import load_script
 
 from memaudit.errors import AuditError
 from memaudit.io import write_json
 from memaudit.workflow.job_costs import Cost, Line, Size, estimate, fit, measure, seconds_of, size, whole
 
+main = load_script("maintenance_measure_costs").main
 START = {"cpu_seconds": 0.5, "wall_seconds": 0.1, "peak_memory_mib": 200}
 
 

@@ -15,8 +15,8 @@ import yaml
 from memaudit.checksums import sha256
 from memaudit.io import read_json, replacing
 from memaudit.plotting import figure_style
+from memaudit.plotting.result_tables import cell, markdown
 from memaudit.plotting.scaling_figure import scaling
-from memaudit.report.result_tables import cell, markdown
 from memaudit.statistics.headlines import QUESTIONS
 from memaudit.workflow.project_paths import PROJECT
 

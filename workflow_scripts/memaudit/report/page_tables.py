@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from memaudit.report.result_tables import arrange, cell
+from memaudit.plotting.result_tables import arrange, cell
 from memaudit.tidy import COLUMNS
 
 ROWS, LONG = 60, 32

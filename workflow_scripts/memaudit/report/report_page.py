@@ -36,7 +36,7 @@ Entries = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run: its folder, its registries (studies, tables, figures: rules/common.smk), tables and sidecars.
+    """A finished run: its folder, its studies, tables and figures (memaudit/workflow/report_params.py), and sidecars.
 
     command: what makes a file of this run when the file's path follows.
     """

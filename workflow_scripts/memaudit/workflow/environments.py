@@ -82,7 +82,7 @@ def read_pins(family: str) -> dict[str, str]:
 
 def scripts(family: str) -> set[str]:
     """Scripts of the rules that name the family's file."""
-    texts = [path.read_text(encoding="utf-8") for path in (PROJECT / "rules").glob("*.smk")]
+    texts = [path.read_text(encoding="utf-8") for path in (PROJECT / "rules").rglob("*.smk")]
     rules = [rule for text in texts for rule in re.split(r"^rule ", text, flags=re.MULTILINE)]
     mine = [rule for rule in rules if f"/envs/{family}.yaml" in rule]
     return {rule_of(name) for rule in mine for name in re.findall(r"workflow_scripts/(\w+/\w+\.py)", rule)}

@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, redirect_stderr, redirect_stdout, suppress
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,6 +15,7 @@ from memaudit.errors import AuditError
 from memaudit.workflow import sidecar
 from memaudit.workflow.digest import rule_of
 from memaudit.workflow.faults import explain
+from memaudit.workflow.project_paths import SCRIPTS
 
 
 def run(main: Callable[[Any], dict[str, Any] | None], scope: Mapping[str, Any]) -> None:
@@ -32,9 +34,20 @@ def run(main: Callable[[Any], dict[str, Any] | None], scope: Mapping[str, Any]) 
             log = stack.enter_context(open(job.log[0], "w", buffering=1, encoding="utf-8"))
             stack.enter_context(redirect_stdout(log))
             stack.enter_context(redirect_stderr(log))
+        check_library(scope["__file__"])
         facts = main(job) or {}
         if path := job.output.get("sidecar"):
             sidecar.write(path, rule_of(scope["__file__"]), job, facts, watch)
+
+
+def check_library(script: str) -> None:
+    """Raise AuditError if the library is not the one beside the script: the sidecar would name other code."""
+    beside = Path(script).resolve().parents[1]
+    if (beside / "memaudit").is_dir() and beside != SCRIPTS:
+        raise AuditError(
+            f"{script}: the memaudit that is installed here is another checkout's, {SCRIPTS.parent}; "
+            f"use the Python of this one's `make .venv`, or set PYTHONPATH={beside}"
+        )
 
 
 def _report(error: BaseException | None, job: Any) -> None:

@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import spearmanr, wilcoxon
+from scipy.stats import spearmanr
 
 from memaudit import tidy
 from memaudit.attacks.calibrate import calibrate
 from memaudit.statistics import bootstrap, intervals
 from memaudit.statistics.attack_performance import interpolated
 from memaudit.statistics.paired_differences import metric_samples
+from memaudit.statistics.signed_rank_test import signed_rank_rows
 
 Array = NDArray[np.float64]
 Rows = Iterator[dict[str, Any]]
 
 STUDY = "ltmia"
 COMBINATION = ["model", "dataset", "tuning"]
-FEWEST = 5  # combinations for the Wilcoxon test
 RESAMPLED = "texts and combinations"
 
 
@@ -149,21 +149,13 @@ def mean_rows(found: AttackMetrics, weights: CombinationWeights, **keys: Any) ->
 
 
 def difference_rows(found: AttackMetrics, weights: CombinationWeights, attack: str, **keys: Any) -> Rows:
-    """Tidy rows of the paired differences of an attack from each other attack, with Wilcoxon tests."""
+    """Tidy rows of the paired differences of an attack from each other attack, with signed-rank tests (Section 4.2)."""
     for other in (name for name in found.observed if name != attack):
         own = keys | {"attack": f"{attack} - {other}"}
         gap = found.observed[attack] - found.observed[other]
         samples = weights.means(found.samples[attack] - found.samples[other])
         yield from metric_rows(found, own, weights.mean(gap), samples, found.texts.sum(), difference=True)
-        yield from wilcoxon_rows(gap[:, 0], own)
-
-
-def wilcoxon_rows(gaps: Array, keys: Mapping[str, Any]) -> Rows:
-    """Two-sided signed-rank test of AUC differences (combination,), as in Section 4.2; none of fewer than 5."""
-    if len(gaps) >= FEWEST and gaps.any():
-        value = wilcoxon(gaps).pvalue
-        method = f"Wilcoxon signed-rank test over {len(gaps)} combinations, two-sided"
-        yield tidy.row(STUDY, keys, "wilcoxon p-value", value, unit="probability", n=len(gaps), method=method)
+        yield from signed_rank_rows(STUDY, own, gap[:, 0], "combinations")
 
 
 def contrast_rows(

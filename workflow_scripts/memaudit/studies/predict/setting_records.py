@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from memaudit import seeds
 from memaudit.data import member_splits, membership_matrices
@@ -26,6 +25,7 @@ from memaudit.data.record_ids import read_key
 from memaudit.errors import AuditError
 from memaudit.io import read_json, read_table
 from memaudit.models import token_questions
+from memaudit.statistics.histograms import rank_bins
 from memaudit.statistics.record_vulnerability import standardised
 
 Setting = Mapping[str, Any]
@@ -238,7 +238,7 @@ def _table_questions(records: Records, sizes: Mapping[str, int]) -> tuple[NDArra
 
     if np.isnan(records.x).any():
         raise AuditError("predict: questions about a table need a value in every cell; choose a table without gaps")
-    binned = ((rankdata(records.x, method="min", axis=0) - 1) * sizes["bins"] // len(records.x)).astype(np.int64)
+    binned = rank_bins(records.x, sizes["bins"])
     information = mutual_info_classif(binned, records.clean, discrete_features=True)
     kept = np.sort(np.argsort(-information, kind="stable")[: sizes["features"]])
     words = token_questions.Words(len(kept), sizes["bins"], records.classes)

@@ -1,0 +1,49 @@
+"""Read and check the config before any rule: what is wrong with it, or with a file of config/views/, is one line."""
+
+import sys
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+from snakemake.utils import min_version
+
+min_version("9.20")
+# As a `module` of another workflow, workflow.basedir is the other one's folder.
+PROJECT = Path(str(workflow.current_basedir.get_path_or_uri(secret_free=True))).parent
+# The library of this checkout, whichever memaudit is installed. Jobs take PYTHONPATH, those in conda environments the
+# path of Snakemake itself.
+sys.path.insert(0, str(PROJECT / "workflow_scripts"))
+
+from memaudit.checksums import sha256
+from memaudit.errors import AuditError
+from memaudit.workflow import housekeeping, snakemake_handlers
+from memaudit.workflow.digest import digest, rule_of
+from memaudit.workflow.report_params import Page
+from memaudit.workflow.run_config import grows
+from memaudit.workflow.study_catalogue import prepare
+
+housekeeping.pass_on_library()
+
+
+configfile: PROJECT / "config" / "datasets.yaml"
+configfile: PROJECT / "config" / "models.yaml"
+configfile: PROJECT / "config" / "language_models.yaml"
+configfile: PROJECT / "config" / "config.yaml"
+
+
+try:
+    RUN, STUDIES, VIEWS, WORKLOAD = prepare(config, PROJECT)
+except AuditError as error:
+    raise WorkflowError(str(error))
+config.update(RUN.config)
+
+
+pathvars:
+    results=RUN.folder,
+
+
+wildcard_constraints:
+    dataset="|".join(config["datasets"]),
+    model="|".join(config["models"]),
+    split="|".join(config["data"]["splits"]),
+    study="|".join(STUDIES),
+    shard=r"\d+",

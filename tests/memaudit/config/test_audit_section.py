@@ -1,0 +1,33 @@
+"""Faults of the section `audit`, which `./memaudit audit` writes, that several keys together have."""
+
+import pytest
+from conftest import load
+
+from memaudit.config import audit_section
+from memaudit.config.schema import Config
+
+
+def faults(**audit):
+    """Lines of the default config with a section `audit` of these keys."""
+    config = Config.model_validate(load())
+    keys = {"dataset": "wine", "models": {"main": {}}, "fpr": config.attacks.fpr[0]}
+    section = type("Audit", (), keys | audit)
+    return list(audit_section.audit_faults(config.model_copy(update={"audit": section})))
+
+
+def test_a_section_that_fits_the_attacks_has_no_fault():
+    assert faults(dataset=load()["attacks"]["datasets"][0]) == []
+
+
+@pytest.mark.parametrize(
+    ("audit", "line"),
+    [
+        ({"dataset": "wyne"}, "audit/dataset: unknown dataset 'wyne'; did you mean `wine`?"),
+        ({"dataset": "iris"}, "audit/dataset: "),
+        ({"models": {}}, "audit/models: the arm `main` is missing; it has the model that is audited"),
+        ({"models": {"main": {}, "twin": {}}}, "audit/models/twin: there is no such arm in attacks/arms; add it"),
+        ({"fpr": 0.3}, "audit/fpr: 0.3 is none of attacks/fpr; name it there"),
+    ],
+)
+def test_a_fault_is_one_clear_line(audit, line):
+    assert any(fault.startswith(line) for fault in faults(**audit))

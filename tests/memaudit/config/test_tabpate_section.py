@@ -1,0 +1,35 @@
+"""Faults of the section `tabpate` that its own keys or several keys together have."""
+
+from config_faults import REMOVE, each, refuses
+
+FAULTS = [
+    ({"tabpate/datasets": ["wyne"]}, "tabpate/datasets: unknown dataset 'wyne'; did you mean `wine`?"),
+    ({"tabpate/datasets": ["mmlu"]}, "tabpate/datasets: mmlu is no table"),
+    ({"tabpate/models/regression": REMOVE}, "tabpate/models/regression: missing; diabetes needs one"),
+    ({"tabpate/models/regression": "tabicl-small"}, "tabpate/models/regression: tabicl-small is for classification"),
+    ({"tabpate/delta": 0.1}, "tabpate/delta: 0.1 is more than 1 / 569, the records of breast_cancer"),
+    ({"tabpate/epsilons": [0.0]}, "tabpate/epsilons/0: must be greater than 0"),
+    ({"tabpate/arms/as_published": REMOVE}, "tabpate/arms/as_published: missing; comparisons need this arm"),
+    ({"tabpate/arms/prompt_pate/held_out": False}, "arms/prompt_pate/held_out: PromptPATE's public records cannot be"),
+    (
+        {"tabpate/arms/tuned_alpha/settings/candidates": [0.1, 0.1]},
+        "tabpate/arms/tuned_alpha/settings/candidates: the same alpha twice",
+    ),
+    (
+        {"tabpate/arms/as_published/settings/sigma1": None},
+        "tabpate/arms/as_published/settings/sigma1: goes with `threshold`",
+    ),
+    (
+        {"tabpate/arms/as_published/settings/sigma2": None},
+        "tabpate/arms/as_published/settings/sigma2: goes with `threshold`",
+    ),
+    ({"tabpate/shadows/sets": 30}, "tabpate/shadows/sets: 30 is no multiple of 8"),
+    ({"tabpate/shadows/poisoned/sets": 64}, "tabpate/shadows/poisoned/sets: more than tabpate/shadows/sets"),
+    ({"tabpate/shadows/arms": ["mst"]}, "tabpate/shadows/arms: mst is no arm, or one whose synthesizer needs"),
+    ({"tabpate/shadows/datasets": ["diabetes"]}, "tabpate/shadows/datasets: diabetes has a number target"),
+]
+
+
+@each(FAULTS)
+def test_a_fault_is_one_clear_line(config, changes, line):
+    refuses(config, changes, line)

@@ -1,0 +1,49 @@
+"""Tidy results and the tables that show them."""
+
+import pandas as pd
+import pytest
+
+from memaudit import tidy
+from memaudit.plotting import result_tables
+
+
+def rows():
+    grid = [(name, m, strategy) for name in ("wine", "iris") for m in (1, 2) for strategy in ("naive", "pp")]
+    keys = [{"dataset": name, "models": m, "strategy": strategy} for name, m, strategy in grid]
+    return tidy.frame([tidy.row("lira", key, "tpr", 0.1 * key["models"], low=0.01, high=0.2) for key in keys])
+
+
+def test_a_layout_shows_estimates_with_their_intervals():
+    table = result_tables.arrange(tidy.expand(rows()), ["dataset", "models"], ["strategy"], {"dataset": "wine"})
+    assert table.columns.tolist() == ["dataset", "models", "naive", "pp"]
+    first, second = table.to_numpy().tolist()
+    assert first == ["wine", 1, "0.1 [0.01, 0.2]", "0.1 [0.01, 0.2]"]
+    assert second == ["wine", 2, "0.2 [0.01, 0.2]", "0.2 [0.01, 0.2]"]
+
+
+def test_a_layout_that_forgets_a_key_is_refused():
+    with pytest.raises(ValueError, match="two results for one cell"):
+        result_tables.arrange(tidy.expand(rows()), ["dataset"], ["strategy"])
+
+
+def test_names_from_data_are_escaped(tmp_path):
+    result_tables.write(pd.DataFrame({"name": ["a|b_<i>&%"], "x": [0.123456]}), tmp_path / "t")
+    assert (tmp_path / "t.md").read_text().splitlines()[-1] == r"| a\|b_&lt;i&gt;&% | 0.123 |"
+    assert r"a|b\_\textless{}i\textgreater{}\&\%" in (tmp_path / "t.tex").read_text()
+    assert "0.123456" in (tmp_path / "t.csv").read_text()
+
+
+def test_the_csv_file_holds_the_lines_of_its_table_alone(tmp_path):
+    lines = [tidy.row("lira", {"arm": arm}, "auc", 0.6) for arm in ("shown", "of another table")]
+    table = tidy.expand(tidy.frame(lines))
+    result_tables.write(table, tmp_path / "t", {"rows": ["arm"], "columns": ["metric"], "where": {"arm": ["shown"]}})
+    assert "of another table" not in "".join((tmp_path / f"t.{kind}").read_text() for kind in ("csv", "md", "tex"))
+    assert pd.read_csv(tmp_path / "t.csv")["arm"].tolist() == ["shown"]
+
+
+def test_a_layout_can_show_the_null_beside_the_estimate():
+    row = tidy.row("lira", {"dataset": "wine"}, "auc", 0.6, low=0.5, high=0.7, null=0.5)
+    assert (
+        result_tables.arrange(tidy.expand(tidy.frame([row])), ["dataset"], ["metric"], null=True)["auc"][0]
+        == "0.6 [0.5, 0.7] (0.5)"
+    )

@@ -1,0 +1,90 @@
+"""Look-ups of rules/ltmia/ in a small config: combinations, jobs, files, sizes."""
+
+from types import SimpleNamespace
+
+import pytest
+from conftest import PROJECT, load
+
+from memaudit.errors import AuditError
+from memaudit.workflow.run_config import RunConfig
+from memaudit.workflow.studies.ltmia_lookups import Ltmia
+
+TRAINING = [{"models": ["gpt2", "opt"], "corpora": ["docs-scipy"], "tuning": "full"}]
+HELD_OUT = [{"models": ["mamba2"], "corpora": ["code-numpy", "docs-pandas", "planted"], "tuning": "lora"}]
+SHIFTED = {
+    "planted": {"members": "docs-scipy", "nonmembers": "docs-sympy"},
+    "unused": {"members": "a", "nonmembers": "b"},
+}
+PARTS = {"pretraining": 7, "selection": 5, "member": 100, "nonmember": 200}
+
+
+@pytest.fixture
+def run():
+    """The default config with two base models to learn from, one held out, and no controls."""
+    run = RunConfig(load(), PROJECT)
+    run.config["ltmia"] |= {"training": TRAINING, "held_out": HELD_OUT, "controls": {}, "shifted": SHIFTED}
+    run.config["ltmia"] |= {"fpr": [0.01, 0.001], "targets_per_job": 2}
+    run.config["ltmia"]["texts"] |= {"parts": PARTS, "length": 64}
+    return run
+
+
+@pytest.fixture
+def ltmia(run):
+    return Ltmia(run)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_corpora_are_those_behind_the_shifted_ones_and_each_stands_once(ltmia):
+    assert ltmia.models == ["gpt2", "opt", "mamba2"]
+    assert ltmia.corpora == ["docs-scipy", "code-numpy", "docs-pandas", "docs-sympy"]
+    assert list(ltmia.shifted) == ["planted"]
+
+
+def test_a_rate_that_is_not_resolved_is_replaced_by_the_smallest_that_is(ltmia):
+    assert ltmia.fprs == [0.01, 0.005]
+    assert ltmia.names["rates"] == ["tpr@0.01", "tpr@0.005"]
+    assert ltmia.names["other_published_rates"] == ["tpr@0.001"]
+
+
+def test_a_job_has_so_many_targets_and_its_files_hold_them(ltmia):
+    job = SimpleNamespace(model="mamba2", shard="1")
+    assert ltmia.targets_of_shard(job) == [["planted", "lora"]]
+    assert ltmia.files("npy", ltmia.held_out) == [f"<results>/signals/ltmia/mamba2/{shard}.npy" for shard in (0, 1)]
+    assert len(ltmia.files("parquet")) == 4
+
+
+def test_a_run_that_learns_from_nothing_leaves_the_study_out(run):
+    run.config["ltmia"]["training"] = []
+    study = Ltmia(run)
+    assert not study.present
+    assert (study.targets, study.sizes(), study.names["combinations"]) == ([], {}, [])
+
+
+def test_ways_of_tuning_are_named_by_what_they_train(ltmia):
+    assert ltmia.ways() == {"full": "full", "strong": "full", "lora": "lora", "untrained": "untrained"}
+
+
+def test_work_is_counted_in_tokens(ltmia):
+    sizes = ltmia.sizes()
+    assert sizes["ltmia_prepare_model"]["gpt2"].work == 3 * 7 * 4 * 64
+    epochs = ltmia.config["tunings"]["full"]["epochs"]
+    assert sizes["ltmia_finetune_targets"]["gpt2/0"].work == (3 * epochs * 100 + 2 * 300) * 64
+    assert sizes["ltmia_finetune_targets"].keys() == {"gpt2/0", "opt/0", "mamba2/0", "mamba2/1"}
+    assert sizes["ltmia_train_attack"].keys() == ltmia.config["classifiers"].keys()
+
+
+def test_files_of_the_users_own_are_named_where_they_are_missing(ltmia, tmp_path):
+    with pytest.raises(AuditError, match=r"^ltmia/attack: this config does not say which target, base and texts"):
+        ltmia.verdicts(SimpleNamespace())
+    (tmp_path / "model").mkdir()
+    ltmia.config["attack"] = {"target": str(tmp_path / "model"), "texts": str(tmp_path / "none"), "columns": None}
+    with pytest.raises(
+        AuditError, match=r"^ltmia/attack/texts: there is nothing at .*none; give the path of the texts"
+    ):
+        ltmia.own("texts")(SimpleNamespace())
+    (tmp_path / "model" / "config.json").touch()
+    assert ltmia.own("target", "config.json")(SimpleNamespace()).endswith("model/config.json")

@@ -1,0 +1,45 @@
+"""Look-ups of rules/release.smk, with and without a section `release`."""
+
+from pathlib import Path
+
+import pytest
+from conftest import PROJECT, load
+
+from memaudit.errors import AuditError
+from memaudit.workflow.run_config import RunConfig
+from memaudit.workflow.studies.release_lookups import Release
+
+SECTION = {"dataset": "wine", "public": "config/public/wine.yaml", "epsilon": 1.0, "delta": 1e-4}
+SECTION |= {"model": "tabicl-small", "tuned": "on nothing", "settings": {"teachers": 10, "queries": 40}}
+
+
+@pytest.fixture
+def release():
+    return Release(RunConfig(load("smoke") | {"release": SECTION}, PROJECT))
+
+
+def test_without_a_section_no_table_has_its_rules_and_the_target_says_so():
+    release = Release(RunConfig(load("smoke"), PROJECT))
+    assert release.dataset == "-"
+    with pytest.raises(AuditError, match=r"release: this config has no section `release`; docs/release.md"):
+        release.target(None)
+
+
+def test_files_are_those_of_the_section(release):
+    assert release.dataset == "wine"
+    assert Path(release.public(None)).samefile(PROJECT / "config/public/wine.yaml")
+    assert release.model(None) == "<results>/models/tabicl-small/model.json"
+    assert release.weights(None) == "<results>/models/tabicl-small/weights"
+    assert release.target(None)[0] == "<results>/release/wine/context.parquet"
+    assert release.ledger(None) == release.run.in_project(release.config["ledger"])
+
+
+def test_settings_are_what_decides_and_not_where_it_stands(release):
+    assert release.settings(None).keys() == release.config.keys() - {"dataset", "public", "ledger"}
+
+
+def test_public_facts_that_are_incomplete_end_the_run_at_its_start(tmp_path):
+    path = tmp_path / "wine.yaml"
+    path.write_text("source: a form\nrecords: 400\n")
+    with pytest.raises(AuditError, match=r"^release/public: "):
+        Release(RunConfig(load("smoke") | {"release": SECTION | {"public": str(path)}}, PROJECT))

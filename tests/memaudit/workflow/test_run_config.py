@@ -1,0 +1,92 @@
+"""Look-ups that all rules files share: paths, table sizes, architectures, resources that grow."""
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from conftest import PROJECT, load
+
+from memaudit.errors import AuditError
+from memaudit.workflow.run_config import RunConfig, grows, read_facts, read_yaml, shards
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """The smoke run in an empty working folder."""
+    monkeypatch.chdir(tmp_path)
+    return RunConfig(load("smoke"), PROJECT)
+
+
+def test_a_fault_of_the_config_says_that_it_is_the_configs():
+    with pytest.raises(AuditError, match=r"^config: lira/modle: unknown key; did you mean `model`"):
+        RunConfig(load("smoke") | {"lira": load("smoke")["lira"] | {"modle": 1}}, PROJECT)
+
+
+def test_files_of_the_project_are_named_from_the_working_folder(run):
+    path = run.in_project("config/claims.yaml")
+    assert not os.path.isabs(path)
+    assert Path(path).samefile(PROJECT / "config/claims.yaml")
+    assert Path(run.in_project("~/table.csv")).resolve() == Path("~/table.csv").expanduser().resolve()
+
+
+def test_the_size_of_a_table_comes_from_the_run_then_from_the_catalogue_then_from_a_guess(run):
+    assert run.table_size("wine") == {"rows": 178, "columns": 13, "known": True, "damaged": None}
+    run.config["datasets"]["wine"] |= {"rows": None, "columns": None}
+    assert run.table_size("wine") == {"rows": 10000, "columns": 20, "known": False, "damaged": None}
+    path = Path("results/smoke/data/wine/raw.json")
+    path.parent.mkdir(parents=True)
+    path.write_text('{"rows": 5, "columns": ["a", "b", "target"]}')
+    assert run.table_size("wine") == {"rows": 5, "columns": 2, "known": True, "damaged": None}
+
+
+def test_a_damaged_file_of_a_fetched_table_is_named(run):
+    path = Path("results/smoke/data/wine/raw.json")
+    path.parent.mkdir(parents=True)
+    path.write_text("{")
+    assert run.table_size("wine") == {"rows": 178, "columns": 13, "known": True, "damaged": str(path)}
+
+
+def test_sides_are_shares_of_the_records_that_take_part_or_numbers(run):
+    run.config["datasets"]["wine"]["max_records"] = 100
+    run.config["data"]["splits"]["half"] = {"members": 0.5, "nonmembers": 20}
+    assert run.side_sizes("wine", "half") == [50, 20]
+
+
+def test_an_architecture_is_that_of_the_card_beside_the_checkpoint(run):
+    assert run.architecture("tabicl-small")["embed_dim"] > 0
+    run.config["models"]["tabicl-small"]["path"] = "nowhere/weights.ckpt"
+    assert run.architecture("tabicl-small") == {}
+
+
+def test_a_model_is_described_by_where_it_comes_from(run):
+    [row] = run.model_rows(["tabicl-small"])
+    assert row[:4] == ["tabicl-small", "tabicl", "classification", "raw"]
+    assert row[5] == "resources/tabicl-small/tabicl-small.ckpt"
+
+
+def test_params_functions_give_what_they_are_asked_for(run):
+    wildcards = SimpleNamespace(dataset="wine")
+    assert run.dataset_keys("task", "rows")(wildcards) == {"task": "classification", "rows": 178}
+    assert run.published("predict")(wildcards)
+
+
+def test_a_retry_requests_more_and_the_last_shard_may_be_smaller():
+    assert [grows(4000)(None, attempt) for attempt in (1, 2)] == [4000, 8000]
+    assert [list(shards(models, 4)) for models in (8, 9, 0)] == [[0, 1], [0, 1, 2], []]
+
+
+@pytest.mark.parametrize("text", [None, "", "{", "\ufffe"], ids=["missing", "empty", "cut off", "not JSON"])
+def test_facts_that_cannot_be_read_are_none(tmp_path, text):
+    path = tmp_path / "facts.json"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    assert read_facts(path) is None
+
+
+def test_a_file_that_is_no_yaml_is_one_line(tmp_path):
+    path = tmp_path / "views.yaml"
+    path.write_text("a: [1\nb: 2\n")
+    with pytest.raises(AuditError, match=rf"^{path}: while parsing.* line 2") as caught:
+        read_yaml(path)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,116 @@
+"""Before the first job and after the last, with a workflow that is a stand-in."""
+
+import logging
+import subprocess
+from types import SimpleNamespace
+
+import pytest
+from conftest import PROJECT, load
+
+from memaudit.errors import AuditError
+from memaudit.workflow import snakemake_handlers as handlers
+from memaudit.workflow.study_catalogue import prepare
+
+
+def job(name, script=None, sidecar=None, **wildcards):
+    output = {"sidecar": sidecar} if sidecar else {}
+    return SimpleNamespace(
+        rule=SimpleNamespace(name=name, script=script), output=output, wildcards=SimpleNamespace(**wildcards)
+    )
+
+
+def workflow(*jobs, rate=(100, 1), quiet=False):
+    return SimpleNamespace(
+        dag=SimpleNamespace(jobs=jobs, needrun_jobs=lambda: jobs),
+        local_exec=True,
+        global_resources={"_cores": SimpleNamespace(value=2)},
+        output_settings=SimpleNamespace(quiet=quiet),
+        deployment_settings=SimpleNamespace(deployment_method=set()),
+        scheduling_settings=SimpleNamespace(max_jobs_per_timespan=SimpleNamespace(max_jobs=rate[0], timespan=rate[1])),
+        scheduler=SimpleNamespace(job_rate_limiter="limits"),
+    )
+
+
+@pytest.fixture
+def workload(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return prepare(load("smoke"), PROJECT)[3]
+
+
+@pytest.mark.parametrize(
+    ("job", "name"),
+    [
+        (job("all"), ("all", "")),
+        (job("plan", "../workflow_scripts/maintenance/print_plan.py"), ("maintenance_print_plan", "")),
+        (
+            job(
+                "lira_gather_grid",
+                "../workflow_scripts/lira/gather_grid.py",
+                "r/provenance/lira_gather_grid/wine/a.json",
+            ),
+            ("lira_gather_grid", "wine/a"),
+        ),
+        (
+            job(
+                "views_draw_figures_lira_roc",
+                "../workflow_scripts/views/draw_figures.py",
+                "r/provenance/views_draw_figures/lira_roc.json",
+            ),
+            ("views_draw_figures", "lira_roc"),
+        ),
+    ],
+)
+def test_a_job_has_the_name_that_its_size_has(job, name):
+    assert handlers.sized_as(job) == name
+
+
+def test_the_default_rate_is_removed_and_one_that_the_user_sets_is_kept():
+    ours, theirs = workflow(), workflow(rate=(5, 1))
+    for one in (ours, theirs):
+        handlers.remove_default_rate(one)
+    assert (ours.scheduler.job_rate_limiter, theirs.scheduler.job_rate_limiter) == (None, "limits")
+
+
+def test_a_line_is_printed_for_each_job_that_starts(workload):
+    lines = []
+    name = "lira_gather_grid"
+    waiting = workflow(job(name, f"w/{name.replace('_', '/', 1)}.py", f"r/provenance/{name}/wine/efficient.json"))
+    handler = handlers.progress(workload, waiting, SimpleNamespace(info=lines.append, handlers=[]))
+    handler.emit(
+        logging.makeLogRecord({"event": "job_info", "rule_name": name, "wildcards": {"dataset": "wine"}, "log": []})
+    )
+    [line] = lines
+    assert line.startswith("memaudit: 0 of 1 jobs done")
+    assert line.endswith("lira_gather_grid wine starts")
+
+
+def test_a_local_model_that_is_not_there_is_named_before_the_first_job(workload):
+    workload.run.config["models"]["tabicl-small"]["path"] = "nowhere.ckpt"
+    fetching = job("models_fetch_checkpoint", model="tabicl-small")
+    with pytest.raises(AuditError, match=r"models/tabicl-small/path: there is no file .*nowhere.ckpt"):
+        handlers.check_models(workload, workflow(fetching))
+
+
+def test_no_process_is_started_where_no_local_model_is_fetched(workload, monkeypatch):
+    monkeypatch.delenv("MEMAUDIT_DEVICE", raising=False)
+    monkeypatch.setattr(subprocess, "run", None)
+    handlers.check_models(workload, workflow(job("all")))
+
+
+def test_main_results_are_printed_after_the_whole_run_alone(workload, monkeypatch):
+    started = []
+    monkeypatch.setattr(subprocess, "run", lambda command, **_: started.append(command))
+    handlers.after_jobs(workload.run, workflow(job("lira_gather_grid")))
+    assert started == []
+    handlers.after_jobs(workload.run, workflow(job("lira_gather_grid"), job("all")))
+    assert started[0][-1] == '{"run": "results/smoke"}'
+    assert started[0][1].endswith("workflow_scripts/maintenance/print_headlines.py")
+
+
+def test_results_that_cannot_be_written_end_the_run_with_one_line(workload, monkeypatch):
+    def refuse(folder):
+        raise AuditError(f"{folder}: not writable")
+
+    monkeypatch.setattr(handlers.housekeeping, "check_folder", refuse)
+    with pytest.raises(SystemExit, match="memaudit: results/smoke: not writable"):
+        handlers.before_jobs(workload, workflow(), None)

@@ -1,0 +1,61 @@
+"""Jobs of the whole run, over all studies: their sizes, and what they request of models."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from memaudit.workflow.job_costs import size
+from memaudit.workflow.run_config import RunConfig
+from memaudit.workflow.study import Sizes, Study
+from memaudit.workflow.view_files import Views
+
+# Rules with one job, which costs about the same in every run.
+SINGLE = ("report_write_page", "provenance_write_config")
+
+
+class Workload:
+    """All jobs of a run. Methods compute when they are called: most readings of the workflow need none of it."""
+
+    def __init__(self, run: RunConfig, studies: Mapping[str, Study], views: Mapping[str, Views]):
+        self.run, self._studies, self._views = run, studies, views
+
+    def sizes(self, wildcards: Any = None) -> Sizes:
+        """Size of every job of `all`, by rule and job; a job that two studies need stands once."""
+        merged: Sizes = {}
+        studies = [study.sizes() for study in self._studies.values()]
+        for part in [*studies, self._view_sizes(), {rule: {"": size(0)} for rule in SINGLE}]:
+            for rule, jobs in part.items():
+                merged.setdefault(rule, {}).update(jobs)
+        return {rule: jobs for rule, jobs in merged.items() if jobs}
+
+    def tables(self, wildcards: Any = None) -> dict[str, dict[str, Any]]:
+        """Rows and features of every table."""
+        return {name: self.run.table_size(name) for name in self.sizes().get("data_fetch_table", {})}
+
+    def model_uses(self) -> dict[str, list[dict[str, Any]]]:
+        """What all studies request of each model."""
+        uses: dict[str, list[dict[str, Any]]] = {}
+        for study in self._studies.values():
+            for model, found in study.model_uses().items():
+                uses.setdefault(model, []).extend(found)
+        return uses
+
+    def shadows(self, wildcards: Any = None) -> dict[str, dict[str, Any]]:
+        """Studies with shadow models: how many, for which FPRs, and the records of each table."""
+        found = {name: study.shadows() for name, study in self._studies.items()}
+        return {name: needs for name, needs in found.items() if needs}
+
+    def uncounted(self, wildcards: Any = None) -> list[str]:
+        """Models whose operations the plan miscounts: it takes every forward pass for one of a raw TabICL."""
+        entries = {name: self.run.config["models"][name] for name in self.model_uses()}
+        return sorted(name for name, entry in entries.items() if (entry["family"], entry["mode"]) != ("tabicl", "raw"))
+
+    def _view_sizes(self) -> Sizes:
+        views = self._views
+        return {
+            "views_judge_claims": {name: size(0) for name, view in views.items() if view.claims},
+            "views_state_headlines": {name: size(0) for name, view in views.items() if view.headlines},
+            "views_tabulate_results": {name: size(len(view.tables)) for name, view in views.items()},
+            "views_draw_figures": {
+                drawing: size(len(figures)) for view in views.values() for drawing, figures in view.drawings.items()
+            },
+        }

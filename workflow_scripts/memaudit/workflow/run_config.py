@@ -1,0 +1,114 @@
+"""One run of the workflow: its checked config, the project's folder, and look-ups that all rules files share."""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from memaudit.config.check_config import checked
+from memaudit.errors import AuditError
+
+UNKNOWN_TABLE = {"rows": 10000, "columns": 20}
+UNIT_COSTS = "results/bench/unit_costs.json"
+
+
+class RunConfig:
+    """A run: `config` is complete and free of faults, `folder` is where its results are. Raises AuditError."""
+
+    def __init__(self, config: Mapping[str, Any], project: str | Path):
+        try:
+            self.config = checked(dict(config))
+        except AuditError as error:
+            raise AuditError(f"config: {error}") from None
+        self.project = Path(project)
+        self.folder = f"results/{self.config['run']}"
+        self.unit_costs = self.in_project(UNIT_COSTS)
+
+    def in_project(self, path: str | Path) -> str:
+        """A file of the project, or of the user's home if it begins with ~, relative to the working folder."""
+        return os.path.relpath(self.project / os.path.expanduser(path))
+
+    def published(self, study: str) -> Callable:
+        """A params function: the numbers that a study's paper prints. Few jobs need them, so that few read the file."""
+        return lambda wildcards: self._published[study]
+
+    @cached_property
+    def _published(self) -> dict[str, Any]:
+        return read_yaml(self.in_project("config/published.yaml"))
+
+    def dataset_keys(self, *keys: str) -> Callable:
+        """A params function: these keys of a data set's catalogue entry."""
+        return lambda wildcards: {key: self.config["datasets"][wildcards.dataset][key] for key in keys}
+
+    def table_size(self, dataset: str) -> dict[str, Any]:
+        """Rows and features of a table: from the fetched table, else from the catalogue, else a guess (known: False).
+
+        damaged: the path of the fetched table's facts if they cannot be read.
+        """
+        path = Path(f"{self.folder}/data/{dataset}/raw.json")
+        if raw := read_facts(path):
+            return {"rows": raw["rows"], "columns": len(raw["columns"]) - 1, "known": True, "damaged": None}
+        entry = self.config["datasets"][dataset]
+        known = {key: entry[key] for key in UNKNOWN_TABLE if entry[key]}
+        damaged = str(path) if path.exists() else None
+        return UNKNOWN_TABLE | known | {"known": len(known) == len(UNKNOWN_TABLE), "damaged": damaged}
+
+    def side_sizes(self, dataset: str, split: str) -> list[int]:
+        """Numbers of members and non-members of a split."""
+        limits = (self.table_size(dataset)["rows"], self.config["datasets"][dataset]["max_records"])
+        rows = min(filter(None, limits))
+        parts = self.config["data"]["splits"][split]
+        sides = [parts["members"], parts["nonmembers"]]
+        return [round(part * rows) if isinstance(part, float) else part for part in sides]
+
+    def architecture(self, model: str) -> dict[str, Any]:
+        """Arguments of a model's class from the card beside its checkpoint; {} (the package's defaults) without one."""
+        path = self.config["models"][model]["path"]
+        card = read_facts(Path(self.in_project(path)).with_name("model.json")) if path else None
+        return card["settings"]["architecture"] if card else {}
+
+    def model_rows(self, models: list[str]) -> list[list[Any]]:
+        """Name, family, task, mode, version, source and licence of each model, for a table of the report."""
+        rows = []
+        for name in models:
+            entry = self.config["models"][name]
+            hub = entry["hub"] and " ".join(filter(None, (entry["hub"]["repo"], entry["hub"]["file"])))
+            source = entry["path"] or entry["estimator"] or hub
+            rows.append(
+                [name, entry["family"], entry["task"], entry["mode"], entry["version"], source, entry["licence"]]
+            )
+        return rows
+
+
+def grows(amount: int) -> Callable:
+    """A resource function: MB of memory or minutes of runtime, more at each retry.
+
+    A cluster ends a job that exceeds what it requested.
+    """
+    return lambda wildcards, attempt: amount * attempt
+
+
+def shards(models: int, size: int) -> range:
+    """Numbers of the shards of `size` models each."""
+    return range(-(-models // size))
+
+
+def read_facts(path: str | Path) -> Any:
+    """Content of a JSON file; None if it is missing or damaged: no run fails because a size cannot be predicted."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def read_yaml(path: str | Path) -> Any:
+    """Content of a YAML file of the project, by the parser in C: every job of a cluster reads the workflow again."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return yaml.load(file, yaml.CSafeLoader)
+    except yaml.YAMLError as error:
+        raise AuditError(f"{path}: {' '.join(str(error).split())}") from None

@@ -1,0 +1,102 @@
+"""What happens before the first job and after the last: checks, progress lines, the main results."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from memaudit.errors import AuditError
+from memaudit.workflow import housekeeping
+from memaudit.workflow.digest import rule_of
+from memaudit.workflow.job_costs import seconds_of
+from memaudit.workflow.job_progress import Brief, Progress
+from memaudit.workflow.job_sizes import Workload
+from memaudit.workflow.run_config import RunConfig, read_facts
+
+
+def before_jobs(workload: Workload, workflow: Any, logger: Any) -> None:
+    """Check what a run needs, then follow it with a line for every job that starts.
+
+    Ends Snakemake with one line if packages are missing, the results cannot be written, or a local model is not what
+    the config says.
+    """
+    try:
+        housekeeping.check_folder(workload.run.folder)
+        if not workflow.deployment_settings.deployment_method:
+            housekeeping.check_packages()
+            check_models(workload, workflow)
+    except AuditError as error:
+        sys.exit(f"memaudit: {error}")
+    remove_default_rate(workflow)
+    logger.addHandler(progress(workload, workflow, logger))
+
+
+def after_jobs(run: RunConfig, workflow: Any) -> None:
+    """Remove finished scratch folders; print the main results if the whole run was requested."""
+    housekeeping.sweep(run.folder)
+    if any(job.rule.name == "all" for job in workflow.dag.jobs):
+        script = run.in_project("workflow_scripts/maintenance/print_headlines.py")
+        # A fault here does not make a finished run fail.
+        subprocess.run([sys.executable, script, "--params", json.dumps({"run": run.folder})], check=False)
+
+
+def check_models(workload: Workload, workflow: Any) -> None:
+    """Open the local models that this run will fetch, in another process: Snakemake itself does not load torch.
+
+    Raises AuditError.
+    """
+    run = workload.run
+    jobs = [job for job in workflow.dag.needrun_jobs() if job.rule.name == "models_fetch_checkpoint"]
+    entries = {job.wildcards.model: run.config["models"][job.wildcards.model] for job in jobs}
+    local = {
+        name: entry | {"path": entry["path"] and run.in_project(entry["path"])}
+        for name, entry in entries.items()
+        if not entry["hub"]
+    }
+    # Jobs of a cluster run on other devices than this one.
+    device = workflow.local_exec and bool(os.environ.get("MEMAUDIT_DEVICE"))
+    if not (local or device):
+        return
+    uses = workload.model_uses()
+    params = json.dumps({"device": device, "models": local, "uses": {name: uses.get(name, []) for name in local}})
+    command = [sys.executable, run.in_project("workflow_scripts/maintenance/check_models.py"), "--params", params]
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        # Libraries print warnings of their own.
+        ours = [line for line in done.stderr.splitlines() if line.startswith("memaudit: ")]
+        raise AuditError(ours[-1].removeprefix("memaudit: ") if ours else done.stderr.strip())
+
+
+def progress(workload: Workload, workflow: Any, logger: Any) -> Progress:
+    """A log handler that prints a line for each job that starts, with the time left by the measured unit costs."""
+    measured = read_facts(workload.run.unit_costs)
+    seconds = seconds_of(workload.sizes(), measured["rules"] if measured else {})
+    if workflow.output_settings.quiet:
+        for handler in logger.handlers:
+            handler.addFilter(Brief())
+    return Progress(
+        lambda: [seconds(*sized_as(job)) for job in workflow.dag.needrun_jobs()],
+        (workflow.global_resources["_cores"].value or 1) if workflow.local_exec else workflow.nodes,
+        logger.info,
+        timed=measured is not None,
+    )
+
+
+def sized_as(job: Any) -> tuple[str, str]:
+    """Rule and name of a job in `Workload.sizes`: its script, and the path of its sidecar in the script's folder."""
+    path = Path(str(job.output.get("sidecar", job.rule.name)))
+    script = rule_of(job.rule.script) if job.rule.script else job.rule.name
+    return script, str(path.with_suffix("")).partition(f"provenance/{script}")[2].strip("/")
+
+
+def remove_default_rate(workflow: Any) -> None:
+    """Let jobs start as soon as they can; a rate that the user sets is kept.
+
+    With its default of 100 jobs a second, Snakemake 9 schedules another look at all waiting jobs a second after every
+    look: each job that ends adds an endless chain of looks, which together take half a core after 200 jobs.
+    """
+    rate = workflow.scheduling_settings.max_jobs_per_timespan
+    if (rate.max_jobs, rate.timespan) == (100, 1):
+        workflow.scheduler.job_rate_limiter = None

@@ -1,0 +1,259 @@
+"""Look-ups of rules/ltmia/: combinations of models and corpora, targets by job, files, and how large the jobs are."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from memaudit.errors import AuditError
+from memaudit.workflow.job_costs import Size, size
+from memaudit.workflow.run_config import RunConfig, shards
+from memaudit.workflow.study import Sizes, Study
+
+# A target: base model, corpus, tuning.
+Combination = list[str]
+# What of a corpus's entry in the catalogue says where it comes from and what of it is read.
+SOURCE = (
+    "source", "package", "content", "path", "name", "subset", "split", "text_columns", "characters", "sha256",
+)  # fmt: skip
+PUBLISHED_RATES = ("tpr@0.01", "tpr@0.001")
+
+
+class Ltmia(Study):
+    """Does a classifier that learnt from models of known members transfer to other models and corpora?"""
+
+    name = "ltmia"
+
+    def __init__(self, run: RunConfig):
+        super().__init__(run)
+        config = self.config
+        self.present = bool(config["training"])
+        self.training = self._combinations(config["training"])
+        self.held_out = self._combinations(config["held_out"])
+        # Controls that this run has.
+        controls = {name: self._combinations([group]) for name, group in config["controls"].items()}
+        self.controls = {name: combinations for name, combinations in controls.items() if combinations}
+        self.targets = [*self.training, *self.held_out, *(one for group in self.controls.values() for one in group)]
+        self.models = list(dict.fromkeys(model for model, _, _ in self.targets))
+        named = {corpus for _, corpus, _ in self.targets}
+        self.shifted = {name: parts for name, parts in config["shifted"].items() if name in named}
+        sources = (
+            self.shifted[corpus].values() if corpus in self.shifted else [corpus] for _, corpus, _ in self.targets
+        )
+        self.corpora = list(dict.fromkeys(corpus for group in sources for corpus in group))
+        # The first classifier is the attack.
+        self.attack = next(iter(config["classifiers"]))
+        self.families = {name: run.config["language_models"][name]["family"] for name in self.models}
+        # A rate below 1 / non-members is not resolved: the smallest that is takes its place.
+        resolved = 1 / config["texts"]["parts"]["nonmember"]
+        self.fprs = sorted({max(fpr, resolved) for fpr in config["fpr"]}, reverse=True)
+
+    @property
+    def results(self) -> dict[str, list[str]]:
+        return {kind: [f"<results>/scores/ltmia/{kind}.parquet"] for kind in ("results", "roc", "corpora")}
+
+    @property
+    def names(self) -> dict[str, Any]:
+        rates = [f"tpr@{fpr:.3g}" for fpr in self.fprs]
+        return {
+            "combinations": self._combination_rows(),
+            "rates": rates,
+            # The paper's rates stand beside ours although ours may be others: the header says which.
+            "other_published_rates": [name for name in PUBLISHED_RATES if name not in rates],
+            "metric_differences": [f"{name} difference" for name in ("auc", *rates)],
+            "classifiers": list(self.config["classifiers"]),
+            "samples": self.config["diversity"]["samples"],
+        }
+
+    def corpus_file(self, wildcards) -> str | list[str]:
+        """A local file or folder of texts; nothing for a corpus from elsewhere."""
+        entry = self.run.config["datasets"][wildcards.dataset]
+        if entry["source"] != "file":
+            return []
+        path = self.run.in_project(os.path.expanduser(entry["path"]))
+        return _there(path, f"datasets/{wildcards.dataset}/path", "texts")
+
+    def source(self, wildcards) -> dict[str, Any]:
+        """Where a corpus comes from, and what of it is read."""
+        return self.run.dataset_keys(*SOURCE)(wildcards)
+
+    def hub(self, wildcards) -> dict[str, Any]:
+        """Where on the hub a base model lies."""
+        return self._entry(wildcards.model)["hub"]
+
+    def made_here(self, file: str) -> Callable[[Any], str | list[str]]:
+        """A file that base models are made from; nothing for a model that is there."""
+
+        def of(wildcards) -> str | list[str]:
+            return file if self._entry(wildcards.model)["model_type"] is not None else []
+
+        return of
+
+    def fetched(self, wildcards) -> str | list[str]:
+        """The folder of a base model of the hub; nothing for others."""
+        hub = self._entry(wildcards.model)["hub"]
+        return f"<results>/models/ltmia/{wildcards.model}/fetched" if hub else []
+
+    def model_entry(self, wildcards) -> dict[str, Any]:
+        """What makes a base model; its family is for readers alone."""
+        entry = self._entry(wildcards.model)
+        path = entry["path"] and self.run.in_project(os.path.expanduser(entry["path"]))
+        return {key: entry[key] for key in ("model_type", "config", "hub")} | {"path": path}
+
+    def texts(self) -> dict[str, Any]:
+        """How texts are cut; their length in tokens is the models'."""
+        return {key: value for key, value in self.config["texts"].items() if key != "length"}
+
+    def targets_of_shard(self, wildcards) -> list[list[str]]:
+        """Corpus and tuning of the targets of one job."""
+        first = int(wildcards.shard) * self.config["targets_per_job"]
+        return self._targets(wildcards.model)[first : first + self.config["targets_per_job"]]
+
+    def files(self, kind: str, combinations: Iterable[Combination] | None = None) -> list[str]:
+        """Files of the jobs that make these targets, or all."""
+        per_job = self.config["targets_per_job"]
+        places = dict.fromkeys(
+            (model, self._targets(model).index([corpus, tuning]) // per_job)
+            for model, corpus, tuning in (self.targets if combinations is None else combinations)
+        )
+        return [f"<results>/signals/ltmia/{model}/{shard}.{kind}" for model, shard in places]
+
+    def fitting(self) -> dict[str, Any]:
+        """Params that every training of a classifier has."""
+        shared = {key: self.config[key] for key in ("validation", "test")}
+        return {"seed": self.run.config["seed"], "training": self.training} | shared
+
+    def arm(self, wildcards) -> str:
+        """What a classifier reads of the features."""
+        return self.config["classifiers"][wildcards.classifier]["arm"]
+
+    def architecture(self, wildcards) -> dict[str, Any]:
+        """Size of a classifier."""
+        return self.config["classifiers"][wildcards.classifier]["architecture"]
+
+    def classifier_training(self, wildcards) -> dict[str, Any]:
+        """How a classifier is trained."""
+        return self.config["classifiers"][wildcards.classifier]["training"]
+
+    def diverse(self) -> dict[str, Any]:
+        """The attack's settings, and what training on few texts changes of them."""
+        own, changed = self.config["classifiers"][self.attack], self.config["diversity"]["training"]
+        training = own["training"] | {key: value for key, value in changed.items() if value is not None}
+        return {"arm": own["arm"], "architecture": own["architecture"], "fitting": training}
+
+    def contents(self) -> dict[str, str]:
+        """What each corpus holds, text or code."""
+        return {name: self.run.config["datasets"][name]["content"] for name in self.corpora}
+
+    def ways(self) -> dict[str, str]:
+        """Kind of each tuning: untrained, private, lora or full."""
+        return {name: _way(tuning) for name, tuning in self.config["tunings"].items()}
+
+    def own(self, key: str, file: str = "") -> Callable[[Any], str]:
+        """A file of the user's own (ltmia/attack), or this file of the user's folder."""
+
+        def of(wildcards) -> str:
+            path = self.run.in_project(os.path.expanduser(self.config["attack"][key]))
+            path = os.path.join(path, file) if file and os.path.isdir(path) else path
+            return _there(path, f"ltmia/attack/{key}", key)
+
+        return of
+
+    def own_columns(self) -> dict[str, str] | None:
+        """Columns of the user's own texts."""
+        return (self.config["attack"] or {}).get("columns")
+
+    def verdicts(self, wildcards) -> str:
+        """What `snakemake ltmia_attack` makes."""
+        if self.config["attack"] is None:
+            raise AuditError("ltmia/attack: this config does not say which target, base and texts; see README.md")
+        return "<results>/ltmia_attack/verdicts.csv"
+
+    def sizes(self) -> Sizes:
+        if not self.targets:
+            return {}
+        classifier = self._classifier_size()
+        fetched = [model for model in self.models if self._entry(model)["hub"]]
+        return {
+            "data_make_key": {"": size(0)},
+            "ltmia_fetch_corpus": dict.fromkeys(self.corpora, size(0)),
+            "ltmia_fetch_model": dict.fromkeys(fetched, size(0)),
+            "ltmia_prepare_corpora": {"": size(0)},
+            "ltmia_prepare_model": dict.fromkeys(self.models, self._base_size()),
+            "ltmia_finetune_targets": {
+                f"{model}/{shard}": self._targets_size(model) for model in self.models for shard in self._shards(model)
+            },
+            "ltmia_train_attack": dict.fromkeys(self.config["classifiers"], classifier),
+            "ltmia_measure_diversity": {"": classifier},
+            "ltmia_permute_features": {"": classifier},
+            "ltmia_judge_attacks": {"": size(0)},
+        }
+
+    def _entry(self, model: str) -> dict[str, Any]:
+        return self.run.config["language_models"][model]
+
+    def _combinations(self, groups: Iterable[Mapping[str, Any]]) -> list[Combination]:
+        """Targets of these groups; none where nothing is learnt from."""
+        if not self.config["training"]:
+            return []
+        return [
+            [model, corpus, group["tuning"]]
+            for group in groups
+            for model in group["models"]
+            for corpus in group["corpora"]
+        ]
+
+    def _combination_rows(self) -> list[list[str]]:
+        """Models and corpora of this run, by the part that they play."""
+        parts = [("training", self.config["training"]), ("held out", self.config["held_out"])]
+        parts += [(name, [self.config["controls"][name]]) for name in self.controls]
+        return [
+            [
+                part,
+                ", ".join(group["models"]),
+                ", ".join(dict.fromkeys(self.families[name] for name in group["models"])),
+                ", ".join(group["corpora"]),
+                group["tuning"],
+            ]
+            for part, groups in parts
+            for group in groups
+            if self.training
+        ]
+
+    def _targets(self, model: str) -> list[list[str]]:
+        """Corpus and tuning of every target of a base model."""
+        return [[corpus, tuning] for name, corpus, tuning in self.targets if name == model]
+
+    def _shards(self, model: str) -> range:
+        return shards(len(self._targets(model)), self.config["targets_per_job"])
+
+    def _targets_size(self, model: str) -> Size:
+        """Tokens that the targets of a job read, in training and when they are queried."""
+        parts, tunings = self.config["texts"]["parts"], self.config["tunings"]
+        texts = sum(
+            3 * tunings[tuning]["epochs"] * parts["member"] + 2 * (parts["member"] + parts["nonmember"])
+            for _, tuning in self._targets(model)
+        )
+        # Memory grows with the model, not with the texts: features are written text by text, and read from the disk.
+        return size(texts * self.config["texts"]["length"] / len(self._shards(model)), held=0)
+
+    def _base_size(self) -> Size:
+        texts = self.config["texts"]["parts"]["pretraining"] * len(self.corpora)
+        return size(3 * texts * self.config["texts"]["length"], held=0)
+
+    def _classifier_size(self) -> Size:
+        parts = self.config["texts"]["parts"]
+        texts = len(self.training) * (parts["member"] + parts["nonmember"])
+        return size(texts * self.config["texts"]["length"], held=0)
+
+
+def _way(tuning: Mapping[str, Any]) -> str:
+    if not tuning["epochs"]:
+        return "untrained"
+    return next((way for way, key in (("private", "privacy"), ("lora", "lora")) if tuning[key]), "full")
+
+
+def _there(path: str, where: str, what: str) -> str:
+    """The path. Raises AuditError if nothing stands there."""
+    if not os.path.exists(path):
+        raise AuditError(f"{where}: there is nothing at {path}; give the path of the {what}")
+    return path

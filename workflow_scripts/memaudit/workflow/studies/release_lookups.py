@@ -1,0 +1,59 @@
+"""Look-ups of rules/release.smk: the release of a private context of a user's own table."""
+
+from typing import Any
+
+from memaudit.errors import AuditError
+from memaudit.workflow.run_config import RunConfig
+from memaudit.workflow.study import Study
+
+
+class Release(Study):
+    """One release; most configs have none (`config` is None), and then no rule of it can run."""
+
+    name = "release"
+
+    def __init__(self, run: RunConfig):
+        super().__init__(run)
+        if self.config:
+            self._check_facts()
+
+    @property
+    def dataset(self) -> str:
+        """The released table; without a release a name that no table has."""
+        return self.config["dataset"] if self.config else "-"
+
+    def public(self, wildcards) -> str:
+        """The file of the table's public facts."""
+        return self.run.in_project(self.config["public"])
+
+    def model(self, wildcards) -> str:
+        """The card of the model that the released context is for."""
+        return f"<results>/models/{self.config['model']}/model.json"
+
+    def weights(self, wildcards) -> str:
+        """Its weights."""
+        return f"<results>/models/{self.config['model']}/weights"
+
+    def settings(self, wildcards) -> dict[str, Any]:
+        """What decides about a release, and what the statement says of it."""
+        return {key: value for key, value in self.config.items() if key not in ("dataset", "public", "ledger")}
+
+    def ledger(self, wildcards) -> str:
+        """The file of the table's ledger."""
+        return self.run.in_project(self.config["ledger"])
+
+    def target(self, wildcards) -> list[str]:
+        """The files that `snakemake release` makes."""
+        if self.config is None:
+            raise AuditError("release: this config has no section `release`; docs/release.md says how to write one")
+        files = ("context.parquet", "statement.md", "statement.json")
+        return [f"<results>/release/{self.config['dataset']}/{file}" for file in files]
+
+    def _check_facts(self) -> None:
+        """Read the public facts before any job: they are written by hand. Only with a release: pandas is slow."""
+        from memaudit.privacy.public_facts import read_facts
+
+        try:
+            read_facts(self.public(None))
+        except AuditError as error:
+            raise AuditError(f"release/public: {error}") from None

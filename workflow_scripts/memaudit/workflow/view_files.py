@@ -1,0 +1,291 @@
+"""Read config/views/<study>.yaml: titles, captions, layouts and sentences are data, checked before the first job.
+
+Values that depend on the config enter by name, from `Study.names`, from `texts:` of the file or of shared.yaml:
+`$name` alone stands for the value itself, whatever its type; as an item of a list it adds the items of a list;
+`{$name}` or `{$name:.3g}` within a text is the value as text. A list item with `each: {name: $values}` is repeated for
+every value, which is called `$name` in it.
+"""
+
+import functools
+import re
+import string
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from memaudit.config.key_reference import keys as config_keys
+from memaudit.config.name_checks import hint
+from memaudit.errors import AuditError
+from memaudit.workflow.run_config import RunConfig, read_yaml
+from memaudit.workflow.study import Study
+from memaudit.workflow.view_schema import OwnTable, Sentence, SharedFile, Shown, Strict, StudyFile
+
+FOLDER = "config/views"
+# Columns that every tidy result has (memaudit/tidy.py).
+FIXED = ("study", "metric", "unit", "estimate", "low", "high", "n", "method", "null")
+WHOLE = re.compile(r"\$(\w+)")
+WITHIN = re.compile(r"\{\$(\w+)(?::([^{}]*))?\}")
+
+
+@dataclass(frozen=True)
+class Views:
+    """What readers see of one study, all names filled in.
+
+    tables, figures: title, caption and files of each, with its layout or with values of the keys that it shows;
+    headlines: files and sentences; claims: files that the paper's claims rest on; drawings: names of the figures that
+    one job draws, those of the same result kinds.
+    """
+
+    study: dict[str, Any]
+    tables: dict[str, dict[str, Any]]
+    figures: dict[str, dict[str, Any]]
+    drawings: dict[str, list[str]]
+    headlines: dict[str, Any] | None
+    claims: list[str]
+
+    @property
+    def files(self) -> list[str]:
+        """All tables and figures."""
+        return [
+            *(f"<results>/tables/{name}.{kind}" for name in self.tables for kind in ("csv", "md", "tex")),
+            *(f"<results>/figures/{name}.{kind}" for name in self.figures for kind in ("svg", "png", "pdf")),
+        ]
+
+
+def read_views(run: RunConfig, studies: Mapping[str, Study]) -> dict[str, Views]:
+    """Views of every study that the run has and that has a file. Raises AuditError naming file and key path."""
+    folder = Path(run.in_project(FOLDER))
+    paths = {path.stem: path for path in folder.glob("*.yaml")}
+    shared = _validated(SharedFile, read_yaml(paths.pop("shared")), folder / "shared.yaml")
+    if strangers := sorted(paths.keys() - studies.keys()):
+        raise AuditError(f"{paths[strangers[0]]}: no study has this name{hint(strangers[0], list(studies))}")
+    return {
+        name: read_file(paths[name], study, shared)
+        for name, study in studies.items()
+        if study.present and name in paths
+    }
+
+
+def read_file(path: Path, study: Study, shared: SharedFile) -> Views:
+    """Views of one study from its file. Raises AuditError naming file and key path."""
+    raw = read_yaml(path)
+    if not isinstance(raw, dict):
+        raise AuditError(f"{path}: must be a mapping of keys, see {path.with_name('lira.yaml')}")
+    filling = _Filling()
+    names = shared.texts | study.names
+    for name, text in (raw.get("texts") or {}).items():
+        names[name] = filling.fill(text, f"texts/{name}", names)
+    filled = filling.fill({key: value for key, value in raw.items() if key != "texts"}, "", names)
+    _raise(path, filling.faults)
+    file = _validated(StudyFile, filled, path)
+    _raise(path, _faults(file, study))
+    return _views(file, study, shared)
+
+
+def _views(file: StudyFile, study: Study, shared: SharedFile) -> Views:
+    tables = {
+        name: _entry(table, study) | {"layout": table.layout and table.layout.model_dump(exclude_unset=True)}
+        for name, table in file.tables.items()
+        if table.if_
+    }
+    figures = {
+        name: _entry(figure, study) | {"where": figure.where} for name, figure in file.figures.items() if figure.if_
+    }
+    scores = f"<results>/scores/{study.name}"
+    if file.claims:
+        tables[f"{study.name}_claims"] = _own(shared.claims, f"{scores}/claims.parquet")
+    if file.headlines:
+        tables[f"{study.name}_headlines"] = _own(shared.headlines, f"{scores}/headlines.parquet")
+    drawings: dict[str, list[str]] = {}
+    for name in figures:
+        drawings.setdefault("_".join([study.name, *file.figures[name].results]), []).append(name)
+    return Views(
+        study=_study(file, study),
+        tables=tables,
+        figures=figures,
+        drawings=drawings,
+        headlines=file.headlines
+        and {
+            "files": _files(file.headlines.results, study),
+            "sentences": [sentence.model_dump(exclude_unset=True) for sentence in file.headlines.sentences],
+        },
+        claims=_files(file.claims, study),
+    )
+
+
+def _entry(shown: Shown, study: Study) -> dict[str, Any]:
+    return {"title": shown.title, "caption": shown.caption, "files": _files(shown.results, study)}
+
+
+def _own(table: OwnTable, file: str) -> dict[str, Any]:
+    return table.model_dump() | {"files": [file], "layout": None}
+
+
+def _files(kinds: list[str], study: Study) -> list[str]:
+    return [file for kind in kinds for file in study.results[kind]]
+
+
+def _study(file: StudyFile, study: Study) -> dict[str, Any]:
+    """The study as the report shows it: each threshold with its values and its meaning."""
+    meanings = _meanings()
+    return {
+        "title": file.title,
+        "question": file.question,
+        "paper": file.paper and file.paper.model_dump(),
+        "thresholds": [[key, _values(key, study.run.config), meanings[key]] for key in file.thresholds],
+        "facts": [facts.model_dump() for facts in file.facts],
+        "name": study.name,
+    }
+
+
+@functools.cache
+def _meanings() -> dict[str, str]:
+    return {key: meaning for key, _, meaning in config_keys()}
+
+
+def _values(key: str, config: Mapping[str, Any]) -> list[str]:
+    """Values of a config key as texts; of a key with <name>, one for each data set of the run where they differ."""
+    datasets = config["data"]["datasets"] if "<name>" in key else [None]
+    values = {
+        name: functools.reduce(dict.__getitem__, key.replace("<name>", str(name)).split("/"), config)
+        for name in datasets
+    }
+    same = len(set(map(str, values.values()))) == 1
+    return [str(values[datasets[0]])] if same else [f"{name}: {value}" for name, value in values.items()]
+
+
+class _Filling:
+    """Puts named values into what a file holds; `faults` are unknown names and values that a format does not fit."""
+
+    def __init__(self) -> None:
+        self.faults: list[str] = []
+
+    def fill(self, value: Any, path: str, names: Mapping[str, Any]) -> Any:
+        if isinstance(value, str):
+            return self._text(value, path, names)
+        if isinstance(value, dict):
+            return {key: self.fill(part, f"{path}/{key}".strip("/"), names) for key, part in value.items()}
+        if isinstance(value, list):
+            return [part for place, item in enumerate(value) for part in self._items(item, f"{path}/{place}", names)]
+        return value
+
+    def _items(self, item: Any, path: str, names: Mapping[str, Any]) -> Iterator[Any]:
+        if isinstance(item, dict) and "each" in item:
+            each = self.fill(item["each"], f"{path}/each", names)
+            if not (isinstance(each, dict) and len(each) == 1 and isinstance(next(iter(each.values())), list)):
+                self.faults.append(f"{path}/each: must be one name with a list of values")
+                return
+            (name, values), rest = next(iter(each.items())), {key: item[key] for key in item if key != "each"}
+            yield from (self.fill(rest, path, {**names, name: value}) for value in values)
+            return
+        filled = self.fill(item, path, names)
+        if isinstance(item, str) and WHOLE.fullmatch(item) and isinstance(filled, list):
+            yield from filled
+        else:
+            yield filled
+
+    def _text(self, text: str, path: str, names: Mapping[str, Any]) -> Any:
+        if whole := WHOLE.fullmatch(text):
+            return self._value(whole[1], path, names)
+        return WITHIN.sub(lambda found: self._formatted(found, path, names), text)
+
+    def _formatted(self, found: re.Match, path: str, names: Mapping[str, Any]) -> str:
+        value = self._value(found[1], path, names)
+        try:
+            return format(value, found[2] or "")
+        except (TypeError, ValueError):
+            self.faults.append(f"{path}: {found[0]} does not fit {value!r}")
+            return ""
+
+    def _value(self, name: str, path: str, names: Mapping[str, Any]) -> Any:
+        if name not in names:
+            self.faults.append(f"{path}: unknown name ${name}{hint(name, list(names))}")
+            return 0
+        return names[name]
+
+
+def _validated(model: type[Strict], values: Any, path: Path) -> Any:
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        faults = error.errors()
+        # A misspelt key is missing, too: the line that says how it is spelt is enough.
+        faults = [fault for fault in faults if fault["type"] == "extra_forbidden"] or faults
+        raise AuditError("; ".join(f"{path}: {_explain(model, fault)}" for fault in faults)) from None
+
+
+def _explain(model: type[BaseModel], fault: Mapping[str, Any]) -> str:
+    where = "/".join(map(str, fault["loc"]))
+    if fault["type"] == "extra_forbidden":
+        return f"{where}: unknown key{hint(fault['loc'][-1], _known_keys(model, fault['loc'][:-1]))}"
+    if fault["type"] == "missing":
+        return f"{where}: missing"
+    return f"{where}: {fault['msg'].replace('Input should be', 'must be')}, got {fault['input']!r}"
+
+
+def _known_keys(model: type[BaseModel], path: tuple[Any, ...]) -> list[str]:
+    for part in path:
+        if field := model.model_fields.get(str(part)):
+            kinds = [field.annotation, *getattr(field.annotation, "__args__", ())]
+            model = next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), model)
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _faults(file: StudyFile, study: Study) -> Iterator[str]:
+    """What only the study and the whole file can tell: unknown results, columns, config keys and placeholders."""
+    columns = [*FIXED, *file.columns]
+    yield from _unknown("thresholds", "config key", file.thresholds, _meanings())
+    yield from _unknown("claims", "result", file.claims, study.results)
+    for place, facts in enumerate(file.facts):
+        yield from _unfilled(f"facts/{place}", facts)
+    for name, table in file.tables.items():
+        yield from _shown_faults(f"tables/{name}", name, table, study)
+        for key in ("rows", "columns", "where") if table.layout else ():
+            yield from _unknown(f"tables/{name}/layout/{key}", "column", getattr(table.layout, key), columns)
+    for name, figure in file.figures.items():
+        yield from _shown_faults(f"figures/{name}", name, figure, study)
+        yield from _unknown(f"figures/{name}/where", "column", figure.where, columns)
+    if file.headlines:
+        yield from _unknown("headlines/results", "result", file.headlines.results, study.results)
+        for place, sentence in enumerate(file.headlines.sentences):
+            yield from _sentence_faults(f"headlines/sentences/{place}", sentence, columns)
+
+
+def _shown_faults(where: str, name: str, shown: Shown, study: Study) -> Iterator[str]:
+    if not re.fullmatch(rf"{study.name}_\w+", name):
+        yield f"{where}: the name must begin with {study.name}_"
+    yield from _unknown(f"{where}/results", "result", shown.results, study.results)
+    yield from _unfilled(where, shown)
+
+
+def _sentence_faults(where: str, sentence: Sentence, columns: list[str]) -> Iterator[str]:
+    yield from _unknown(f"{where}/per", "column", sentence.per, columns)
+    yield from _unknown(f"{where}/where", "column", sentence.where, columns)
+    for name, value in sentence.values.items():
+        yield from _unknown(f"{where}/values/{name}/where", "column", value.where, columns)
+    if sentence.provided:
+        yield from _unknown(f"{where}/provided/where", "column", sentence.provided.where, columns)
+    fields = [field for _, field, _, _ in string.Formatter().parse(sentence.sentence) if field]
+    names = [re.split(r"[.[]", field)[0] for field in fields]
+    yield from _unknown(f"{where}/sentence", "placeholder", names, [*sentence.per, *sentence.values])
+
+
+def _unknown(where: str, what: str, names: Any, known: Any) -> Iterator[str]:
+    for name in names:
+        if name not in known:
+            yield f"{where}: unknown {what} {name!r}{hint(name, list(known))}"
+
+
+def _unfilled(where: str, entry: Any) -> Iterator[str]:
+    """Braces that remain in a title or caption: a name was written without its $."""
+    for key in ("title", "caption"):
+        if found := re.search(r"\{(\w+)", getattr(entry, key)):
+            yield f"{where}/{key}: a named value is written {{${found[1]}}}, not {{{found[1]}}}"
+
+
+def _raise(path: Path, faults: Any) -> None:
+    if found := [f"{path}: {fault}" for fault in faults]:
+        raise AuditError("; ".join(found))
