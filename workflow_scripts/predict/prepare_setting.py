@@ -22,11 +22,11 @@ from memaudit.workflow.job import run
 
 def main(job):
     settle(job.threads)
-    params, case = job.params, job.wildcards.case
-    grid = prepare(params.setting, case, params.seed, job.input)
+    params, name = job.params, job.wildcards.case
+    grid = prepare(params.setting, name, params.seed, job.input)
     sizes = grid.design.values.sum(1)
     print(
-        f"{case}: {grid.sizes['record']} records of {grid.sizes['class']} classes, {int(grid.mislabelled.sum())} with"
+        f"{name}: {grid.sizes['record']} records of {grid.sizes['class']} classes, {int(grid.mislabelled.sum())} with"
         f" another label, {int(grid.canary.sum())} canaries; {sizes.min()} to {sizes.max()} in a model's training set"
     )
     weights = pretrained(params.setting, grid, params.seed)

@@ -30,18 +30,18 @@ OF_STATES = ("psmi", "mahalanobis", "psmi_error")
 
 
 def main(job, scratch):
-    params, case = job.params, job.wildcards.case
+    params, name = job.params, job.wildcards.case
     prepared, signals = read_grid(job.input.records), gather(job.input.signals)
     files = several(job.input.states)
     targets = range(params.targets)
     member, signals = prepared.design.values[targets], signals.sel(model=list(targets))
     stops = interruptions(signals.loss.values, member, params.drop)
-    stops = stopped(stops, params.interrupt, case, params.drop)
+    stops = stopped(stops, params.interrupt, name, params.drop)
 
     def score(target: int, checkpoint: int, layer: int) -> np.ndarray:
         own = member[target]
         states = read_states(files, f"target{target}_layer{layer}", checkpoint)[own]
-        rng = seeds.generator(params.seed, "predict", case, "psmi", target, checkpoint, layer)
+        rng = seeds.generator(params.seed, "predict", name, "psmi", target, checkpoint, layer)
         return predictors(states, prepared.code.values[own], own, rng, params.scoring)
 
     def part(*place: int) -> np.ndarray:
@@ -56,7 +56,7 @@ def main(job, scratch):
         [part(target, stop, layer) for layer in range(last + 1)]
         for target, stop in steps(zip(targets, stops, strict=True), "targets, all layers", total=len(targets))
     ]
-    write_grid(assembled(np.array(at_last), np.array(at_stop), signals, member, case), job.output[0])
+    write_grid(assembled(np.array(at_last), np.array(at_stop), signals, member, name), job.output[0])
     return {"seed": params.seed}
 
 
@@ -91,7 +91,7 @@ def layers(paths: Sequence[str]) -> int:
 
 
 def assembled(
-    at_last: np.ndarray, at_stop: np.ndarray, signals: xr.Dataset, member: np.ndarray, case: str
+    at_last: np.ndarray, at_stop: np.ndarray, signals: xr.Dataset, member: np.ndarray, setting: str
 ) -> xr.Dataset:
     """All scores; at_last: (target, checkpoint, score, record); at_stop: (target, layer, score, record)."""
     whole, deep = ("target", "checkpoint", "record"), ("target", "layer", "record")
@@ -104,7 +104,7 @@ def assembled(
         | {name: (deep, values) for name, values in by_layer.items()}
         | {"seconds": (("target", "checkpoint"), at_last[:, :, -1, 0])},
         {"checkpoint": signals.checkpoint.values, "record": signals.record.values},
-        {"case": case},
+        {"case": setting},
     )
 
 

@@ -103,12 +103,12 @@ def predictors(
             raise AuditError(f"logits: {np.shape(logits)[1]} columns for {len(classes)} classes; name a class for each")
     scores = psmi.estimate(states, labels, rng, directions=directions, accuracy=accuracy)
     distances = mahalanobis(states, dimensions)
-    found = {"psmi": from_psmi(scores), "mahalanobis": distances.scores}
+    predicted = {"psmi": from_psmi(scores), "mahalanobis": distances.scores}
     if losses is not None or logits is not None:
-        found["loss"] = loss(logits, codes) if losses is None else from_loss(losses, len(scores.psmi))
+        predicted["loss"] = loss(logits, codes) if losses is None else from_loss(losses, len(scores.psmi))
     if logits is not None:
-        found["logit_gap"] = logit_gap(logits, codes)
-    return found, scores, distances.dimensions
+        predicted["logit_gap"] = logit_gap(logits, codes)
+    return predicted, scores, distances.dimensions
 
 
 def _codes(labels: ArrayLike, classes: Sequence | None) -> Codes:

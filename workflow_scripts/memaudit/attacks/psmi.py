@@ -116,14 +116,14 @@ def fit(states: States, labels: ArrayLike, thetas: NDArray[np.floating]) -> Fit:
     or where there are fewer than 2 classes, or 2 records of a class.
     """
     classes, codes = _classes(labels)
-    origin, found = median(states), []
+    origin, moments = median(states), []
     if thetas.ndim != 2 or not len(thetas) or thetas.shape[1] != len(origin):
         raise AuditError(f"PSMI: directions of shape {thetas.shape}; give (direction, {len(origin)} features)")
     read = reader(states, origin, thetas.dtype)
     for block in _blocks(len(codes), *thetas.shape):
         projections = _project(read(), thetas[block], len(codes))
-        found.append(_moments(_by_class(projections, codes, len(classes))))
-    means, sigmas = (np.concatenate(parts, axis=1) for parts in zip(*found, strict=True))
+        moments.append(_moments(_by_class(projections, codes, len(classes))))
+    means, sigmas = (np.concatenate(parts, axis=1) for parts in zip(*moments, strict=True))
     return Fit(classes, _log_priors(codes), origin, thetas, means, sigmas)
 
 
@@ -144,7 +144,7 @@ def estimate(
     if directions < 2:
         raise AuditError(f"PSMI: {directions} directions have no standard error; use 2 or more")
     classes, codes = _classes(labels)
-    origin, log_priors, found = median(states), _log_priors(codes), None
+    origin, log_priors, pooled = median(states), _log_priors(codes), None
     read = reader(states, origin, np.float32)
     for block in _blocks(len(codes), directions, len(origin)):
         thetas = draw(rng, block.stop - block.start, len(origin))
@@ -155,10 +155,10 @@ def estimate(
             own = _by_class(exact, codes, len(classes))
             means, sigmas = _moments(own)
         scores = _score(own, codes, means, sigmas, log_priors)
-        found = _pooled(found, scores) if found else scores
-        if accuracy and found.directions > 1 and found.accuracy <= accuracy:
+        pooled = _pooled(pooled, scores) if pooled else scores
+        if accuracy and pooled.directions > 1 and pooled.accuracy <= accuracy:
             break
-    return found
+    return pooled
 
 
 def _present(labels: ArrayLike) -> NDArray:

@@ -50,10 +50,10 @@ def tokens(logits: Tensor, ids: Tensor, mask: Tensor, memory: int = MEMORY, whos
     if not scored.any(1).all():
         text = int(scored.any(1).int().argmin())
         raise AuditError(f"token scores: text {text} has no token to predict; leave out texts of fewer than two tokens")
-    found = torch.zeros(*scored.shape, 3, device=logits.device)
+    values = torch.zeros(*scored.shape, 3, device=logits.device)
     for at in chunks(scored, logits.shape[-1], memory):
-        found[at] = _of_positions(logits_at(logits, at, whose), labels_at(ids, at))
-    own, standardised, right = found.double().cpu().numpy().transpose(2, 0, 1)
+        values[at] = _of_positions(logits_at(logits, at, whose), labels_at(ids, at))
+    own, standardised, right = values.double().cpu().numpy().transpose(2, 0, 1)
     return Tokens(own, standardised, right.astype(bool), scored.cpu().numpy())
 
 

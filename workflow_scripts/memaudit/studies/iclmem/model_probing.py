@@ -30,7 +30,7 @@ from memaudit.workflow.job import several
 
 @dataclass(frozen=True)
 class Prober:
-    """Settings of the probe. candidates: most numbers to choose from; replicates: copies of a query; memory: MiB."""
+    """Settings of the probe. candidates: most numbers to choose from; replicates: repeated queries; memory: MiB."""
 
     suite: tuple[Manipulation, ...]
     candidates: int
@@ -118,9 +118,9 @@ class Prober:
 
 def packed(**arrays: Any) -> NDArray[Any]:
     """Arrays of several types and shapes as one record, which a .npy file can hold."""
-    found = {name: np.asarray(array) for name, array in arrays.items()}
-    record = np.zeros((), [(name, array.dtype, array.shape) for name, array in found.items()])
-    for name, array in found.items():
+    parts = {name: np.asarray(array) for name, array in arrays.items()}
+    record = np.zeros((), [(name, array.dtype, array.shape) for name, array in parts.items()])
+    for name, array in parts.items():
         record[name] = array
     return record
 

@@ -28,15 +28,17 @@ NOT_COMPARED = ("labels", "epochs", "datasets")
 SPREAD = " deviation between splits"
 
 
-def describe(arm: Mapping[str, Any]) -> dict[str, Any]:
+def describe(condition: Mapping[str, Any]) -> dict[str, Any]:
     """Columns of a condition's runs. `settings`: all that matched conditions with other labels have in common."""
-    kinds = [name for key, name in {"adapter": "lora", "private": "private", PLACEBO: PLACEBO}.items() if arm[key]]
-    common = {key: value for key, value in arm.items() if key not in NOT_COMPARED}
+    kinds = [
+        name for key, name in {"adapter": "lora", "private": "private", PLACEBO: PLACEBO}.items() if condition[key]
+    ]
+    common = {key: value for key, value in condition.items() if key not in NOT_COMPARED}
     return {
-        "model": arm["model"],
-        "regime": " ".join(["joint" if arm["joint"] else "single", arm["pairs"], *kinds]),
-        **{key: arm[key] for key in ("labels", "learning_rate", "queries")},
-        "context": "all" if arm["context"] is None else str(arm["context"]),
+        "model": condition["model"],
+        "regime": " ".join(["joint" if condition["joint"] else "single", condition["pairs"], *kinds]),
+        **{key: condition[key] for key in ("labels", "learning_rate", "queries")},
+        "context": "all" if condition["context"] is None else str(condition["context"]),
         "settings": json.dumps(common, sort_keys=True),
     }
 

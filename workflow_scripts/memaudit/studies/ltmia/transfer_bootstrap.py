@@ -39,12 +39,12 @@ class AttackMetrics:
     """Metrics of attacks on combinations.
 
     keys: (combination,) model, family, dataset, ...; observed: attack -> (combination, metric); samples: attack ->
-    (combination, replicate, metric); metrics: auc, then TPRs; chance: (metric,); texts: (combination,); notes: suffix
-    of the method of each metric.
+    (combination, replicate, metric); names: of the metrics, auc, then TPRs; chance: (metric,); texts: (combination,);
+    notes: suffix of the method of each metric.
     """
 
     keys: pd.DataFrame
-    metrics: list[str]
+    names: list[str]
     chance: Array
     observed: Mapping[str, Array]
     samples: Mapping[str, Array]
@@ -55,7 +55,7 @@ class AttackMetrics:
         """The metrics of some combinations."""
         return AttackMetrics(
             self.keys[chosen].reset_index(drop=True),
-            self.metrics,
+            self.names,
             self.chance,
             {name: values[chosen] for name, values in self.observed.items()},
             {name: values[chosen] for name, values in self.samples.items()},
@@ -132,29 +132,29 @@ class CombinationWeights:
         return np.einsum("crm,rc->rm", samples, self.weights)
 
 
-def combination_rows(found: AttackMetrics, **keys: Any) -> Rows:
+def combination_rows(metrics: AttackMetrics, **keys: Any) -> Rows:
     """Tidy rows of every attack on every combination; only texts are resampled."""
-    for attack, values in found.observed.items():
-        for at, of in found.keys.iterrows():
+    for attack, values in metrics.observed.items():
+        for at, of in metrics.keys.iterrows():
             own = keys | {name: value for name, value in of.items() if pd.notna(value)} | {"attack": attack}
-            yield from metric_rows(found, own, values[at], found.samples[attack][at], found.texts[at], "texts")
+            yield from metric_rows(metrics, own, values[at], metrics.samples[attack][at], metrics.texts[at], "texts")
 
 
-def mean_rows(found: AttackMetrics, weights: CombinationWeights, **keys: Any) -> Rows:
+def mean_rows(metrics: AttackMetrics, weights: CombinationWeights, **keys: Any) -> Rows:
     """Tidy rows of every attack's mean over the combinations."""
-    for attack in found.observed:
+    for attack in metrics.observed:
         own = keys | {"attack": attack}
-        observed, samples = weights.mean(found.observed[attack]), weights.means(found.samples[attack])
-        yield from metric_rows(found, own, observed, samples, found.texts.sum())
+        observed, samples = weights.mean(metrics.observed[attack]), weights.means(metrics.samples[attack])
+        yield from metric_rows(metrics, own, observed, samples, metrics.texts.sum())
 
 
-def difference_rows(found: AttackMetrics, weights: CombinationWeights, attack: str, **keys: Any) -> Rows:
+def difference_rows(metrics: AttackMetrics, weights: CombinationWeights, attack: str, **keys: Any) -> Rows:
     """Tidy rows of the paired differences of an attack from each other attack, with signed-rank tests (Section 4.2)."""
-    for other in (name for name in found.observed if name != attack):
+    for other in (name for name in metrics.observed if name != attack):
         own = keys | {"attack": f"{attack} - {other}"}
-        gap = found.observed[attack] - found.observed[other]
-        samples = weights.means(found.samples[attack] - found.samples[other])
-        yield from metric_rows(found, own, weights.mean(gap), samples, found.texts.sum(), difference=True)
+        gap = metrics.observed[attack] - metrics.observed[other]
+        samples = weights.means(metrics.samples[attack] - metrics.samples[other])
+        yield from metric_rows(metrics, own, weights.mean(gap), samples, metrics.texts.sum(), difference=True)
         yield from signed_rank_rows(STUDY, own, gap[:, 0], "combinations")
 
 
@@ -185,9 +185,9 @@ def curve_rows(fprs: Array, observed: Array, samples: Array, texts: int, keys: M
         yield tidy.row(STUDY, own, "roc_tpr", observed[at], low=low, high=high, n=texts, method=method, null=fpr)
 
 
-def likelihood_row(found: AttackMetrics, likelihoods: Array, attack: str, **keys: Any) -> dict[str, Any]:
+def likelihood_row(metrics: AttackMetrics, likelihoods: Array, attack: str, **keys: Any) -> dict[str, Any]:
     """Rank correlation over combinations of the AUC with the reference's mean log-likelihood (combination,)."""
-    value = spearmanr(found.observed[attack][:, 0], likelihoods).statistic
+    value = spearmanr(metrics.observed[attack][:, 0], likelihoods).statistic
     low, high = intervals.spearman(value, len(likelihoods))
     facts = {"unit": "", "n": len(likelihoods), "method": "Spearman's rank correlation over combinations, Fisher's z"}
     return tidy.row(STUDY, keys | {"attack": attack}, "spearman", value, low=low, high=high, null=0.0, **facts)
@@ -199,7 +199,7 @@ def averaged(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
 
 
 def metric_rows(
-    found: AttackMetrics,
+    metrics: AttackMetrics,
     keys: Mapping[str, Any],
     observed: Array,
     samples: Array,
@@ -209,8 +209,8 @@ def metric_rows(
     difference: bool = False,
 ) -> Rows:
     """Tidy rows of metrics (metric,) with replicates (replicate, metric); difference: their null is 0, not chance."""
-    for at, metric in enumerate(found.metrics):
+    for at, metric in enumerate(metrics.names):
         low, high = bootstrap.interval(samples[:, at])
-        method = f"bootstrap over {resampled}, {len(samples)} replicates{found.notes[at]}"
-        named, null = (f"{metric} difference", 0.0) if difference else (metric, found.chance[at])
+        method = f"bootstrap over {resampled}, {len(samples)} replicates{metrics.notes[at]}"
+        named, null = (f"{metric} difference", 0.0) if difference else (metric, metrics.chance[at])
         yield tidy.row(STUDY, keys, named, observed[at], low=low, high=high, n=int(texts), method=method, null=null)

@@ -67,16 +67,16 @@ class Study:
         """Every attack on every combination, its means, its differences from the others, and the controls."""
         properties = ["family", "content", "way", "fit"]
         table = self.scores[[*COMBINATION, "id", "member", *properties, *names]]
-        found = transfer.attack_metrics(table, names, self.fpr, self._rng("attacks"), self.replicates)
-        held_out = self._places(found, self.held_out)
-        yield from transfer.combination_rows(found.of(held_out), source="here", role="held out")
+        metrics = transfer.attack_metrics(table, names, self.fpr, self._rng("attacks"), self.replicates)
+        held_out = self._places(metrics, self.held_out)
+        yield from transfer.combination_rows(metrics.of(held_out), source="here", role="held out")
         for name, combinations in self.controls.items():
-            chosen = is_combination(found.keys, combinations)
-            yield from transfer.combination_rows(found.of(chosen), source="here", role=name)
-        yield from self._families(found.of(held_out))
-        yield from self._contrasts(found, held_out)
+            chosen = is_combination(metrics.keys, combinations)
+            yield from transfer.combination_rows(metrics.of(chosen), source="here", role=name)
+        yield from self._families(metrics.of(held_out))
+        yield from self._contrasts(metrics, held_out)
         yield from self._shuffled(names)
-        yield from self._likelihoods(found.of(held_out), names)
+        yield from self._likelihoods(metrics.of(held_out), names)
 
     def _families(self, held_out: AttackMetrics) -> Rows:
         """Means by family and over families (Tables 1 and 2), and the attack's difference from each other."""
@@ -90,9 +90,9 @@ class Study:
                 part = own.of((own.keys["dataset"] == dataset).to_numpy())
                 yield from transfer.mean_rows(part, self._weights(part, family, dataset), **keys, dataset=dataset)
 
-    def _contrasts(self, found: AttackMetrics, held_out: np.ndarray) -> Rows:
+    def _contrasts(self, metrics: AttackMetrics, held_out: np.ndarray) -> Rows:
         """Differences between groups of combinations: content, architecture, size, adapters."""
-        keys = found.keys
+        keys = metrics.keys
         other = held_out & (keys["family"] != TRANSFORMER).to_numpy()
         plain = held_out & (keys["family"] == TRANSFORMER).to_numpy()
         full = (keys["way"] == FULL).to_numpy()
@@ -107,7 +107,7 @@ class Study:
         }
         for content, chosen in zip(("text", "code"), groups["text less code"], strict=True):
             if chosen.any():
-                own = found.of(chosen)
+                own = metrics.of(chosen)
                 # The paper's claim is about code and a classifier that was trained on text only.
                 after_text = (
                     ["code after text alone"] if (content, self.training_contents) == ("code", {"text"}) else []
@@ -116,19 +116,19 @@ class Study:
                     yield from transfer.mean_rows(own, self._weights(own, content), source="here", control=name)
         for name, (one, other) in groups.items():
             if one.any() and other.any():
-                pair = found.of(one), found.of(other)
+                pair = metrics.of(one), metrics.of(other)
                 weights = tuple(self._weights(part, name, number) for number, part in enumerate(pair))
                 yield from transfer.contrast_rows(*pair, weights, source="here", control=name)
-        yield from self._adapters(found)
+        yield from self._adapters(metrics)
 
-    def _adapters(self, found: AttackMetrics) -> Rows:
+    def _adapters(self, metrics: AttackMetrics) -> Rows:
         """Full minus low-rank and private fine-tuning of the same models on the same corpora."""
-        every = found.keys.reset_index().set_index(["model", "dataset"])
+        every = metrics.keys.reset_index().set_index(["model", "dataset"])
         for way in ("lora", "private"):
             pairs = every[every["way"] == way].join(every[every["way"] == FULL], suffixes=("", " full"), how="inner")
             if len(pairs):
                 full, own = (
-                    found.of(np.isin(np.arange(len(found.keys)), pairs[name])) for name in ("index full", "index")
+                    metrics.of(np.isin(np.arange(len(metrics.keys)), pairs[name])) for name in ("index full", "index")
                 )
                 weights = self._weights(own, way)
                 yield from transfer.contrast_rows(
@@ -141,9 +141,9 @@ class Study:
         for name, own in shuffled.groupby(COMBINATION, sort=False):
             rng = seeds.generator(self.seed, STUDY, *name, "shuffled")
             shuffled.loc[own.index, "member"] = rng.permutation(own["member"].to_numpy())
-        found = transfer.attack_metrics(shuffled, names, self.fpr, self._rng("shuffled"), self.replicates)
+        metrics = transfer.attack_metrics(shuffled, names, self.fpr, self._rng("shuffled"), self.replicates)
         yield from transfer.mean_rows(
-            found, self._weights(found, "shuffled"), source="here", control="shuffled membership"
+            metrics, self._weights(metrics, "shuffled"), source="here", control="shuffled membership"
         )
 
     def _likelihoods(self, held_out: AttackMetrics, names: Sequence[str]) -> Rows:
@@ -154,9 +154,9 @@ class Study:
         place = np.ceil(share.to_numpy() * 3 - 1e-9).astype(int) - 1
         for number, third in enumerate(THIRDS):
             part = own[place == number][[*COMBINATION, "id", "member", "family", *names]]
-            found = transfer.attack_metrics(part, names, COARSE_FPR, self._rng("likelihood", third), self.replicates)
+            metrics = transfer.attack_metrics(part, names, COARSE_FPR, self._rng("likelihood", third), self.replicates)
             keys = {"source": "here", "control": f"{third} third of reference likelihood"}
-            yield from transfer.mean_rows(found, self._weights(found, third), **keys)
+            yield from transfer.mean_rows(metrics, self._weights(metrics, third), **keys)
         means = likelihood.groupby([own[name] for name in COMBINATION], sort=False).mean()
         mean_likelihoods = means.loc[list(held_out.keys[COMBINATION].itertuples(index=False, name=None))].to_numpy()
         for name in names:
@@ -169,12 +169,12 @@ class Study:
         for records, table in (("training", tested), ("held out", self.held_out)):
             fprs = self.fpr if records == "held out" else COARSE_FPR
             whole = table[[*COMBINATION, "id", "member", *names]].assign(family="one")
-            found = transfer.attack_metrics(whole, names, fprs, self._rng("classifiers", records), self.replicates)
-            weights = self._weights(found, "classifiers", records)
+            metrics = transfer.attack_metrics(whole, names, fprs, self._rng("classifiers", records), self.replicates)
+            weights = self._weights(metrics, "classifiers", records)
             for name in names:
                 keys = {"source": "here", "classifier": name, "records": records}
-                values = weights.mean(found.observed[name]), weights.means(found.samples[name])
-                yield from transfer.metric_rows(found, keys, *values, found.texts.sum())
+                values = weights.mean(metrics.observed[name]), weights.means(metrics.samples[name])
+                yield from transfer.metric_rows(metrics, keys, *values, metrics.texts.sum())
 
     def diversity(self, drawn: pd.DataFrame, training: Sequence[Sequence[str]], samples: int) -> Rows:
         """Table 12: by the number of training combinations, on new texts of these and on held-out combinations."""
@@ -187,13 +187,13 @@ class Study:
                     # One stream: texts are resampled alike in all draws and numbers of combinations.
                     rng = self._rng("diversity", records)
                     own = of_draw[[*COMBINATION, "id", "member", "score"]].assign(family="one")
-                    found = transfer.attack_metrics(own, ["score"], fprs, rng, self.replicates)
-                    weights = self._weights(found, "diversity", records, draw)
-                    parts.append((weights.mean(found.observed["score"]), weights.means(found.samples["score"])))
+                    metrics = transfer.attack_metrics(own, ["score"], fprs, rng, self.replicates)
+                    weights = self._weights(metrics, "diversity", records, draw)
+                    parts.append((weights.mean(metrics.observed["score"]), weights.means(metrics.samples["score"])))
                 keys = {"source": "here", "combinations": count, "samples": samples, "records": records}
                 values = transfer.averaged(parts)
                 resampled = f"texts and combinations, mean of {len(parts)} draws"
-                yield from transfer.metric_rows(found, keys, *values, found.texts.sum(), resampled)
+                yield from transfer.metric_rows(metrics, keys, *values, metrics.texts.sum(), resampled)
 
     def importance(self, permuted: pd.DataFrame, families: Mapping[str, str]) -> Rows:
         """Figure 3: AUC lost when a group of features is permuted among texts, by family."""
@@ -203,12 +203,12 @@ class Study:
             index=[*COMBINATION, "family", "id", "member"], columns="named", values="score"
         )
         columns = list(wide)
-        found = transfer.attack_metrics(
+        metrics = transfer.attack_metrics(
             wide.reset_index(), columns, COARSE_FPR, self._rng("importance"), self.replicates
         )
-        families_found = set(found.keys["family"])
+        families_found = set(metrics.keys["family"])
         for family in [*(name for name in dict.fromkeys(families.values()) if name in families_found), "mean"]:
-            own = found if family == "mean" else found.of((found.keys["family"] == family).to_numpy())
+            own = metrics if family == "mean" else metrics.of((metrics.keys["family"] == family).to_numpy())
             weights = self._weights(own, "importance", family)
             whole = weights.mean(own.observed["none 0"]), weights.means(own.samples["none 0"])
             for group in sorted({name.rsplit(" ", 1)[0] for name in columns} - {"none"}):
@@ -227,9 +227,9 @@ class Study:
     def curves(self, names: Sequence[str], fprs: np.ndarray) -> Rows:
         """ROC curves of attacks, means over the combinations of a family."""
         table = self.held_out[[*COMBINATION, "id", "member", "family", *names]]
-        found = transfer.attack_metrics(table, names, fprs, self._rng("curves"), self.replicates)
-        for family in dict.fromkeys(found.keys["family"]):
-            own = found.of((found.keys["family"] == family).to_numpy())
+        metrics = transfer.attack_metrics(table, names, fprs, self._rng("curves"), self.replicates)
+        for family in dict.fromkeys(metrics.keys["family"]):
+            own = metrics.of((metrics.keys["family"] == family).to_numpy())
             weights = self._weights(own, "curves", family)
             for name in names:
                 observed, samples = weights.mean(own.observed[name]), weights.means(own.samples[name])
@@ -239,11 +239,11 @@ class Study:
     def _in_held_out(self, table: pd.DataFrame) -> pd.DataFrame:
         return table[is_combination(table, self.held_out[COMBINATION].drop_duplicates().values.tolist())]
 
-    def _places(self, found: AttackMetrics, table: pd.DataFrame) -> np.ndarray:
-        return is_combination(found.keys, table[COMBINATION].drop_duplicates().values.tolist())
+    def _places(self, metrics: AttackMetrics, table: pd.DataFrame) -> np.ndarray:
+        return is_combination(metrics.keys, table[COMBINATION].drop_duplicates().values.tolist())
 
-    def _weights(self, found: AttackMetrics, *name: str | int) -> CombinationWeights:
-        families = found.keys["family"]
+    def _weights(self, metrics: AttackMetrics, *name: str | int) -> CombinationWeights:
+        families = metrics.keys["family"]
         return CombinationWeights.of(families, self.replicates, self._rng("combinations", *name))
 
     def _rng(self, *name: str | int) -> np.random.Generator:

@@ -109,16 +109,16 @@ def interruptions(loss: Array, member: Mask, drop: float) -> list[Interruption]:
     return [interruption(of_model[:, own], drop) for of_model, own in zip(loss, member, strict=True)]
 
 
-def by_rule(found: Sequence[Interruption], rule: str) -> list[int | None]:
+def by_rule(candidates: Sequence[Interruption], rule: str) -> list[int | None]:
     """Checkpoint of each model, the `first` beyond the drop or the `closest` to it; None where its loss fell less."""
-    return [one.first if rule == "first" else one.closest for one in found]
+    return [one.first if rule == "first" else one.closest for one in candidates]
 
 
-def stopped(found: Sequence[Interruption], rule: str, name: str, drop: float) -> Codes:
+def stopped(candidates: Sequence[Interruption], rule: str, name: str, drop: float) -> Codes:
     """`by_rule`, for setting `name`. Raises AuditError where there is no checkpoint to predict from."""
-    places = by_rule(found, rule)
+    places = by_rule(candidates, rule)
     if None in places:
-        most = min(float(one.drops.max()) for one in found)
+        most = min(float(one.drops.max()) for one in candidates)
         raise AuditError(
             f"predict/settings/{name}: the median training loss of a target falls by {most:.3%} at most, not by"
             f" {drop:.3%}; train longer or faster, set `interrupt: closest`, or lower predict/drop"

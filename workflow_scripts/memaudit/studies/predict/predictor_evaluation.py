@@ -37,7 +37,7 @@ class PredictorEvaluation:
     memorized: least log-LiRA of a memorized record; thresholds: others; fpr, tpr: rates; seed: of the run.
     """
 
-    case: MeasuredSetting
+    setting: MeasuredSetting
     memorized: float
     thresholds: Sequence[float]
     fpr: Sequence[float]
@@ -53,14 +53,14 @@ class PredictorEvaluation:
             keys = {"profile": line.profile, "predictor": line.predictor, "chosen": line.chosen}
             yield from self._rows(keys | {"tau": f"{line.threshold:.6g}"}, line.rates)
         rng = self._rng("agreement")
-        options = {"groups": self.case.unit, "replicates": self.replicates}
-        correlation = ground_truth.agreement(self._final, self.case.membership, rng, **options)
+        options = {"groups": self.setting.unit, "replicates": self.replicates}
+        correlation = ground_truth.agreement(self._final, self.setting.membership, rng, **options)
         yield from self._rows({"with": "counterfactual memorization"}, [correlation])
 
     @cached_property
     def entries(self) -> Entries:
         """The entries with the main truth: memorized at the end of training."""
-        return self._entries(self._truth, self.case.member)
+        return self._entries(self._truth, self.setting.member)
 
     @cached_property
     def recommended(self) -> list[Recommendation]:
@@ -73,18 +73,18 @@ class PredictorEvaluation:
 
         Fall of the targets' median loss, number of models behind the ground truth, share memorized by chance.
         """
-        own, places = self.case.interruptions[: self.case.targets], self.case.stopped
+        own, places = self.setting.interruptions[: self.setting.targets], self.setting.stopped
         drops = [float(one.drops[place]) for one, place in zip(own, places, strict=True)]
-        share = prediction_metrics.memorized_share(self.case.lira[-1], self.entries, self.memorized)
+        share = prediction_metrics.memorized_share(self.setting.lira[-1], self.entries, self.memorized)
         rates = {"estimate": share.estimate, "low": share.low, "high": share.high, "null": share.null}
         fallen = {"drop": float(np.mean(drops)), "least_drop": min(drops), "most_drop": max(drops)}
-        sizes = {"targets": self.case.targets, "models": len(self.case.membership)}
-        return {"case": self.case.name, "memorized": rates} | fallen | sizes
+        sizes = {"targets": self.setting.targets, "models": len(self.setting.membership)}
+        return {"case": self.setting.name, "memorized": rates} | fallen | sizes
 
     def shares(self) -> Rows:
         """Share of memorized records by threshold (Figure 5, right)."""
         for threshold in self._thresholds:
-            share = prediction_metrics.memorized_share(self.case.lira[-1], self.entries, threshold)
+            share = prediction_metrics.memorized_share(self.setting.lira[-1], self.entries, threshold)
             yield from self._rows({"threshold": f"{threshold:g}"}, [share])
 
     def drops(self) -> Rows:
@@ -92,39 +92,39 @@ class PredictorEvaluation:
 
         The latter are of the models whose loss falls far enough.
         """
-        fallen = np.array([one.drops for one in self.case.interruptions])
-        for epoch, values in zip(self.case.epochs, fallen.T, strict=True):
+        fallen = np.array([one.drops for one in self.setting.interruptions])
+        for epoch, values in zip(self.setting.epochs, fallen.T, strict=True):
             yield self._mean("median loss drop", values, {"epoch": f"{epoch:g}"}, "fraction")
         for rule in ("first", "closest"):
-            chosen = enumerate(by_rule(self.case.interruptions, rule))
+            chosen = enumerate(by_rule(self.setting.interruptions, rule))
             if reached := [(model, place) for model, place in chosen if place is not None]:
                 models, places = np.array(reached).T
-                keys = {"rule": rule if rule == self.case.rule else f"{rule} instead"}
-                yield self._mean("interruption", self.case.epochs[places], keys, "epochs")
+                keys = {"rule": rule if rule == self.setting.rule else f"{rule} instead"}
+                yield self._mean("interruption", self.setting.epochs[places], keys, "epochs")
                 yield self._mean("median loss drop", fallen[models, places], keys, "fraction")
 
     def predictions(self) -> Rows:
         """Every predictor at the interruption, and minus the baseline; for other truths, records and the other rule."""
-        case, final = self.case, self._truth
+        setting, final = self.setting, self._truth
         already = self._stopped[BASELINE] >= self.memorized
-        natural = case.member & ~(case.mislabelled | case.canary)
+        natural = setting.member & ~(setting.mislabelled | setting.canary)
         judged = {
             ("memorized", "all"): self.entries,
             ("memorized", "natural"): self._entries(final & natural, natural),
-            ("memorized later", "not yet memorized"): self._entries(final & ~already, case.member & ~already),
+            ("memorized later", "not yet memorized"): self._entries(final & ~already, setting.member & ~already),
         } | {(name, "all"): entries for name, entries in self._planted.items()}
         for (truth, records), entries in judged.items():
-            yield from self._judged(self._stopped, entries, {"truth": truth, "records": records, "rule": case.rule})
+            yield from self._judged(self._stopped, entries, {"truth": truth, "records": records, "rule": setting.rule})
         # Early and final LiRA share shadow models, so early LiRA predicts the final one even for non-members.
-        outside = self._entries(final & ~case.member, ~case.member)
-        keys = {"truth": "memorized", "records": "non-members", "rule": case.rule}
+        outside = self._entries(final & ~setting.member, ~setting.member)
+        keys = {"truth": "memorized", "records": "non-members", "rule": setting.rule}
         if len(np.unique(outside.group[outside.memorized])) > 1:  # a single one has no interval
             yield from self._judged({BASELINE: self._stopped[BASELINE]}, outside, keys)
-        other = "closest" if case.rule == "first" else "first"
-        places = by_rule(case.interruptions[: case.targets], other)
+        other = "closest" if setting.rule == "first" else "first"
+        places = by_rule(setting.interruptions[: setting.targets], other)
         if None not in places:
             keys = {"truth": "memorized", "records": "all", "rule": f"{other} instead"}
-            yield from self._judged(case.at(np.array(places)), self.entries, keys)
+            yield from self._judged(setting.at(np.array(places)), self.entries, keys)
 
     def thresholded(self) -> Rows:
         """Mean PSMI of memorized and other entries; TPR and FPR of PSMI at 0 (Section 5.4), and of the baseline at its
@@ -143,8 +143,8 @@ class PredictorEvaluation:
 
     def timing(self) -> Rows:
         """By epoch (Figure 4): AUC, mean PSMI of memorized and other entries, and shares memorized already."""
-        for place, epoch in enumerate(self.case.epochs):
-            keys, scores = {"epoch": f"{epoch:g}"}, self.case.at(np.full(self.case.targets, place))
+        for place, epoch in enumerate(self.setting.epochs):
+            keys, scores = {"epoch": f"{epoch:g}"}, self.setting.at(np.full(self.setting.targets, place))
             yield from self._areas(scores, self.entries, keys)
             already = (scores[BASELINE] >= self.memorized).astype(float)
             yield from self._means("psmi", -scores["psmi"], keys, "nats")
@@ -153,7 +153,7 @@ class PredictorEvaluation:
     def layers(self) -> Rows:
         """AUC by layer at the interruption (Figure 5, left and centre), and its difference from that of the last layer,
         which the head reads."""
-        for name, values in self.case.layers.items():
+        for name, values in self.setting.layers.items():
             last = values.shape[1]
             scores = {str(layer): values[:, layer - 1] for layer in range(1, last + 1)}
             judged = prediction_metrics.judge(scores, self.entries, reference=str(last), fprs=(), tprs=())
@@ -163,7 +163,7 @@ class PredictorEvaluation:
     def sweep(self) -> Rows:
         """AUC by the log-LiRA threshold of a memorized record (Figure 5, right)."""
         for threshold in self._thresholds:
-            entries = self._entries(self.case.lira[-1] >= threshold, self.case.member)
+            entries = self._entries(self.setting.lira[-1] >= threshold, self.setting.member)
             yield from self._areas(self._stopped, entries, {"threshold": f"{threshold:g}"})
 
     def curves(self) -> Rows:
@@ -177,16 +177,16 @@ class PredictorEvaluation:
     def records(self, ids: NDArray[np.str_]) -> Rows:
         """The first target's training records: log-LiRA at the interruption and at the end, PSMI and loss, and attack
         success and counterfactual memorization over all models (Figures 2 and 7)."""
-        case, scores = self.case, self._stopped
-        values = {"log-lira at the end": case.lira[-1, 0], "log-lira at the interruption": scores[BASELINE][0]}
+        setting, scores = self.setting, self._stopped
+        values = {"log-lira at the end": setting.lira[-1, 0], "log-lira at the interruption": scores[BASELINE][0]}
         values |= {"psmi": -scores["psmi"][0], "loss": scores["loss"][0]}
         values |= {
-            "attack success": ground_truth.attack_success(self._final, case.membership),
-            "counterfactual memorization": ground_truth.counterfactual_memorization(self._final, case.membership),
+            "attack success": ground_truth.attack_success(self._final, setting.membership),
+            "counterfactual memorization": ground_truth.counterfactual_memorization(self._final, setting.membership),
         }
         units = dict.fromkeys(values, "nats") | {"attack success": "fraction", "counterfactual memorization": "logits"}
-        for record in np.flatnonzero(case.member[0]):
-            kind = "canary" if case.canary[record] else "mislabelled" if case.mislabelled[record] else "natural"
+        for record in np.flatnonzero(setting.member[0]):
+            kind = "canary" if setting.canary[record] else "mislabelled" if setting.mislabelled[record] else "natural"
             keys = self._keys({"record": ids[record], "kind": kind})
             yield from (
                 tidy.row(STUDY, keys, name, of_name[record], unit=units[name], n=1, method="first target")
@@ -200,18 +200,18 @@ class PredictorEvaluation:
         records. Section 5.2 counts a forward pass as a third of an epoch; shadow models are queried with all records.
         Intervals are those of the epoch of the interruption.
         """
-        epochs = self._epochs(self.case.rule)
+        epochs = self._epochs(self.setting.rule)
         spent = [self._spent(epoch, seconds) for epoch in (epochs.mean(), *bootstrap.t_interval(epochs))]
         for (way, metric), estimate in spent[0].items():
             low, high = sorted((spent[1][way, metric], spent[2][way, metric]))
             unit = "times" if metric.endswith("ratio") else metric
-            facts = {"n": len(self.case.gap), "method": "by the epoch of the interruption, " + OVER_MODELS}
+            facts = {"n": len(self.setting.gap), "method": "by the epoch of the interruption, " + OVER_MODELS}
             yield tidy.row(STUDY, self._keys({"way": way}), metric, estimate, unit=unit, low=low, high=high, **facts)
 
     def _spent(self, epoch: float, seconds: Mapping[str, float]) -> dict[tuple[str, str], float]:
         """Cost of each way if training is interrupted at an epoch, absolute and relative to the prediction."""
-        models, records = self.case.membership.shape
-        size, end = self.case.membership.sum(1).mean(), float(self.case.epochs[-1])
+        models, records = self.setting.membership.shape
+        size, end = self.setting.membership.sum(1).mean(), float(self.setting.epochs[-1])
         work = {
             "prediction": (epoch * size, size),
             "baseline": (models * epoch * size, models * records),
@@ -228,11 +228,11 @@ class PredictorEvaluation:
 
     @property
     def _truth(self) -> Mask:
-        return self.case.lira[-1] >= self.memorized
+        return self.setting.lira[-1] >= self.memorized
 
     @property
     def _final(self) -> Array:
-        return self.case.gap[:, -1]
+        return self.setting.gap[:, -1]
 
     @property
     def _thresholds(self) -> list[float]:
@@ -240,20 +240,20 @@ class PredictorEvaluation:
 
     @cached_property
     def _stopped(self) -> dict[str, Array]:
-        return self.case.at(self.case.stopped)
+        return self.setting.at(self.setting.stopped)
 
     @cached_property
     def _planted(self) -> dict[str, Entries]:
         """Entries with the planted truths, if any."""
-        member, planted = self.case.member, {"mislabelled": self.case.mislabelled, "canary": self.case.canary}
+        member, planted = self.setting.member, {"mislabelled": self.setting.mislabelled, "canary": self.setting.canary}
         return {name: self._entries(member & flag, member) for name, flag in planted.items() if flag.any()}
 
     def _epochs(self, rule: str) -> Array:
         """Epochs at which training is interrupted, (model,), of the models whose loss falls far enough."""
-        return self.case.epochs[[place for place in by_rule(self.case.interruptions, rule) if place is not None]]
+        return self.setting.epochs[[place for place in by_rule(self.setting.interruptions, rule) if place is not None]]
 
     def _entries(self, memorized: Mask, member: Mask) -> Entries:
-        options = {"groups": self.case.unit, "replicates": self.replicates}
+        options = {"groups": self.setting.unit, "replicates": self.replicates}
         return member_entries(memorized, member, self._rng("cells"), **options)
 
     def _judged(self, scores: Mapping[str, Array], entries: Entries, keys: Mapping[str, Any]) -> Rows:
@@ -281,7 +281,7 @@ class PredictorEvaluation:
         return tidy.row(STUDY, self._keys(keys), metric, values.mean(), unit=unit, **ends)
 
     def _keys(self, keys: Mapping[str, Any]) -> dict[str, Any]:
-        return {"case": self.case.name} | dict(keys)
+        return {"case": self.setting.name} | dict(keys)
 
     def _rng(self, *names: str) -> np.random.Generator:
-        return seeds.generator(self.seed, STUDY, self.case.name, *names)
+        return seeds.generator(self.seed, STUDY, self.setting.name, *names)
