@@ -1,14 +1,14 @@
-"""Does a fine-tuned in-context model memorize rows? Splits, the base model's answers and those of fine-tuned ones
-(paper: Probing Memorization of Tabular In-Context Learning, Section 4, Appendices A and D).
+"""Does a fine-tuned in-context model memorize rows? (paper: Probing Memorization of Tabular In-Context Learning)
 
 INPUT   <results>/data/{dataset}/records.parquet, schema.json; a model folder
-OUTPUT  <results>/signals/iclmem/{dataset}/splits.parquet           who is fine-tuned on, in each numbered split
-        <results>/signals/iclmem/{dataset}/reference_{labels}.nc    what the base model says under every manipulation
-        <results>/signals/iclmem/{task}/{arm}/{shard}.nc            what fine-tuned models say; task: a table, or joint
+OUTPUT  <results>/signals/iclmem/{dataset}/splits.parquet           roles of the records in each numbered split
+        <results>/signals/iclmem/{dataset}/reference_{labels}.nc    answers of the base model to every manipulation
+        <results>/signals/iclmem/{task}/{arm}/{shard}.nc            answers of fine-tuned models; task: a table, or joint
+        <results>/scores/iclmem/{task}/results.parquet              scores of every run and setting of a task
+        <results>/scores/iclmem/outcomes.parquet                    decisions about all tasks together
 """
 
-
-include: "iclmem_common.smk"
+ICLMEM = STUDIES["iclmem"]
 
 
 rule iclmem_draw_splits:
@@ -28,10 +28,10 @@ rule iclmem_draw_splits:
     params:
         code=digest("iclmem_draw_splits", env="data"),
         seed=config["seed"],
-        splits=ICLMEM["splits"],
-        queries=lambda wildcards: iclmem_queries(wildcards.dataset),
-        context=lambda wildcards: iclmem_contexts(wildcards.dataset),
-        placebos=lambda wildcards: iclmem_placebos(wildcards.dataset),
+        splits=ICLMEM.config["splits"],
+        queries=lambda wildcards: ICLMEM.arms.query_counts(wildcards.dataset),
+        context=lambda wildcards: ICLMEM.arms.context_counts(wildcards.dataset),
+        placebos=lambda wildcards: ICLMEM.arms.control_count(wildcards.dataset),
         limits=lookup("datasets/{dataset}/limits", within=config),
     script:
         "../workflow_scripts/iclmem/draw_splits.py"
@@ -42,8 +42,8 @@ rule iclmem_probe_reference:
         records="<results>/data/{dataset}/records.parquet",
         schema="<results>/data/{dataset}/schema.json",
         splits="<results>/signals/iclmem/{dataset}/splits.parquet",
-        model=iclmem_model_file("model.json"),
-        weights=iclmem_model_file("weights"),
+        model=ICLMEM.model_file("model.json"),
+        weights=ICLMEM.model_file("weights"),
     output:
         "<results>/signals/iclmem/{dataset}/reference_{labels}.nc",
         sidecar="<results>/provenance/iclmem_probe_reference/{dataset}/{labels}.json",
@@ -61,24 +61,24 @@ rule iclmem_probe_reference:
         gpu=1,
         forward_mb=config["memory_mb"],
     params:
-        **ICLMEM_PROBE,
+        **ICLMEM.probe,
         code=digest("iclmem_probe_reference", env="tabular"),
-        queries=lambda wildcards: iclmem_probed(wildcards.dataset),
+        queries=lambda wildcards: ICLMEM.arms.probed_count(wildcards.dataset),
     script:
         "../workflow_scripts/iclmem/probe_reference.py"
 
 
 rule iclmem_probe_tuned:
     input:
-        records=iclmem_files("<results>/data/{dataset}/records.parquet"),
-        schema=iclmem_files("<results>/data/{dataset}/schema.json"),
-        splits=iclmem_files("<results>/signals/iclmem/{dataset}/splits.parquet"),
-        canaries=iclmem_canaries,
-        model=iclmem_model_file("model.json"),
-        weights=iclmem_model_file("weights"),
+        records=ICLMEM.table_files("<results>/data/{dataset}/records.parquet"),
+        schema=ICLMEM.table_files("<results>/data/{dataset}/schema.json"),
+        splits=ICLMEM.table_files("<results>/signals/iclmem/{dataset}/splits.parquet"),
+        canaries=ICLMEM.canaries,
+        model=ICLMEM.model_file("model.json"),
+        weights=ICLMEM.model_file("weights"),
     output:
         "<results>/signals/iclmem/{task}/{arm}/{shard}.nc",
-        *ICLMEM_CHECKPOINTS,
+        *ICLMEM.checkpoints,
         sidecar="<results>/provenance/iclmem_probe_tuned/{task}/{arm}/{shard}.json",
     log:
         "<results>/logs/iclmem_probe_tuned/{task}/{arm}/{shard}.log",
@@ -86,7 +86,7 @@ rule iclmem_probe_tuned:
         "<results>/benchmarks/iclmem_probe_tuned/{task}/{arm}/{shard}.jsonl"
     wildcard_constraints:
         task="|".join(["joint", *config["datasets"]]),
-        arm="|".join(ICLMEM["arms"]),
+        arm="|".join(ICLMEM.config["arms"]),
     conda:
         "../envs/tabular.yaml"
     resources:
@@ -95,17 +95,66 @@ rule iclmem_probe_tuned:
         gpu=1,
         forward_mb=config["memory_mb"],
     params:
-        **ICLMEM_PROBE,
+        **ICLMEM.probe,
         code=digest("iclmem_probe_tuned", env="tabular"),
-        splits_per_job=ICLMEM["splits_per_job"],
-        queries=ICLMEM["targets"]["queries"],
-        datasets=lambda wildcards: iclmem_tables(wildcards.task, wildcards.arm),
-        arm=lambda wildcards: iclmem_arm(wildcards.task, wildcards.arm),
-        keep_checkpoints=ICLMEM["keep_checkpoints"],
+        splits_per_job=ICLMEM.config["splits_per_job"],
+        queries=ICLMEM.config["targets"]["queries"],
+        datasets=lambda wildcards: ICLMEM.arms.tables(wildcards.task, wildcards.arm),
+        arm=lambda wildcards: ICLMEM.arms.settings(wildcards.task, wildcards.arm),
+        keep_checkpoints=ICLMEM.config["keep_checkpoints"],
     script:
         "../workflow_scripts/iclmem/probe_tuned.py"
 
 
-include: "iclmem_evaluate.smk"
-include: "iclmem_shown.smk"
-include: "iclmem_views.smk"
+rule iclmem_judge_runs:
+    input:
+        unpack(ICLMEM.shards_by_arm),
+        reference=ICLMEM.references,
+    output:
+        runs="<results>/scores/iclmem/{task}/runs.parquet",
+        results="<results>/scores/iclmem/{task}/results.parquet",
+        null="<results>/scores/iclmem/{task}/null.nc",
+        sidecar="<results>/provenance/iclmem_judge_runs/{task}.json",
+    log:
+        "<results>/logs/iclmem_judge_runs/{task}.log",
+    benchmark:
+        "<results>/benchmarks/iclmem_judge_runs/{task}.jsonl"
+    wildcard_constraints:
+        task="|".join(["joint", *config["datasets"]]),
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=grows(4000),
+        runtime="4h",
+    params:
+        code=digest("iclmem_judge_runs", env="statistics"),
+        seed=config["seed"],
+        arms=ICLMEM.settings_by_arm,
+        iclmem=ICLMEM.keys("fpr", "replicates", "permutations", "bins", "rules"),
+    script:
+        "../workflow_scripts/iclmem/judge_runs.py"
+
+
+rule iclmem_decide_outcomes:
+    input:
+        runs=expand("<results>/scores/iclmem/{task}/runs.parquet", task=ICLMEM.arms.all_tasks),
+        null=expand("<results>/scores/iclmem/{task}/null.nc", task=ICLMEM.arms.all_tasks),
+    output:
+        tidy="<results>/scores/iclmem/outcomes.parquet",
+        sidecar="<results>/provenance/iclmem_decide_outcomes.json",
+    log:
+        "<results>/logs/iclmem_decide_outcomes.log",
+    benchmark:
+        "<results>/benchmarks/iclmem_decide_outcomes.jsonl"
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=grows(4000),
+        runtime="2h",
+    params:
+        code=digest("iclmem_decide_outcomes", env="statistics"),
+        seed=config["seed"],
+        iclmem=ICLMEM.keys("fpr", "replicates", "rules"),
+        published=RUN.published("iclmem"),
+    script:
+        "../workflow_scripts/iclmem/decide_outcomes.py"

@@ -1,5 +1,6 @@
 """A copy of the project in which the smoke config has run, for tests that change code, data or results."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -38,6 +39,11 @@ class Checkout:
         assert not check or done.returncode == 0, printed
         assert check or done.returncode != 0, printed
         return printed
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Environment of a command by hand: the library of this checkout, as its own `make .venv` would install it."""
+        return os.environ | {"PYTHONPATH": str(self.folder / "workflow_scripts")}
 
     def reruns(self) -> tuple[set[str], set[str]]:
         """Rules that a dry run would run, and those that have new code, pins or settings, not new input alone."""

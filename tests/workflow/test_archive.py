@@ -19,7 +19,7 @@ def verify(smoke, path, folder):
         "--input",
         str(path),
     ]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return subprocess.run(command, cwd=folder, env=smoke.environment, capture_output=True, text=True, check=False)
 
 
 def test_an_archived_run_verifies_elsewhere_and_a_cut_one_does_not(smoke, tmp_path):

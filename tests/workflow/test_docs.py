@@ -90,7 +90,7 @@ def test_add_an_attack_and_a_table(smoke, tmp_path):
 def test_a_finished_run_can_be_published_and_a_changed_one_cannot(smoke, tmp_path):
     command = [sys.executable, "workflow_scripts/maintenance/publish_results.py", "--output", f"{tmp_path}/smoke.json"]
     command += ["--params", '{"run": "results/smoke", "command": "make smoke", "tables": ["attacks_cost"]}']
-    subprocess.run(command, cwd=smoke.folder, check=True)
+    subprocess.run(command, cwd=smoke.folder, env=smoke.environment, check=True)
     published = read_json(tmp_path / "smoke.json")
     table = pd.read_csv(smoke.results / "tables/lira_claims.csv", dtype=str, keep_default_na=False)
     assert published["studies"]["lira"]["claims"]["rows"] == table.to_dict("records")
@@ -102,7 +102,9 @@ def test_a_finished_run_can_be_published_and_a_changed_one_cannot(smoke, tmp_pat
     assert all(sentence in docs_pages.results(published, "smoke.json") for sentence in sentences(published))
     path = smoke.results / "tables/lira_claims.csv"
     with edited(path, path.read_text().replace("reproduced", "Reproduced", 1)):
-        done = subprocess.run(command, cwd=smoke.folder, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=smoke.folder, env=smoke.environment, capture_output=True, text=True, check=False
+        )
     assert done.returncode == 1
     assert "memaudit: results/smoke/tables/lira_claims.csv: changed since it was made" in done.stderr
 

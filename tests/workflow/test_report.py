@@ -70,7 +70,7 @@ def test_the_same_results_give_the_same_page(smoke, page):
     files = [path for path in record["inputs"] if not path.endswith("claims.yaml")]
     command = [sys.executable, "workflow_scripts/report/write_page.py", "--input", *files, "claims=config/claims.yaml"]
     command += ["--output", "results/smoke/report/again.html", "--params", json.dumps(record["params"])]
-    subprocess.run(command, cwd=smoke.folder, check=True, capture_output=True)
+    subprocess.run(command, cwd=smoke.folder, env=smoke.environment, check=True, capture_output=True)
     again = smoke.results / "report/again.html"
     text = again.read_text(encoding="utf-8")
     again.unlink()
@@ -121,7 +121,8 @@ def test_headlines_are_printed_as_the_page_has_them(smoke, page):
         "--params",
         '{"run": "results/smoke"}',
     ]
-    printed = subprocess.run(command, cwd=smoke.folder, check=True, capture_output=True, text=True).stdout
+    done = subprocess.run(command, cwd=smoke.folder, env=smoke.environment, check=True, capture_output=True, text=True)
+    printed = done.stdout
     sentences = pd.read_csv(smoke.results / "tables/lira_headlines.csv")["sentence"].unique()
     text = re.sub(r"<[^>]+>", "", page)
     assert all(sentence in printed and sentence in text for sentence in sentences)

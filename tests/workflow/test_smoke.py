@@ -14,7 +14,7 @@ import xarray as xr
 
 from memaudit import tidy
 from memaudit.io import read_table
-from memaudit.workflow.digest import closure
+from memaudit.workflow.digest import closure, script_of
 from memaudit.workflow.project_paths import SCRIPTS
 from memaudit.workflow.sidecar import read_all
 from workflow.conftest import Checkout, job_counts
@@ -101,7 +101,7 @@ def test_the_digest_follows_exactly_the_modules_that_a_script_loads(smoke):
     records = read_all(smoke.results / "provenance").values()
     assert len({record["rule"] for record in records}) > 10
     for record in records:
-        files = closure(record["rule"]) - {SCRIPTS / f"{record['rule']}.py"}
+        files = closure(record["rule"]) - {script_of(record["rule"])}
         names = {".".join(file.relative_to(SCRIPTS).with_suffix("").parts).removesuffix(".__init__") for file in files}
         # Families of models that a run does not ask are imported by none of its jobs.
         assert names - set(record["modules"]) <= FAMILIES, record["rule"]
@@ -154,7 +154,7 @@ def test_a_permuted_design_claims_no_leak(smoke, tmp_path):
     command = [sys.executable, "workflow_scripts/lira/compare_attacks.py", "--input", str(tmp_path / "permuted.nc")]
     command += ["--output", f"tidy={tmp_path}/attacks.parquet", f"roc={tmp_path}/roc.parquet"]
     command += ["--wildcards", '{"dataset": "wine"}', "--params", json.dumps({"seed": 1, "lira": params})]
-    subprocess.run(command, cwd=smoke.folder, check=True)
+    subprocess.run(command, cwd=smoke.folder, env=smoke.environment, check=True)
     table = tidy.expand(read_table(tmp_path / "attacks.parquet"))
     areas = table[table.metric == "auc"]
     assert ((areas.low <= 0.5) & (areas.high >= 0.5)).sum() >= len(areas) - 1

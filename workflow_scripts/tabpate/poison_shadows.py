@@ -19,6 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from memaudit import seeds
+from memaudit.arrays import Indices
 from memaudit.attacks.poisoning import reference_rows, runner_up
 from memaudit.data.record_roles import PRIVATE, TEST
 from memaudit.io import write_grid
@@ -29,7 +30,7 @@ from memaudit.privacy.release_methods import Private
 from memaudit.privacy.tabpate_release import Ask
 from memaudit.privacy.teachers import asker
 from memaudit.studies.tabpate.private_tables import open_table
-from memaudit.studies.tabpate.shadow_students import Places, Remembered, Shadows, draw
+from memaudit.studies.tabpate.shadow_students import Remembered, Shadows, draw
 from memaudit.workflow.job import run
 from memaudit.workflow.progress_bar import steps
 from memaudit.workflow.scratch import resumable
@@ -61,15 +62,15 @@ def main(job, scratch):
     return {"seed": wanted.seed, "device": device(), "dtype": "float32"}
 
 
-def _targets(shadows: Shadows, count: int) -> Places:
-    """Places of the records of the first so many private units in a random order."""
+def _targets(shadows: Shadows, count: int) -> Indices:
+    """Positions of the records of the first so many private units in a random order."""
     members, table = np.flatnonzero(shadows.role == PRIVATE), shadows.table
     rng = seeds.generator(shadows.seed, "tabpate", table.public.dataset, "targets")
     chosen = rng.permutation(np.unique(table.units[members]))[:count]
     return members[np.isin(table.units[members], chosen)]
 
 
-def _poison(shadows: Shadows, targets: Places, ask: Ask) -> np.ndarray:
+def _poison(shadows: Shadows, targets: Indices, ask: Ask) -> np.ndarray:
     """Poison label of each target: its likeliest wrong class by a context of test records, as large as a set."""
     table, others = shadows.table, np.flatnonzero(shadows.role == TEST)
     rng = seeds.generator(shadows.seed, "tabpate", table.public.dataset, "reference")
@@ -83,7 +84,7 @@ def _wrong(
     number: int,
     arm: str,
     epsilon: float | None,
-    targets: Places,
+    targets: Indices,
     poison: np.ndarray,
     budgets: list[int],
     ask: Ask,

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from memaudit.arrays import Floats
 from memaudit.attacks.signals import loss
 from memaudit.errors import AuditError
 
 KEY = "attacks/inference/sensitive"
-Array = NDArray[np.floating]
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Candidates:
     prior: NDArray[np.float64]
     median: float | None = None
 
-    def truth(self, values: Array) -> NDArray[np.int64]:
+    def truth(self, values: Floats) -> NDArray[np.int64]:
         """Bins of true values (record,), none missing."""
         return (values if self.median is None else values > self.median).astype(np.int64)
 
@@ -50,7 +50,7 @@ def place(schema: Mapping[str, Any], shown: NDArray[np.bool_], dataset: str, nam
     return names.index(name)
 
 
-def candidates(column: Mapping[str, Any], reference: Array, levels: int) -> Candidates:
+def candidates(column: Mapping[str, Any], reference: Floats, levels: int) -> Candidates:
     """Candidate values of a column of the schema; reference: (record,) its values in the adversary's own records.
 
     Categories are their own bins; a prior is the category's share there, one added to each count. Of numbers (and
@@ -73,14 +73,14 @@ def candidates(column: Mapping[str, Any], reference: Array, levels: int) -> Cand
     return Candidates(values, above, np.full(levels, 1 / levels), median)
 
 
-def queries(records: Array, column: int, values: Array) -> NDArray[np.float32]:
+def queries(records: Floats, column: int, values: Floats) -> NDArray[np.float32]:
     """Every record (record, feature) with each of the values in one column: (record, level, feature)."""
     asked = np.repeat(records[:, None], len(values), axis=1).astype(np.float32)
     asked[..., column] = values
     return asked
 
 
-def scores(logits: Array, label: NDArray[np.integer], bin: NDArray[np.integer], prior: Array) -> NDArray[np.float64]:
+def scores(logits: Floats, label: NDArray[np.integer], bin: NDArray[np.integer], prior: Floats) -> NDArray[np.float64]:
     """Log posterior of each bin: log of the sum over its levels of prior times p(true label), less that of all bins.
 
     logits: (..., level, class), -inf for a class that the context lacks; label: broadcasts to (...); bin, prior:

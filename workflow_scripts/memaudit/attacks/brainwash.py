@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Indices = NDArray[np.integer]
+from memaudit.arrays import Indices
+
 Ask = Callable[[Indices, Indices], NDArray[np.bool_]]
 Searching = Generator[int, bool, int]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from memaudit.attacks.gaussian import Array, Mask
+from memaudit.arrays import Array, Mask
 from memaudit.attacks.lira import log_likelihood_ratio, offline_score
 from memaudit.attacks.per_class_threshold import per_class
 from memaudit.attacks.postprocessed_signal import postprocess

@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
+from memaudit.arrays import Array, Mask
 from memaudit.errors import AuditError
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 # What the fits of a target leave out.
 # "self" (every published code): the target. A member target then meets n - 1 IN and n OUT shadow models, a non-member n

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from memaudit.arrays import Array, Mask
 from memaudit.attacks.learned_networks import Architecture, network
 from memaudit.attacks.token_features import SEQUENCE, Rows, TokenFeatures, unpack
 from memaudit.checksums import sha256
@@ -21,8 +22,6 @@ from memaudit.errors import AuditError
 from memaudit.io import DAMAGED, read_json, readable, replacing, write_json
 from memaudit.models.model_files import UNREADABLE, reason
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Auc = Callable[[Array, Mask], float]
 
 TEXTS = 256  # per forward pass without gradients

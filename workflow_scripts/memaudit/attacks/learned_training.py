@@ -15,7 +15,8 @@ from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from memaudit import seeds
-from memaudit.attacks.learned_classifier import TEXTS, Array, Auc, Classifier, Mask, logits, score_rows
+from memaudit.arrays import Array, Mask
+from memaudit.attacks.learned_classifier import TEXTS, Auc, Classifier, logits, score_rows
 from memaudit.attacks.learned_networks import Architecture
 from memaudit.attacks.token_features import Rows, TokenFeatures, unpack
 from memaudit.errors import AuditError

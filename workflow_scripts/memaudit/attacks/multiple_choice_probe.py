@@ -17,6 +17,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
+from memaudit.arrays import Floats
 from memaudit.attacks import signals
 from memaudit.attacks.context_manipulations import PROBE_SIGNALS, Manipulation
 from memaudit.errors import AuditError
@@ -27,8 +28,6 @@ from memaudit.models.predictive_distributions import Binned
 
 # Records whose questions are answered together: enough for full passes, few enough to keep their answers in memory.
 RECORDS = {"classification": 256, "regression": 64}
-
-Array = NDArray[np.floating]
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ def probe(
 def questions_of(
     cells: Tensor,
     true: float,
-    candidates: Array,
+    candidates: Floats,
     suite: Sequence[Manipulation],
     rng: np.random.Generator,
     orderless: bool = False,
@@ -115,7 +114,7 @@ def candidates_of(targets: ArrayLike, most: int, true: float, rng: np.random.Gen
     return np.sort(np.append(drawn, true).astype(others.dtype))
 
 
-def read(predicted: Tensor | Binned, true: Array, deviation: float = 1.0) -> NDArray[np.float32]:
+def read(predicted: Tensor | Binned, true: Floats, deviation: float = 1.0) -> NDArray[np.float32]:
     """Signals (..., signal), see `probe`, of logits (..., class) or of densities (...), whose true labels are (...).
 
     deviation: of the targets, the unit of numbers. Signals of an answer that is not finite are NaN.

@@ -1,12 +1,9 @@
 """Thresholds per class of the true label (Song and Mittal 2021), all chosen at one false positive rate."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from memaudit.attacks.gaussian import Array, Mask
+from memaudit.arrays import Array, Codes, Mask
 from memaudit.errors import AuditError
-
-Codes = NDArray[np.integer]
 
 
 def per_class(signals: Array, design: Mask, *, labels: Codes) -> Array:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.floating]
+from memaudit.arrays import Floats
+
 Setting = tuple[float, int]  # scale and number N of copies
 
 
@@ -24,10 +25,10 @@ class Reference:
     """
 
     deviations: NDArray[np.float64]
-    categories: dict[int, Array]
+    categories: dict[int, Floats]
 
     @classmethod
-    def of(cls, x: Array, redrawn: NDArray[np.bool_]) -> "Reference":
+    def of(cls, x: Floats, redrawn: NDArray[np.bool_]) -> "Reference":
         """x: (record, feature), NaN where missing; redrawn: (feature,) True for categories and codes of texts."""
         known = [column[~np.isnan(column)].astype(np.float64) for column in x.T]
         deviations = [0.0 if redrawn[j] or not len(values) else values.std() for j, values in enumerate(known)]
@@ -40,7 +41,7 @@ def settings(counts: Sequence[int], scales: Sequence[float], count: int, scale: 
 
 
 def queries(
-    record: Array, reference: Reference, asked: Sequence[Setting], rng: np.random.Generator
+    record: Floats, reference: Reference, asked: Sequence[Setting], rng: np.random.Generator
 ) -> NDArray[np.float32]:
     """A record (feature,) and below it its noisy copies, scale by scale as in `most`: (1 + copy, feature).
 
@@ -55,7 +56,7 @@ def queries(
     return np.vstack([record[None], *copies]).astype(np.float32)
 
 
-def _copies(record: Array, reference: Reference, scale: float, noise: Array, chances: Array) -> Array:
+def _copies(record: Floats, reference: Reference, scale: float, noise: Floats, chances: Floats) -> Floats:
     """(copy, feature) of noise (copy, feature) and uniforms (copy, 2, feature): whether to draw again, and what."""
     copies = record + scale * reference.deviations * noise
     for column, values in reference.categories.items():

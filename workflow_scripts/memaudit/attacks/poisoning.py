@@ -12,11 +12,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from memaudit.arrays import Indices
 from memaudit.errors import AuditError
 from memaudit.models.batched_queries import MEMORY, Question, answer, as_wide
 from memaudit.models.model_protocol import TabularModel
-
-Indices = NDArray[np.integer]
 
 
 def mislabelled(context_x: Tensor, context_y: Tensor, x: Tensor, label: int, copies: int) -> tuple[Tensor, Tensor]:

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from memaudit.attacks.gaussian import CONVENTIONS, Array, Leave, Mask, fit_without_target, require_shadows
+from memaudit.arrays import Array, Mask
+from memaudit.attacks.gaussian import CONVENTIONS, Leave, fit_without_target, require_shadows
 
 
 def postprocess(

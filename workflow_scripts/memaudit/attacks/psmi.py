@@ -21,11 +21,9 @@ from math import isnan
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from memaudit.arrays import Array, Codes
 from memaudit.attacks.hidden_states import States, median, reader
 from memaudit.errors import AuditError
-
-Array = NDArray[np.float64]
-Codes = NDArray[np.intp]
 
 DIRECTIONS = 2000  # Appendix C
 STEP = 500  # directions in a block, after which the accuracy is checked

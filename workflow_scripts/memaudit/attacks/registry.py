@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 from scipy.special import expit
 
+from memaudit.arrays import Array
 from memaudit.attacks.calibrate import Method
-from memaudit.attacks.gaussian import Array
 
 
 class Attack(NamedTuple):

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from memaudit.attacks.gaussian import Array, Mask, require_shadows
+from memaudit.arrays import Array, Mask
+from memaudit.attacks.gaussian import require_shadows
 from memaudit.errors import AuditError
 
 

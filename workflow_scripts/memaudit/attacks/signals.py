@@ -7,14 +7,13 @@ points to members is left to the calibration.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import log_softmax, logsumexp
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.integer]
+from memaudit.arrays import Array, Codes
 
 
-def logit_confidence(logits: Array, labels: Labels, clip: float = 0.0) -> Array:
+def logit_confidence(logits: Array, labels: Codes, clip: float = 0.0) -> Array:
     """log p_y - log(sum of the other probabilities), in float64 and from log-probabilities (Carlini et al. 2022).
 
     1 - p_y would lose every digit of a confident prediction. logits: (..., class); labels: (...); clip: p_y is held in
@@ -27,13 +26,13 @@ def logit_confidence(logits: Array, labels: Labels, clip: float = 0.0) -> Array:
     return np.clip(own - others, -bound, bound)
 
 
-def hinge(logits: Array, labels: Labels) -> Array:
+def hinge(logits: Array, labels: Codes) -> Array:
     """Logit of the true class minus the largest other logit, the logit gap. logits: (..., class); labels: (...)."""
     logits = np.asarray(logits, dtype=np.float64)
     return _of_label(logits, labels) - _without_label(logits, labels).max(-1)
 
 
-def loss(logits: Array, labels: Labels) -> Array:
+def loss(logits: Array, labels: Codes) -> Array:
     """-log p_y (Yeom et al. 2018); infinite for a class that the model does not know."""
     return np.logaddexp(0, -logit_confidence(logits, labels))
 
@@ -43,12 +42,12 @@ def confidence(logits: Array) -> Array:
     return np.exp(_log_probabilities(logits).max(-1))
 
 
-def correctness(logits: Array, labels: Labels) -> Array:
+def correctness(logits: Array, labels: Codes) -> Array:
     """1 where the true class alone has the largest logit, else 0: a tie is no right answer (Yeom et al. 2018)."""
     return (hinge(logits, labels) > 0).astype(np.float64)
 
 
-def prediction_gap(logits: Array, labels: Labels) -> Array:
+def prediction_gap(logits: Array, labels: Codes) -> Array:
     """p_y - max_{i != y} p_i, a difference of probabilities."""
     logs = _log_probabilities(logits)
     return np.exp(_of_label(logs, labels)) - np.exp(_without_label(logs, labels).max(-1))
@@ -60,7 +59,7 @@ def entropy(logits: Array) -> Array:
     return _weighted(probabilities, np.logaddexp(0, -odds)).sum(-1)
 
 
-def modified_entropy(logits: Array, labels: Labels) -> Array:
+def modified_entropy(logits: Array, labels: Codes) -> Array:
     """-(1 - p_y) log p_y - sum_{i != y} p_i log(1 - p_i) (Song & Mittal 2021).
 
     Entropy that knows the true class: 0 for a certain right answer, infinite for a certain wrong one.
@@ -108,10 +107,10 @@ def _weighted(weights: Array, values: Array) -> Array:
     return np.multiply(weights, values, out=np.zeros(np.broadcast(weights, values).shape), where=weights > 0)
 
 
-def _of_label(values: Array, labels: Labels) -> Array:
+def _of_label(values: Array, labels: Codes) -> Array:
     return np.take_along_axis(values, np.asarray(labels)[..., None], axis=-1)[..., 0]
 
 
-def _without_label(values: Array, labels: Labels | int) -> Array:
+def _without_label(values: Array, labels: Codes | int) -> Array:
     classes = np.arange(values.shape[-1])
     return np.where(classes == np.asarray(labels)[..., None], -np.inf, values)

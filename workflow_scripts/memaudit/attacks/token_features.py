@@ -29,10 +29,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from memaudit.arrays import Mask
 from memaudit.errors import AuditError
 from memaudit.io import DAMAGED, MEBIBYTE, readable, replacing
 
-Mask = NDArray[np.bool_]
 Rows = NDArray[np.void]
 Positions = tuple[Tensor, Tensor]
 

@@ -10,14 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from memaudit.arrays import Array, Mask
 from memaudit.attacks.token_features import MEMORY, chunks, labels_at, logits_at, scored_positions
 from memaudit.errors import AuditError
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 SHARE = 0.2  # k of Min-K%; the LT-MIA paper does not state its own
 DEVIATION_FLOOR = 1e-6

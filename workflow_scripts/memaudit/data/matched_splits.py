@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from memaudit.arrays import Indices
 from memaudit.data.member_splits import MEMBERS, NONMEMBERS, draw, strata
 from memaudit.data.membership_matrices import unit_codes
 from memaudit.data.split_checks import compare_classes, compare_numbers
@@ -21,7 +22,6 @@ from memaudit.errors import AuditError
 
 QUERY, CONTEXT, NONMEMBER, PLACEBO, SPARE = "query", "context", "nonmember", "placebo", "spare"
 CONDITIONS = ("normal", "shuffled_members", "shuffled_all")
-Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def draw_split(records: pd.DataFrame, sizes: Sizes, rng: np.random.Generator) ->
     """
     shown, targets, classes = _representatives(records, rng)
     free = np.ones(len(shown), dtype=bool)
-    roles: dict[str, list[Places]] = {QUERY: [], NONMEMBER: []}
+    roles: dict[str, list[Indices]] = {QUERY: [], NONMEMBER: []}
     _check(targets, classes, sizes)
     for size in np.diff(sizes.queries, prepend=0):
         pairs = _matched(np.flatnonzero(free), targets, classes, size, rng)
@@ -89,7 +89,7 @@ def compare_sides(split: pd.DataFrame, target: pd.Series, queries: int) -> dict[
     return {name: value for name, value in found.items() if name not in (MEMBERS, NONMEMBERS)}
 
 
-def _representatives(records: pd.DataFrame, rng: np.random.Generator) -> tuple[Places, NDArray[np.float64], bool]:
+def _representatives(records: pd.DataFrame, rng: np.random.Generator) -> tuple[Indices, NDArray[np.float64], bool]:
     """Place of one record of each unit, their targets (class codes or numbers), and whether targets are classes."""
     classes = not pd.api.types.is_numeric_dtype(records["target"])
     target = pd.factorize(records["target"], sort=True)[0] if classes else records["target"]
@@ -117,7 +117,7 @@ def _check(targets: NDArray[np.float64], classes: bool, sizes: Sizes) -> None:
 
 
 def _matched(
-    free: Places, targets: NDArray[np.float64], classes: bool, size: int, rng: np.random.Generator
+    free: Indices, targets: NDArray[np.float64], classes: bool, size: int, rng: np.random.Generator
 ) -> NDArray[np.intp]:
     """Pairs (size, 2) of member and non-member, stratified by the target and in random order."""
     pairs = free[_neighbours(targets[free], classes, size, rng)]
@@ -140,8 +140,8 @@ def _neighbours(targets: NDArray[np.float64], classes: bool, size: int, rng: np.
 
 
 def _context(
-    free: Places, targets: NDArray[np.float64], classes: bool, sizes: Sequence[int], rng: np.random.Generator
-) -> Iterator[Places]:
+    free: Indices, targets: NDArray[np.float64], classes: bool, sizes: Sequence[int], rng: np.random.Generator
+) -> Iterator[Indices]:
     """Context rows in order, in parts."""
     if classes:
         mixed = rng.permutation(free)
@@ -154,7 +154,7 @@ def _context(
         free = free[~part]
 
 
-def _table(records: pd.DataFrame, roles: dict[str, Places]) -> pd.DataFrame:
+def _table(records: pd.DataFrame, roles: dict[str, Indices]) -> pd.DataFrame:
     """All records with side, role and order; who shares a unit with a non-member is on its side."""
     unit = unit_codes(records)
     outside = np.isin(unit, unit[roles[NONMEMBER]])

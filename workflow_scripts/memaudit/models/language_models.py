@@ -26,6 +26,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
+from memaudit.arrays import Mask
 from memaudit.errors import AuditError
 from memaudit.models.model_files import reason
 
@@ -33,7 +34,6 @@ END = "<|end|>"  # the one special token, number 0: begin, end and padding
 LIMITS = ("max_position_embeddings", "n_positions", "max_seq_len")  # configs' names of the longest text
 FILES = ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
 Ids = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 
 def train_tokenizer(texts: Iterable[str], vocabulary: int) -> PreTrainedTokenizerFast:

@@ -17,9 +17,10 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from memaudit import seeds
+from memaudit.arrays import Mask
 from memaudit.errors import AuditError
 from memaudit.io import replacing
-from memaudit.models.language_models import Ids, Mask, losses, mean_loss
+from memaudit.models.language_models import Ids, losses, mean_loss
 from memaudit.workflow.progress_bar import steps
 
 SAVE_EVERY = 60.0  # seconds between two states on the disk

@@ -24,12 +24,10 @@ from torch import Tensor, nn
 from torch.func import functional_call, vmap
 
 from memaudit import seeds
+from memaudit.arrays import Array32, Mask
 from memaudit.errors import AuditError
 from memaudit.io import readable, replacing
 from memaudit.models.classifier_networks import Said
-
-Mask = NDArray[np.bool_]
-Array = NDArray[np.float32]
 
 SAVE = 20.0  # seconds between two states, and what a killed run loses at most
 ASKED = 4  # batches of training in one that is only asked
@@ -74,9 +72,9 @@ class Trace(NamedTuple):
     trained on and asked about, and seconds of either (of the processor, on a CPU).
     """
 
-    loss: Array
-    gap: Array
-    states: list[list[Array]]
+    loss: Array32
+    gap: Array32
+    states: list[list[Array32]]
     counts: dict[str, float]
 
 
@@ -112,7 +110,7 @@ class Group:
         for weight in self._weights.values():
             weight.requires_grad_()
         self._optimizer = _optimizer(list(self._weights.values()), settings)
-        self._orders: tuple[int, list[tuple[NDArray[np.intp], Array]]] = (-1, [])
+        self._orders: tuple[int, list[tuple[NDArray[np.intp], Array32]]] = (-1, [])
         self.steps = max(1, round(design.shape[1] / 2 / settings.batch))  # of an epoch, the same for every model
         self.at = [round(epoch * self.steps) for epoch in settings.checkpoints]
         if self.at != sorted(set(self.at)):
@@ -186,7 +184,7 @@ class Group:
         self.step += 1
         return int((shares > 0).sum())
 
-    def _batches(self, epoch: int) -> list[tuple[NDArray[np.intp], Array]]:
+    def _batches(self, epoch: int) -> list[tuple[NDArray[np.intp], Array32]]:
         """For each step of an epoch: rows (model, B), and the share (model, B) that each has in the model's mean.
 
         Models have different numbers of records: batches of an epoch differ by one, and where a model has fewer than
@@ -289,7 +287,7 @@ def _optimizer(weights: list[Tensor], settings: Settings) -> torch.optim.Optimiz
     return torch.optim.AdamW(weights, **shared)
 
 
-def _signals(logits: Tensor, labels: Tensor) -> tuple[Array, Array]:
+def _signals(logits: Tensor, labels: Tensor) -> tuple[Array32, Array32]:
     """Loss and logit gap (model, B) of logits (model, B, class) and labels (B,)."""
     logits, place = logits.double(), labels.expand(len(logits), -1)[..., None]
     own = logits.gather(-1, place)[..., 0]

@@ -23,6 +23,7 @@ from sklearn.utils import get_tags
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
+from memaudit.arrays import Array
 from memaudit.errors import AuditError
 from memaudit.io import read_json
 from memaudit.models.context_scaling import target_scale
@@ -30,8 +31,6 @@ from memaudit.models.family_options import options_of
 from memaudit.models.model_files import reason
 from memaudit.models.model_protocol import Limits
 from memaudit.models.predictive_distributions import LEAST, Binned
-
-Array = NDArray[np.float64]
 
 OPTIONS = {"scale": False, "seed": 0}
 METHODS = ("fit", "predict", "get_params")

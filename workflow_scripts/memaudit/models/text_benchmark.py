@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
@@ -15,13 +14,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from memaudit import seeds
+from memaudit.arrays import Array
 from memaudit.models.text_table_models import TextBranch
 
 TABLES = {"breast_cancer": load_breast_cancer, "wine": load_wine}
 FEATURES, ASKED = 4, 8  # columns of a context; new records of each class that it is asked about
 SIZES = (16, 32)
 CARD = {"name": "text-small", "task": "classification", "mode": "raw", "options": {}}
-Floats = NDArray[np.float64]
 Auc = Callable[[Any, Any], float]
 TEMPLATE = """\
 # text-small
@@ -97,7 +96,7 @@ def scores(
     text = TextBranch.load(folder, CARD, "cpu", schema)
     neighbours = make_pipeline(StandardScaler(), KNeighborsClassifier(5)).fit(x, y)
 
-    def read(asked: Any) -> Floats:
+    def read(asked: Any) -> Array:
         said = text.logits(*(torch.from_numpy(part)[None] for part in (x, y, asked)))[0]
         return said.log_softmax(-1).double().numpy()
 
@@ -107,7 +106,7 @@ def scores(
 
 
 def _measures(
-    method: str, read: Callable[[Any], Floats], x: Any, y: Any, new_x: Any, new_y: Any, auc: Auc
+    method: str, read: Callable[[Any], Array], x: Any, y: Any, new_x: Any, new_y: Any, auc: Auc
 ) -> dict[str, float]:
     own, new = read(x), read(new_x)
     labels = np.unique(y)

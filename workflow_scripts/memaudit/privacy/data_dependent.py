@@ -6,13 +6,11 @@ alone: the divergence of these votes' outcome from a neighbour's. The reverse ma
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from memaudit.arrays import Array
 from memaudit.privacy.accounting import epsilon_of_curve
 from memaudit.privacy.gnmax import Confident, Votes
-
-Array = NDArray[np.float64]
 
 # The orders of the authors' analysis.
 ORDERS = np.concatenate([np.arange(2, 100.5, 0.5), np.geomspace(100, 500, 100)])

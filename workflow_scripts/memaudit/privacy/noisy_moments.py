@@ -17,11 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from memaudit.arrays import Array
 from memaudit.errors import AuditError
 from memaudit.privacy.discrete_noise import Noise, discrete_gaussian
 from memaudit.privacy.public_facts import Public
-
-Array = NDArray[np.float64]
 
 # Lattice steps of one record in a count. Rounding errs by less than one step a record. The square of a block's norm is
 # a whole number of at most 2^40: a relative error of 1e-13 before rounding does not reach the next one.

@@ -6,10 +6,9 @@ They come from public facts, or from moments that were released with noise: draw
 import numpy as np
 from numpy.typing import NDArray
 
+from memaudit.arrays import Array
 from memaudit.privacy.noisy_moments import Moments
 from memaudit.privacy.public_facts import Public
-
-Array = NDArray[np.float64]
 
 
 def uniform(public: Public, count: int, rng: np.random.Generator) -> NDArray[np.float32]:

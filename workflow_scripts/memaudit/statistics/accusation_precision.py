@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
+from memaudit.arrays import Array, Mask
 from memaudit.statistics.attack_performance import Estimate
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 def precision(tpr: ArrayLike, fpr: float, base_rate: float) -> Array:

@@ -27,14 +27,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memaudit import tidy
+from memaudit.arrays import Array, Mask
 from memaudit.attacks.calibrate import Method, calibrate
 from memaudit.attacks.registry import Attack
 from memaudit.errors import AuditError
 from memaudit.statistics import bootstrap, roc
 from memaudit.workflow.progress_bar import steps
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 FPRS = (0.1, 0.01, 0.001)
 ROC_FPRS = np.geomspace(1e-3, 1, 31)

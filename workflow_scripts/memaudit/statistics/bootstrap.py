@@ -7,11 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t
 
+from memaudit.arrays import Array, Mask
 from memaudit.statistics.roc import ROUNDING, Ranking, area, at_fpr, curve
 from memaudit.workflow.progress_bar import steps
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 LEVEL = 0.95
 EXACT_CELLS = 200_000

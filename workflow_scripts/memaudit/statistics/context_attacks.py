@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memaudit.arrays import Array, Mask
 from memaudit.attacks.calibrate import calibrate
 from memaudit.attacks.registry import Attack
 from memaudit.statistics.attack_performance import judge_attack, rows
 from memaudit.statistics.paired_differences import differences
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Names = NDArray[np.str_]
 
 STUDY = "attacks"

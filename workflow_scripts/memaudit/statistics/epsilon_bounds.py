@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from memaudit.attacks.gaussian import CONVENTIONS, Array, Mask, fit
+from memaudit.arrays import Array, Mask
+from memaudit.attacks.gaussian import CONVENTIONS, fit
 from memaudit.errors import AuditError
 from memaudit.privacy.accounting import gaussian_sigma
 from memaudit.statistics.bootstrap import Weights, rate, two_way_weights

@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
-from memaudit.attacks.gaussian import CONVENTIONS, Array, Mask, fit, fit_without_target
+from memaudit.arrays import Array, Mask
+from memaudit.attacks.gaussian import CONVENTIONS, fit, fit_without_target
 from memaudit.errors import AuditError
 
 Side = Literal["in", "out"]

@@ -5,18 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from memaudit.arrays import Array, Codes, Mask
 from memaudit.attacks.calibrate import calibrate
 from memaudit.attacks.registry import Attack
 from memaudit.statistics import bootstrap, roc
 from memaudit.statistics.attack_performance import Estimate, Null, judge
 from memaudit.workflow.progress_bar import steps
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Codes = NDArray[np.integer]
 
 FEWEST = 10  # records of a group whose leakage is stated
 

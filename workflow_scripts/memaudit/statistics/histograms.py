@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-Array = NDArray[np.float64]
+from memaudit.arrays import Array
 
 
 def quantile_edges(values: Array, bins: int) -> Array:

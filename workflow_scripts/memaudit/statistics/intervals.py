@@ -1,12 +1,10 @@
 """Intervals in closed form, where a bootstrap has too little to draw from."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
 
+from memaudit.arrays import Array
 from memaudit.statistics.bootstrap import LEVEL
-
-Array = NDArray[np.float64]
 
 Z = norm.ppf((1 + LEVEL) / 2)
 

@@ -1,15 +1,11 @@
 """What the attacked system is good for: accuracy on records that are in no context."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from memaudit.arrays import Array, Codes, Mask
 from memaudit.statistics.attack_performance import Estimate
 from memaudit.statistics.bootstrap import Weights, interval, two_way_weights
 from memaudit.statistics.paired_differences import gaps
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Codes = NDArray[np.integer]
 
 METRICS = ("accuracy", "balanced accuracy")
 

@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import false_discovery_control, rankdata
 
+from memaudit.arrays import Array, Mask
 from memaudit.statistics.roc import ROUNDING
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 TIE = 1e-9  # means of equal AUCs differ in their last digits
 

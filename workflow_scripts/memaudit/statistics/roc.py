@@ -5,10 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from memaudit.arrays import Array, Mask
 from memaudit.errors import AuditError
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 ROUNDING = 1e-12
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from memaudit.attacks.gaussian import Array, Mask
+from memaudit.arrays import Array, Mask
 from memaudit.errors import AuditError
 from memaudit.statistics.finite_population import Gap, gap_statistics, predicted_tpr
 from memaudit.workflow.progress_bar import steps

@@ -6,7 +6,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 from scipy.stats import t as student
 
-Array = NDArray[np.float64]
+from memaudit.arrays import Array
 
 BINS_PER_NAT = 512
 MOST_FREEDOM = 1e7

@@ -11,16 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memaudit import tidy
+from memaudit.arrays import Array, Codes, Mask
 from memaudit.attacks.calibrate import calibrate
 from memaudit.attacks.lira import resolution_floor
 from memaudit.attacks.registry import Attack, attacks
 from memaudit.statistics import bootstrap, intervals
 from memaudit.statistics.attack_performance import ROC_FPRS, Estimate, curve_rows, judge_attack, roc_band, rows
 from memaudit.statistics.paired_differences import differences
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Codes = NDArray[np.integer]
 
 STUDY = "attacks"
 PER_CLASS = " per class"

@@ -25,6 +25,8 @@ def run(main: Callable[[Any], dict[str, Any] | None], scope: Mapping[str, Any]) 
     An AuditError, or a fault that faults.explain knows, ends the job with its one line and exit code 1.
     """
     job = scope.get("snakemake") or _from_command_line(sys.argv[1:], scope["__doc__"])
+    # As a `module` of another workflow a rule's name has a prefix; the script keeps its own.
+    job.script_rule = rule_of(scope["__file__"])
     watch = sidecar.Stopwatch()
     # A cluster that cancels a job says SIGTERM first: time enough to give up a lease.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -37,7 +39,7 @@ def run(main: Callable[[Any], dict[str, Any] | None], scope: Mapping[str, Any]) 
         check_library(scope["__file__"])
         facts = main(job) or {}
         if path := job.output.get("sidecar"):
-            sidecar.write(path, rule_of(scope["__file__"]), job, facts, watch)
+            sidecar.write(path, job.script_rule, job, facts, watch)
 
 
 def check_library(script: str) -> None:

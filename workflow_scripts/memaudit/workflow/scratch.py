@@ -113,12 +113,13 @@ def _result(main: Callable[[Any, Scratch], dict[str, Any] | None], job: Any, scr
 
 
 def _key(job: Any) -> str:
+    rule = getattr(job, "script_rule", job.rule)
     identity = {
-        "rule": job.rule,
+        "rule": rule,
         "wildcards": sorted(items(job.wildcards)),
         "params": sorted(items(job.params)),
         # By hand nobody gives the digest of the code.
-        "code": code(job.rule),
+        "code": code(rule),
         "inputs": [sha256(path) for path in job.input],
     }
     return hashlib.sha256(json.dumps(identity, sort_keys=True, default=str).encode()).hexdigest()[:16]

@@ -12,11 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from memaudit.arrays import Array, Mask
 from memaudit.statistics import bootstrap, roc
 from memaudit.statistics.attack_performance import FPRS, SIGNIFICANT, Estimate
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 Draws = Iterable[tuple[Array, Array]]
 SIDES = ("members", "non-members")

@@ -33,7 +33,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import mannwhitneyu
 
-from memaudit.attacks.gaussian import CONVENTIONS, Array, Mask, fit_without_target, require_shadows
+from memaudit.arrays import Array, Mask
+from memaudit.attacks.gaussian import CONVENTIONS, fit_without_target, require_shadows
 from memaudit.errors import AuditError
 from memaudit.statistics import intervals, roc
 from memaudit.statistics.attack_performance import FPRS, SIGNIFICANT, Estimate, Null, judge

@@ -13,16 +13,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.covariance import ledoit_wolf
 from sklearn.model_selection import StratifiedKFold
 
+from memaudit.arrays import Array, Mask
 from memaudit.statistics import roc
 from memaudit.statistics.attack_performance import FPRS, ROC_FPRS, Estimate, Null, judge, roc_band
 from memaudit.workflow.progress_bar import steps
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 FOLDS = 8
 PROBES = 128  # public records that are asked about: a discriminant costs the cube of their number

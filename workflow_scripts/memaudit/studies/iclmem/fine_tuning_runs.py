@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memaudit import seeds
+from memaudit.arrays import Indices
 from memaudit.attacks.context_manipulations import PROBE_SIGNALS
 from memaudit.data.matched_splits import CONTEXT, QUERY
 from memaudit.errors import AuditError
@@ -23,7 +24,7 @@ from memaudit.models.fine_tuning import Pair, Run, Settings
 from memaudit.models.lora import Adapter
 from memaudit.models.model_protocol import Network
 from memaudit.studies.iclmem.model_probing import Prober, packed
-from memaudit.studies.iclmem.table_splits import Rows, Split
+from memaudit.studies.iclmem.table_splits import Split
 
 Part = Callable[[str, Callable[[], NDArray[Any]]], NDArray[Any]]
 STATE = "state.pt"  # of an unfinished run, in its folder
@@ -42,7 +43,7 @@ class FineTuningRun:
     task: str
     condition: Mapping[str, Any]
     splits: Sequence[Split]
-    rows: Sequence[Rows]
+    rows: Sequence[Indices]
     prober: Prober
 
     @property

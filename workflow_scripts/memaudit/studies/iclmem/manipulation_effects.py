@@ -5,16 +5,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from memaudit import tidy
+from memaudit.arrays import Array
 from memaudit.errors import AuditError
 from memaudit.studies.iclmem.outcome_rules import COLLAPSE, DETECTABLE
 from memaudit.studies.iclmem.outcome_shares import SplitBootstrap, rules
 from memaudit.studies.iclmem.run_metrics import ATTACK_SIGNALS, STUDY
 from memaudit.studies.iclmem.significance_tests import Study
 
-Array = NDArray[np.float64]
 Rows = Iterator[dict[str, Any]]
 
 BASELINE = "baseline"

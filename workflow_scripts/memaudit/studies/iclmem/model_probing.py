@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from memaudit import seeds
+from memaudit.arrays import Indices
 from memaudit.attacks.context_manipulations import PROBE_SIGNALS, Manipulation, effective, parsed
 from memaudit.attacks.multiple_choice_probe import candidates_of, probe, read
 from memaudit.data.matched_splits import CONTEXT
@@ -24,7 +25,7 @@ from memaudit.models.model_folder import load
 from memaudit.models.model_limits import check
 from memaudit.models.model_protocol import Network, TabularModel
 from memaudit.models.predictive_distributions import Binned
-from memaudit.studies.iclmem.table_splits import CANARIES, Rows, Split, Table, open_table
+from memaudit.studies.iclmem.table_splits import CANARIES, Split, Table, open_table
 from memaudit.workflow.job import several
 
 
@@ -50,7 +51,7 @@ class Prober:
         """The random stream of one record, the same for every model."""
         return seeds.generator(self.seed, "iclmem", split.dataset, name, split.number, split.facts.id[record])
 
-    def choices(self, split: Split, rows: Rows, labels: Tensor) -> NDArray[Any]:
+    def choices(self, split: Split, rows: Indices, labels: Tensor) -> NDArray[Any]:
         """Candidate labels, (target, k): all classes, or numbers of the table with the label among them."""
         most = self.offered(split)
         return np.stack(
@@ -60,7 +61,7 @@ class Prober:
             ]
         )
 
-    def probe(self, model: TabularModel, split: Split, rows: Rows) -> NDArray[np.float32]:
+    def probe(self, model: TabularModel, split: Split, rows: Indices) -> NDArray[np.float32]:
         """Signals (target, manipulation, signal) of zero-information contexts, see multiple_choice_probe.probe.
 
         NaN for the manipulations that repeat another.
@@ -81,7 +82,7 @@ class Prober:
         return signals
 
     def vanilla(
-        self, model: TabularModel, split: Split, rows: Rows, context: int, labels: Tensor
+        self, model: TabularModel, split: Split, rows: Indices, context: int, labels: Tensor
     ) -> NDArray[np.float32]:
         """Signals (target, signal) with the context of the fine-tuning, which may contain targets.
 
@@ -94,7 +95,7 @@ class Prober:
             return read(predicted, labels[rows].numpy(), target_scale(split.reference.y[None])[1].item())
         return read(as_wide(predicted, split.classes), labels[rows].numpy())
 
-    def canaries(self, model: TabularModel, split: Split, rows: Rows) -> Tensor:
+    def canaries(self, model: TabularModel, split: Split, rows: Indices) -> Tensor:
         """The label of each target that the model finds least probable, given the split's whole context.
 
         Of the classes in that context; of numbers, the candidate farthest from its prediction. A context row is left

@@ -12,10 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from memaudit.arrays import Array, Mask
 from memaudit.statistics.roc import ROUNDING
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 LEVEL = 0.05  # of the permutation tests and of the false discovery rate
 # Sign by signal (PROBE_SIGNALS): memorized records have a low loss, entropy and error, and a high confidence.

@@ -10,16 +10,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from memaudit import seeds, tidy
+from memaudit.arrays import Array
 from memaudit.statistics import bootstrap, histograms, intervals
 from memaudit.studies.iclmem.outcome_rules import COLLAPSE, DETECTABLE, OUTCOMES, Rule, flags
 from memaudit.studies.iclmem.run_metrics import STUDY
 from memaudit.studies.iclmem.setting_summaries import keys_of
 from memaudit.studies.iclmem.significance_tests import LABELS, Study
 
-Array = NDArray[np.float64]
 Rows = Iterator[dict[str, Any]]
 
 POOLS = {

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from memaudit import tidy
+from memaudit.arrays import Array, Mask
 from memaudit.statistics.intraclass_correlation import icc
 from memaudit.statistics.permutation_tests import q_value
 from memaudit.studies.iclmem.manipulation_effects import ALL
@@ -18,8 +19,6 @@ from memaudit.studies.iclmem.run_metrics import ATTACK_SIGNALS, LARGER, STUDY
 from memaudit.studies.iclmem.setting_summaries import NULL_CALIBRATED, keys_of
 from memaudit.studies.iclmem.significance_tests import SIGNALS, Study, decisions
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 Rows = Iterator[dict[str, Any]]
 Effects = Sequence[tuple[dict[str, Any], NDArray[np.intp], str]]
 

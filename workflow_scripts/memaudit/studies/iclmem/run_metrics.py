@@ -12,13 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memaudit import seeds
+from memaudit.arrays import Array, Mask
 from memaudit.attacks.context_manipulations import PROBE_SIGNALS
 from memaudit.statistics import bootstrap, roc
 from memaudit.statistics.permutation_tests import aucs, p_value, permuted_members
 from memaudit.studies.iclmem.outcome_rules import gaps, robustness, score
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 STUDY = "iclmem"
 ATTACK_SIGNALS = ("loss", "entropy")  # the primary and the secondary signal

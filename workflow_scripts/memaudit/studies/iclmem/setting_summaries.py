@@ -10,15 +10,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from memaudit import tidy
+from memaudit.arrays import Array
 from memaudit.statistics import bootstrap, histograms, intervals
 from memaudit.statistics.attack_performance import interpolated
 from memaudit.studies.iclmem.outcome_rules import LEVEL, OUTCOMES, Rule, collapsed, flags, outcomes, published
 from memaudit.studies.iclmem.run_metrics import ATTACK_SIGNALS, GROUPS, LARGER, STUDY
 
-Array = NDArray[np.float64]
 Rows = Iterator[dict[str, Any]]
 
 KEYS = ["dataset", "arm", "model", "regime", "labels", "learning_rate", "queries", "context", "epoch"]

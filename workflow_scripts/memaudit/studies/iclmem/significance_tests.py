@@ -20,13 +20,13 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from memaudit import seeds, tidy
+from memaudit.arrays import Array
 from memaudit.statistics import bootstrap
 from memaudit.statistics.permutation_tests import max_t, p_value, q_value
 from memaudit.studies.iclmem.outcome_rules import COLLAPSE, LEVEL
 from memaudit.studies.iclmem.run_metrics import ATTACK_SIGNALS, LARGER, STUDY
 from memaudit.studies.iclmem.setting_summaries import KEYS, keys_of, resolution, summary
 
-Array = NDArray[np.float64]
 Rows = Iterator[dict[str, Any]]
 
 SIGNALS = (*ATTACK_SIGNALS, LARGER)

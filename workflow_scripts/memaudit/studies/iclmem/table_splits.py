@@ -16,6 +16,7 @@ import xarray as xr
 from numpy.typing import NDArray
 from torch import Tensor
 
+from memaudit.arrays import Indices
 from memaudit.attacks.multiple_choice_probe import Reference
 from memaudit.data.matched_splits import CONTEXT, NONMEMBER, PLACEBO, QUERY, SPARE
 from memaudit.data.member_splits import MEMBERS
@@ -27,8 +28,6 @@ from memaudit.models.fine_tuning import Task
 
 CANARIES = "canaries"
 SCALING = "fixed: by the context rows and the spare members of the split"
-
-Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -48,16 +47,16 @@ class Split:
     choices: NDArray[Any]
     classes: int
 
-    def rows(self, role: str, count: int | None = None) -> Rows:
+    def rows(self, role: str, count: int | None = None) -> Indices:
         """Records of a role in their order, all or the first `count`."""
         places = np.flatnonzero(self.facts.role == role)
         return places[np.argsort(self.facts.order.to_numpy()[places])][:count]
 
-    def targets(self, queries: int, context: int) -> Rows:
+    def targets(self, queries: int, context: int) -> Indices:
         """Targets of the probe: the first query members, as many non-members, and the first context rows."""
         return np.concatenate([self.rows(QUERY, queries), self.rows(NONMEMBER, queries), self.rows(CONTEXT, context)])
 
-    def pairs(self, rows: Rows) -> NDArray[np.int64]:
+    def pairs(self, rows: Indices) -> NDArray[np.int64]:
         """Number of the matched pair of each record, of a query member and a non-member, see draw_split; -1 of none."""
         facts = self.facts.iloc[rows]
         return np.where(facts.role.isin([QUERY, NONMEMBER]), facts.order, -1)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm, t
 
+from memaudit.arrays import Array, Array32, Mask
 from memaudit.attacks.gaussian import CONVENTIONS, fit_without_target, least_shadows
 from memaudit.attacks.lira import online
 from memaudit.errors import AuditError
@@ -21,10 +22,6 @@ from memaudit.statistics.bootstrap import (
 )
 from memaudit.statistics.student_t import BinnedSquares, exact_threshold
 from memaudit.workflow.progress_bar import steps
-
-Array = NDArray[np.float64]
-Scores = NDArray[np.float32]
-Mask = NDArray[np.bool_]
 
 FPRS = (0.1, 0.01, 0.001)
 STRATEGIES = {
@@ -96,14 +93,14 @@ class Cells:
     models, left_out: how many others there are.
     """
 
-    ratio: Scores
-    standard: Scores
+    ratio: Array32
+    standard: Array32
     member: Mask
     shadows: NDArray[np.int64]
     kept: NDArray[np.int64]
     left_out: int
 
-    def of(self, strategy: str) -> Scores:
+    def of(self, strategy: str) -> Array32:
         """The score that a strategy thresholds."""
         return self.ratio if strategy in ON_RATIO else self.standard
 
@@ -232,7 +229,7 @@ def record_quantiles(cells: Cells, fprs: Sequence[float]) -> Array:
     return quantiles
 
 
-def _between(low: Scores, high: Scores, share: Array) -> Array:
+def _between(low: Array32, high: Array32, share: Array) -> Array:
     low = low.astype(np.float64)
     return low + share * (high - low)
 
@@ -245,7 +242,7 @@ def out_freedom(cells: Cells) -> float:
     return squares.degrees_of_freedom()
 
 
-def exceed(scores: Scores, threshold: NDArray[np.float64], member: Mask) -> Mask:
+def exceed(scores: Array32, threshold: NDArray[np.float64], member: Mask) -> Mask:
     """scores > threshold, strictly, at float32's pace: x > T is x > the largest float32 not above T."""
     with np.errstate(over="ignore"):
         single = np.asarray(threshold).astype(np.float32)

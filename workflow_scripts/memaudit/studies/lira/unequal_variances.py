@@ -3,14 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 from scipy.stats import norm
 
+from memaudit.arrays import Array, Mask
 from memaudit.attacks.gaussian import CONVENTIONS, fit, require_shadows
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 HALVINGS = 60
 

@@ -4,14 +4,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from memaudit.arrays import Array
 from memaudit.attacks.token_features import Rows, open_rows
 from memaudit.errors import AuditError
 from memaudit.io import read_table
 from memaudit.studies.ltmia.transfer_bootstrap import COMBINATION
 
-Array = NDArray[np.float64]
 TEXT = [*COMBINATION, "id", "member"]  # a text of a target, and whether it is a member
 Combinations = dict[tuple[str, str, str], tuple[pd.DataFrame, Rows]]
 

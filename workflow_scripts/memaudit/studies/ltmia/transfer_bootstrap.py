@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from memaudit import tidy
+from memaudit.arrays import Array
 from memaudit.attacks.calibrate import calibrate
 from memaudit.statistics import bootstrap, intervals
 from memaudit.statistics.attack_performance import interpolated
 from memaudit.statistics.paired_differences import metric_samples
 from memaudit.statistics.signed_rank_test import signed_rank_rows
 
-Array = NDArray[np.float64]
 Rows = Iterator[dict[str, Any]]
 
 STUDY = "ltmia"

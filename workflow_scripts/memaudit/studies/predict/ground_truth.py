@@ -7,15 +7,12 @@ A.3. Signals are logit gaps, the label's logit minus the largest other one (Appe
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from memaudit.arrays import Array, Mask
 from memaudit.attacks.calibrate import calibrate
 from memaudit.statistics.attack_performance import Estimate
 from memaudit.statistics.finite_population import gap_statistics
 from memaudit.statistics.record_vulnerability import rank_correlation
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 MEMORIZED = 4.0  # Definition 3: least log-LiRA
 

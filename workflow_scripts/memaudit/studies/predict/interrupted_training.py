@@ -8,14 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from memaudit.arrays import Array, Codes, Mask
 from memaudit.errors import AuditError
 from memaudit.studies.predict.ground_truth import log_lira
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Codes = NDArray[np.integer]
 
 DROP = 0.95  # of the median training loss, at which training is interrupted
 BASELINE = "lira"  # on the partly trained model (Biderman et al. 2023, adapted in Section 5.1)

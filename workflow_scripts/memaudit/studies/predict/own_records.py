@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from memaudit.arrays import Array
 from memaudit.errors import AuditError
 from memaudit.io import read_json, read_table, readable
-
-Array = NDArray[np.float64]
 
 SETTING = {"predictor", "threshold", "chosen", "layer", "tpr", "fpr", "case", "memorized", "targets", "models"}
 SETTING |= {"drop", "least_drop", "most_drop"}

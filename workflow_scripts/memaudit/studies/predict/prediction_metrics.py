@@ -10,16 +10,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from memaudit.arrays import Array, Codes, Mask
 from memaudit.errors import AuditError
 from memaudit.statistics import bootstrap, roc
 from memaudit.statistics.attack_performance import Estimate, interpolated
 from memaudit.statistics.intervals import wilson
 from memaudit.statistics.paired_differences import gaps
 from memaudit.studies.predict.ground_truth import MEMORIZED
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Codes = NDArray[np.integer]
 
 FPRS = (0.01, 0.1)
 TPRS = (0.75, 0.9)  # the paper reports FPRs at high TPRs

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memaudit import seeds, tidy
+from memaudit.arrays import Array, Mask
 from memaudit.statistics import bootstrap
 from memaudit.statistics.attack_performance import Estimate, curve_rows, rows
 from memaudit.studies.predict import ground_truth, prediction_metrics
-from memaudit.studies.predict.interrupted_training import BASELINE, Array, Mask, MeasuredSetting, by_rule
+from memaudit.studies.predict.interrupted_training import BASELINE, MeasuredSetting, by_rule
 from memaudit.studies.predict.prediction_metrics import Entries, member_entries
 from memaudit.studies.predict.recommended_settings import PSMI_THRESHOLD, Recommendation, recommended
 

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from memaudit.arrays import Array
 from memaudit.statistics import roc
 from memaudit.statistics.attack_performance import Estimate
 from memaudit.studies.predict.prediction_metrics import Entries, error_rates
-
-Array = NDArray[np.float64]
 
 PSMI_THRESHOLD = 0.0  # Table 1, of minus PSMI
 

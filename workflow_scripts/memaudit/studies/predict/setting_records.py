@@ -16,6 +16,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from memaudit import seeds
+from memaudit.arrays import Codes
 from memaudit.data import member_splits, membership_matrices
 from memaudit.data.cifar10 import cifar10
 from memaudit.data.multiple_choice_questions import LETTERS, read_choices
@@ -29,7 +30,6 @@ from memaudit.statistics.histograms import rank_bins
 from memaudit.statistics.record_vulnerability import standardised
 
 Setting = Mapping[str, Any]
-Codes = NDArray[np.int64]
 OF_RECORD = ("x", "code", "clean", "choices", "ids", "unit", "canary")
 
 

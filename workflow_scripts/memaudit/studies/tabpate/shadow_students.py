@@ -14,6 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from memaudit import seeds
+from memaudit.arrays import Indices
 from memaudit.data import membership_matrices
 from memaudit.data.record_roles import PRIVATE
 from memaudit.errors import AuditError
@@ -22,8 +23,6 @@ from memaudit.privacy.query_answering import answered
 from memaudit.privacy.release_methods import CONTEXTS, NO_LEDGER, Private, released
 from memaudit.privacy.tabpate_release import Ask, Numbers, Targets
 from memaudit.studies.tabpate.private_tables import Table
-
-Places = NDArray[np.intp]
 
 NON_PRIVATE = "non_private"
 BLOCK = 8  # sets; every record is in half of each block
@@ -71,7 +70,7 @@ class Shadows:
         only = np.where(np.arange(self.table.classes) == (y[0] if len(y) else 0), 0.0, -np.inf)
         return np.tile(only.astype(np.float32), (len(queries), 1))
 
-    def grid(self, sets: Sequence[int], pairs: Sequence[tuple[str, float | None]], asked: Places) -> xr.Dataset:
+    def grid(self, sets: Sequence[int], pairs: Sequence[tuple[str, float | None]], asked: Indices) -> xr.Dataset:
         """`design` (release, record) of the records asked about, with coordinates; releases by set, then by pair."""
         arms, epsilons = zip(*(list(pairs) * len(sets)), strict=True)
         of_release = {

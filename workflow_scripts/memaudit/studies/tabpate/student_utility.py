@@ -24,12 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t
 
+from memaudit.arrays import Array, Codes, Mask
 from memaudit.statistics.attack_performance import Estimate
 from memaudit.statistics.bootstrap import LEVEL, interval, two_way_weights
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Codes = NDArray[np.integer]
 
 STUDY = "tabpate"
 METRICS = {"classification": ("balanced accuracy", "accuracy"), "regression": ("nrmse",)}

@@ -1,10 +1,338 @@
-"""Look-ups of rules/tabpate.smk."""
+"""Look-ups of rules/tabpate/: methods, releases, attacked students, files, and how large the jobs are."""
 
-from memaudit.workflow.study import Study
+import os
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from memaudit.models import flops
+from memaudit.workflow.job_costs import Size, size
+from memaudit.workflow.run_config import RunConfig, shards
+from memaudit.workflow.study import Sizes, Study
+
+# What each method makes: contexts for a student, answers of its own, or records of another environment's synthesizer.
+MAKES = {
+    "contexts": ("tabpate", "tabpate-tuned", "prompt-pate", "dp-tabicl"),
+    "answers": ("query-time", "dp-sgd"),
+    "synthetic": ("aim", "mst"),
+}
+# Table 11 of the paper: a method's name, whether it needs public data, and what it releases.
+DEFENCES = {
+    "tabpate": ("TabPATE", "no", "a context"),
+    "tabpate-tuned": ("TabPATE, its alpha chosen at a price", "no", "a context"),
+    "prompt-pate": ("PromptPATE", "unlabelled records of the same distribution", "a context"),
+    "query-time": ("Query-Time", "no", "answers only"),
+    "dp-tabicl": ("DP-TabICL", "no", "a context"),
+    "dp-sgd": ("DP-SGD (RealMLP)", "no", "a network"),
+    "mst": ("DP-Synthetic (MST)", "no", "a context"),
+    "aim": ("DP-Synthetic (AIM)", "no", "a context"),
+}
+# What the budget of each method is spent on; TabPATE's depends on its settings.
+SPENT_ON = {
+    "tabpate-tuned": "moments and labels of every candidate and the choice",
+    "prompt-pate": "labels",
+    "query-time": "every answer",
+    "dp-tabicl": "means of records",
+    "dp-sgd": "steps of training",
+    "mst": "marginals",
+    "aim": "marginals",
+}
+NOT_PRIVATE = ("non_private", "non_private_shared", "majority", "mean")
+# Records of a released context and of a query batch, for the plan.
+STUDENT_ROWS = 300
 
 
 class Tabpate(Study):
-    """Not yet here: rules/tabpate_common.smk and rules/tabpate_views.smk."""
+    """What private contexts cost and whether they protect: releases of every method, and attacks on their students."""
 
     name = "tabpate"
-    converted = False
+
+    def __init__(self, run: RunConfig):
+        super().__init__(run)
+        self.present = bool(self.config["datasets"])
+        self.shadow = self.config["shadows"]
+        self.attacked = [name for name in self.config["datasets"] if name in self.shadow["datasets"]]
+        self.varied = dict(self._varied())
+        self.methods = self.config["arms"] | self.varied
+
+    @property
+    def results(self) -> dict[str, list[str]]:
+        folder = "<results>/scores/tabpate"
+        return {
+            "utility": [f"{folder}/{name}/utility.parquet" for name in self.config["datasets"]],
+            "average": [f"{folder}/average.parquet"],
+            "audit": [f"{folder}/audit.parquet"],
+            "attack": [f"{folder}/{name}/attack.parquet" for name in self.attacked],
+            "roc": [f"{folder}/{name}/roc.parquet" for name in self.attacked],
+        }
+
+    @property
+    def names(self) -> dict[str, Any]:
+        ablations, classified = self.config["ablations"], self._tables("classification")
+        labelled = ("tabpate", "tabpate-tuned", "prompt-pate")
+        return {
+            "defences": [_defence(name, method) for name, method in self.config["arms"].items()],
+            "arms": list(self.config["arms"]),
+            "not_private": list(NOT_PRIVATE),
+            # Those whose labels a budget pays for one by one, or all at once.
+            "arms_with_labels": [name for name, one in self.config["arms"].items() if one["method"] in labelled],
+            "arms_by_queries": [name for name, one in self.methods.items() if self._differs_in_queries(name, one)],
+            "ablated_arm": ablations["base"],
+            "varied_arms": list(self.varied),
+            "ablated_tables": ablations["datasets"],
+            "ablated_epsilons": ablations["epsilons"],
+            "classified": classified,
+            # Table 14 of the paper has Wilt.
+            "classified_and_wilt": list(dict.fromkeys([*classified, "wilt"])),
+            "regressed": self._tables("regression"),
+            "attacked": self.attacked,
+            "audited_keys": ["dataset", "arm", "epsilon", "fpr"] if self.attacked else [],
+            "rates": [f"tpr@{fpr:g}" for fpr in self.shadow["fpr"]],
+            "epsilons": self.config["epsilons"],
+            "attacked_epsilons": self.shadow["epsilons"],
+        }
+
+    @cached_property
+    def table(self) -> dict[str, Any]:
+        """Inputs of every rule that queries a model about a table."""
+        return {
+            "records": "<results>/data/{dataset}/records.parquet",
+            "schema": "<results>/data/{dataset}/schema.json",
+            "key": "<results>/data/id.key",
+            "public": self.public,
+            "model": lambda wildcards: f"{self._model_folder(wildcards.dataset)}/model.json",
+            "weights": lambda wildcards: f"{self._model_folder(wildcards.dataset)}/weights",
+        }
+
+    def public(self, wildcards) -> str:
+        """A table's public facts."""
+        own = self.run.config["datasets"][wildcards.dataset]["public"]
+        return os.path.expanduser(own) if own else self.run.in_project(f"config/public/{wildcards.dataset}.yaml")
+
+    def files(self, kind: str) -> Callable[[Any], list[str]]:
+        """Shards of a table's contexts or answers."""
+
+        def of(wildcards) -> list[str]:
+            folder = f"<results>/signals/tabpate/{wildcards.dataset}/{kind}"
+            return [f"{folder}/{shard}.nc" for shard in self._shards(wildcards.dataset, kind)]
+
+        return of
+
+    def answers(self, wildcards) -> list[str]:
+        """All predictions of a table's test records."""
+        return [f"<results>/signals/tabpate/{wildcards.dataset}/students.nc", *self.files("answers")(wildcards)]
+
+    def synthetic_files(self, wildcards) -> list[str]:
+        """Synthetic records of a table."""
+        folder = f"<results>/signals/tabpate/{wildcards.dataset}/synthetic"
+        return [f"{folder}/{name}/{epsilon}.parquet" for name, epsilon in self._synthetic(wildcards.dataset)]
+
+    def synthetic_settings(self, wildcards) -> list[list[Any]]:
+        """Method, epsilon and settings of these files."""
+        pairs = self._synthetic(wildcards.dataset)
+        return [[name, epsilon, self.methods[name]["settings"]] for name, epsilon in pairs]
+
+    def synthesizer(self, key: str) -> Callable[[Any], Any]:
+        """A params function: a key of a synthesizer's entry."""
+        return lambda wildcards: self.methods[wildcards.synthesizer][key]
+
+    def synthesizer_setting(self, key: str) -> Callable[[Any], Any]:
+        """A params function: one of a synthesizer's settings."""
+        return lambda wildcards: self.methods[wildcards.synthesizer]["settings"][key]
+
+    def release_params(self, kind: str) -> dict[str, Any]:
+        """Params that make all releases of one kind."""
+        shared = {key: self.config[key] for key in ("shard", "delta", "roles")}
+        releases = lambda wildcards: self._releases(wildcards.dataset, kind)  # noqa: E731
+        return shared | {"arms": self._entries(kind), "releases": releases}
+
+    def shadow_params(self) -> dict[str, Any]:
+        """Params that every rule of attacked students has."""
+        arms = {name: _entry(self.config["arms"][name]) for name in self.shadow["arms"]}
+        shared = {key: self.config[key] for key in ("delta", "roles")}
+        return shared | {"arms": arms, "shard": self.shadow["shard"]}
+
+    def shadow_files(self, folder: str, sets: int) -> Callable[[Any], list[str]]:
+        """Shards of a table's attacked students."""
+
+        def of(wildcards) -> list[str]:
+            path = f"<results>/signals/tabpate/{wildcards.dataset}/{folder}"
+            return [f"{path}/{shard}.nc" for shard in shards(sets, self.shadow["shard"])]
+
+        return of
+
+    def attacked_pairs(self) -> list[list[Any]]:
+        """Method and epsilon of the attacked students; without privacy there is no epsilon."""
+        return self._pairs(self.shadow["arms"], self.shadow["epsilons"])
+
+    def poisoned_pairs(self) -> list[list[Any]]:
+        """As `attacked_pairs`, for Brainwash: methods that release a context, at epsilons of its own.
+
+        The whole mechanism runs anew for every number of mislabelled copies.
+        """
+        contexts = [name for name in self.shadow["arms"] if self.config["arms"][name]["method"] not in MAKES["answers"]]
+        return self._pairs(contexts, self.shadow["poisoned"]["epsilons"])
+
+    def method_names(self) -> dict[str, dict[str, str]]:
+        """Method of every entry."""
+        return {name: {"method": one["method"]} for name, one in self.methods.items()}
+
+    def sizes(self) -> Sizes:
+        datasets, attacked = self.config["datasets"], self.attacked
+        synthetic = [(name, *pair) for name in datasets for pair in self._synthetic(name)]
+        fetched = [self.config["models"][task] for task in self.config["models"] if self._tables(task)]
+        return {
+            **self.data_sizes(datasets),
+            **self.fetch_sizes(fetched),
+            "tabpate_release_contexts": self._by_shard("contexts", self._release_size),
+            "tabpate_ask_students": {name: self._student_size(name) for name in datasets},
+            "tabpate_code_records": {f"{name}/{one}": size(0) for name, one, _ in synthetic},
+            "tabpate_synthesize_records": {f"{name}/{one}/{epsilon}": size(0) for name, one, epsilon in synthetic},
+            "tabpate_answer_queries": self._by_shard("answers", self._student_size),
+            "tabpate_release_shadows": self._by_shadow_shard(self.shadow["sets"]),
+            "tabpate_poison_shadows": self._by_shadow_shard(self.shadow["poisoned"]["sets"]),
+            "tabpate_measure_utility": {name: self._measured_size(name) for name in datasets},
+            "tabpate_average_datasets": {"": size(0)},
+            "tabpate_attack_students": {name: self._measured_size(name) for name in attacked},
+            "tabpate_audit_mechanism": {"": size(0)},
+        }
+
+    def model_uses(self) -> dict[str, list[dict[str, Any]]]:
+        """The private records themselves are the largest context."""
+        return {
+            model: [
+                {"where": f"tabpate, data set {name}", "rows": self._rows(name), "features": self.features(name)}
+                for name in self._tables(task)
+            ]
+            for task, model in self.config["models"].items()
+            if self._tables(task)
+        }
+
+    def _varied(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Methods of the ablations: the base with one setting changed, called by both."""
+        ablations = self.config["ablations"]
+        base = self.config["arms"][ablations["base"]]
+        shared = {key: ablations[key] for key in ("datasets", "epsilons")}
+        for key, values in ablations["vary"].items():
+            for value in values:
+                changed = {key: value} | ({"prior": "moments"} if key == "alpha" else {})
+                yield f"{ablations['base']} {key} {value}", base | shared | {"settings": base["settings"] | changed}
+
+    def _differs_in_queries(self, name: str, method: Mapping[str, Any]) -> bool:
+        """Whether a method is compared with others by where its queries come from."""
+        own = name in self.config["arms"] or name.split()[1] in ("prior", "alpha")
+        return method["method"] == "tabpate" and not method["held_out"] and own
+
+    def _entries(self, kind: str) -> dict[str, dict[str, Any]]:
+        """Methods that make this, by name."""
+        return {name: _entry(one) for name, one in self.methods.items() if one["method"] in MAKES[kind]}
+
+    def _releases(self, dataset: str, kind: str) -> list[list[Any]]:
+        """Method, epsilon and repeat of every release of a table."""
+        entries = {name: self.methods[name] for name in self._entries(kind)}
+        return [
+            [name, epsilon, repeat]
+            for name, one in entries.items()
+            if one["datasets"] is None or dataset in one["datasets"]
+            for epsilon in one["epsilons"] or self.config["epsilons"]
+            for repeat in range(self.config["repeats"])
+        ]
+
+    def _synthetic(self, dataset: str) -> list[tuple[str, float]]:
+        """Method and epsilon of every synthesis of a table."""
+        return list(dict.fromkeys((name, epsilon) for name, epsilon, _ in self._releases(dataset, "synthetic")))
+
+    def _shards(self, dataset: str, kind: str) -> range:
+        return shards(len(self._releases(dataset, kind)), self.config["shard"])
+
+    def _pairs(self, methods: list[str], epsilons: list[float]) -> list[list[Any]]:
+        return [["non_private", None], *([name, epsilon] for name in methods for epsilon in epsilons)]
+
+    def _tables(self, task: str) -> list[str]:
+        return [name for name in self.config["datasets"] if self.run.config["datasets"][name]["task"] == task]
+
+    def _model(self, dataset: str) -> str:
+        return self.config["models"][self.run.config["datasets"][dataset]["task"]]
+
+    def _model_folder(self, dataset: str) -> str:
+        return f"<results>/models/{self._model(dataset)}"
+
+    def _by_shard(self, kind: str, of: Callable[[str], Size]) -> dict[str, Size]:
+        names = self.config["datasets"]
+        return {f"{name}/{shard}": of(name) for name in names for shard in self._shards(name, kind)}
+
+    def _by_shadow_shard(self, sets: int) -> dict[str, Size]:
+        numbers = shards(sets, self.shadow["shard"])
+        return {f"{name}/{shard}": self._shadow_size(name) for name in self.attacked for shard in numbers}
+
+    def _rows(self, dataset: str) -> int:
+        """Records of a table that take part."""
+        return min(filter(None, (self.run.table_size(dataset)["rows"], self.config["roles"]["max_records"])))
+
+    def _bytes(self, rows: int, queries: int, columns: int, model: Mapping[str, Any]) -> float:
+        """Memory of a forward pass: as configured, but at least what a quarter as many queries as rows need."""
+        needed = flops.tabicl_bytes(rows, queries, columns, **model)
+        least = flops.tabicl_bytes(rows, max(1, rows // 4), columns, **model)
+        return min(needed, max(self.run.config["memory_mb"] * 2**20, least))
+
+    def _release_size(self, dataset: str) -> Size:
+        """Forward passes of the PATE teachers of all releases; the plan counts a raw TabICL."""
+        columns, model = self.run.table_size(dataset)["columns"], self.run.architecture(self._model(dataset))
+        work = most = 0
+        for name, *_ in self._releases(dataset, "contexts"):
+            settings = self.methods[name]["settings"]
+            if not settings.get("teachers"):
+                continue
+            rows, queries = max(2, self._rows(dataset) // settings["teachers"]), settings["queries"]
+            candidates = len(settings.get("candidates", [None]))
+            work += candidates * settings["teachers"] * flops.tabicl(rows, queries, columns, **model)
+            if candidates > 1:  # The student of each is queried about every private record, alone.
+                work += candidates * self._rows(dataset) * flops.tabicl(queries, 1, columns, **model)
+            most = max(most, self._bytes(rows, queries, columns, model))
+        return size(work / len(self._shards(dataset, "contexts")), 0, 0, most)
+
+    def _all_releases(self, dataset: str) -> int:
+        return sum(len(self._releases(dataset, kind)) for kind in MAKES)
+
+    def _student_size(self, dataset: str) -> Size:
+        """Students of all releases, and the model that has the private records in context."""
+        columns, model = self.run.table_size(dataset)["columns"], self.run.architecture(self._model(dataset))
+        releases, rows = self._all_releases(dataset), self._rows(dataset)
+        tested = round(rows * self.config["roles"]["test"])
+        student = flops.tabicl(STUDENT_ROWS, tested, columns, **model)
+        work = releases * (student + flops.tabicl(rows, STUDENT_ROWS, columns, **model))
+        return size(work, releases * tested, 0, self._bytes(rows, tested, columns, model))
+
+    def _measured_size(self, dataset: str) -> Size:
+        return size(0, self._all_releases(dataset) * self._rows(dataset))
+
+    def _shadow_size(self, dataset: str) -> Size:
+        table, model = self.run.table_size(dataset), self.run.architecture(self.config["models"]["classification"])
+        work = 0
+        for name, _ in self.attacked_pairs():
+            settings = self.config["arms"][name]["settings"] if name in self.config["arms"] else {}
+            teachers = settings.get("teachers") or 1
+            rows = max(2, table["rows"] // (2 * teachers))
+            queries = settings.get("queries", table["rows"])
+            work += teachers * flops.tabicl(rows, queries, table["columns"], **model)
+            work += flops.tabicl(STUDENT_ROWS, table["rows"], table["columns"], **model)
+        sets = min(self.shadow["shard"], self.shadow["sets"])
+        return size(sets * work, sets * table["rows"], 0, 0)
+
+
+def _entry(method: Mapping[str, Any]) -> dict[str, Any]:
+    """What scripts need of a method."""
+    return {key: method[key] for key in ("method", "held_out", "settings")}
+
+
+def _spent_on(method: Mapping[str, Any]) -> str:
+    if method["method"] != "tabpate":
+        return SPENT_ON[method["method"]]
+    spent = ["moments"] if method["settings"]["alpha"] else []
+    return " and ".join(spent + (["labels"] if method["settings"]["labels"] == "votes" else []))
+
+
+def _defence(name: str, method: Mapping[str, Any]) -> list[str]:
+    """A line of the overview: what a method is, needs, releases and pays for, and its settings."""
+    settings = ", ".join(f"{key} {value}" for key, value in method["settings"].items() if value not in (None, False))
+    return [name, *DEFENCES[method["method"]], _spent_on(method), settings]

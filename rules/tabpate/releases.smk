@@ -8,13 +8,12 @@ OUTPUT  <results>/signals/tabpate/{dataset}/contexts/{shard}.nc   released recor
         <results>/signals/tabpate/{dataset}/shadows/{shard}.nc    what students say whose contexts rest on shadow sets
 """
 
-
-include: "tabpate_common.smk"
+TABPATE = STUDIES["tabpate"]
 
 
 rule tabpate_release_contexts:
     input:
-        **TABPATE_TABLE,
+        **TABPATE.table,
     output:
         "<results>/signals/tabpate/{dataset}/contexts/{shard}.nc",
         sidecar="<results>/provenance/tabpate_release_contexts/{dataset}/{shard}.json",
@@ -23,25 +22,25 @@ rule tabpate_release_contexts:
     benchmark:
         "<results>/benchmarks/tabpate_release_contexts/{dataset}/{shard}.jsonl"
     conda:
-        "../envs/tabular.yaml"
+        "../../envs/tabular.yaml"
     resources:
         mem_mb=grows(4000),
         runtime="4h",
         gpu=1,
         forward_mb=config["memory_mb"],
     params:
-        **tabpate_params("contexts"),
+        **TABPATE.release_params("contexts"),
         code=digest("tabpate_release_contexts", env="tabular"),
         seed=config["seed"],
     script:
-        "../workflow_scripts/tabpate/release_contexts.py"
+        "../../workflow_scripts/tabpate/release_contexts.py"
 
 
 rule tabpate_ask_students:
     input:
-        **TABPATE_TABLE,
-        contexts=tabpate_files("contexts"),
-        synthetic=tabpate_synthetic_files,
+        **TABPATE.table,
+        contexts=TABPATE.files("contexts"),
+        synthetic=TABPATE.synthetic_files,
     output:
         "<results>/signals/tabpate/{dataset}/students.nc",
         sidecar="<results>/provenance/tabpate_ask_students/{dataset}.json",
@@ -50,7 +49,7 @@ rule tabpate_ask_students:
     benchmark:
         "<results>/benchmarks/tabpate_ask_students/{dataset}.jsonl"
     conda:
-        "../envs/tabular.yaml"
+        "../../envs/tabular.yaml"
     resources:
         mem_mb=grows(4000),
         runtime="4h",
@@ -59,11 +58,11 @@ rule tabpate_ask_students:
     params:
         code=digest("tabpate_ask_students", env="tabular"),
         seed=config["seed"],
-        roles=TABPATE["roles"],
-        repeats=TABPATE["repeats"],
-        synthetic=tabpate_synthetic_facts,
+        roles=TABPATE.config["roles"],
+        repeats=TABPATE.config["repeats"],
+        synthetic=TABPATE.synthetic_settings,
     script:
-        "../workflow_scripts/tabpate/ask_students.py"
+        "../../workflow_scripts/tabpate/ask_students.py"
 
 
 rule tabpate_code_records:
@@ -71,7 +70,7 @@ rule tabpate_code_records:
         records="<results>/data/{dataset}/records.parquet",
         schema="<results>/data/{dataset}/schema.json",
         key="<results>/data/id.key",
-        public=tabpate_public,
+        public=TABPATE.public,
     output:
         codes="<results>/signals/tabpate/{dataset}/codes/{synthesizer}.parquet",
         counts="<results>/signals/tabpate/{dataset}/codes/{synthesizer}.json",
@@ -79,19 +78,19 @@ rule tabpate_code_records:
     log:
         "<results>/logs/tabpate_code_records/{dataset}/{synthesizer}.log",
     conda:
-        "../envs/tabular.yaml"
+        "../../envs/tabular.yaml"
     resources:
         mem_mb=grows(2000),
         runtime="30m",
     params:
         code=digest("tabpate_code_records", env="tabular"),
         seed=config["seed"],
-        roles=TABPATE["roles"],
-        repeats=TABPATE["repeats"],
-        held_out=lambda wildcards: TABPATE_ARMS[wildcards.synthesizer]["held_out"],
-        settings=lambda wildcards: TABPATE_ARMS[wildcards.synthesizer]["settings"],
+        roles=TABPATE.config["roles"],
+        repeats=TABPATE.config["repeats"],
+        held_out=TABPATE.synthesizer("held_out"),
+        settings=TABPATE.synthesizer("settings"),
     script:
-        "../workflow_scripts/tabpate/code_records.py"
+        "../../workflow_scripts/tabpate/code_records.py"
 
 
 rule tabpate_synthesize_records:
@@ -106,25 +105,25 @@ rule tabpate_synthesize_records:
     benchmark:
         "<results>/benchmarks/tabpate_synthesize_records/{dataset}/{synthesizer}/{epsilon}.jsonl"
     conda:
-        "../envs/synth.yaml"
+        "../../envs/synth.yaml"
     resources:
         mem_mb=grows(4000),
         runtime="4h",
     params:
         code=digest("tabpate_synthesize_records", env="synth"),
-        delta=TABPATE["delta"],
+        delta=TABPATE.config["delta"],
         epsilon=lambda wildcards: float(wildcards.epsilon),
-        method=lambda wildcards: TABPATE_ARMS[wildcards.synthesizer]["method"],
-        iterations=tabpate_setting("iterations"),
-        rounds=tabpate_setting("rounds"),
-        rows=tabpate_setting("rows"),
+        method=TABPATE.synthesizer("method"),
+        iterations=TABPATE.synthesizer_setting("iterations"),
+        rounds=TABPATE.synthesizer_setting("rounds"),
+        rows=TABPATE.synthesizer_setting("rows"),
     script:
-        "../workflow_scripts/tabpate/synthesize_records.py"
+        "../../workflow_scripts/tabpate/synthesize_records.py"
 
 
 rule tabpate_answer_queries:
     input:
-        **TABPATE_TABLE,
+        **TABPATE.table,
     output:
         "<results>/signals/tabpate/{dataset}/answers/{shard}.nc",
         sidecar="<results>/provenance/tabpate_answer_queries/{dataset}/{shard}.json",
@@ -133,23 +132,23 @@ rule tabpate_answer_queries:
     benchmark:
         "<results>/benchmarks/tabpate_answer_queries/{dataset}/{shard}.jsonl"
     conda:
-        "../envs/tabular.yaml"
+        "../../envs/tabular.yaml"
     resources:
         mem_mb=grows(4000),
         runtime="4h",
         gpu=1,
         forward_mb=config["memory_mb"],
     params:
-        **tabpate_params("answers"),
+        **TABPATE.release_params("answers"),
         code=digest("tabpate_answer_queries", env="tabular"),
         seed=config["seed"],
     script:
-        "../workflow_scripts/tabpate/answer_queries.py"
+        "../../workflow_scripts/tabpate/answer_queries.py"
 
 
 rule tabpate_release_shadows:
     input:
-        **TABPATE_TABLE,
+        **TABPATE.table,
     output:
         "<results>/signals/tabpate/{dataset}/shadows/{shard}.nc",
         sidecar="<results>/provenance/tabpate_release_shadows/{dataset}/{shard}.json",
@@ -158,28 +157,25 @@ rule tabpate_release_shadows:
     benchmark:
         "<results>/benchmarks/tabpate_release_shadows/{dataset}/{shard}.jsonl"
     conda:
-        "../envs/tabular.yaml"
+        "../../envs/tabular.yaml"
     resources:
         mem_mb=grows(4000),
         runtime="4h",
         gpu=1,
         forward_mb=config["memory_mb"],
     params:
+        **TABPATE.shadow_params(),
         code=digest("tabpate_release_shadows", env="tabular"),
         seed=config["seed"],
-        delta=TABPATE["delta"],
-        roles=TABPATE["roles"],
-        arms=tabpate_shadow_arms(),
-        pairs=tabpate_pairs("epsilons"),
-        sets=TABPATE["shadows"]["sets"],
-        shard=TABPATE["shadows"]["shard"],
+        pairs=TABPATE.attacked_pairs(),
+        sets=TABPATE.shadow["sets"],
     script:
-        "../workflow_scripts/tabpate/release_shadows.py"
+        "../../workflow_scripts/tabpate/release_shadows.py"
 
 
 rule tabpate_poison_shadows:
     input:
-        **TABPATE_TABLE,
+        **TABPATE.table,
     output:
         "<results>/signals/tabpate/{dataset}/poisoned/{shard}.nc",
         sidecar="<results>/provenance/tabpate_poison_shadows/{dataset}/{shard}.json",
@@ -188,26 +184,19 @@ rule tabpate_poison_shadows:
     benchmark:
         "<results>/benchmarks/tabpate_poison_shadows/{dataset}/{shard}.jsonl"
     conda:
-        "../envs/tabular.yaml"
+        "../../envs/tabular.yaml"
     resources:
         mem_mb=grows(4000),
         runtime="4h",
         gpu=1,
         forward_mb=config["memory_mb"],
     params:
+        **TABPATE.shadow_params(),
         code=digest("tabpate_poison_shadows", env="tabular"),
         seed=config["seed"],
-        delta=TABPATE["delta"],
-        roles=TABPATE["roles"],
-        arms=tabpate_shadow_arms(),
-        pairs=tabpate_pairs("poisoned"),
-        sets=TABPATE["shadows"]["poisoned"]["sets"],
-        shard=TABPATE["shadows"]["shard"],
-        targets=TABPATE["shadows"]["poisoned"]["targets"],
-        budgets=TABPATE["shadows"]["poisoned"]["budgets"],
+        pairs=TABPATE.poisoned_pairs(),
+        sets=TABPATE.shadow["poisoned"]["sets"],
+        targets=TABPATE.shadow["poisoned"]["targets"],
+        budgets=TABPATE.shadow["poisoned"]["budgets"],
     script:
-        "../workflow_scripts/tabpate/poison_shadows.py"
-
-
-include: "tabpate_evaluate.smk"
-include: "tabpate_views.smk"
+        "../../workflow_scripts/tabpate/poison_shadows.py"

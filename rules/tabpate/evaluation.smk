@@ -1,15 +1,15 @@
 """What private students are worth, and what attacks find in them.
 
 INPUT   <results>/signals/tabpate/{dataset}/**.nc, records and public facts
-OUTPUT  <results>/scores/tabpate/**.parquet     tidy results; `tabpate_views.smk` says how they are shown
+OUTPUT  <results>/scores/tabpate/**.parquet     tidy results
 """
 
 
 rule tabpate_measure_utility:
     input:
         records="<results>/data/{dataset}/records.parquet",
-        public=tabpate_public,
-        answers=tabpate_answers,
+        public=TABPATE.public,
+        answers=TABPATE.answers,
     output:
         "<results>/scores/tabpate/{dataset}/utility.parquet",
         sidecar="<results>/provenance/tabpate_measure_utility/{dataset}.json",
@@ -18,43 +18,43 @@ rule tabpate_measure_utility:
     benchmark:
         "<results>/benchmarks/tabpate_measure_utility/{dataset}.jsonl"
     conda:
-        "../envs/statistics.yaml"
+        "../../envs/statistics.yaml"
     resources:
         mem_mb=grows(3000),
         runtime="1h",
     params:
         code=digest("tabpate_measure_utility", env="statistics"),
         seed=config["seed"],
-        replicates=TABPATE["replicates"],
-        arms=tabpate_methods(),
+        replicates=TABPATE.config["replicates"],
+        arms=TABPATE.method_names(),
     script:
-        "../workflow_scripts/tabpate/measure_utility.py"
+        "../../workflow_scripts/tabpate/measure_utility.py"
 
 
 rule tabpate_average_datasets:
     input:
-        tabpate_scores("utility"),
+        TABPATE.results["utility"],
     output:
         "<results>/scores/tabpate/average.parquet",
         sidecar="<results>/provenance/tabpate_average_datasets.json",
     log:
         "<results>/logs/tabpate_average_datasets.log",
     conda:
-        "../envs/statistics.yaml"
+        "../../envs/statistics.yaml"
     resources:
         mem_mb=grows(1000),
         runtime="10m",
     params:
         code=digest("tabpate_average_datasets", env="statistics"),
-        published=PUBLISHED["tabpate"],
+        published=RUN.published("tabpate"),
     script:
-        "../workflow_scripts/tabpate/average_datasets.py"
+        "../../workflow_scripts/tabpate/average_datasets.py"
 
 
 rule tabpate_attack_students:
     input:
-        shadows=tabpate_shadow_files("shadows", "sets"),
-        poisoned=tabpate_shadow_files("poisoned", "poisoned", "sets"),
+        shadows=TABPATE.shadow_files("shadows", TABPATE.shadow["sets"]),
+        poisoned=TABPATE.shadow_files("poisoned", TABPATE.shadow["poisoned"]["sets"]),
     output:
         tidy="<results>/scores/tabpate/{dataset}/attack.parquet",
         roc="<results>/scores/tabpate/{dataset}/roc.parquet",
@@ -64,19 +64,19 @@ rule tabpate_attack_students:
     benchmark:
         "<results>/benchmarks/tabpate_attack_students/{dataset}.jsonl"
     conda:
-        "../envs/statistics.yaml"
+        "../../envs/statistics.yaml"
     resources:
         mem_mb=grows(3000),
         runtime="1h",
     params:
         code=digest("tabpate_attack_students", env="statistics"),
         seed=config["seed"],
-        delta=TABPATE["delta"],
-        fpr=TABPATE["shadows"]["fpr"],
-        replicates=TABPATE["replicates"],
-        permutations=TABPATE["shadows"]["permutations"],
+        delta=TABPATE.config["delta"],
+        fpr=TABPATE.shadow["fpr"],
+        replicates=TABPATE.config["replicates"],
+        permutations=TABPATE.shadow["permutations"],
     script:
-        "../workflow_scripts/tabpate/attack_students.py"
+        "../../workflow_scripts/tabpate/attack_students.py"
 
 
 rule tabpate_audit_mechanism:
@@ -86,12 +86,12 @@ rule tabpate_audit_mechanism:
     log:
         "<results>/logs/tabpate_audit_mechanism.log",
     conda:
-        "../envs/statistics.yaml"
+        "../../envs/statistics.yaml"
     resources:
         mem_mb=grows(1000),
         runtime="30m",
     params:
         code=digest("tabpate_audit_mechanism", env="statistics"),
-        runs=TABPATE["audit"],
+        runs=TABPATE.config["audit"],
     script:
-        "../workflow_scripts/tabpate/audit_mechanism.py"
+        "../../workflow_scripts/tabpate/audit_mechanism.py"

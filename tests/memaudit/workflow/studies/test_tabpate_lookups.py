@@ -1,0 +1,78 @@
+"""Look-ups of rules/tabpate/ in the smoke and the default config: releases, attacked students, files, sizes."""
+
+from types import SimpleNamespace
+
+import pytest
+from conftest import PROJECT, load
+
+from memaudit.workflow.run_config import RunConfig
+from memaudit.workflow.studies.tabpate_lookups import Tabpate
+
+
+@pytest.fixture
+def tabpate(tmp_path, monkeypatch):
+    """Two repeats of two methods on two tables, one of them attacked, at two epsilons."""
+    monkeypatch.chdir(tmp_path)
+    run = RunConfig(load("smoke"), PROJECT)
+    config = run.config["tabpate"]
+    arms = {
+        name: config["arms"][name] | {"datasets": None, "epsilons": None} for name in ("as_published", "query_time")
+    }
+    arms["mst"] = config["arms"]["mst"] | {"datasets": ["wine"], "epsilons": [1.0]}
+    config |= {"datasets": ["wine", "diabetes"], "arms": arms, "epsilons": [1.0, 10.0], "repeats": 2, "shard": 3}
+    config["ablations"] = {"base": "as_published", "datasets": ["wine"], "epsilons": [1.0], "vary": {"alpha": [0.2]}}
+    config["shadows"] |= {"datasets": ["wine"], "arms": ["as_published", "query_time"], "epsilons": [1.0], "fpr": [0.1]}
+    config["shadows"] |= {"sets": 20, "shard": 8, "poisoned": config["shadows"]["poisoned"] | {"epsilons": [10.0]}}
+    return Tabpate(run)
+
+
+def of(dataset):
+    return SimpleNamespace(dataset=dataset)
+
+
+def test_an_ablation_changes_one_setting_of_the_base(tabpate):
+    varied, base = tabpate.varied["as_published alpha 0.2"], tabpate.config["arms"]["as_published"]
+    assert varied["settings"] == base["settings"] | {"alpha": 0.2, "prior": "moments"}
+    assert (varied["datasets"], varied["epsilons"]) == (["wine"], [1.0])
+
+
+def test_releases_are_every_method_epsilon_and_repeat_of_a_table(tabpate):
+    both = [["as_published", epsilon, repeat] for epsilon in (1.0, 10.0) for repeat in (0, 1)]
+    releases = tabpate.release_params("contexts")["releases"]
+    assert releases(of("diabetes")) == both
+    assert releases(of("wine")) == [*both, *(["as_published alpha 0.2", 1.0, repeat] for repeat in (0, 1))]
+    assert len(tabpate.files("contexts")(of("wine"))) == 2
+    assert tabpate.synthetic_files(of("diabetes")) == []
+    assert tabpate.synthetic_files(of("wine")) == ["<results>/signals/tabpate/wine/synthetic/mst/1.0.parquet"]
+
+
+def test_brainwash_attacks_methods_that_release_a_context_at_epsilons_of_its_own(tabpate):
+    assert tabpate.attacked_pairs() == [["non_private", None], ["as_published", 1.0], ["query_time", 1.0]]
+    assert tabpate.poisoned_pairs() == [["non_private", None], ["as_published", 10.0]]
+    assert len(tabpate.shadow_files("shadows", 20)(of("wine"))) == 3
+
+
+def test_views_know_which_tables_have_classes_and_which_are_attacked(tabpate):
+    names = tabpate.names
+    assert (names["classified"], names["regressed"], names["attacked"]) == (["wine"], ["diabetes"], ["wine"])
+    assert names["classified_and_wilt"] == ["wine", "wilt"]
+    assert names["arms_by_queries"] == ["as_published", "as_published alpha 0.2"]
+    assert names["defences"][1][:5] == ["query_time", "Query-Time", "no", "answers only", "every answer"]
+
+
+def test_public_facts_are_the_projects_or_the_users(tabpate, monkeypatch):
+    assert tabpate.public(of("wine")).endswith("config/public/wine.yaml")
+    tabpate.run.config["datasets"]["wine"]["public"] = "~/facts.yaml"
+    monkeypatch.setenv("HOME", "/home/me")
+    assert tabpate.public(of("wine")) == "/home/me/facts.yaml"
+
+
+def test_sizes_cover_all_jobs_and_grow_with_the_teachers(tabpate):
+    sizes = tabpate.sizes()
+    assert sizes["tabpate_release_contexts"].keys() == {"wine/0", "wine/1", "diabetes/0", "diabetes/1"}
+    assert sizes["tabpate_release_shadows"].keys() == {"wine/0", "wine/1", "wine/2"}
+    assert sizes["tabpate_code_records"].keys() == {"wine/mst"}
+    before = sizes["tabpate_release_contexts"]["diabetes/0"].work
+    for name in ("as_published", "as_published alpha 0.2"):
+        tabpate.methods[name]["settings"]["queries"] *= 10
+    assert tabpate.sizes()["tabpate_release_contexts"]["diabetes/0"].work > before

@@ -1,0 +1,41 @@
+"""The workflow as a `module` of another one: paths, scripts and results of a killed job hold there, too."""
+
+import subprocess
+
+import pytest
+from conftest import PROJECT
+
+from memaudit.io import read_json
+from workflow.conftest import SNAKEMAKE
+
+SNAKEFILE = f"""
+module memaudit:
+    snakefile:
+        "{PROJECT}/Snakefile"
+
+
+use rule * from memaudit as memaudit_*
+
+
+rule mine:
+    default_target: True
+    input:
+        "results/smoke/signals/lira/wine/superset0/0.nc",
+"""
+
+
+@pytest.fixture
+def outer(tmp_path):
+    """The folder of another workflow that takes this one as a module."""
+    (tmp_path / "Snakefile").write_text(SNAKEFILE)
+    return tmp_path
+
+
+def test_another_workflow_makes_a_result_of_this_one(outer):
+    command = [*SNAKEMAKE, "--cores", "1", "--configfile", str(PROJECT / "config/smoke.yaml")]
+    done = subprocess.run(command, cwd=outer, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    sidecar = read_json(outer / "results/smoke/provenance/lira_query_shadows/wine/superset0/0.json")
+    assert sidecar["rule"] == "lira_query_shadows"
+    again = subprocess.run([*command, "-n"], cwd=outer, capture_output=True, text=True, check=True)
+    assert "Nothing to be done" in again.stdout + again.stderr
