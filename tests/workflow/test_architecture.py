@@ -22,6 +22,7 @@ LAYERS = {
     "privacy": {"config", "data", "models"},
     "statistics": {"attacks", "privacy"},
     "studies": {"attacks", "data", "models", "privacy", "statistics"},
+    "gpu_measurements": {"attacks", "models", "statistics"},
     "plotting": {"attacks"},
     "report": {"plotting", "statistics"},
     "auditing": {"config", "data", "privacy", "report"},

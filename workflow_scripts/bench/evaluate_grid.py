@@ -16,7 +16,6 @@ from pathlib import Path
 import numpy as np
 
 from memaudit.attacks.gaussian import CONVENTIONS, Gaussian
-from memaudit.attacks.lira import online
 from memaudit.io import write_json
 from memaudit.seeds import generator
 from memaudit.studies.lira.aggregation_strategies import FPRS, evaluate
@@ -116,7 +115,7 @@ def loop_pass(signals, design):
             for side in (member, ~member):
                 shadow = np.delete(values, target)[np.delete(side, target)]
                 fits.append(Gaussian(shadow.mean(), max(shadow.std(), rule.floor)))
-            scores[target, record] = online(values[target], *fits)
+            scores[target, record] = fits[0].log_density(values[target]) - fits[1].log_density(values[target])
     return scores
 
 

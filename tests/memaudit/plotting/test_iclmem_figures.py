@@ -180,7 +180,7 @@ def dots(figure, axes, label):
 
 def test_every_outcome_group_and_rule_that_the_evaluation_names_has_a_look():
     assert tuple(iclmem_figures.OUTCOMES) == outcome_rules.OUTCOMES
-    assert {"query", "nonmember", "permuted"} == set(iclmem_figures.SIDES)
+    assert {"query", "nonmember", "permuted"} == set(iclmem_figures.RECORDS)
     assert NULL_CALIBRATED in iclmem_figures.RULES
     looks = [(colour, marker) for _, colour, marker in iclmem_figures.OUTCOMES.values()]
     assert len(set(looks)) == len(looks)
@@ -239,7 +239,7 @@ def test_effects_are_those_on_the_loss_by_category_without_the_baseline(tables):
 
 def test_flags_of_members_stand_beside_those_of_permuted_memberships(tables):
     figure = draw(tables, "flags")
-    query, permuted = (iclmem_figures.SIDES[name][0] for name in ("query", "permuted"))
+    query, permuted = (iclmem_figures.RECORDS[name][0] for name in ("query", "permuted"))
     assert legend(figure) == [query, permuted]
     assert dots(figure, figure.axes[0], query) == pytest.approx({"raw TPR": 0.5, "calibrated TPR": 0.2})
     assert dots(figure, figure.axes[0], permuted) == pytest.approx({"raw TPR": 0.45, "calibrated TPR": 0.45})
@@ -313,7 +313,7 @@ def test_a_number_of_queries_that_one_data_set_alone_has_shows_no_dependence(tab
 def test_a_histogram_has_the_bins_of_each_group(tables):
     figure = draw(tables, "spread")
     assert titles(figure) == [f"{dataset}\nslow, epoch 10" for dataset in DATASETS]
-    assert legend(figure) == [iclmem_figures.SIDES[name][0] for name in ("query", "nonmember")]
+    assert legend(figure) == [iclmem_figures.RECORDS[name][0] for name in ("query", "nonmember")]
     for axes in figure.axes:
         outlines = [patch.get_data() for patch in axes.patches if not patch.get_fill()]
         values = {tuple(np.round(values, 3)) for values, _, _ in outlines}

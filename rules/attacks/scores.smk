@@ -1,15 +1,15 @@
-"""What the grids of `attacks.smk` say: threat models, ablations, settings, per-record risk, mitigations, inference.
+"""Scores of the grids of contexts.smk: threat models, ablations, settings, per-record risk, mitigations, inference.
 
 INPUT   <results>/signals/attacks/{dataset}/**.nc
-OUTPUT  <results>/scores/attacks/**.parquet     tidy results; `attacks_views.smk` says how they are shown
+OUTPUT  <results>/scores/attacks/**.parquet     tidy results; config/views/attacks.yaml says how they are shown
 """
 
 
 rule attacks_compare_attacks:
     input:
-        **{f"poisoned_{arm}": attacks_poisoned(arm) for arm in ATTACKS["active"]["arms"]},
-        main=attacks_grid("main"),
-        perturbed=attacks_perturbed,
+        **ATTACKS.poisoned_grids(),
+        main=ATTACKS.grid("main"),
+        perturbed=ATTACKS.perturbed,
     output:
         tidy="<results>/scores/attacks/{dataset}/attacks.parquet",
         roc="<results>/scores/attacks/{dataset}/roc.parquet",
@@ -19,24 +19,24 @@ rule attacks_compare_attacks:
     benchmark:
         "<results>/benchmarks/attacks_compare_attacks/{dataset}.jsonl"
     conda:
-        "../envs/statistics.yaml"
+        "../../envs/statistics.yaml"
     resources:
         mem_mb=grows(3000),
         runtime="1h",
     params:
         code=digest("attacks_compare_attacks", env="statistics"),
         seed=config["seed"],
-        arms=attacks_kinds(ATTACKS["active"]["arms"]),
-        attacks=attacks_settings("sets", "fpr", "replicates", "permutations", "rmia", "perturbation"),
+        arms=ATTACKS.arm_models(ATTACKS.config["active"]["arms"]),
+        attacks=ATTACKS.keys("sets", "fpr", "replicates", "permutations", "rmia", "perturbation"),
     script:
-        "../workflow_scripts/attacks/compare_attacks.py"
+        "../../workflow_scripts/attacks/compare_attacks.py"
 
 
 rule attacks_ablate_attacks:
     input:
-        **{f"poisoned_{arm}": attacks_poisoned(arm) for arm in ATTACKS["active"]["arms"]},
-        main=attacks_grid("main"),
-        perturbed=attacks_perturbed,
+        **ATTACKS.poisoned_grids(),
+        main=ATTACKS.grid("main"),
+        perturbed=ATTACKS.perturbed,
     output:
         "<results>/scores/attacks/{dataset}/ablations.parquet",
         sidecar="<results>/provenance/attacks_ablate_attacks/{dataset}.json",
@@ -45,23 +45,23 @@ rule attacks_ablate_attacks:
     benchmark:
         "<results>/benchmarks/attacks_ablate_attacks/{dataset}.jsonl"
     conda:
-        "../envs/statistics.yaml"
+        "../../envs/statistics.yaml"
     resources:
         mem_mb=grows(3000),
         runtime="1h",
     params:
         code=digest("attacks_ablate_attacks", env="statistics"),
         seed=config["seed"],
-        arms=attacks_kinds(ATTACKS["active"]["arms"]),
-        sizes=ATTACKS["sizes"],
-        attacks=attacks_settings("sets", "fpr", "replicates", "permutations", "perturbation"),
+        arms=ATTACKS.arm_models(ATTACKS.config["active"]["arms"]),
+        sizes=ATTACKS.config["sizes"],
+        attacks=ATTACKS.keys("sets", "fpr", "replicates", "permutations", "perturbation"),
     script:
-        "../workflow_scripts/attacks/ablate_attacks.py"
+        "../../workflow_scripts/attacks/ablate_attacks.py"
 
 
 rule attacks_rank_records:
     input:
-        main=attacks_grid("main"),
+        main=ATTACKS.grid("main"),
         records="<results>/data/{dataset}/records.parquet",
         schema="<results>/data/{dataset}/schema.json",
     output:
@@ -74,21 +74,21 @@ rule attacks_rank_records:
     benchmark:
         "<results>/benchmarks/attacks_rank_records/{dataset}.jsonl"
     conda:
-        "../envs/statistics.yaml"
+        "../../envs/statistics.yaml"
     resources:
         mem_mb=grows(3000),
         runtime="1h",
     params:
         code=digest("attacks_rank_records", env="statistics"),
         seed=config["seed"],
-        attacks=attacks_settings("sets", "fpr", "replicates", "permutations", "neighbours"),
+        attacks=ATTACKS.keys("sets", "fpr", "replicates", "permutations", "neighbours"),
     script:
-        "../workflow_scripts/attacks/rank_records.py"
+        "../../workflow_scripts/attacks/rank_records.py"
 
 
 rule attacks_compare_settings:
     input:
-        **{arm: attacks_grid(arm) for arm in ATTACKS["arms"]},
+        **ATTACKS.grids(ATTACKS.config["arms"]),
     output:
         "<results>/scores/attacks/{dataset}/settings.parquet",
         sidecar="<results>/provenance/attacks_compare_settings/{dataset}.json",
@@ -97,25 +97,25 @@ rule attacks_compare_settings:
     benchmark:
         "<results>/benchmarks/attacks_compare_settings/{dataset}.jsonl"
     conda:
-        "../envs/statistics.yaml"
+        "../../envs/statistics.yaml"
     resources:
         mem_mb=grows(3000),
         runtime="1h",
     params:
         code=digest("attacks_compare_settings", env="statistics"),
         seed=config["seed"],
-        arms=attacks_kinds(ATTACKS["arms"]),
-        attacks=attacks_settings("sets", "fpr", "replicates", "permutations"),
+        arms=ATTACKS.arm_models(ATTACKS.config["arms"]),
+        attacks=ATTACKS.keys("sets", "fpr", "replicates", "permutations"),
     script:
-        "../workflow_scripts/attacks/compare_settings.py"
+        "../../workflow_scripts/attacks/compare_settings.py"
 
 
 rule attacks_compare_mitigations:
     input:
-        main=attacks_grid("main"),
-        settings=attacks_grid("settings"),
-        defended=attacks_grid("defended"),
-        perturbed=attacks_perturbed,
+        main=ATTACKS.grid("main"),
+        settings=ATTACKS.grid("settings"),
+        defended=ATTACKS.grid("defended"),
+        perturbed=ATTACKS.perturbed,
         ranks="<results>/scores/attacks/{dataset}/ranks.parquet",
     output:
         "<results>/scores/attacks/{dataset}/mitigations.parquet",
@@ -125,23 +125,23 @@ rule attacks_compare_mitigations:
     benchmark:
         "<results>/benchmarks/attacks_compare_mitigations/{dataset}.jsonl"
     conda:
-        "../envs/statistics.yaml"
+        "../../envs/statistics.yaml"
     resources:
         mem_mb=grows(3000),
         runtime="1h",
     params:
         code=digest("attacks_compare_mitigations", env="statistics"),
         seed=config["seed"],
-        attacks=attacks_settings("sets", "fpr", "replicates", "permutations", "decimals", "layer", "perturbation"),
+        attacks=ATTACKS.keys("sets", "fpr", "replicates", "permutations", "decimals", "layer", "perturbation"),
     script:
-        "../workflow_scripts/attacks/compare_mitigations.py"
+        "../../workflow_scripts/attacks/compare_mitigations.py"
 
 
 rule attacks_infer_more:
     input:
-        main=attacks_grid("main"),
-        settings=attacks_grid("settings"),
-        attribute=attacks_attribute,
+        main=ATTACKS.grid("main"),
+        settings=ATTACKS.grid("settings"),
+        attribute=ATTACKS.attribute,
     output:
         tidy="<results>/scores/attacks/{dataset}/inference.parquet",
         roc="<results>/scores/attacks/{dataset}/inference_roc.parquet",
@@ -151,33 +151,33 @@ rule attacks_infer_more:
     benchmark:
         "<results>/benchmarks/attacks_infer_more/{dataset}.jsonl"
     conda:
-        "../envs/statistics.yaml"
+        "../../envs/statistics.yaml"
     resources:
         mem_mb=grows(3000),
         runtime="1h",
     params:
         code=digest("attacks_infer_more", env="statistics"),
         seed=config["seed"],
-        attacks=attacks_settings("sets", "fpr", "replicates", "permutations", "inference"),
+        attacks=ATTACKS.keys("sets", "fpr", "replicates", "permutations", "inference"),
     script:
-        "../workflow_scripts/attacks/infer_more.py"
+        "../../workflow_scripts/attacks/infer_more.py"
 
 
 rule attacks_average_datasets:
     input:
-        attacks_scores("attacks"),
+        ATTACKS.results["attacks"],
     output:
         "<results>/scores/attacks/average.parquet",
         sidecar="<results>/provenance/attacks_average_datasets.json",
     log:
         "<results>/logs/attacks_average_datasets.log",
     conda:
-        "../envs/statistics.yaml"
+        "../../envs/statistics.yaml"
     resources:
         mem_mb=grows(3000),
         runtime="1h",
     params:
         code=digest("attacks_average_datasets", env="statistics"),
-        published=PUBLISHED["attacks"],
+        published=RUN.published("attacks"),
     script:
-        "../workflow_scripts/attacks/average_datasets.py"
+        "../../workflow_scripts/attacks/average_datasets.py"

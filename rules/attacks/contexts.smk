@@ -1,47 +1,46 @@
-"""What does a record in the context leak? Shadow contexts, asked and attacked (papers: TabPATE, Section 3, Appendix A)
+"""Shadow contexts of the attacks on in-context learning, and what models answer (paper: TabPATE, Section 3, Appendix A)
 
 INPUT   <results>/data/{dataset}/records.parquet, schema.json, splits/{split}.parquet and its .ok; model folders
-OUTPUT  <results>/signals/attacks/{dataset}/designs/{arm}.nc            who stands how often in which context
-        <results>/signals/attacks/{dataset}/{arm}/{shard}.nc            what each context's model answers
-        <results>/signals/attacks/{dataset}/perturbed/{shard}.nc        how stable its labels are near the targets
-        <results>/signals/attacks/{dataset}/poisoned/{arm}/{shard}.nc   what it answers with mislabelled copies in it
-        <results>/signals/attacks/{dataset}/attribute/{shard}.nc        what it answers for values of a sensitive column
+OUTPUT  <results>/signals/attacks/{dataset}/designs/{arm}.nc            how often each record is in each context
+        <results>/signals/attacks/{dataset}/{arm}/{shard}.nc            answers of each context's model
+        <results>/signals/attacks/{dataset}/perturbed/{shard}.nc        its labels near the targets
+        <results>/signals/attacks/{dataset}/poisoned/{arm}/{shard}.nc   its answers with mislabelled copies in the context
+        <results>/signals/attacks/{dataset}/attribute/{shard}.nc        its answers for values of a sensitive column
 """
 
-
-include: "attacks_common.smk"
+ATTACKS = STUDIES["attacks"]
 
 
 wildcard_constraints:
-    arm="|".join(ATTACKS["arms"]),
+    arm="|".join(ATTACKS.config["arms"]),
 
 
 rule attacks_draw_designs:
     input:
         records="<results>/data/{dataset}/records.parquet",
         schema="<results>/data/{dataset}/schema.json",
-        split=f"<results>/data/{{dataset}}/splits/{ATTACKS['split']}.parquet",
-        ok=f"<results>/data/{{dataset}}/splits/{ATTACKS['split']}.ok",
+        split=f"<results>/data/{{dataset}}/splits/{ATTACKS.config['split']}.parquet",
+        ok=f"<results>/data/{{dataset}}/splits/{ATTACKS.config['split']}.ok",
     output:
         "<results>/signals/attacks/{dataset}/designs/{arm}.nc",
         sidecar="<results>/provenance/attacks_draw_designs/{dataset}/{arm}.json",
     log:
         "<results>/logs/attacks_draw_designs/{dataset}/{arm}.log",
     conda:
-        "../envs/data.yaml"
+        "../../envs/data.yaml"
     resources:
         mem_mb=grows(2000),
         runtime="10m",
     params:
         code=digest("attacks_draw_designs", env="data"),
         seed=config["seed"],
-        block=ATTACKS["sizes"][0],
-        targets=ATTACKS["active"]["targets"],
-        sensitive=lambda wildcards: ATTACKS["inference"]["sensitive"][wildcards.dataset],
-        sets=attacks_arm("sets"),
-        variants=attacks_arm("variants"),
+        block=ATTACKS.config["sizes"][0],
+        targets=ATTACKS.config["active"]["targets"],
+        sensitive=ATTACKS.sensitive,
+        sets=ATTACKS.arm("sets"),
+        variants=ATTACKS.arm("variants"),
     script:
-        "../workflow_scripts/attacks/draw_designs.py"
+        "../../workflow_scripts/attacks/draw_designs.py"
 
 
 rule attacks_query_contexts:
@@ -49,9 +48,9 @@ rule attacks_query_contexts:
         records="<results>/data/{dataset}/records.parquet",
         schema="<results>/data/{dataset}/schema.json",
         design="<results>/signals/attacks/{dataset}/designs/{arm}.nc",
-        model=lambda wildcards: attacks_model(wildcards.arm, "model.json"),
-        weights=lambda wildcards: attacks_model(wildcards.arm, "weights"),
-        ranks=attacks_ranks,
+        model=ATTACKS.model("model.json"),
+        weights=ATTACKS.model("weights"),
+        ranks=ATTACKS.ranks,
     output:
         "<results>/signals/attacks/{dataset}/{arm}/{shard}.nc",
         sidecar="<results>/provenance/attacks_query_contexts/{dataset}/{arm}/{shard}.json",
@@ -60,7 +59,7 @@ rule attacks_query_contexts:
     benchmark:
         "<results>/benchmarks/attacks_query_contexts/{dataset}/{arm}/{shard}.jsonl"
     conda:
-        "../envs/tabular.yaml"
+        "../../envs/tabular.yaml"
     resources:
         mem_mb=grows(4000),
         runtime="4h",
@@ -69,10 +68,10 @@ rule attacks_query_contexts:
     params:
         code=digest("attacks_query_contexts", env="tabular"),
         seed=config["seed"],
-        shard=ATTACKS["shard"],
-        layer=attacks_layer,
+        shard=ATTACKS.config["shard"],
+        layer=ATTACKS.layer,
     script:
-        "../workflow_scripts/attacks/query_contexts.py"
+        "../../workflow_scripts/attacks/query_contexts.py"
 
 
 rule attacks_query_perturbed:
@@ -80,8 +79,8 @@ rule attacks_query_perturbed:
         records="<results>/data/{dataset}/records.parquet",
         schema="<results>/data/{dataset}/schema.json",
         design="<results>/signals/attacks/{dataset}/designs/main.nc",
-        model=attacks_model("main", "model.json"),
-        weights=attacks_model("main", "weights"),
+        model=ATTACKS.model_file("main", "model.json"),
+        weights=ATTACKS.model_file("main", "weights"),
     output:
         "<results>/signals/attacks/{dataset}/perturbed/{shard}.nc",
         sidecar="<results>/provenance/attacks_query_perturbed/{dataset}/{shard}.json",
@@ -90,7 +89,7 @@ rule attacks_query_perturbed:
     benchmark:
         "<results>/benchmarks/attacks_query_perturbed/{dataset}/{shard}.jsonl"
     conda:
-        "../envs/tabular.yaml"
+        "../../envs/tabular.yaml"
     resources:
         mem_mb=grows(4000),
         runtime="4h",
@@ -99,9 +98,9 @@ rule attacks_query_perturbed:
     params:
         code=digest("attacks_query_perturbed", env="tabular"),
         seed=config["seed"],
-        perturbation=ATTACKS["perturbation"],
+        perturbation=ATTACKS.config["perturbation"],
     script:
-        "../workflow_scripts/attacks/query_perturbed.py"
+        "../../workflow_scripts/attacks/query_perturbed.py"
 
 
 rule attacks_query_poisoned:
@@ -109,8 +108,8 @@ rule attacks_query_poisoned:
         records="<results>/data/{dataset}/records.parquet",
         schema="<results>/data/{dataset}/schema.json",
         design="<results>/signals/attacks/{dataset}/designs/{arm}.nc",
-        model=lambda wildcards: attacks_model(wildcards.arm, "model.json"),
-        weights=lambda wildcards: attacks_model(wildcards.arm, "weights"),
+        model=ATTACKS.model("model.json"),
+        weights=ATTACKS.model("weights"),
     output:
         "<results>/signals/attacks/{dataset}/poisoned/{arm}/{shard}.nc",
         sidecar="<results>/provenance/attacks_query_poisoned/{dataset}/{arm}/{shard}.json",
@@ -119,7 +118,7 @@ rule attacks_query_poisoned:
     benchmark:
         "<results>/benchmarks/attacks_query_poisoned/{dataset}/{arm}/{shard}.jsonl"
     conda:
-        "../envs/tabular.yaml"
+        "../../envs/tabular.yaml"
     resources:
         mem_mb=grows(4000),
         runtime="4h",
@@ -128,9 +127,9 @@ rule attacks_query_poisoned:
     params:
         code=digest("attacks_query_poisoned", env="tabular"),
         seed=config["seed"],
-        active={key: value for key, value in ATTACKS["active"].items() if key != "arms"},
+        active=ATTACKS.poisoning(),
     script:
-        "../workflow_scripts/attacks/query_poisoned.py"
+        "../../workflow_scripts/attacks/query_poisoned.py"
 
 
 rule attacks_query_attribute:
@@ -138,8 +137,8 @@ rule attacks_query_attribute:
         records="<results>/data/{dataset}/records.parquet",
         schema="<results>/data/{dataset}/schema.json",
         design="<results>/signals/attacks/{dataset}/designs/main.nc",
-        model=attacks_model("main", "model.json"),
-        weights=attacks_model("main", "weights"),
+        model=ATTACKS.model_file("main", "model.json"),
+        weights=ATTACKS.model_file("main", "weights"),
     output:
         "<results>/signals/attacks/{dataset}/attribute/{shard}.nc",
         sidecar="<results>/provenance/attacks_query_attribute/{dataset}/{shard}.json",
@@ -148,7 +147,7 @@ rule attacks_query_attribute:
     benchmark:
         "<results>/benchmarks/attacks_query_attribute/{dataset}/{shard}.jsonl"
     conda:
-        "../envs/tabular.yaml"
+        "../../envs/tabular.yaml"
     resources:
         mem_mb=grows(4000),
         runtime="4h",
@@ -157,11 +156,7 @@ rule attacks_query_attribute:
     params:
         code=digest("attacks_query_attribute", env="tabular"),
         seed=config["seed"],
-        shard=ATTACKS["shard"],
-        inference={key: ATTACKS["inference"][key] for key in ("sensitive", "levels", "sets")},
+        shard=ATTACKS.config["shard"],
+        inference=ATTACKS.attribute_inference(),
     script:
-        "../workflow_scripts/attacks/query_attribute.py"
-
-
-include: "attacks_evaluate.smk"
-include: "attacks_views.smk"
+        "../../workflow_scripts/attacks/query_attribute.py"
