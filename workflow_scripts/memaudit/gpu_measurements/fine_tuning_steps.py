@@ -11,7 +11,8 @@ from memaudit.gpu_measurements.published_networks import build
 from memaudit.gpu_measurements.resumable_parts import Case, Part, Setup
 from memaudit.gpu_measurements.shadow_grids import shares_of_peak, table
 from memaudit.gpu_measurements.timing import precision, timed
-from memaudit.models.fine_tuning import Run, Settings, Task
+from memaudit.models.context_query_pairs import Task
+from memaudit.models.fine_tuning import Run, Settings
 
 PUBLISHED = {"rows": 10_000, "features": 14, "context_rows": 512}
 SMALLEST = {"rows": 60, "features": 4, "context_rows": 20}

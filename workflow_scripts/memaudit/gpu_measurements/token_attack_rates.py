@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from memaudit.attacks import token_features
-from memaudit.attacks.learned_training import ARMS, Combination, settings_of, train
+from memaudit.attacks.learned_training import PRESETS, Combination, settings_of, train
 from memaudit.attacks.token_features import TokenFeatures, channels, extract, pack, unpack
 from memaudit.gpu_measurements.device_facts import free_mib
 from memaudit.gpu_measurements.resumable_parts import Case, LeftOut, Part, Setup
@@ -79,7 +79,7 @@ def training_cases(smallest: bool) -> list[Case]:
             {"source": source, "dtype": "fp32", "sizes": sizes},
             partial(training, source, sizes),
         )
-        for source in ARMS
+        for source in PRESETS
     ]
 
 
