@@ -75,6 +75,7 @@ def test_help_names_every_target(folder):
         "test",
         "costs",
         "bench",
+        "gpu",
         "pretrain",
         "envs",
         "envs-check",

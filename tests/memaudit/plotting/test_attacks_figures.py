@@ -7,6 +7,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 from memaudit import tidy
+from memaudit.attacks.registry import REGISTRY
 from memaudit.errors import AuditError
 from memaudit.plotting import attacks_figures, figure_style
 
@@ -137,7 +138,7 @@ def test_roc_names_the_threat_models_and_leaves_out_other_arms_attacks_and_budge
         "guessing",
     ]
     for axes in figure.axes:
-        for _, colour in attacks_figures.THREATS.values():
+        for colour in (getattr(figure_style, REGISTRY[name].colour) for name in attacks_figures.THREATS):
             curve, *others = lines(axes, colour)
             assert drawn(curve) == pytest.approx({fpr: fpr**0.5 for fpr in RATES})
             assert not others

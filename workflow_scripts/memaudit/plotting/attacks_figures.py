@@ -8,17 +8,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from memaudit.attacks.registry import LABELS, REGISTRY, Entry
 from memaudit.errors import AuditError
 from memaudit.plotting import figure_style, shared_panels
 from memaudit.plotting.shared_panels import COLOURS, GREY, GUESSING, NULL
 
-# attack: label, colour (cold: passive, warm: active), in the order of the legend
-THREATS = {
-    "perturbation": ("Perturbation (labels only, passive)", figure_style.SKY),
-    "lira": ("LiRA (probabilities, passive)", figure_style.BLUE),
-    "brainwash": ("Brainwash (labels only, active)", figure_style.ORANGE),
-    "lira poisoned": ("LiRA + {k:g} poisons (probabilities, active)", figure_style.RED),
-}
+# One attack of each threat model, in the order of the legend; cold colours: passive, warm: active.
+THREATS = ("perturbation", "lira", "brainwash", "lira poisoned")
 # key: label of its axis, records that are attacked at all of its values
 SETTINGS = {"copies": ("duplicates of the record", "copied"), "context": ("records in the context", "common")}
 ALL = Line2D(
@@ -35,10 +31,15 @@ def roc(table: pd.DataFrame) -> Figure:
     rows = shared_panels.rows(table, "attacks_roc", "fpr", metric="roc_tpr", arm="main", attack=list(THREATS))
     most = rows["poison"][rows["attack"] == "lira poisoned"].max()
     rows = rows[(rows["attack"] != "lira poisoned") | (rows["poison"] == most)]
-    threats = shared_panels.present(THREATS, rows["attack"])
-    return shared_panels.rocs(
-        rows, "attack", {name: (label.format(k=most), colour, "") for name, (label, colour) in threats.items()}
-    )
+    looks = {name: _look(REGISTRY[name], most) for name in THREATS if name in set(rows["attack"])}
+    return shared_panels.rocs(rows, "attack", looks)
+
+
+def _look(attack: Entry, poisons: float) -> tuple[str, str, str]:
+    """Label, colour and marker of an attack: what it reads, and whether it changes the context."""
+    reads, kind = attack.threat.rsplit(" ", 1)
+    label = f"{attack.label.format(k=poisons)} ({'labels only' if reads == LABELS else reads}, {kind})"
+    return label, getattr(figure_style, attack.colour), ""
 
 
 @figure_style.applied

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memaudit.plotting.result_tables import cell, texts_table
+from memaudit.report import gpu_section
 
 Bench = Mapping[str, Any]
 # A benchmark's ratio, in the order of the page: what is compared, and the aim.
@@ -31,8 +32,8 @@ SLOPES = ("slopes", "arithmetic")  # as measured, and by the formula of the oper
 
 
 def context(benches: Mapping[str, Bench]) -> dict[str, Any]:
-    """The values that docs/templates/performance.md names; a GPU and the features of tokens may be missing."""
-    gpu, scale = benches.get("gpu_grid"), benches["scale_engine"]
+    """The values that docs/templates/performance.md names; the features of tokens may be missing."""
+    scale = benches["scale_engine"]
     return {
         "table": _steps(benches["deduplicate"]),
         "grid": benches["evaluate_grid"],
@@ -43,11 +44,13 @@ def context(benches: Mapping[str, Bench]) -> dict[str, Any]:
         "tokens": benches.get("extract_features"),
         "scaling": _scaling(scale),
         "tables_per_pass": scale["tables_per_pass"],
-        "gpu": gpu,
-        "gpu_ways": _gpu_ways(gpu) if gpu else "",
+        "gpu": gpu_section.section(benches),
         "plan": texts_table(
             ["config", "jobs", "seconds"],
-            [[name, str(one["jobs"]), cell(one["median_seconds"])] for name, one in benches["plan_workflow"].items()],
+            [
+                [name, str(one["jobs"]), cell(one["median_seconds"])]
+                for name, one in benches["plan_workflow"]["configs"].items()
+            ],
         ),
     }
 
@@ -95,22 +98,3 @@ def _scaling(bench: Bench) -> str:
 
 def _slope(slopes: Mapping[str, float] | None, name: str) -> str:
     return f"{round(slopes[name], 2) + 0.0:.2f}" if slopes else ""
-
-
-def _gpu_ways(bench: Bench) -> str:
-    head = ["model", "numbers", "compiled", "rows/s", "TFLOP/s", "of peak", "peak MiB", "bound by", "hours"]
-    lines = [
-        [
-            way["family"],
-            way["dtype"],
-            "yes" if way["compiled"] else "no",
-            f"{way['rows_per_second']:,.0f}",
-            f"{way['tflops']:.3g}",
-            f"{way['share_of_peak']:.0%}" if way["share_of_peak"] else "",
-            f"{way['peak_mib']:,.0f}",
-            way["bound_by"],
-            f"{way['hours_at_target']:.3g}",
-        ]
-        for way in bench["ways"]
-    ]
-    return texts_table(head, lines)
