@@ -9,7 +9,7 @@ from audit_examples import ATTACKS, AUDIT
 from memaudit.io import write_grid, write_json, write_table
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def folder(tmp_path_factory, project):
     """Folder with the results of rate_records and compare_groups, and their inputs."""
     folder, rng = tmp_path_factory.mktemp("audit"), np.random.default_rng(0)

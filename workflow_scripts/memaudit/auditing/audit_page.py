@@ -47,7 +47,7 @@ def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str
         "annex": annex,
         "main": main,
         "placebo": summary.placebo(),
-        "worth": [(float(rate), value) for rate, value in main.precision.items()],
+        "precisions": [(float(rate), value) for rate, value in main.precision.items()],
         "members": [one for one in summary.adversaries if one.records == "members"],
         "targets": [one for one in summary.adversaries if one.records == "targets"],
         "alike": {one.model: one for one in summary.adversaries if one.records == "main alike"},

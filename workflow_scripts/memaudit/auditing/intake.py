@@ -44,21 +44,21 @@ def take_in(request: Request, folder: Path) -> dict[str, Any]:
     stamp, path = _stamp(request, linked, chosen), ascii(str(linked.resolve()))
     if facts.exists() and (other := read_json(facts)["path"]) != path:
         raise AuditError(f"{str(folder)!a}: holds the audit of another table, {other}; give another folder with --into")
-    if facts.exists() and (private / "table.parquet").exists() and (found := read_json(facts))["stamp"] == stamp:
-        return found
+    if facts.exists() and (private / "table.parquet").exists() and (known := read_json(facts))["stamp"] == stamp:
+        return known
     # If the new copy fails, the facts of the old one must not be used with it.
     facts.unlink(missing_ok=True)
     try:
-        found = _read(request, linked, chosen, private)
+        taken = _read(request, linked, chosen, private)
     except AuditError as error:
-        shown = ascii(request.table)
-        raise AuditError(str(error).replace(f"file {linked}", shown).replace(str(linked), shown)) from None
+        table = ascii(request.table)
+        raise AuditError(str(error).replace(f"file {linked}", table).replace(str(linked), table)) from None
     finally:
         (private / "raw.parquet").unlink(missing_ok=True)
     if chosen is None:
-        _offer(schema, found)
+        _offer(schema, taken)
         chosen = _edited(schema)
-    write_json(found | {"path": path, "stamp": _stamp(request, linked, chosen)}, facts)
+    write_json(taken | {"path": path, "stamp": _stamp(request, linked, chosen)}, facts)
     return read_json(facts)
 
 
@@ -66,22 +66,20 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
     raw = private / "raw.parquet"
     origin = fetch(_entry(request, linked), raw, private)
     _named(request, origin["columns"], chosen)
-    # All names have the same number of digits: sorted, as keys of a JSON file are, they keep the table's order.
-    digits = len(str(len(origin["columns"]) - 1))
-    rename = {name: f"c{place:0{digits}d}" for place, name in enumerate(origin["columns"])}
+    rename = _safe_names(origin["columns"])
     with connect(private) as connection:
         connection.execute(f"CREATE VIEW raw AS SELECT * FROM {parquet(raw)}")
         unused = [name for name, column in (chosen or {}).items() if not column["use"]]
         types = {name: column["type"] for name, column in (chosen or {}).items()}
         types |= dict.fromkeys(request.categorical, "categorical")
         features = typed(connection, request, origin, {*unused, *request.drop}, types)
-        gone = left_out(connection, features, types) if chosen is None else {}
-        gone |= {column.source: "free text" for column in features if column.type == "text"}
+        omitted = left_out(connection, features, types) if chosen is None else {}
+        omitted |= {column.source: "free text" for column in features if column.type == "text"}
         marks = (*MISSING, *request.missing)
         target, task = read_target(connection, request.target, marks)
         with_target = connection.execute(f"SELECT count(*) FROM raw WHERE ({target}) IS NOT NULL").fetchone()[0]
-        gone |= _valueless(connection, [column for column in features if column.source not in gone], target)
-        kept = [column for column in features if column.source not in gone]
+        omitted |= _valueless(connection, [column for column in features if column.source not in omitted], target)
+        kept = [column for column in features if column.source not in omitted]
         _enough(kept, min(with_target, request.rows))  # before the copy, which is slow
         for name in request.by:
             if name not in {column.source for column in kept}:
@@ -105,8 +103,14 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         "by": [rename[name] for name in request.by],
         "task": task,
         "columns": columns,
-        "left_out": gone | dict.fromkeys(sorted({*unused, *request.drop}), "by your choice"),
+        "left_out": omitted | dict.fromkeys(sorted({*unused, *request.drop}), "by your choice"),
     }
+
+
+def _safe_names(columns: Sequence[str]) -> dict[str, str]:
+    """Safe name of each column, all with the same number of digits so that sorting (JSON files) keeps the order."""
+    digits = len(str(len(columns) - 1))
+    return {name: f"c{place:0{digits}d}" for place, name in enumerate(columns)}
 
 
 def _entry(request: Request, linked: Path) -> dict[str, str]:
@@ -133,8 +137,8 @@ def _valueless(connection: Any, columns: Sequence[Column], target: str) -> dict[
     if not columns:
         return {}
     counts = ", ".join(f"count({column.value})" for column in columns)
-    found = connection.execute(f"SELECT {counts} FROM raw WHERE ({target}) IS NOT NULL").fetchone()
-    return {column.source: "missing in every row" for column, count in zip(columns, found, strict=True) if not count}
+    counted = connection.execute(f"SELECT {counts} FROM raw WHERE ({target}) IS NOT NULL").fetchone()
+    return {column.source: "missing in every row" for column, count in zip(columns, counted, strict=True) if not count}
 
 
 def _enough(kept: Sequence[Column], rows: int) -> None:
@@ -209,15 +213,15 @@ def _edited(schema: Path) -> dict[str, Any] | None:
         return None
     try:
         entries = yaml.safe_load(schema.read_text(encoding="utf-8"))["columns"]
-        found = {entry["name"]: {"type": entry["type"], "use": entry["use"]} for entry in entries}
+        edited = {entry["name"]: {"type": entry["type"], "use": entry["use"]} for entry in entries}
     except (yaml.YAMLError, UnicodeError, KeyError, TypeError):
         raise AuditError("schema.yaml: cannot be read; delete it, and the audit writes a new one") from None
-    for name, column in found.items():
+    for name, column in edited.items():
         if column["type"] not in TYPES or not isinstance(column["use"], bool):
             raise AuditError(
                 f"schema.yaml, column {name!r}: type must be one of {', '.join(TYPES)}, use must be true or false"
             )
-    return found
+    return edited
 
 
 def _offer(schema: Path, facts: Mapping[str, Any]) -> None:

@@ -93,10 +93,10 @@ def _stable(summary: Summary) -> bool:
 def _group(summary: Summary) -> str:
     worst = stands_out(summary)[0]
     # A name may hold control characters of a terminal.
-    shown = f"“{worst.column}”" if worst.column.isprintable() else ascii(worst.column)
+    column = f"“{worst.column}”" if worst.column.isprintable() else ascii(worst.column)
     called = "" if worst.name else " (--show-values shows its name)"
     return (
-        f"Group {worst.name or worst.number} of column {shown}{called} leaks more than the others (AUC higher by "
+        f"Group {worst.name or worst.number} of column {column}{called} leaks more than the others (AUC higher by "
         f"{worst.excess.estimate:.2f}). Show this page to those who represent these people before you use the table."
     )
 

@@ -24,31 +24,31 @@ def expanded(path: str | Path) -> Path:
 def link(table: str | Path, folder: Path) -> Path:
     """A link to the table with a name that no engine reads as a pattern. Raises AuditError if it is not readable."""
     path = expanded(table)
-    shown = ascii(str(table))
+    name = ascii(str(table))
     try:
         if path.is_dir():
-            raise AuditError(f"{shown}: is a folder; name the CSV or Parquet file in it")
+            raise AuditError(f"{name}: is a folder; name the CSV or Parquet file in it")
         if not path.is_file():
-            raise AuditError(f"{shown}: there is no such file; check the name and the current folder")
+            raise AuditError(f"{name}: there is no such file; check the name and the current folder")
         with open(path, "rb") as file:
             start = file.read(4)
     except OSError as error:
-        raise AuditError(f"{shown}: cannot be read ({error.strerror}); correct its permissions or its name") from None
+        raise AuditError(f"{name}: cannot be read ({error.strerror}); correct its permissions or its name") from None
     except ValueError:
-        raise AuditError(f"{shown}: is not a valid file name; check the name") from None
+        raise AuditError(f"{name}: is not a valid file name; check the name") from None
     if not start:
-        raise AuditError(f"{shown}: the file is empty (0 bytes); export it again")
+        raise AuditError(f"{name}: the file is empty (0 bytes); export it again")
     if start == MAGIC:
         suffix = ".parquet"
     elif path.suffix in PARQUET:
-        raise AuditError(f"{shown}: is not a Parquet file (it does not begin like one); export it again")
+        raise AuditError(f"{name}: is not a Parquet file (it does not begin like one); export it again")
     else:
         suffix = ".csv.gz" if start[:2] == GZIP else ".csv"
-    found = folder / f"source{suffix}"
+    linked = folder / f"source{suffix}"
     for old in folder.glob("source.*"):
         old.unlink()
-    found.symlink_to(path.resolve())
-    return found
+    linked.symlink_to(path.resolve())
+    return linked
 
 
 def delimiter(file: Path, encoding: str) -> str:

@@ -40,14 +40,14 @@ def value(rows: pd.DataFrame, metric: str) -> Value | None:
 def adversaries(threats: pd.DataFrame) -> list[Adversary]:
     """Results of every attack."""
     table = tidy.expand(threats)
-    found = []
+    attacks = []
     for keys, rows in table[table["attack"].notna()].groupby(ATTACK, sort=False):
         named = dict(zip(ATTACK, keys, strict=True)) | {"poison": int(keys[ATTACK.index("poison")])}
         tprs = [metric for metric in rows["metric"] if metric.startswith("tpr@") and " " not in metric]
         precisions = rows[rows["base rate"].notna()] if "base rate" in rows else rows.iloc[:0]
         rates = {f"{rate:g}": value(part, "precision") for rate, part in precisions.groupby("base rate")}
         queries = rows.loc[rows["metric"] == "queries", "estimate"]
-        found.append(
+        attacks.append(
             Adversary(
                 **named,
                 cells=int(rows.loc[rows["metric"] == "auc", "n"].iloc[0]),
@@ -57,7 +57,7 @@ def adversaries(threats: pd.DataFrame) -> list[Adversary]:
                 precision=rates,
             )
         )
-    return found
+    return attacks
 
 
 def utilities(threats: pd.DataFrame) -> list[Utility]:
@@ -84,7 +84,7 @@ def groups(
     called: the user's names of columns, by safe name; names: of groups, by column and number, None to hide them.
     """
     table = tidy.expand(results)
-    found = [
+    parts = [
         Group(
             column=called[column],
             number=int(number),
@@ -96,20 +96,20 @@ def groups(
         )
         for (column, number), rows in table.groupby(["column", "group"], sort=False)
     ]
-    return sorted(found, key=lambda group: -group.auc.estimate)
+    return sorted(parts, key=lambda group: -group.auc.estimate)
 
 
 def mitigations(results: pd.DataFrame) -> list[Mitigation]:
     """Leakage with each mitigation, and the accuracy of the same contexts."""
     table = tidy.expand(results)
     useful = table[table["records"] == "non-members"]
-    found = []
+    mitigated = []
     for (name, attack, records), rows in table.groupby(["mitigation", "attack", "records"], sort=False):
         # Targets have their own score matrix with noisy copies, so "none" occurs twice.
         if records not in ("all that remain", "targets") or value(rows, "auc") is None:
             continue
         accuracy = useful[(useful["mitigation"] == name) & (useful["attack"] == attack)]
-        found.append(
+        mitigated.append(
             Mitigation(
                 name=name,
                 attack=attack,
@@ -120,7 +120,7 @@ def mitigations(results: pd.DataFrame) -> list[Mitigation]:
                 balanced_accuracy_difference=value(accuracy, "balanced accuracy difference"),
             )
         )
-    return found
+    return mitigated
 
 
 def private_contexts(utility: pd.DataFrame, attack: pd.DataFrame) -> list[PrivateContext]:
@@ -149,13 +149,13 @@ def tuned(results: pd.DataFrame, outcomes: pd.DataFrame) -> list[Tuned]:
     judged, tests = tidy.expand(results), tidy.expand(outcomes)
     judged = judged[(judged["records"] == "query") & (judged["signal"] == "loss")]
     tests = tests[(tests["signal"] == "loss") & (tests["metric"] == "auc detected")]
-    found = []
+    probed = []
     for (arm, epoch), rows in judged.groupby(["arm", "epoch"], sort=True):
         detections = tests.loc[(tests["arm"] == arm) & (tests["epoch"] == epoch), "estimate"]
         if (auc := value(rows, "auc")) is None:
             continue
         detected = bool(detections.iloc[0]) if len(detections) else None
-        found.append(
+        probed.append(
             Tuned(
                 epoch=int(epoch),
                 placebo=arm == PLACEBO,
@@ -163,7 +163,7 @@ def tuned(results: pd.DataFrame, outcomes: pd.DataFrame) -> list[Tuned]:
                 auc_in_context=value(rows, "vanilla auc"),
             )
         )
-    return found
+    return probed
 
 
 def exposed(risk: pd.DataFrame, most: int) -> list[Exposed]:

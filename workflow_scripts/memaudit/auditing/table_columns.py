@@ -44,7 +44,7 @@ def typed(
 def left_out(connection: DuckDBPyConnection, features: list[Column], types: Mapping[str, str]) -> dict[str, str]:
     """Columns that only number the rows, with the reason why they are left out; types given by the user are kept."""
     rows = connection.execute("SELECT count(*) FROM raw").fetchone()[0]
-    found = {}
+    reasons = {}
     for column in features:
         if column.type == "numeric" and column.source not in types:
             value = column.value
@@ -53,8 +53,8 @@ def left_out(connection: DuckDBPyConnection, features: list[Column], types: Mapp
                 " FROM raw"
             ).fetchone()
             if distinct == rows and whole == 0 and spread == rows - 1:
-                found[column.source] = "numbers the rows"
-    return found
+                reasons[column.source] = "numbers the rows"
+    return reasons
 
 
 def read_target(connection: DuckDBPyConnection, name: str, marks: Collection[str]) -> tuple[str, str]:
