@@ -14,9 +14,9 @@ import pandas as pd
 
 from memaudit import seeds, tidy
 from memaudit.attacks.score_matrices import of_input
-from memaudit.auditing.attack_cases import first_variant, lira_on_members
 from memaudit.io import read_json, read_table, write_json, write_table
 from memaudit.statistics.attack_performance import rows
+from memaudit.statistics.audit_cases import first_variant, lira_on_members
 from memaudit.statistics.group_comparison import judge_groups
 from memaudit.workflow.job import run
 

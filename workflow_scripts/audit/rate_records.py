@@ -17,9 +17,8 @@ import xarray as xr
 from memaudit import seeds, tidy
 from memaudit.attacks.score_matrices import confidence, labels, of_input
 from memaudit.attacks.signals import correctness
-from memaudit.auditing import attack_cases, record_ratings
 from memaudit.io import read_table, write_table
-from memaudit.statistics import split_half_agreement
+from memaudit.statistics import audit_cases, record_ratings, split_half_agreement
 from memaudit.statistics.accusation_precision import worth
 from memaudit.statistics.attack_performance import judge_attack, rows
 from memaudit.statistics.model_utility import judge_utility
@@ -32,18 +31,18 @@ SPLITS = 50
 
 def main(job):
     audit, dataset = job.params.audit, job.wildcards.dataset
-    grids = {model: attack_cases.first_variant(of_input(job, model)) for model in audit["models"]}
+    grids = {model: audit_cases.first_variant(of_input(job, model)) for model in audit["models"]}
     main = grids["main"]
     results = []
     for model, grid in grids.items():
         results += _utility(grid, model, job)
-        cases = [*attack_cases.passive(grid, model, audit["threats"])]
+        cases = [*audit_cases.passive(grid, model, audit["threats"])]
         if model != "main":
-            cases.append(attack_cases.main_alike(main, grid, dataset, model))
+            cases.append(audit_cases.main_alike(main, grid, dataset, model))
         results += _judged(cases, job)
     results += _judged(_on_targets(job), job)
     rng = seeds.generator(job.params.seed, STUDY, dataset, "placebo")
-    results += _judged([attack_cases.negative_control(main, rng)], job)
+    results += _judged([audit_cases.negative_control(main, rng)], job)
     members = main.isel(record=main.member.values)
     results += _agreement(members, job)
     write_table(tidy.frame(results), job.output.tidy)
@@ -59,9 +58,9 @@ def _on_targets(job) -> Iterator[Case]:
     dataset = job.wildcards.dataset
     if job.input.get("perturbed"):
         grid = of_input(job, "perturbed")
-        yield attack_cases.perturbation(grid, dataset, job.params.attacks["perturbation"])
+        yield audit_cases.perturbation(grid, dataset, job.params.attacks["perturbation"])
     if job.input.get("poisoned"):
-        yield from attack_cases.active(of_input(job, "poisoned"), dataset)
+        yield from audit_cases.active(of_input(job, "poisoned"), dataset)
 
 
 def _judged(cases, job) -> Iterator[dict]:

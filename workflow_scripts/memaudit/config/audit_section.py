@@ -26,7 +26,8 @@ class Audit(Section):
     by: list[str] = Field([], description="columns whose categories are compared, beside the classes of the target")
     fpr: Fraction = Field(description="share of records outside that the accusing threshold accuses as well")
     base_rates: list[Fraction] = Field(
-        min_length=1, description="shares of the suspects that are in the data, for what an accusation is worth"
+        min_length=1,
+        description="shares of the candidates who are in the data, for the precision of an attack",
     )
     shown: Count = Field(description="most exposed records that the page lists")
     groups: Count = Field(description="categories of a column that are compared, the largest first")

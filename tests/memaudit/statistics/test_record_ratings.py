@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 from attack_grids import MEMBERS, passive
 
-from memaudit.auditing.attack_cases import first_variant
-from memaudit.auditing.record_ratings import rate
+from memaudit.statistics.audit_cases import first_variant
+from memaudit.statistics.record_ratings import rate
 
 
 def test_a_planted_record_ranks_first_and_only_the_first_row_of_an_id_counts():

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from memaudit.auditing.attack_cases import lira_on_members
 from memaudit.statistics import record_vulnerability, split_half_agreement, threat_models
 from memaudit.statistics.accusation_precision import beliefs
+from memaudit.statistics.audit_cases import lira_on_members
 
 
 def rate(
