@@ -23,7 +23,7 @@ from memaudit.attacks.score_matrices import confidence, labels, of_input, stable
 from memaudit.attacks.signals import correctness
 from memaudit.data import membership_matrices
 from memaudit.io import read_table, write_table
-from memaudit.statistics import record_vulnerability, split_half_agreement, threat_models
+from memaudit.statistics import rank_tests, record_vulnerability, split_half_agreement, threat_models
 from memaudit.statistics.accusation_precision import beliefs, worth
 from memaudit.statistics.attack_performance import judge_attack, rows
 from memaudit.statistics.model_utility import judge_utility
@@ -142,11 +142,12 @@ def _rated(members: xr.Dataset, located: pd.DataFrame, job) -> pd.DataFrame:
     one = threat_models.Case({}, *_ratio(members))
     signals, design = one.attack.signals, one.design
     rng = seeds.generator(job.params.seed, STUDY, members.dataset, "exposure")
-    exposure = record_vulnerability.effect_sizes(signals, design, rng, job.params.attacks["replicates"])
+    replicates = job.params.attacks["replicates"]
+    vulnerability = record_vulnerability.vulnerability_score_cohens_d(signals, design, rng, replicates)
     scores = one.scores()
     table = pd.DataFrame({"id": members.record.values}).merge(located.drop_duplicates("id"), on="id", how="left")
-    table[["exposure", "low", "high"]] = exposure
-    table["shows"] = split_half_agreement.detected_records(signals, design)
+    table[["exposure", "low", "high"]] = vulnerability
+    table["shows"] = rank_tests.detected_records(signals, design)
     for base_rate in job.params.audit["base_rates"]:
         table[f"belief_{base_rate:g}"] = beliefs(scores, design, base_rate)
     table = table.sort_values("exposure", ascending=False, kind="stable", ignore_index=True)

@@ -71,30 +71,6 @@ def results():
     )
 
 
-def test_a_headline_says_its_value_with_interval_and_null():
-    stated = state("demo", [headline()], results())
-    assert stated["sentence"].tolist()[0] == "wine: AUC 0.6 [0.55, 0.7]; by chance 0.5"
-    assert len(stated) == 2
-
-
-def test_a_headline_that_forgets_a_key_is_refused():
-    with pytest.raises(ValueError, match="two results for one auc"):
-        state("demo", [headline(where={})], results())
-
-
-def test_a_headline_without_one_of_its_values_is_not_said():
-    values = {"auc": {"metric": "auc"}, "tpr": {"metric": "tpr"}}
-    assert state("demo", [headline(values=values)], results()).empty
-
-
-@pytest.mark.parametrize(("low", "said"), [(0.4, False), (0.55, True)])
-def test_a_headline_is_said_where_what_it_supposes_lies_above_chance(low, said):
-    supposed = tidy.row("demo", {"dataset": "wine"}, "share", 0.6, low=low, high=0.7, null=0.5)
-    table = pd.concat([results(), tidy.frame([supposed])])
-    found = state("demo", [headline(provided={"metric": "share"})], table)
-    assert set(found["sentence"].str[:4]) == ({"wine"} if said else set())
-
-
 def test_an_answer_whose_interval_includes_chance_says_so():
     first, second = answers(state("demo", [headline()], results()))["What has the model memorized?"]
     assert not first.by_chance
@@ -149,11 +125,6 @@ def test_a_value_without_interval_and_null_is_said_but_not_drawn():
         (pytest.approx(65 + 1 / 3, abs=0.01), pytest.approx(34 + 2 / 3, abs=0.01), 96, None),
         (4, None, None, pytest.approx(65 + 1 / 3, abs=0.01)),
     ]
-
-
-def test_a_headline_shows_whole_rows_only():
-    with pytest.raises(ValueError, match="leave `quantity` out"):
-        headline(values={"auc": {"metric": "auc", "quantity": "width"}})
 
 
 def test_a_figure_of_a_page_has_its_own_ids_a_name_and_no_style_sheet():

@@ -18,7 +18,8 @@ from memaudit.attacks.gaussian import CONVENTIONS, fit
 from memaudit.errors import AuditError
 from memaudit.privacy.accounting import gaussian_sigma
 from memaudit.statistics.bootstrap import Weights, rate, two_way_weights
-from memaudit.statistics.finite_population import gap_statistics, predicted_tpr
+from memaudit.statistics.finite_population import predicted_tpr
+from memaudit.statistics.record_vulnerability import gap_statistics
 
 ADJACENCY = {"bernoulli": "add/remove", "balanced": "add/remove", "fixed_size": "replace"}
 TAIL = 0.025

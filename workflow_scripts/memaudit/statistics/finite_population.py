@@ -12,22 +12,9 @@ from scipy import stats
 from memaudit.arrays import Array, Mask
 from memaudit.attacks.gaussian import CONVENTIONS, fit, fit_without_target
 from memaudit.errors import AuditError
+from memaudit.statistics.record_vulnerability import Gap, vulnerability_score_out_deviations
 
 Side = Literal["in", "out"]
-
-
-@dataclass(frozen=True)
-class Gap:
-    """Per record, shape (record,): mean IN - mean OUT, and both standard deviations (ddof 1), in the signal's unit."""
-
-    delta: Array
-    sigma_in: Array
-    sigma_out: Array
-
-    @property
-    def exposure(self) -> Array:
-        """Signed gap in OUT standard deviations, shape (record,): positive where members score higher."""
-        return self.delta / self.sigma_out
 
 
 @dataclass(frozen=True)
@@ -79,18 +66,6 @@ def simulate(
     return Simulation(norm, empirical, analytic)
 
 
-def gap_statistics(signals: Array, design: Mask) -> Gap:
-    """Gap and spreads of every record of a grid (model, record). Raises AuditError where a side has under 2 models."""
-    fewest = np.minimum(design.sum(0), (~design).sum(0))
-    if (fewest < 2).any():
-        raise AuditError(
-            f"record at position {int(fewest.argmin())} has fewer than 2 models with it or without it among "
-            f"{len(design)}: raise the number of models"
-        )
-    inside, outside = (fit(signals, side, CONVENTIONS["ddof1"]) for side in (design, ~design))
-    return Gap(inside.centre - outside.centre, inside.sigma, outside.sigma)
-
-
 def predicted_tpr(
     gap: Gap, fpr: float, correction_out: float = 1.0, correction_in: float = 1.0, direction: Array | None = None
 ) -> Array:
@@ -106,8 +81,9 @@ def predicted_tpr(
     """
     threshold = stats.norm.isf(fpr)
     scale = gap.sigma_out / gap.sigma_in * np.sqrt(correction_in / correction_out)
-    exposure = np.abs(gap.exposure) if direction is None else direction * gap.exposure
-    return stats.norm.cdf((exposure * np.sqrt(correction_out) - threshold) * scale)
+    score = vulnerability_score_out_deviations(gap)
+    shift = np.abs(score) if direction is None else direction * score
+    return stats.norm.cdf((shift * np.sqrt(correction_out) - threshold) * scale)
 
 
 def one_sided_test(signals: Array, design: Mask, direction: Array, fpr: float) -> Mask:

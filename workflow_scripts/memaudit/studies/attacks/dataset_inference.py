@@ -31,13 +31,13 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import mannwhitneyu
 
 from memaudit.arrays import Array, Mask
 from memaudit.attacks.gaussian import CONVENTIONS, fit_without_target, require_shadows
 from memaudit.errors import AuditError
 from memaudit.statistics import intervals, roc
 from memaudit.statistics.attack_performance import FPRS, SIGNIFICANT, Estimate, Null, judge
+from memaudit.statistics.rank_tests import greater_p_values
 from memaudit.workflow.progress_bar import steps
 
 Groups = NDArray[np.int64]
@@ -75,7 +75,7 @@ def p_values(
     targets = rng.choice(len(design), trials // each, replace=False)
     corpora = np.stack([_corpora(design[target], groups, records, each, rng) for target in targets])
     drawn = np.take_along_axis(inside[targets][:, None], corpora, axis=-1)
-    values = mannwhitneyu(drawn, outside[targets][:, None], alternative="greater", axis=-1, method="asymptotic").pvalue
+    values = greater_p_values(drawn, outside[targets][:, None])
     return values, np.broadcast_to(np.arange(2 * each) < each, values.shape)
 
 

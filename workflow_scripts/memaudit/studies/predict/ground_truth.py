@@ -16,10 +16,10 @@ from memaudit.attacks.calibrate import calibrate
 from memaudit.errors import AuditError
 from memaudit.statistics import bootstrap, roc
 from memaudit.statistics.attack_performance import Estimate, interpolated
-from memaudit.statistics.finite_population import gap_statistics
 from memaudit.statistics.intervals import wilson
 from memaudit.statistics.paired_differences import gaps
-from memaudit.statistics.record_vulnerability import rank_correlation
+from memaudit.statistics.rank_correlation import rank_correlation
+from memaudit.statistics.record_vulnerability import gap_statistics
 
 MEMORIZED = 4.0  # Definition 3: least log-LiRA
 DROP = 0.95  # of the median training loss, at which training is interrupted
