@@ -80,9 +80,9 @@ def _halves(table: SimpleNamespace, variant: dict, job) -> tuple[np.ndarray, np.
     stream = (job.params.seed, "attacks", job.wildcards.dataset)
     units = table.rank.max() + 1
     if (most := 2 * variant["context"] if variant["context"] else units) > units:
-        mend = f"take smaller ones, or leave the table out of attacks/arms/{job.wildcards.arm}/datasets"
+        remedy = f"take smaller ones, or leave the table out of attacks/arms/{job.wildcards.arm}/datasets"
         raise AuditError(
-            f"{_where(variant, job)}: contexts are drawn from {most} members, the table has {units}; {mend}"
+            f"{_where(variant, job)}: contexts are drawn from {most} members, the table has {units}; {remedy}"
         )
     inside = (table.rank >= 0) & (table.rank < most)
     rng = seeds.generator(*stream, "contexts", variant["population"], variant["context"] or 0)
