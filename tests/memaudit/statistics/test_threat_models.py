@@ -129,7 +129,7 @@ def test_a_difference_is_paired():
 def test_attacks_on_different_sets_have_no_paired_difference():
     signals, design, rng = planted()
     first, second = (case("lira", threat_models.ratio(signals), chosen) for chosen in (design, ~design))
-    with pytest.raises(ValueError, match="same targets and sets"):
+    with pytest.raises(ValueError, match="same targets and shadow contexts"):
         less(first, second, rng)
 
 
