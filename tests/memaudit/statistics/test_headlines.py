@@ -1,34 +1,14 @@
-"""Headlines: sentences with intervals and nulls, conditions, errors of their entries."""
+"""A headline states its values with interval and null, once for each combination of its keys."""
 
 import pandas as pd
 import pytest
+from report_examples import headline, results
 
 from memaudit import tidy
-from memaudit.statistics.headlines import Headline, state
+from memaudit.statistics.headlines import state
 
 
-def headline(**changes):
-    entry = {
-        "answers": "memorized",
-        "per": ["dataset"],
-        "where": {"models": "largest"},
-        "values": {"auc": {"metric": "auc"}},
-        "sentence": "{dataset}: AUC {auc}; by chance {auc.null:.3g}",
-    }
-    return Headline.model_validate(entry | changes)
-
-
-def results():
-    return tidy.frame(
-        [
-            tidy.row("demo", {"dataset": name, "models": m}, "auc", 0.6, low=low, high=0.7, null=0.5)
-            for name, low in (("wine", 0.55), ("iris", 0.45))
-            for m in (8, 16)
-        ]
-    )
-
-
-def test_a_headline_says_its_value_with_interval_and_null():
+def test_a_headline_states_its_value_with_interval_and_null():
     stated = state("demo", [headline()], results())
     assert stated["sentence"].tolist()[0] == "wine: AUC 0.6 [0.55, 0.7]; by chance 0.5"
     assert len(stated) == 2
@@ -39,17 +19,17 @@ def test_a_headline_that_forgets_a_key_is_refused():
         state("demo", [headline(where={})], results())
 
 
-def test_a_headline_without_one_of_its_values_is_not_said():
+def test_a_headline_without_one_of_its_values_is_omitted():
     values = {"auc": {"metric": "auc"}, "tpr": {"metric": "tpr"}}
     assert state("demo", [headline(values=values)], results()).empty
 
 
-@pytest.mark.parametrize(("low", "said"), [(0.4, False), (0.55, True)])
-def test_a_headline_is_said_where_what_it_supposes_lies_above_chance(low, said):
+@pytest.mark.parametrize(("low", "stated"), [(0.4, False), (0.55, True)])
+def test_a_headline_is_stated_only_if_its_condition_lies_above_chance(low, stated):
     supposed = tidy.row("demo", {"dataset": "wine"}, "share", 0.6, low=low, high=0.7, null=0.5)
     table = pd.concat([results(), tidy.frame([supposed])])
     found = state("demo", [headline(provided={"metric": "share"})], table)
-    assert set(found["sentence"].str[:4]) == ({"wine"} if said else set())
+    assert set(found["sentence"].str[:4]) == ({"wine"} if stated else set())
 
 
 def test_a_headline_shows_whole_rows_only():
