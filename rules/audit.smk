@@ -1,4 +1,4 @@
-"""The audit of somebody's table: who is exposed, what an accusation is worth, which groups leak, and the page.
+"""The audit of a user's table: vulnerability of its records, precision of positive predictions, groups, and the page.
 
 INPUT   <results>/signals/attacks/{dataset}/**.nc, <results>/scores/attacks/{dataset}/mitigations.parquet; the section `audit`
 OUTPUT  <results>/data/{dataset}/rows.parquet                                 which row of the table a record is

@@ -1,4 +1,4 @@
-"""What the attacks of one data set owe to their settings: noise, shadow sets, mislabelled copies.
+"""Ablate the attacks of one data set: noise, number of shadow contexts, number of poisons.
 
 python workflow_scripts/attacks/ablate_attacks.py --input main=main.nc perturbed=perturbed.nc \
     poisoned_main=poisoned.nc --output ablations.parquet --wildcards '{"dataset": "wine"}' \

@@ -80,9 +80,9 @@ def _halves(table: SimpleNamespace, variant: dict, job) -> tuple[np.ndarray, np.
     stream = (job.params.seed, "attacks", job.wildcards.dataset)
     units = table.rank.max() + 1
     if (most := 2 * variant["context"] if variant["context"] else units) > units:
-        mend = f"take smaller ones, or leave the table out of attacks/arms/{job.wildcards.arm}/datasets"
+        remedy = f"take smaller ones, or leave the table out of attacks/arms/{job.wildcards.arm}/datasets"
         raise AuditError(
-            f"{_where(variant, job)}: contexts are drawn from {most} members, the table has {units}; {mend}"
+            f"{_where(variant, job)}: contexts are drawn from {most} members, the table has {units}; {remedy}"
         )
     inside = (table.rank >= 0) & (table.rank < most)
     rng = seeds.generator(*stream, "contexts", variant["population"], variant["context"] or 0)
@@ -104,7 +104,7 @@ def _some(side: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
 def _shares(table: SimpleNamespace, shares: list[float], shown: np.ndarray, job) -> tuple[np.ndarray, np.ndarray]:
     """Contexts of one size in which the property of a member, a high or the most frequent value, has these shares.
 
-    Nobody's membership is asked about: the contexts are (model, record), the records that are asked about (record,)
+    No membership is attacked: the contexts are (model, record), the queried records (record,)
     all non-members.
     """
     dataset, name = job.wildcards.dataset, job.params.sensitive

@@ -1,13 +1,13 @@
-"""Ask three other questions of the same shadow sets: a record's hidden column, a corpus's presence, a property's share.
+"""Infer a hidden attribute, the presence of a corpus, and the share of a property from the same shadow contexts.
 
 python workflow_scripts/attacks/infer_more.py --input main=main.nc settings=settings.nc attribute=attribute.nc \
     --output tidy=inference.parquet roc=inference_roc.parquet --wildcards '{"dataset": "wine"}' \
     --params '{"seed": 1, "attacks": {"sets": 128, "fpr": [0.05, 0.01], "replicates": 200, "permutations": 39,
         "inference": {"corpora": [10, 30, 100], "trials": 200}}}'
 
-An input may be several shards. Corpora that are larger than what some set has inside, or outside, are left out. A curve
+An input may be several shards. Corpora larger than the IN or the OUT records of some context are left out. A curve
 is of the members for the column, of the smallest corpus for the presence. Tables without a variant `shares` in
-`settings` are not asked about a property.
+`settings` have no property inference.
 """
 
 from collections.abc import Iterator
@@ -43,18 +43,18 @@ def main(job):
 def _attribute(job, settings: dict, rng: np.random.Generator) -> Iterator[tuple]:
     grid = of_input(job, "attribute")
     posterior = attribute_inference.scores(grid.logits.values, grid.label.values, grid.bin.values, grid.prior.values)
-    said = columns.guesses(posterior, grid.truth.values, np.bincount(grid.bin.values, grid.prior.values))
+    predicted = columns.guesses(posterior, grid.truth.values, np.bincount(grid.bin.values, grid.prior.values))
     sampled = {"rng": rng, "groups": grid.unit.values, "replicates": settings["replicates"]}
     permutations = settings["permutations"]
     judged = columns.judge_attribute(
-        said, grid.design.values, fprs=settings["fpr"], permutations=permutations, **sampled
+        predicted, grid.design.values, fprs=settings["fpr"], permutations=permutations, **sampled
     )
     for cells, estimates in judged.items():
         if cells != "members":
             yield {"cells": cells}, estimates
             continue
-        band = columns.band(said, grid.design.values, ROC_FPRS, **sampled)
-        yield {"cells": cells}, estimates, band, said.positive[np.nonzero(grid.design.values)[1]]
+        band = columns.band(predicted, grid.design.values, ROC_FPRS, **sampled)
+        yield {"cells": cells}, estimates, band, predicted.positive[np.nonzero(grid.design.values)[1]]
 
 
 def _corpora(job, settings: dict, rng: np.random.Generator) -> Iterator[tuple]:
@@ -62,7 +62,7 @@ def _corpora(job, settings: dict, rng: np.random.Generator) -> Iterator[tuple]:
     usual = variant(grid, grid.variant.values[0]).isel(model=slice(settings["sets"]))
     members, public = (usual.isel(record=side) for side in (usual.member.values, ~usual.member.values))
     signals, design, units = confidence(members), members.design.values, members.unit.values
-    # Records of one unit are no independent evidence.
+    # Records of one unit are not independent: one record per unit.
     others = confidence(public)[:, np.unique(public.unit.values, return_index=True)[1]]
     asked, replicates = settings["inference"], settings["replicates"]
     for records in sorted(asked["corpora"]):
@@ -91,10 +91,10 @@ def _property(job, settings: dict, rng: np.random.Generator) -> Iterator[tuple]:
         print("property: no variant has `shares`, the question is not asked")
         return
     sets = variant(grid, names[0])
-    answers, shown = confidence(sets), sets.shown.values
+    answers, second_share = confidence(sets), sets.shown.values
     options = {"fprs": settings["fpr"], "replicates": settings["replicates"], "permutations": settings["permutations"]}
-    estimates, band = property_inference.judge_property(answers, shown, rng=rng, **options)
-    yield {"variant": str(names[0])}, estimates, band, shown
+    estimates, band = property_inference.judge_property(answers, second_share, rng=rng, **options)
+    yield {"variant": str(names[0])}, estimates, band, second_share
 
 
 if __name__ == "__main__":

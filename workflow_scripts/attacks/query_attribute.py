@@ -1,12 +1,12 @@
-"""Ask one shard of shadow sets about the members with every candidate value of a sensitive column: logits.
+"""Query one shard of shadow contexts about the members with every candidate value of a sensitive column: logits.
 
 python workflow_scripts/attacks/query_attribute.py --input records=records.parquet schema=schema.json design=main.nc \
     model=model.json --output 0.nc --wildcards '{"dataset": "wine", "shard": "0"}' \
     --params '{"seed": 1, "shard": 1024, "code": "by hand",
         "inference": {"sensitive": {"wine": "alcohol"}, "levels": 8, "sets": 64}}'
 
-The shadow sets are the first of the arm's first variant. Members whose sensitive value is missing are not asked about.
-Each part is kept when it is finished: a killed job goes on.
+The shadow sets are the first of the arm's first variant. Members whose sensitive value is missing are not queried.
+Each part is kept when it is finished: a killed job resumes.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ from memaudit.workflow.job import run
 from memaudit.workflow.progress_bar import steps
 from memaudit.workflow.scratch import resumable
 
-PART = 8  # shadow sets between two visits to the disk
+PART = 8  # shadow contexts between checkpoints
 
 
 def main(job, scratch):

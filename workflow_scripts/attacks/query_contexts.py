@@ -1,11 +1,11 @@
-"""Ask one shard of an arm's shadow contexts about records: the logits of every class.
+"""Query one shard of an arm's shadow contexts about records: the logits of every class.
 
 python workflow_scripts/attacks/query_contexts.py --input records=records.parquet schema=schema.json design=main.nc \
     model=model.json --output 0.nc --wildcards '{"dataset": "wine", "arm": "main", "shard": "0"}' \
     --params '{"seed": 1, "shard": 128, "layer": 0.1, "code": "by hand"}'
 
-Arms with a `layer` take `ranks` too, the members by exposure. Each part is kept when it is finished: a killed job
-goes on.
+Arms with a `layer` take `ranks` too, the members by vulnerability score. Each part is kept when it is finished: a
+killed job goes on.
 """
 
 from typing import NamedTuple
@@ -18,12 +18,13 @@ from memaudit.attacks.mitigations import bagged, coarsened
 from memaudit.io import read_table, write_grid
 from memaudit.models.batched_queries import MEMORY
 from memaudit.models.model_folder import device
+from memaudit.statistics.record_vulnerability import layer_size
 from memaudit.studies.attacks.shadow_contexts import Contexts, open_contexts
 from memaudit.workflow.job import run
 from memaudit.workflow.progress_bar import steps
 from memaudit.workflow.scratch import resumable
 
-PART = 4  # contexts between two visits to the disk
+PART = 4  # contexts between checkpoints
 
 
 def main(job, scratch):
@@ -64,7 +65,7 @@ def _layers(job, contexts: Contexts) -> Layers:
     ranks = read_table(job.input.ranks).set_index("id")["rank"]
     exposed = np.argsort(ranks.reindex(contexts.design.record.values).fillna(np.inf).to_numpy(), kind="stable")
     members = int(contexts.design.member.sum())
-    size = int(np.ceil(job.params.layer * members))
+    size = layer_size(job.params.layer, members)
     others = seeds.generator(job.params.seed, "attacks", job.wildcards.dataset, "random layer")
     left_out = {"dropped": exposed[:size], "random": others.permutation(exposed[size:members])[:size]}
     numeric = np.array([column["type"] in ("numeric", "date") for column in contexts.schema["columns"]])

@@ -1,4 +1,4 @@
-"""Ask one shard of shadow sets about noisy copies of the targets: the share of them that keep the predicted class.
+"""Query one shard of shadow contexts about noisy copies of the targets: share that keeps the predicted class.
 
 python workflow_scripts/attacks/query_perturbed.py --input records=records.parquet schema=schema.json design=main.nc \
     model=model.json --output 0.nc --wildcards '{"dataset": "wine", "shard": "0"}' \

@@ -1,4 +1,4 @@
-"""Ask one shard of shadow sets about targets whose mislabelled copies are in the context (TabPATE, Appendix A.1, A.3).
+"""Query one shard of shadow contexts about targets with poisons in the context (TabPATE, Appendix A.1, A.3).
 
 python workflow_scripts/attacks/query_poisoned.py --input records=records.parquet schema=schema.json design=main.nc \
     model=model.json weights=weights --output 0.nc --wildcards '{"dataset": "wine", "arm": "main", "shard": "0"}' \
@@ -85,7 +85,7 @@ def attacked(
     active: dict,
     memory: int,
 ) -> np.ndarray:
-    """What one shadow set says under both attacks: one structured value."""
+    """Results of both attacks on one shadow context: one structured value."""
     rows, x = contexts.rows(row), contexts.x[:, contexts.columns(row)]
     model, labels = Counted(contexts.model(row)), contexts.y[targets].numpy()
     asked = Poisoned(model, x[rows], contexts.y[rows], x[targets], labels, poison, contexts.classes, memory)

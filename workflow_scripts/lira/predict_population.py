@@ -15,7 +15,8 @@ import numpy as np
 from memaudit import seeds, tidy
 from memaudit.io import read_grid, write_table
 from memaudit.statistics import bootstrap
-from memaudit.statistics.finite_population import correction, gap_statistics, one_sided_test, predicted_tpr
+from memaudit.statistics.finite_population import correction, one_sided_test, predicted_tpr
+from memaudit.statistics.record_vulnerability import gap_statistics
 from memaudit.workflow.job import run
 
 

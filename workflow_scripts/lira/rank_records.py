@@ -6,7 +6,8 @@ python workflow_scripts/lira/rank_records.py --input grid.nc --output reliabilit
 
 from memaudit import seeds, tidy
 from memaudit.io import read_grid, write_table
-from memaudit.statistics.split_half_agreement import Agreement, agreement_by_models, detected_records
+from memaudit.statistics.rank_tests import detected_records
+from memaudit.statistics.split_half_agreement import Agreement, agreement_by_models
 from memaudit.workflow.job import run
 
 

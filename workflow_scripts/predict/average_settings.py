@@ -9,14 +9,11 @@ whose share of memorized records does not exceed that of non-members are left ou
 `source` is "here" or "paper".
 """
 
-from collections.abc import Iterator
-from typing import Any
-
 import pandas as pd
 
 from memaudit import tidy
 from memaudit.io import read_table, write_table
-from memaudit.statistics.intervals import mean_of
+from memaudit.statistics.dataset_means import means, published
 from memaudit.studies.predict.predictor_evaluation import STUDY
 from memaudit.workflow.job import run
 
@@ -25,11 +22,11 @@ KEYS = ["truth", "records", "predictor", "tau"]
 
 def main(job):
     scores = tidy.expand(pd.concat([read_table(path) for path in job.input], ignore_index=True))
-    rows = [
-        *_means(beyond_chance(scores, job.params.memorized)),
-        *(_published(**entry) for entry in job.params.published),
-    ]
-    write_table(tidy.frame(rows), job.output[0])
+    scores = beyond_chance(scores, job.params.memorized)
+    cases = scores["case"].nunique()
+    here = means(STUDY, averaged(scores), KEYS, "case", cases, "settings")
+    paper = (published(STUDY, **entry) for entry in job.params.published)
+    write_table(tidy.frame([*here, *paper]), job.output[0])
 
 
 def beyond_chance(scores: pd.DataFrame, memorized: float) -> pd.DataFrame:
@@ -38,26 +35,11 @@ def beyond_chance(scores: pd.DataFrame, memorized: float) -> pd.DataFrame:
     return scores[scores["case"].isin(share.loc[share["low"] > share["null"], "case"])]
 
 
-def _means(scores: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    cases = scores["case"].nunique()
+def averaged(scores: pd.DataFrame) -> pd.DataFrame:
+    """Rows that every setting has: metrics at the interruption, and rates at a fixed threshold."""
     at_stop = (scores["truth"] == "memorized") & scores["rule"].isin(["first", "closest"])
     fixed = scores["tau"].notna() & scores["profile"].isna()
-    found = scores[at_stop | fixed].dropna(subset="estimate")
-    for values, group in found.groupby([*KEYS, "metric"], sort=False, dropna=False):
-        *of_group, metric = values
-        if len(group) < cases:
-            continue
-        named = {key: value for key, value in zip(KEYS, of_group, strict=True) if pd.notna(value)}
-        if "tau" in named:
-            named["tau"] = f"{named['tau']:g}"
-        mean, low, high = mean_of(*(group[name].to_numpy() for name in ("estimate", "low", "high")))
-        method = f"mean of {cases} settings taken as given; MOVER, from the interval of each"
-        facts = {"n": group["n"].sum(), "null": group["null"].mean(), "method": method}
-        yield tidy.row(STUDY, {"source": "here", "case": "mean"} | named, metric, mean, low=low, high=high, **facts)
-
-
-def _published(metric: str, printed: float, **keys: Any) -> dict[str, Any]:
-    return tidy.row(STUDY, {"source": "paper", **keys}, metric, printed, method="as printed")
+    return scores[at_stop | fixed].dropna(subset="estimate")
 
 
 if __name__ == "__main__":

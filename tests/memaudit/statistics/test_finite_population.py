@@ -8,13 +8,12 @@ from scipy import stats
 
 from memaudit.errors import AuditError
 from memaudit.statistics.finite_population import (
-    Gap,
     correction,
-    gap_statistics,
     one_sided_test,
     predicted_tpr,
     simulate,
 )
+from memaudit.statistics.record_vulnerability import Gap, gap_statistics
 
 SIDES = ("out", "in")
 

@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -20,7 +19,6 @@ from memaudit.config.attacks_section import Variant
 from memaudit.config.context_variants import DEFAULTS, variant_name
 from memaudit.errors import AuditError
 from memaudit.io import read_grid, write_json, write_table
-from memaudit.models.model_protocol import Limits
 from memaudit.studies.attacks.shadow_contexts import Contexts
 from memaudit.workflow.digest import script_of
 
@@ -175,18 +173,6 @@ def test_targets_are_members_that_stand_in_the_contexts(folder):
     contexts = Contexts(design, torch.zeros(120, 1), torch.zeros(120), {}, "", 1)
     assert design["rank"].values[contexts.targets(50)].tolist() == list(range(32))
     assert design["rank"].values[contexts.targets(10)].tolist() == list(range(10))
-
-
-@pytest.mark.parametrize(("context", "line"), [([], "a context has no record"), ([0, 1], "an answer is no number")])
-def test_an_empty_context_and_an_answer_that_is_no_number_are_said_in_one_line(folder, monkeypatch, context, line):
-    schema = {"target": {"categories": ["0", "1"]}, "columns": [{"name": str(i), "type": "numeric"} for i in range(13)]}
-    contexts = Contexts(read_grid(folder / "few.nc"), torch.zeros(120, 13), torch.zeros(120), schema, "card", 1)
-    monkeypatch.setattr(
-        "memaudit.studies.attacks.shadow_contexts.load", lambda *_: SimpleNamespace(limits=Limits(None, None, None))
-    )
-    monkeypatch.setattr("memaudit.studies.attacks.shadow_contexts.answer", lambda *_: [torch.full((3, 2), torch.nan)])
-    with pytest.raises(AuditError, match=f"card, data set wine, variant 'usual': .*{line}"):
-        contexts.ask(0, torch.zeros(3, 13), 100, context=np.array(context, dtype=int))
 
 
 def test_a_record_is_answered_by_its_own_copy_in_every_context_that_has_it(folder, project):

@@ -1,4 +1,4 @@
-"""What an accusation is worth: of those whom an attack accuses, how many are really in the data?"""
+"""Precision (positive predictive value) of an attack's positive predictions, and posterior membership probabilities."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ from memaudit.statistics.attack_performance import Estimate
 
 
 def precision(tpr: ArrayLike, fpr: float, base_rate: float) -> Array:
-    """Share of the accused who are in the data: pi TPR / (pi TPR + (1 - pi) FPR), pi the share of suspects who are.
+    """Share of positive predictions that are members: pi TPR / (pi TPR + (1 - pi) FPR), pi the base rate of members.
 
     With TPR = FPR it is the base rate. Jayaraman et al. 2021 (PETS) call it the positive predictive value.
     """
@@ -21,10 +21,10 @@ def precision(tpr: ArrayLike, fpr: float, base_rate: float) -> Array:
 
 
 def worth(estimates: Sequence[Estimate], fpr: float, base_rates: Sequence[float]) -> list[tuple[float, Estimate]]:
-    """By base rate: precision of the threshold that accuses a share `fpr` of those outside, with its interval and null.
+    """By base rate: precision at the threshold with false positive rate `fpr`, with its interval and null.
 
-    estimates: of `judge_attack`, with the TPR at this FPR. Precision rises with the TPR alone, so each replicate's
-    precision is that of its TPR, and the ends of a percentile interval go over as they are.
+    estimates: of `judge_attack`, with the TPR at this FPR. Precision is an increasing function of the TPR alone, so the
+    ends of the TPR's percentile interval map to those of the precision.
     """
     (tpr,) = (estimate for estimate in estimates if estimate.metric == f"tpr@{fpr:g}")
     moved = ("estimate", "low", "high", "null", "null_low", "null_high")
@@ -37,11 +37,11 @@ def worth(estimates: Sequence[Estimate], fpr: float, base_rates: Sequence[float]
     ]
 
 
-def beliefs(scores: Array, design: Mask, base_rate: float) -> Array:
-    """What an adversary comes to believe of each record when it is in the data: mean posterior over those models.
+def beliefs(scores: Array, membership: Mask, base_rate: float) -> Array:
+    """Posterior membership probability of each record, a mean over the models that contain it, shape (record,).
 
-    scores: (model, record) calibrated log-likelihood ratios in nats; (record,). Of few shadow models LiRA's ratios are
-    bolder than they should be, and so is this: it ranks, and shows what the adversary would think.
+    scores: (model, record) calibrated log-likelihood ratios in nats. With few shadow models LiRA's ratios are
+    overconfident, and so are these probabilities: use them to rank records.
     """
     posterior = expit(scores + logit(base_rate))
-    return (posterior * design).sum(0) / design.sum(0)
+    return (posterior * membership).sum(0) / membership.sum(0)

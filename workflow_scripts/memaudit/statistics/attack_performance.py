@@ -1,9 +1,9 @@
-"""How good is an attack, how sure is that, and could it be chance? The one door to intervals and nulls.
+"""Performance of an attack: AUC and TPR with bootstrap intervals, permutation nulls and p-values.
 
-What chance does to LiRA's pooled AUC, measured without a leak: M models x N records, signals Gaussian, t_3, with
-shared model effects, with shared factors, and bimodal as after a permuted design; balanced and Bernoulli(0.5) designs.
-Range over those settings; half-width: the mean 95 % interval's over 1.96, to compare with the estimate's deviation over
-seeds; missed: mean share of intervals without 0.5.
+LiRA's pooled AUC without a leak: M models x N records, signals Gaussian, t_3, with shared model effects, with shared
+factors, and bimodal as after a permutation of the membership matrix; balanced and Bernoulli(0.5) membership matrices.
+Range over those settings; half-width: that of the mean 95 % interval divided by 1.96, to compare with the standard
+deviation of the estimate over seeds; missed: mean share of intervals that exclude 0.5.
 
     fits leave out     M x N       mean AUC    deviation    half-width / 1.96   missed
     self, balanced     16 x 455    .488-.490   .008-.010    .012                .10
@@ -13,10 +13,10 @@ seeds; missed: mean share of intervals without 0.5.
     pair               64 x 455    .500-.501   .003-.005    .006-.007           .01
     pair               512 x 100   .499-.500   .003-.004    .004-.005           .01
 
-Leaving out the target alone gives a member n - 1 IN and n OUT shadow models and a non-member the reverse, and the side
-estimated better fits better: members score too low, at 16 models by a whole standard error. The remedy is to leave out
-pairs (attacks.gaussian.Leave), the default of every calibration; nothing then needs re-centring. The misses are
-fewer than 5 % because the two-way bootstrap errs to the wide side.
+Leave-one-out gives a member n - 1 IN and n OUT shadow models and a non-member the reverse, and the distribution that is
+estimated from more models fits better: members score too low, at 16 models by a whole standard error. Leave-pair-out
+(attacks.gaussian.Leave), the default of every calibration, removes this bias, so the scores need no re-centring. Fewer
+than 5 % are missed because the two-way bootstrap is conservative.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,10 +44,10 @@ FEWEST_PERMUTATIONS = 19
 class Estimate:
     """One metric with its 95 % interval.
 
-    n: cells; method: how the interval was made and what to mind; null: the value without a leak, 0.5 or the FPR, or the
-    permutation null's mean where there is one; null_low, null_high: its 95 % range; p_value: of the permutation null.
-    detected: p_value <= 0.05 *and* the interval lies above the null; never without a permutation null. Each question
-    alone: of a hundred without a leak some five may be detected, nothing is corrected for their number.
+    n: number of (model, record) entries; method: how the interval was made, with caveats; null: the value without a
+    leak, 0.5 or the FPR, or the mean of the permutation null where there is one; null_low, null_high: its 95 % range;
+    p_value: of the permutation null. detected: p_value <= 0.05 *and* the interval lies above the null; never without a
+    permutation null. There is no correction for multiple tests: of 100 without a leak about five may be detected.
     """
 
     metric: str
@@ -65,7 +65,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Null:
-    """Metrics of permuted designs: (permutation, metric), AUC first, then TPR at each FPR."""
+    """Metrics of permuted membership matrices: (permutation, metric), AUC first, then TPR at each FPR."""
 
     fprs: tuple[float, ...]
     values: Array
@@ -73,7 +73,7 @@ class Null:
 
 def judge_attack(
     attack: Attack,
-    design: Mask,
+    membership: Mask,
     *,
     fprs: Sequence[float] = FPRS,
     rng: np.random.Generator,
@@ -81,11 +81,11 @@ def judge_attack(
     replicates: int = 200,
     permutations: int = 39,
 ) -> list[Estimate]:
-    """`judge` of an attack's scores, with its own permutation null; design: (model, record); the rest as there."""
+    """`judge` of an attack's scores, with its own permutation null; membership: (model, record); the rest as there."""
     values, method, options = attack
-    null = permutation_null(values, design, method, rng, permutations, fprs=fprs, **options)
-    scores = calibrate(values, design, method, **options)
-    return judge(scores, design, fprs=fprs, rng=rng, groups=groups, replicates=replicates, null=null)
+    null = permutation_null(values, membership, method, rng, permutations, fprs=fprs, **options)
+    scores = calibrate(values, membership, method, **options)
+    return judge(scores, membership, fprs=fprs, rng=rng, groups=groups, replicates=replicates, null=null)
 
 
 def rows(study: str, keys: Mapping[str, Any], estimates: Sequence[Estimate]) -> Iterator[dict[str, Any]]:
@@ -101,7 +101,7 @@ def rows(study: str, keys: Mapping[str, Any], estimates: Sequence[Estimate]) -> 
 
 def judge(
     scores: Array,
-    design: Mask,
+    membership: Mask,
     *,
     fprs: Sequence[float] = FPRS,
     rng: np.random.Generator,
@@ -109,32 +109,34 @@ def judge(
     replicates: int = 200,
     null: Null | None = None,
 ) -> list[Estimate]:
-    """AUC and TPR at each FPR over all cells, with two-way bootstrap intervals and the null.
+    """AUC and TPR at each FPR over all (model, record) entries, with two-way bootstrap intervals and the null.
 
-    scores, design: (model, record), one model is enough; groups: (record,) records that are resampled together; null:
-    `permutation_null` of the same grid and method. Raises AuditError where one class is empty, or where the null is for
-    other FPRs.
+    scores, membership: (model, record), one model is enough; groups: (record,) records that are resampled together;
+    null: `permutation_null` of the same score matrix and method. Raises AuditError where one class is empty, or where
+    the null is for other FPRs.
     """
     if null is not None and null.fprs != tuple(fprs):
         raise AuditError(f"the permutation null is for FPRs {null.fprs} and not {tuple(fprs)}: make it with the same")
-    ranking = roc.rank(scores, design)
-    weights = bootstrap.two_way_weights(*design.shape, replicates, rng, groups)
-    areas = bootstrap.auc_replicates(ranking, design.shape, weights)
-    rates = bootstrap.tpr_replicates(ranking, np.asarray(fprs), design.shape, weights)
+    ranking = roc.rank(scores, membership)
+    weights = bootstrap.two_way_weights(*membership.shape, replicates, rng, groups)
+    areas = bootstrap.auc_replicates(ranking, membership.shape, weights)
+    rates = bootstrap.tpr_replicates(ranking, np.asarray(fprs), membership.shape, weights)
     samples = np.column_stack([areas, rates])
     names = ["auc", *(f"tpr@{fpr:g}" for fpr in fprs)]
     chance = [0.5, *fprs]
-    notes = _notes(design, fprs, replicates)
+    notes = _notes(membership, fprs, replicates)
     observed = _metrics(ranking, fprs)
     return [
-        _estimate(names[i], observed[i], samples[:, i], design.size, notes[i], chance[i], null and null.values[:, i])
+        _estimate(
+            names[i], observed[i], samples[:, i], membership.size, notes[i], chance[i], null and null.values[:, i]
+        )
         for i in range(len(names))
     ]
 
 
 def roc_band(
     scores: Array,
-    design: Mask,
+    membership: Mask,
     fprs: Array,
     *,
     rng: np.random.Generator,
@@ -142,9 +144,9 @@ def roc_band(
     replicates: int = 200,
 ) -> Array:
     """TPR at each FPR with its 95 % two-way bootstrap interval, as for `judge`: (fpr, 3), estimate, low, high."""
-    ranking = roc.rank(scores, design)
-    weights = bootstrap.two_way_weights(*design.shape, replicates, rng, groups)
-    samples = bootstrap.tpr_replicates(ranking, fprs, design.shape, weights)
+    ranking = roc.rank(scores, membership)
+    weights = bootstrap.two_way_weights(*membership.shape, replicates, rng, groups)
+    samples = bootstrap.tpr_replicates(ranking, fprs, membership.shape, weights)
     tprs = roc.at_fpr(*roc.curve(ranking), fprs)
     return np.array([(tpr, *bootstrap.interval(sample)) for tpr, sample in zip(tprs, samples.T, strict=True)])
 
@@ -152,7 +154,7 @@ def roc_band(
 def curve_rows(
     study: str, keys: Mapping[str, Any], fprs: Array, band: Array, member: Mask, method: str
 ) -> Iterator[dict[str, Any]]:
-    """A `roc_band` (fpr, 3) of cells `member`, any shape, as tidy rows of metric roc_tpr, with key fpr.
+    """A `roc_band` (fpr, 3) of entries `member`, any shape, as tidy rows of metric roc_tpr, with key fpr.
 
     The method names the FPRs below 1 / number of non-members, where the curve is read off between two thresholds.
     """
@@ -162,7 +164,7 @@ def curve_rows(
 
 
 def interpolated(member: Mask, fprs: Sequence[float] | Array) -> list[str]:
-    """What to add to the method of an AUC, nothing, and of the TPR at each FPR below 1 / number of non-members."""
+    """Method notes of an AUC (empty) and of the TPR at each FPR: a warning below 1 / number of non-members."""
     outside = member.size - np.count_nonzero(member)
     warning = f", FPR below 1/{outside} non-members: interpolated"
     return ["", *("" if ok else warning for ok in roc.resolved(fprs, member))]
@@ -170,7 +172,7 @@ def interpolated(member: Mask, fprs: Sequence[float] | Array) -> list[str]:
 
 def permutation_null(
     grid: Array,
-    design: Mask,
+    membership: Mask,
     method: str | Method,
     rng: np.random.Generator,
     permutations: int,
@@ -178,20 +180,20 @@ def permutation_null(
     fprs: Sequence[float] = FPRS,
     **options: Any,
 ) -> Null:
-    """Metrics when the rows of the design belong to other models: no leak, all else as it is.
+    """Metrics under random permutations of the rows of the membership matrix, which remove any leak.
 
-    Whole rows move, one permutation for all records, so that records that were in together stay so; every permuted
-    design is calibrated anew, with `method` and its options. Raises AuditError for fewer than 19 permutations, whose
-    p-value could not reach 0.05, or fewer than 5 models, which have fewer than that.
+    One permutation of whole rows for all records, so that records of one model stay together; the scores are calibrated
+    again for every permuted matrix, with `method` and its options. Raises AuditError for fewer than 19 permutations,
+    whose p-value could not reach 0.05, or fewer than 5 models, which have fewer than that.
     """
-    if permutations < FEWEST_PERMUTATIONS or len(design) < 5:
+    if permutations < FEWEST_PERMUTATIONS or len(membership) < 5:
         raise AuditError(
-            f"{permutations} permutations of {len(design)} models cannot give p <= {SIGNIFICANT}: ask for at least"
+            f"{permutations} permutations of {len(membership)} models cannot give p <= {SIGNIFICANT}: ask for at least"
             f" {FEWEST_PERMUTATIONS} permutations of at least 5 models"
         )
     values = []
     for _ in steps(range(permutations), f"permuted designs, {method}"):
-        permuted = design[rng.permutation(len(design))]
+        permuted = membership[rng.permutation(len(membership))]
         values.append(_metrics(roc.rank(calibrate(grid, permuted, method, **options), permuted), fprs))
     return Null(tuple(fprs), np.array(values))
 
@@ -201,10 +203,10 @@ def _metrics(ranking: roc.Ranking, fprs: Sequence[float]) -> Array:
     return np.array([roc.area(fpr, tpr), *roc.at_fpr(fpr, tpr, fprs)])
 
 
-def _notes(design: Mask, fprs: Sequence[float], replicates: int) -> list[str]:
+def _notes(membership: Mask, fprs: Sequence[float], replicates: int) -> list[str]:
     method = f"two-way bootstrap, {replicates} replicates"
-    first_order = ", linear in the weights" if design.size > bootstrap.EXACT_CELLS else ""
-    auc, *rates = interpolated(design, fprs)
+    first_order = ", linear in the weights" if membership.size > bootstrap.EXACT_CELLS else ""
+    auc, *rates = interpolated(membership, fprs)
     return [method + first_order + auc, *(method + note for note in rates)]
 
 

@@ -44,7 +44,7 @@ class Claim(Strict):
     difference: rows of left - right that decide where there are any (paired intervals are narrower).
     share: part of the comparisons that must hold. needs: least values of numeric columns; other rows are not judged.
     provided: rows whose intervals must lie above what chance gives (`null`), else the claim cannot be tested here.
-    by: a key; what is provided is asked of each of its values, and rows of a value where it is not are not judged.
+    by: a key; `provided` is tested for each of its values, and rows of values that fail are not judged.
     """
 
     id: str
@@ -285,7 +285,7 @@ def _keys(table: pd.DataFrame) -> list[str]:
 
 
 def _text(row: pd.Series, claim: Claim) -> str:
-    # What the claim itself fixes need not be said again.
+    # Keys that the claim fixes are left out of the text.
     wanted = claim.where | claim.left.where
     fixed = {key for key in wanted if isinstance(wanted[key], Scalar) and wanted[key] not in POSITION}
     parts = {key: row[key] for key in row.index if key not in tidy.COLUMNS and key not in fixed and pd.notna(row[key])}

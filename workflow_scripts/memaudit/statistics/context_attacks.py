@@ -1,4 +1,4 @@
-"""Attacks on the contexts of one setting, or behind one mitigation: on chosen records, and beside another's."""
+"""Attacks on the contexts of one setting or mitigation: restriction to records, comparison with another setting."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -20,10 +20,10 @@ VARIED = ("context", "features", "order", "copies", "population", "shares", "bag
 
 
 class Attacked(NamedTuple):
-    """An attack on the records that stand in the contexts.
+    """An attack on the records that the contexts are drawn from.
 
-    records: (record,) ids; attack: signals (model, record) and calibration; design: (model, record); groups: (record,)
-    records that are resampled together.
+    records: (record,) ids; attack: signals (model, record) and calibration; design: (model, record) membership matrix;
+    groups: (record,) records that are resampled together.
     """
 
     records: Names
@@ -32,14 +32,14 @@ class Attacked(NamedTuple):
     groups: NDArray[np.integer]
 
     def on(self, records: Names) -> "Attacked":
-        """On those of the records that stand in the contexts, in the order of `records`."""
+        """The attack on those of `records` that it has, in their order."""
         place = {record: i for i, record in enumerate(self.records)}
         chosen = np.array([place[record] for record in records if record in place], dtype=int)
         attack = self.attack._replace(signals=self.attack.signals[:, chosen])
         return Attacked(self.records[chosen], attack, self.design[:, chosen], self.groups[chosen])
 
     def first(self, sets: int) -> "Attacked":
-        """On the first shadow sets alone."""
+        """The attack with the first shadow contexts only."""
         attack = self.attack._replace(signals=self.attack.signals[:sets])
         return self._replace(attack=attack, design=self.design[:sets])
 
@@ -65,7 +65,7 @@ def compared(
     settings: Mapping[str, Any],
     rng: np.random.Generator,
 ) -> Iterator[dict[str, Any]]:
-    """Tidy rows of `differences` on the records that both have and as many shadow sets; none without records."""
+    """Tidy rows of `differences` on the common records with equally many contexts; none without records."""
     sets = min(len(changed.design), len(usual.design))
     changed = changed.on(usual.records).first(sets)
     usual = usual.on(changed.records).first(sets)
@@ -81,5 +81,5 @@ def parsed(variant: str) -> dict[str, str]:
 
 
 def varies_only(variant: str, key: str, *others: str) -> bool:
-    """Whether a variant differs from the usual contexts in this key, and in no others but those named."""
+    """Whether a variant differs from the usual contexts in this key and in no other keys than `others`."""
     return key in parsed(variant) and parsed(variant).keys() <= {key, *others}

@@ -3,8 +3,8 @@
 A test with false positive rate FPR and true positive rate TPR against an (epsilon, delta)-DP mechanism obeys
 TPR <= e^epsilon FPR + delta and 1 - FPR <= e^epsilon (1 - TPR) + delta (Kairouz et al. 2015, Theorem 2.1; Jagielski et
 al. 2020). The region is convex: a mixture of tests, such as one threshold over many records, never exceeds epsilon.
-The adjacency is the design's: Bernoulli and balanced designs leave the companions of a record as they are (add/remove),
-fixed-size designs trade the record for another one (replace).
+The sampling of the membership matrix decides the adjacency: Bernoulli and balanced sampling keep the other records of a
+model (add/remove), fixed-size sampling replaces the record by another one (replace).
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,8 @@ from memaudit.attacks.gaussian import CONVENTIONS, fit
 from memaudit.errors import AuditError
 from memaudit.privacy.accounting import gaussian_sigma
 from memaudit.statistics.bootstrap import Weights, rate, two_way_weights
-from memaudit.statistics.finite_population import gap_statistics, predicted_tpr
+from memaudit.statistics.finite_population import predicted_tpr
+from memaudit.statistics.record_vulnerability import gap_statistics
 
 ADJACENCY = {"bernoulli": "add/remove", "balanced": "add/remove", "fixed_size": "replace"}
 TAIL = 0.025
@@ -71,13 +72,13 @@ def clopper_pearson(successes: int, trials: int, tail: float = TAIL) -> tuple[fl
 def audit_pooled(
     name: str,
     scores: Array,
-    design: Mask,
+    membership: Mask,
     fpr: float,
     delta: float,
     rng: np.random.Generator,
     groups: NDArray[np.int64] | None = None,
 ) -> AuditPoint:
-    """Audit one threshold over all records, the score called `name`; scores and design are (model, record).
+    """Audit one threshold over all records, the score called `name`; scores and membership are (model, record).
 
     groups: (record,) records of one unit, which are resampled together; epsilon is then of a unit.
 
@@ -86,49 +87,55 @@ def audit_pooled(
     cells, which also covers a count of zero.
     """
     half = rng.permutation(len(scores)) % 2 == 0
-    thresholds = [np.quantile(scores[rows][~design[rows]], 1 - fpr, method="higher") for rows in (half, ~half)]
+    thresholds = [np.quantile(scores[rows][~membership[rows]], 1 - fpr, method="higher") for rows in (half, ~half)]
     hits = scores > np.where(half, thresholds[1], thresholds[0])[:, None]
-    weights = two_way_weights(*design.shape, REPLICATES, rng, groups)
-    tpr, tpr_low, _ = _pooled_bounds(hits, design, weights)
-    realised, _, fpr_high = _pooled_bounds(hits, ~design, weights)
+    weights = two_way_weights(*membership.shape, REPLICATES, rng, groups)
+    tpr, tpr_low, _ = _pooled_bounds(hits, membership, weights)
+    realised, _, fpr_high = _pooled_bounds(hits, ~membership, weights)
     epsilon = epsilon_lower_bound(tpr_low, fpr_high, delta)
     method = f"two-way bootstrap, {REPLICATES} replicates, thresholds from the other half of the models"
-    return AuditPoint(name, fpr, epsilon, tpr, tpr_low, realised, fpr_high, design.size, method)
+    return AuditPoint(name, fpr, epsilon, tpr, tpr_low, realised, fpr_high, membership.size, method)
 
 
-def audit_best_record(signals: Array, design: Mask, fpr: float, delta: float, rng: np.random.Generator) -> AuditPoint:
-    """Audit the single record that looks most exposed; signals and design are (model, record).
+def audit_best_record(
+    signals: Array, membership: Mask, fpr: float, delta: float, rng: np.random.Generator
+) -> AuditPoint:
+    """Audit the single record with the highest predicted TPR; signals and membership are (model, record).
 
     One random half of the models chooses record, direction and threshold: the highest normal TPR at `fpr`. The other
-    half gives independent trials of this one test (exactly so in Bernoulli and fixed-size designs), hence
+    half gives independent trials of this one test (exactly so under Bernoulli and fixed-size sampling), hence
     Clopper-Pearson. Raises AuditError where a half leaves a record with fewer than 2 models on a side.
     """
     chosen = rng.permutation(len(signals)) % 2 == 0
-    gap = gap_statistics(signals[chosen], design[chosen])
+    gap = gap_statistics(signals[chosen], membership[chosen])
     record = int(predicted_tpr(gap, fpr).argmax())
     direction = np.sign(gap.delta[record])
-    outside = fit(signals[chosen][:, [record]], ~design[chosen][:, [record]], CONVENTIONS["ddof1"])
+    outside = fit(signals[chosen][:, [record]], ~membership[chosen][:, [record]], CONVENTIONS["ddof1"])
     hits = direction * outside.standardise(signals[~chosen, record]) > stats.norm.isf(fpr)
-    member = design[~chosen, record]
+    member = membership[~chosen, record]
     if not 0 < member.sum() < member.size:
-        raise AuditError(f"record at position {record} has no test model on one side: raise the number of models")
-    found, inside, false, outside = (int(part.sum()) for part in (hits & member, member, hits & ~member, ~member))
-    tpr_low, fpr_high = clopper_pearson(found, inside)[0], clopper_pearson(false, outside)[1]
+        raise AuditError(f"record at position {record} has only IN or only OUT test models: raise the number of models")
+    true_hits, inside, false_hits, outside = (
+        int(part.sum()) for part in (hits & member, member, hits & ~member, ~member)
+    )
+    tpr_low, fpr_high = clopper_pearson(true_hits, inside)[0], clopper_pearson(false_hits, outside)[1]
     epsilon = epsilon_lower_bound(tpr_low, fpr_high, delta)
     method = "Clopper-Pearson, record and threshold from the other half of the models"
-    tpr, realised = found / inside, false / outside
+    tpr, realised = true_hits / inside, false_hits / outside
     return AuditPoint("best_record", fpr, epsilon, tpr, tpr_low, realised, fpr_high, member.size, method)
 
 
 def gaussian_toy(
     epsilon: float, delta: float, models: int, rng: np.random.Generator, sensitivities: Array
 ) -> tuple[Array, Mask]:
-    """Signals and Bernoulli design, (model, record), of a mechanism that is exactly (epsilon, delta)-DP.
+    """Signals and Bernoulli membership matrix, (model, record), of a mechanism that is exactly (epsilon, delta)-DP.
 
     A record shifts its signal by its sensitivity, (record,) in [0, 1]; the noise is calibrated for sensitivity 1.
     """
-    design = rng.random((models, len(sensitivities))) < 0.5
-    return design * sensitivities + gaussian_sigma(epsilon, delta) * rng.standard_normal(design.shape), design
+    membership = rng.random((models, len(sensitivities))) < 0.5
+    return membership * sensitivities + gaussian_sigma(epsilon, delta) * rng.standard_normal(
+        membership.shape
+    ), membership
 
 
 def _pooled_bounds(hits: Mask, cells: Mask, weights: Weights) -> tuple[float, float, float]:

@@ -1,4 +1,4 @@
-"""Finite population bias of efficient LiRA: the shadow sets of a grid overlap, so signals spread less than they should.
+"""Finite population bias of efficient LiRA: training sets of shadow models overlap, so signals spread too little.
 
 Jälkö et al. 2026, "On Reliability of Efficient Membership Inference Vulnerability Evaluation", Sections 5 and 6.2.
 """
@@ -12,22 +12,9 @@ from scipy import stats
 from memaudit.arrays import Array, Mask
 from memaudit.attacks.gaussian import CONVENTIONS, fit, fit_without_target
 from memaudit.errors import AuditError
+from memaudit.statistics.record_vulnerability import Gap, vulnerability_score_out_deviations
 
 Side = Literal["in", "out"]
-
-
-@dataclass(frozen=True)
-class Gap:
-    """Per record, shape (record,): mean IN - mean OUT, and both standard deviations (ddof 1), in the signal's unit."""
-
-    delta: Array
-    sigma_in: Array
-    sigma_out: Array
-
-    @property
-    def exposure(self) -> Array:
-        """Signed gap in OUT standard deviations, shape (record,): positive where members score higher."""
-        return self.delta / self.sigma_out
 
 
 @dataclass(frozen=True)
@@ -58,11 +45,11 @@ def correction(size: int, population: int, kind: Literal["exact", "paper"] = "ex
 
 
 def simulate(
-    design: Mask, size: int, rng: np.random.Generator, *, dimensions: int = 500, sigma: float = 1.0
+    membership: Mask, size: int, rng: np.random.Generator, *, dimensions: int = 500, sigma: float = 1.0
 ) -> Simulation:
     """Section 6.2: records x ~ N(0, sigma^2 I), a model is the mean of its records, the signal is <x, model>.
 
-    design is bool (model, record) with draws of `size` records, exactly (fixed_size) or on average (Bernoulli).
+    membership: bool (model, record), with draws of `size` records, exactly (fixed_size) or on average (Bernoulli).
     Empirical spreads have ddof 0, as in the paper's code. Analytic, for companions drawn from the population: OUT,
     sigma |x| / sqrt(N); IN, where x itself is a constant, sigma |x| sqrt(N - 1) / N.
 
@@ -70,25 +57,13 @@ def simulate(
     and .707 with Bernoulli draws, single populations within .004. Bernoulli draws vary in size, and with it the share
     1/|D| that x has in the mean: IN stays at 1.013 after correction at N/N+ = .125.
     """
-    x = sigma * rng.standard_normal((design.shape[1], dimensions))
-    signals = (design @ x / design.sum(1, keepdims=True)) @ x.T
+    x = sigma * rng.standard_normal((membership.shape[1], dimensions))
+    signals = (membership @ x / membership.sum(1, keepdims=True)) @ x.T
     norm = np.linalg.norm(x, axis=1)
-    cells: dict[Side, Mask] = {"in": design, "out": ~design}
+    cells: dict[Side, Mask] = {"in": membership, "out": ~membership}
     empirical = {side: fit(signals, mask, CONVENTIONS["mean"]).sigma for side, mask in cells.items()}
     analytic = {"in": sigma * norm * np.sqrt(size - 1) / size, "out": sigma * norm / np.sqrt(size)}
     return Simulation(norm, empirical, analytic)
-
-
-def gap_statistics(signals: Array, design: Mask) -> Gap:
-    """Gap and spreads of every record of a grid (model, record). Raises AuditError where a side has under 2 models."""
-    fewest = np.minimum(design.sum(0), (~design).sum(0))
-    if (fewest < 2).any():
-        raise AuditError(
-            f"record at position {int(fewest.argmin())} has fewer than 2 models with it or without it among "
-            f"{len(design)}: raise the number of models"
-        )
-    inside, outside = (fit(signals, side, CONVENTIONS["ddof1"]) for side in (design, ~design))
-    return Gap(inside.centre - outside.centre, inside.sigma, outside.sigma)
 
 
 def predicted_tpr(
@@ -106,23 +81,25 @@ def predicted_tpr(
     """
     threshold = stats.norm.isf(fpr)
     scale = gap.sigma_out / gap.sigma_in * np.sqrt(correction_in / correction_out)
-    exposure = np.abs(gap.exposure) if direction is None else direction * gap.exposure
-    return stats.norm.cdf((exposure * np.sqrt(correction_out) - threshold) * scale)
+    score = vulnerability_score_out_deviations(gap)
+    shift = np.abs(score) if direction is None else direction * score
+    return stats.norm.cdf((shift * np.sqrt(correction_out) - threshold) * scale)
 
 
-def one_sided_test(signals: Array, design: Mask, direction: Array, fpr: float) -> Mask:
+def one_sided_test(signals: Array, membership: Mask, direction: Array, fpr: float) -> Mask:
     """Which cells (model, record) the one-sided test calls members, bool, from each record's OUT signals alone.
 
     direction, (record,), is the sign of each record's gap, known from *another* grid of the same records; so a TPR
     measured here needs no IN signal twice. An OUT cell is left out of its own mean and variance, and the threshold
-    t_{n-1} sqrt(1 + 1/n) of n OUT models has exactly the asked FPR if the signals are normal (prediction interval).
-    The TPR is the mean over design, the realised FPR the mean over ~design. Raises AuditError under 3 OUT models.
+    t_{n-1} sqrt(1 + 1/n) of n OUT models has exactly the requested FPR if the signals are normal (prediction interval).
+    The TPR is the mean over membership, the realised FPR the mean over ~membership. Raises AuditError under 3 OUT
+    models.
     """
-    out = (~design).sum(0)
+    out = (~membership).sum(0)
     if out.min() < 3:
         raise AuditError(
-            f"record at position {int(out.argmin())} is outside fewer than 3 of {len(design)} models: use more"
+            f"record at position {int(out.argmin())} is outside fewer than 3 of {len(membership)} models: use more"
         )
-    others = out - ~design
-    outside = fit_without_target(signals, ~design, CONVENTIONS["ddof1"], leave="self")
+    others = out - ~membership
+    outside = fit_without_target(signals, ~membership, CONVENTIONS["ddof1"], leave="self")
     return direction * outside.standardise(signals) > stats.t.isf(fpr, others - 1) * np.sqrt(1 + 1 / others)

@@ -1,4 +1,4 @@
-"""What the attacked system is good for: accuracy on records that are in no context."""
+"""Accuracy of the attacked system on records that are in no context."""
 
 import numpy as np
 
@@ -15,8 +15,8 @@ def judge_utility(
 ) -> list[Estimate]:
     """Accuracy and balanced accuracy, means over models and records, with two-way bootstrap intervals.
 
-    correct: (model, record) whether the answer is right; labels: (record,) true classes; groups: (record,) records that
-    are resampled together. null: what the most frequent class, or any one class, would get for every answer.
+    correct: (model, record) whether the prediction is correct; labels: (record,) true classes; groups: (record,)
+    records that are resampled together. null: the value for always predicting the most frequent class.
     """
     weights = two_way_weights(*correct.shape, replicates, rng, groups)
     frequency = np.unique(labels, return_counts=True)[1] / len(labels)
@@ -51,10 +51,10 @@ def _observed(correct: Mask, labels: Codes) -> Array:
 
 
 def _accuracies(correct: Mask, labels: Codes, weights: Weights) -> Array:
-    """(replicate, 2); a class that a replicate did not draw does not count there."""
+    """(replicate, 2); classes that a replicate did not draw are left out of its mean."""
     hits = (weights.models @ correct) * weights.records
-    asked = weights.models.sum(1, keepdims=True) * weights.records
+    total = weights.models.sum(1, keepdims=True) * weights.records
     of_class = (labels[:, None] == np.unique(labels)).astype(np.float64)
     with np.errstate(invalid="ignore"):
-        recalls = (hits @ of_class) / (asked @ of_class)
-    return np.column_stack([hits.sum(1) / asked.sum(1), np.nanmean(recalls, 1)])
+        recalls = (hits @ of_class) / (total @ of_class)
+    return np.column_stack([hits.sum(1) / total.sum(1), np.nanmean(recalls, 1)])

@@ -1,4 +1,4 @@
-"""What one attack, or one attacked system, has more than another: differences under common bootstrap weights."""
+"""Differences between two attacks, or two attacked systems, under common bootstrap weights."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,16 +21,18 @@ def differences(
 ) -> list[Estimate]:
     """AUC and TPR of one attack minus those of another: "auc difference", "tpr@0.05 difference", ...
 
-    Each a pair of scores and design of one shape (model, record): the same records, model by model. Both are resampled
-    with the same weights: where the models are the same contexts their common noise cancels, and where they are not
-    there is none to cancel. "detected": the 95 % interval of the two-way bootstrap leaves out 0.
+    changed, usual: scores and membership matrix, all of one shape (model, record), for the same records. Both are
+    resampled with the same weights, so that noise common to the same contexts cancels. "detected": the 95 % interval of
+    the two-way bootstrap excludes 0.
     """
     weights = bootstrap.two_way_weights(*usual[1].shape, replicates, rng, groups)
     (one, samples), (other, baseline) = (metric_samples(*pair, fprs, weights) for pair in (changed, usual))
-    # Where the designs have different numbers of non-members, the fewer decide what can be resolved.
-    fewest = max((design for _, design in (changed, usual)), key=np.count_nonzero)
-    found = gaps(["auc", *(f"tpr@{fpr:g}" for fpr in fprs)], one - other, samples - baseline, usual[1].size)
-    return [replace(gap, method=gap.method + note) for gap, note in zip(found, interpolated(fewest, fprs), strict=True)]
+    # Where the membership matrixs have different numbers of non-members, the fewer decide what can be resolved.
+    fewest = max((membership for _, membership in (changed, usual)), key=np.count_nonzero)
+    estimates = gaps(["auc", *(f"tpr@{fpr:g}" for fpr in fprs)], one - other, samples - baseline, usual[1].size)
+    return [
+        replace(gap, method=gap.method + note) for gap, note in zip(estimates, interpolated(fewest, fprs), strict=True)
+    ]
 
 
 def gaps(metrics: Sequence[str], observed: Array, samples: Array, cells: int) -> list[Estimate]:
@@ -45,11 +47,11 @@ def gaps(metrics: Sequence[str], observed: Array, samples: Array, cells: int) ->
 
 
 def metric_samples(
-    scores: Array, design: Mask, fprs: Sequence[float], weights: bootstrap.Weights
+    scores: Array, membership: Mask, fprs: Sequence[float], weights: bootstrap.Weights
 ) -> tuple[Array, Array]:
     """AUC, then TPR at each FPR, of scores (model, record): observed (metric,), and replicates (replicate, metric)."""
-    ranking = roc.rank(scores, design)
+    ranking = roc.rank(scores, membership)
     curve = roc.curve(ranking)
-    rates = bootstrap.tpr_replicates(ranking, np.asarray(fprs), design.shape, weights)
-    samples = np.column_stack([bootstrap.auc_replicates(ranking, design.shape, weights), rates])
+    rates = bootstrap.tpr_replicates(ranking, np.asarray(fprs), membership.shape, weights)
+    samples = np.column_stack([bootstrap.auc_replicates(ranking, membership.shape, weights), rates])
     return np.array([roc.area(*curve), *roc.at_fpr(*curve, fprs)]), samples

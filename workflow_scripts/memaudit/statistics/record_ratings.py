@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from memaudit.statistics import record_vulnerability, split_half_agreement, threat_models
+from memaudit.statistics import rank_tests, record_vulnerability, threat_models
 from memaudit.statistics.accusation_precision import beliefs
 from memaudit.statistics.audit_cases import lira_on_members
 
@@ -25,8 +25,8 @@ def rate(
     signals, membership = case.attack.signals, case.design
     scores = case.scores()
     table = pd.DataFrame({"id": members.record.values}).merge(located.drop_duplicates("id"), on="id", how="left")
-    table[["exposure", "low", "high"]] = record_vulnerability.effect_sizes(signals, membership, rng, replicates)
-    table["shows"] = split_half_agreement.detected_records(signals, membership)
+    table[["exposure", "low", "high"]] = record_vulnerability.vulnerability_score_cohens_d(signals, membership, rng, replicates)
+    table["shows"] = rank_tests.detected_records(signals, membership)
     for base_rate in base_rates:
         table[f"belief_{base_rate:g}"] = beliefs(scores, membership, base_rate)
     table = table.sort_values("exposure", ascending=False, kind="stable", ignore_index=True)

@@ -1,4 +1,4 @@
-"""ROC curves of scores, with ties and weights: how well do the scores tell members from non-members?"""
+"""ROC curves of membership scores, with ties and weights: AUC and TPR at given FPRs."""
 
 from dataclasses import dataclass
 
@@ -37,7 +37,7 @@ def rank(scores: Array, member: Mask) -> Ranking:
     if member.all() or not member.any():
         raise AuditError("a ROC curve needs members and non-members: every cell here is of one class")
     if np.isnan(scores).any():
-        raise AuditError(f"score {int(np.argmax(np.isnan(scores)))} (flattened) is not a number: mend the calibration")
+        raise AuditError(f"score {int(np.argmax(np.isnan(scores)))} (flattened) is not a number: fix the calibration")
     order = np.argsort(-scores, kind="stable")
     falling = scores[order]
     ends = np.append(np.flatnonzero(falling[1:] != falling[:-1]), len(falling) - 1)
@@ -48,7 +48,7 @@ def curve(ranking: Ranking, weights: Array | None = None, totals: Array | None =
     """FPR and TPR from (0, 0) to (1, 1), one point per distinct score.
 
     weights: (cell,) in the ranking's order; totals: weight of IN and of OUT cells where the ranking is only their top.
-    A run of ties is one straight segment: a coin decides within it. NaN where a class has no weight.
+    A run of ties is one straight segment, as if ties were broken at random. NaN where a class has no weight.
     """
     weights = np.ones(len(ranking.member)) if weights is None else weights
     inside = np.cumsum(weights * ranking.member)
@@ -68,11 +68,11 @@ def area(fpr: Array, tpr: Array) -> float:
 
 def at_fpr(fpr: Array, tpr: Array, fprs: ArrayLike) -> Array:
     """TPR at the given FPRs: the best point not above each, and along the segment from there where scores are tied."""
-    wanted = np.asarray(fprs, dtype=np.float64)
-    left = np.searchsorted(fpr, wanted + ROUNDING, side="right") - 1
+    requested = np.asarray(fprs, dtype=np.float64)
+    left = np.searchsorted(fpr, requested + ROUNDING, side="right") - 1
     right = np.minimum(left + 1, len(fpr) - 1)
     width = fpr[right] - fpr[left]
-    share = np.divide(wanted - fpr[left], width, out=np.zeros_like(wanted), where=width > 0)
+    share = np.divide(requested - fpr[left], width, out=np.zeros_like(requested), where=width > 0)
     return tpr[left] + np.clip(share, 0, 1) * (tpr[right] - tpr[left])
 
 

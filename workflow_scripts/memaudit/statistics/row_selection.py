@@ -1,4 +1,4 @@
-"""Which rows of expanded tidy results a claim or a headline speaks of: data only, one language for both."""
+"""Selection of rows of expanded tidy results by metric and keys, for claims and headlines."""
 
 from collections.abc import Mapping
 from typing import Literal

@@ -1,4 +1,4 @@
-"""How many models and records does an evaluation need? Worst cases, known before anything is computed."""
+"""Numbers of models and records that an evaluation needs, for the worst case, before any model is trained."""
 
 import math
 

@@ -1,9 +1,9 @@
-"""Would the same people be named again? Agreement between halves of the models, and tests of single records.
+"""Split-half agreement of the records' vulnerability ranking over models.
 
-Nothing here leaves a model out of its own statistics, so leave-one-out bias cannot enter.
+No model is left out of its own statistics here, so leave-one-out bias cannot occur.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ from scipy import stats
 
 from memaudit.arrays import Array, Mask
 from memaudit.errors import AuditError
-from memaudit.statistics.finite_population import Gap, gap_statistics, predicted_tpr
+from memaudit.statistics.record_vulnerability import gap_statistics, vulnerability_score_out_deviations
 from memaudit.workflow.progress_bar import steps
 
 MOST_LEFT_OUT = 0.1
@@ -34,66 +34,56 @@ class Agreement:
     extrapolated: float
 
 
-def signed_gap(gap: Gap) -> Array:
-    """Exposure as the mean gap in OUT standard deviations, positive where members score higher, shape (record,)."""
-    return gap.exposure
-
-
-def tpr_at_one_percent(gap: Gap) -> Array:
-    """Exposure as the normal TPR at FPR .01, shape (record,)."""
-    return predicted_tpr(gap, 0.01)
-
-
 def split_half(
     signals: Array,
-    design: Mask,
+    membership: Mask,
     rng: np.random.Generator,
     splits: int = 50,
-    exposure: Callable[[Gap], Array] = signed_gap,
     top: Sequence[float] = (0.05, 0.1),
 ) -> dict[str, Array]:
-    """Agreement of exposures measured on two disjoint random halves of the models, one value per split, (splits,).
+    """Agreement of vulnerability scores from two disjoint random halves of the models, one value per split, (splits,).
 
-    signals and design are (model, record). "spearman": rank correlation over records; "overlap_5%": share of the top
-    5 % of one half that is in the top 5 % of the other (by chance .05). Records that a half leaves with fewer than 2
-    models on a side are left out of its split; raises AuditError if they are more than a tenth.
+    signals, membership: (model, record). Score: the gap in OUT deviations. "spearman": rank correlation over records;
+    "overlap_5%": share of the top 5 % of one half that is in the top 5 % of the other (by chance .05). Records that
+    have fewer than 2 IN or 2 OUT models in a half are left out of that split; raises AuditError if they are more than
+    a tenth.
     """
     agreement = np.empty((splits, 1 + len(top)))
     for row in agreement:
         halves = np.array_split(rng.permutation(len(signals)), 2)
-        fewest = np.min([side[half].sum(0) for half in halves for side in (design, ~design)], axis=0)
+        fewest = np.min([cells[half].sum(0) for half in halves for cells in (membership, ~membership)], axis=0)
         kept = fewest >= 2
         if kept.mean() < 1 - MOST_LEFT_OUT:
             raise AuditError(
-                f"halves of {len(signals)} models leave {1 - kept.mean():.0%} of the records with fewer than 2 models"
-                " on a side: use more models"
+                f"halves of {len(signals)} models leave {1 - kept.mean():.0%} of the records with fewer than 2 IN or"
+                " 2 OUT models: use more models"
             )
-        a, b = (exposure(gap_statistics(signals[half][:, kept], design[half][:, kept])) for half in halves)
+        gaps = (gap_statistics(signals[half][:, kept], membership[half][:, kept]) for half in halves)
+        a, b = map(vulnerability_score_out_deviations, gaps)
         row[:] = stats.spearmanr(a, b).statistic, *(_overlap(a, b, share) for share in top)
     return dict(zip(["spearman", *(f"overlap_{share:.0%}" for share in top)], agreement.T, strict=True))
 
 
 def agreement_by_models(
     signals: Array,
-    design: Mask,
+    membership: Mask,
     sizes: Sequence[int],
     rng: np.random.Generator,
     splits: int = 50,
-    exposure: Callable[[Gap], Array] = signed_gap,
 ) -> list[Agreement]:
     """`split_half` on random subsets of M models for each M in sizes, beside its null.
 
-    In every split of the null the rows of the design are permuted, so that membership is nobody's. The spread over
-    splits of one grid is not a confidence interval over grids: halves of different splits share models.
+    In every split of the null the rows of the membership matrix are permuted, so that membership is random. The spread
+    over splits is not a confidence interval over score matrices: halves of different splits share models.
     """
     results = []
     for size in sizes:
         real, null = [], []
         for _ in steps(range(splits), f"splits of {size} models"):
             chosen = rng.permutation(len(signals))[:size]
-            grid, membership = signals[chosen], design[chosen]
-            real.append(split_half(grid, membership, rng, 1, exposure))
-            null.append(split_half(grid, membership[rng.permutation(size)], rng, 1, exposure))
+            subset, of_subset = signals[chosen], membership[chosen]
+            real.append(split_half(subset, of_subset, rng, 1))
+            null.append(split_half(subset, of_subset[rng.permutation(size)], rng, 1))
         results += [_summary(size, metric, real, null) for metric in real[0]]
     return results
 
@@ -101,30 +91,6 @@ def agreement_by_models(
 def spearman_brown(half: float) -> float:
     """Reliability of the whole from the correlation of its halves, 2r/(1 + r) (Spearman 1910, Brown 1910)."""
     return 2 * half / (1 + half)
-
-
-def membership_p_values(signals: Array, design: Mask) -> Array:
-    """Two-sided Mann-Whitney p-value of IN against OUT signals for each record, shape (record,).
-
-    Ranks need no normal signals, and permuting the design's rows makes the labels of every record exchangeable.
-    Tie-corrected normal approximation: with 16 models a p-value below 1e-3 cannot be had.
-    """
-    ranks = stats.rankdata(signals, axis=0)
-    models, inside = len(signals), design.sum(0)
-    excess = np.where(design, ranks, 0.0).sum(0) - inside * (models + 1) / 2
-    # The variance of a sum of `inside` ranks drawn without replacement holds with ties, if the ranks' own is taken.
-    sigma = np.sqrt(inside * (models - inside) / models * ranks.var(0, ddof=1))
-    shrunk = np.maximum(np.abs(excess) - 0.5, 0.0)
-    z = np.divide(shrunk, sigma, out=np.zeros_like(shrunk), where=sigma > 0)
-    return np.minimum(2 * stats.norm.sf(z), 1.0)
-
-
-def detected_records(signals: Array, design: Mask, rate: float = 0.05) -> Mask:
-    """Which records' membership shows in their signals, bool (record,), at false discovery rate `rate`.
-
-    Benjamini-Hochberg over `membership_p_values`.
-    """
-    return stats.false_discovery_control(membership_p_values(signals, design), method="bh") <= rate
 
 
 def _overlap(a: Array, b: Array, share: float) -> float:

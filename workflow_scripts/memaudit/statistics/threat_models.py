@@ -1,7 +1,7 @@
-"""Four threat models (TabPATE, Section 3, Appendix A.1, Table 4): their attacks, and how those are compared.
+"""Four threat models (TabPATE, Section 3, Appendix A.1, Table 4): their attacks and the comparisons between them.
 
-An adversary reads labels alone or probabilities, and leaves the context as it is (passive) or adds records to it
-(active). All of them calibrate with shadow sets; the threshold attacks are the baselines (Table 7).
+An adversary observes labels or probabilities, and leaves the context unchanged (passive) or adds records to it
+(active). All attacks calibrate with shadow contexts, except the threshold attacks, which are the baselines (Table 7).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,10 +23,11 @@ STUDY = "attacks"
 
 
 class Case(NamedTuple):
-    """One attack on one grid.
+    """One attack on one score matrix.
 
     keys: of its results, `attack` last but one and `poison` last; attack: signals (model, record) and calibration;
-    design: (model, record); groups: (record,) records that are resampled together; queries: of a target on a model.
+    design: (model, record) membership matrix; groups: (record,) records that are resampled together; queries: number of
+    queries per target and model.
     """
 
     keys: Mapping[str, Any]
@@ -47,10 +48,16 @@ class Case(NamedTuple):
 
 
 def case(
-    keys: Mapping[str, Any], name: str, made: Attack, design: Mask, groups: Codes, poison: int = 0, queries: float = 1
+    keys: Mapping[str, Any],
+    name: str,
+    made: Attack,
+    membership: Mask,
+    groups: Codes,
+    poison: int = 0,
+    queries: float = 1,
 ) -> Case:
-    """A case whose keys gain the threat model, the attack's name and the copies that it adds to the context."""
-    return Case({**keys, "threat": threat(name), "attack": name, "poison": poison}, made, design, groups, queries)
+    """A case whose keys gain the threat model, the attack's name and the number of poisons added to the context."""
+    return Case({**keys, "threat": threat(name), "attack": name, "poison": poison}, made, membership, groups, queries)
 
 
 def ratio(confidence: Array) -> Attack:
@@ -59,24 +66,24 @@ def ratio(confidence: Array) -> Attack:
 
 
 def stability(stable: Array, count: int) -> Attack:
-    """LiRA on the share of `count` noisy copies that keep the answer, (model, record)."""
+    """LiRA on the label robustness: share of `count` noisy copies that keep the predicted label, (model, record)."""
     return attack("perturbation", stable, floor=resolution_floor(1 / count))
 
 
 def resistance(copies: NDArray[np.integer]) -> Attack:
-    """LiRA on the fewest mislabelled copies that make the answer wrong, (model, record)."""
+    """LiRA on the minimum number of mislabelled poisons that change the predicted label, (model, record)."""
     return attack("brainwash", copies.astype(np.float64), floor=resolution_floor(1))
 
 
 def against(
     first: Case, second: Case, settings: Mapping[str, Any], rng: np.random.Generator
 ) -> Iterator[dict[str, Any]]:
-    """Tidy rows of the first case's AUC and TPRs less the second's, on the same targets and sets.
+    """Tidy rows of the first case's AUC and TPRs minus the second's, on the same targets and shadow contexts.
 
-    What a hard model or an exposed record does to both cancels. Raises ValueError for cases of different designs.
+    Common effects of a model or a record cancel. Raises ValueError where the membership matrices differ.
     """
     if not np.array_equal(first.design, second.design):
-        raise ValueError("a paired difference needs two attacks on the same targets and sets")
+        raise ValueError("a paired difference needs two attacks on the same targets and shadow contexts")
     pairs = ((case.scores(), case.design) for case in (first, second))
     options = {"fprs": settings["fpr"], "groups": first.groups, "replicates": settings["replicates"]}
     yield from rows(
@@ -101,8 +108,8 @@ def has_curve(case: Case, cases: Sequence[Case]) -> bool:
 
 def judged(case: Case, settings: Mapping[str, Any], rng: np.random.Generator) -> Iterator[dict[str, Any]]:
     """Tidy rows of a case; settings: fpr, replicates and permutations of `judge_attack`."""
-    asked = {"fprs": settings["fpr"], "replicates": settings["replicates"], "permutations": settings["permutations"]}
-    estimates = judge_attack(case.attack, case.design, rng=rng, groups=case.groups, **asked)
+    options = {"fprs": settings["fpr"], "replicates": settings["replicates"], "permutations": settings["permutations"]}
+    estimates = judge_attack(case.attack, case.design, rng=rng, groups=case.groups, **options)
     print(f"{tidy.setting(case.keys)}: AUC {estimates[0].estimate:.3f}", flush=True)
     yield from rows(STUDY, case.keys, estimates)
 
@@ -124,11 +131,11 @@ def searches(
     rng: np.random.Generator,
     replicates: int,
 ) -> list[Estimate]:
-    """What Brainwash's searches found, and whether bisection is allowed: it supposes that a wrong answer stays wrong.
+    """Censoring rates of Brainwash's searches, and checks of monotonicity, which bisection assumes.
 
-    copies: (model, record) fewest copies found, most + 1: censored; scanned: the same from asking about every number,
-    -1 where that was not done; monotone: 1 where then no further copy turned the answer back, 0 where one did. Of
-    nothing but hits, or none, a bootstrap has no interval: Wilson's then counts one trial for each set, or unit if
+    copies: (model, record) minimum number of poisons, most + 1: censored; scanned: the same from queries at every
+    number, -1 where not scanned; monotone: 1 where no further poison reverted the label, 0 where one did. A bootstrap
+    has no interval where all or none are hits: Wilson's interval then counts one trial per context, or per unit if
     these are fewer.
     """
     weights = bootstrap.two_way_weights(*copies.shape, replicates, rng, groups)
@@ -139,7 +146,7 @@ def searches(
             fewest = min(len(copies), len(np.unique(groups)))
             ends, made = intervals.wilson(float(hits.mean()), fewest), f"Wilson, as of {fewest} sets or units"
         else:
-            # The rate wants (record, model).
+            # bootstrap.rate takes (record, model).
             ends, made = bootstrap.interval(bootstrap.rate(hits.T, np.ones_like(hits.T), weights)), method
         facts.append(Estimate(metric, float(hits.mean()), *ends, hits.size, made, np.nan))
     checked = scanned >= 0
@@ -148,9 +155,9 @@ def searches(
 
 
 def _checks(metric: str, passed: Mask) -> Estimate:
-    """Share of checks that were passed. Of nothing but passes a bootstrap has no interval; Wilson's has one.
+    """Share of passed checks with Wilson's interval, since a bootstrap has none where all pass.
 
-    The checked cells are drawn at random and so few that they share hardly a model or a record.
+    The checked (model, record) entries are few and random, so that they hardly share a model or a record.
     """
     ends = intervals.wilson(float(passed.mean()), passed.size)
     return Estimate(metric, float(passed.mean()), *ends, passed.size, "Wilson, checks independent", np.nan)

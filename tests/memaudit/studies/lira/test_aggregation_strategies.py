@@ -9,7 +9,6 @@ from scipy.stats import nct, norm, t
 
 from memaudit.attacks.calibrate import calibrate
 from memaudit.errors import AuditError
-from memaudit.statistics.student_t import BinnedSquares, exact_threshold
 from memaudit.studies.lira.aggregation_strategies import STRATEGIES, Outcome, evaluate, score
 
 FPRS = (0.1, 0.01, 0.001)
@@ -116,27 +115,6 @@ def test_an_estimated_sign_costs_the_exact_threshold_some_of_its_calibration():
     signals, design = toy(np.random.default_rng(0), 16, 20000, 0.0)
     of = {(o.strategy, o.fpr): o.realised_fpr for o in evaluate(signals, design, [16])}
     assert 0.012 < of["pp_exact", 0.01] < 0.016
-
-
-def test_exact_threshold_tends_to_the_normal_one():
-    np.testing.assert_allclose(
-        exact_threshold(0.01, np.array([7, 10**7])), [t.ppf(0.99, 6) * np.sqrt(8 / 7), 2.32635], rtol=1e-5
-    )
-
-
-@pytest.mark.parametrize("freedom", [0.8, 3.0, 30.0])
-def test_binned_fit_of_student_t_equals_scipys(freedom):
-    values = np.random.default_rng(0).standard_t(freedom, size=4000)
-    binned = BinnedSquares()
-    for part in np.split(values, 4):
-        binned.add(part)
-    assert binned.degrees_of_freedom() == pytest.approx(t.fit(values, floc=0, fscale=1)[0], rel=1e-3)
-
-
-def test_tails_lighter_than_normal_fit_the_normal_distribution():
-    binned = BinnedSquares()
-    binned.add(np.random.default_rng(0).uniform(-1, 1, size=1000))
-    assert t.ppf(0.999, binned.degrees_of_freedom()) == pytest.approx(norm.ppf(0.999), abs=1e-4)
 
 
 def test_records_without_enough_models_are_left_out_and_counted():

@@ -1,18 +1,18 @@
-"""Data-set inference (Maini et al. 2021): was this corpus in the context? One p-value from many records.
+"""Data-set inference (Maini et al. 2021): one p-value from many records for the presence of a corpus in a context.
 
-One record's signal is weak evidence, a hundred are strong; but records of one context are not independent: a context
-that is sure of itself is sure about everybody. So the sum of the records' likelihood ratios has no known null
-distribution, and it cannot be simulated: no reference set lacks a whole corpus, records are in independently. The test
-here compares within the *target* set alone. Each signal is standardised by the record's OUT fit on the other sets,
+The signals of many records are stronger evidence than one, but records of one context are dependent: overconfident
+contexts raise all records' scores. So the sum of the records' likelihood ratios has no known null distribution, and it
+cannot be simulated, since no shadow context lacks a whole corpus: records are in independently. The test here compares
+within the *target* context alone. Each signal is standardised by the record's OUT fit on the other sets,
 (s - mu_out) / sigma_out, and a one-sided rank test (Wilcoxon) asks whether the corpus lies higher than public records
 that are in no context, standardised likewise.
 
-Why that holds: corpora are random draws from the members, members and non-members are a random split of one table, and
-a record that is out is to the target what a public record is. Given the target set, both samples then come from one
-distribution, whatever that set does to all records. Two details would break it. The fits leave out the target's pair
-(attacks.gaussian.Leave), so that IN and OUT targets meet equally many sets. And a public record, which is out of
-every set, is fitted on those that a random member is out of: as many, so its tails are no lighter. The likelihood ratio
-itself, or the sign of mu_in - mu_out, exists for members alone: with either the two sides would not be alike.
+The test is valid because corpora are random draws from the members, and members and non-members are a random split of
+one table, so that an OUT record and a public record are exchangeable given the target context. Two details are needed.
+The fits are leave-pair-out (attacks.gaussian.Leave), so that IN and OUT targets have equally many contexts. A public
+record, which is out of every context, is fitted on those that a random member is out of: equally many, so that its
+tails are no lighter. The likelihood ratio and the sign of mu_in - mu_out exist for members only, so neither can be
+used.
 
 Share of p <= 0.05 (real: and of p <= 0.01) among corpora that are out. Simulated: signals normal, t_3 and exponential,
 contexts that move all records and each class apart, 455 members and 114 others, 20 grids each; real: the grid of the
@@ -31,26 +31,26 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import mannwhitneyu
 
 from memaudit.arrays import Array, Mask
 from memaudit.attacks.gaussian import CONVENTIONS, fit_without_target, require_shadows
 from memaudit.errors import AuditError
 from memaudit.statistics import intervals, roc
 from memaudit.statistics.attack_performance import FPRS, SIGNIFICANT, Estimate, Null, judge
+from memaudit.statistics.rank_tests import greater_p_values
 from memaudit.workflow.progress_bar import steps
 
 Groups = NDArray[np.int64]
 
 
-def largest_corpus(design: Mask, groups: Groups) -> int:
-    """Most records of different groups that every set has inside, and outside. design: (model, record)."""
-    return min(len(np.unique(groups[side])) for row in design for side in (row, ~row))
+def largest_corpus(membership: Mask, groups: Groups) -> int:
+    """Most records of different groups that every set has inside, and outside. membership: (model, record)."""
+    return min(len(np.unique(groups[side])) for row in membership for side in (row, ~row))
 
 
 def p_values(
     signals: Array,
-    design: Mask,
+    membership: Mask,
     public: Array,
     *,
     records: int,
@@ -60,32 +60,32 @@ def p_values(
 ) -> tuple[Array, Mask]:
     """p-values (model, corpus) of random corpora that are all in, and all out, of their target; and which are in.
 
-    signals, design: (model, record); public: (model, z) signals of records that are in no context; records: size of a
-    corpus; trials: about how many corpora are drawn of each kind, equally many for each target: random sets if trials
-    are few. groups: (record,), of which a corpus has one record each, as the test wants independent ones.
-    Raises AuditError where a set has too few records, inside or outside.
+    signals, membership: (model, record); public: (model, z) signals of records that are in no context; records: size of
+    a corpus; trials: approximate number of corpora of each kind, equally many for each target; random targets if trials
+    are few. groups: (record,); a corpus has at most one record of a group, since the test needs independent records.
+    Raises AuditError where a context has too few records, IN or OUT.
     """
-    groups = np.arange(design.shape[1]) if groups is None else groups
-    if records > (largest := largest_corpus(design, groups)):
+    groups = np.arange(membership.shape[1]) if groups is None else groups
+    if records > (largest := largest_corpus(membership, groups)):
         raise AuditError(
             f"a corpus of {records} records: one of the sets has only {largest} on one side; ask for fewer"
         )
-    inside, outside = _standardised(signals, design, public, rng)
-    each = -(-trials // len(design))
-    targets = rng.choice(len(design), trials // each, replace=False)
-    corpora = np.stack([_corpora(design[target], groups, records, each, rng) for target in targets])
+    inside, outside = _standardised(signals, membership, public, rng)
+    each = -(-trials // len(membership))
+    targets = rng.choice(len(membership), trials // each, replace=False)
+    corpora = np.stack([_corpora(membership[target], groups, records, each, rng) for target in targets])
     drawn = np.take_along_axis(inside[targets][:, None], corpora, axis=-1)
-    values = mannwhitneyu(drawn, outside[targets][:, None], alternative="greater", axis=-1, method="asymptotic").pvalue
+    values = greater_p_values(drawn, outside[targets][:, None])
     return values, np.broadcast_to(np.arange(2 * each) < each, values.shape)
 
 
 def permutation_null(
-    signals: Array, design: Mask, public: Array, *, permutations: int, fprs: Sequence[float] = FPRS, **options
+    signals: Array, membership: Mask, public: Array, *, permutations: int, fprs: Sequence[float] = FPRS, **options
 ) -> Null:
-    """AUC and TPRs of `judge_corpora` when the design's rows belong to other sets; options: those of `p_values`."""
+    """AUC and TPRs of `judge_corpora` under permuted rows of the membership matrix; options: those of `p_values`."""
     values = []
     for _ in steps(range(permutations), "permuted designs, data-set inference"):
-        shuffled = design[options["rng"].permutation(len(design))]
+        shuffled = membership[options["rng"].permutation(len(membership))]
         found, inside = p_values(signals, shuffled, public, **options)
         values.append([roc.auc(-found, inside), *roc.tpr_at_fpr(-found, inside, fprs)])
     return Null(tuple(fprs), np.array(values))
@@ -123,13 +123,13 @@ def one_group(p_values: Array) -> Groups:
     return np.zeros(p_values.shape[1], np.int64)
 
 
-def _standardised(signals: Array, design: Mask, public: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+def _standardised(signals: Array, membership: Mask, public: Array, rng: np.random.Generator) -> tuple[Array, Array]:
     """(s - mu_out) / sigma_out of members and of public records, each without the target's own pair."""
-    require_shadows(design)
-    borrowed = design[:, rng.integers(design.shape[1], size=public.shape[1])]
+    require_shadows(membership)
+    borrowed = membership[:, rng.integers(membership.shape[1], size=public.shape[1])]
     return tuple(
         fit_without_target(values, ~member, CONVENTIONS["ddof1"]).standardise(values)
-        for values, member in ((signals, design), (public, borrowed))
+        for values, member in ((signals, membership), (public, borrowed))
     )
 
 

@@ -1,12 +1,12 @@
-"""Property inference (Ateniese et al. 2015): what share of a context has a property?
+"""Property inference (Ateniese et al. 2015): which of two shares of a context's records has a property.
 
-Nobody's membership is asked about: the secret is a number about the whole context. The adversary draws reference sets
-of either share, asks all about the same public records, and learns to tell the two kinds of answers apart.
+The secret is a property of the whole context, not the membership of a record. The adversary draws shadow contexts of
+both shares, queries all with the same public records, and learns to tell the two kinds of answers apart.
 
-An interval that resamples the sets, each with its score, does not see that the discriminants were fitted on few: with
-32 sets and 30 records the AUC of noise has a standard deviation of .14 where 32 independent scores have .10, and the
-interval holds one half in 85 % of the draws. The permutation null does the whole cross-validation anew and sees it: the
-interval is widened by as much as the null is wider than that of independent scores.
+An interval that resamples the contexts with their scores ignores that the discriminants were fitted on few contexts:
+with 32 contexts and 30 records the AUC of noise has a standard deviation of .14, and .10 for 32 independent scores, and
+the interval contains 0.5 in 85 % of the draws. The permutation null repeats the whole cross-validation, so the interval
+is widened by the ratio of the null's standard deviation to that of independent scores.
 """
 
 from collections.abc import Sequence
@@ -23,34 +23,34 @@ from memaudit.statistics.attack_performance import FPRS, ROC_FPRS, Estimate, Nul
 from memaudit.workflow.progress_bar import steps
 
 FOLDS = 8
-PROBES = 128  # public records that are asked about: a discriminant costs the cube of their number
+PROBES = 128  # public records that are queried: the cost of a discriminant grows with the cube of their number
 
 
-def scores(answers: Array, shown: Mask, rng: np.random.Generator) -> Array:
+def scores(answers: Array, second_share: Mask, rng: np.random.Generator) -> Array:
     """How much each set's answers speak for the second share, by a discriminant that was fitted without its fold.
 
     Answers in one context move together, so likelihood ratios must not be added up over records. A linear discriminant
     knows their covariance; with fewer sets than records it is shrunk (Ledoit and Wolf 2004). answers: (model, probe),
-    log-odds of the true labels of public records, of which at most 128, drawn at random, are used; shown: (model,),
-    True: the second share. Folds hold equally many of both kinds where the sets do. Returns (model,).
+    log-odds of the true labels of public records, of which at most 128, drawn at random, are used; second_share:
+    (model,), True: the second share. Folds hold equally many of both kinds where the sets do. Returns (model,).
     """
     chosen = np.sort(rng.permutation(answers.shape[1])[:PROBES])
-    folds = min(FOLDS, np.count_nonzero(shown), np.count_nonzero(~shown))
+    folds = min(FOLDS, np.count_nonzero(second_share), np.count_nonzero(~second_share))
     split = StratifiedKFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
     found, answers = np.empty(len(answers)), answers[:, chosen]
-    for others, fold in split.split(answers, shown):
-        weights, middle = _discriminant(answers[others], shown[others])
+    for others, fold in split.split(answers, second_share):
+        weights, middle = _discriminant(answers[others], second_share[others])
         found[fold] = (answers[fold] - middle) @ weights
     return found
 
 
 def permutation_null(
-    answers: Array, shown: Mask, *, permutations: int, rng: np.random.Generator, fprs: Sequence[float] = FPRS
+    answers: Array, second_share: Mask, *, permutations: int, rng: np.random.Generator, fprs: Sequence[float] = FPRS
 ) -> Null:
     """AUC and TPRs of the whole cross-validation when the kinds belong to other sets; arguments as in `scores`."""
     values = []
     for _ in steps(range(permutations), "permuted shares"):
-        other = rng.permutation(shown)
+        other = rng.permutation(second_share)
         found = scores(answers, other, rng)
         values.append([roc.auc(found, other), *roc.tpr_at_fpr(found, other, fprs)])
     return Null(tuple(fprs), np.array(values))
@@ -58,7 +58,7 @@ def permutation_null(
 
 def judge_property(
     answers: Array,
-    shown: Mask,
+    second_share: Mask,
     *,
     fprs: Sequence[float] = FPRS,
     roc_fprs: Array = ROC_FPRS,
@@ -68,14 +68,14 @@ def judge_property(
 ) -> tuple[list[Estimate], Array]:
     """AUC and TPRs of `scores` with the null of `permutation_null`, and the ROC curve: (fpr, 3), TPR, low, high.
 
-    answers: (model, probe); shown: (model,). Intervals: bootstrap of the sets, widened about the estimate by the ratio
-    of the null AUC's standard deviation to that of independent scores (Mann and Whitney 1947), at least 1.
+    answers: (model, probe); second_share: (model,). Intervals: bootstrap of the sets, widened about the estimate by the
+    ratio of the null AUC's standard deviation to that of independent scores (Mann and Whitney 1947), at least 1.
     """
-    null = permutation_null(answers, shown, permutations=permutations, rng=rng, fprs=fprs)
-    sets, second = len(shown), np.count_nonzero(shown)
+    null = permutation_null(answers, second_share, permutations=permutations, rng=rng, fprs=fprs)
+    sets, second = len(second_share), np.count_nonzero(second_share)
     independent = np.sqrt((sets + 1) / (12 * second * (sets - second)))
     factor = max(float(null.values[:, 0].std(ddof=1) / independent), 1.0)
-    cells = scores(answers, shown, rng)[:, None], shown[:, None]
+    cells = scores(answers, second_share, rng)[:, None], second_share[:, None]
     band = roc_band(*cells, roc_fprs, rng=rng, replicates=replicates)
     band[:, 1:] = np.column_stack(_widened(*band.T, factor))
     judged = judge(*cells, fprs=fprs, rng=rng, replicates=replicates, null=null)
@@ -93,13 +93,13 @@ def _widened(estimate: ArrayLike, low: ArrayLike, high: ArrayLike, factor: float
     return np.maximum(estimate - factor * below, 0), np.minimum(estimate + factor * above, 1)
 
 
-def _discriminant(answers: Array, shown: Mask) -> tuple[Array, Array]:
+def _discriminant(answers: Array, second_share: Mask) -> tuple[Array, Array]:
     """Fisher's weights (probe,) and the middle between the kinds: sklearn's, but one shrinkage for the pooled kinds.
 
     That is one small fit where sklearn's checks its data twice: a tenth of the time, which the null asks 300 times.
     """
-    first, second = answers[~shown].mean(0), answers[shown].mean(0)
-    centred = answers - np.where(shown[:, None], second, first)
+    first, second = answers[~second_share].mean(0), answers[second_share].mean(0)
+    centred = answers - np.where(second_share[:, None], second, first)
     scale = centred.std(0)
     scale[scale == 0] = 1.0
     covariance, _ = ledoit_wolf(centred / scale, assume_centered=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm, t
+from scipy.stats import t
 
 from memaudit.arrays import Array, Array32, Mask
 from memaudit.attacks.gaussian import least_shadows
@@ -20,6 +20,7 @@ from memaudit.statistics.bootstrap import (
     two_way_weights,
     weighted_quantiles,
 )
+from memaudit.statistics.quantiles import normal_threshold, quantiles
 from memaudit.statistics.student_t import BinnedSquares, exact_threshold
 from memaudit.workflow.progress_bar import steps
 
@@ -178,7 +179,7 @@ def thresholds(cells: Cells, fprs: Sequence[float]) -> dict[tuple[str, float], N
     of = {}
     for i, fpr in enumerate(fprs):
         of["naive", fpr], of["pp", fpr] = naive[i], pooled[i]
-        of["pp_normal", fpr] = of["per_sample_normal", fpr] = np.float64(norm.ppf(1 - fpr))
+        of["pp_normal", fpr] = of["per_sample_normal", fpr] = np.float64(normal_threshold(fpr))
         of["pp_t", fpr] = np.float64(t.ppf(1 - fpr, freedom))
         # The signals are standardised with ddof 0; the exact threshold is for ddof 1.
         of["pp_exact", fpr] = exact_threshold(fpr, shadows) * np.sqrt(shadows / (shadows - 1))
@@ -279,7 +280,7 @@ def _outcome(cells, key, threshold, hits, count, keep_fpr, weights) -> Outcome:
         float(threshold) if threshold.ndim == 0 else np.nan,
         len(cells.member),
         cells.left_out,
-        tuple(np.quantile(per_record, QUANTILES).tolist()),
+        tuple(quantiles(per_record, QUANTILES).tolist()),
         float((per_record > 2 * fpr).mean()),
         cells.member.shape[1] * fpr >= 2 - 1e-9,
         low,

@@ -1,13 +1,13 @@
-"""Where the one-sided post-processed test gives power away (papers/lira-reliability.md, section 4.2.2)."""
+"""Power that the one-sided post-processed test loses where variances are unequal (Jälkö et al. 2026, Section 4.2.2)."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr
-from scipy.stats import norm
 
 from memaudit.arrays import Array, Mask
 from memaudit.attacks.gaussian import CONVENTIONS, fit, require_shadows
+from memaudit.statistics.quantiles import normal_threshold
 
 HALVINGS = 60
 
@@ -43,7 +43,7 @@ def compare_tests(signals: Array, design: Mask, fpr: float) -> Tests:
 
 def one_sided_tpr(delta: Array, ratio: Array, fpr: float) -> Array:
     """Pr(N(delta, ratio^2) > z_{1 - fpr}): the post-processed test with known Gaussians."""
-    return ndtr((delta - norm.ppf(1 - fpr)) / ratio)
+    return ndtr((delta - normal_threshold(fpr)) / ratio)
 
 
 def likelihood_ratio_tpr(delta: Array, ratio: Array, fpr: float) -> Array:

@@ -11,8 +11,8 @@ import numpy as np
 from memaudit.arrays import Array, Mask
 from memaudit.attacks.calibrate import calibrate
 from memaudit.statistics.attack_performance import Estimate
-from memaudit.statistics.finite_population import gap_statistics
-from memaudit.statistics.record_vulnerability import rank_correlation
+from memaudit.statistics.rank_correlation import rank_correlation
+from memaudit.statistics.record_vulnerability import gap_statistics
 
 MEMORIZED = 4.0  # Definition 3: least log-LiRA
 

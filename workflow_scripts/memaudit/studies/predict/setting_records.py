@@ -27,7 +27,7 @@ from memaudit.errors import AuditError
 from memaudit.io import read_json, read_table
 from memaudit.models import token_questions
 from memaudit.statistics.histograms import rank_bins
-from memaudit.statistics.record_vulnerability import standardised
+from memaudit.statistics.record_distances import standardised
 
 Setting = Mapping[str, Any]
 OF_RECORD = ("x", "code", "clean", "choices", "ids", "unit", "canary")

@@ -1,0 +1,71 @@
+"""Contexts of a membership matrix: rows with duplicates, targets, columns, queries to the model and its errors."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+import xarray as xr
+
+from memaudit.errors import AuditError
+from memaudit.models.model_protocol import Limits
+from memaudit.studies.attacks import shadow_contexts
+from memaudit.studies.attacks.shadow_contexts import Contexts
+
+COUNTS = np.array([[1, 0, 2, 0], [0, 1, 0, 0], [3, 0, 0, 0]], dtype=np.uint8)
+
+
+@pytest.fixture
+def contexts():
+    """Three contexts of four records, the last two of other variants; record 3 is in none."""
+    columns = np.array([[True, True], [True, True], [False, True]])
+    grid = xr.Dataset(
+        {"counts": (("model", "record"), COUNTS), "columns": (("model", "feature"), columns)},
+        {"variant": ("model", ["usual", "usual", "features 1"]), "rank": ("record", [1, 0, -1, 2])},
+        {"dataset": "toy"},
+    )
+    schema = {"target": {"categories": ["0", "1"]}, "columns": [{"name": name, "type": "numeric"} for name in "ab"]}
+    return Contexts(grid, torch.arange(8.0).reshape(4, 2), torch.tensor([0, 1, 0, 1]), schema, "card", 1)
+
+
+def test_rows_repeat_duplicates_and_columns_are_those_of_the_context(contexts):
+    assert contexts.rows(0).tolist() == [0, 2, 2]
+    assert contexts.columns(2).tolist() == [1]
+    assert contexts.classes == 2
+
+
+def test_first_contexts_are_of_the_first_variant(contexts):
+    assert contexts.first(10).tolist() == [0, 1]
+    assert contexts.first(1).tolist() == [0]
+
+
+def test_targets_are_members_of_the_first_variants_contexts_by_rank(contexts):
+    assert contexts.targets(10).tolist() == [1, 0]
+    assert contexts.targets(1).tolist() == [1]
+
+
+def test_the_model_is_queried_with_the_contexts_rows_and_columns_and_opened_once(contexts, monkeypatch):
+    queried, opened = [], []
+
+    def answer(model, questions, memory):
+        queried.extend(questions)
+        return [torch.zeros(len(questions[0].query_x), 2)]
+
+    monkeypatch.setattr(
+        shadow_contexts, "load", lambda *_: opened.append(1) or SimpleNamespace(limits=Limits(None, None, None))
+    )
+    monkeypatch.setattr(shadow_contexts, "answer", answer)
+    for _ in range(2):
+        assert contexts.ask(2, contexts.x[:2], 100).shape == (2, 2)
+    assert len(opened) == 1
+    assert queried[0].context_x.tolist() == [[1.0]] * 3
+    assert queried[0].context_y.tolist() == [0] * 3
+    assert queried[0].query_x.tolist() == [[1.0], [3.0]]
+
+
+@pytest.mark.parametrize(("context", "line"), [([], "a context has no record"), ([0, 1], "an answer is no number")])
+def test_an_empty_context_and_an_answer_that_is_no_number_are_errors_of_one_line(contexts, monkeypatch, context, line):
+    monkeypatch.setattr(shadow_contexts, "load", lambda *_: SimpleNamespace(limits=Limits(None, None, None)))
+    monkeypatch.setattr(shadow_contexts, "answer", lambda *_: [torch.full((3, 2), torch.nan)])
+    with pytest.raises(AuditError, match=f"card, data set toy, variant 'usual': .*{line}"):
+        contexts.ask(0, torch.zeros(3, 2), 100, context=np.array(context, dtype=int))

@@ -1,0 +1,39 @@
+"""Means of tidy results over data sets or settings with their intervals, and published numbers as tidy rows beside."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from memaudit import tidy
+from memaudit.statistics.intervals import mean_of
+
+
+def means(
+    study: str, scores: pd.DataFrame, keys: Sequence[str], averaged: str, complete: Mapping[str, int] | int, called: str
+) -> Iterator[dict[str, Any]]:
+    """Tidy rows of the mean over all values of the key `averaged`, one for each combination of `keys` and metric.
+
+    scores: expanded tidy results. complete: number of values that a combination must have, or that number by value of
+    the first of `keys`; combinations with fewer are left out. called: what the method text calls the averaged values,
+    such as "data sets". Rows gain the keys `source` = here and `averaged` = mean; keys that are missing (NaN) are left
+    out. Interval: MOVER, from the interval of each.
+    """
+    for values, group in scores.groupby([*keys, "metric"], sort=False, dropna=False):
+        *of_group, metric = values
+        if len(group) < (complete if isinstance(complete, int) else complete[of_group[0]]):
+            continue
+        named = {key: _text(value) for key, value in zip(keys, of_group, strict=True) if pd.notna(value)}
+        mean, low, high = mean_of(*(group[name].to_numpy() for name in ("estimate", "low", "high")))
+        method = f"mean of {len(group)} {called} taken as given; MOVER, from the interval of each"
+        facts = {"n": group["n"].sum(), "unit": group["unit"].iloc[0], "null": group["null"].mean(), "method": method}
+        yield tidy.row(study, {"source": "here", averaged: "mean", **named}, metric, mean, low=low, high=high, **facts)
+
+
+def published(study: str, metric: str, printed: float, **keys: Any) -> dict[str, Any]:
+    """Tidy row of a number as printed in a paper, with the key `source` = paper."""
+    return tidy.row(study, {"source": "paper", **keys}, metric, printed, method="as printed")
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

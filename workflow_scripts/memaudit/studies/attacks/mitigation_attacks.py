@@ -1,0 +1,96 @@
+"""Attacks on mitigations without training: labels alone, rounded probabilities, and layers of vulnerable records."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy.special import logit, softmax
+
+from memaudit.arrays import Array
+from memaudit.attacks.lira import resolution_floor
+from memaudit.attacks.registry import Attack
+from memaudit.attacks.score_matrices import attackable, confidence, labels, stable
+from memaudit.attacks.signals import correctness
+from memaudit.errors import AuditError
+from memaudit.statistics.context_attacks import Attacked, Names
+from memaudit.statistics.record_vulnerability import layer_size
+from memaudit.statistics.threat_models import ratio, stability
+
+DISCRETE = {"floor": resolution_floor(1)}
+
+
+class Mitigated(NamedTuple):
+    """One attack, by name, on one mitigation.
+
+    grid: score matrix with membership, units, and logits for the utility; attack: on all records of the grid.
+    """
+
+    mitigation: str
+    name: str
+    grid: xr.Dataset
+    attack: Attack
+
+    def on(self, records: Names) -> Attacked:
+        """The attack on those of the records that the contexts are drawn from."""
+        grid = self.grid
+        whole = Attacked(grid.record.values, self.attack, grid.design.values, grid.unit.values)
+        return whole.on(records[np.isin(records, attackable(grid))])
+
+
+def with_lira(mitigation: str, grid: xr.Dataset) -> Mitigated:
+    """LiRA on the logits of contexts of one mitigation."""
+    return Mitigated(mitigation, "lira", grid, ratio(confidence(grid)))
+
+
+def coarser_answers(none: Mitigated, decimals: Sequence[int]) -> Iterator[Mitigated]:
+    """LiRA on the same contexts where only the label, or the label and rounded probabilities, are published."""
+    logits, truth = none.grid.logits.values.astype(float), labels(none.grid)
+    attack = Attack(correctness(logits, truth), "lira", DISCRETE)
+    yield Mitigated("labels only", "lira on correctness", none.grid, attack)
+    own = np.take_along_axis(softmax(logits, axis=-1), truth[..., None], axis=-1)[..., 0]
+    for digits in decimals:
+        yield Mitigated(
+            f"decimals {digits}", "lira", none.grid, Attack(rounded_confidence(own, digits), "lira", DISCRETE)
+        )
+
+
+def with_perturbation(grid: xr.Dataset, scale: float, count: int) -> Mitigated:
+    """The label-only attack by noisy copies of the targets; grid: shares of copies that keep the predicted class."""
+    return Mitigated("labels only", "perturbation", grid, stability(stable(grid, scale, count), count))
+
+
+def vulnerable_layers(ranks: pd.DataFrame, layer: float, dropped: xr.Dataset | None) -> dict[str, Names]:
+    """Ids of the "first layer", the most vulnerable share `layer` of the members, and of the "next layer" of that size.
+
+    ranks: columns id and rank, 0 = most vulnerable. dropped: score matrix of the contexts without the first layer;
+    raises AuditError where they contain some of it.
+    """
+    ordered, size = ranks.sort_values("rank")["id"].to_numpy(), layer_size(layer, len(ranks))
+    if dropped is not None and np.isin(ordered[:size], attackable(dropped)).any():
+        raise AuditError(
+            f"attacks, data set {dropped.dataset}: the contexts without the first layer contain some of it; make the"
+            " score matrix of `defended` again from these ranks"
+        )
+    return {"next layer": ordered[size : 2 * size], "first layer": ordered[:size]}
+
+
+def rounded_confidence(probabilities: Array, decimals: int) -> Array:
+    """Logit of the true label's probability after rounding, in units of the step that rounding takes at each record.
+
+    probabilities: (model, record); clipped to [r/2, 1 - r/2] with r = 10^-decimals, so that no signal is infinite. The
+    likelihood ratio of a record does not depend on its unit, but a floor of sigma does: in steps the floor is
+    attacks.lira.resolution_floor(1) for all records, the deviation due to rounding alone. The step is the mean over all
+    models, IN and OUT, so it does not depend on membership. Where rounding leaves one value, the signal is 0.
+    """
+    unit = 10.0**-decimals
+
+    def signal(p: Array) -> Array:
+        return logit(np.clip(p, unit / 2, 1 - unit / 2))
+
+    rounded = np.round(probabilities, decimals)
+    below, above = np.maximum(rounded - unit, 0.0), np.minimum(rounded + unit, 1.0)
+    steps = (signal(above) - signal(below)) / np.maximum(np.round((above - below) / unit), 1)
+    step = steps.mean(0)
+    return np.divide(signal(rounded), step, out=np.zeros_like(rounded), where=step > 0)
