@@ -22,9 +22,9 @@ from memaudit.io import write_json
 from memaudit.models.tabicl import TabICLBranch
 from memaudit.privacy.accounting import Filter
 from memaudit.privacy.gnmax import Confident, label
+from memaudit.privacy.pate_teachers import asker
 from memaudit.privacy.tabpate_release import votes
 from memaudit.privacy.teacher_shards import shards_of
-from memaudit.privacy.teachers import asker
 from memaudit.seeds import generator
 from memaudit.workflow.job import run
 

@@ -24,10 +24,10 @@ from memaudit.models.model_limits import check
 from memaudit.privacy.accounting import Budget
 from memaudit.privacy.discrete_noise import discrete_gaussian
 from memaudit.privacy.ledger import RELEASED, Ledger, Paid
-from memaudit.privacy.private_table import read_raw
+from memaudit.privacy.pate_teachers import asker
+from memaudit.privacy.private_table_reader import read_raw
 from memaudit.privacy.release_statement import ACCOUNTING, MECHANISM, in_words
 from memaudit.privacy.tabpate_release import Settings, release
-from memaudit.privacy.teachers import asker
 from memaudit.workflow.digest import digest
 from memaudit.workflow.job import run, tell
 

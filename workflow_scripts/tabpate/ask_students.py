@@ -19,9 +19,9 @@ from memaudit.io import read_grid, read_table, write_grid
 from memaudit.models.batched_queries import MEMORY
 from memaudit.models.model_folder import device, load
 from memaudit.models.model_limits import check
-from memaudit.privacy.coded_records import restored
-from memaudit.privacy.teachers import asker
-from memaudit.studies.tabpate.private_tables import open_table
+from memaudit.privacy.pate_teachers import asker
+from memaudit.privacy.record_discretization import restored
+from memaudit.studies.tabpate.evaluation_tables import open_table
 from memaudit.workflow.job import run, several
 from memaudit.workflow.progress_bar import steps
 

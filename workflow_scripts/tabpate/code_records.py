@@ -11,8 +11,8 @@ The codes are as private as the records.
 import pandas as pd
 
 from memaudit.io import write_json, write_table
-from memaudit.privacy.coded_records import coded, counts
-from memaudit.studies.tabpate.private_tables import open_table
+from memaudit.privacy.record_discretization import coded, counts
+from memaudit.studies.tabpate.evaluation_tables import open_table
 from memaudit.workflow.job import run
 
 

@@ -19,9 +19,9 @@ from memaudit.models.batched_queries import MEMORY
 from memaudit.models.model_folder import device, load
 from memaudit.models.model_limits import check
 from memaudit.privacy.accounting import Budget
+from memaudit.privacy.pate_teachers import asker
 from memaudit.privacy.release_methods import NO_LEDGER, released
-from memaudit.privacy.teachers import asker
-from memaudit.studies.tabpate.private_tables import open_table
+from memaudit.studies.tabpate.evaluation_tables import open_table
 from memaudit.workflow.job import run
 from memaudit.workflow.progress_bar import steps
 from memaudit.workflow.scratch import resumable

@@ -19,8 +19,8 @@ from memaudit.io import write_grid
 from memaudit.models.batched_queries import MEMORY
 from memaudit.models.model_folder import device, load
 from memaudit.models.model_limits import check
-from memaudit.privacy.teachers import asker
-from memaudit.studies.tabpate.private_tables import open_table
+from memaudit.privacy.pate_teachers import asker
+from memaudit.studies.tabpate.evaluation_tables import open_table
 from memaudit.studies.tabpate.shadow_students import NON_PRIVATE, Remembered, draw
 from memaudit.workflow.job import run
 from memaudit.workflow.progress_bar import steps

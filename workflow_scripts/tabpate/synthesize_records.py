@@ -4,10 +4,10 @@ python workflow_scripts/tabpate/synthesize_records.py --input codes=codes.parque
     --output synthetic.parquet --params '{"code": "by hand", "method": "mst", "epsilon": 1.0, "delta": 1e-5,
         "iterations": 100, "rounds": 16, "rows": 500}'
 
-codes: private records as places in public lists, with a column `seed` that names the sample they are from; counts: how
-many places each list has (both from memaudit/privacy/coded_records.py). Of each sample as many `rows` are synthesized,
-within (epsilon, delta) for adding or removing one row. iterations: of each fit of a graphical model to noisy counts;
-rounds: of AIM, for each column. Few of them take less time and cost accuracy, never privacy.
+codes: private records as categorical codes, with a column `seed` that names their sample; counts: number of codes of
+each column (both from memaudit/privacy/record_discretization.py). For each sample, `rows` records are synthesized with
+(epsilon, delta)-DP for adding or removing one row. iterations: per fit of a graphical model to noisy counts; rounds:
+of AIM, for each column. Smaller values take less time and cost accuracy, never privacy.
 
 The synthesizers are those of dpmm, whose noise is OpenDP's and has no seed. dpmm needs older packages: where it is not
 installed, the script runs itself again in .venv-synth.

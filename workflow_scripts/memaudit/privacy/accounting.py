@@ -70,34 +70,19 @@ def gaussian_rho(sigma: float, squared_sensitivity: float = 1.0) -> float:
 
 
 def rho_within(budget: Budget) -> float:
-    """Largest rho that is (epsilon, delta)-DP by the conversion of `epsilon_of_curve`, reached at `best_order`."""
-    return max(0.0, float(_rho_at(ORDERS, budget).max()) * (1 - ROUNDING))
+    """Largest rho whose zCDP guarantee implies (epsilon, delta)-DP, over the grid `ORDERS` of Renyi orders.
 
-
-def best_order(budget: Budget) -> float:
-    """Renyi order at which `rho_within` is reached: it depends on the budget alone."""
-    return float(ORDERS[_rho_at(ORDERS, budget).argmax()])
-
-
-def epsilon_of(rho: float, delta: float) -> float:
-    """Smallest epsilon of the grid of orders that rho-zCDP gives at this delta."""
-    return epsilon_of_curve(ORDERS, rho * ORDERS, delta)
-
-
-def epsilon_of_curve(orders: NDArray[np.float64], rdp: NDArray[np.float64], delta: float) -> float:
-    """Smallest epsilon that Renyi divergences `rdp` at `orders` give at this delta, never below 0.
-
-    Canonne, Kamath and Steinke 2020, Proposition 12: D_a + log(1 - 1/a) - log(delta a) / (a - 1).
+    Canonne, Kamath and Steinke 2020, Proposition 12: epsilon = D_a + log(1 - 1/a) - log(delta a) / (a - 1).
     """
-    return max(0.0, float((rdp + np.log1p(-1 / orders) - np.log(delta * orders) / (orders - 1)).min()))
+    return max(0.0, float(_rho_at(ORDERS, budget).max()) * (1 - ROUNDING))
 
 
 @dataclass
 class Filter:
-    """Privacy filter: releases whose costs depend on earlier answers stay within `rho` in all, as if fixed in advance.
+    """Privacy filter: adaptively chosen releases cost at most `rho` in total, as if they were fixed in advance.
 
-    Feldman and Zrnic 2021, for Renyi divergences at one order that is fixed in advance: `best_order`. Charge first,
-    then draw the noise.
+    Feldman and Zrnic 2021, for Renyi divergences at one order that is fixed in advance: the one at which `rho_within`
+    is reached, which depends on the budget alone. Charge first, then draw the noise.
     """
 
     rho: float
@@ -137,40 +122,6 @@ def delta_of(epsilon: float, mechanisms: Sequence[Mechanism]) -> float:
     return max(0.0, float(reduce(lambda one, other: one.compose(other), losses).get_delta_for_epsilon(epsilon)))
 
 
-def most_labels(budget: Budget, sigma: float, others: Sequence[Mechanism] = ()) -> int:
-    """The most noisy arg max labels that fit into the budget beside the others, where each question is answered.
-
-    One changed teacher moves two counts by one: a label is two discrete Gaussians of sensitivity 1.
-    """
-    return most_releases(budget, (2, 1, sigma), others)
-
-
-def most_releases(budget: Budget, release: Mechanism, others: Sequence[Mechanism] = ()) -> int:
-    """How many times this mechanism fits into the budget beside the others. Raises AuditError where these alone do not.
-
-    By `delta_of`, hence for a number that is fixed before the first answer.
-    """
-
-    def fits(times: int) -> bool:
-        repeated = (times * release[0], *release[1:])
-        return delta_of(budget.epsilon, [repeated, *others]) <= budget.delta
-
-    cost, *spent = (count * gaussian_rho(sigma, sensitivity**2) for count, sensitivity, sigma in (release, *others))
-    # zCDP gives nearly the answer, from below.
-    guess = Filter(rho_within(budget), sum(spent)).times(cost, 10**9)
-    low = next((times for times in (guess, 0) if fits(times)), None)
-    if low is None:
-        raise AuditError(f"budget: {list(others)} alone exceed {budget}; give them more noise or raise the budget")
-    stride = max(1, low // 16)
-    while fits(low + stride):
-        low, stride = low + stride, 2 * stride
-    high = low + stride
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
-
-
 @lru_cache(maxsize=8)
 def _loss(sensitivity: float, sigma: float) -> "PrivacyLossDistribution":
     # Imported here: it takes a second, which who needs the closed forms alone need not wait for.
@@ -188,5 +139,5 @@ def _loss(sensitivity: float, sigma: float) -> "PrivacyLossDistribution":
 
 
 def _rho_at(orders: NDArray[np.float64], budget: Budget) -> NDArray[np.float64]:
-    """The conversion of `epsilon_of_curve` at each order alone, solved for rho."""
+    """(order,) the conversion of `rho_within` at each order, solved for rho."""
     return (budget.epsilon - np.log1p(-1 / orders) + np.log(budget.delta * orders) / (orders - 1)) / orders

@@ -119,11 +119,6 @@ def sigma_for(epsilon: float, delta: float, sampling_rate: float, steps: int) ->
     return math.exp(logarithm)
 
 
-def epsilon_of(sigma: float, sampling_rate: float, steps: int, delta: float) -> float:
-    """Epsilon of Poisson-sampled Gaussian steps for adding or removing one unit."""
-    return _accountant().compose(_event(sigma, sampling_rate, steps)).get_epsilon(delta)
-
-
 def coslog4(share: float) -> float:
     """Factor of the learning rate when this share of the steps is done: four waves, each twice as long as the last."""
     return (1 - math.cos(2 * math.pi * math.log2(1 + 15 * share))) / 2

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memaudit.errors import AuditError
-from memaudit.privacy.coded_records import interval
 from memaudit.privacy.discrete_noise import Noise, discrete_laplace
 from memaudit.privacy.public_facts import Public
+from memaudit.privacy.record_discretization import interval
 from memaudit.privacy.teacher_shards import shards_of
 
 # Lattice steps of one record in a count, as in marginals.py: values are rounded before they are added.

@@ -22,7 +22,7 @@ from memaudit.privacy.accounting import Budget
 from memaudit.privacy.query_answering import answered
 from memaudit.privacy.release_methods import CONTEXTS, NO_LEDGER, Private, released
 from memaudit.privacy.tabpate_release import Ask, Numbers, Targets
-from memaudit.studies.tabpate.private_tables import Table
+from memaudit.studies.tabpate.evaluation_tables import Table
 
 NON_PRIVATE = "non_private"
 BLOCK = 8  # sets; every record is in half of each block

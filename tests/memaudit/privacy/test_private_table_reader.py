@@ -11,7 +11,7 @@ from memaudit.data.deduplication import Policy, deduplicate
 from memaudit.data.table_sources import fetch
 from memaudit.errors import AuditError
 from memaudit.io import read_table, write_table
-from memaudit.privacy.private_table import read_raw
+from memaudit.privacy.private_table_reader import read_raw
 
 # Equal rows (also of two people), conflicts, missing and unknown values, a number beyond its bounds.
 ROWS = """person,age,colour,born,churn

@@ -6,7 +6,7 @@ import torch
 
 from memaudit.errors import AuditError
 from memaudit.models.predictive_distributions import Binned
-from memaudit.privacy.teachers import asker
+from memaudit.privacy.pate_teachers import asker
 
 
 class Mean:
