@@ -33,7 +33,7 @@ class Shadows:
     """Shadow sets of one table, for all arms the same, and what is released from them.
 
     arms: entries by name; `non_private`, which is none of them, shows the records themselves. role: (record,) in repeat
-    0; design: (set, record) of the table, whether a record is in the set's half of the private records.
+    0; membership: (set, record) of the table, whether a record is in the set's half of the private records.
     """
 
     table: Table
@@ -41,16 +41,16 @@ class Shadows:
     delta: float
     seed: int
     role: NDArray[np.str_]
-    design: NDArray[np.bool_]
+    membership: NDArray[np.bool_]
 
     @property
     def largest(self) -> int:
         """Private records of the largest set."""
-        return int(self.design.sum(1).max())
+        return int(self.membership.sum(1).max())
 
     def private(self, number: int) -> Private:
         """What the methods are given of a set."""
-        inside, whole = self.design[number], self.table.private(self.role, held_out=True)
+        inside, whole = self.membership[number], self.table.private(self.role, held_out=True)
         return replace(whole, x=self.table.x[inside], y=self.table.y[inside], units=self.table.units[inside].tolist())
 
     def answers(
@@ -85,7 +85,7 @@ class Shadows:
             "member": self.role == PRIVATE,
         }
         return xr.Dataset(
-            {"design": (("release", "record"), np.repeat(self.design[np.ix_(sets, asked)], len(pairs), axis=0))},
+            {"design": (("release", "record"), np.repeat(self.membership[np.ix_(sets, asked)], len(pairs), axis=0))},
             {name: ("release", values) for name, values in of_release.items()}
             | {name: ("record", values[asked]) for name, values in of_record.items()},
             {"dataset": self.table.public.dataset, "ledger": NO_LEDGER},
