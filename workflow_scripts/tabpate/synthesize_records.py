@@ -47,19 +47,19 @@ def main(job):
 
 
 def synthesized(codes: pd.DataFrame, counts: dict[str, int], params: Any) -> pd.DataFrame:
-    """As many synthetic rows as params say, in the columns of `codes`. Raises AuditError for what dpmm lets pass."""
+    """`params.rows` synthetic rows, in the columns of `codes`. Raises AuditError for invalid settings that dpmm accepts."""
     if not (0 < params.epsilon < float("inf") and 0 < params.delta < 1):
         raise AuditError(
-            f"synthesis: ({params.epsilon}, {params.delta}) promises nothing; take epsilon > 0, 0 < delta < 1"
+            f"synthesis: ({params.epsilon}, {params.delta}) guarantees nothing; use epsilon > 0, 0 < delta < 1"
         )
     # AIM begins with the counts of each column: 0.9 of a round's budget for each, above the budget with fewer rounds.
     if params.rounds < 1:
-        raise AuditError(f"synthesis: {params.rounds} rounds for each column pass AIM's budget; give at least 1")
+        raise AuditError(f"synthesis: {params.rounds} rounds for each column exceed the budget of AIM; give at least 1")
     import dpmm.models.mst
     from dpmm.models.base.mbi import FactoredInference
     from dpmm.pipelines import AIMPipeline, MSTPipeline
 
-    # MST chooses its pairs with 2,500 iterations, whatever it is told, and most of its time goes there.
+    # MST ignores n_iters and selects pairs with 2,500 iterations, which takes most of its time.
     dpmm.models.mst.FactoredInference = lambda domain, iters, **options: FactoredInference(
         domain, iters=min(iters, params.iterations), **options
     )
@@ -70,15 +70,15 @@ def synthesized(codes: pd.DataFrame, counts: dict[str, int], params: Any) -> pd.
         options["max_model_size"] = MEBIBYTES
     pipeline = {"aim": AIMPipeline, "mst": MSTPipeline}[params.method](**options, gen_kwargs=fitting)
     domain = {name: counts[name] for name in codes.columns}
-    # Of a code that is too large dpmm's histograms know nothing, and its check of it would tell of one row.
+    # Histograms of dpmm ignore a code that is too large, and its check would reveal a single row.
     pipeline.fit(codes.clip(0, pd.Series(domain) - 1, axis=1), domain=domain)
     return pipeline.generate(n_records=params.rows)[list(codes.columns)]
 
 
 def handed_over(job) -> dict[str, Any]:
-    """The same job in .venv-synth, which writes the output; facts about that environment for this job's sidecar."""
+    """Run the job in .venv-synth, which writes the output, and return facts on that environment for the sidecar."""
     if not PYTHON.exists():
-        raise AuditError(f"{PYTHON}: is not there; `make .venv-synth` builds it, or let `--sdm conda` do so")
+        raise AuditError(f"{PYTHON}: does not exist; `make .venv-synth` builds it, or let `--sdm conda` do so")
     with TemporaryDirectory() as folder:
         sidecar = Path(folder, "sidecar.json")
         command = [PYTHON, __file__, "--params"]

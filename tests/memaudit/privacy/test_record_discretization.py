@@ -153,7 +153,7 @@ print(cdp_rho(1.0, 1e-5))
 
 @pytest.mark.parametrize("change", [{"epsilon": 0}, {"delta": 1.0}, {"rounds": 0}])
 def test_settings_that_dpmm_takes_and_that_promise_nothing_are_refused(change):
-    with pytest.raises(AuditError, match=r"synthesis: .*(promises nothing|rounds)"):
+    with pytest.raises(AuditError, match=r"synthesis: .*(guarantees nothing|rounds)"):
         SCRIPT.synthesized(pd.DataFrame({"target": [0]}), {"target": 2}, SimpleNamespace(**PARAMS | change))
 
 

@@ -69,7 +69,7 @@ def test_the_first_sets_of_more_are_the_same(world, handed):
 
 
 def test_sets_that_are_no_whole_blocks_and_number_targets_are_refused(world):
-    with pytest.raises(AuditError, match="20 shadow sets are no whole blocks; take a multiple of 8"):
+    with pytest.raises(AuditError, match="20 shadow sets do not fill whole blocks; use a multiple of 8"):
         shadows(world, sets=20)
     records = read_table(world / "records.parquet")
     write_table(records.assign(target=np.arange(RECORDS) / RECORDS), world / "records.parquet")

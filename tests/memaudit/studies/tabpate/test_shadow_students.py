@@ -10,7 +10,7 @@ import pytest
 from memaudit.errors import AuditError
 from memaudit.privacy.public_facts import Column, Public
 from memaudit.studies.tabpate.evaluation_tables import Table
-from memaudit.studies.tabpate.shadow_students import NON_PRIVATE, Remembered, draw
+from memaudit.studies.tabpate.shadow_students import NON_PRIVATE, CachedPredictions, draw
 
 
 def test_what_is_asked_again_is_remembered_and_said_in_order():
@@ -20,7 +20,7 @@ def test_what_is_asked_again_is_remembered_and_said_in_order():
         asked.append(len(contexts))
         return np.stack([np.full((len(queries), 2), x.sum() + y.sum()) for x, y in contexts])
 
-    known, queries = Remembered(ask), np.zeros((3, 2), dtype=np.float32)
+    known, queries = CachedPredictions(ask), np.zeros((3, 2), dtype=np.float32)
     one, two, same = ((np.full((2, 2), fill, dtype=np.float32), np.arange(2)) for fill in (1, 2, 1))
     assert known([one, two, same], queries)[:, 0, 0].tolist() == [5, 9, 5]
     assert known([two, one], queries)[:, 0, 0].tolist() == [9, 5]

@@ -9,7 +9,7 @@ from memaudit.data import membership_matrices
 from memaudit.statistics.context_attacks import Attacked
 from memaudit.statistics.epsilon_bounds import gaussian_toy
 from memaudit.statistics.threat_models import ratio, resistance
-from memaudit.studies.tabpate.student_attacks import Case, Judge
+from memaudit.studies.tabpate.student_attacks import AttackedCondition, Judge
 
 JUDGE = Judge(fpr=(0.1,), replicates=40, permutations=19, delta=1e-5, seed=1)
 KEYS = {"dataset": "wine", "arm": "private", "epsilon": "1", "attack": "lira", "records": "members"}
@@ -17,7 +17,7 @@ KEYS = {"dataset": "wine", "arm": "private", "epsilon": "1", "attack": "lira", "
 
 def a_case(found, design, budgets=0, **keys):
     names = np.arange(design.shape[1])
-    return Case(KEYS | keys, Attacked(names.astype(str), found, design, names), budgets)
+    return AttackedCondition(KEYS | keys, Attacked(names.astype(str), found, design, names), budgets)
 
 
 def planted(gap, sets=32, records=60, seed=0):
