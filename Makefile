@@ -25,7 +25,7 @@ PUBLISH_predict-mmlu := {"run": "results/predict-mmlu", \
   "command": "snakemake --cores all predict --configfile config/predict_mmlu.yaml", "tables": ["predict_predictors", \
   "predict_recommended", "predict_thresholds", "predict_drops", "predict_cost", "predict_memorized"]}
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slurm test-browser costs bench pretrain envs envs-check lock docs publish verify clean
+.PHONY: help demo test test-slurm test-browser costs bench gpu pretrain envs envs-check lock docs publish verify clean
 
 help: ## list the targets
 	@grep -hE '^[a-zA-Z.-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -47,7 +47,7 @@ help: ## list the targets
 	  echo "memaudit: $(PYTHON) cannot make a virtual environment; install its venv module (Debian: python3-venv)" >&2; exit 1; }
 	@$(@D)/bin/pip install --quiet --disable-pip-version-check --requirement $< >$(@D)/install.log 2>&1 || { \
 	  grep -m1 '^ERROR' $(@D)/install.log >&2; rm -rf $(@D); \
-	  echo "memaudit: a package of $< cannot be had; mend the network or the index and run again" >&2; exit 1; }
+	  echo "memaudit: a package of $< cannot be installed; check the network or the package index and run again" >&2; exit 1; }
 	@touch $@
 
 demo: .venv .venv-synth ## run the default workflow on embedded data and print its headline numbers
@@ -73,7 +73,7 @@ test-browser: .venv ## look at the report of a smoke run in a headless Chromium;
 
 # The manipulations of the default run, for a bench's params.
 SUITE = $(shell $(BIN)/python -c 'import json, yaml; print(json.dumps(yaml.safe_load(open("config/config.yaml"))["iclmem"]["manipulations"]))')
-BENCH = $(BIN)/python workflow_scripts/bench_$(1).py --output results/bench/$(1).json --params '$(2)'
+BENCH = $(BIN)/python workflow_scripts/bench/$(1).py --output results/bench/$(1).json --params '$(2)'
 
 costs: .venv ## measure what the jobs of results/demo have cost: results/bench/unit_costs.json, for `snakemake plan`
 	$(BIN)/snakemake --cores 1 costs
@@ -84,14 +84,17 @@ bench: .venv ## time each hot path against the naive way; writes results/bench/*
 	$(call BENCH,probe_contexts,{"queries": 100$(,) "features": 8$(,) "sample": 300$(,) "runs": 3$(,) "manipulations": $(SUITE)})
 	$(call BENCH,scale_engine,{"runs": 3$(,) "top": 1})
 	$(call BENCH,finetune_step,{"steps": 30$(,) "context": 412$(,) "queries": 50$(,) "epochs": 500$(,) "runs": 3$(,) "manipulations": $(SUITE)})
-	$(call BENCH,leave_one_out,{"rows": [16$(,) 64$(,) 256]$(,) "repeats": 3})
 	$(call BENCH,attack_contexts,{"sets": 4$(,) "targets": 12$(,) "timed": 5$(,) "runs": 2})
 	$(call BENCH,ask_teachers,{"teachers": 100$(,) "queries": 5000$(,) "timed": 5$(,) "accounted": 100000})
 	$(call BENCH,extract_features,{"vocabulary": 50257$(,) "texts": 16$(,) "tokens": 128$(,) "plain_texts": 2})
-	$(call BENCH,psmi,{"records": 2000$(,) "features": 768$(,) "directions": 2000$(,) "classes": 4$(,) "runs": 5$(,) "package": $(if $(PSMI),"$(PSMI)",null)$(,) "scratch": "results/bench"$(,) "large": {"records": 100000$(,) "features": 4096$(,) "directions": 64}})
+	$(call BENCH,compute_psmi,{"records": 2000$(,) "features": 768$(,) "directions": 2000$(,) "classes": 4$(,) "runs": 5$(,) "package": $(if $(PSMI),"$(PSMI)",null)$(,) "scratch": "results/bench"$(,) "large": {"records": 100000$(,) "features": 4096$(,) "directions": 64}})
 	$(call BENCH,train_ensembles,{"models": 64$(,) "records": 600$(,) "batch": 32$(,) "epochs": 3$(,) "scratch": "results/bench"})
 	$(call BENCH,evaluate_grid,{"models": 4096$(,) "records": 10000$(,) "loop_records": 200})
 	$(call BENCH,deduplicate,{"rows": 10000000$(,) "peer_rows": 1000000$(,) "scratch": "results/bench"})
+
+gpu: .venv ## measure a GPU (40 minutes at most; goes on where it ended) for docs/performance.md; PARAMS='{"force": true}' anew
+	@$(BIN)/python workflow_scripts/bench/measure_gpu.py --output $(or $(OUT),results/bench) --params '$(or $(PARAMS),{})'; code=$$?; \
+	if ls results/bench/gpu_*.json >/dev/null 2>&1; then $(BIN)/python -m memaudit.report.docs_pages || exit; fi; exit $$code
 
 pretrain: .venv ## train the small models of resources/ again (hours); TABLES=folder of NAME.csv.gz for their benchmark
 	$(BIN)/snakemake --cores 1 $(if $(TABLES),--config pretrain='{"tables": "$(abspath $(TABLES))"}') -- pretrain
@@ -103,7 +106,7 @@ envs: .venv ## write envs/*.yaml from the locks
 envs-check: .venv ## install each environment of envs/ afresh and import what its rules import (minutes)
 	@$(BIN)/python -m memaudit.workflow.environments --check
 
-docs: .venv ## write config/schema.json, config/README.md, docs/results.md and docs/performance.md
+docs: .venv ## write config/README.md, config/schema.json (for editors, not in git), docs/results.md and docs/performance.md
 	@$(BIN)/python -m memaudit.config.key_reference
 	@$(BIN)/python -m memaudit.report.docs_pages
 

@@ -40,10 +40,10 @@ rule audit_locate_records:
 
 rule audit_rate_records:
     input:
-        **{arm: attacks_grid(arm) for arm in AUDIT.other_models},
-        main=attacks_grid("main"),
-        perturbed=AUDIT.complete(attacks_perturbed, threat="labels"),
-        poisoned=AUDIT.complete(attacks_poisoned("main"), threat="poison"),
+        **ATTACKS.grids(AUDIT.other_models),
+        main=ATTACKS.grid("main"),
+        perturbed=AUDIT.complete(ATTACKS.perturbed, threat="labels"),
+        poisoned=AUDIT.complete(ATTACKS.poisoned("main"), threat="poison"),
         rows="<results>/data/{dataset}/rows.parquet",
     output:
         risk="<results>/audit/{dataset}/risk.parquet",
@@ -61,7 +61,7 @@ rule audit_rate_records:
     params:
         code=digest("audit_rate_records", env="statistics"),
         seed=config["seed"],
-        attacks=attacks_settings("fpr", "replicates", "permutations", "perturbation"),
+        attacks=ATTACKS.keys("fpr", "replicates", "permutations", "perturbation"),
         audit=AUDIT.keys("fpr", "base_rates", "threats", "models"),
     script:
         "../workflow_scripts/audit/rate_records.py"
@@ -69,7 +69,7 @@ rule audit_rate_records:
 
 rule audit_compare_groups:
     input:
-        main=attacks_grid("main"),
+        main=ATTACKS.grid("main"),
         records="<results>/data/{dataset}/records.parquet",
         schema="<results>/data/{dataset}/schema.json",
     output:
@@ -88,7 +88,7 @@ rule audit_compare_groups:
     params:
         code=digest("audit_compare_groups", env="statistics"),
         seed=config["seed"],
-        attacks=attacks_settings("fpr", "replicates"),
+        attacks=ATTACKS.keys("fpr", "replicates"),
         audit=AUDIT.keys("by", "groups", "permutations"),
     script:
         "../workflow_scripts/audit/compare_groups.py"
@@ -105,8 +105,8 @@ rule audit_write_page:
         public=AUDIT.complete(AUDIT.public),
         tuned=AUDIT.complete(AUDIT.tuned),
         dedup="<results>/data/{dataset}/dedup.parquet",
-        checks=f"<results>/data/{{dataset}}/splits/{config['attacks']['split']}.checks.parquet",
-        cards=lambda wildcards: [attacks_model(arm, "model.json") for arm in AUDIT.config["models"]],
+        checks=f"<results>/data/{{dataset}}/splits/{ATTACKS.config['split']}.checks.parquet",
+        cards=lambda wildcards: [ATTACKS.model_file(arm, "model.json") for arm in AUDIT.config["models"]],
         facts=AUDIT.facts,
     output:
         page="<results>/audit/{dataset}/index.html",
@@ -124,7 +124,7 @@ rule audit_write_page:
     params:
         code=digest("audit_write_page", env="statistics"),
         audit=AUDIT.keys(),
-        attacks=attacks_settings("sets", "fpr", "replicates", "permutations", "perturbation", "active", "layer"),
+        attacks=ATTACKS.keys("sets", "fpr", "replicates", "permutations", "perturbation", "active", "layer"),
         seed=config["seed"],
     script:
         "../workflow_scripts/audit/write_page.py"

@@ -1,25 +1,36 @@
-"""Which records will be memorized, and who can tell early in training? Models of every setting, and their predictors
+"""Which records a model will memorize, predicted early in training: models of every setting, and their predictors
 (paper: Predicting memorization within Large Language Models fine-tuned for classification, Sections 3 to 5).
 
 INPUT   <results>/data/{dataset}/records.parquet, schema.json; or a user's images or questions; a model folder
-OUTPUT  <results>/signals/predict/{case}/records.nc             what is read of each record, flags, who trains on it
+        for `snakemake predict_own` the section `own` and the user's files
+OUTPUT  <results>/signals/predict/{case}/records.nc             what models read of each record, flags, training members
         <results>/signals/predict/{case}/{shard}.signals.nc     losses and logit gaps of every model and checkpoint
         <results>/signals/predict/{case}/{shard}.states.nc      hidden states of the targets, every layer
-        <results>/signals/predict/{case}/scores.nc              what foretells memorization
+        <results>/signals/predict/{case}/scores.nc              predictors of memorization
+        <results>/scores/predict/{case}/*.parquet, <results>/scores/predict/theorem.parquet    tidy results
+        <results>/scores/predict/{case}/recommended.json        the paper's Table 1, as measured
+        <results>/own/{name}/risk.parquet, risk.csv, risk.md    a ranked list, for its owner alone
 """
 
+PREDICT = STUDIES["predict"]
 
-include: "predict_common.smk"
+
+localrules:
+    predict_own,
+
+
+wildcard_constraints:
+    case="|".join(PREDICT.settings) or "-",
 
 
 rule predict_prepare_setting:
     input:
-        records=predict_table("records.parquet"),
-        schema=predict_table("schema.json"),
-        key=predict_key,
-        source=predict_source,
-        model=predict_tokenizer("model.json"),
-        checkpoint=predict_tokenizer("weights"),
+        records=PREDICT.table("records.parquet"),
+        schema=PREDICT.table("schema.json"),
+        key=PREDICT.key,
+        source=PREDICT.source,
+        model=PREDICT.tokenizer("model.json"),
+        checkpoint=PREDICT.tokenizer("weights"),
     output:
         records="<results>/signals/predict/{case}/records.nc",
         weights="<results>/signals/predict/{case}/base.safetensors",
@@ -36,7 +47,7 @@ rule predict_prepare_setting:
     params:
         code=digest("predict_prepare_setting", env="tabular"),
         seed=config["seed"],
-        setting=predict_setting("data", "network", "max_records", "label_noise", "canaries", "models", "targets"),
+        setting=PREDICT.setting("data", "network", "max_records", "label_noise", "canaries", "models", "targets"),
     script:
         "../workflow_scripts/predict/prepare_setting.py"
 
@@ -45,8 +56,8 @@ rule predict_train_shadows:
     input:
         records="<results>/signals/predict/{case}/records.nc",
         weights="<results>/signals/predict/{case}/base.safetensors",
-        model=predict_model("model.json"),
-        checkpoint=predict_model("weights"),
+        model=PREDICT.model("model.json"),
+        checkpoint=PREDICT.model("weights"),
     output:
         signals="<results>/signals/predict/{case}/{shard}.signals.nc",
         states="<results>/signals/predict/{case}/{shard}.states.nc",
@@ -58,13 +69,13 @@ rule predict_train_shadows:
     conda:
         "../envs/tabular.yaml"
     resources:
-        mem_mb=grows(PREDICT_MEMORY),
+        mem_mb=grows(PREDICT.memory),
         runtime="24h",
         gpu=1,
     params:
         code=digest("predict_train_shadows", env="tabular"),
         seed=config["seed"],
-        setting=predict_setting("network", "training", "models", "targets", "shard"),
+        setting=PREDICT.setting("network", "training", "models", "targets", "shard"),
     script:
         "../workflow_scripts/predict/train_shadows.py"
 
@@ -72,8 +83,8 @@ rule predict_train_shadows:
 rule predict_score_records:
     input:
         records="<results>/signals/predict/{case}/records.nc",
-        signals=predict_signals("signals.nc", of_targets=True),
-        states=predict_signals("states.nc", of_targets=True),
+        signals=PREDICT.target_signals,
+        states=PREDICT.target_states,
     output:
         "<results>/signals/predict/{case}/scores.nc",
         sidecar="<results>/provenance/predict_score_records/{case}.json",
@@ -87,14 +98,119 @@ rule predict_score_records:
         mem_mb=grows(4000),
         runtime="12h",
     params:
-        **predict_leaves("drop", "scoring"),
+        **PREDICT.keys("drop", "scoring"),
         code=digest("predict_score_records", env="statistics"),
         seed=config["seed"],
-        targets=predict_leaf("targets"),
-        interrupt=predict_leaf("interrupt"),
+        targets=PREDICT.setting_value("targets"),
+        interrupt=PREDICT.setting_value("interrupt"),
     script:
         "../workflow_scripts/predict/score_records.py"
 
 
-include: "predict_evaluate.smk"
-include: "predict_views.smk"
+rule predict_judge_predictors:
+    input:
+        records="<results>/signals/predict/{case}/records.nc",
+        scores="<results>/signals/predict/{case}/scores.nc",
+        signals=PREDICT.signals,
+    output:
+        tidy="<results>/scores/predict/{case}/predictors.parquet",
+        roc="<results>/scores/predict/{case}/roc.parquet",
+        records="<results>/scores/predict/{case}/by_record.parquet",
+        recommended="<results>/scores/predict/{case}/recommended.json",
+        sidecar="<results>/provenance/predict_judge_predictors/{case}.json",
+    log:
+        "<results>/logs/predict_judge_predictors/{case}.log",
+    benchmark:
+        "<results>/benchmarks/predict_judge_predictors/{case}.jsonl"
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=grows(PREDICT.memory // 2),
+        runtime="4h",
+    params:
+        **PREDICT.keys("drop", "memorized", "thresholds", "fpr", "tpr", "replicates"),
+        code=digest("predict_judge_predictors", env="statistics"),
+        seed=config["seed"],
+        targets=PREDICT.setting_value("targets"),
+        interrupt=PREDICT.setting_value("interrupt"),
+    script:
+        "../workflow_scripts/predict/judge_predictors.py"
+
+
+rule predict_average_settings:
+    input:
+        PREDICT.results["predictors"],
+    output:
+        "<results>/scores/predict/average.parquet",
+        sidecar="<results>/provenance/predict_average_settings.json",
+    log:
+        "<results>/logs/predict_average_settings.log",
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=grows(1000),
+        runtime="10m",
+    params:
+        **PREDICT.keys("memorized"),
+        code=digest("predict_average_settings", env="statistics"),
+        published=RUN.published("predict"),
+    script:
+        "../workflow_scripts/predict/average_settings.py"
+
+
+rule predict_simulate_theorem:
+    output:
+        "<results>/scores/predict/theorem.parquet",
+        sidecar="<results>/provenance/predict_simulate_theorem.json",
+    log:
+        "<results>/logs/predict_simulate_theorem.log",
+    benchmark:
+        "<results>/benchmarks/predict_simulate_theorem.jsonl"
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=grows(4000),
+        runtime="1h",
+    params:
+        code=digest("predict_simulate_theorem", env="statistics"),
+        seed=config["seed"],
+        theorem=PREDICT.config["theorem"],
+    script:
+        "../workflow_scripts/predict/simulate_theorem.py"
+
+
+rule predict_rank_own:
+    input:
+        records=PREDICT.own_file("records"),
+        states=PREDICT.own_file("states"),
+        results=PREDICT.own_recommendation,
+    output:
+        ranked="<results>/own/{name}/risk.parquet",
+        csv="<results>/own/{name}/risk.csv",
+        page="<results>/own/{name}/risk.md",
+        sidecar="<results>/provenance/predict_rank_own/{name}.json",
+    log:
+        "<results>/logs/predict_rank_own/{name}.log",
+    benchmark:
+        "<results>/benchmarks/predict_rank_own/{name}.jsonl"
+    wildcard_constraints:
+        name=PREDICT.own_name,
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=grows(4000),
+        runtime="2h",
+    params:
+        code=digest("predict_rank_own", env="statistics"),
+        seed=config["seed"],
+        directions=PREDICT.own_scoring("directions"),
+        accuracy=PREDICT.own_scoring("accuracy"),
+        dimensions=PREDICT.own_scoring("dimensions"),
+        classes=PREDICT.own_classes,
+    script:
+        "../workflow_scripts/predict/rank_own.py"
+
+
+rule predict_own:
+    input:
+        PREDICT.own_target,

@@ -148,7 +148,6 @@ def test_every_script_has_somebody_who_runs_it():
             assert rule_of(path) in names or path.name in text, path
 
 
-@pytest.mark.xfail(strict=True, reason="five studies still hold look-ups and views in rules files")
 def test_no_rules_file_has_more_than_300_lines():
     lines = {path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in files()}
     assert {name: count for name, count in lines.items() if count > 300} == {}, "make a folder of it"

@@ -87,6 +87,18 @@ def test_add_an_attack_and_a_table(smoke, tmp_path):
 
 
 @pytest.mark.xdist_group("smoke")
+def test_add_a_figure(smoke, tmp_path):
+    folder = tmp_path / "memaudit"
+    shutil.copytree(smoke.folder, folder, symlinks=True)
+    grid = folder / "results/smoke/signals/lira/wine/efficient.nc"
+    before = grid.stat().st_mtime_ns
+    follow("add-a-figure.md", folder)
+    assert grid.stat().st_mtime_ns == before, "the models are not queried again"
+    for form in ("svg", "png", "pdf"):
+        assert (folder / f"results/smoke/figures/lira_agreement.{form}").stat().st_size > 0
+
+
+@pytest.mark.xdist_group("smoke")
 def test_a_finished_run_can_be_published_and_a_changed_one_cannot(smoke, tmp_path):
     command = [sys.executable, "workflow_scripts/maintenance/publish_results.py", "--output", f"{tmp_path}/smoke.json"]
     command += ["--params", '{"run": "results/smoke", "command": "make smoke", "tables": ["attacks_cost"]}']

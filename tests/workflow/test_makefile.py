@@ -37,11 +37,11 @@ def test_an_old_python_is_named(folder):
 
 
 @pytest.mark.parametrize(("name", "lock"), ENVIRONMENTS.items())
-def test_a_package_that_cannot_be_had_is_named_and_nothing_half_made_stays(folder, name, lock):
+def test_a_package_that_cannot_be_installed_is_named_and_nothing_half_made_stays(folder, name, lock):
     done = make(folder, name, f"PYTHON={sys.executable}")
     assert done.returncode != 0
     assert "no-such-package-memaudit" in done.stderr
-    assert f"a package of {lock} cannot be had" in done.stderr
+    assert f"a package of {lock} cannot be installed" in done.stderr
     assert not (folder / name).exists()
 
 
@@ -75,6 +75,7 @@ def test_help_names_every_target(folder):
         "test",
         "costs",
         "bench",
+        "gpu",
         "pretrain",
         "envs",
         "envs-check",

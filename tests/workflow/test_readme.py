@@ -1,13 +1,16 @@
-"""The README's own table, by its own words."""
+"""What the README shows exists and runs, and the page of your own table is followed to the letter."""
 
 import re
+import shlex
 import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import PROJECT
 
+from memaudit.auditing import command_line
 from workflow.conftest import SNAKEMAKE, Checkout
 
 pytestmark = pytest.mark.xdist_group("readme")
@@ -31,13 +34,84 @@ def customers(folder):
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
-    """A checkout with the README's config file and a table for it."""
+    """A checkout with the config file of docs/own-table.md and a table for it."""
     checkout = Checkout(tmp_path_factory.mktemp("readme") / "memaudit")
-    text = (PROJECT / "README.md").read_text(encoding="utf-8")
+    text = (PROJECT / "docs/own-table.md").read_text(encoding="utf-8")
     block = re.search(r"```yaml\n# mine.yaml\n(.*?)```", text, re.DOTALL)[1]
     (checkout.folder / "mine.yaml").write_text(block)
     customers(checkout.folder)
     return checkout
+
+
+def commands(page):
+    """Command lines of a page's shell blocks, as lists of words without comments."""
+    blocks = re.findall(r"^```sh\n(.*?)^```$", (PROJECT / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    lines = [shlex.split(line, comments=True) for block in blocks for line in block.splitlines()]
+    return [line for line in lines if line]
+
+
+def planned(words, folder):
+    """Let make or Snakemake plan a command without running it."""
+    program = {"make": ["make"], "snakemake": SNAKEMAKE}[words[0]]
+    command = [*program, "--dry-run", *words[1:]]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_every_command_of_the_readme_can_be_planned(checkout):
+    found = commands("README.md")
+    assert {words[0] for words in found} == {"make", "./memaudit", "source", "snakemake"}
+    for words in found:
+        if words[0] in {"make", "snakemake"}:
+            done = planned(words, checkout.folder)
+            assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+    (audit,) = (words for words in found if words[0] == "./memaudit")
+    assert command_line._parser().parse_args(audit[1:]).target == "churn"
+
+
+@pytest.mark.parametrize("page", ["docs/own-table.md", "docs/cluster.md"])
+def test_the_commands_of_a_page_that_needs_no_cluster_can_be_planned(checkout, page):
+    for words in commands(page):
+        if words[0] == "snakemake" and not {"slurm", "--report", "plan"} & set(words):
+            done = planned(words, checkout.folder)
+            assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+
+
+def test_the_folders_of_the_readmes_tree_exist():
+    text = (PROJECT / "README.md").read_text(encoding="utf-8")
+    tree = re.search(r"^```\n(Snakefile.*?)^```$", text, re.MULTILINE | re.DOTALL)[1]
+    for line in tree.splitlines():
+        for path in re.split(r",\s", re.split(r"\s{2,}", line)[0]):
+            assert (PROJECT / path.replace("<study>", "lira")).exists(), path
+
+
+def test_three_files_show_pipeline_step_and_formula():
+    """The walk of a new reader: the rule names the script of its name, and the formula is where the README says."""
+    pipeline, step, formula = (
+        (PROJECT / path).read_text(encoding="utf-8")
+        for path in (
+            "rules/lira.smk",
+            "workflow_scripts/lira/evaluate_strategies.py",
+            "workflow_scripts/memaudit/attacks/lira.py",
+        )
+    )
+    readme = (PROJECT / "README.md").read_text(encoding="utf-8")
+    assert "](rules/lira.smk)" in readme
+    assert "](workflow_scripts/lira/evaluate_strategies.py)" in readme
+    assert "](workflow_scripts/memaudit/attacks/lira.py)" in readme
+    assert "rule lira_evaluate_strategies:" in pipeline
+    assert "def main(job):" in step
+    assert "Carlini et al. 2022" in formula
+
+
+def test_the_library_is_imported_from_any_folder(tmp_path):
+    command = [sys.executable, "-c", "import memaudit; from memaudit import audit; print(memaudit.__file__)"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_no_page_asks_for_a_search_path():
+    for page in (PROJECT / "README.md", *(PROJECT / "docs").glob("*.md")):
+        assert "PYTHONPATH" not in page.read_text(encoding="utf-8"), page
 
 
 def run(checkout, *arguments):

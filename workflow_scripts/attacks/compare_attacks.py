@@ -18,6 +18,7 @@ from scipy.special import log_softmax
 
 from memaudit import seeds, tidy
 from memaudit.attacks import signals
+from memaudit.attacks.registry import PASSIVE, on_confidence, thresholds
 from memaudit.attacks.score_matrices import CLIP, confidence, labels, of_input, stable, variant
 from memaudit.data import membership_matrices
 from memaudit.errors import AuditError
@@ -62,8 +63,8 @@ def main(job):
 def _passive(usual: xr.Dataset, keys: dict, rmia: dict, rng: np.random.Generator) -> Iterator[Case]:
     """LiRA, RMIA and thresholds on all members; LiRA on records that are in no context, with a design for show."""
     members, others = (usual.isel(record=chosen) for chosen in (usual.member.values, ~usual.member.values))
-    compared = threat_models.calibrated(confidence(members), confidence(others), rmia)
-    compared |= threat_models.thresholds(_threshold_signals(members), members.label.values)
+    compared = on_confidence({name: name for name in PASSIVE}, confidence(members), confidence(others), rmia)
+    compared |= thresholds(_threshold_signals(members), members.label.values)
     for name, attack in compared.items():
         yield case({**keys, "records": "members"}, name, attack, members.design.values, members.unit.values)
     units = np.unique(others.unit.values, return_inverse=True)[1]

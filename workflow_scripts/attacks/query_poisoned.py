@@ -18,7 +18,6 @@ from memaudit.attacks.poisoning import Counted, Poisoned, reference_rows, runner
 from memaudit.io import write_grid
 from memaudit.models.batched_queries import MEMORY, Question, answer, as_wide
 from memaudit.models.model_folder import device
-from memaudit.models.model_limits import check
 from memaudit.seeds import generator
 from memaudit.studies.attacks.shadow_contexts import Contexts, open_contexts
 from memaudit.workflow.job import run
@@ -33,7 +32,7 @@ def main(job, scratch):
     design, base, targets = contexts.design, contexts.first(active["sets"]), contexts.targets(active["targets"])
     budgets, rows = [0, *active["budgets"]], int(design.counts[base].sum("record").max())
     model = contexts.model(base[0])
-    check(model.limits, f"attacks/active, data set {job.wildcards.dataset}", rows + max(*budgets, active["most"]))
+    model.limits.check(f"attacks/active, data set {job.wildcards.dataset}", rows + max(*budgets, active["most"]))
 
     *poison, reference_passes = scratch.part(
         "poison", lambda: poison_labels(contexts, base[0], targets, rows, generator(*stream, "reference"), memory)

@@ -1,24 +1,17 @@
-"""Time of the teachers' votes and of their accounting, beside the packaged classifier, one teacher after another.
+"""CPU time of the PATE teachers' votes and their accounting, against the packaged classifier teacher by teacher.
 
 python workflow_scripts/bench/ask_teachers.py --output results/bench/ask_teachers.json \
     --params '{"teachers": 100, "queries": 5000, "timed": 5, "accounted": 100000}'
 
-The breast cancer table's first eight columns, uniform queries between their bounds. The study: one view, a forward pass
-a teacher. `one_view`: TabICLClassifier with one view and no scaling; `defaults`: its ensemble of eight. Each classifier
-is timed on `timed` teachers, with its weights read once. Accounting: confident labels of `accounted` queries, with the
-noise left out, which is OpenDP's.
+The breast cancer table's first eight columns, uniform queries between their bounds. The study: one view, one forward
+pass per teacher. `one_view`: TabICLClassifier with one view and no scaling; `defaults`: its ensemble of eight. Each
+classifier is timed on `timed` teachers, with its weights read once. Accounting: confident labels of `accounted`
+queries, without the noise, which is OpenDP's.
 """
 
-import time
-from importlib.metadata import version
-from pathlib import Path
-
 import numpy as np
-import torch
 from sklearn.datasets import load_breast_cancer
-from tabicl import TabICLClassifier
 
-from memaudit.io import write_json
 from memaudit.models.tabicl import TabICLBranch
 from memaudit.privacy.accounting import Filter
 from memaudit.privacy.gnmax import Confident, label
@@ -26,36 +19,37 @@ from memaudit.privacy.pate_teachers import asker
 from memaudit.privacy.tabpate_release import votes
 from memaudit.privacy.teacher_shards import shards_of
 from memaudit.seeds import generator
+from memaudit.workflow.bench_card import (
+    ONE_VIEW,
+    SHIPPED,
+    SHIPPED_CARD,
+    cpu_seconds,
+    one_thread,
+    packaged_classifier,
+    write_card,
+)
 from memaudit.workflow.job import run
 
-WEIGHTS = Path(__file__).resolve().parents[2] / "resources/tabicl-small/tabicl-small.ckpt"
-CARD = {"task": "classification", "version": None, "options": {"clip": 6.0}}
-OWN = {"device": "cpu", "use_amp": False, "use_fa3": False, "allow_auto_download": False}
-PLAIN = {"n_estimators": 1, "norm_methods": "none", "feat_shuffle_method": "none", "class_shuffle_method": "none"}
-SETTINGS = {"defaults": {}, "one_view": PLAIN}
+SETTINGS = {"defaults": {}, "one_view": ONE_VIEW}
 COLUMNS, CLASSES = 8, 2
 
 
 def main(job):
-    torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
+    one_thread()
     params, rng = job.params, generator(0, "bench", "ask teachers")
     x, y = load_breast_cancer(return_X_y=True)
     x = x[:, :COLUMNS].astype(np.float32)
     drawn = rng.uniform(x.min(0), x.max(0), (params.queries, COLUMNS)).astype(np.float32)
     shards = shards_of([str(record) for record in range(len(x))], b"bench", params.teachers)
     contexts = [(x[shards == shard], y[shards == shard]) for shard in range(params.teachers)]
-    ask = asker(TabICLBranch.of_file(WEIGHTS, CARD, "cpu"), CLASSES)
+    ask = asker(TabICLBranch.of_file(SHIPPED, SHIPPED_CARD, "cpu"), CLASSES)
     votes(contexts[:1], drawn[:100], CLASSES, ask)  # a module's first call is slower
     counts, ours = cpu_seconds(lambda: votes(contexts, drawn, CLASSES, ask))
     report = {"teachers": params.teachers, "queries": params.queries, "timed": params.timed}
-    report["versions"] = {name: version(name) for name in ("tabicl", "torch", "numpy", "opendp")}
     report["ours"] = {"cpu_seconds": ours, "seconds_per_teacher": ours / params.teachers}
     both = [context for context in contexts if len(np.unique(context[1])) > 1][: params.timed]
     for name, options in SETTINGS.items():
-        classifier = TabICLClassifier(model_path=WEIGHTS, **OWN, **options)
-        classifier.fit(*both[0]).predict_proba(drawn[:2])
-        classifier._load_model = lambda: None
+        classifier = packaged_classifier(*both[0], drawn[:2], **options)
         seconds = [cpu_seconds(lambda c=context, p=classifier: p.fit(*c).predict_proba(drawn))[1] for context in both]
         report[name] = {"seconds_per_teacher": float(np.median(seconds))}
         print(name, report[name], flush=True)
@@ -67,13 +61,7 @@ def main(job):
         f"package_over_votes_{name}": report[name]["seconds_per_teacher"] / report["ours"]["seconds_per_teacher"]
         for name in SETTINGS
     }
-    write_json(report, job.output[0])
-
-
-def cpu_seconds(work):
-    start = time.process_time()
-    result = work()
-    return result, time.process_time() - start
+    write_card(report, job.output[0], ("tabicl", "torch", "numpy", "opendp"))
 
 
 if __name__ == "__main__":

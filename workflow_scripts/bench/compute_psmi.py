@@ -1,30 +1,27 @@
-"""CPU time and memory of PSMI, beside whole arrays; and on a memory map that is larger than its share.
+"""CPU time and memory of PSMI, against whole arrays and the package, and on a large memory map.
 
-python workflow_scripts/bench/compute_psmi.py --output results/bench/psmi.json \
+python workflow_scripts/bench/compute_psmi.py --output results/bench/compute_psmi.json \
     --params '{"records": 2000, "features": 768, "directions": 2000, "classes": 4, "runs": 5, "package": null,
         "scratch": "results/bench", "large": {"records": 100000, "features": 4096, "directions": 64}}'
 
-Hidden states are of float32, as networks give them. `arrays`: how the package psmi 0.2.0 works, written anew:
+Hidden states are of float32, as networks give them. `arrays`: the algorithm of the package psmi 0.2.0:
 densities of every record on every direction, not their logarithms, in float64 arrays of that size. Both ways draw the
-same directions; `largest_difference` is that of their PSMI. `package`: the package itself, where that is a folder
-with it (pip install --no-deps --target FOLDER psmi==0.2.0; the lock has it not). `large`: states in a file; at this
+same directions; `largest_difference` is that of their PSMI. `package`: the package itself, given the folder
+with it (pip install --no-deps --target FOLDER psmi==0.2.0; it is not in the lock). `large`: states in a file, at this
 size 1.6 GB, and the peak must stay within 4 GiB. Each is measured in a process of its own; its peak is the kernel's
 (ru_maxrss), mapped pages of the file included.
 """
 
-import multiprocessing
-import resource
 import statistics
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 
 from memaudit.attacks import psmi
-from memaudit.io import write_json
 from memaudit.seeds import generator
+from memaudit.workflow.bench_card import cpu_seconds, in_own_process, peak_mib, write_card
 from memaudit.workflow.job import run
 
 ROWS = 1000  # of the large file that are drawn at once
@@ -49,25 +46,19 @@ def main(job):
     report["large"] |= ways.pop("large")
     seconds = {name: way["cpu_seconds"] for name, way in ways.items()}
     ratio = {f"{name}_over_ours_psmi": spent / seconds["ours"] for name, spent in seconds.items() if name != "ours"}
-    write_json(report | ways | {"largest_difference": difference, "ratio": ratio}, job.output[0])
+    write_card(report | ways | {"largest_difference": difference, "ratio": ratio}, job.output[0], ("numpy", "scipy"))
     print(Path(job.output[0]).read_text())
 
 
 def measure(way, *arguments, runs):
     """Median CPU seconds, peak memory and PSMI of a way in a fresh process."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(timed, (way, arguments, runs))
+    return in_own_process(timed, way, arguments, runs)
 
 
 def timed(way, arguments, runs):
     work = way(*arguments)
-    seconds = []
-    for _ in range(runs):
-        start = time.process_time()
-        values = work()
-        seconds.append(time.process_time() - start)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"cpu_seconds": statistics.median(seconds), "peak_mib": peak, "psmi": values.tolist()}
+    values, seconds = zip(*(cpu_seconds(work) for _ in range(runs)), strict=True)
+    return {"cpu_seconds": statistics.median(seconds), "peak_mib": peak_mib(), "psmi": values[-1].tolist()}
 
 
 def drawn(records, features, classes):

@@ -1,4 +1,4 @@
-"""How long, and in how much memory, a large CSV is fetched, deduplicated, split and checked; beside plain pandas.
+"""Time and memory to fetch, deduplicate, split and check a large CSV, against plain pandas.
 
 python workflow_scripts/bench/deduplicate.py --output deduplicate.json \
     --params '{"rows": 10000000, "peer_rows": 1000000, "scratch": "/tmp"}'
@@ -7,8 +7,6 @@ Each step runs in a process of its own, as in the workflow; its peak is the kern
 """
 
 import hashlib
-import multiprocessing
-import resource
 import tempfile
 import time
 from pathlib import Path
@@ -18,15 +16,17 @@ import pandas as pd
 from memaudit.data.deduplication import Policy, deduplicate
 from memaudit.data.duckdb_engine import connect, literal
 from memaudit.data.member_splits import split_records
-from memaudit.data.split_checks import check_split
+from memaudit.data.split_contents import read_contents
 from memaudit.data.table_sources import fetch
 from memaudit.io import read_json, read_table, write_json, write_table
 from memaudit.seeds import generator
+from memaudit.statistics.split_balance import balance_rows
+from memaudit.workflow.bench_card import in_own_process, peak_mib, write_card
 from memaudit.workflow.job import run
 
 KEY = b"benchmark"
 SPLIT = {"members": 0.8, "nonmembers": 0.2}
-# 1 % of the rows are exact copies, and 1 % carry another label than an earlier row with the same features.
+# 1 % of the rows are exact copies, and 1 % have another label than an earlier row with the same features.
 TABLE = """
     SELECT hash(row) % 100000 / 100.0 AS income, hash(row, 1) % 80 + 18 AS age, hash(row, 2) % 1000000 / 1e6 AS score,
     hash(row, 3) % 52 AS weeks, 'region ' || hash(row, 4) % 50 AS region, 'job ' || hash(row, 5) % 200 AS job,
@@ -46,7 +46,7 @@ def main(job):
     total = [sum(step["seconds"] for step in part["steps"].values()) for part in (small, peer)]
     peak = [max(step["peak_mib"] for step in part["steps"].values()) for part in (small, peer)]
     ratio = {"peer_seconds_over_ours": total[1] / total[0], "peer_memory_over_ours": peak[1] / peak[0]}
-    write_json({"ours": [small, large], "peer": peer, "ratio": ratio}, job.output[0])
+    write_card({"ours": [small, large], "peer": peer, "ratio": ratio}, job.output[0], ("duckdb", "pandas"))
     print(Path(job.output[0]).read_text())
 
 
@@ -61,16 +61,14 @@ def measure_ours(folder, rows):
 
 def measure(step, *arguments):
     """Seconds and peak memory of a step in a fresh process."""
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(1) as pool:
-        return pool.apply(timed, (step, *arguments))
+    return in_own_process(timed, step, *arguments)
 
 
 def timed(step, *arguments):
     start = time.perf_counter()
     step(*arguments)
     seconds = time.perf_counter() - start
-    return {"seconds": round(seconds, 2), "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024}
+    return {"seconds": round(seconds, 2), "peak_mib": int(peak_mib())}
 
 
 def make_csv(folder, rows):
@@ -96,11 +94,13 @@ def split_table(folder):
 
 def check_table(folder):
     schema = read_json(folder / "schema.json")
-    check_split(folder / "records.parquet", folder / "split.parquet", schema, {"dataset": "b"}, generator(0, "checks"))
+    rng = generator(0, "checks")
+    contents = read_contents(folder / "records.parquet", folder / "split.parquet", schema, rng)
+    balance_rows(contents, {"dataset": "b"}, rng)
 
 
 def plain_pandas(csv):
-    """What one would write first: everything in memory, an id by a loop over rows."""
+    """The naive way: everything in memory, ids by a loop over rows."""
     table = pd.read_csv(csv, parse_dates=["since"]).drop_duplicates()
     features = [name for name in table if name != "target"]
     table = table[~table.duplicated(features, keep=False)]

@@ -1,28 +1,24 @@
-"""CPU time and memory of all seven strategies on a large grid, beside one plain numpy pass and a loop over records.
+"""CPU time and memory of all seven strategies on a large score matrix, against a numpy pass and a loop over records.
 
 python workflow_scripts/bench/evaluate_grid.py --output results/bench/evaluate_grid.json \
     --params '{"models": 4096, "records": 10000, "loop_records": 200}'
 
-Each measurement runs in a process of its own; its peak is the kernel's (ru_maxrss), less that of the imports. What is
-compared differs on purpose: ours reads off seven strategies at three FPRs for every power of two from 16 models on, the
-plain pass and the loop make the log-likelihood ratios of the whole grid and stop there.
+Each measurement runs in a process of its own; its peak is the kernel's (ru_maxrss), minus that of the imports. The
+compared work differs on purpose: ours evaluates seven strategies at three FPRs for every power of two from 16 models
+on, the plain pass and the loop only compute the log-likelihood ratios of the whole matrix.
 """
 
-import multiprocessing
-import resource
-import time
 from pathlib import Path
 
 import numpy as np
 
 from memaudit.attacks.gaussian import CONVENTIONS, Gaussian
-from memaudit.attacks.lira import online
-from memaudit.io import write_json
+from memaudit.io import MEBIBYTE
 from memaudit.seeds import generator
 from memaudit.studies.lira.aggregation_strategies import FPRS, evaluate
+from memaudit.workflow.bench_card import cpu_seconds, in_own_process, peak_mib, write_card
 from memaudit.workflow.job import run
 
-MIB = 2**20
 CHUNK = 500
 
 
@@ -31,7 +27,7 @@ def main(job):
     ours, plain = measure(strategies, models, records), measure(plain_pass, models, records)
     loop = measure(loop_pass, models, few)
     loop |= {"records": few, "cpu_seconds_at_full_size": loop["cpu_seconds"] * records / few}
-    grid_mib = models * records * 4 / MIB
+    grid_mib = models * records * 4 / MEBIBYTE
     report = {
         "models": models,
         "records": records,
@@ -47,76 +43,69 @@ def main(job):
             "peak_over_grid": ours["peak_mib"] / grid_mib,
         },
     }
-    Path(job.output[0]).parent.mkdir(parents=True, exist_ok=True)
-    write_json(report, job.output[0])
+    write_card(report, job.output[0], ("numpy",))
     print(Path(job.output[0]).read_text())
 
 
 def measure(step, models, records):
-    """CPU seconds of a step in a fresh process, and its peak memory with the grid, without the interpreter."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(timed, (step, models, records))
+    """CPU seconds of a step in a new process, and its peak memory with the matrix, without the interpreter."""
+    return in_own_process(timed, step, models, records)
 
 
 def timed(step, models, records):
     before = peak_mib()
-    signals, design = grid(models, records)
-    start = time.process_time()
-    step(signals, design)
-    return {"cpu_seconds": time.process_time() - start, "peak_mib": peak_mib() - before}
-
-
-def peak_mib():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    signals, member = grid(models, records)
+    _, seconds = cpu_seconds(lambda: step(signals, member))
+    return {"cpu_seconds": seconds, "peak_mib": peak_mib() - before}
 
 
 def grid(models, records):
     """Gaussian records on scales of their own, gaps of up to two deviations, balanced membership; float32."""
     rng = generator(1, "bench", "grid")
-    signals, design = np.empty((models, records), np.float32), np.empty((models, records), np.bool_)
+    signals, member = np.empty((models, records), np.float32), np.empty((models, records), np.bool_)
     for start in range(0, records, CHUNK):
         part = slice(start, min(start + CHUNK, records))
-        shape = design[:, part].shape
-        design[:, part] = rng.random(shape, dtype=np.float32).argsort(0) < models // 2
+        shape = member[:, part].shape
+        member[:, part] = rng.random(shape, dtype=np.float32).argsort(0) < models // 2
         noise = rng.standard_normal(shape, dtype=np.float32)
-        signals[:, part] = (noise + design[:, part] * rng.uniform(0, 2, shape[1])) * np.exp(rng.normal(size=shape[1]))
-    return signals, design
+        signals[:, part] = (noise + member[:, part] * rng.uniform(0, 2, shape[1])) * np.exp(rng.normal(size=shape[1]))
+    return signals, member
 
 
 def sizes_to(models):
     return [2**power for power in range(4, models.bit_length())]
 
 
-def strategies(signals, design):
-    evaluate(signals, design, sizes_to(len(design)))
+def strategies(signals, member):
+    evaluate(signals, member, sizes_to(len(member)))
 
 
-def plain_pass(signals, design):
-    """Leave-one-out log-likelihood ratios as one writes them first: running sums over the whole grid in float64."""
+def plain_pass(signals, member):
+    """Leave-one-out log-likelihood ratios the naive way: running sums over the whole matrix in float64."""
     signals = signals.astype(np.float64)
 
-    def log_density(member):
-        count = member.sum(0) - member
-        mean = ((signals * member).sum(0) - signals * member) / count
-        square = ((signals**2 * member).sum(0) - signals**2 * member) / count
+    def log_density(inside):
+        count = inside.sum(0) - inside
+        mean = ((signals * inside).sum(0) - signals * inside) / count
+        square = ((signals**2 * inside).sum(0) - signals**2 * inside) / count
         sigma = np.sqrt(np.maximum(square - mean**2, 1e-24))
         return -np.log(sigma) - 0.5 * ((signals - mean) / sigma) ** 2
 
-    return log_density(design) - log_density(~design)
+    return log_density(member) - log_density(~member)
 
 
-def loop_pass(signals, design):
+def loop_pass(signals, member):
     """The same ratios record by record and target by target, every fit from its own shadow models."""
     rule = CONVENTIONS["mean"]
     scores = np.empty(signals.shape)
     for record in range(signals.shape[1]):
-        values, member = signals[:, record].astype(np.float64), design[:, record]
+        values, inside = signals[:, record].astype(np.float64), member[:, record]
         for target in range(len(values)):
             fits = []
-            for side in (member, ~member):
+            for side in (inside, ~inside):
                 shadow = np.delete(values, target)[np.delete(side, target)]
                 fits.append(Gaussian(shadow.mean(), max(shadow.std(), rule.floor)))
-            scores[target, record] = online(values[target], *fits)
+            scores[target, record] = fits[0].log_density(values[target]) - fits[1].log_density(values[target])
     return scores
 
 

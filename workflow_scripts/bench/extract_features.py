@@ -1,24 +1,20 @@
-"""CPU time and memory of the features of a batch of texts, beside ranks by argsort of argsort.
+"""CPU time and memory of the features of a batch of texts, against ranks by argsort of argsort.
 
 python workflow_scripts/bench/extract_features.py --output results/bench/extract_features.json \
     --params '{"vocabulary": 50257, "texts": 16, "tokens": 128, "plain_texts": 2}'
 
-Each measurement runs in a process of its own, on one thread; its peak is the kernel's (ru_maxrss), less that of the
-imports and of the logits. What is compared differs on purpose: ours makes all 154 channels, the plain ways only the
-ranks of all tokens in both models. They read `plain_texts` of the texts; their arrays grow with the texts.
+Each measurement runs in a process of its own, on one thread; its peak is the kernel's (ru_maxrss), minus that of
+the imports and of the logits. The compared work differs on purpose: ours computes all 154 channels, the naive ways only
+the ranks of all tokens in both models. They read `plain_texts` of the texts; their arrays grow with the texts.
 """
-
-import multiprocessing
-import resource
-import time
-from importlib.metadata import version
 
 import numpy as np
 import torch
 
 from memaudit.attacks.token_features import extract
-from memaudit.io import MEBIBYTE, write_json
+from memaudit.io import MEBIBYTE
 from memaudit.seeds import integer
+from memaudit.workflow.bench_card import cpu_seconds, in_own_process, one_thread, peak_mib, write_card
 from memaudit.workflow.job import run
 
 
@@ -31,37 +27,35 @@ def main(job):
         "texts": texts,
         "tokens": tokens,
         "logits_mib": 2 * texts * tokens * vocabulary * 4 / MEBIBYTE,
-        "versions": {name: version(name) for name in ("torch", "numpy")},
         "features": ours,
         "ratio": {},
     }
     for way in (torch_ranks, numpy_ranks):
-        found = measure(way, few, tokens, vocabulary)
-        full = {f"{name}_at_full_size": value * texts / few for name, value in found.items()}
-        report[way.__name__] = found | full | {"texts": few}
+        measured = measure(way, few, tokens, vocabulary)
+        full = {f"{name}_at_full_size": value * texts / few for name, value in measured.items()}
+        report[way.__name__] = measured | full | {"texts": few}
         for name in ("cpu_seconds", "peak_mib"):
             report["ratio"][f"{way.__name__}_{name}_over_ours"] = full[f"{name}_at_full_size"] / ours[name]
-    write_json(report, job.output[0])
+    write_card(report, job.output[0], ("torch", "numpy"))
     print(report)
 
 
 def measure(step, texts, tokens, vocabulary):
     """CPU seconds of a step in a fresh process, and what its peak adds to the logits."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(timed, (step, texts, tokens, vocabulary))
+    return in_own_process(timed, step, texts, tokens, vocabulary)
 
 
 def timed(step, texts, tokens, vocabulary):
-    torch.set_num_threads(1)
+    one_thread()
     target, reference, ids = batch(texts, tokens, vocabulary)
-    step(target[:1, :3], reference[:1, :3], ids[:1, :3])  # a first call loads what it needs
-    before, start = peak_mib(), time.process_time()
-    step(target, reference, ids)
-    return {"cpu_seconds": time.process_time() - start, "peak_mib": peak_mib() - before}
+    step(target[:1, :3], reference[:1, :3], ids[:1, :3])  # the first call is slower
+    before = peak_mib()
+    _, seconds = cpu_seconds(lambda: step(target, reference, ids))
+    return {"cpu_seconds": seconds, "peak_mib": peak_mib() - before}
 
 
 def batch(texts, tokens, vocabulary):
-    """Logits of two models that differ a little, and tokens. Made text by text: nothing larger stays in the peak."""
+    """Logits of two models that differ a little, and tokens. Made text by text: nothing larger enters the peak."""
     draw = torch.Generator().manual_seed(integer(1, "bench", "extract features"))
     target, reference = torch.empty(2, texts, tokens, vocabulary)
     for text in range(texts):
@@ -70,16 +64,12 @@ def batch(texts, tokens, vocabulary):
     return target, reference, torch.randint(vocabulary, (texts, tokens), generator=draw)
 
 
-def peak_mib():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
 def features(target, reference, ids):
     return extract(target, reference, ids, torch.ones_like(ids))
 
 
 def torch_ranks(target, reference, ids):
-    """The rank of every token in both models, as one writes it first."""
+    """The rank of every token in both models, the naive way."""
     return [model.argsort(-1, descending=True).argsort(-1) for model in (target, reference)]
 
 

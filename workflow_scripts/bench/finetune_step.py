@@ -1,17 +1,16 @@
-"""Time of a fine-tuning step against a bare loop of forward, loss, backward and AdamW on the same module; of a probe.
+"""CPU time of a fine-tuning step, against a bare loop of forward, loss, backward and AdamW, and of a probe.
 
 python workflow_scripts/bench/finetune_step.py --output results/bench/finetune_step.json \
     --params '{"steps": 30, "context": 412, "queries": 50, "epochs": 500, "runs": 3, "manipulations":
                [{"name": "uniform_2", "category": "uniform_scaling", "steps": [{"uniform": 2}]}]}'
 
 One process, one thread, fp32, the shipped model. Ours is a whole epoch: it draws and logs the pair and scales the rows;
-the bare loop has them at hand. Neither writes to disk. Steps of the two alternate, so that a busy machine slows both.
-The probe asks the queries and as many others under `manipulations`, as iclmem does once an epoch; it is set against
-fine-tuning up to the epoch `epochs`. Breast cancer has 569 records: a context of 412, not the paper's 512.
+the bare loop has them prepared. Neither writes to disk. Steps of the two alternate, so that a busy machine slows both.
+The probe evaluates the queries and as many others under `manipulations`, as iclmem does at an epoch; it is compared
+with fine-tuning up to the epoch `epochs`. Breast cancer has 569 records: a context of 412, not the paper's 512.
 """
 
 import tempfile
-import time
 from copy import deepcopy
 from pathlib import Path
 
@@ -21,20 +20,19 @@ from sklearn.datasets import load_breast_cancer
 
 from memaudit.attacks.context_manipulations import parsed
 from memaudit.attacks.multiple_choice_probe import Reference, probe
-from memaudit.io import write_json
+from memaudit.models.context_query_pairs import Task, batch
 from memaudit.models.context_scaling import standardize
-from memaudit.models.fine_tuning import Run, Settings, Task, batch
+from memaudit.models.fine_tuning import Run, Settings
 from memaudit.models.tabicl import TabICLBranch
 from memaudit.seeds import generator
+from memaudit.workflow.bench_card import SHIPPED, SHIPPED_CARD, cpu_seconds, median_cpu_seconds, one_thread, write_card
 from memaudit.workflow.job import run
 
-CHECKPOINT = Path(__file__).resolve().parents[2] / "resources/tabicl-small/tabicl-small.ckpt"
-CARD = {"task": "classification", "version": None, "options": {"clip": 6.0}}
 RATE = 1e-4
 
 
 def bare_step(module, x, context_y, query_y):
-    """A generator that takes one step of the shortest loop each time that it is asked."""
+    """Yield after each step of the shortest loop."""
     optimizer = torch.optim.AdamW(module.parameters(), RATE)
     while True:
         optimizer.zero_grad()
@@ -49,19 +47,12 @@ def probing(model, x, y, suite):
     return lambda: probe(model, x, y.numpy(), [0, 1], suite, reference=Reference(x, y), rngs=rngs)
 
 
-def seconds(step):
-    began = time.process_time()
-    step()
-    return time.process_time() - began
-
-
 def main(job):
     params = job.params
-    torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
+    one_thread()
     x, y = load_breast_cancer(return_X_y=True)
     task = Task(torch.from_numpy(x).float(), torch.from_numpy(y), np.arange(len(x)))
-    model = TabICLBranch.of_file(CHECKPOINT, CARD, "cpu")
+    model = TabICLBranch.of_file(SHIPPED, SHIPPED_CARD, "cpu")
     settings = Settings(0, params.steps + 1, RATE, params.context, params.queries)
     with tempfile.TemporaryDirectory() as folder:
         ours = Run(model, {"breast_cancer": task}, settings, Path(folder))
@@ -69,10 +60,10 @@ def main(job):
         rows = torch.cat(standardize(context_x, query_x), 1)
         bare = bare_step(deepcopy(model.module), rows, context_y.float(), query_y)
         next(bare), ours.advance()  # the first steps warm up
-        pairs = [(seconds(ours.advance), seconds(lambda: next(bare))) for _ in range(params.steps)]
+        pairs = [(cpu_seconds(ours.advance)[1], cpu_seconds(lambda: next(bare))[1]) for _ in range(params.steps)]
     step, loop = np.median(pairs, axis=0)
-    asked = task.x[: 2 * params.queries], task.y[: 2 * params.queries]
-    probed = np.median([seconds(probing(model, *asked, parsed(params.manipulations))) for _ in range(params.runs)])
+    queries = task.x[: 2 * params.queries], task.y[: 2 * params.queries]
+    probed = median_cpu_seconds(probing(model, *queries, parsed(params.manipulations)), params.runs)
     share = probed / (params.epochs * step)
     report = {
         "steps": params.steps,
@@ -82,7 +73,7 @@ def main(job):
         "cpu_seconds": {"step": step, "bare_loop": loop, "probe": probed},
         "ratio": {"step_over_bare_loop": step / loop, "probe_over_finetuning": share},
     }
-    write_json(report, job.output[0])
+    write_card(report, job.output[0], ("tabicl", "torch", "numpy"))
     print(f"a step takes {step:.3f} CPU-seconds, {step / loop:.3f} times that of a bare loop")
     print(f"a probe takes {probed:.2f} CPU-seconds, {share:.3f} times {params.epochs} epochs of fine-tuning")
 

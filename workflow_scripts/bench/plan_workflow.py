@@ -9,19 +9,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 
-from memaudit.io import write_json
+from memaudit.workflow.bench_card import write_card
 from memaudit.workflow.job import run
-
-PROJECT = Path(__file__).resolve().parents[2]
+from memaudit.workflow.project_paths import PROJECT
 
 
 def main(job):
     report = {name: _dry_run(name, job.params.runs) for name in ("smoke", "config", "paper")}
-    write_json(report, job.output[0])
-    for name, found in report.items():
-        print(f"{name}: {found['jobs']} jobs, planned in {found['median_seconds']:.1f} s")
+    write_card({"configs": report}, job.output[0], ("snakemake",))
+    for name, planned in report.items():
+        print(f"{name}: {planned['jobs']} jobs, planned in {planned['median_seconds']:.1f} s")
 
 
 def _dry_run(name: str, runs: int) -> dict:

@@ -1,4 +1,4 @@
-"""CPU time of thousands of tiny contexts asked together, beside the packaged classifier called for each.
+"""CPU time of thousands of tiny contexts in batches, against the packaged classifier called for each.
 
 python workflow_scripts/bench/probe_contexts.py --output results/bench/probe_contexts.json \
     --params '{"queries": 100, "features": 8, "sample": 300, "runs": 3, "manipulations":
@@ -7,45 +7,44 @@ python workflow_scripts/bench/probe_contexts.py --output results/bench/probe_con
 `manipulations` is the list of that name in the config of iclmem: all 48 are timed by `make bench`. Multiple-choice
 questions of one query each, as memorisation probes ask them (iclmem, Section 4.2):
 
-`distinct`: no two contexts are equal; near copies of a row, 2 to 10 of them, with 2 to 5 candidates; as many as the
+`distinct`: no two contexts are equal; 2 to 10 near duplicates of a row, with 2 to 5 candidates; as many contexts as the
 queries have manipulations. Contexts are built beforehand.
-`manipulations`: the probe itself, from records to signals, with two candidates; `manipulations_of_5` with five. What
-makes one context of a query is asked once.
+`manipulations`: the probe itself, from records to signals, with two candidates; `manipulations_of_5` with five. Equal
+contexts of a query are computed once.
 The package: one `TabICLClassifier` of the same weights with one view, no scaling methods, no shuffles and fp32; its
-weights are read once. It refuses a table of exact copies, so it is given near ones. A random sample of the contexts is
-timed, and the rest is taken to cost the same on average.
+weights are read once. It refuses a table of exact duplicates, so it is given near ones. A random sample of the contexts
+is timed, and the rest is assumed to cost the same on average.
 """
-
-import time
-from importlib.metadata import version
-from pathlib import Path
 
 import numpy as np
 import torch
-from tabicl import TabICLClassifier
 
 from memaudit.attacks.context_manipulations import parsed
 from memaudit.attacks.multiple_choice_probe import Reference, probe, questions_of
-from memaudit.io import write_json
 from memaudit.models.batched_queries import TABLES, Question, answer
 from memaudit.models.tabicl import TabICLBranch
 from memaudit.seeds import generator
+from memaudit.workflow.bench_card import (
+    ONE_VIEW,
+    SHIPPED,
+    SHIPPED_CARD,
+    median_cpu_seconds,
+    one_thread,
+    packaged_classifier,
+    write_card,
+)
 from memaudit.workflow.job import run
 
-WEIGHTS = Path(__file__).resolve().parents[2] / "resources/tabicl-small/tabicl-small.ckpt"
-CARD = {"task": "classification", "version": None, "options": {"clip": 6.0}}
-NEAR = 1e-3  # deviation of a near copy from its row: the package refuses a table of exact copies
+NEAR = 1e-3  # deviation of a near duplicate from its row: the package refuses exact ones
 CANDIDATES = {"manipulations": 2, "manipulations_of_5": 5}
 
 
 def main(job):
-    torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
+    one_thread()
     params = job.params
     suite = parsed(params.manipulations)
-    model = TabICLBranch.of_file(WEIGHTS, CARD, "cpu")
+    model = TabICLBranch.of_file(SHIPPED, SHIPPED_CARD, "cpu")
     report = {"features": params.features, "deviation_of_copies": NEAR, "tables_per_pass": TABLES, "runs": params.runs}
-    report["versions"] = {name: version(name) for name in ("tabicl", "torch", "numpy", "scikit-learn")}
     rng = generator(0, "bench", "probe")
     contexts = distinct(params.queries * len(suite), params.features, rng)
     sets = {"distinct": (contexts, lambda: answer(model, contexts))}
@@ -56,7 +55,7 @@ def main(job):
         report[name] = compared(questions, work, params.sample, params.runs, rng)
         print(name, report[name])
     report["ratio"] = {f"package_over_ours_{name}": report[name]["package_over_ours"] for name in sets}
-    write_json(report, job.output[0])
+    write_card(report, job.output[0], ("tabicl", "torch", "numpy", "scikit-learn"))
 
 
 def distinct(count, features, rng):
@@ -94,40 +93,27 @@ def probed(model, rows, candidates, suite):
 
 def compared(questions, work, sample, runs, rng):
     sizes = [len(question.context_x) for question in questions]
-    ours = np.median([cpu_seconds(work) for _ in range(runs + 1)][1:]) / len(questions)
+    work()  # the first call is slower
+    ours = median_cpu_seconds(work, runs) / len(questions)
     chosen = [questions[at] for at in rng.choice(len(questions), min(sample, len(questions)), replace=False)]
-    asked = [near_copies(one.query_x[0].numpy(), one.context_y, rng) for one in chosen]
-    package = np.median([packaged(asked) for _ in range(runs)]) / len(asked)
+    near = [near_copies(one.query_x[0].numpy(), one.context_y, rng) for one in chosen]
+    package = median_cpu_seconds(packaged(near), runs) / len(near)
     return {
         "contexts": len(questions),
         "contexts_unlike": len({tuple(part.numpy().tobytes() for part in vars(one).values()) for one in questions}),
         "context_rows": [min(sizes), max(sizes)],
         "ours_seconds_per_context": ours,
         "package_seconds_per_context": package,
-        "package_timed_on": len(asked),
+        "package_timed_on": len(near),
         "package_over_ours": package / ours,
     }
 
 
 def packaged(questions):
-    """CPU seconds of fit and predict_proba for every context in turn, after a first that reads the weights."""
-    plain = {"n_estimators": 1, "norm_methods": "none", "feat_shuffle_method": "none", "class_shuffle_method": "none"}
-    plain |= {"device": "cpu", "use_amp": False, "use_fa3": False, "allow_auto_download": False}
-    classifier = TabICLClassifier(model_path=WEIGHTS, **plain)
-    ask(classifier, questions[0])
-    classifier._load_model = lambda: None
-    return cpu_seconds(lambda: [ask(classifier, question) for question in questions])
-
-
-def ask(classifier, question):
-    context_x, context_y, query_x = (part.numpy() for part in vars(question).values())
-    return classifier.fit(context_x, context_y).predict_proba(query_x)
-
-
-def cpu_seconds(work):
-    start = time.process_time()
-    work()
-    return time.process_time() - start
+    """Fit and predict_proba of the packaged classifier for every context in turn."""
+    tables = [tuple(part.numpy() for part in vars(question).values()) for question in questions]
+    classifier = packaged_classifier(*tables[0], **ONE_VIEW)
+    return lambda: [classifier.fit(x, y).predict_proba(query) for x, y, query in tables]
 
 
 if __name__ == "__main__":

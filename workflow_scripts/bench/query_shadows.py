@@ -1,8 +1,8 @@
-"""CPU time of a shadow grid beside that of the model's own forward passes in it.
+"""CPU time of a shadow score matrix, against that of the model's own forward passes in it.
 
 python workflow_scripts/bench/query_shadows.py --output results/bench/query_shadows.json --params '{"models": 64}'
 
-Measured on the work of one shard: draw contexts, ask the shipped model, write the grid.
+Measured on the work of one shard: draw contexts, query the shipped model, write the matrix.
 """
 
 import tempfile
@@ -16,13 +16,11 @@ from sklearn.datasets import load_breast_cancer
 
 from memaudit.attacks.shadow_queries import logit_signals
 from memaudit.data import membership_matrices
-from memaudit.io import write_grid, write_json
+from memaudit.io import write_grid
 from memaudit.models.tabicl import TabICLBranch
 from memaudit.seeds import generator
+from memaudit.workflow.bench_card import SHIPPED, SHIPPED_CARD, one_thread, write_card
 from memaudit.workflow.job import run
-
-CHECKPOINT = Path(__file__).resolve().parents[2] / "resources/tabicl-small/tabicl-small.ckpt"
-CARD = {"task": "classification", "version": None, "options": {"clip": 6.0}}
 
 
 class Clock:
@@ -41,16 +39,15 @@ class Clock:
 
 
 def main(job):
-    torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
+    one_thread()
     x, y = load_breast_cancer(return_X_y=True)
-    model = TabICLBranch.of_file(CHECKPOINT, CARD, "cpu")
+    model = TabICLBranch.of_file(SHIPPED, SHIPPED_CARD, "cpu")
     forward = Clock(model.module)
-    asked = torch.ones(len(x), dtype=torch.bool)
+    queried = torch.ones(len(x), dtype=torch.bool)
     began = time.process_time()
-    design = membership_matrices.balanced(job.params.models, len(x), generator(0, "bench"), block=16)
+    member = membership_matrices.balanced(job.params.models, len(x), generator(0, "bench"), block=16)
     rows = torch.from_numpy(x.astype(np.float32)), torch.from_numpy(y)
-    signals = logit_signals(model, *rows, design, asked, classes=2)
+    signals = logit_signals(model, *rows, member, queried, classes=2)
     with tempfile.TemporaryDirectory() as folder:
         write_grid(xr.Dataset({"signal": (("model", "record"), signals)}), Path(folder, "grid.nc"))
     total = time.process_time() - began
@@ -61,7 +58,7 @@ def main(job):
         "forward_seconds": forward.seconds,
         "ratio": {"all_over_forward": total / forward.seconds},
     }
-    write_json(report, job.output[0])
+    write_card(report, job.output[0], ("tabicl", "torch", "numpy"))
     print(f"{total:.1f} CPU-seconds, {total / forward.seconds:.3f} times the model's own forward passes")
 
 

@@ -1,35 +1,35 @@
-"""Time and memory of the tabular engine and of LiRA's evaluation as their tables grow, over two decades each.
+"""CPU time and memory of batched queries and of LiRA's evaluation as their tables grow, over two decades each.
 
 python workflow_scripts/bench/scale_engine.py --output results/bench/scale_engine.json --params '{"runs": 3, "top": 1}'
 
 Each point has a process of its own, forked when the model is open: CPU seconds are the median of its runs, memory is
-what its peak (ru_maxrss, the kernel's) grows by after a tiny first call; torch's allocations are seen there, by
-tracemalloc they are not. Slopes are fitted to the logarithms of the upper half of the points; those of the arithmetic
+what its peak (ru_maxrss, the kernel's) grows by after a tiny first call; it includes torch's allocations, which
+tracemalloc misses. Slopes are fitted to the logarithms of the upper half of the points; those of the arithmetic
 likewise, to the counts of memaudit/models/flops.py. `top` shrinks every largest size, for a trial.
 """
-
-import multiprocessing
-import resource
-import time
-from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import torch
 
-from memaudit.io import write_json
 from memaudit.models import flops
 from memaudit.models.batched_queries import TABLES, Question, answer
 from memaudit.models.tabicl import TabICLBranch
 from memaudit.seeds import generator
 from memaudit.studies.lira.aggregation_strategies import evaluate
+from memaudit.workflow.bench_card import (
+    SHIPPED,
+    SHIPPED_CARD,
+    in_own_process,
+    median_cpu_seconds,
+    one_thread,
+    peak_mib,
+    write_card,
+)
 from memaudit.workflow.job import run
 
-CHECKPOINT = Path(__file__).resolve().parents[2] / "resources/tabicl-small/tabicl-small.ckpt"
-CARD = {"task": "classification", "version": None, "options": {"clip": 6.0}}
 POINTS = 7
 MEMORY = 4096  # MiB: more than the largest point needs
-# What grows: its largest size, a hundred times the smallest, and what stands still.
+# What grows: its largest size, a hundred times the smallest, and the fixed sizes.
 ENGINE = {
     "contexts": (2000, {"rows": 10, "queries": 1, "features": 8}),
     "rows": (10000, {"contexts": 1, "queries": 50, "features": 8}),
@@ -40,24 +40,24 @@ EVALUATION = {"models": (1024, {"records": 10000}), "records": (10000, {"models"
 
 
 def main(job):
-    torch.set_num_threads(1)
-    torch.set_flush_denormal(True)
-    model = TabICLBranch.of_file(CHECKPOINT, CARD, "cpu")
+    one_thread()
+    model = TabICLBranch.of_file(SHIPPED, SHIPPED_CARD, "cpu")
     architecture = {name: getattr(model.module, name) for name in flops.TABICL}
     axes = []
     for axis, (largest, fixed) in ENGINE.items():
         sizes = spaced(largest * job.params.top)
         points = [{axis: size} | fixed for size in sizes]
-        found = [alone(ask, job.params.runs, model, point) for point in points]
+        measurements = [alone(ask, job.params.runs, model, point) for point in points]
         counted = [arithmetic(point, architecture) for point in points]
-        axes.append(described("engine", axis, fixed, sizes, found) | {"arithmetic": slopes(sizes, counted)})
+        axes.append(described("engine", axis, fixed, sizes, measurements) | {"arithmetic": slopes(sizes, counted)})
         print(axes[-1])
     for axis, (largest, fixed) in EVALUATION.items():
         sizes = spaced(largest * job.params.top)
-        found = [alone(judge, job.params.runs, {axis: size} | fixed) for size in sizes]
-        axes.append(described("evaluation", axis, fixed, sizes, found))
+        measurements = [alone(judge, job.params.runs, {axis: size} | fixed) for size in sizes]
+        axes.append(described("evaluation", axis, fixed, sizes, measurements))
         print(axes[-1])
-    write_json({"runs": job.params.runs, "tables_per_pass": TABLES, "axes": axes}, job.output[0])
+    report = {"runs": job.params.runs, "tables_per_pass": TABLES, "axes": axes}
+    write_card(report, job.output[0], ("tabicl", "torch", "numpy"))
 
 
 def spaced(largest):
@@ -65,10 +65,16 @@ def spaced(largest):
     return [2 * round(size / 2) for size in np.geomspace(largest / 100, largest, POINTS)]
 
 
-def described(part, axis, fixed, sizes, found):
-    seconds, peaks = zip(*found, strict=True)
+def described(part, axis, fixed, sizes, measurements):
+    seconds, peaks = zip(*measurements, strict=True)
     measured = {"seconds": list(seconds), "peak_mib": list(peaks)}
-    return {"part": part, "axis": axis, "fixed": fixed, "sizes": sizes, "slopes": slopes(sizes, found)} | measured
+    return {
+        "part": part,
+        "axis": axis,
+        "fixed": fixed,
+        "sizes": sizes,
+        "slopes": slopes(sizes, measurements),
+    } | measured
 
 
 def slopes(sizes, pairs):
@@ -90,28 +96,19 @@ def arithmetic(point, architecture):
 
 def alone(step, runs, *arguments):
     """Median CPU seconds and peak MiB of a step in a forked process."""
-    with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
-        return pool.submit(measured, step, runs, *arguments).result()
+    return in_own_process(measured, step, runs, *arguments, start="fork")
 
 
 def measured(step, runs, *arguments):
     work = step(*arguments)
-    before, seconds = peak_mib(), []
-    for _ in range(runs):
-        start = time.process_time()
-        work()
-        seconds.append(time.process_time() - start)
-    return float(np.median(seconds)), peak_mib() - before
-
-
-def peak_mib():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    before = peak_mib()
+    return median_cpu_seconds(work, runs), peak_mib() - before
 
 
 def ask(model, point):
-    answer(model, questions(2, 10, 1, 4))  # what the first pass sets up is no table's
-    asked = questions(*(point[name] for name in ("contexts", "rows", "queries", "features")))
-    return lambda: answer(model, asked, MEMORY)
+    answer(model, questions(2, 10, 1, 4))  # the first pass sets up the module
+    tables = questions(*(point[name] for name in ("contexts", "rows", "queries", "features")))
+    return lambda: answer(model, tables, MEMORY)
 
 
 def questions(contexts, rows, queries, features):
@@ -127,10 +124,10 @@ def questions(contexts, rows, queries, features):
 def judge(point):
     rng = generator(0, "bench", "scale")
     shape = point["models"], point["records"]
-    design = rng.random(shape, dtype=np.float32).argsort(0) < shape[0] // 2
-    signals = rng.standard_normal(shape, dtype=np.float32) + design
-    evaluate(signals[:, :10], design[:, :10], [shape[0]])
-    return lambda: evaluate(signals, design, [shape[0]])
+    member = rng.random(shape, dtype=np.float32).argsort(0) < shape[0] // 2
+    signals = rng.standard_normal(shape, dtype=np.float32) + member
+    evaluate(signals[:, :10], member[:, :10], [shape[0]])
+    return lambda: evaluate(signals, member, [shape[0]])
 
 
 if __name__ == "__main__":

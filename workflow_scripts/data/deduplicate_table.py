@@ -1,4 +1,4 @@
-"""Type a raw table's columns, give each record its id, and settle duplicates and conflicting labels.
+"""Type a raw table's columns, give each record its id, and handle duplicates and conflicting labels.
 
 python workflow_scripts/data/deduplicate_table.py --input table=raw.parquet facts=raw.json key=id.key \
     --output records=records.parquet schema=schema.json counts=dedup.parquet \
@@ -19,7 +19,7 @@ def main(job):
     target = settings.pop("target", None) or facts["target"]
     if target is None:
         raise AuditError(f"data set {dataset}: its source names no target; set `target` of its entry in the catalogue")
-    # What is declared wins over what the source says; the target's type follows from the task.
+    # Declared types have precedence over the source's; the target's type follows from the task.
     types = {**facts["types"], **settings.pop("types", {})}
     types.pop(target, None)
     try:

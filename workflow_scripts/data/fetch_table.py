@@ -1,4 +1,4 @@
-"""Fetch one table as it is, from scikit-learn, OpenML, a file or an address, and note where it came from.
+"""Fetch one unchanged table from scikit-learn, OpenML, a file or an address, and record its origin.
 
 python workflow_scripts/data/fetch_table.py --output table=raw.parquet facts=raw.json \
     --params '{"entry": {"source": "sklearn", "name": "wine"}, "openml_cache": null, "downloads": "downloads"}'

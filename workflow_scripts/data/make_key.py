@@ -1,4 +1,4 @@
-"""Make the secret key of a run's record ids (or, for a demo, take the fixed public one).
+"""Make the secret key of a run's record ids (or, for a demo, use the fixed public one).
 
 python workflow_scripts/data/make_key.py --output results/demo/data/id.key --params '{"public_id_key": null}'
 """

@@ -1,4 +1,4 @@
-"""Check that a split is fair, and stop every later job where it is not.
+"""Check that members and non-members of a split are balanced and share no record; stop later jobs if not.
 
 python workflow_scripts/data/validate_split.py --input records=records.parquet schema=schema.json split=main.parquet \
     --output checks=main.checks.parquet ok=main.ok --wildcards '{"dataset": "wine", "split": "main"}' \
@@ -7,10 +7,11 @@ python workflow_scripts/data/validate_split.py --input records=records.parquet s
 
 from memaudit import tidy
 from memaudit.data.record_ids import keep_private
-from memaudit.data.split_checks import check_split, violations
+from memaudit.data.split_contents import read_contents
 from memaudit.errors import AuditError
 from memaudit.io import read_json, write_json, write_table
 from memaudit.seeds import generator
+from memaudit.statistics.split_balance import balance_rows, violations
 from memaudit.workflow.job import run
 
 
@@ -19,13 +20,14 @@ def main(job):
     dataset, name, limits = job.wildcards.dataset, job.wildcards.split, dict(job.params.limits)
     rng = generator(job.params.seed, "data", dataset, "checks", name)
     setting = {"dataset": dataset, "split": name}
-    rows = check_split(job.input.records, job.input.split, read_json(job.input.schema), setting, rng)
+    contents = read_contents(job.input.records, job.input.split, read_json(job.input.schema), rng)
+    rows = balance_rows(contents, setting, rng)
     table = tidy.frame(rows)
     print(table[["metric", "estimate", "low", "high", "n"]].to_string(index=False))
-    if found := violations(rows, limits):
+    if broken := violations(rows, limits):
         raise AuditError(
-            f"data set {dataset}, split {name}: {'; '.join(found)}: draw it otherwise (more records, another seed), "
-            "or raise `limits` of the data set and say why"
+            f"data set {dataset}, split {name}: {'; '.join(broken)}: draw another split (more records, another "
+            "seed), or raise `limits` of the data set and give the reason"
         )
     write_table(table, job.output.checks)
     write_json({"dataset": dataset, "split": name, "limits": limits}, job.output.ok)

@@ -1,11 +1,12 @@
-"""Decide about the runs of all tasks together: what is detected, what survives, and what chance would give (ICLMEM).
+"""Test the runs of all tasks together: detected settings, checks of detections, and rates by chance (ICLMEM).
 
 python workflow_scripts/iclmem/decide_outcomes.py --input runs=wine/runs.parquet runs=joint/runs.parquet \
     null=wine/null.nc null=joint/null.nc --output tidy=outcomes.parquet \
     --params '{"seed": 1, "iclmem": {"fpr": [0.1, 0.01], "replicates": 200,
         "rules": {"as_written": {"auc": 0.5}, "as_tabulated": {"auc": 0.55}}}, "published": []}'
 
-`runs` and `null` are what iclmem_judge_runs.py writes of each task, in the same order; multiplicity is over all tasks.
+runs, null: outputs of `iclmem_judge_runs` for each task, in the same order. Corrections for multiple tests are over all
+tasks.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,36 +18,35 @@ import xarray as xr
 from memaudit import tidy
 from memaudit.errors import AuditError
 from memaudit.io import read_grid, read_table, write_table
-from memaudit.studies.iclmem import decisions
-from memaudit.studies.iclmem import outcome_shares as shares
-from memaudit.studies.iclmem import rule_checks as checks
-from memaudit.studies.iclmem.decisions import Study
-from memaudit.studies.iclmem.run_outcomes import Rule
-from memaudit.studies.iclmem.run_results import STUDY
-from memaudit.studies.iclmem.setting_results import PLACEBO
+from memaudit.studies.iclmem import outcome_shares, rule_validation, significance_tests
+from memaudit.studies.iclmem.manipulation_effects import manipulation_rows
+from memaudit.studies.iclmem.outcome_rules import Rule
+from memaudit.studies.iclmem.run_metrics import STUDY
+from memaudit.studies.iclmem.setting_summaries import PLACEBO
+from memaudit.studies.iclmem.significance_tests import Study
 from memaudit.workflow.job import run, several
 
 
 def main(job):
-    asked, seed = job.params.iclmem, job.params.seed
-    study, placebo = _studies(several(job.input.runs), several(job.input.null))
-    known = {name: Rule(**thresholds) for name, thresholds in asked["rules"].items()}
-    resampled = shares.Resampled(asked["replicates"], seed)
-    decided = decisions.decisions(study)
-    effects = list(decisions.label_effects(study, seed))
+    params, seed = job.params.iclmem, job.params.seed
+    study, controls = _studies(several(job.input.runs), several(job.input.null))
+    rules = {name: Rule(**thresholds) for name, thresholds in params["rules"].items()}
+    resampling = outcome_shares.SplitBootstrap(params["replicates"], seed)
+    decided = significance_tests.decisions(study)
+    effects = list(significance_tests.label_effects(study, seed))
     results = [
-        *decisions.decision_rows(study, decided),
-        *decisions.peaks(study, decided, asked["fpr"]),
+        *significance_tests.decision_rows(study, decided),
+        *significance_tests.peaks(study, decided, params["fpr"]),
         *(row for row, _, _ in effects),
-        *shares.shares(study.runs, resampled),
-        *shares.tables(study.runs, resampled),
-        *shares.loss_ratios(study.runs),
-        *shares.flagged(study, next(iter(known.values())), resampled),
-        *checks.permutations(study, known, resampled),
-        *checks.placebos(placebo, known, resampled),
-        *checks.survival(study, known, decided, effects, resampled),
-        *checks.variation(study),
-        *checks.manipulations(study, resampled),
+        *outcome_shares.shares(study.runs, resampling),
+        *outcome_shares.dataset_rows(study.runs, resampling),
+        *outcome_shares.loss_ratios(study.runs),
+        *outcome_shares.flagged(study, next(iter(rules.values())), resampling),
+        *rule_validation.permutation_rates(study, rules, resampling),
+        *rule_validation.negative_control_rates(controls, rules, resampling),
+        *rule_validation.survival(study, rules, decided, effects, resampling),
+        *rule_validation.variation(study),
+        *manipulation_rows(study, resampling),
         *_published(job.params.published),
     ]
     write_table(tidy.frame(results), job.output.tidy)
@@ -54,7 +54,7 @@ def main(job):
 
 
 def _published(entries: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """What the paper prints, as lines of their own; each entry has the keys of a setting and what is printed there."""
+    """The paper's numbers as rows of their own; an entry holds the keys of a setting and its printed numbers."""
     for entry in entries:
         keys = {"source": "paper", **{name: value for name, value in entry.items() if name != "printed"}}
         for metric, value in entry["printed"].items():
@@ -62,7 +62,7 @@ def _published(entries: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]
 
 
 def _studies(runs: list[str], nulls: list[str]) -> tuple[Study, Study]:
-    """All tasks together, placebo arms apart. Raises AuditError where a table and a grid are not of the same runs."""
+    """All runs, and those of negative controls. Raises AuditError where `runs` and `null` are not of the same runs."""
     table = pd.concat([read_table(path) for path in runs], ignore_index=True)
     null = xr.concat([read_grid(path) for path in nulls], "run", join="outer", data_vars="all")
     names: list[Any] = ["dataset", "arm", "split", "epoch"]
@@ -70,9 +70,9 @@ def _studies(runs: list[str], nulls: list[str]) -> tuple[Study, Study]:
         raise AuditError(
             "iclmem: `runs` and `null` are not of the same runs; give both of each task, in the same order"
         )
-    apart = table["regime"].str.split().map(lambda kinds: PLACEBO in kinds).astype(bool)
+    control = table["regime"].str.split().map(lambda kinds: PLACEBO in kinds).astype(bool)
     return tuple(
-        Study(table[chosen].reset_index(drop=True), null.isel(run=chosen.to_numpy())) for chosen in (~apart, apart)
+        Study(table[chosen].reset_index(drop=True), null.isel(run=chosen.to_numpy())) for chosen in (~control, control)
     )
 
 

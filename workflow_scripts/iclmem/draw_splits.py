@@ -1,24 +1,25 @@
-"""Draw the numbered splits of one data set: who is fine-tuned on, who is like them and is not, and shuffled labels.
+"""Draw the numbered splits of one data set: members, matched non-members, context rows, and shuffled labels.
 
 python workflow_scripts/iclmem/draw_splits.py --input records=records.parquet \
     --output splits=splits.parquet checks=splits.checks.parquet --wildcards '{"dataset": "wine"}' \
     --params '{"seed": 1, "splits": 5, "queries": [50], "context": [60],
         "limits": {"tvd": 0.05, "ks": 0.05, "wasserstein": 0.05, "p_value": 0.001}}'
 
-Each split is compared with the limits at every number of queries (ICLMEM, table 6), and drawn again where it fails.
+Members and non-members of each split are compared at every number of queries (ICLMEM, Table 6). A split that exceeds a
+limit is drawn again.
 """
 
 import pandas as pd
 
 from memaudit import seeds, tidy
-from memaudit.data.matched_splits import Sizes, add_labels, compare_sides, draw_split
+from memaudit.data.matched_splits import Sizes, add_labels, draw_split, matched_targets
 from memaudit.data.record_ids import keep_private
-from memaudit.data.split_checks import UNITS, violations
 from memaudit.errors import AuditError
 from memaudit.io import read_columns, read_table, write_table
+from memaudit.statistics.split_balance import UNITS, compare_targets, violations
 from memaudit.workflow.job import run
 
-DRAWS = 50  # of one split, at most
+DRAWS = 50  # most draws of one split
 
 
 def main(job):
@@ -26,10 +27,10 @@ def main(job):
     columns = [column for column in ("id", "group", "target") if column in read_columns(job.input.records)]
     records = read_table(job.input.records, columns)
     try:
-        found = [drawn(records, number, job) for number in range(job.params.splits)]
+        drawn = [accepted_split(records, number, job) for number in range(job.params.splits)]
     except AuditError as error:
         raise AuditError(f"data set {job.wildcards.dataset}: {error}") from None
-    splits, rows = zip(*found, strict=True)
+    splits, rows = zip(*drawn, strict=True)
     checks = tidy.frame([row for of_split in rows for row in of_split])
     print(checks[["setting", "metric", "estimate"]].to_string(index=False))
     write_table(pd.concat(splits, ignore_index=True), job.output.splits)
@@ -37,31 +38,32 @@ def main(job):
     return {"seed": job.params.seed}
 
 
-def drawn(records, number, job):
-    """A split that keeps to the limits, with its labels, and its statistics as tidy rows."""
+def accepted_split(records, number, job):
+    """A split within the limits, with its labels, and its statistics as tidy rows."""
     params, dataset = job.params, job.wildcards.dataset
     sizes = Sizes(params.queries, params.context, params.placebos)
     for draw in range(1, DRAWS + 1):
         rng = seeds.generator(params.seed, "iclmem", dataset, "split", number, draw)
         split = draw_split(records, sizes, rng)
-        rows = {queries: compared(records, split, queries, number, draw, dataset) for queries in sizes.queries}
+        rows = {queries: balance_rows(records, split, queries, number, draw, dataset) for queries in sizes.queries}
         faults = [
             f"{fault} with {queries} queries"
-            for queries, found in rows.items()
-            for fault in violations(found, dict(params.limits))
+            for queries, balance in rows.items()
+            for fault in violations(balance, dict(params.limits))
         ]
         if not faults:
             labelled = add_labels(split, records["target"], sizes, rng)
-            return labelled.assign(split=number), [row for found in rows.values() for row in found]
+            return labelled.assign(split=number), [row for balance in rows.values() for row in balance]
     raise AuditError(
         f"split {number}: {'; '.join(faults)}, in the last of {DRAWS} draws; raise datasets/{dataset}/limits and say "
         "why, or ask for other numbers of queries in `iclmem`"
     )
 
 
-def compared(records, split, queries, number, draw, dataset):
+def balance_rows(records, split, queries, number, draw, dataset):
+    """Tidy rows of the statistics that compare members with non-members."""
     keys = {"dataset": dataset, "split": number, "queries": queries}
-    found = compare_sides(split, records["target"], queries)
+    found = compare_targets(*matched_targets(split, records["target"], queries))
     rows = [tidy.row("iclmem", keys, name, value, unit=UNITS[name], n=2 * queries) for name, value in found.items()]
     return [*rows, tidy.row("iclmem", keys, "draws", draw, unit="count", n=2 * queries)]
 

@@ -7,9 +7,9 @@ python workflow_scripts/iclmem/judge_runs.py --input reference=reference_normal.
         "iclmem": {"fpr": [0.1, 0.01], "replicates": 200, "permutations": 999, "bins": 30,
         "rules": {"as_written": {"auc": 0.5}, "as_tabulated": {"auc": 0.55}}}}'
 
-A task is a data set, or several whose models are tuned jointly. Every arm of the params has its shards in an input of
-its name; `reference` has the base model's answers for each data set and label condition. `null` holds what judges
-several runs together: AUCs under permuted memberships, of resampled records, of single manipulations.
+A task is a data set, or several with a jointly tuned model. Every entry of `arms` has its shards in an input of its
+name; `reference` holds the base model's signals for each data set and label condition. Output `null` holds the arrays
+for tests over several runs: AUCs under permuted memberships, of resampled records, of single manipulations.
 """
 
 from collections.abc import Iterator
@@ -22,37 +22,35 @@ import xarray as xr
 from memaudit import tidy
 from memaudit.errors import AuditError
 from memaudit.io import write_grid, write_table
-from memaudit.studies.iclmem import probe_grids as grids
-from memaudit.studies.iclmem import setting_results as settings
-from memaudit.studies.iclmem.run_results import DIMS, JUDGED, deltas, draw, judge_run
+from memaudit.studies.iclmem import probe_results, setting_summaries
+from memaudit.studies.iclmem.run_metrics import ATTACK_SIGNALS, DIMS, judge_run, score_changes, split_draws
 from memaudit.workflow.job import run, several
 from memaudit.workflow.progress_bar import steps
 
 
 def main(job):
-    asked = job.params.iclmem
-    references = grids.references(_paths(job, "reference"))
-    facts, nulls, spreads = [], [], []
-    for name, arm in steps(job.params.arms.items(), "arms"):
-        tuned = grids.arm(_paths(job, name))
+    params = job.params.iclmem
+    references = probe_results.references(_paths(job, "reference"))
+    facts, nulls, changes = [], [], []
+    for name, condition in steps(job.params.arms.items(), "arms"):
+        tuned = probe_results.join_shards(_paths(job, name))
         for dataset in dict.fromkeys(tuned.dataset.values):
-            if (dataset, arm["labels"]) not in references:
-                mend = "give reference=PATH of that condition"
-                raise AuditError(f"iclmem, arm {name}: no base answered {dataset} with labels {arm['labels']}; {mend}")
-            reference = references[dataset, arm["labels"]]
-            about = {"dataset": dataset, "arm": name, **settings.describe(arm)}
-            about |= grids.table_facts(reference, arm["queries"])
-            judged = list(_judged(tuned.isel(target=tuned.dataset.values == dataset), reference, arm["placebo"], job))
-            facts += [about | found for found, _, _ in judged]
-            spreads += [spread for _, _, spread in judged]
+            reference = _reference(references, dataset, condition["labels"], name)
+            keys = {"dataset": dataset, "arm": name, **setting_summaries.describe(condition)}
+            keys |= probe_results.table_facts(reference, condition["queries"])
+            own = tuned.isel(target=tuned.dataset.values == dataset)
+            judged = list(_judged(own, reference, condition["placebo"], job))
+            facts += [keys | of_run for of_run, _, _ in judged]
+            changes += [change for _, _, change in judged]
             nulls += [_null([arrays for _, arrays, _ in judged], reference)] if judged else []
-    runs = settings.ruled(pd.DataFrame(facts), asked["rules"])
+    runs = setting_summaries.apply_rules(pd.DataFrame(facts), params["rules"])
     write_table(runs, job.output.runs)
-    results = [*settings.estimates(runs, asked["fpr"]), *settings.histograms(runs, spreads, asked["bins"])]
-    write_table(tidy.frame(results), job.output.results)
+    estimates = setting_summaries.estimates(runs, params["fpr"])
+    histograms = setting_summaries.score_histograms(runs, changes, params["bins"])
+    write_table(tidy.frame([*estimates, *histograms]), job.output.results)
     names = {name: ("run", runs[name].to_numpy()) for name in ("dataset", "arm", "split", "epoch")}
     null = xr.concat(nulls, "run", join="outer", data_vars="all").astype(np.float32)
-    write_grid(null.assign_coords(**names, signal=list(JUDGED)), job.output.null)
+    write_grid(null.assign_coords(**names, signal=list(ATTACK_SIGNALS)), job.output.null)
     return {"seed": job.params.seed}
 
 
@@ -62,25 +60,34 @@ def _paths(job: Any, name: str) -> list[str]:
     return several(paths)
 
 
+def _reference(references: dict[tuple[str, str], xr.Dataset], dataset: str, labels: str, name: str) -> xr.Dataset:
+    if (dataset, labels) not in references:
+        raise AuditError(
+            f"iclmem, arm {name}: no base model was probed on {dataset} with labels {labels}; give reference=PATH of"
+            " that condition"
+        )
+    return references[dataset, labels]
+
+
 def _judged(tuned: xr.Dataset, reference: xr.Dataset, placebo: bool, job: Any) -> Iterator[tuple[dict, dict, dict]]:
-    """Facts, arrays and dS of every run of an arm on one data set."""
-    asked = {key: job.params.iclmem[key] for key in ("permutations", "replicates")}
+    """Facts, arrays and dS of every run of a condition on one data set."""
+    sizes = {key: job.params.iclmem[key] for key in ("permutations", "replicates")}
     for split in map(int, tuned.split.values):
-        ours, base = tuned.sel(split=split), reference.sel(split=split)
-        chosen = grids.places(ours, base)
-        draws = draw(base.id.values, base.pair.values, reference.dataset, split, seed=job.params.seed, **asked)
+        of_split, base = tuned.sel(split=split), reference.sel(split=split)
+        chosen = probe_results.places(of_split, base)
+        draws = split_draws(base.id.values, base.pair.values, reference.dataset, split, seed=job.params.seed, **sizes)
         draws = draws.on(chosen)
-        for epoch, one in grids.runs(ours, base.isel(target=chosen), placebo):
-            facts, arrays = judge_run(one, draws, tuple(job.params.iclmem["fpr"]))
-            yield {"split": split, "epoch": epoch, **facts}, arrays, deltas(one)
+        for epoch, run_signals in probe_results.runs(of_split, base.isel(target=chosen), placebo):
+            facts, arrays = judge_run(run_signals, draws, tuple(job.params.iclmem["fpr"]))
+            yield {"split": split, "epoch": epoch, **facts}, arrays, score_changes(run_signals)
 
 
 def _null(arrays: list[dict[str, np.ndarray]], reference: xr.Dataset) -> xr.Dataset:
-    # A manipulation and its category in one name: data sets need not have the same ones.
+    # Manipulation and category in one name, since data sets may have different ones.
     pairs = zip(reference.category.values, reference.manipulation.values, strict=True)
-    named = {"manipulation": [f"{category}: {name}" for category, name in pairs]}
+    coordinates = {"manipulation": [f"{category}: {name}" for category, name in pairs]}
     return xr.Dataset(
-        {name: (("run", *dims), np.stack([one[name] for one in arrays])) for name, dims in DIMS.items()}, named
+        {name: (("run", *dims), np.stack([one[name] for one in arrays])) for name, dims in DIMS.items()}, coordinates
     )
 
 

@@ -1,4 +1,4 @@
-"""Ask the base model about the targets of all splits of one data set, under one condition of their labels.
+"""Probe the base model on the targets of all splits of one data set, under one label condition.
 
 python workflow_scripts/iclmem/probe_reference.py --input records=records.parquet schema=schema.json \
     splits=splits.parquet model=model.json --output reference_normal.nc \
@@ -6,8 +6,8 @@ python workflow_scripts/iclmem/probe_reference.py --input records=records.parque
     --params '{"seed": 1, "splits": 5, "queries": 50, "context": 5, "candidates": 5, "replicates": 1,
         "free_text": "refuse", "manipulations": [{"name": "baseline", "category": "baseline", "steps": []}]}'
 
-Labels `canaries` are chosen here: those that the base model finds least probable. Each split is kept in a scratch
-folder as it is finished: a killed job goes on where it stopped.
+Under the condition `canaries` each target gets the label that the base model finds least probable. Each split is kept
+in a scratch folder as soon as it is finished, so a killed job resumes there.
 """
 
 from dataclasses import replace
@@ -19,7 +19,8 @@ import xarray as xr
 from memaudit.data.record_ids import keep_private
 from memaudit.io import write_grid
 from memaudit.models.model_folder import device
-from memaudit.studies.iclmem.probe_inputs import CANARIES, SCALING, axes, open_study, packed
+from memaudit.studies.iclmem.model_probing import axes, open_study, packed
+from memaudit.studies.iclmem.table_splits import CANARIES, SCALING
 from memaudit.workflow.job import run
 from memaudit.workflow.progress_bar import steps
 from memaudit.workflow.scratch import resumable
@@ -30,7 +31,7 @@ def main(job, scratch):
     keep_private(scratch.folder)
     (table,), model, prober = open_study(job, [job.wildcards.dataset])
 
-    def answers(number):
+    def probed(number):
         split = table.split(number, labels)
         rows = split.targets(params.queries, params.context)
         if labels == CANARIES:
@@ -42,13 +43,13 @@ def main(job, scratch):
         return packed(pair=split.pairs(rows), **facts)
 
     numbers = range(params.splits)
-    parts = [scratch.part(f"split {number}", lambda at=number: answers(at)) for number in steps(numbers, "splits")]
-    found = {name: np.stack([part[name] for part in parts]) for name in ("signals", "label", "id", "role", "pair")}
-    coordinates = {name: (("split", "target"), found[name]) for name in ("id", "role", "pair")}
+    parts = [scratch.part(f"split {number}", lambda at=number: probed(at)) for number in steps(numbers, "splits")]
+    arrays = {name: np.stack([part[name] for part in parts]) for name in ("signals", "label", "id", "role", "pair")}
+    coordinates = {name: (("split", "target"), arrays[name]) for name in ("id", "role", "pair")}
     coordinates |= {"split": list(numbers)} | axes(prober.suite)
     variables = {
-        "signals": (("split", "target", "manipulation", "signal"), found["signals"]),
-        "label": (("split", "target"), found["label"]),
+        "signals": (("split", "target", "manipulation", "signal"), arrays["signals"]),
+        "label": (("split", "target"), arrays["label"]),
     }
     attrs = {"dataset": table.dataset, "task": model.task, "labels": labels}
     attrs |= {"candidates": prober.offered(table), "mode": model.mode, "scaling": SCALING} | table.facts()

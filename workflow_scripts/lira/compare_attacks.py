@@ -15,7 +15,7 @@ import numpy as np
 
 from memaudit import seeds, tidy
 from memaudit.attacks.calibrate import calibrate
-from memaudit.attacks.registry import attacks
+from memaudit.attacks.registry import ON_ONE_MATRIX, on_confidence
 from memaudit.data import membership_matrices
 from memaudit.io import read_grid, write_table
 from memaudit.statistics.attack_performance import judge_attack, roc_band, rows
@@ -31,7 +31,7 @@ def main(job):
     members, others = (grid.isel(record=chosen) for chosen in (grid.member.values, ~grid.member.values))
     signals, design = members.signal.values.astype(float), members.design.values
     asked = {"fprs": lira["fpr"], "replicates": lira["replicates"], "permutations": lira["permutations"]}
-    compared = attacks(signals, others.signal.values.astype(float), lira["rmia"])
+    compared = on_confidence(ON_ONE_MATRIX, signals, others.signal.values.astype(float), lira["rmia"])
 
     results = []
     for name, attack in compared.items():

@@ -16,7 +16,6 @@ from memaudit.data.record_encoding import encode, vocabulary
 from memaudit.io import read_grid, read_json, read_table, write_grid
 from memaudit.models.batched_queries import MEMORY
 from memaudit.models.model_folder import device, load
-from memaudit.models.model_limits import check
 from memaudit.workflow.job import run
 from memaudit.workflow.progress_bar import steps
 from memaudit.workflow.scratch import resumable
@@ -33,7 +32,7 @@ def main(job, scratch):
     model = load(job.input.model, job.threads, schema)
     x, y = (torch.from_numpy(part) for part in encode(records, schema, model.reads_text))
     most = int(design.design.sum("record").max())
-    check(model.limits, f"lira/model, data set {job.wildcards.dataset}", most, x.shape[1], classes)
+    model.limits.check(f"lira/model, data set {job.wildcards.dataset}", most, x.shape[1], classes)
 
     memory = job.resources.get("forward_mb", MEMORY)
     first = int(job.wildcards.shard) * job.params.shard

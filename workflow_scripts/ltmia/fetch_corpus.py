@@ -1,10 +1,10 @@
-"""Read the documents of one corpus: of an installed package, a local file, or a data set on the hub.
+"""Read the documents of one corpus from an installed package, a local file, or a data set on the hub.
 
 python workflow_scripts/ltmia/fetch_corpus.py --output documents=scipy.parquet facts=scipy.json \
     --wildcards '{"dataset": "scipy"}' --params '{"seed": 1, "entry": {"source": "package", "package": "scipy",
         "content": "text", "characters": 800000, "sha256": null}}'
 
-Documents come in random order, until they have so many characters. Only a corpus of the hub reaches the network.
+Documents are taken in random order until they have `characters` characters. Only a corpus of the hub uses the network.
 """
 
 import os
@@ -19,7 +19,7 @@ from memaudit.workflow.job import run
 def main(job):
     entry, dataset = job.params.entry, job.wildcards.dataset
     if entry["source"] == "hub":
-        for variable in OFFLINE:  # the hub's client reads them when it is imported
+        for variable in OFFLINE:  # read by the hub's client on import
             os.environ.pop(variable, None)
     keep_private(job.output.documents)
     rng = seeds.generator(job.params.seed, "ltmia", dataset, "documents")

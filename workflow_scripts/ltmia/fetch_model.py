@@ -1,4 +1,4 @@
-"""Bring a language model from the hub into the run's folder.
+"""Copy a language model from the hub into the run's folder.
 
 python workflow_scripts/ltmia/fetch_model.py --output fetched=fetched --wildcards '{"model": "distilgpt2"}' \
     --params '{"hub": {"repo": "distilbert/distilgpt2", "revision": "main"}}'

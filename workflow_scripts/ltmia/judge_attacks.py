@@ -1,4 +1,4 @@
-"""How well the learned attack and the baselines do on models and corpora that no classifier was trained on.
+"""Judge the learned attack and the baselines on models and corpora that no classifier was trained on.
 
 python workflow_scripts/ltmia/judge_attacks.py --input targets=mamba2.parquet facts=mamba2.json \
     corpora=corpora.parquet diversity=diversity.parquet permuted=permuted.parquet \
@@ -10,7 +10,7 @@ python workflow_scripts/ltmia/judge_attacks.py --input targets=mamba2.parquet fa
 
 Inputs: what `ltmia_finetune_targets`, `ltmia_prepare_corpora`, `ltmia_measure_diversity`, `ltmia_permute_features` and
 `ltmia_train_attack` write. The first classifier is the attack. All attacks score the same texts. Corpora whose members
-can be told without a model are left out of every mean. The key `source` tells "here" from "paper".
+a classifier of texts alone can tell are left out of every mean. The key `source` is "here" or "paper".
 """
 
 import numpy as np
@@ -18,11 +18,11 @@ import pandas as pd
 
 from memaudit import tidy
 from memaudit.io import read_json, read_table, write_table
-from memaudit.studies.ltmia.transfer import COMBINATION, STUDY, of_these
-from memaudit.studies.ltmia.transfer_results import ATTACK, Study, published_rows
+from memaudit.studies.ltmia.transfer_bootstrap import COMBINATION, STUDY, is_combination
+from memaudit.studies.ltmia.transfer_evaluation import ATTACK, Study, published_rows
 from memaudit.workflow.job import run, several
 
-SHOWN = ["loss", "ref_loss", "ez", ATTACK]  # as curves
+CURVES = ["loss", "ref_loss", "ez", ATTACK]
 POINTS = 31
 KEY = [*COMBINATION, "id"]
 TEXT = [*KEY, "member"]
@@ -30,30 +30,30 @@ GIVEN = ("training", "held_out", "controls", "families", "contents", "ways", "fp
 
 
 def main(job):
-    wanted = job.params
+    params = job.params
     facts = {name: entry for path in several(job.input.facts) for name, entry in read_json(path).items()}
     scores, baselines = gathered(job)
-    learnt = of_these(scores, wanted.training)
+    in_training = is_combination(scores, params.training)
     sizes = {name.split(" ")[0]: entry["parameters"] for name, entry in facts.items()}
-    given = {name: getattr(wanted, name) for name in GIVEN}
-    study = Study(scores[~learnt], **given, unfit=unfit(job.input.corpora), sizes=sizes)
+    given = {name: getattr(params, name) for name in GIVEN}
+    study = Study(scores[~in_training], **given, unfit=unfit(job.input.corpora), sizes=sizes)
     rows = [*study.attacks([*baselines, ATTACK])]
-    renamed = {ATTACK: wanted.classifiers[0]}
+    renamed = {ATTACK: params.classifiers[0]}
     study.held_out = study.held_out.assign(**{new: study.held_out[old] for old, new in renamed.items()})
-    rows += study.classifiers(scores[learnt].rename(columns=renamed), wanted.classifiers)
-    rows += study.diversity(read_table(job.input.diversity), wanted.training, wanted.samples)
-    rows += study.importance(read_table(job.input.permuted), wanted.families)
+    rows += study.classifiers(scores[in_training].rename(columns=renamed), params.classifiers)
+    rows += study.diversity(read_table(job.input.diversity), params.training, params.samples)
+    rows += study.importance(read_table(job.input.permuted), params.families)
     rows += [row for name, entry in facts.items() for row in guarantee(name, entry)]
-    rows += [row for entry in wanted.published for row in published_rows(**entry)]
+    rows += [row for entry in params.published for row in published_rows(**entry)]
     write_table(tidy.frame(rows), job.output.results)
     fewest = (~study.held_out["member"].astype(bool)).groupby([study.held_out[key] for key in COMBINATION]).sum().min()
-    curves = study.curves(SHOWN, np.geomspace(1 / fewest, 1, POINTS))
+    curves = study.curves(CURVES, np.geomspace(1 / fewest, 1, POINTS))
     write_table(tidy.frame(list(curves)), job.output.roc)
-    return {"seed": wanted.seed}
+    return {"seed": params.seed}
 
 
 def gathered(job):
-    """Scores of all attacks, text by text, and baselines' names; of combinations that were trained on, the test's."""
+    """Scores of all attacks, text by text, and the baselines' names; of training combinations the test portion only."""
     whole = pd.concat(map(read_table, several(job.input.targets)), ignore_index=True).drop(columns="tokens")
     baselines = [name for name in whole if name not in TEXT]
     names = [ATTACK, *job.params.classifiers[1:]]
@@ -64,13 +64,13 @@ def gathered(job):
 
 
 def unfit(path):
-    """Corpora that do not pass the blind check."""
+    """Corpora that fail the blind check."""
     table = tidy.expand(read_table(path))
     return table["dataset"][(table["metric"] == "fit for attacks") & (table["estimate"] == 0)].tolist()
 
 
 def guarantee(name, facts):
-    """The epsilon of a private target."""
+    """Tidy row of the epsilon of a private target."""
     if facts.get("guarantee"):
         keys = dict(zip(COMBINATION, name.split(" "), strict=True)) | {"source": "here"}
         delta = facts["guarantee"]["delta"]

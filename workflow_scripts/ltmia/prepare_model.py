@@ -1,4 +1,4 @@
-"""Make the base of all targets of a family: a language model pre-trained here, one fetched, or one of a folder.
+"""Make the base model of a family's targets: pre-train a language model, or take a fetched one or that of a folder.
 
 python workflow_scripts/ltmia/prepare_model.py --input texts=texts.parquet tokenizer=tokenizer.json \
     --output base/config.json base/model.safetensors base/tokenizer.json base/tokenizer_config.json \
@@ -6,8 +6,8 @@ python workflow_scripts/ltmia/prepare_model.py --input texts=texts.parquet token
         "entry": {"model_type": "gpt2", "config": {"n_embd": 128, "n_layer": 2, "n_head": 4}, "hub": null,
         "path": null}, "training": {"epochs": 1, "batch": 32, "learning_rate": 3e-3, "warmup": 0.1}}'
 
-texts: their pre-training part trains a model that is made here. The outputs are a folder that `transformers` opens. A
-killed job goes on from its state. fetched: the folder of a model of the hub, by `ltmia_fetch_model`.
+texts: their pre-training part trains a model that is made here. The outputs form a folder that `transformers` opens. A
+killed job resumes from its state. fetched: the folder of a hub's model, by `ltmia_fetch_model`.
 """
 
 from pathlib import Path
@@ -21,19 +21,19 @@ from memaudit.workflow.scratch import resumable
 
 
 def main(job, scratch):
-    wanted, name = job.params, job.wildcards.model
-    hub, path = wanted.entry["hub"], wanted.entry["path"]
+    params, name = job.params, job.wildcards.model
+    hub, path = params.entry["hub"], params.entry["path"]
     folder = job.input.fetched if hub else path
     device = set_up(job.threads)
     if folder:
         model, tokenizer, facts = opened(folder, f"{hub['repo']}@{hub['revision']}" if hub else path)
     else:
         tokenizer_folder, state = Path(job.input.tokenizer).parent, scratch.folder / "training.state"
-        model, tokenizer, facts = pretrained(name, wanted, job.input.texts, tokenizer_folder, state, device)
+        model, tokenizer, facts = pretrained(name, params, job.input.texts, tokenizer_folder, state, device)
     write_model(model, tokenizer, job.output[:4])
     write_json(facts | {"parameters": model.num_parameters()}, job.output[4])
     print(f"{name}: {facts}", flush=True)
-    return {"seed": wanted.seed, "device": device, "dtype": "float32", "origin": facts["origin"]}
+    return {"seed": params.seed, "device": device, "dtype": "float32", "origin": facts["origin"]}
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Train a classifier of texts on combinations of models and corpora whose members are known, and apply it to others.
+"""Train a classifier of texts on combinations of known membership, and apply it to other combinations.
 
 python workflow_scripts/ltmia/train_attack.py --input rows=gpt2.npy rows=mamba2.npy \
     scores=gpt2.parquet scores=mamba2.parquet \
@@ -6,9 +6,10 @@ python workflow_scripts/ltmia/train_attack.py --input rows=gpt2.npy rows=mamba2.
         "training": [["gpt2", "scipy", "full"]], "validation": 0.1, "test": 0.1, "arm": "paper",
         "architecture": {"width": 64}, "fitting": {"epochs": 20, "batch": 128}}'
 
-Inputs: what `ltmia_finetune_targets` writes, rows and scores in one order. A text belongs to training, validation or
-test by its id, in all combinations of `training` alike. arm: `paper` or `repository`, of which architecture and fitting
-change what they name. Third output: log-odds of membership of the test portion, and of all texts of other combinations.
+Inputs: outputs of `ltmia_finetune_targets`, rows and scores in one order. A text belongs to training, validation or
+test by its id, in all combinations of `training` alike. arm: preset `paper` or `repository`; architecture and fitting
+change the values that they name. Third output: log-odds of membership of the test portion, and of all texts of other
+combinations.
 """
 
 import pandas as pd
@@ -18,29 +19,29 @@ from memaudit.attacks.learned_training import Combination, settings_of, train
 from memaudit.io import write_table
 from memaudit.models.model_folder import set_up
 from memaudit.statistics.roc import auc
-from memaudit.studies.ltmia.combinations import open_combinations, portions
+from memaudit.studies.ltmia.target_combinations import open_combinations, portions
 from memaudit.workflow.job import run, several
 
 
 def main(job):
-    wanted = job.params
+    params = job.params
     device = set_up(job.threads)
-    asked = open_combinations(several(job.input.rows), several(job.input.scores))
+    opened = open_combinations(several(job.input.rows), several(job.input.scores))
     training, validation = [], []
-    for name in map(tuple, wanted.training):
-        table, rows = asked[name]
-        places = portions(table["id"], wanted.validation, wanted.test)
+    for name in map(tuple, params.training):
+        table, rows = opened[name]
+        places = portions(table["id"], params.validation, params.test)
         member = table["member"].to_numpy(dtype=bool)
         for part, place in ((training, places["training"]), (validation, places["validation"])):
             part.append(Combination(" ".join(name), rows[place], member[place]))
-        asked[name] = table[places["test"]], rows[places["test"]]
-    fitting = settings_of(wanted.arm, wanted.architecture, wanted.fitting)
-    classifier = train(training, validation, auc, wanted.seed, *fitting, device)
+        opened[name] = table[places["test"]], rows[places["test"]]
+    fitting = settings_of(params.arm, params.architecture, params.fitting)
+    classifier = train(training, validation, auc, params.seed, *fitting, device)
     save(classifier, job.output.weights, job.output.card)
-    tables = [table.assign(score=odds_of_rows(classifier, rows)) for table, rows in asked.values()]
+    tables = [table.assign(score=odds_of_rows(classifier, rows)) for table, rows in opened.values()]
     write_table(pd.concat(tables, ignore_index=True), job.output.scores)
     print(classifier.facts["history"], flush=True)
-    return {"seed": wanted.seed, "device": device, "dtype": "float32"}
+    return {"seed": params.seed, "device": device, "dtype": "float32"}
 
 
 if __name__ == "__main__":

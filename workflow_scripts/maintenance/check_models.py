@@ -16,7 +16,6 @@ from memaudit.checksums import check_sum
 from memaudit.errors import AuditError
 from memaudit.io import write_json
 from memaudit.models.model_folder import branch, device
-from memaudit.models.model_limits import check
 from memaudit.workflow.job import run
 
 # A family that reads names and categories is shown a table of one column.
@@ -33,7 +32,7 @@ def main(job):
         with TemporaryDirectory() as folder:
             limits = opened(name, entry, Path(folder)).limits
         for use in job.params.uses.get(name, []):
-            check(limits, f"models/{name}, in {use['where']}", use["rows"], use["features"])
+            limits.check(f"models/{name}, in {use['where']}", use["rows"], use["features"])
 
 
 def opened(name, entry, folder):

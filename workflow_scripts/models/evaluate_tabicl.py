@@ -15,7 +15,7 @@ import torch
 from sklearn.metrics import r2_score
 
 from memaudit.io import read_json, replacing, write_json
-from memaudit.models.model_card import card
+from memaudit.models.model_cards import tabicl_card
 from memaudit.models.tabicl import TabICLBranch
 from memaudit.models.tabicl_benchmark import classifiers, compare, real_tables, regressors
 from memaudit.statistics.roc import auc
@@ -41,15 +41,15 @@ def main(job):
     facts = read_json(path)
     key, methods, score, meaning = METRICS[facts["task"]]
     card_of = {"task": facts["task"], "version": None, "options": {"clip": facts["clip"]}}
-    rivals = methods(TabICLBranch.of_file(Path(checkpoint), card_of, "cpu"), checkpoint, params.seed)
+    predictors = methods(TabICLBranch.of_file(Path(checkpoint), card_of, "cpu"), checkpoint, params.seed)
     data = {}
     for name, x, y in real_tables(facts["task"], params.csv_folder):
-        scores = compare(name, x, y, rivals, score, params)
+        scores = compare(name, x, y, predictors, score, params)
         data[name] = {"rows": min(len(x), params.rows), "features": x.shape[1], key: scores}
         if facts["task"] == "classification":
             data[name]["classes"] = int(y.nunique())
         print(name, {method: round(float(np.mean(values)), 3) for method, values in scores.items()}, flush=True)
-    mean = {name: round(float(np.mean([entry[key][name] for entry in data.values()])), 6) for name in rivals}
+    mean = {name: round(float(np.mean([entry[key][name] for entry in data.values()])), 6) for name in predictors}
     benchmark = {
         "data": data,
         f"mean_{key}": mean,
@@ -61,8 +61,8 @@ def main(job):
     }
     write_json(benchmark, job.output[0])
     with replacing(job.output[1]) as temporary:
-        # Read back, so that the card is the same text as one made from the files.
-        temporary.write_text(card(facts, read_json(job.output[0]), Path(checkpoint).stem), encoding="utf-8")
+        # Read back: the card must be the text that the files give.
+        temporary.write_text(tabicl_card(facts, read_json(job.output[0]), Path(checkpoint).stem), encoding="utf-8")
 
 
 if __name__ == "__main__":

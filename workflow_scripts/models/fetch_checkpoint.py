@@ -1,12 +1,12 @@
-"""Bring a model into the run's folder, from a local path or from a hub, and write its card.
+"""Copy a model into the run's folder from a local path or a hub, and write its card.
 
 python workflow_scripts/models/fetch_checkpoint.py --input resources/tabicl-small/tabicl-small.ckpt \
     --output card=model.json weights=weights --wildcards '{"model": "tabicl-small"}' \
     --params '{"entry": {"family": "tabicl", "task": "classification", "mode": "raw", "version": null, "options": {},
         "estimator": null, "params": {}, "path": "...", "hub": null, "sha256": null, "licence": "MIT", "terms": null}}'
 
-The weights keep their names: packages read versions off them. An estimator has none: its folder says what is fitted. A
-hub is asked with the token in the environment variable HF_TOKEN, if there is one, and with no other.
+The weights keep their names, from which packages read versions. An estimator has no weights: its folder names the class
+and its parameters. The only token for a hub is that of the environment variable HF_TOKEN.
 """
 
 from pathlib import Path

@@ -15,10 +15,10 @@ from memaudit.workflow.job import run
 
 
 def main(job):
-    torch.set_num_threads(1)  # sums of several threads have no fixed order, and the run must have
+    torch.set_num_threads(1)  # with several threads sums have no fixed order
     torch.set_flush_denormal(True)
     checkpoint, report = map(Path, job.output[:2])
-    # Other code is another run: its state has another name. By hand there is no digest, and no protection.
+    # Other code is another run with another state file. Run by hand, there is no digest and no protection.
     state = checkpoint.with_suffix(f".{getattr(job.params, 'code', 'state')}.state")
     training = Run(job.params.settings, state)
     training.train()

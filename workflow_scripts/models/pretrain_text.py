@@ -1,4 +1,4 @@
-"""Pre-train the small language model that reads tables as text, and measure it; a killed run goes on from its state.
+"""Pre-train the small language model that reads tables as text, and benchmark it; a killed run resumes.
 
 python workflow_scripts/models/pretrain_text.py --output text-small --params '{"settings": {...}, "contexts": 40}'
 
@@ -12,17 +12,18 @@ from pathlib import Path
 import torch
 
 from memaudit.io import read_json, replacing, write_json
-from memaudit.models.text_benchmark import card, measure
+from memaudit.models.model_cards import text_card
+from memaudit.models.text_benchmark import measure
 from memaudit.models.text_pretraining import Run, facts, write_model
 from memaudit.statistics.roc import auc
 from memaudit.workflow.job import run
 
 
 def main(job):
-    torch.set_num_threads(1)  # sums of several threads have no fixed order, and the run must have
+    torch.set_num_threads(1)  # with several threads sums have no fixed order
     torch.set_flush_denormal(True)
     folder = Path(job.output[0])
-    # Other code is another run: its state has another name. By hand there is no digest, and no protection.
+    # Other code is another run with another state file. Run by hand, there is no digest and no protection.
     state = folder.with_suffix(f".{getattr(job.params, 'code', 'state')}.state")
     training = Run(job.params.settings, state)
     training.train()
@@ -31,8 +32,8 @@ def main(job):
     measured = measure(folder, job.params.contexts, training.settings["seed"], auc)
     write_json(measured, folder / "benchmark.json")
     with replacing(folder / "README.md") as temporary:
-        # Read back, so that the card is the same text as one made from the files.
-        page = card(read_json(folder / "model.json"), read_json(folder / "benchmark.json"))
+        # Read back: the card must be the text that the files give.
+        page = text_card(read_json(folder / "model.json"), read_json(folder / "benchmark.json"))
         temporary.write_text(page, encoding="utf-8")
     state.unlink()
     return {"device": "cpu", "dtype": "float32", "seed": training.settings["seed"]}

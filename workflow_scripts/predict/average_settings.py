@@ -1,11 +1,12 @@
-"""Means of what was foretold over settings, beside what the paper prints (Figure 3, Section 5.4, Tables 1 and 2).
+"""Means of the predictors' metrics over settings, beside the paper's numbers (Figure 3, Section 5.4, Tables 1 and 2).
 
 python workflow_scripts/predict/average_settings.py --input a/predictors.parquet b/predictors.parquet \
     --output average.parquet --params '{"memorized": 4, "published": [{"table": "Section 5.4", "case": "mean", "tau": 0,
         "predictor": "psmi", "metric": "tpr", "printed": 0.658}]}'
 
-Averaged is what every setting has: metrics at the interruption, and rates at a fixed threshold. Settings that memorize
-no more than chance lets pass are left out: nothing can be foretold there. The key `source` tells "here" from "paper".
+Averages are of metrics that every setting has: those at the interruption, and rates at a fixed threshold. Settings
+whose share of memorized records does not exceed that of non-members are left out: there is nothing to predict. The key
+`source` is "here" or "paper".
 """
 
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ import pandas as pd
 from memaudit import tidy
 from memaudit.io import read_table, write_table
 from memaudit.statistics.intervals import mean_of
-from memaudit.studies.predict.predictor_results import STUDY
+from memaudit.studies.predict.predictor_evaluation import STUDY
 from memaudit.workflow.job import run
 
 KEYS = ["truth", "records", "predictor", "tau"]

@@ -1,4 +1,4 @@
-"""Judge what foretold memorization: all of Section 5 for one setting, and the recommended settings as measured.
+"""Judge the predictors of memorization on one setting (Section 5), and measure the recommended settings (Table 1).
 
 python workflow_scripts/predict/judge_predictors.py --input records=records.nc scores=scores.nc signals=0.nc \
     signals=1.nc --output tidy=predictors.parquet roc=roc.parquet records=by_record.parquet \
@@ -7,7 +7,7 @@ python workflow_scripts/predict/judge_predictors.py --input records=records.nc s
         "replicates": 200}'
 
 Ground truth is log-LiRA of the logit gap at the end of training, all other models of the setting as shadow models; the
-baseline is the same at the interruption. Judged are a target's own training records.
+baseline is the same at the interruption. Predictors are judged on a target's own training records.
 """
 
 import numpy as np
@@ -17,8 +17,8 @@ from memaudit import tidy
 from memaudit.attacks.score_matrices import gather
 from memaudit.errors import AuditError
 from memaudit.io import read_grid, write_json, write_table
-from memaudit.studies.predict.interrupted_training import Case
-from memaudit.studies.predict.predictor_results import Judge
+from memaudit.studies.predict.interrupted_training import MeasuredSetting
+from memaudit.studies.predict.predictor_evaluation import PredictorEvaluation
 from memaudit.workflow.job import run
 
 PREDICTORS = ("psmi", "loss", "logit_gap", "mahalanobis")
@@ -26,32 +26,33 @@ DEEP = ("psmi", "mahalanobis")
 
 
 def main(job):
-    params, given = job.params, job.input
-    records, scores, signals = read_grid(given.records), read_grid(given.scores), gather(given.signals)
-    case = opened(records, scores, signals, params)
-    judge = Judge(case, params.memorized, params.thresholds, params.fpr, params.tpr, params.replicates, params.seed)
-    rows = [*judge.results(), *judge.cost(seconds(scores, signals))]
+    params, files = job.params, job.input
+    records, scores, signals = read_grid(files.records), read_grid(files.scores), gather(files.signals)
+    setting = measured(records, scores, signals, params)
+    options = params.thresholds, params.fpr, params.tpr, params.replicates, params.seed
+    evaluation = PredictorEvaluation(setting, params.memorized, *options)
+    rows = [*evaluation.results(), *evaluation.cost(seconds(scores, signals))]
     write_table(tidy.frame(rows), job.output.tidy)
-    write_table(tidy.frame(list(judge.curves())), job.output.roc)
-    write_table(tidy.frame(list(judge.records(records.record.values))), job.output.records)
-    settings = [setting.facts() | judge.circumstances() for setting in judge.recommended]
-    write_json(settings, job.output.recommended)
+    write_table(tidy.frame(list(evaluation.curves())), job.output.roc)
+    write_table(tidy.frame(list(evaluation.records(records.record.values))), job.output.records)
+    lines = [line.facts() | evaluation.circumstances() for line in evaluation.recommended]
+    write_json(lines, job.output.recommended)
     for row in rows:
-        if row["metric"] == "auc" and "truth=memorized, records=all, rule=" + case.rule in row["setting"]:
+        if row["metric"] == "auc" and "truth=memorized, records=all, rule=" + setting.rule in row["setting"]:
             print(f"{row['setting']}: AUC {row['estimate']:.3f}", flush=True)
     return {"seed": params.seed}
 
 
-def opened(records: xr.Dataset, scores: xr.Dataset, signals: xr.Dataset, params) -> Case:
-    """The setting as it is judged. Raises AuditError where models are missing."""
+def measured(records: xr.Dataset, scores: xr.Dataset, signals: xr.Dataset, params) -> MeasuredSetting:
+    """The setting with its measurements. Raises AuditError where models are missing."""
     models = signals.model.values
     if not np.array_equal(models, np.arange(records.sizes["model"])):
         raise AuditError(f"{records.case}: {len(models)} of {records.sizes['model']} models; train the others, too")
-    return Case(
+    return MeasuredSetting(
         name=records.case,
         epochs=signals.checkpoint.values.astype(float),
         gap=signals.gap.values,
-        design=records.design.values.astype(bool),
+        membership=records.design.values.astype(bool),
         loss=signals.loss.values,
         predictors={name: scores[name].values for name in PREDICTORS},
         layers={name: scores[f"layers_{name}"].values for name in DEEP},
@@ -64,7 +65,7 @@ def opened(records: xr.Dataset, scores: xr.Dataset, signals: xr.Dataset, params)
 
 
 def seconds(scores: xr.Dataset, signals: xr.Dataset) -> dict[str, float]:
-    """Seconds of one record in training, of one that is asked about, and of scoring a checkpoint."""
+    """CPU seconds of training on one record, of querying one, and of scoring a checkpoint."""
     spent = {name: float(signals[name].sum()) for name in ("training_seconds", "trained", "asking_seconds", "asked")}
     return {
         "trained": spent["training_seconds"] / spent["trained"],

@@ -1,4 +1,4 @@
-"""Prepare a setting: what networks read of each record, labels and flags, who trains on it, and what they start from.
+"""Prepare a setting: inputs, labels and flags of its records, the membership matrix, and initial weights.
 
 python workflow_scripts/predict/prepare_setting.py --input records=records.parquet schema=schema.json key=id.key \
     --output records=records.nc weights=base.safetensors --wildcards '{"case": "table_mlp"}' \
@@ -6,28 +6,28 @@ python workflow_scripts/predict/prepare_setting.py --input records=records.parqu
         "network": {"kind": "mlp", "width": 32, "depth": 2}, "max_records": null, "label_noise": 0.05, "canaries": 10,
         "models": 16}}'
 
-Another label on some records, and records that belong to no distribution, are planted: they are known to be hard. The
-weights are those that small language models start from; for other networks the file holds none. Files of CIFAR-10 and
-of multiple-choice questions are the user's: nothing is fetched.
+Label noise and canaries outside the distribution are planted: records known to be hard. The weights are the start of
+small language models; for other networks the file holds none. Files of CIFAR-10 and of multiple-choice questions are
+the user's: nothing is fetched.
 """
 
 from safetensors.torch import save_file
 
 from memaudit.io import replacing, write_grid
-from memaudit.models.shadow_ensembles import settle
+from memaudit.models.model_folder import set_up
 from memaudit.studies.predict.setting_records import prepare
-from memaudit.studies.predict.training import pretrained
+from memaudit.studies.predict.shadow_training import pretrained
 from memaudit.workflow.job import run
 
 
 def main(job):
-    settle(job.threads)
-    params, case = job.params, job.wildcards.case
-    grid = prepare(params.setting, case, params.seed, job.input)
-    design = grid.design.values.sum(1)
+    set_up(job.threads)
+    params, name = job.params, job.wildcards.case
+    grid = prepare(params.setting, name, params.seed, job.input)
+    sizes = grid.design.values.sum(1)
     print(
-        f"{case}: {grid.sizes['record']} records of {grid.sizes['class']} classes, {int(grid.mislabelled.sum())} with"
-        f" another label, {int(grid.canary.sum())} canaries; {design.min()} to {design.max()} in a model's training set"
+        f"{name}: {grid.sizes['record']} records of {grid.sizes['class']} classes, {int(grid.mislabelled.sum())} with"
+        f" another label, {int(grid.canary.sum())} canaries; {sizes.min()} to {sizes.max()} in a model's training set"
     )
     weights = pretrained(params.setting, grid, params.seed)
     write_grid(grid, job.output.records)

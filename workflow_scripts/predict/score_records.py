@@ -1,12 +1,12 @@
-"""Compute what foretells memorization from the targets' own checkpoints: PSMI, Mahalanobis distance, loss, logit gap.
+"""Compute the predictors of memorization at the targets' checkpoints: PSMI, Mahalanobis distance, loss, logit gap.
 
 python workflow_scripts/predict/score_records.py --input records=records.nc signals=0.nc states=0.states.nc \
     --output scores.nc --wildcards '{"case": "table_mlp"}' --params '{"seed": 1, "targets": 2, "drop": 0.95,
         "interrupt": "first", "scoring": {"directions": 2000, "accuracy": null, "dimensions": 500}}'
 
 Every predictor at every checkpoint from the last layer, (target, checkpoint, record), and those of hidden states from
-every layer where training is interrupted, (target, layer, record); higher = more likely to be memorized. All from a
-target's own training records, NaN for others. What is finished is kept: a killed job goes on.
+every layer where training is interrupted, (target, layer, record); higher = more likely to be memorized. All are
+computed from a target's own training records and NaN for others. Finished parts are kept: a killed job resumes.
 """
 
 import time
@@ -21,7 +21,7 @@ from memaudit.attacks.memorization_predictors import from_psmi, mahalanobis
 from memaudit.attacks.score_matrices import gather
 from memaudit.errors import AuditError
 from memaudit.io import read_grid, readable, write_grid
-from memaudit.studies.predict.interrupted_training import stopped, stops
+from memaudit.studies.predict.interrupted_training import interruptions, stopped
 from memaudit.workflow.job import run, several
 from memaudit.workflow.progress_bar import steps
 from memaudit.workflow.scratch import resumable
@@ -30,18 +30,19 @@ OF_STATES = ("psmi", "mahalanobis", "psmi_error")
 
 
 def main(job, scratch):
-    params, case = job.params, job.wildcards.case
+    params, name = job.params, job.wildcards.case
     prepared, signals = read_grid(job.input.records), gather(job.input.signals)
     files = several(job.input.states)
     targets = range(params.targets)
     member, signals = prepared.design.values[targets], signals.sel(model=list(targets))
-    found = stopped(stops(signals.loss.values, member, params.drop), params.interrupt, case, params.drop)
+    stops = interruptions(signals.loss.values, member, params.drop)
+    stops = stopped(stops, params.interrupt, name, params.drop)
 
     def score(target: int, checkpoint: int, layer: int) -> np.ndarray:
         own = member[target]
         states = read_states(files, f"target{target}_layer{layer}", checkpoint)[own]
-        rng = seeds.generator(params.seed, "predict", case, "psmi", target, checkpoint, layer)
-        return scored(states, prepared.code.values[own], own, rng, params.scoring)
+        rng = seeds.generator(params.seed, "predict", name, "psmi", target, checkpoint, layer)
+        return predictors(states, prepared.code.values[own], own, rng, params.scoring)
 
     def part(*place: int) -> np.ndarray:
         return scratch.part("target{:04d} checkpoint{:04d} layer{:04d}".format(*place), lambda: score(*place))
@@ -53,22 +54,22 @@ def main(job, scratch):
     ]
     at_stop = [
         [part(target, stop, layer) for layer in range(last + 1)]
-        for target, stop in steps(zip(targets, found, strict=True), "targets, all layers", total=len(targets))
+        for target, stop in steps(zip(targets, stops, strict=True), "targets, all layers", total=len(targets))
     ]
-    write_grid(assembled(np.array(at_last), np.array(at_stop), signals, member, case), job.output[0])
+    write_grid(assembled(np.array(at_last), np.array(at_stop), signals, member, name), job.output[0])
     return {"seed": params.seed}
 
 
-def scored(
+def predictors(
     states: np.ndarray, code: np.ndarray, own: np.ndarray, rng: np.random.Generator, scoring: dict
 ) -> np.ndarray:
-    """Predictors of hidden states (own record, feature), and the seconds that took: (4, record), NaN for others."""
-    start, found = time.process_time(), np.full((len(OF_STATES) + 1, len(own)), np.nan)
+    """Predictors from hidden states (own record, feature), and their CPU seconds: (4, record), NaN for others."""
+    start, values = time.process_time(), np.full((len(OF_STATES) + 1, len(own)), np.nan)
     scores = psmi.estimate(states, code, rng, directions=scoring["directions"], accuracy=scoring["accuracy"])
     distances = mahalanobis(states, scoring["dimensions"])
-    found[:-1, own] = from_psmi(scores), distances.scores, scores.error
-    found[-1] = time.process_time() - start
-    return found
+    values[:-1, own] = from_psmi(scores), distances.scores, scores.error
+    values[-1] = time.process_time() - start
+    return values
 
 
 def read_states(paths: Sequence[str], name: str, checkpoint: int) -> np.ndarray:
@@ -77,20 +78,20 @@ def read_states(paths: Sequence[str], name: str, checkpoint: int) -> np.ndarray:
         with readable(path), xr.open_dataset(path, engine="netcdf4") as file:
             if name in file:
                 return file[name][checkpoint].values
-    raise AuditError(f"{paths[0]}: neither this file nor another has {name}; train its shard anew")
+    raise AuditError(f"{paths[0]}: no file has {name}; train its shard again")
 
 
 def layers(paths: Sequence[str]) -> int:
-    """Number of layers whose states are there."""
-    found = []
+    """Number of layers with hidden states."""
+    counts = []
     for path in paths:
         with readable(path), xr.open_dataset(path, engine="netcdf4") as file:
-            found.append(int(file.attrs["layers"]))
-    return max(found)
+            counts.append(int(file.attrs["layers"]))
+    return max(counts)
 
 
 def assembled(
-    at_last: np.ndarray, at_stop: np.ndarray, signals: xr.Dataset, member: np.ndarray, case: str
+    at_last: np.ndarray, at_stop: np.ndarray, signals: xr.Dataset, member: np.ndarray, setting: str
 ) -> xr.Dataset:
     """All scores; at_last: (target, checkpoint, score, record); at_stop: (target, layer, score, record)."""
     whole, deep = ("target", "checkpoint", "record"), ("target", "layer", "record")
@@ -103,7 +104,7 @@ def assembled(
         | {name: (deep, values) for name, values in by_layer.items()}
         | {"seconds": (("target", "checkpoint"), at_last[:, :, -1, 0])},
         {"checkpoint": signals.checkpoint.values, "record": signals.record.values},
-        {"case": case},
+        {"case": setting},
     )
 
 

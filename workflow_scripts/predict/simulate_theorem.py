@@ -1,15 +1,15 @@
-"""Theorem 1 without a model: is the mean PSMI of outliers 0, and that of the others positive?
+"""Simulate Theorem 1 without a model: the mean PSMI of outliers is 0, that of the other records positive.
 
 python workflow_scripts/predict/simulate_theorem.py --output theorem.parquet \
     --params '{"seed": 1, "theorem": {"rates": [0.05], "separations": [0, 2, 4], "records": 1000, "dimensions": 16,
         "directions": 200, "repeats": 10}}'
 
-Eq. 4 and 5: two classes with Gaussian hidden states whose centres lie `separation` deviations apart; an outlier's
-hidden state has the distribution of all, its label is drawn beside it. Three densities enter PSMI:
-`given`: the true one of a record that is known to be an outlier, or not to be; of outliers it is 0 exactly, which is
-what the theorem's proof uses. `joint`: the true one of a record of whom that is not known; the mean of outliers is then
-minus a divergence, at most 0. `estimated`: Gaussians of the classes, outliers among them; what a practitioner has. A
-record is among those that it is held against, which lifts its estimate by about 1 / records.
+Eq. 4 and 5: two classes with Gaussian hidden states whose centres lie `separation` deviations apart. An outlier's
+hidden state has the marginal distribution, its label is drawn independently. PSMI is computed with three densities.
+`given`: the true density given whether the record is an outlier, as in the theorem's proof; PSMI of outliers is then
+exactly 0. `joint`: the true density where that is unknown; the mean of outliers is then minus a divergence, at most 0.
+`estimated`: Gaussians fitted to the classes, outliers included, as in practice. A record is part of its own fit, which
+raises its estimate by about 1 / records.
 """
 
 from itertools import product
@@ -27,7 +27,7 @@ from memaudit.workflow.progress_bar import steps
 
 GROUPS = ("psmi_outliers", "psmi_rest")
 METHOD = "Student's t over repeats"
-DIGITS = 12  # of nats; what is left of equal densities is rounding
+DIGITS = 12  # of nats; the difference of equal densities is rounding
 
 
 def main(job):
@@ -47,26 +47,26 @@ def main(job):
 def simulate(rate: float, separation: float, setting: dict, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Mean PSMI of outliers and of the others, (2,), by density."""
     records, dimensions = setting["records"], setting["dimensions"]
-    side, label = rng.integers(0, 2, (2, records))
+    centre, label = rng.integers(0, 2, (2, records))
     outlier = rng.permutation(records) < round(rate * records)
     if outlier.all() or not outlier.any():
-        raise AuditError(f"theorem: rate {rate:g} of {records} records leaves one group empty; ask for more of both")
-    label = np.where(outlier, label, side)
+        raise AuditError(f"theorem: rate {rate:g} of {records} records leaves one group empty; request more of both")
+    label = np.where(outlier, label, centre)
     states = rng.standard_normal((records, dimensions))
-    states[:, 0] += separation * (side - 0.5)
+    states[:, 0] += separation * (centre - 0.5)
     thetas = psmi.draw(rng, setting["directions"], dimensions)
     values = {
         "given": np.where(outlier, *(true_psmi(states, label, thetas, separation, rate) for rate in (1.0, 0.0))),
         "joint": true_psmi(states, label, thetas, separation, outlier.mean()),
         "estimated": psmi.fit(states, label, thetas).transform(states, label).psmi,
     }
-    return {density: np.array([of[outlier].mean(), of[~outlier].mean()]) for density, of in values.items()}
+    return {density: np.array([psmis[outlier].mean(), psmis[~outlier].mean()]) for density, psmis in values.items()}
 
 
 def true_psmi(states: np.ndarray, label: np.ndarray, thetas: np.ndarray, separation: float, rate: float) -> np.ndarray:
     """PSMI (record,) under the true density, with outliers at `rate`: p(x, y) = (1 - rate) N_y / 2 + rate p(x) / 2."""
     projections = states @ thetas.T
-    # What all classes have in common cancels: 1 / sqrt(2 pi), and the priors of 1/2.
+    # Factors common to all classes cancel: 1 / sqrt(2 pi), and the priors of 1/2.
     classes = [-0.5 * (projections - separation * (code - 0.5) * thetas[:, 0]) ** 2 for code in (0, 1)]
     either = logsumexp(classes, axis=0) - np.log(2)
     own = np.where(label[:, None] == 1, classes[1], classes[0])
@@ -76,6 +76,7 @@ def true_psmi(states: np.ndarray, label: np.ndarray, thetas: np.ndarray, separat
 
 
 def summary(means: list[np.ndarray], keys: dict, setting: dict) -> list[dict]:
+    """Tidy rows of the mean PSMI of both groups, with t intervals over repeats."""
     rows = []
     for metric, values in zip(GROUPS, np.array(means).T, strict=True):
         low, high = t_interval(values)

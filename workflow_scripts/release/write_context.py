@@ -20,7 +20,6 @@ from memaudit.errors import AuditError
 from memaudit.io import read_json, replacing, write_json, write_table
 from memaudit.models.batched_queries import MEMORY
 from memaudit.models.model_folder import device, load
-from memaudit.models.model_limits import check
 from memaudit.privacy.accounting import Budget
 from memaudit.privacy.discrete_noise import discrete_gaussian
 from memaudit.privacy.ledger import RELEASED, Ledger, Paid
@@ -75,7 +74,7 @@ def made(job, table, budget, noise):
     model = load(job.input.model, job.threads, public.schema())
     classes = len(public.target.values) if public.task == "classification" else None
     expected = public.records // max(1, settings.teachers)
-    check(model.limits, f"release/model, data set {dataset}", expected, len(public.columns), classes)
+    model.limits.check(f"release/model, data set {dataset}", expected, len(public.columns), classes)
     ask = asker(model, classes, job.resources.get("forward_mb", MEMORY))
     # The key is discarded: it would reveal the shard of a record.
     key = secrets.token_bytes(32)

@@ -1,11 +1,11 @@
-"""Write the report of a run: one page that opens from disk without a network.
+"""Write the report of a run as one HTML page that loads nothing from elsewhere.
 
 python workflow_scripts/report/write_page.py \
     --input claims=config/claims.yaml results/demo/tables/*.csv results/demo/figures/*.svg \
     --output results/demo/report/index.html --params "$(cat registries.json)"
 
-params: command, studies, tables, figures as rules/report.smk gathers them. Pages of one run differ in what the
-sidecars record (times, memory, commits), in nothing else.
+params: command, studies, tables, figures as rules/report.smk sets them. Pages of one run differ only in what the
+sidecars record (times, memory, commits).
 """
 
 from pathlib import Path
@@ -23,7 +23,7 @@ from memaudit.workflow.sidecar import read_all
 def main(job):
     folder, params = Path(job.output[0]).parents[1], job.params
     views = [path for path in job.input if Path(path).suffix in {".csv", ".svg"}]
-    # The sidecars of the views are declared; those behind them are found on disk, from output to input.
+    # Sidecars of tables and figures are declared inputs; those behind them are read from disk, from output to input.
     lineage = Lineage(read_all(folder / "provenance").values(), views)
     page = render(
         Run(
@@ -44,7 +44,7 @@ def main(job):
 
 
 def _table(path: str) -> pd.DataFrame:
-    # A data set may be called 2024; "NA" may be a class.
+    # A data set may be named 2024; "NA" may be a class.
     return pd.read_csv(path, dtype={"dataset": str}, keep_default_na=False, na_values=[""])
 
 

@@ -19,7 +19,6 @@ from memaudit import seeds
 from memaudit.io import read_grid, read_table, write_grid
 from memaudit.models.batched_queries import MEMORY
 from memaudit.models.model_folder import device, load
-from memaudit.models.model_limits import check
 from memaudit.privacy.pate_teachers import asker
 from memaudit.privacy.record_discretization import restored
 from memaudit.studies.tabpate.evaluation_tables import open_table
@@ -31,8 +30,8 @@ def main(job):
     files, wanted = job.input, job.params
     table = open_table(files.records, files.schema, files.public, files.key)
     model = load(files.model, job.threads, table.public.schema())
-    check(
-        model.limits, f"{files.model}, data set {job.wildcards.dataset}", len(table.x), table.x.shape[1], table.classes
+    model.limits.check(
+        f"{files.model}, data set {job.wildcards.dataset}", len(table.x), table.x.shape[1], table.classes
     )
     ask = asker(model, table.classes, job.resources.get("forward_mb", MEMORY))
     role = [table.roles(wanted.roles, wanted.seed, repeat) for repeat in range(wanted.repeats)]

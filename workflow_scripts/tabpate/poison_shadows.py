@@ -22,11 +22,10 @@ import numpy as np
 from memaudit import seeds
 from memaudit.arrays import Indices
 from memaudit.attacks.poisoning import reference_rows, runner_up
-from memaudit.data.record_roles import PRIVATE, TEST
+from memaudit.data.public_private_split import PRIVATE, TEST
 from memaudit.io import write_grid
 from memaudit.models.batched_queries import MEMORY
 from memaudit.models.model_folder import device, load
-from memaudit.models.model_limits import check
 from memaudit.privacy.pate_teachers import asker
 from memaudit.privacy.release_methods import Private
 from memaudit.privacy.tabpate_release import Ask
@@ -43,7 +42,7 @@ def main(job, scratch):
     shadows, counts = draw(table, wanted), [0, *wanted.budgets]
     model = load(files.model, job.threads, table.public.schema())
     where, rows = f"{files.model}, data set {job.wildcards.dataset}", shadows.largest + max(counts)
-    check(model.limits, where, rows, table.x.shape[1], table.classes)
+    model.limits.check(where, rows, table.x.shape[1], table.classes)
     ask = asker(model, table.classes, job.resources.get("forward_mb", MEMORY))
     targets = _targets(shadows, wanted.targets)
     poison = scratch.part("poison", lambda: _poison(shadows, targets, ask))

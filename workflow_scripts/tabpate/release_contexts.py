@@ -17,7 +17,6 @@ from memaudit import seeds
 from memaudit.io import write_grid
 from memaudit.models.batched_queries import MEMORY
 from memaudit.models.model_folder import device, load
-from memaudit.models.model_limits import check
 from memaudit.privacy.accounting import Budget
 from memaudit.privacy.pate_teachers import asker
 from memaudit.privacy.release_methods import NO_LEDGER, released
@@ -32,7 +31,7 @@ def main(job, scratch):
     table = open_table(files.records, files.schema, files.public, files.key)
     model = load(files.model, job.threads, table.public.schema())
     teachers = len(table.x) // max([2, *(entry["settings"].get("teachers", 0) for entry in wanted.arms.values())])
-    check(model.limits, f"{files.model}, data set {job.wildcards.dataset}", teachers, table.x.shape[1], table.classes)
+    model.limits.check(f"{files.model}, data set {job.wildcards.dataset}", teachers, table.x.shape[1], table.classes)
     ask = asker(model, table.classes, job.resources.get("forward_mb", MEMORY))
     first = int(job.wildcards.shard) * wanted.shard
     here = wanted.releases[first : first + wanted.shard]

@@ -14,11 +14,10 @@ The answers of each finished student are kept: a killed job continues.
 
 import numpy as np
 
-from memaudit.data.record_roles import PRIVATE, TEST
+from memaudit.data.public_private_split import PRIVATE, TEST
 from memaudit.io import write_grid
 from memaudit.models.batched_queries import MEMORY
 from memaudit.models.model_folder import device, load
-from memaudit.models.model_limits import check
 from memaudit.privacy.pate_teachers import asker
 from memaudit.studies.tabpate.evaluation_tables import open_table
 from memaudit.studies.tabpate.shadow_students import NON_PRIVATE, CachedPredictions, draw
@@ -33,7 +32,7 @@ def main(job, scratch):
     shadows = draw(table, wanted)
     model = load(files.model, job.threads, table.public.schema())
     rows = shadows.largest if NON_PRIVATE in dict(wanted.pairs) else 0
-    check(model.limits, f"{files.model}, data set {job.wildcards.dataset}", rows, table.x.shape[1], table.classes)
+    model.limits.check(f"{files.model}, data set {job.wildcards.dataset}", rows, table.x.shape[1], table.classes)
     ask = asker(model, table.classes, job.resources.get("forward_mb", MEMORY))
     queried = np.flatnonzero(np.isin(shadows.role, [PRIVATE, TEST]))
 

@@ -47,7 +47,7 @@ def main(job):
 
 
 def synthesized(codes: pd.DataFrame, counts: dict[str, int], params: Any) -> pd.DataFrame:
-    """`params.rows` synthetic rows, in the columns of `codes`. Raises AuditError for invalid settings that dpmm accepts."""
+    """`params.rows` synthetic rows in the columns of `codes`. Raises AuditError for settings that dpmm misses."""
     if not (0 < params.epsilon < float("inf") and 0 < params.delta < 1):
         raise AuditError(
             f"synthesis: ({params.epsilon}, {params.delta}) guarantees nothing; use epsilon > 0, 0 < delta < 1"

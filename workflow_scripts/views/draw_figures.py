@@ -1,4 +1,4 @@
-"""Draw figures from tidy results: values and bands come in, no statistics are made.
+"""Draw figures from tidy results. No statistics are computed here: estimates and intervals are read.
 
 python workflow_scripts/views/draw_figures.py --input lira_roc=roc.parquet \
     --output lira_roc=lira_roc.svg lira_roc=lira_roc.png lira_roc=lira_roc.pdf \

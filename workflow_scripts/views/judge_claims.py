@@ -1,4 +1,4 @@
-"""Does each claim of a study's paper hold here? One evaluator, the claims in config/claims.yaml.
+"""Judge the claims of a study's paper (config/claims.yaml) by the tidy results of the study.
 
 python workflow_scripts/views/judge_claims.py --input claims=config/claims.yaml a.parquet b.parquet \
     --output claims.parquet --wildcards '{"study": "lira"}'

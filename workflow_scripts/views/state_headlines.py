@@ -1,4 +1,4 @@
-"""Say a study's main results in sentences, from the tidy results that they name.
+"""Write a study's main results as sentences with the numbers of its tidy results.
 
 python workflow_scripts/views/state_headlines.py --input attacks.parquet --output headlines.parquet \
     --wildcards '{"study": "lira"}' --params '{"headlines": [{"answers": "memorized", "per": ["dataset"],

@@ -1,4 +1,4 @@
-"""Show tidy results as tables: CSV in full precision, Markdown and LaTeX laid out for readers.
+"""Write tidy results as tables: CSV in full precision, Markdown and LaTeX in the layout for readers.
 
 python workflow_scripts/views/tabulate_results.py --input lira_fpc=population.parquet \
     --output lira_fpc=lira_fpc.csv lira_fpc=lira_fpc.md lira_fpc=lira_fpc.tex \

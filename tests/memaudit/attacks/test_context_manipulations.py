@@ -30,7 +30,7 @@ def suite(config):
     return parsed(config["iclmem"]["manipulations"])
 
 
-def test_the_config_allows_the_steps_that_there_are():
+def test_the_config_allows_exactly_the_implemented_steps():
     assert Step.__annotations__.keys() == STEPS.keys()
 
 
@@ -54,7 +54,7 @@ def test_the_baseline_is_one_row_for_each_candidate():
         ([{"shuffle": "random"}, {"skew_true": 2}, {"drop": 2}], 2, [1, 1, 1]),
     ],
 )
-def test_labels_stand_there_as_often_as_the_factors_say(steps, true, incorrect):
+def test_labels_occur_as_often_as_the_factors_say(steps, true, incorrect):
     for context in contexts(*steps):
         counts = np.bincount(context.labels, minlength=4)
         assert counts[1] == true
@@ -113,13 +113,13 @@ def test_the_same_generator_gives_the_same_context():
 
 
 @pytest.mark.parametrize(
-    ("steps", "said"),
+    ("steps", "line"),
     [
         ([{"shufle": "first"}], "there is no step 'shufle'; a step is one of shuffle, drop"),
-        ([{"shuffle": "middle"}], "shuffle is 'middle'; say one of random, first, last"),
-        ([{"drop": 0}], "drop is 0; say columns, from 1 on"),
+        ([{"shuffle": "middle"}], "shuffle is 'middle'; give one of random, first, last"),
+        ([{"drop": 0}], "drop is 0; give columns, from 1 on"),
         ([{"noise": True}], "noise is True"),
-        ([{"uniform": 1}], "uniform is 1; say a factor, from 2 on"),
+        ([{"uniform": 1}], "uniform is 1; give a factor, from 2 on"),
         ([{"random": 2.0}], r"random is 2\.0"),
         ([{"skew_true": "3"}], "skew_true is '3'"),
         ([{"skew_false": {"labels": 0, "factor": 2}}], "skew_false is"),
@@ -127,25 +127,25 @@ def test_the_same_generator_gives_the_same_context():
         ([{"mixed": {"correct": 2}}], "mixed is"),
         ([{"uniform": 2, "drop": 2}], "there is no step 'uniform, drop'"),
         ([{}], "there is no step 'nothing'"),
-        ([{"skew_true": 2}, {"mixed": {"correct": 3, "incorrect": 2}}], "two steps say true; say it once"),
-        ([{"drop": 1}, {"drop": 2}], "two steps say drop"),
+        ([{"skew_true": 2}, {"mixed": {"correct": 3, "incorrect": 2}}], "two steps set true; set it once"),
+        ([{"drop": 1}, {"drop": 2}], "two steps set drop"),
     ],
 )
-def test_what_is_no_step_is_refused_in_one_line(steps, said):
-    with pytest.raises(AuditError, match=f"manipulations, one: {said}") as caught:
+def test_an_unknown_step_is_refused(steps, line):
+    with pytest.raises(AuditError, match=f"manipulations, one: {line}") as caught:
         manipulation(*steps)
     assert "\n" not in str(caught.value)
 
 
-def test_yaml_reads_true_and_false_as_no_words():
+def test_yaml_reads_true_and_false_as_booleans():
     """So the factors of mixed skewing are called correct and incorrect."""
-    with pytest.raises(AuditError, match=r"mixed is .* say \{correct"):
+    with pytest.raises(AuditError, match=r"mixed is .* give \{correct"):
         manipulation(yaml.safe_load("{mixed: {true: 3, false: 2}}"))
 
 
 def test_a_suite_is_read_strictly():
     entry = {"name": "one", "category": "any", "steps": []}
-    with pytest.raises(AuditError, match="one: stands there twice"):
+    with pytest.raises(AuditError, match="one: is a repeated name"):
         parsed([entry, entry])
     with pytest.raises(AuditError, match="an entry has name, steps; it has name, category and steps"):
         parsed([{"name": "one", "steps": []}])
@@ -153,7 +153,7 @@ def test_a_suite_is_read_strictly():
         parsed([])
 
 
-def test_what_repeats_another_is_what_builds_the_same_contexts():
+def test_manipulations_repeat_another_if_they_build_the_same_contexts():
     """By brute force, over all pairs of steps that are not drawn."""
     labels = [{}, {"true": 2}, {"true": 5, "false": 5}, {"uniform": 5}, {"false": 2, "labels": 1}, {"false": 2}]
     labels += [{"false": 2, "labels": 2}, {"false": 2, "labels": 3}, {"uniform": 2, "true": 2}]

@@ -66,12 +66,12 @@ def test_the_distance_does_not_depend_on_how_the_states_come():
         np.testing.assert_allclose(found.scores, distances_to_others(states, 3), rtol=1e-6)
 
 
-def test_too_many_dimensions_are_reduced_and_the_result_says_so():
+def test_too_many_dimensions_are_reduced():
     rng = np.random.default_rng(2)
     assert memorization_predictors.mahalanobis(rng.normal(size=(1200, 20))).dimensions == 20
     assert memorization_predictors.mahalanobis(rng.normal(size=(30, 100)), 500).dimensions == 15
     flat = rng.normal(size=(100, 3)) @ rng.normal(size=(3, 10))
-    found = memorization_predictors.mahalanobis(flat, memorization_predictors.CODE_DIMENSIONS)
+    found = memorization_predictors.mahalanobis(flat, 100)
     assert found.dimensions == 3
     assert np.isfinite(found.scores).all()
 
@@ -97,7 +97,7 @@ def test_a_record_that_alone_spans_a_dimension_is_finite_and_the_farthest(record
         (np.full((9, 2), np.nan), "record 0 holds NaN"),
     ],
 )
-def test_states_without_a_distance_get_one_clear_line(states, line):
+def test_states_without_a_distance_are_an_error(states, line):
     with pytest.raises(AuditError, match=line):
         memorization_predictors.mahalanobis(states)
 
@@ -111,12 +111,12 @@ def test_mislabelled_records_have_the_higher_scores():
     wrong = np.arange(300) < 30
     for name in ("psmi", "loss", "logit_gap"):
         assert roc.auc(found[name], wrong) > 0.95, name
-    # It knows no labels.
+    # It does not depend on labels.
     assert roc.auc(found["mahalanobis"], wrong) == pytest.approx(0.5, abs=0.12)
     assert (scores.directions, dimensions) == (200, 8)
 
 
-def test_what_there_is_no_input_for_is_left_out():
+def test_predictors_without_input_are_left_out():
     states, logits, labels = mislabelled()
     alone, *_ = memorization_predictors.predictors(states, labels, np.random.default_rng(0), directions=10)
     assert set(alone) == {"psmi", "mahalanobis"}
@@ -159,7 +159,7 @@ def test_columns_of_logits_follow_the_classes_and_not_their_order():
         ({"losses": [0, 1]}, r"\(2,\) for 6 records"),
     ],
 )
-def test_bad_input_gets_one_clear_line(change, line):
+def test_bad_input_is_one_clear_line(change, line):
     states = np.random.default_rng(0).normal(size=(6, 2))
     given = {"classes": [0, 1]} | change
     with pytest.raises(AuditError, match=line) as error:

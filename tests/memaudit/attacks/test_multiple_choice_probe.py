@@ -1,4 +1,4 @@
-"""The multiple-choice probe: its signals, that it sees the query, and that asking together changes nothing."""
+"""The multiple-choice probe: its signals, that it sees the query, and that batching changes nothing."""
 
 import math
 
@@ -33,7 +33,7 @@ TARGETS, COLUMNS = 5, 4
 
 
 class Shares:
-    """A network that knows the shares of the labels in its context alone, and a normal distribution of numbers."""
+    """A network that predicts the label shares of its context, and a normal distribution of numbers."""
 
     mode, alone, orderless = "raw", True, True
 
@@ -92,13 +92,13 @@ def rngs(count=TARGETS):
     return [np.random.default_rng(number) for number in range(count)]
 
 
-def asked(model, task="classification", suite=SUITE, **options):
+def probed(model, task="classification", suite=SUITE, **options):
     x, labels, candidates, reference = targets(task)
     return probe(model, x, labels, candidates, suite, reference=reference, rngs=rngs(), **options)
 
 
 def one_by_one(model, task):
-    """What `probe` says, from the network's answers to one table after another, rows in the manipulations' order."""
+    """The signals of `probe` from one table after another, rows in the manipulations' order."""
     x, labels, candidates, reference = targets(task)
     cells, network = model.scale(x, reference.x), model.without_scaling()
     candidates = np.broadcast_to(candidates, (len(x), candidates.shape[-1]))
@@ -110,28 +110,33 @@ def one_by_one(model, task):
             rows = cells[target, made.columns].expand(len(made.noise), -1)
             rows = torch.cat([rows, torch.from_numpy(made.noise)], 1)[None]
             y = torch.from_numpy(candidates[target][made.labels])[None]
-            say = network.logits if task == "classification" else network.distribution
-            found.append(signals(say(rows[:, :-1], y, rows[:, -1:]), labels[target], reference.y.double()))
+            predict = network.logits if task == "classification" else network.distribution
+            found.append(signals(predict(rows[:, :-1], y, rows[:, -1:]), labels[target], reference.y.double()))
     return torch.tensor(found).view(len(x), len(SUITE), 4)
 
 
-def signals(said, label, reference_y):
-    if isinstance(said, torch.Tensor):
-        p = said[0, 0].double().softmax(-1)
+def signals(predicted, label, reference_y):
+    if isinstance(predicted, torch.Tensor):
+        p = predicted[0, 0].double().softmax(-1)
         entropy = -sum(share * math.log(share) for share in p.tolist() if share)
         return [-p[label].log().item(), entropy, p[label].item(), float(p.argmax() != label)]
     deviation = reference_y.std(correction=0)
-    density = said.log_density(torch.tensor([[[label]]]).double())[0, 0, 0] + deviation.log()
-    error = (said.mean()[0, 0] - label) / deviation
-    return [-density.item(), (said.entropy()[0, 0] - deviation.log()).item(), density.exp().item(), error.item() ** 2]
+    density = predicted.log_density(torch.tensor([[[label]]]).double())[0, 0, 0] + deviation.log()
+    error = (predicted.mean()[0, 0] - label) / deviation
+    return [
+        -density.item(),
+        (predicted.entropy()[0, 0] - deviation.log()).item(),
+        density.exp().item(),
+        error.item() ** 2,
+    ]
 
 
 @pytest.mark.parametrize("clip", [6.0, None])
 @pytest.mark.parametrize("task", HEADS)
 @torch.no_grad()
-def test_tabicl_answers_as_if_asked_one_by_one(task, clip):
+def test_tabicl_answers_as_if_queried_one_by_one(task, clip):
     """Asked together, its rows in another order."""
-    found = torch.from_numpy(asked(tabicl(task, clip), task))
+    found = torch.from_numpy(probed(tabicl(task, clip), task))
     assert found.dtype == torch.float32
     assert found.std(0).max() > 0.01
     # Rounding counts in the narrow bins between quantiles that nearly meet.
@@ -142,15 +147,15 @@ def test_tabicl_answers_as_if_asked_one_by_one(task, clip):
 @pytest.mark.parametrize("version", ["v3", "v3.5"])
 @pytest.mark.parametrize("task", HEADS)
 @torch.no_grad()
-def test_tabpfn_answers_as_if_asked_one_by_one(tmp_path, version, task):
+def test_tabpfn_answers_as_if_queried_one_by_one(tmp_path, version, task):
     model = tabpfn(tmp_path, version, task)
-    found = torch.from_numpy(asked(model, task))
+    found = torch.from_numpy(probed(model, task))
     torch.testing.assert_close(found, one_by_one(model, task), atol=2e-5, rtol=1e-4)
 
 
 def test_signals_of_labels_are_those_of_their_shares():
-    """A network that knows nothing of the query follows the label that stands there more often."""
-    found = asked(Shares(), suite=SUITE)
+    """A network that ignores the query predicts the more frequent label."""
+    found = probed(Shares(), suite=SUITE)
     names = [one.name for one in SUITE]
     third = [math.log(3), math.log(3), 1 / 3, 1]  # a tie is an error
     for name in (0, 1, 2, 3, 4, 5, 9):
@@ -165,7 +170,7 @@ def test_signals_of_labels_are_those_of_their_shares():
 def test_signals_of_numbers_are_in_deviations_of_the_reference():
     _, labels, candidates, reference = targets("regression")
     deviation = reference.y.double().std(correction=0).item()
-    found = asked(Shares("regression"), "regression", BASELINE)[:, 0]
+    found = probed(Shares("regression"), "regression", BASELINE)[:, 0]
     error = ((candidates.mean(1) - labels) / deviation) ** 2
     width = 3 / deviation
     loss = 0.5 * math.log(2 * math.pi) + math.log(width) + error / (2 * width**2)
@@ -178,7 +183,7 @@ def test_signals_of_numbers_are_in_deviations_of_the_reference():
 
 @torch.no_grad()
 def test_the_shipped_model_sees_the_query_through_fixed_scaling_alone(shipped):
-    """Another record's features change S; scaled by a context of copies all records are the same to it."""
+    """Another record's features change S; scaled by a context of duplicates all records look alike."""
     data, _ = load_breast_cancer(return_X_y=True)
     x = torch.from_numpy(data[::30].astype(np.float32))
     reference = Reference(torch.from_numpy(data.astype(np.float32)), torch.zeros(len(data)))
@@ -193,18 +198,18 @@ def test_the_shipped_model_sees_the_query_through_fixed_scaling_alone(shipped):
     plain = [
         question for row in x for question in questions_of(row, 1, np.arange(2), suite, np.random.default_rng(0), True)
     ]
-    said = torch.stack(answer(shipped, plain)).view(len(x), len(suite), -1)[..., :2].log_softmax(-1)
-    assert abs(said - said[:1]).max() < 1e-6
+    logs = torch.stack(answer(shipped, plain)).view(len(x), len(suite), -1)[..., :2].log_softmax(-1)
+    assert abs(logs - logs[:1]).max() < 1e-6
 
 
 @pytest.mark.parametrize("task", HEADS)
-def test_fifty_copies_of_a_query_say_what_one_says(task):
+def test_fifty_repeated_queries_have_the_signals_of_one(task):
     """Where queries are answered as if alone; so 1 is the default."""
     model = tabicl(task)
-    np.testing.assert_allclose(asked(model, task), asked(model, task, replicates=50), atol=2e-5, rtol=1e-4)
+    np.testing.assert_allclose(probed(model, task), probed(model, task, replicates=50), atol=2e-5, rtol=1e-4)
 
 
-def test_signals_of_copies_are_averaged():
+def test_signals_of_repeated_queries_are_averaged():
     class Drifting(Shares):
         alone = False
 
@@ -213,24 +218,24 @@ def test_signals_of_copies_are_averaged():
             logits[..., 0] += torch.arange(query_x.shape[1])
             return logits
 
-    found = asked(Drifting(), suite=BASELINE, replicates=3)[:, 0]
+    found = probed(Drifting(), suite=BASELINE, replicates=3)[:, 0]
     once = [[-math.log(math.exp(i * (y == 0)) / (math.exp(i) + 2)) for i in range(3)] for y in targets()[1]]
     np.testing.assert_allclose(found[:, 0], np.mean(once, 1), rtol=1e-6)
     np.testing.assert_allclose(found[:, 2], np.exp(-np.array(once)).mean(1), rtol=1e-6)
 
 
-def test_how_many_targets_are_asked_at_once_changes_nothing(monkeypatch):
-    expected = asked(tabicl())
+def test_the_number_of_targets_in_a_batch_changes_nothing(monkeypatch):
+    expected = probed(tabicl())
     monkeypatch.setitem(multiple_choice_probe.RECORDS, "classification", 2)
-    np.testing.assert_allclose(asked(tabicl()), expected, atol=1e-5)
+    np.testing.assert_allclose(probed(tabicl()), expected, atol=1e-5)
 
 
 @pytest.mark.parametrize(("orderless", "unlike"), [(True, 1), (False, 3)])
-def test_orders_are_asked_once_where_they_say_nothing(orderless, unlike):
+def test_orders_are_queried_once_where_they_are_ignored(orderless, unlike):
     """Baseline and shuffles of one query; the true label, the second of three, can stand in three places."""
     suite = [one for one in SUITE if one.name in map(str, [[], *SHUFFLES[1:]])]
-    asked_for = questions_of(torch.ones(2), 1, np.arange(3), suite, np.random.default_rng(0), orderless)
-    assert len({tuple(question.context_y.tolist()) for question in asked_for}) == unlike
+    questions = questions_of(torch.ones(2), 1, np.arange(3), suite, np.random.default_rng(0), orderless)
+    assert len({tuple(question.context_y.tolist()) for question in questions}) == unlike
 
 
 def test_added_cells_stay_with_their_labels_when_rows_are_sorted():
@@ -246,11 +251,11 @@ def test_added_cells_stay_with_their_labels_when_rows_are_sorted():
 
 
 @pytest.mark.parametrize("task", HEADS)
-def test_an_answer_that_is_no_number_is_nan_in_all_signals(task):
+def test_an_answer_that_is_not_finite_is_nan_in_all_signals(task):
     model = tabicl(task)
     with torch.no_grad():
         next(model.module.parameters()).fill_(torch.nan)
-    assert np.isnan(asked(model, task)).all()
+    assert np.isnan(probed(model, task)).all()
 
 
 def test_models_that_do_not_see_the_query_are_refused(tmp_path):
@@ -259,10 +264,10 @@ def test_models_that_do_not_see_the_query_are_refused(tmp_path):
     contexttab = ConTextTabBranch(None, {"columns": [], "target": {"categories": []}})
     for model in (deployed, estimator, contexttab):
         with pytest.raises(AuditError, match=f"a {type(model).__name__} in mode {model.mode} does not see") as caught:
-            asked(model)
+            probed(model)
         assert "\n" not in str(caught.value)
-    with pytest.raises(AuditError, match=r"TabPFN v2\.5 cannot be asked without its scaling: .* choose tabicl"):
-        asked(tabpfn(tmp_path, "v2.5", "classification"))
+    with pytest.raises(AuditError, match=r"TabPFN v2\.5 cannot be used without its scaling: .* choose tabicl"):
+        probed(tabpfn(tmp_path, "v2.5", "classification"))
 
 
 def test_a_true_label_that_is_no_candidate_is_named():

@@ -22,12 +22,12 @@ def planted(records=60, features=5, classes=3, seed=0, separation=1.5):
     return states, labels, psmi.draw(rng, 40, features).astype(np.float64)
 
 
-def plain(states, labels, theta, ddof):
+def plain(states, labels, theta):
     """Pointwise mutual information (record,) on one direction, by the definition."""
     projected = states @ theta
     shares = {label: np.mean(labels == label) for label in np.unique(labels)}
     densities = {
-        label: norm(projected[labels == label].mean(), projected[labels == label].std(ddof=ddof)).pdf(projected)
+        label: norm(projected[labels == label].mean(), projected[labels == label].std()).pdf(projected)
         for label in shares
     }
     total = sum(shares[label] * densities[label] for label in shares)
@@ -47,11 +47,10 @@ def test_values_are_those_of_the_package_on_its_directions(recorded):
     np.testing.assert_allclose(deviation, recorded["psmi_std"], atol=1e-9, rtol=0)
 
 
-@pytest.mark.parametrize("ddof", [0, 1])
-def test_values_are_those_of_a_loop_over_directions(ddof):
+def test_values_are_those_of_a_loop_over_directions():
     states, labels, thetas = planted()
-    found = psmi.fit(states, labels, thetas, ddof=ddof).transform(states, labels)
-    values = np.array([plain(states, labels, theta, ddof) for theta in thetas])
+    found = psmi.fit(states, labels, thetas).transform(states, labels)
+    values = np.array([plain(states, labels, theta) for theta in thetas])
     np.testing.assert_allclose(found.psmi, values.mean(0), atol=1e-12)
     np.testing.assert_allclose(found.error, values.std(0, ddof=1) / np.sqrt(len(thetas)), rtol=1e-9)
 
@@ -59,8 +58,8 @@ def test_values_are_those_of_a_loop_over_directions(ddof):
 def test_estimate_draws_its_directions_and_fits_on_all_records():
     states, labels, _ = planted()
     thetas = psmi.draw(np.random.default_rng(7), 30, 5).astype(np.float64)
-    expected = psmi.fit(states, labels, thetas, ddof=1).transform(states, labels)
-    found = psmi.estimate(states, labels, np.random.default_rng(7), directions=30, ddof=1)
+    expected = psmi.fit(states, labels, thetas).transform(states, labels)
+    found = psmi.estimate(states, labels, np.random.default_rng(7), directions=30)
     np.testing.assert_allclose(found.psmi, expected.psmi, atol=1e-6)
 
 
@@ -72,7 +71,7 @@ def test_directions_are_uniform_on_the_sphere():
     assert np.mean(np.abs(thetas[:, 0]) < 0.5) == pytest.approx(0.5, abs=0.03)
 
 
-def test_two_classes_far_apart_explain_their_labels_whole_and_a_mislabelled_record_not_at_all():
+def test_two_separated_classes_explain_their_labels_and_not_those_of_mislabelled_records():
     rng = np.random.default_rng(0)
     states, labels = rng.normal(size=(200, 1)), np.arange(200) % 2
     states[:, 0] += 30 * labels
@@ -108,7 +107,7 @@ def test_a_subset_has_the_values_that_it_has_among_all():
 
 
 @pytest.mark.parametrize("records", [4, 6, 19])
-def test_few_records_do_not_keep_it_going_for_ever(records):
+def test_few_records_reach_the_accuracy(records):
     """psmi 0.2.0: its automatic mode waits for the mean of the lowest 5 %, of fewer than 20 records none at all."""
     states, labels, _ = planted(records, classes=2)
     found = psmi.estimate(states, labels, np.random.default_rng(0), directions=2000, accuracy=0.02)
@@ -116,7 +115,7 @@ def test_few_records_do_not_keep_it_going_for_ever(records):
     assert found.directions < 2000
 
 
-def test_it_stops_where_the_accuracy_is_reached_and_not_before(monkeypatch):
+def test_it_stops_as_soon_as_the_accuracy_is_reached(monkeypatch):
     states, labels, _ = planted()
     monkeypatch.setattr(psmi, "STEP", 50)
     found = psmi.estimate(states, labels, np.random.default_rng(0), directions=5000, accuracy=0.01)
@@ -125,7 +124,7 @@ def test_it_stops_where_the_accuracy_is_reached_and_not_before(monkeypatch):
     assert np.mean(found.error <= found.accuracy) >= 0.95 > np.mean(found.error < found.accuracy)
 
 
-def test_it_ends_and_says_what_was_reached_where_the_accuracy_is_out_of_reach():
+def test_it_ends_and_reports_the_accuracy_where_that_is_out_of_reach():
     states, labels, _ = planted()
     found = psmi.estimate(states, labels, np.random.default_rng(0), directions=600, accuracy=1e-9)
     assert found.directions == 600
@@ -144,7 +143,7 @@ def test_a_constant_feature_changes_nothing():
 
 
 @pytest.mark.parametrize("constant", [0.0, 0.1, 1e6, 1e-20])
-def test_states_that_are_all_one_point_say_nothing(constant):
+def test_states_that_are_all_one_point_are_uninformative(constant):
     """Their projections differ in the last digit: without a floor that is 6 nats here."""
     states, labels = np.full((61, 33), constant), np.arange(61) % 2
     found = psmi.estimate(states, labels, np.random.default_rng(0), directions=20)
@@ -187,12 +186,12 @@ def test_states_far_from_zero_keep_their_digits():
     np.testing.assert_allclose(psmi.fit(moved, labels, thetas).transform(moved, labels).psmi, near, atol=1e-8)
 
 
-@pytest.mark.parametrize(("fitted", "asked"), [([0, 1], 7), ([0, 2], 1), (["b", "d"], "a"), (["b", "d"], "c")])
-def test_a_label_that_was_not_fitted_is_named(fitted, asked):
+@pytest.mark.parametrize(("fitted", "other"), [([0, 1], 7), ([0, 2], 1), (["b", "d"], "a"), (["b", "d"], "c")])
+def test_a_label_that_was_not_fitted_is_named(fitted, other):
     """psmi 0.2.0: KeyError."""
     found = psmi.fit(np.random.default_rng(0).normal(size=(6, 2)), fitted * 3, np.eye(2))
     with pytest.raises(AuditError, match="record 1 has a label that no fitted record has"):
-        found.transform(np.zeros((3, 2)), [fitted[0], asked, fitted[1]])
+        found.transform(np.zeros((3, 2)), [fitted[0], other, fitted[1]])
 
 
 def test_texts_are_labels_too():
@@ -224,38 +223,38 @@ def test_directions_of_float32_have_the_values_of_their_float64_ones_to_its_digi
     states = rng.standard_normal((120, 16)) + labels[:, None] * 0.3
     offset, thetas = np.r_[300.0, np.zeros(15)], psmi.draw(rng, 500, 16)
     outlying = [np.r_[states[:-1], far * states[-1:]] for far in (40, 1000)]
-    for given in (case.astype(dtype) for case in (states, states + offset, *outlying)):
+    for given in (some.astype(dtype) for some in (states, states + offset, *outlying)):
         exact, found = (psmi.fit(given, labels, of).transform(given, labels) for of in (thetas.astype(float), thetas))
         np.testing.assert_allclose(found.psmi, exact.psmi, atol=1e-3 * np.median(exact.error))
         np.testing.assert_allclose(found.error, exact.error, rtol=1e-3)
         assert found.psmi.dtype == np.float64
 
 
-def outlying(case):
+def outlying(kind):
     """Near classes with something far out, which float32 alone would take their digits from."""
     rng = np.random.default_rng(3)
     labels = np.sort(np.arange(400) % 3)
     states = rng.standard_normal((400, 8)) + 0.4 * labels[:, None]
-    if case == "a class, first in its file":
+    if kind == "a class, first in its file":
         return [np.r_[states[labels == 2] + 1e6, states[labels < 2]]], np.sort(labels)[::-1] % 3
-    if case == "a record":
+    if kind == "a record":
         states[7] *= 1e7
-    if case == "the first record, alone in its chunk":
+    if kind == "the first record, alone in its chunk":
         states[0] *= 1e7
         return [states[:1], states[1:]], labels
-    return states * 1e-25 if case == "nothing" else states, labels
+    return states * 1e-25 if kind == "nothing" else states, labels
 
 
-@pytest.mark.parametrize("case", ["a class, first in its file", "a record", "the first record, alone in its chunk"])
-def test_what_lies_far_out_takes_no_digits_from_the_others(case):
-    states, labels = outlying(case)
+@pytest.mark.parametrize("kind", ["a class, first in its file", "a record", "the first record, alone in its chunk"])
+def test_outliers_take_no_digits_from_the_others(kind):
+    states, labels = outlying(kind)
     found = psmi.estimate(states, labels, np.random.default_rng(0), directions=200)
     thetas = psmi.draw(np.random.default_rng(0), 200, 8).astype(np.float64)
     exact = psmi.fit(states, labels, thetas).transform(states, labels)
     np.testing.assert_allclose(found.psmi, exact.psmi, atol=1e-3 * np.median(exact.error), rtol=1e-6)
 
 
-def test_states_too_small_for_float32_say_nothing_and_great_integers_keep_their_digits():
+def test_states_too_small_for_float32_are_uninformative_and_large_integers_keep_their_digits():
     states, labels = outlying("nothing")
     found = psmi.estimate(states, labels, np.random.default_rng(0), directions=50)
     assert (np.abs(found.psmi) < 1.5).all()

@@ -6,8 +6,18 @@ import numpy as np
 import pytest
 
 from memaudit.attacks.calibrate import calibrate
-from memaudit.attacks.rmia import dominated, largest_half_mean, offline_marginal
+from memaudit.attacks.rmia import dominated, offline_marginal
 from memaudit.errors import AuditError
+
+
+def largest_half_mean(reference):
+    """Mean over the larger half of each row, as ml_privacy_meter takes it for a population record; (z, model) -> (z,).
+
+    There the models without a record are found by sorting zeros away; a population record has no zeros, so its smaller
+    half is lost and P(z) is too large.
+    """
+    half = reference.shape[1] // 2
+    return np.sort(reference, axis=1)[:, -half:].mean(1)
 
 
 @pytest.fixture(scope="module")
@@ -33,16 +43,13 @@ def test_published_scores_come_from_the_largest_half_of_the_population_signals(v
 
 
 @pytest.mark.parametrize("offline", [None, 0.3])
-@pytest.mark.parametrize("as_published", [False, True])
-def test_the_sorted_form_equals_the_definition_over_all_pairs(grid, offline, as_published):
+def test_the_sorted_form_equals_the_definition_over_all_pairs(grid, offline):
     probabilities, design, population = grid
     gamma = 1.2
-    scores = calibrate(
-        probabilities, design, "rmia", population=population, gamma=gamma, offline=offline, as_published=as_published
-    )
+    scores = calibrate(probabilities, design, "rmia", population=population, gamma=gamma, offline=offline)
     for t in range(9):
         others = np.arange(9) != t
-        z_mean = np.sort(population[others], axis=0)[-4:].mean(0) if as_published else population[others].mean(0)
+        z_mean = population[others].mean(0)
         for r in range(6):
             inside = probabilities[others & design[:, r], r].mean()
             outside = probabilities[others & ~design[:, r], r].mean()

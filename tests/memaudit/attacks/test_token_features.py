@@ -77,7 +77,7 @@ def test_features_are_the_published_codes():
 
 
 @pytest.mark.parametrize("rounded", [False, True])
-def test_every_channel_is_what_its_definition_says_ties_included(rounded):
+def test_every_channel_follows_its_definition_with_ties(rounded):
     target, reference, ids, mask = batch(rounded=rounded)
     found = extract(target, reference, ids, mask, k=7)
     for text in range(3):
@@ -114,7 +114,7 @@ def test_the_papers_channels_are_counted_as_in_its_appendix():
 
 @pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("rounded", [False, True])
-def test_both_ways_count_what_is_strictly_greater(count, rounded):
+def test_both_implementations_count_strictly_greater_logits(count, rounded):
     logits = batch(8, 4, 300, seed=1, rounded=rounded)[0].flatten(0, 1)
     values = torch.cat([logits[:, ::7], logits[:, ::7] + 0.25, torch.full((32, 1), 99.0)], -1)
     expected = (logits[:, None] > values[..., None]).sum(-1)
@@ -170,7 +170,7 @@ def test_a_large_vocabulary_takes_less_than_100_mebibytes_beside_its_logits(roun
     assert 0 < float(done.stdout) < 100
 
 
-def test_half_precision_logits_are_read_as_the_numbers_that_they_are():
+def test_half_precision_logits_are_read_exactly():
     target, reference, ids, mask = batch(vocabulary=3000)
     target, reference = target.bfloat16(), reference.bfloat16()
     half = extract(target, reference, ids, mask)
@@ -212,7 +212,7 @@ def test_logits_that_are_not_finite_are_named(bad):
         extract(target, reference, ids, mask, k=3)
 
 
-def test_what_does_not_fit_is_refused():
+def test_other_shapes_and_unknown_tokens_are_refused():
     target, reference, ids, mask = batch()
     with pytest.raises(AuditError, match="from one batch"):
         extract(target, reference[..., :-1], ids, mask)

@@ -53,10 +53,11 @@ def test_all_faults_are_named_at_once(config):
         checked(config)
 
 
-def test_the_models_that_the_readme_shows_are_entries_of_the_catalogue(config, project):
-    text = (project / "README.md").read_text(encoding="utf-8")
-    block = re.search(r"```yaml\n(forest: .*?)```", text, re.DOTALL)[1]
-    shown = yaml.safe_load(block)
-    config["models"] |= shown
-    assert set(shown) == {"forest", "my-tabpfn"}
-    assert checked(config)["models"]["my-tabpfn"]["mode"] == "as_deployed"
+def test_the_models_that_the_docs_show_are_entries_of_the_catalogue(config, project):
+    text = (project / "docs/models.md").read_text(encoding="utf-8")
+    examples = {}
+    for block in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL):
+        examples |= yaml.safe_load(block)
+    config["models"] |= examples
+    assert set(examples) == {"forest", "my-tabpfn"}
+    assert checked(config)["models"]["forest"]["params"]["n_estimators"] == 300

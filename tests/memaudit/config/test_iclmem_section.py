@@ -1,6 +1,16 @@
-"""Faults of the section `iclmem` that its own keys or several keys together have."""
+"""The section `iclmem` of the config: every fault is named by its key."""
 
+from functools import cache
+from types import SimpleNamespace
+
+import pytest
 from config_faults import REMOVE, each, refuses
+from conftest import load
+from pydantic import ValidationError
+from wine_probes import SUITE
+
+from memaudit.config.iclmem_section import Iclmem, iclmem_faults
+from memaudit.config.schema import Dataset, Model
 
 FAULTS = [
     ({"iclmem/datasets": ["wyne"]}, "iclmem/datasets: unknown dataset 'wyne'; did you mean `wine`?"),
@@ -16,3 +26,90 @@ FAULTS = [
 @each(FAULTS)
 def test_a_fault_is_one_clear_line(config, changes, line):
     refuses(config, changes, line)
+
+
+@cache
+def catalogues():
+    return load()
+
+
+def settings(**changes):
+    """A config with this section; arm: changes of the condition `usual`."""
+    arm = {"learning_rate": 1e-3} | changes.pop("arm", {})
+    section = {"datasets": ["wine", "diabetes"], "models": {"classification": "small", "regression": "numbers"}}
+    section |= {"splits": 5, "splits_per_job": 5, "queries": 30, "context": 40, "epochs": [1, 10], "copies": 1}
+    section |= {"targets": {"queries": None, "context": 4}, "candidates": 3, "free_text": "refuse", "fpr": [0.1]}
+    section |= {"keep_checkpoints": False, "replicates": 20, "permutations": 19, "bins": 5}
+    section |= {"rules": {"as_written": {"auc": 0.5}}, "arms": {"usual": arm}, "manipulations": SUITE}
+    catalogue = catalogues()
+    models = {name: Model(**entry) for name, entry in catalogue["models"].items()}
+    models |= {"small": models["tabicl-small"], "numbers": models["tabicl-small-regression"]}
+    datasets = {name: Dataset(**entry) for name, entry in catalogue["datasets"].items()}
+    return SimpleNamespace(
+        iclmem=Iclmem.model_validate(section | changes), models=models, datasets=datasets, accept_licences=[]
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"datasets": ["wein"]}, "iclmem/datasets: unknown dataset 'wein'; did you mean `wine`?"),
+        (
+            {"models": {"classification": "smal", "regression": "numbers"}},
+            "iclmem/models/classification: unknown model",
+        ),
+        ({"models": {"classification": "small"}}, "iclmem/models/regression: missing; diabetes needs one"),
+        (
+            {"models": {"classification": "text-small", "regression": "numbers"}},
+            "text-small cannot be asked without its",
+        ),
+        ({"models": {"classification": "tabpfn-v2", "regression": "numbers"}}, "tabpfn-v2 cannot be asked without its"),
+        (
+            {"models": {"classification": "numbers", "regression": "numbers"}},
+            "classification: numbers is for regression",
+        ),
+        ({"context": 150}, "wine has 178 records; 30 query members, as many non-members, 0 placebos and 150"),
+        ({"epochs": [1, 10, 5]}, "iclmem/epochs: must increase"),
+        ({"arm": {"epochs": [3, 3]}}, "iclmem/arms/usual/epochs: must increase"),
+        ({"queries": 10}, "iclmem/queries: two groups of 10 numbers differ by a KS of 1/10, not below datasets"),
+        ({"arm": {"joint": True, "datasets": ["wine"]}}, "iclmem/arms/usual/joint: it has one table alone"),
+        ({"arm": {"joint": True}}, "iclmem/arms/usual/datasets: one model cannot have classification and regression"),
+        ({"arm": {"context": 3}}, "iclmem/arms/usual/context: 3 rows, and iclmem/targets/context wants 4"),
+        (
+            {"arm": {"private": {"epsilon": 1.0, "delta": 0.01}}},
+            "iclmem/arms/usual/epochs: a private model is probed once",
+        ),
+        ({"arms": {"lr1e-3": {"learning_rate": 0.1}}}, "iclmem/arms/lr1e-3: call an arm by letters"),
+        ({"manipulations": SUITE[:1] * 2}, "iclmem/manipulations: baseline stands twice"),
+        ({"manipulations": SUITE[1:]}, "iclmem/manipulations: 0 are of the category baseline"),
+        (
+            {"manipulations": [*SUITE, {"name": "odd", "category": "x", "steps": [{"drop": 1, "noise": 1}]}]},
+            "iclmem/manipulations/odd/steps/0: a step has one key, this one has 2",
+        ),
+        ({"arm": {"placebo": True, "pairs": "random"}}, "iclmem/arms/usual/placebo: is a plain arm on fixed pairs"),
+        ({"arm": {"placebo": True}, "queries": 50}, "50 placebos and 40 context rows are 190: ask for fewer"),
+    ],
+)
+def test_a_fault_of_the_settings_is_named_by_its_key(changes, fault):
+    assert any(fault in found for found in iclmem_faults(settings(**changes)))
+
+
+@pytest.mark.parametrize(
+    ("step", "where"),
+    [
+        ({"shufle": "random"}, r"steps\.0\.shufle"),
+        ({"shuffle": "middle"}, r"steps\.0\.shuffle"),
+        ({"uniform": 1}, r"steps\.0\.uniform"),
+        ({"mixed": {"correct": 2}}, r"steps\.0\.mixed\.incorrect"),
+    ],
+)
+def test_an_unknown_step_of_a_manipulation_is_refused_before_any_job(step, where):
+    with pytest.raises(ValidationError, match=where):
+        settings(manipulations=[*SUITE, {"name": "odd", "category": "x", "steps": [step]}])
+
+
+def test_valid_settings_have_no_fault_and_epoch_0_is_refused():
+    assert list(iclmem_faults(settings())) == []
+    assert list(iclmem_faults(settings(datasets=[]))) == []
+    with pytest.raises(ValidationError, match=r"epochs\.0"):
+        settings(epochs=[0, 1])

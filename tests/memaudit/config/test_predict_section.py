@@ -1,6 +1,15 @@
 """Faults of the sections `predict` and `own` that their own keys or several keys together have."""
 
+import json
+import re
+from types import SimpleNamespace
+
+import pytest
+import yaml
 from config_faults import each, refuses
+from predict_pipeline import SETTING, text_setting
+
+from memaudit.config.predict_section import Predict, predict_faults
 
 OWN = {"name": "mine", "records": "records.parquet", "case": "nowhere"}
 FAULTS = [
@@ -17,3 +26,65 @@ FAULTS = [
 @each(FAULTS)
 def test_a_fault_is_one_clear_line(config, changes, line):
     refuses(config, changes, line)
+
+
+def faults(change):
+    """Faults of the config with changes to the section."""
+    raw = yaml.safe_load(SETTINGS)["predict"]
+    change(raw)
+    predict = Predict.model_validate(raw)
+    names = {name: SimpleNamespace(kind="table", task="classification") for name in ("toy", "digits")}
+    models = {"small": SimpleNamespace(family="tabicl", mode="raw", task="classification", terms=None)}
+    return list(predict_faults(SimpleNamespace(predict=predict, datasets=names, models=models, own=None)))
+
+
+SETTINGS = f"""
+predict:
+  cases: [toy]
+  settings:
+    toy: {json.dumps(SETTING)}
+    words: {json.dumps(text_setting({"pretraining": {"steps": 3, "batch": 4, "learning_rate": 0.01}}))}
+  thresholds: [1.0]
+  fpr: [0.1]
+  tpr: [0.75]
+  replicates: 20
+  theorem: {{rates: [0.1], separations: [1.0], records: 10, dimensions: 2, directions: 10, repeats: 2}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"cases": ["tay"]}, r"^predict/cases: unknown setting 'tay'; did you mean `toy`"),
+        ({"toy/network/together": 3}, "^predict/settings/toy/shard: 8 is no multiple of the 3 models"),
+        ({"toy/models": 9, "toy/network/together": 1}, "^predict/settings/toy/models: 9 is odd"),
+        ({"toy/targets": 17}, "^predict/settings/toy/targets: 17 of 16"),
+        ({"toy/training/until": 61.0}, "^predict/settings/toy/training/until: later than the end, epoch 40"),
+        ({"toy/training/later": 0}, "^predict/settings/toy/training/later: at least 1"),
+        ({"toy/data/dataset": "toys"}, "^predict/settings/toy/data/dataset: unknown dataset 'toys'"),
+        ({"toy/data/questions": {"features": 2, "bins": 2}}, "^predict/settings/toy/data/questions: networks of text"),
+        (
+            {"toy/network": {"kind": "wrn", "shape": [1, 2, 4], "depth": 12, "widen": 1}},
+            "toy/network/depth: 12 is no 6",
+        ),
+        ({"toy/data": {"kind": "cifar10", "path": "x"}}, "^predict/settings/toy/network/kind: images are for wrn"),
+        ({"cases": ["words"], "words/network/small/heads": 3}, "words/network/small/heads: the width 16"),
+        ({"cases": ["words"], "words/network/small/family": "gpt2"}, "words/network/adapter: GPT-2 has no linear"),
+        ({"cases": ["words"], "words/network/model": "small"}, "words/network: give `model` or `small`"),
+        ({"cases": ["words"], "words/data": {"kind": "choices", "path": "x"}}, "words/canaries: questions in words"),
+        ({"fpr": [0.1, 0.1]}, "^predict/fpr: a value stands twice"),
+    ],
+)
+def test_faults_name_their_key_and_a_remedy(change, fault):
+    def make(raw):
+        for path, value in change.items():
+            *parents, key = path.split("/")
+            place = raw["settings"] if parents else raw
+            for parent in parents:
+                place = place[parent]
+            place[key] = value
+
+    lines = faults(make)
+    assert any(re.search(fault, line) for line in lines), lines
+    assert all(";" in line or ":" in line for line in lines)
+    assert faults(lambda raw: None) == []

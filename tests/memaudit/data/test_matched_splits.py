@@ -9,9 +9,10 @@ from conftest import load_script
 from scipy import stats
 
 from memaudit import tidy
-from memaudit.data.matched_splits import Sizes, add_labels, compare_sides, draw_split
+from memaudit.data.matched_splits import Sizes, add_labels, draw_split, matched_targets
 from memaudit.errors import AuditError
 from memaudit.io import read_table, write_table
+from memaudit.statistics.split_balance import compare_targets
 from memaudit.workflow.job import Paths
 
 SIZES = Sizes(queries=[10, 30], context=[12, 24])
@@ -145,10 +146,10 @@ def test_statistics_are_those_of_table_6():
     ]
     expected = (shares[0] - shares[1]).abs().sum() / 2
     assert expected > 0.05
-    assert compare_sides(split, records.target, 10) == {"tvd": pytest.approx(expected)}
+    assert compare_targets(*matched_targets(split, records.target, 10)) == {"tvd": pytest.approx(expected)}
     numbers = table()
     inside, outside = (of_role(numbers, split, role, 10) for role in ("query", "nonmember"))
-    found = compare_sides(split, numbers.target, 10)
+    found = compare_targets(*matched_targets(split, numbers.target, 10))
     assert found["ks"] == stats.ks_2samp(inside, outside).statistic
     assert found["ks_p"] == stats.ks_2samp(inside, outside).pvalue
     scale = np.concatenate([inside, outside]).std()
@@ -161,7 +162,7 @@ def test_statistics_are_those_of_table_6():
         (
             table(80),
             Sizes([30], [24]),
-            "30 query members, as many non-members and 24 context rows are 84 records, it has 80",
+            "30 query members, as many non-members and 24 context rows are 84 records, there are 80",
         ),
         (table(90).assign(target=lambda t: t.id), SIZES, "every record has a class of its own"),
         (

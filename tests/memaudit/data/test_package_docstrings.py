@@ -67,7 +67,7 @@ def test_words_are_numbers_of_the_most_frequent_ones(installed):
 
 
 def test_too_few_get_one_clear_line(installed):
-    with pytest.raises(AuditError, match=r"docstrings: one has \d with 4 known words, 60 are asked for"):
+    with pytest.raises(AuditError, match=r"docstrings: one has \d with 4 known words, 60 are needed"):
         read(each=60)
 
 

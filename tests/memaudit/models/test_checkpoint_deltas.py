@@ -74,7 +74,7 @@ def test_another_base_is_refused(base, tuned, change, tmp_path):
 @pytest.mark.parametrize("content", [b"", b"no tensors at all", b"\x08\0\0\0\0\0\0\0{}      "])
 def test_a_file_that_is_no_checkpoint_is_named(base, content, tmp_path):
     (tmp_path / "a").write_bytes(content)
-    with pytest.raises(AuditError, match="no checkpoint of a fine-tuning"):
+    with pytest.raises(AuditError, match="not a checkpoint of fine-tuning"):
         checkpoint_deltas.read(tmp_path / "a", base)
     with pytest.raises(AuditError, match="is not there"):
         checkpoint_deltas.read(tmp_path / "b", base)

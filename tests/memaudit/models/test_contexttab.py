@@ -142,10 +142,10 @@ def test_contexts_are_fitted_one_by_one_with_one_set_of_weights(weights):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"mode": "raw"}, "sap: ConTextTab is asked through its package alone; say `mode: as_deployed`"),
-        ({"task": "regression"}, "head gives a point, no distribution"),
+        ({"mode": "raw"}, "sap: ConTextTab runs only through its package; set `mode: as_deployed`"),
+        ({"task": "regression"}, "head gives a point, not a distribution"),
         ({"options": {"seed": 1}}, "unknown option 'seed'; known: queries, bagging, max_context_size"),
-        ({"options": {"queries": "both"}}, "option queries is 'both'; say alone or together"),
+        ({"options": {"queries": "both"}}, "option queries is 'both'; set alone or together"),
     ],
 )
 def test_a_card_that_asks_for_something_else_is_refused(weights, change, message):

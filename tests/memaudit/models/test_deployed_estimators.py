@@ -202,13 +202,13 @@ def refusal(folder, facts):
 
 @pytest.mark.parametrize("family", ["tabicl", "tabpfn"])
 def test_a_missing_file_is_named_and_not_fetched(tmp_path, family):
-    assert "0 files, where one checkpoint should be" in refusal(tmp_path, card(family, "v2"))
+    assert "0 files, expected one checkpoint" in refusal(tmp_path, card(family, "v2"))
 
 
 @pytest.mark.parametrize(("family", "version"), FAMILIES)
 def test_a_file_that_the_card_does_not_describe_is_named(tmp_path, family, version):
     folder = weights(tmp_path / "weights", family, version, "classification")
-    assert "where v1 is said" in refusal(folder, card(family, "v1"))
+    assert "but the card says v1" in refusal(folder, card(family, "v1"))
     assert "not for regression" in refusal(folder, card(family, version, "regression"))
 
 
@@ -216,9 +216,9 @@ def test_options_that_are_not_known_are_named(tmp_path):
     assert "as_deployed has no clip; it has seed, n_estimators, queries" in refusal(
         tmp_path, card("tabicl", "v2", clip=6)
     )
-    assert "queries is 'apart'; say one of together, alone" in refusal(tmp_path, card("tabicl", "v2", queries="apart"))
-    assert "n_estimators is 0; say a whole number from 1 on" in refusal(tmp_path, card("tabicl", "v2", n_estimators=0))
-    assert "seed is '7'; say a whole number from 0 on" in refusal(tmp_path, card("tabpfn", "v2", seed="7"))
+    assert "queries is 'apart'; set one of together, alone" in refusal(tmp_path, card("tabicl", "v2", queries="apart"))
+    assert "n_estimators is 0; set a whole number from 1 on" in refusal(tmp_path, card("tabicl", "v2", n_estimators=0))
+    assert "seed is '7'; set a whole number from 0 on" in refusal(tmp_path, card("tabpfn", "v2", seed="7"))
 
 
 def test_the_limits_are_the_packages_own(tmp_path):

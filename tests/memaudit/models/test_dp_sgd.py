@@ -10,8 +10,8 @@ from tabicl._model.tabicl import TabICL
 from torch import nn
 
 from memaudit.errors import AuditError
+from memaudit.models.context_query_pairs import Pair, Task
 from memaudit.models.dp_sgd import Guarantee, Settings, add, epsilon_of, optimizer_of, sigma_for, step, train, unseeded
-from memaudit.models.fine_tuning import Pair, Task
 from memaudit.models.lora import Adapter
 from memaudit.models.tabicl import TabICLBranch
 

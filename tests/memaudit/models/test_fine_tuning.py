@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 import small_tabpfn
 import torch
-from tabicl._model.tabicl import TabICL
-from torch import nn
+from small_networks import TASKS, Tiny, task
+from small_tabicl import tabicl
 
 from memaudit.errors import AuditError
 from memaudit.models import checkpoint_deltas, fine_tuning
-from memaudit.models.fine_tuning import Run, Settings, Task, draw_pair, merged, restore
-from memaudit.models.lora import Adapter, adapt, merge, targets
-from memaudit.models.tabicl import TabICLBranch
+from memaudit.models.context_query_pairs import Task, draw_pair
+from memaudit.models.fine_tuning import Run, Settings, merged, restore
+from memaudit.models.lora import Adapter, targets
 from memaudit.models.tabpfn import TabPFNBranch
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -23,34 +23,6 @@ SETTINGS = Settings(
     seed=3, epochs=7, learning_rate=0.01, context=12, queries=5, checkpoints=(0, 2, 6), warmup=0.3, save_every=3
 )
 LORA = replace(SETTINGS, adapter=Adapter(rank=2, alpha=4.0))
-
-
-class Tiny:
-    """A network of the protocol: a query's logits are its similarities to the context, summed by class."""
-
-    task, mode, device = "classification", "raw", "cpu"
-
-    def __init__(self, dropout=0.0):
-        with torch.random.fork_rng():
-            torch.manual_seed(0)
-            self.module = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Dropout(dropout), nn.Linear(16, 8))
-
-    def forward(self, context_x, context_y, query_x):
-        similarity = (self.module(query_x) @ self.module(context_x).mT).softmax(-1)
-        return (similarity @ nn.functional.one_hot(context_y, 3).float() + 1e-3).log()
-
-    def loss(self, outputs, context_y, query_y):
-        return nn.functional.cross_entropy(outputs.mT, query_y, reduction="none")
-
-
-def task(seed, rows=60):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, 3, rows)
-    x = rng.normal(size=(rows, 4)) + y[:, None]
-    return Task(torch.from_numpy(x).float(), torch.from_numpy(y), np.arange(10, rows))
-
-
-TASKS = {"wine": task(0), "beer": task(1)}
 
 
 def same(first, second):
@@ -178,59 +150,26 @@ def test_only_logged_records_move_the_weights(tmp_path):
     assert same(state(run.model), state(trained(SETTINGS, tmp_path / "b", tasks=tables).model))
 
 
-def test_context_and_queries_are_disjoint_and_drawn_from_the_records():
-    pair = draw_pair(np.arange(100, 120), 12, 8, np.random.default_rng(0))
-    assert sorted([*pair.context, *pair.query]) == list(range(100, 120))
-    with pytest.raises(AuditError, match="20 records are too few for 12 context rows and 9 queries"):
-        draw_pair(np.arange(20), 12, 9, np.random.default_rng(0))
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_uniform_context_has_equally_many_rows_of_each_class_as_far_as_they_reach(seed):
-    labels = np.repeat([0, 1, 2], [80, 30, 4])
-    pair = draw_pair(np.arange(114), 30, 10, np.random.default_rng(seed), labels, uniform=True)
-    common, second, rare = np.bincount(labels[pair.context], minlength=3)
-    assert rare == 4 - (labels[pair.query] == 2).sum()
-    assert abs(common - second) <= 1
-    assert (np.diff(pair.context) < 0).any()  # the classes do not stand in turn
-
-
-def test_pairs_and_states_of_runs_that_name_no_asked_records_are_those_of_before():
-    """Numbers of the code that knew no `asked`: a state that it left goes on."""
+def test_pairs_and_fingerprints_of_runs_without_queried_records_do_not_change():
+    """Recorded before `queried` was added: states from before it can be resumed."""
     pair = draw_pair(np.arange(100, 120), 8, 5, np.random.default_rng(0), np.arange(20) % 3)
     assert pair.query.tolist() == [104, 119, 106, 102, 113]
     assert pair.context.tolist() == [111, 108, 100, 110, 107, 112, 116, 103]
     table = Task(torch.arange(6.0).reshape(3, 2), torch.arange(3), np.arange(3))
     assert fine_tuning._hash({"wine": table}) == "5b09632af9e7768a17deaeea6a637fe087308613588575ceb132288ac9721908"
-    assert fine_tuning._hash({"wine": replace(table, asked=np.arange(1))}) != fine_tuning._hash({"wine": table})
+    assert fine_tuning._hash({"wine": replace(table, queried=np.arange(1))}) != fine_tuning._hash({"wine": table})
 
 
 @pytest.mark.parametrize("pairs", ["fixed", "random"])
-def test_queries_are_drawn_from_the_asked_records_and_contexts_from_the_others(pairs, tmp_path):
-    asked = np.array([12, 17, 33, 41, 58])
-    tasks = {"wine": replace(TASKS["wine"], asked=asked)}
+def test_queries_are_drawn_from_the_queried_records_and_contexts_from_the_others(pairs, tmp_path):
+    queried = np.array([12, 17, 33, 41, 58])
+    tasks = {"wine": replace(TASKS["wine"], queried=queried)}
     run = trained(replace(SETTINGS, pairs=pairs, epochs=6), tmp_path, tasks=tasks)
     for entry in run.log():
-        assert set(entry["query"][0]) == set(asked)
-        assert not set(entry["context"][0]) & set(asked)
+        assert set(entry["query"][0]) == set(queried)
+        assert not set(entry["context"][0]) & set(queried)
     few = trained(replace(SETTINGS, pairs="random", queries=3, epochs=6), tmp_path / "few", tasks=tasks)
-    assert {record for entry in few.log() for record in entry["query"][0]} == set(asked)
-
-
-def test_an_asked_record_whose_class_no_context_has_is_refused_not_replaced(tmp_path):
-    labels = np.array([0, 0, 0, 0, 1, 1])
-    with pytest.raises(AuditError, match="classes that the context has"):
-        draw_pair(np.arange(6), 2, 2, np.random.default_rng(0), labels, asked=np.array([4, 5]))
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_no_query_has_a_class_that_its_context_lacks(seed):
-    labels = np.concatenate([np.zeros(40, int), np.arange(1, 21)])
-    pair = draw_pair(np.arange(60), 10, 20, np.random.default_rng(seed), labels)
-    assert set(labels[pair.query]) <= set(labels[pair.context])
-    assert not set(pair.query) & set(pair.context)
-    with pytest.raises(AuditError, match="classes that the context has"):
-        draw_pair(np.arange(40, 60), 10, 5, np.random.default_rng(seed), labels[40:])
+    assert {record for entry in few.log() for record in entry["query"][0]} == set(queried)
 
 
 def test_watch_sees_each_named_epoch_as_its_checkpoint_keeps_it(tmp_path):
@@ -309,25 +248,6 @@ def test_dropout_is_refused(tmp_path):
         Run(Tiny(dropout=0.1), TASKS, SETTINGS, tmp_path)
 
 
-def test_a_rank_that_no_layer_exceeds_is_refused():
-    with pytest.raises(AuditError, match="rank 64"):
-        adapt(Tiny().module, Adapter(rank=64), 0)
-
-
-def tabicl(kind):
-    """A small random TabICL whose answers vary: no layer starts at zero."""
-    sizes = {"embed_dim": 8, "col_num_blocks": 1, "col_nhead": 2, "col_num_inds": 4, "row_num_blocks": 1}
-    sizes |= {"row_nhead": 2, "row_num_cls": 2, "icl_num_blocks": 2, "icl_nhead": 2, "zero_init": False}
-    head = {"max_classes": 3} if kind == "classification" else {"max_classes": 0, "num_quantiles": 9}
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        module = TabICL(**sizes, **head)
-        with torch.no_grad():
-            for weight in module.parameters():
-                weight.add_(torch.randn_like(weight), alpha=0.1)
-    return TabICLBranch(module, "cpu", clip=6.0)
-
-
 def table_for(model):
     return TASKS["wine"] if model.task == "classification" else replace(TASKS["wine"], y=TASKS["wine"].x.sum(1))
 
@@ -348,35 +268,6 @@ def test_tabicl_learns_its_pair_and_comes_back_from_disk(kind, adapter, tmp_path
     back = restore(model, run.checkpoint(20), adapter)
     torch.testing.assert_close(answers(back), answers(run.model), atol=1e-5, rtol=1e-4)
     assert (answers(back) - answers(model)).abs().max() > 1e-2
-
-
-def test_every_adapter_of_tabicl_is_in_the_forward_pass():
-    model = tabicl("classification")
-    linear, packed = targets(model.module, 2)
-    adapt(model.module, Adapter(rank=2), 0)
-    answers(model).square().sum().backward()
-    trainable = {name: weight for name, weight in model.module.named_parameters() if weight.requires_grad}
-    assert len(trainable) == 2 * (len(linear) + len(packed))
-    assert all(weight.grad.any() for name, weight in trainable.items() if "lora_B" in name)
-    # Attention (queries, keys, values), both layers behind it, and the decoder, in all three stages.
-    assert {name.split(".")[0] for name in packed} == {"col_embedder", "row_interactor", "icl_predictor"}
-    assert {"icl_predictor.decoder.0", "row_interactor.tf_row.blocks.0.linear1"} <= set(linear)
-    assert not any("y_encoder" in name or "in_linear" in name or "out_proj" in name for name in linear)
-
-
-@pytest.mark.parametrize("kind", ["classification", "regression"])
-def test_merged_adapters_answer_as_the_adapted_module(kind):
-    model = tabicl(kind)
-    names = set(model.module.state_dict())
-    adapt(model.module, Adapter(rank=2), 0)
-    for name, weight in model.module.named_parameters():
-        if "lora_B" in name:
-            nn.init.normal_(weight, std=0.1)
-    adapted = answers(model)
-    merge(model.module)
-    assert set(model.module.state_dict()) == names
-    torch.testing.assert_close(answers(model), adapted, atol=1e-5, rtol=1e-4)
-    assert (adapted - answers(tabicl(kind))).abs().max() > 1e-2
 
 
 def test_embeddings_and_attention_of_a_restored_adapter_run_are_those_of_its_weights(tmp_path):

@@ -4,48 +4,26 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import small_classifiers
 import torch
+from small_classifiers import RECORDS, llama, mlp, one_token, wrn
 from torch import nn
 
 from memaudit import seeds
 from memaudit.errors import AuditError
-from memaudit.models import classifier_networks, shadow_ensembles, token_questions
-from memaudit.models import one_token_models as answerers
+from memaudit.models import shadow_ensembles
 from memaudit.models.lora import Adapter, adapt
-from memaudit.models.shadow_ensembles import Data, Group, Settings
+from memaudit.models.shadow_ensembles import Group, Settings
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 SETTINGS = Settings(
     seed=5, name="toy", epochs=3, batch=6, learning_rate=0.02, checkpoints=(0, 0.5, 1, 3), warmup=0.5, decay="cosine"
 )
-RECORDS = 40
-
-
-def seeded(seed, make):
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        return make()
-
-
-def mlp(number):
-    return seeded(number, lambda: classifier_networks.Mlp(5, 3, 8, 2))
-
-
-def wrn(number):
-    return seeded(number, lambda: classifier_networks.WideResNet(1, 3, 10, 1, 4))
-
-
-def llama():
-    return seeded(0, lambda: answerers.language_model("llama", 20, 6, 16, 2, 2, 24))
-
-
-def answerer(_):
-    return answerers.Answerer(llama())
 
 
 def adapted(number):
-    module = answerer(number)
+    module = one_token(number)
     adapt(module, Adapter(rank=2, alpha=4.0), number)
     return module
 
@@ -57,18 +35,7 @@ def design():
 
 @pytest.fixture(scope="module")
 def data():
-    rng = np.random.default_rng(1)
-    y = rng.integers(0, 3, RECORDS)
-    shapes = {"mlp": (5,), "wrn": (1, 8, 8)}
-    found = {
-        name: Data(
-            torch.from_numpy(rng.normal(size=(RECORDS, *shape)) + y.reshape(-1, *[1] * len(shape))).float(),
-            torch.from_numpy(y),
-        )
-        for name, shape in shapes.items()
-    }
-    tokens = torch.from_numpy(rng.integers(0, 15, (RECORDS, 6)))
-    return found | {"text": Data(tokens, torch.from_numpy(17 + y))}
+    return small_classifiers.data()
 
 
 def trained(folder, design, data, numbers=range(6), build=mlp, settings=SETTINGS, watched=0, until=None):
@@ -169,67 +136,10 @@ def test_an_adapter_trains_and_the_base_does_not(design, data, tmp_path):
 
 def test_a_model_that_diverges_is_named(design, data, tmp_path):
     settings = replace(SETTINGS, optimiser="sgd", learning_rate=1e30)
-    with pytest.raises(AuditError, match=r"toy: the loss of model 4 is no number at epoch 0\.5"):
+    with pytest.raises(AuditError, match=r"toy: the loss of model 4 is not a number at epoch 0\.5"):
         trained(tmp_path, design, data["mlp"], range(4, 5), settings=settings)
 
 
 def test_checkpoints_closer_than_a_step_are_refused(design, data, tmp_path):
     with pytest.raises(AuditError, match=r"less than a step apart \(3 steps an epoch\)"):
         trained(tmp_path, design, data["mlp"], settings=replace(SETTINGS, checkpoints=(0, 0.1, 3)))
-
-
-def in_context(_):
-    from tabicl._model.tabicl import TabICL
-
-    from memaudit.models.in_context_classifier import InContext
-    from memaudit.models.tabicl import TabICLBranch
-
-    sizes = {"embed_dim": 8, "col_num_blocks": 1, "col_nhead": 2, "col_num_inds": 4, "row_num_blocks": 1}
-    sizes |= {"row_nhead": 2, "row_num_cls": 2, "icl_num_blocks": 2, "icl_nhead": 2, "max_classes": 3}
-    module = seeded(0, lambda: TabICL(**sizes, zero_init=False))
-    shown = torch.randn(9, 5, generator=torch.Generator().manual_seed(0))
-    return InContext(TabICLBranch(module, "cpu"), shown, torch.arange(9) % 3)
-
-
-@pytest.mark.parametrize(
-    ("kind", "build", "layers"), [("mlp", mlp, 2), ("wrn", wrn, 3), ("text", answerer, 2), ("mlp", in_context, 2)]
-)
-def test_a_network_says_what_its_head_reads_and_each_record_stands_alone(kind, build, layers, data):
-    module, x = build(0), data[kind].x
-    with torch.no_grad():
-        logits, hidden = module(x)
-        some, of_some = module(x[3:7])
-        head = {"Answerer": lambda: module.module.lm_head, "InContext": lambda: module.module.icl_predictor.decoder}
-        read = head.get(type(module).__name__, lambda: module.head)()(hidden[-1])
-    assert len(hidden) == layers
-    assert all(state.shape[0] == RECORDS and state.dim() == 2 for state in hidden)
-    torch.testing.assert_close(read[:, : logits.shape[1]], logits)
-    for whole, part in zip([logits, *hidden], [some, *of_some], strict=True):
-        torch.testing.assert_close(whole[3:7], part, atol=1e-5, rtol=1e-4)
-
-
-def test_what_stands_behind_a_question_changes_nothing(data):
-    module, tokens = answerer(0), data["text"].x
-    padded = torch.cat([tokens[:, :4], torch.full_like(tokens[:, :2], token_questions.END)], 1)
-    with torch.no_grad():
-        torch.testing.assert_close(module(padded), module(tokens[:, :4]))
-
-
-def test_an_in_context_model_can_be_trained_and_copied(design, data, tmp_path):
-    settings = replace(SETTINGS, epochs=1, checkpoints=(0, 1), learning_rate=0.003)
-    trace = trained(tmp_path, design, data["mlp"], range(1), in_context, settings)[1]
-    assert trace.loss[1, 0, design[0]].mean() < trace.loss[0, 0, design[0]].mean() - 0.05
-
-
-def test_a_small_language_model_learns_to_read_cells_and_to_answer():
-    words = token_questions.Words(columns=3, bins=4, classes=2)
-    cells = np.array([[0, 1, 3], [2, 2, 0]])
-    assert words.questions(cells).tolist() == [[0, 5, 11, 12], [2, 6, 8, 12]]
-    assert words.questions(cells, np.array([True, False])).tolist() == [[0, 5, 11, 13], [2, 6, 8, 12]]
-    assert words.answers.tolist() == [14, 15]
-    assert words.size == 16
-    module = seeded(0, lambda: answerers.language_model("gpt2", words.size, 4, 32, 1, 2, 32))
-    loss = answerers.pretrain(module, words, 120, 64, 0.01, np.random.default_rng(0))
-    assert loss < 0.6 * np.log(2)
-    logits = answerers.Answerer(module)(torch.from_numpy(words.questions(cells)))[0].softmax(-1)
-    assert logits[:, 14:].sum(1).min() > 0.95

@@ -13,7 +13,6 @@ from sklearn.preprocessing import StandardScaler
 
 from memaudit.errors import AuditError
 from memaudit.io import write_json
-from memaudit.models.predictive_distributions import Binned
 from memaudit.models.sklearn_estimators import EstimatorBranch
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -199,14 +198,6 @@ def test_predicted_distributions_cover_new_records(opened):
     assert answer.log_density(y[:, 100:, None]).isfinite().all()
 
 
-@pytest.mark.parametrize("z", [0.0, 0.5, -3.0, 7.5, 8.5, -10.0])
-def test_binned_normal_has_the_normals_density_out_to_far_outliers(z):
-    mean, deviation = torch.tensor([5.0]), torch.tensor([2.0])
-    exact = torch.distributions.Normal(mean, deviation).log_prob(mean + z * deviation)
-    found = Binned.from_normal(mean, deviation).log_density((mean + z * deviation)[:, None])[:, 0]
-    torch.testing.assert_close(found, exact.double(), atol=0.1 if abs(z) < 8 else 2.5, rtol=0)
-
-
 OWN = """
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -244,12 +235,22 @@ FAULTS = {
     "no module": ("sklearn.forest.Forest", {}, "classification", r"^sklearn\.forest\.Forest: cannot be imported"),
     "no class": ("sklearn.ensemble.Forest", {}, "classification", r"cannot be imported .*no attribute 'Forest'"),
     "no path": ("Forest", {}, "classification", "^Forest: cannot be imported"),
-    "no estimator": ("pathlib.Path", {}, "classification", "^pathlib.Path: no estimator; name a class with fit"),
-    "a function": ("sklearn.base.clone", {}, "classification", "no estimator"),
+    "not an estimator": (
+        "pathlib.Path",
+        {},
+        "classification",
+        "^pathlib.Path: not an estimator; name a class with fit",
+    ),
+    "a function": ("sklearn.base.clone", {}, "classification", "not an estimator"),
     "parameter": (FOREST[0], {"n_trees": 5}, "classification", "params: got an unexpected keyword argument 'n_trees'"),
-    "regressor": ("sklearn.linear_model.Ridge", {}, "classification", "a regressor, for classification; name a class"),
-    "classifier": (*LOGISTIC, "regression", "a classifier, for regression; name a regressor"),
-    "clusterer": ("sklearn.cluster.KMeans", {}, "regression", "a clusterer, for regression"),
+    "regressor": (
+        "sklearn.linear_model.Ridge",
+        {},
+        "classification",
+        "a regressor, but the task is classification; name a class",
+    ),
+    "classifier": (*LOGISTIC, "regression", "a classifier, but the task is regression; name a regressor"),
+    "clusterer": ("sklearn.cluster.KMeans", {}, "regression", "a clusterer, but the task is regression"),
     "no probabilities": ("sklearn.svm.LinearSVC", {}, "classification", "no probabilities; name a classifier with"),
 }
 
@@ -272,7 +273,7 @@ def test_a_fit_that_fails_names_the_context_and_the_reason(opened, tables):
     y = y.clone()
     y[1] = torch.arange(30)
     params = {"estimator": None, "cv": 2}
-    with pytest.raises(AuditError, match=r"context 1 of those asked at once: the estimator fails .*; change"):
+    with pytest.raises(AuditError, match=r"context 1 of the batch: the estimator fails .*; change"):
         opened("sklearn.calibration.CalibratedClassifierCV", params).logits(x, y, queries)
     with pytest.raises(AuditError, match=r"context 0 .*'n_estimators' parameter"):
         opened(FOREST[0], {"n_estimators": -1}).logits(x, y, queries)

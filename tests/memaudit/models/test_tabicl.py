@@ -190,7 +190,7 @@ def test_few_classes_of_high_code_have_their_place(classifier):
 def test_more_classes_than_the_head_has_are_refused(classifier):
     context_x, _, query_x = tables("classification", 1)
     assert classifier.limits.classes == 4
-    with pytest.raises(AuditError, match="a context of 5 classes: this TabICL knows 4 in raw mode"):
+    with pytest.raises(AuditError, match="a context of 5 classes: this TabICL has 4 in raw mode"):
         classifier.logits(context_x, torch.arange(ROWS)[None] % 5, query_x)
 
 
@@ -411,35 +411,35 @@ def refusal(folder, **facts):
 
 
 def test_a_folder_without_one_file_is_named(tmp_path):
-    assert "0 files, where one checkpoint should be" in refusal(tmp_path)
+    assert "0 files, expected one checkpoint" in refusal(tmp_path)
     checkpoint(tmp_path)
     (tmp_path / "second.ckpt").write_bytes(b"")
-    assert "2 files, where one checkpoint should be" in refusal(tmp_path)
+    assert "2 files, expected one checkpoint" in refusal(tmp_path)
 
 
 def test_other_files_are_no_tabicl(tmp_path):
     file = tmp_path / "other.ckpt"
     torch.save({"config": {"emsize": 192}, "state_dict": {}, "architecture_name": "tabpfn_v2"}, file)
-    assert "no TabICL checkpoint" in refusal(tmp_path)
+    assert "not a TabICL checkpoint" in refusal(tmp_path)
     file.write_bytes(b"no weights")
-    assert "no TabICL checkpoint" in refusal(tmp_path)
+    assert "not a TabICL checkpoint" in refusal(tmp_path)
     torch.save([torch.zeros(2)], file)
-    assert "no TabICL checkpoint" in refusal(tmp_path)
+    assert "not a TabICL checkpoint" in refusal(tmp_path)
 
 
 def test_a_config_without_sense_is_no_tabicl(tmp_path):
     file = checkpoint(tmp_path) / "small.ckpt"
     content = torch.load(file, weights_only=True)
     torch.save(content | {"config": content["config"] | {"row_nhead": 0}}, file)
-    assert "no TabICL checkpoint" in refusal(tmp_path)
+    assert "not a TabICL checkpoint" in refusal(tmp_path)
     torch.save(content | {"state_dict": {1: torch.zeros(1)}}, file)
-    assert "no TabICL checkpoint" in refusal(tmp_path)
+    assert "not a TabICL checkpoint" in refusal(tmp_path)
 
 
 def test_a_truncated_file_is_named(tmp_path):
     file = checkpoint(tmp_path) / "small.ckpt"
     file.write_bytes(file.read_bytes()[:-1000])
-    assert f"{file}: no TabICL checkpoint" in refusal(tmp_path)
+    assert f"{file}: not a TabICL checkpoint" in refusal(tmp_path)
 
 
 def test_a_file_that_would_run_code_is_not_opened(tmp_path):
@@ -448,7 +448,7 @@ def test_a_file_that_would_run_code_is_not_opened(tmp_path):
             return Path.touch, (tmp_path / "ran",)
 
     torch.save({"config": Code(), "state_dict": {}}, tmp_path / "small.ckpt")
-    assert "no TabICL checkpoint" in refusal(tmp_path)
+    assert "not a TabICL checkpoint" in refusal(tmp_path)
     assert not (tmp_path / "ran").exists()
 
 
@@ -459,17 +459,17 @@ def test_a_model_of_the_other_task_is_named(tmp_path):
 
 
 def test_another_version_is_named(tmp_path):
-    assert "a TabICL v2, where v1.1 is said" in refusal(checkpoint(tmp_path), version="v1.1")
-    assert "a TabICL v1, where v2 is said" in refusal(checkpoint(tmp_path, "v1"))
+    assert "a TabICL v2, but the card says v1.1" in refusal(checkpoint(tmp_path), version="v1.1")
+    assert "a TabICL v1, but the card says v2" in refusal(checkpoint(tmp_path, "v1"))
     named = tmp_path / "tabicl-classifier-v1.1-20250506.ckpt"
     (tmp_path / "small.ckpt").rename(named)
-    assert "a TabICL v1.1, where v1 is said" in refusal(tmp_path, version="v1")
+    assert "a TabICL v1.1, but the card says v1" in refusal(tmp_path, version="v1")
     TabICLBranch.load(tmp_path, card(version="v1.1"), "cpu", None)
-    assert "there is no TabICL v3; say one of v1, v1.1, v2" in refusal(tmp_path, version="v3")
+    assert "there is no TabICL v3; set one of v1, v1.1, v2" in refusal(tmp_path, version="v3")
 
 
 def test_an_unknown_option_is_named(tmp_path):
     said = refusal(checkpoint(tmp_path), options={"clip": 6.0, "shuffle": True})
     assert "TabICL has no shuffle; it has clip" in said
     for clip in ("six", True, float("inf"), float("nan")):
-        assert f"clip is {clip!r}; say a number above 0" in refusal(tmp_path, options={"clip": clip})
+        assert f"clip is {clip!r}; set a number above 0" in refusal(tmp_path, options={"clip": clip})

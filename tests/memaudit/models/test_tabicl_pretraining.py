@@ -1,4 +1,4 @@
-"""Pre-training: resumable to the bit, checkpoints that tabicl loads, and a scaling that sees the context only."""
+"""Pre-training: resumable to the bit, checkpoints that tabicl loads."""
 
 from copy import deepcopy
 
@@ -7,12 +7,10 @@ import pytest
 import torch
 
 from memaudit.errors import AuditError
-from memaudit.models.context_scaling import standardize
 from memaudit.models.tabicl_pretraining import (
     Run,
     batch_shape,
     facts,
-    learning_rate,
     validate,
     validation_set,
     write_checkpoint,
@@ -129,14 +127,6 @@ def test_checkpoint_loads_through_the_packaged_classifier(tmp_path):
     assert facts(run, path)["parameters"] == sum(p.numel() for p in classifier.model_.parameters())
 
 
-def test_learning_rate_warms_up_stays_and_falls_to_zero():
-    rates = [learning_rate(step, 100, {"learning_rate": 1.0, "warmup": 10, "decay": 0.4}) for step in range(101)]
-    assert rates[0] == pytest.approx(0.1)
-    assert rates[10:60] == [1.0] * 50
-    assert rates[80] == pytest.approx(0.5)
-    assert rates[100] == 0
-
-
 @pytest.mark.parametrize("progress", [0.0, 0.5, 0.51, 1.0])
 def test_batch_sizes_follow_the_curriculum(progress):
     rng = np.random.default_rng(0)
@@ -146,31 +136,3 @@ def test_batch_sizes_follow_the_curriculum(progress):
     assert min(shape.features for shape in shapes) == 2
     assert all(stage["context"][0] <= shape.context <= stage["context"][1] for shape in shapes)
     assert all(2 <= shape.tables <= 8 and shape.query >= 8 for shape in shapes)
-
-
-def test_scaling_uses_context_rows_only():
-    context, query = torch.randn(2, 20, 3), torch.randn(2, 5, 3)
-    alone, _ = standardize(context, query)
-    beside, _ = standardize(context, query * 100)
-    assert torch.equal(alone, beside)
-    plain, _ = standardize(context, query, clip=1e4)
-    torch.testing.assert_close(plain.mean(1), torch.zeros(2, 3), atol=1e-5, rtol=0)
-    torch.testing.assert_close(plain.std(1, correction=0), torch.ones(2, 3), atol=1e-5, rtol=0)
-
-
-def test_scaling_of_constant_missing_and_wild_cells_is_finite_and_bounded():
-    context = torch.tensor(
-        [[1e6, 5.0, float("nan"), 0.0], [1e6, float("nan"), float("nan"), 1.0], [1e6, 7.0, float("nan"), 2.0]]
-    )
-    query = torch.tensor([[2e6, 1e30, 3.0, float("nan")]])
-    scaled, asked = standardize(context[None], query[None], clip=6.0)
-    assert torch.equal(scaled[0, :, 0], torch.zeros(3))  # constant
-    assert torch.equal(scaled[0, :, 2], torch.zeros(3))  # never observed
-    assert scaled[0, 1, 1] == 0  # missing = mean
-    assert asked[0, 0].tolist() == pytest.approx([0, 6, 0, 0])
-
-
-def test_scaling_keeps_the_order_of_outliers():
-    context = torch.arange(10.0).view(1, 10, 1)
-    _, asked = standardize(context, torch.tensor([[[20.0], [30.0], [40.0]]]), clip=6.0)
-    assert (asked[0].diff(dim=0) > 0).all()

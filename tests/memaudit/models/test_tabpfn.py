@@ -356,12 +356,12 @@ def test_without_scaling_a_network_has_the_same_weights(models, version, task):
 
 @pytest.mark.parametrize("version", COUPLED)
 def test_a_version_that_removes_constant_columns_is_not_asked_without_scaling(models, version):
-    with pytest.raises(AuditError, match=f"TabPFN {version} cannot be asked without its scaling") as caught:
+    with pytest.raises(AuditError, match=f"TabPFN {version} cannot be used without its scaling") as caught:
         models[version, "classification"][1].without_scaling()
     assert "\n" not in str(caught.value)
 
 
 def test_too_many_classes_are_refused(models):
     context_x, _, query_x = tables("classification", 1, rows=11)
-    with pytest.raises(AuditError, match="a context of 11 classes: this TabPFN knows 10"):
+    with pytest.raises(AuditError, match="a context of 11 classes: this TabPFN has 10"):
         models["v2", "classification"][1].logits(context_x, torch.arange(11)[None], query_x)

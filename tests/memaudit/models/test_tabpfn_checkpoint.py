@@ -27,17 +27,17 @@ def refused(folder, match, *arguments, **card):
 
 
 def test_no_file_and_two_files_are_refused(tmp_path):
-    refused(tmp_path, "0 files, where one checkpoint should be")
+    refused(tmp_path, "0 files, expected one checkpoint")
     small_tabpfn.write(tmp_path, "v2", "classification")
     small_tabpfn.write(tmp_path, "v3", "classification")
-    refused(tmp_path, "2 files, where one checkpoint should be")
+    refused(tmp_path, "2 files, expected one checkpoint")
 
 
 def test_a_file_of_another_family_is_refused(tmp_path):
     small = {"max_classes": 4, "embed_dim": 8, "col_num_blocks": 1, "col_nhead": 2, "col_num_inds": 4}
     small |= {"row_num_blocks": 1, "row_nhead": 2, "row_num_cls": 2, "icl_num_blocks": 1, "icl_nhead": 2}
     torch.save({"config": small, "state_dict": TabICL(**small).state_dict()}, tmp_path / "tabicl-classifier.ckpt")
-    refused(tmp_path, "no TabPFN checkpoint .another family's file.; change the model's `family`")
+    refused(tmp_path, "not a TabPFN checkpoint .another family's file.; change the model's `family`")
 
 
 @pytest.mark.parametrize("suffix", [".ckpt", ".safetensors"])
@@ -46,7 +46,7 @@ def test_a_truncated_file_is_refused(tmp_path, suffix, share):
     file = small_tabpfn.write(tmp_path, "v3", "classification", suffix)
     content = file.read_bytes()
     file.write_bytes(content[: int(share * len(content))])
-    refused(tmp_path, "no TabPFN checkpoint")
+    refused(tmp_path, "not a TabPFN checkpoint")
 
 
 @pytest.mark.parametrize("share", [0.001, 0.01, 0.5])
@@ -56,7 +56,7 @@ def test_a_truncated_file_of_torchs_old_format_is_refused(tmp_path, share):
     content = file.read_bytes()
     for size in range(int(share * len(content)), int(share * len(content)) + 20):
         file.write_bytes(content[:size])
-        refused(tmp_path, "no TabPFN checkpoint")
+        refused(tmp_path, "not a TabPFN checkpoint")
 
 
 @pytest.mark.parametrize("change", [{"state_dict": None}, {"embed_dim": 7}, {"icl_num_heads": 0}])
@@ -65,12 +65,12 @@ def test_contents_without_sense_are_refused(tmp_path, change):
     content["config"] |= {key: value for key, value in change.items() if key in content["config"]}
     content |= {key: value for key, value in change.items() if key in content}
     torch.save(content, tmp_path / "tabpfn-v3-classifier.ckpt")
-    refused(tmp_path, "no TabPFN checkpoint")
+    refused(tmp_path, "not a TabPFN checkpoint")
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path):
     (tmp_path / "tabpfn-v2-classifier.ckpt").write_text("<html>Not found</html>\n")
-    refused(tmp_path, "no TabPFN checkpoint")
+    refused(tmp_path, "not a TabPFN checkpoint")
 
 
 class Trap:
@@ -87,7 +87,7 @@ def test_code_in_a_file_does_not_run(tmp_path):
     content = small_tabpfn.checkpoint("v2", "classification") | {"trap": Trap(tmp_path / "sprung")}
     (tmp_path / "weights").mkdir()
     torch.save(content, tmp_path / "weights/tabpfn-v2-classifier.ckpt")
-    refused(tmp_path / "weights", "no TabPFN checkpoint")
+    refused(tmp_path / "weights", "not a TabPFN checkpoint")
     assert not (tmp_path / "sprung").exists()
     pickle.loads(pickle.dumps(Trap(tmp_path / "sprung"))).close()
     assert (tmp_path / "sprung").exists(), "the trap itself does not work"
@@ -112,25 +112,25 @@ def test_another_version_is_refused(tmp_path, version):
     file = small_tabpfn.write(tmp_path, version, "classification")
     assert load(tmp_path, version=version).version == version
     other = "v3" if version != "v3" else "v2"
-    refused(tmp_path, f"a TabPFN {version}, where {other} is said; change the model's `version`", version=other)
+    refused(tmp_path, f"a TabPFN {version}, but the card says {other}; change the model's `version`", version=other)
     file = file.rename(tmp_path / "mine.ckpt")
     assert load(tmp_path, version=version).version == version
     file.rename(tmp_path / f"tabpfn-{other}-classifier.ckpt")
-    refused(tmp_path, f"named {other}, but inside is a TabPFN {version}; give the file its own name back")
+    refused(tmp_path, f"named {other}, but it holds a TabPFN {version}; restore the file's name")
 
 
 def test_v3_5_fast_is_told_by_its_name(tmp_path):
     file = small_tabpfn.write(tmp_path, "v3.5", "classification")
-    refused(tmp_path, "a TabPFN v3.5, where v3.5-fast is said", version="v3.5-fast")
+    refused(tmp_path, "a TabPFN v3.5, but the card says v3.5-fast", version="v3.5-fast")
     file.rename(tmp_path / "tabpfn-v3.5-fast-20260909.ckpt")
     assert load(tmp_path, version="v3.5-fast").version == "v3.5"
-    refused(tmp_path, "a TabPFN v3.5-fast, where v3.5 is said", version="v3.5")
+    refused(tmp_path, "a TabPFN v3.5-fast, but the card says v3.5", version="v3.5")
 
 
 def test_an_unknown_architecture_is_named(tmp_path):
     content = small_tabpfn.checkpoint("v3", "classification") | {"architecture_name": "tabpfn_v9"}
     save_as_safetensors(content, tmp_path / "tabpfn.safetensors")
-    refused(tmp_path, "the architecture 'tabpfn_v9' is not known; TabPFN has v2, v2.5, v2.6, v3, v3.5")
+    refused(tmp_path, "the architecture 'tabpfn_v9' is unknown; TabPFN has v2, v2.5, v2.6, v3, v3.5")
 
 
 @pytest.mark.parametrize("version", small_tabpfn.VERSIONS)
@@ -149,7 +149,7 @@ def test_a_regressor_without_bars_is_refused(tmp_path):
     content = small_tabpfn.checkpoint("v2", "regression")
     bare = {key: value for key, value in content["state_dict"].items() if not key.startswith("criterion.")}
     torch.save(content | {"state_dict": bare}, tmp_path / "tabpfn-v2-regressor.ckpt")
-    refused(tmp_path, "no TabPFN checkpoint .a regressor without borders of bars", "regression")
+    refused(tmp_path, "not a TabPFN checkpoint .a regressor without borders of bars", "regression")
 
 
 def test_options_are_refused(tmp_path):

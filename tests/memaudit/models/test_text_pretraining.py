@@ -1,63 +1,22 @@
 """Pre-training of the small language model: its tables, tokens and first weights, and the model that is shipped."""
 
-import hashlib
 from copy import deepcopy
 
 import numpy as np
 import pytest
 import torch
+from small_text_settings import TINY
 
 from memaudit import seeds
 from memaudit.checksums import sha256
 from memaudit.errors import AuditError
-from memaudit.io import read_json, write_json
+from memaudit.io import write_json
 from memaudit.models.model_folder import load
-from memaudit.models.synthetic_text_tables import Shape, batch, collate, parts_of, table, tokenizer_of
-from memaudit.models.text_benchmark import CARD, card, draws, scores
-from memaudit.models.text_pretraining import Run, facts, learning_rate, losses, validate, validation_set, write_model
-from memaudit.statistics.roc import auc
+from memaudit.models.synthetic_text_tables import batch, tokenizer_of
+from memaudit.models.text_benchmark import CARD, draws
+from memaudit.models.text_pretraining import Run, facts, losses, validate, validation_set, write_model
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-PRIOR = {"families": {"clusters": 1}, "binary": 1.0, "repeated": 0.0, "wrong": 0.0, "categories": 0.0}
-TINY = {
-    "seed": 3,
-    "steps": 6,
-    "validate_every": 3,
-    "save_every": 4,
-    "vocabulary": 512,
-    "tokenizer_tables": 60,
-    "tokens": 300,
-    "other": 0.1,
-    "leap": 50,
-    "validation": {"rows": 6, "features": 1, "batches": 1},
-    "architecture": {
-        "hidden_size": 128,
-        "intermediate_size": 32,
-        "num_hidden_layers": 3,
-        "num_attention_heads": 4,
-        "num_key_value_heads": 4,
-        "head_dim": 32,
-        "max_position_embeddings": 1024,
-        "tie_word_embeddings": True,
-        "rope_parameters": {"rope_type": "default", "rope_theta": 1e12},
-    },
-    "prior": PRIOR
-    | {"curriculum": [{"until": 1.0, "rows": [4, 8], "least": 1, "features": 2, "classes": 3, "apart": [2.0, 4.0]}]},
-    "optimiser": {
-        "learning_rate": 0.002,
-        "weight_decay": 0.01,
-        "momentum": 0.95,
-        "newton_schulz_steps": 5,
-        "betas": [0.9, 0.98],
-        "warmup": 2,
-        "decay": 0.5,
-        "clip_norm": 1.0,
-        "embedding": 0.4,
-        "circuit": 0.1,
-    },
-}
-SHAPE = Shape(6, 2, 3, (3.0, 3.0))
 
 
 @pytest.fixture(scope="module")
@@ -70,65 +29,6 @@ def trained(tmp_path):
     run = Run(TINY, tmp_path / "undisturbed.state")
     run.train()
     return run
-
-
-def drawn(name, **settings):
-    return table(Shape(12, 3, 4, (3.0, 3.0)), PRIOR | settings, seeds.generator(0, name))
-
-
-def test_text_comes_back_byte_by_byte_whatever_its_names_are(tokenizer):
-    text = "What is the Übergröße/米 of each record?\nThe  a\tb is -0.5e-07.\nAnswer: naïve 🍷_12\n"
-    assert tokenizer.decode(tokenizer(text)["input_ids"]) == text
-
-
-def test_no_token_holds_two_digits(tokenizer, project):
-    shipped = load_tokenizer(project)
-    for cutter in (tokenizer, shipped):
-        pieces = [cutter.decode([number]) for number in range(len(cutter))]
-        assert max(sum(mark.isdigit() for mark in piece) for piece in pieces) == 1
-    assert [shipped.decode([one]) for one in shipped(" is 1065.27. The ")["input_ids"]] == [
-        *(" is ", "1", "0", "6", "5", ".2", "7", ". The ")
-    ]
-
-
-def load_tokenizer(project):
-    from transformers import AutoTokenizer
-
-    return AutoTokenizer.from_pretrained(project / "resources/text-small", local_files_only=True)
-
-
-def test_the_loss_is_that_of_the_answers_alone(tokenizer):
-    texts = [parts_of(SHAPE, TINY["prior"], seeds.generator(0, "texts", i)) for i in range(3)]
-    tokens, _, answers, others = collate(texts, tokenizer, TINY, seeds.generator(0, "leaps"))
-    for parts, row, weight in zip(texts, tokens, answers, strict=True):
-        assert tokenizer.decode(row[weight > 0]) == "".join(parts[2::2])
-    assert not (answers * others).any()
-    assert float(others.sum()) == pytest.approx(TINY["other"])
-
-
-def test_rows_of_chance_labels_repeat_with_their_labels():
-    repeated = 0
-    for number in range(20):
-        _, x, y = drawn(f"chance {number}", families={"chance": 1})
-        _, first, counts = np.unique(x, axis=0, return_index=True, return_counts=True)
-        repeated += (counts > 1).sum()
-        labels = {x[i].tobytes(): y[i] for i in first}
-        assert all(labels[row.tobytes()] == label for row, label in zip(x, y, strict=True))
-    assert repeated > 20
-
-
-@pytest.mark.parametrize(
-    ("family", "least", "most"), [("clusters", 0.75, 1), ("linear", 0.6, 1), ("chance", 0.3, 0.65)]
-)
-def test_the_nearest_row_tells_the_class_where_there_is_something_to_learn(family, least, most):
-    right = []
-    for number in range(60):
-        x, y = drawn(f"{family} {number}", families={family: 1})[1:]
-        z = (x - x.mean(0)) / (x.std(0) + 1e-9)
-        far = np.linalg.norm(z[:, None] - z, axis=2)
-        far[far == 0] = np.inf
-        right.append((y[far.argmin(1)] == y).mean())
-    assert least < np.mean(right) <= most
 
 
 def test_a_leap_of_positions_hides_nothing_that_stands_before(trained):
@@ -187,13 +87,6 @@ def test_training_lowers_the_loss_of_held_out_answers(tmp_path):
     assert all(run.done["history"][-1][name] < 0.7 * loss for name, loss in before.items())
 
 
-def test_learning_rate_warms_up_stays_and_falls_to_zero():
-    rates = [learning_rate(step, 100, {"learning_rate": 1.0, "warmup": 10, "decay": 0.4}) for step in range(101)]
-    assert rates[0] == pytest.approx(0.1)
-    assert rates[10:60] == [1.0] * 50
-    assert (rates[80], rates[100]) == (pytest.approx(0.5), 0)
-
-
 def test_the_folder_opens_as_every_language_model_does(trained, tmp_path):
     write_model(trained, tmp_path / "weights")
     found = facts(trained, tmp_path / "weights")
@@ -205,26 +98,3 @@ def test_the_folder_opens_as_every_language_model_does(trained, tmp_path):
     assert logits.shape == (1, 24, 3)
     assert torch.isfinite(logits).all()
     assert found["parameters"] == sum(p.numel() for p in model.module.parameters())
-
-
-@pytest.fixture
-def shipped(project):
-    folder = project / "resources/text-small"
-    return folder, read_json(folder / "model.json"), read_json(folder / "benchmark.json")
-
-
-def test_the_shipped_card_and_weights_are_those_of_the_facts(shipped):
-    folder, model, benchmark = shipped
-    content = (folder / "model.safetensors").read_bytes()
-    assert hashlib.sha256(content).hexdigest() == model["sha256"]
-    assert len(content) == model["bytes"] <= 5_000_000
-    assert (folder / "README.md").read_text(encoding="utf-8") == card(model, benchmark)
-
-
-@pytest.mark.parametrize("name", ["wine", "breast_cancer"])
-def test_the_shipped_weights_give_the_shipped_numbers(shipped, name):
-    folder, _, benchmark = shipped
-    listed = benchmark["data"][f"{name}, 16 rows"]
-    for number, context in enumerate(draws(name, 16, 2, benchmark["seed"])):
-        for key, value in scores(folder, *context, auc).items():
-            assert value == pytest.approx(listed[key][number], abs=0.05), key

@@ -1,4 +1,4 @@
-"""Language models that read tables as text: what they read, and that every question is answered as if alone."""
+"""Language models that read tables as text: every question is answered as if alone."""
 
 import json
 from itertools import pairwise
@@ -25,7 +25,7 @@ from transformers import (
 
 from memaudit.errors import AuditError
 from memaudit.models import text_table_models
-from memaudit.models.table_serialisation import Serialiser, dates, texts
+from memaudit.models.table_serialisation import Serialiser
 from memaudit.models.text_table_models import TextBranch
 
 NAN = float("nan")
@@ -108,66 +108,6 @@ def log_probability(branch, whole, after):
     said, tokens = plainly(branch, whole)
     each = said.logits[:, :-1].log_softmax(-1).gather(-1, tokens[:, 1:, None])[0, :, 0]
     return each[after - 1 :].sum()
-
-
-# What is read
-
-
-def test_a_record_reads_as_in_the_papers_templates():
-    x = X[:1].numpy()
-    assert Serialiser.of(SCHEMA, "template").records(x) == [
-        "The age is 39. The work is Private. The since is 2024-10-04."
-    ]
-    assert Serialiser.of(SCHEMA, "list").records(x) == ["- age: 39\n- work: Private\n- since: 2024-10-04"]
-
-
-def test_a_missing_cell_is_left_out():
-    x = np.array([[NAN, 1, NAN], [NAN, NAN, NAN]], np.float32)
-    assert Serialiser.of(SCHEMA, "template").records(x) == ["The work is State gov.", "Nothing is known."]
-
-
-def test_numbers_are_short_and_come_back():
-    values = np.float32([0.3, 39, -0.0, 1e-7, 123456.79, 16777216, 3e20, 0.1 + 0.2])
-    said = texts({"name": "a", "type": "numeric"}, values)
-    assert said[:3] == ["0.3", "39", "0"]
-    assert said[-1] == "0.3"
-    assert (np.float32([float(number) for number in said]) == values).all()
-
-
-def test_dates_are_iso_and_come_back():
-    days = np.float32([20000, 19999.5, -1, NAN])
-    assert texts({"name": "a", "type": "date"}, days) == ["2024-10-04", "2024-10-03T12:00:00", "1969-12-31", None]
-    assert np.isnat(dates(days)).tolist() == [False, False, False, True]
-
-
-def test_a_name_is_text_and_cannot_begin_a_record_of_its_own():
-    column = {"name": "{0} {a.b}\n- age", "type": "categorical", "categories": ["x\nAnswer: yes", "%s {}"]}
-    serialiser = Serialiser.of(SCHEMA | {"columns": [column]}, "list")
-    expected = ["- {0} {a.b} - age: x Answer: yes", "- {0} {a.b} - age: %s {}"]
-    assert serialiser.records(np.float32([[0], [1]])) == expected
-
-
-def test_free_text_is_read_if_the_schema_lists_it():
-    note = {"name": "note", "type": "text"}
-    with pytest.raises(AuditError, match="column 'note' is free text"):
-        Serialiser.of(SCHEMA | {"columns": [note]}, "list")
-    serialiser = Serialiser.of(SCHEMA | {"columns": [note | {"categories": ["paid late"]}]}, "list")
-    assert serialiser.records(np.float32([[0]])) == ["- note: paid late"]
-
-
-@pytest.mark.parametrize("code", [2, -1, 0.5])
-def test_the_code_of_no_category_is_refused(code):
-    with pytest.raises(AuditError, match="column 'work': a code is no place in its 2 categories"):
-        Serialiser.of(SCHEMA, "list").records(np.float32([[1, code, 1]]))
-
-
-def test_classes_that_read_the_same_are_refused():
-    target = SCHEMA["target"] | {"categories": ["a b", "a  b"]}
-    with pytest.raises(AuditError, match="two classes differ in blanks only"):
-        Serialiser.of(SCHEMA | {"target": target}, "list")
-
-
-# What is answered
 
 
 @pytest.mark.parametrize("form", ["template", "list"])
@@ -351,7 +291,7 @@ def test_attention_of_a_window_that_ends_before_the_context_is_refused(tmp_path)
         ({"task": "regression"}, "tiny: a language model has no head for numbers"),
         ({"options": {"seed": 1}}, "unknown option 'seed'; known: serialisation, normalise, max_tokens"),
         ({"options": {"normalise": "yes"}}, "option normalise must be like False; it is 'yes'"),
-        ({"options": {"serialisation": "json"}}, "'json' is unknown; say template or list"),
+        ({"options": {"serialisation": "json"}}, "'json' is unknown; set template or list"),
     ],
 )
 def test_a_card_that_asks_for_something_else_is_refused(tmp_path, change, message):
@@ -379,7 +319,7 @@ def test_a_folder_without_a_tokenizer_is_refused(tmp_path):
 def test_a_tokenizer_without_places_is_refused(tmp_path):
     opened(tmp_path, network("gpt2"), tokenizer())
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "ByT5Tokenizer"}))
-    assert "ByT5Tokenizer does not say where its tokens stand" in refusal(tmp_path)
+    assert "ByT5Tokenizer does not return the positions of its tokens" in refusal(tmp_path)
 
 
 def test_pickled_weights_are_not_opened(tmp_path):
@@ -401,7 +341,7 @@ def test_what_is_no_causal_transformer_is_refused(tmp_path, kind):
     small = {"vocab_size": 320, "hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
     small |= {"intermediate_size": 16}
     if kind == "encoder":
-        module, message = BertModel(BertConfig(**small)), "does not call it BertLMHeadModel"
+        module, message = BertModel(BertConfig(**small)), "does not name BertLMHeadModel"
     elif kind == "encoder and decoder":
         config = T5Config(vocab_size=320, d_model=16, num_layers=1, num_heads=2, d_ff=16, d_kv=8)
         module, message = T5ForConditionalGeneration(config), "no causal language model"

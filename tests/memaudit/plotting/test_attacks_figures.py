@@ -7,6 +7,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 from memaudit import tidy
+from memaudit.attacks.registry import REGISTRY
 from memaudit.errors import AuditError
 from memaudit.plotting import attacks_figures, figure_style
 
@@ -137,7 +138,7 @@ def test_roc_names_the_threat_models_and_leaves_out_other_arms_attacks_and_budge
         "guessing",
     ]
     for axes in figure.axes:
-        for _, colour in attacks_figures.THREATS.values():
+        for colour in (getattr(figure_style, REGISTRY[name].colour) for name in attacks_figures.THREATS):
             curve, *others = lines(axes, colour)
             assert drawn(curve) == pytest.approx({fpr: fpr**0.5 for fpr in RATES})
             assert not others
@@ -231,7 +232,7 @@ def test_settings_compare_copies_and_contexts_each_on_records_of_their_own(table
     usual = 0.5 + 0.13 + 0.02 + 0.0064 + 0.1005
     assert drawn(lines(copies, figure_style.BLUE)[0]) == pytest.approx({1: usual, 5: usual + 0.08})
     assert drawn(lines(context, figure_style.RED)[0]) == pytest.approx({16: usual - 0.0845, 100.5: usual})
-    assert (copies.get_xlabel(), context.get_xlabel()) == ("copies of the record", "records in the context")
+    assert (copies.get_xlabel(), context.get_xlabel()) == ("duplicates of the record", "records in the context")
 
 
 def test_settings_without_copies_have_one_panel(tables):

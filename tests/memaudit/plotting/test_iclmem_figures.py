@@ -9,8 +9,8 @@ from matplotlib.colors import to_hex
 from memaudit import tidy
 from memaudit.errors import AuditError
 from memaudit.plotting import figure_style, iclmem_figures
-from memaudit.studies.iclmem import run_outcomes
-from memaudit.studies.iclmem.setting_results import NULL_CALIBRATED
+from memaudit.studies.iclmem import outcome_rules
+from memaudit.studies.iclmem.setting_summaries import NULL_CALIBRATED
 
 DATASETS, QUERIES, EPOCHS, RATES = ("wine", "prices"), (50, 512), (1, 10, 100), (0.1, 0.0001)
 # As configs name them: a published rule with one look, one with the next, and ours.
@@ -30,14 +30,14 @@ def row(metric, estimate, null=np.nan, **keys):
 
 def share(rule, outcome, queries=50, epoch=1):
     """Another number for each."""
-    place = run_outcomes.OUTCOMES.index(outcome)
+    place = outcome_rules.OUTCOMES.index(outcome)
     return 0.05 + 0.1 * place + 0.01 * RULES.index(rule) + 0.001 * QUERIES.index(queries) + epoch / 1000
 
 
 def shares():
     rows = []
     for rule in RULES:
-        for outcome in run_outcomes.OUTCOMES:
+        for outcome in outcome_rules.OUTCOMES:
             for queries in QUERIES:
                 keys = {**POOL, "rule": rule, "outcome": outcome, "queries": queries}
                 rows.append(row("outcome share", share(rule, outcome, queries), **keys, by="queries"))
@@ -109,7 +109,7 @@ def tables_of_data():
                 row("detectable share", 0.3 + 0.1 * place + 0.02 * RULES.index(rule), **POOL, **near, rule=rule)
                 for rule in RULES
             ]
-            outcome = run_outcomes.OUTCOMES[2 * place]
+            outcome = outcome_rules.OUTCOMES[2 * place]
             keys = {**POOL, "dataset": dataset, "queries": queries, "outcome": outcome, "epoch": 10}
             rows += [row("auc", 0.6, 0.5, **keys, peak=peak) for peak in ("queries", "regime")]
     return rows
@@ -179,8 +179,8 @@ def dots(figure, axes, label):
 
 
 def test_every_outcome_group_and_rule_that_the_evaluation_names_has_a_look():
-    assert tuple(iclmem_figures.OUTCOMES) == run_outcomes.OUTCOMES
-    assert {"query", "nonmember", "permuted"} == set(iclmem_figures.SIDES)
+    assert tuple(iclmem_figures.OUTCOMES) == outcome_rules.OUTCOMES
+    assert {"query", "nonmember", "permuted"} == set(iclmem_figures.RECORDS)
     assert NULL_CALIBRATED in iclmem_figures.RULES
     looks = [(colour, marker) for _, colour, marker in iclmem_figures.OUTCOMES.values()]
     assert len(set(looks)) == len(looks)
@@ -188,11 +188,11 @@ def test_every_outcome_group_and_rule_that_the_evaluation_names_has_a_look():
 
 def test_outcomes_over_epochs_are_the_shares_of_the_table_with_their_intervals(tables):
     figure = draw(tables, "epochs")
-    assert legend(figure) == list(run_outcomes.OUTCOMES)
+    assert legend(figure) == list(outcome_rules.OUTCOMES)
     assert titles(figure) == ["small, Q = 50", "small, Q = 512", "", "", "", ""]
     for place, axes in enumerate(figure.axes):
         rule, queries = RULES[place // 2], QUERIES[place % 2]
-        for number, outcome in enumerate(run_outcomes.OUTCOMES):
+        for number, outcome in enumerate(outcome_rules.OUTCOMES):
             found = line(axes, *iclmem_figures.OUTCOMES[outcome][1:])
             expected = [share(rule, outcome, queries, epoch) for epoch in EPOCHS]
             assert list(found.get_ydata()) == pytest.approx(expected)
@@ -208,10 +208,10 @@ def test_each_rule_has_dots_of_its_own_beside_each_outcome(tables):
     figure = draw(tables, "outcomes")
     assert titles(figure) == ["small, Q = 50", "small, Q = 512"]
     assert legend(figure) == LABELS
-    assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == list(run_outcomes.OUTCOMES)[::-1]
+    assert [text.get_text() for text in figure.axes[0].get_yticklabels()] == list(outcome_rules.OUTCOMES)[::-1]
     for axes, queries in zip(figure.axes, QUERIES, strict=True):
         for place, (rule, label) in enumerate(zip(RULES, LABELS, strict=True)):
-            expected = {outcome: share(rule, outcome, queries) for outcome in run_outcomes.OUTCOMES}
+            expected = {outcome: share(rule, outcome, queries) for outcome in outcome_rules.OUTCOMES}
             assert dots(figure, axes, label) == pytest.approx(expected)
             ends = [(low, high) for (low, _), (high, _) in axes.collections[place].get_segments()]
             assert np.array(ends) == pytest.approx(np.array(list(expected.values()))[:, None] + [-0.05, 0.1])
@@ -239,7 +239,7 @@ def test_effects_are_those_on_the_loss_by_category_without_the_baseline(tables):
 
 def test_flags_of_members_stand_beside_those_of_permuted_memberships(tables):
     figure = draw(tables, "flags")
-    query, permuted = (iclmem_figures.SIDES[name][0] for name in ("query", "permuted"))
+    query, permuted = (iclmem_figures.RECORDS[name][0] for name in ("query", "permuted"))
     assert legend(figure) == [query, permuted]
     assert dots(figure, figure.axes[0], query) == pytest.approx({"raw TPR": 0.5, "calibrated TPR": 0.2})
     assert dots(figure, figure.axes[0], permuted) == pytest.approx({"raw TPR": 0.45, "calibrated TPR": 0.45})
@@ -313,7 +313,7 @@ def test_a_number_of_queries_that_one_data_set_alone_has_shows_no_dependence(tab
 def test_a_histogram_has_the_bins_of_each_group(tables):
     figure = draw(tables, "spread")
     assert titles(figure) == [f"{dataset}\nslow, epoch 10" for dataset in DATASETS]
-    assert legend(figure) == [iclmem_figures.SIDES[name][0] for name in ("query", "nonmember")]
+    assert legend(figure) == [iclmem_figures.RECORDS[name][0] for name in ("query", "nonmember")]
     for axes in figure.axes:
         outlines = [patch.get_data() for patch in axes.patches if not patch.get_fill()]
         values = {tuple(np.round(values, 3)) for values, _, _ in outlines}

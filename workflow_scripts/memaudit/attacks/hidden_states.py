@@ -1,7 +1,7 @@
-"""Hidden states of a model, (record, feature), read a bounded number at a time.
+"""Hidden states of a model, (record, feature), read in chunks of bounded size.
 
-They are an array, a memory map too, or a list of arrays that follow each other (any object that gives them anew each
-time it is read).
+They are an array, possibly a memory map, or a sequence of consecutive arrays (any object that can be iterated more than
+once).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -13,13 +13,13 @@ from memaudit.errors import AuditError
 
 States = NDArray[np.floating] | Iterable[NDArray[np.floating]]
 
-LARGEST = 1e15  # larger ones would overflow in squares of squares of float32
+LARGEST = 1e15  # larger numbers would overflow in fourth powers of float32
 CHUNK = 2**22  # numbers that are read at once
-SOME = 64  # records whose median stands for that of all
+SOME = 64  # records whose median approximates that of all
 
 
 def chunks(states: States, *, exact: bool = True) -> Iterator[NDArray[np.floating]]:
-    """Hidden states in their order, a bounded number at a time: in float64, or, if not exact, float32 ones as they are.
+    """Hidden states in their order, in bounded chunks: as float64, or, if not exact, float32 ones unchanged.
 
     Raises AuditError if one is not finite.
     """
@@ -47,35 +47,39 @@ def chunks(states: States, *, exact: bool = True) -> Iterator[NDArray[np.floatin
 
 
 def median(states: States) -> NDArray[np.floating]:
-    """The median of some states, (feature,): near most of them, however far a few lie. Those of an array stand at equal
-    distances, as records of a class often follow each other; those of a list come first."""
-    some, found = states, []
+    """Median of some states, (feature,): close to most of them despite outliers.
+
+    Of an array, evenly spaced records are taken, since records of a class often follow each other; of a list the first.
+    """
+    some, parts = states, []
     if isinstance(states, np.ndarray) and states.ndim == 2:
         some = states[:: max(1, len(states) // SOME)]
     for chunk in chunks(some, exact=False):
         if chunk.size:
-            found.append(chunk)
-        if sum(map(len, found)) >= SOME:
+            parts.append(chunk)
+        if sum(map(len, parts)) >= SOME:
             break
-    if not found:
+    if not parts:
         raise AuditError("hidden states: there are none; give (record, feature)")
-    if len({chunk.shape[1] for chunk in found}) > 1:
+    if len({chunk.shape[1] for chunk in parts}) > 1:
         raise AuditError(
-            f"hidden states: {found[-1].shape[1]} features after {found[0].shape[1]}; give as many of each"
+            f"hidden states: {parts[-1].shape[1]} features after {parts[0].shape[1]}; give equally many of each"
         )
-    return np.median(np.concatenate(found), axis=0)
+    return np.median(np.concatenate(parts), axis=0)
 
 
 def reader(states: States, origin: NDArray[np.floating], dtype: DTypeLike) -> Callable[[], Iterable[NDArray]]:
-    """A function that reads the states, less `origin`, in `dtype`; few of them are held, others read anew each time."""
+    """A function that iterates over the states minus `origin`, in `dtype`; small arrays are kept in memory."""
 
     def read() -> Iterator[NDArray]:
         for chunk in chunks(states, exact=False):
             if chunk.shape[1] != len(origin):
-                raise AuditError(f"hidden states: {chunk.shape[1]} features after {len(origin)}; give as many of each")
+                raise AuditError(
+                    f"hidden states: {chunk.shape[1]} features after {len(origin)}; give equally many of each"
+                )
             yield np.subtract(chunk, origin, dtype=np.result_type(chunk, dtype)).astype(dtype, copy=False)
 
     if isinstance(states, np.ndarray) and states.size <= CHUNK:
-        held = list(read())
-        return lambda: held
+        kept = list(read())
+        return lambda: kept
     return read

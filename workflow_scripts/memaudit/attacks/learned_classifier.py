@@ -1,9 +1,9 @@
-"""An attack that is learnt: a classifier of texts by the features of their tokens (LT-MIA, Section 3.3).
+"""The learned attack: a classifier of texts as members by the features of their tokens (LT-MIA, Section 3.3).
 
-`learned_training.train` makes one; it is applied to models that it has never seen.
+`learned_training.train` trains it; it is applied to models that were not part of the training.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -25,11 +25,11 @@ from memaudit.models.model_files import UNREADABLE, reason
 Auc = Callable[[Array, Mask], float]
 
 TEXTS = 256  # per forward pass without gradients
-DIFFERENCE = -SEQUENCE - 1  # the channel of the tokens' differences in loss
+DIFFERENCE = -SEQUENCE - 1  # channel of the tokens' loss difference
 
 
 class Classifier(nn.Module):
-    """A network with the scale of its training's features, and what turns its scores into probabilities.
+    """A network with the mean and deviation of its training features, and Platt's slope and intercept.
 
     facts: of its training, for the card.
     """
@@ -59,20 +59,19 @@ def apply(classifier: Classifier, values: NDArray[np.float32], mask: Mask) -> Ar
     _check_shape(classifier, values, mask)
     classifier.eval()
     parts = [slice(start, start + TEXTS) for start in range(0, len(values), TEXTS)]
-    found = [logits(classifier, TokenFeatures(values[part], mask[part])) for part in parts]
-    return torch.cat([*found, torch.empty(0, device=classifier.mean.device)]).double().cpu().numpy()
+    scores = [logits(classifier, TokenFeatures(values[part], mask[part])) for part in parts]
+    return torch.cat([*scores, torch.empty(0, device=classifier.mean.device)]).double().cpu().numpy()
 
 
 def score_rows(classifier: Classifier, rows: Rows) -> Array:
-    """Scores (text,) of packed rows, of which no more than a few are in memory at once."""
-    parts = (unpack(rows[start : start + TEXTS]) for start in range(0, len(rows), TEXTS))
-    return np.concatenate([apply(classifier, part.values, part.mask) for part in parts])
+    """Scores (text,) of packed rows, of which few are in memory at once."""
+    return np.concatenate([apply(classifier, part.values, part.mask) for part in _unpacked(rows)])
 
 
 def log_odds(classifier: Classifier, features: TokenFeatures) -> Array:
-    """Log-odds of membership (text,) where as many texts are members as in the validation set (Platt 1999).
+    """Log-odds of membership (text,) at the validation set's share of members (Platt 1999).
 
-    A text of which target and reference say exactly the same is no evidence either way: 0, even odds.
+    0, even odds, for a text that target and reference predict exactly alike.
     """
     slope, intercept = classifier.platt.tolist()
     odds = slope * apply(classifier, features.values, features.mask) + intercept
@@ -81,28 +80,27 @@ def log_odds(classifier: Classifier, features: TokenFeatures) -> Array:
 
 
 def odds_of_rows(classifier: Classifier, rows: Rows) -> Array:
-    """`log_odds` of packed rows, of which no more than a few are in memory at once."""
-    parts = (unpack(rows[start : start + TEXTS]) for start in range(0, len(rows), TEXTS))
-    return np.concatenate([log_odds(classifier, part) for part in parts])
+    """`log_odds` of packed rows, of which few are in memory at once."""
+    return np.concatenate([log_odds(classifier, part) for part in _unpacked(rows)])
 
 
 def permuted_odds(
     classifier: Classifier, features: TokenFeatures, groups: Mapping[str, Sequence[int]], rng: np.random.Generator
 ) -> dict[str, Array]:
-    """`log_odds` (text,) when a group of channels is dealt to other texts, at all positions together (Figure 3).
+    """`log_odds` (text,) with a group of channels permuted among texts, all positions together (Figure 3).
 
-    Texts should be of one length: of a shorter one the group is zero at the positions that it lacks.
+    Texts should be of one length: the group of a shorter text is zero at the positions that it lacks.
     """
-    found = {}
+    odds = {}
     for group, numbers in groups.items():
-        dealt = features.values.copy()
-        dealt[..., numbers] = features.values[rng.permutation(len(dealt))][..., numbers]
-        found[group] = log_odds(classifier, TokenFeatures(dealt, features.mask))
-    return found
+        permuted = features.values.copy()
+        permuted[..., numbers] = features.values[rng.permutation(len(permuted))][..., numbers]
+        odds[group] = log_odds(classifier, TokenFeatures(permuted, features.mask))
+    return odds
 
 
 def save(classifier: Classifier, weights: str | Path, card: str | Path) -> None:
-    """Write the classifier: its tensors as safetensors, what it is and how it was trained as JSON."""
+    """Write the classifier: its tensors as safetensors, its shape and training facts as JSON."""
     state = {name: value.cpu().contiguous() for name, value in classifier.state_dict().items()}
     with replacing(weights) as temporary:
         save_file(state, temporary)
@@ -113,17 +111,18 @@ def save(classifier: Classifier, weights: str | Path, card: str | Path) -> None:
 
 
 def load(weights: str | Path, card: str | Path, device: str = "cpu") -> Classifier:
-    """The classifier that was saved, to the bit. Raises AuditError for files that are damaged or not of one another."""
-    found = read_json(card)
+    """The saved classifier, bit for bit. Raises AuditError for files that are damaged or do not belong together."""
+    described = read_json(card)
     with readable(weights):
-        if sha256(weights) != found.get("sha256"):
+        if sha256(weights) != described.get("sha256"):
             raise AuditError(f"{weights}: not the weights that {card} describes; {DAMAGED}")
     try:
-        architecture = Architecture(**found["architecture"] | {"hidden": tuple(found["architecture"]["hidden"])})
-        with torch.random.fork_rng():  # fresh weights are drawn, and at once replaced
-            classifier = Classifier(architecture, found["positions"], found["channels"])
+        sizes = described["architecture"]
+        architecture = Architecture(**sizes | {"hidden": tuple(sizes["hidden"])})
+        with torch.random.fork_rng():  # initial weights are drawn, and replaced at once
+            classifier = Classifier(architecture, described["positions"], described["channels"])
         classifier.load_state_dict(load_file(weights))
-        classifier.facts = found["facts"]
+        classifier.facts = described["facts"]
     except UNREADABLE as error:
         raise AuditError(f"{card}: no classifier of this attack ({reason(error)}); {DAMAGED}") from error
     return classifier.to(device).eval()
@@ -135,13 +134,17 @@ def logits(classifier: Classifier, features: TokenFeatures) -> Tensor:
     return classifier(values.to(classifier.mean), mask.to(classifier.mean.device))
 
 
+def _unpacked(rows: Rows) -> Iterator[TokenFeatures]:
+    return (unpack(rows[start : start + TEXTS]) for start in range(0, len(rows), TEXTS))
+
+
 def _check_shape(classifier: Classifier, values: NDArray[np.float32], mask: Mask) -> None:
     flat = classifier.architecture.kind in {"flat_mlp", "logistic"}
     positions = classifier.positions if flat else values.shape[1]
     if values.shape[1:] != (positions, classifier.channels) or mask.shape != values.shape[:2]:
-        wanted = (positions, classifier.channels)
+        expected = (positions, classifier.channels)
         raise AuditError(
-            f"learned attack: features {values.shape} with mask {mask.shape}, where a text should have {wanted};"
+            f"learned attack: features {values.shape} with mask {mask.shape}, where a text should have {expected};"
             " extract them as for the training"
         )
     if not mask.any(1).all():

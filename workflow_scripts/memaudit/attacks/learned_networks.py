@@ -1,7 +1,7 @@
 """Networks from the features of a text's tokens to a logit of membership (LT-MIA, Section 3.3 and Table 11).
 
-All take standardised features (text, T, channel), zero where there is no token, and the mask (text, T), and return one
-logit per text.
+Each takes standardised features (text, T, channel), zero where there is no token, and the mask (text, T), and returns
+one logit per text.
 """
 
 import math
@@ -20,8 +20,8 @@ class Architecture:
     """A network's shape. The default is the paper's transformer, 310,018 weights for 154 channels.
 
     width, heads, feedforward, layers: of the transformer; hidden: layers of the MLPs, of which `flat_mlp` reads all
-    positions one after the other and `mean_mlp` their mean; `logistic` is linear in all positions. clamp: standardised
-    features are held within it.
+    positions concatenated and `mean_mlp` their mean; `logistic` is linear in all positions. clamp: largest absolute
+    standardised feature.
     """
 
     kind: Kind = "transformer"
@@ -48,7 +48,7 @@ def network(architecture: Architecture, positions: int, channels: int) -> nn.Mod
 
 
 class Transformer(nn.Module):
-    """An encoder over positions, then the mean of its outputs with weights that it learns, then two layers."""
+    """An encoder over positions, attention pooling of its outputs, and two layers."""
 
     def __init__(self, architecture: Architecture, channels: int) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class Transformer(nn.Module):
 
 
 class Flat(nn.Module):
-    """A head on all positions, one after the other."""
+    """A head on all positions, concatenated."""
 
     def __init__(self, head: nn.Module) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ class Mean(nn.Module):
 
 
 def sinusoids(positions: int, width: int) -> Tensor:
-    """Positional encodings (T, width), sines and cosines in turn (Vaswani et al. 2017)."""
+    """Positional encodings (T, width), sines and cosines interleaved (Vaswani et al. 2017)."""
     rates = torch.exp(torch.arange(0, width, 2) * (-math.log(10_000) / width))
     angles = torch.arange(positions)[:, None] * rates
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)

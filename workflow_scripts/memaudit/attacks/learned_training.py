@@ -1,6 +1,6 @@
-"""Training of the learned attack on combinations of models and corpora whose members are known (LT-MIA, Section 3.3).
+"""Training of the learned attack on combinations of models and corpora of known membership (LT-MIA, Section 3.3).
 
-The area under the ROC curve, by which the best epoch is taken, is an argument: `statistics.roc.auc`.
+The AUC that selects the best epoch is an argument: `statistics.roc.auc`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ CONSTANT = 1e-6  # a channel that varies less than this share of its mean keeps 
 
 @dataclass(frozen=True)
 class Combination:
-    """Texts of one fine-tuned model: packed rows (text,), may be mapped from disk, and who was a member (text,)."""
+    """Texts of one fine-tuned model: packed rows (text,), possibly mapped from disk, and membership (text,)."""
 
     name: str
     rows: Rows
@@ -40,8 +40,8 @@ class Settings:
     """How a classifier is trained; the default is the paper's. Learning rates are AdamW's.
 
     An epoch draws as many texts as there are. warmup: epochs over which the learning rate rises; cosine: whether it
-    then falls to 0; smoothing: share by which labels are drawn towards 1/2; patience: epochs without a better
-    validation AUC after which training ends, None for never.
+    then decays to 0; smoothing: label smoothing towards 1/2; patience: epochs without a better validation AUC after
+    which training ends, None for never.
     """
 
     epochs: int = 30
@@ -55,7 +55,7 @@ class Settings:
 
 
 # The authors' repository trains a larger network than their paper.
-ARMS = {
+PRESETS = {
     "paper": (Architecture(), Settings()),
     "repository": (
         Architecture(width=192, heads=8, feedforward=576, dropout=0.05),
@@ -65,13 +65,13 @@ ARMS = {
 
 
 def settings_of(
-    arm: str, architecture: Mapping[str, Any], training: Mapping[str, Any]
+    preset: str, architecture: Mapping[str, Any], training: Mapping[str, Any]
 ) -> tuple[Architecture, Settings]:
-    """An arm's architecture and settings, with what the mappings name changed; None changes nothing."""
-    changes = [{key: value for key, value in of.items() if value is not None} for of in (architecture, training)]
+    """A preset's architecture and settings, with the values that the mappings change; None changes nothing."""
+    changes = [{key: value for key, value in part.items() if value is not None} for part in (architecture, training)]
     if "hidden" in changes[0]:
         changes[0]["hidden"] = tuple(changes[0]["hidden"])
-    return tuple(replace(one, **own) for one, own in zip(ARMS[arm], changes, strict=True))
+    return tuple(replace(one, **own) for one, own in zip(PRESETS[preset], changes, strict=True))
 
 
 def train(
@@ -79,16 +79,16 @@ def train(
     validation: Sequence[Combination],
     auc: Auc,
     seed: int,
-    architecture: Architecture = ARMS["paper"][0],
-    settings: Settings = ARMS["paper"][1],
+    architecture: Architecture = PRESETS["paper"][0],
+    settings: Settings = PRESETS["paper"][1],
     device: str = "cpu",
 ) -> Classifier:
-    """A classifier of the epoch with the highest AUC on `validation`, the mean over its combinations.
+    """The classifier of the epoch with the highest AUC on `validation`, the mean over its combinations.
 
-    Texts are drawn with replacement, every combination alike whatever its size. Features are standardised by the
-    training combinations alone. Platt's probabilities are fitted on all validation texts, which must not be among the
+    Texts are drawn with replacement, with equal probability for every combination. Features are standardised by the
+    training combinations only. Platt's probabilities are fitted on all validation texts, which must not be among the
     training texts. On one thread of one kind of processor the result is a function of the arguments. Raises AuditError
-    for texts of different lengths, texts without a token to predict, one class alone, and a loss that is no number.
+    for texts of different lengths, texts without a token to predict, a single class, and a loss that is not finite.
     """
     positions, channels = _check(training, validation)
     with torch.random.fork_rng():
@@ -111,18 +111,18 @@ def train(
 
 
 def _fit(classifier, training, validation, auc, settings, seed) -> list[dict[str, float]]:
-    """Train in place, with the best epoch's weights at the end; returns loss and validation AUC of every epoch."""
+    """Train in place, restore the best epoch's weights, and return loss and validation AUC of every epoch."""
     rng = seeds.generator(seed, "ltmia", "classifier", "texts")
     per_epoch = -(-sum(len(one.rows) for one in training) // settings.batch)
     optimizer = torch.optim.AdamW(classifier.parameters(), settings.learning_rate, weight_decay=settings.weight_decay)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step / per_epoch, settings))
-    history, best, kept = [], -1, {}
+    history, best, weights = [], -1, {}
     for epoch in steps(range(settings.epochs), "classifier"):
         classifier.train()
         losses = []
         for features, member in _batches(training, settings.batch, rng):
-            wanted = torch.from_numpy(member).to(classifier.mean) * (1 - settings.smoothing) + settings.smoothing / 2
-            loss = binary_cross_entropy_with_logits(logits(classifier, features), wanted)
+            labels = torch.from_numpy(member).to(classifier.mean) * (1 - settings.smoothing) + settings.smoothing / 2
+            loss = binary_cross_entropy_with_logits(logits(classifier, features), labels)
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(classifier.parameters(), GRADIENT_NORM)
@@ -133,16 +133,16 @@ def _fit(classifier, training, validation, auc, settings, seed) -> list[dict[str
             raise AuditError(f"learned attack: the loss of epoch {epoch} is not a number; lower the learning rate")
         reached = float(np.mean([auc(score_rows(classifier, one.rows), one.member) for one in validation]))
         history.append({"loss": float(np.mean(losses)), "validation_auc": reached})
-        if not kept or reached > history[best]["validation_auc"]:
-            best, kept = epoch, {name: value.clone() for name, value in classifier.state_dict().items()}
+        if not weights or reached > history[best]["validation_auc"]:
+            best, weights = epoch, {name: value.clone() for name, value in classifier.state_dict().items()}
         elif settings.patience is not None and epoch - best >= settings.patience:
             break
-    classifier.load_state_dict(kept)
+    classifier.load_state_dict(weights)
     return history
 
 
 def _rate(epoch: float, settings: Settings) -> float:
-    """Share of the learning rate after so many epochs."""
+    """Share of the learning rate after `epoch` epochs."""
     if epoch < settings.warmup:
         return epoch / settings.warmup
     left = (epoch - settings.warmup) / max(1, settings.epochs - settings.warmup)
@@ -152,7 +152,7 @@ def _rate(epoch: float, settings: Settings) -> float:
 def _batches(
     combinations: Sequence[Combination], size: int, rng: np.random.Generator
 ) -> Iterator[tuple[TokenFeatures, Mask]]:
-    """An epoch of texts: each of a combination drawn at random, and drawn at random from it."""
+    """An epoch of texts, in batches: a combination is drawn for each, and then one of its texts."""
     texts = np.array([len(one.rows) for one in combinations])
     which = rng.integers(len(texts), size=texts.sum())
     places = (rng.random(len(which)) * texts[which]).astype(int)
@@ -165,7 +165,7 @@ def _batches(
 
 
 def _moments(combinations: Sequence[Combination]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Mean and deviation of every channel over the tokens, every combination weighing the same."""
+    """Mean and deviation of every channel over the tokens, with equal weight for every combination."""
     moments = []
     for one in combinations:
         total, tokens = 0.0, 0
@@ -182,8 +182,8 @@ def _moments(combinations: Sequence[Combination]) -> tuple[NDArray[np.float32], 
 
 def platt(scores: Array, member: Mask) -> tuple[float, float]:
     """Slope and intercept of the logistic curve, with Platt's targets: finite where the classes do not overlap."""
-    inside, outside = np.count_nonzero(member), np.count_nonzero(~member)
-    chance = np.where(member, (inside + 1) / (inside + 2), 1 / (outside + 2))
+    members, others = np.count_nonzero(member), np.count_nonzero(~member)
+    chance = np.where(member, (members + 1) / (members + 2), 1 / (others + 2))
     both = np.concatenate([np.ones(len(member), bool), np.zeros(len(member), bool)])
     fitted = LogisticRegression(C=np.inf, max_iter=1000).fit(
         np.tile(scores, 2)[:, None], both, np.concatenate([chance, 1 - chance])
@@ -201,7 +201,7 @@ def _check(training: Sequence[Combination], validation: Sequence[Combination]) -
         )
     for one in (*training, *validation):
         if one.member.all() or not one.member.any():
-            raise AuditError(f"learned attack: {one.name} has members or non-members alone; give it texts of both")
+            raise AuditError(f"learned attack: {one.name} has only members or only non-members; give it texts of both")
         if not one.rows["mask"].any(1).all():
             raise AuditError(f"learned attack: {one.name} has a text without a token to predict; leave it out")
     return shapes.pop()

@@ -1,19 +1,45 @@
-"""Likelihood-ratio attack (Carlini et al. 2022, Eq. 4; papers/lira-reliability.md, Eq. 5)."""
+"""Likelihood-ratio attack, LiRA (Carlini et al. 2022, Eq. 4; Jälkö et al. 2026, Eq. 5).
 
-from typing import Literal
+score of a target = log N(signal; mu_in, sigma_in^2) - log N(signal; mu_out, sigma_out^2); each record's Gaussians are
+fitted on the other models that have it in (out of) their training set or context.
+"""
 
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memaudit.arrays import Array, Mask
 from memaudit.attacks.gaussian import (
     CONVENTIONS,
-    Array,
     Gaussian,
     Leave,
-    Mask,
     Spread,
     fit_without_target,
     require_shadows,
 )
 
-Form = Literal["cdf", "density"]
+# (model, record) entries whose float64 temporaries stay in a core's cache: over a whole matrix memory sets the pace.
+BLOCK_ENTRIES = 1 << 15
+
+
+class Block(NamedTuple):
+    """Fits of every target for some records.
+
+    records: slice of the records; values, member: (model, record); inside, outside: fits without the target.
+    """
+
+    records: slice
+    values: Array
+    member: Mask
+    inside: Gaussian
+    outside: Gaussian
+
+    @property
+    def ratio(self) -> Array:
+        """Log-likelihood ratios (model, record), in nats: the score of LiRA."""
+        return self.inside.log_density(self.values) - self.outside.log_density(self.values)
 
 
 def log_likelihood_ratio(
@@ -24,57 +50,74 @@ def log_likelihood_ratio(
     spread: str = "per_record",
     floor: float = 0.0,
     leave: Leave = "pair",
-    as_published: bool = False,
 ) -> Array:
     """log p_in - log p_out of every model as target, the others as its shadow models (efficient LiRA).
 
-    signals: (model, record[, query]) logit-scaled confidences, averaged over queries after scoring; design: (model,
-    record). convention: "mean", "median" or "ddof1" (`CONVENTIONS`); spread: see `Spread`; floor: least sigma, for
-    discrete signals `resolution_floor`; leave: what a target's fits do without, see `Leave` (every published code:
-    "self"). as_published: the fault of tensorflow/privacy's fixed variance, raw values pooled and the IN deviation
-    taken for OUT too; never a default. Returns (model, record), in nats.
+    signals: (model, record[, query]) logit-scaled confidences, averaged over queries after scoring; design: membership
+    matrix (model, record). convention: "mean", "median" or "ddof1" (`CONVENTIONS`); spread: see `Spread`; floor: least
+    sigma, for discrete signals `resolution_floor`; leave: what a target's fits do without, see `Leave` (every published
+    code: "self"). Returns (model, record), in nats.
     Raises AuditError where a record has fewer than 2 shadow models on one side.
     """
     require_shadows(design)
-    rule = CONVENTIONS[convention]
-    cells, member = _columns(signals, design)
-    pool = Spread.RAW if as_published else Spread(spread)
-    inside = fit_without_target(cells, member, rule, pool, floor, leave)
-    outside = fit_without_target(cells, ~member, rule, pool, floor, leave)
-    if as_published:
-        outside = Gaussian(outside.centre, inside.sigma)
-    return online(cells, inside, outside).reshape(*design.shape, -1).mean(-1)
+    entries, member = _columns(signals, design)
+    ratios = np.empty(entries.shape)
+    for block in fitted_blocks(entries, member, convention=convention, spread=spread, floor=floor, leave=leave):
+        ratios[:, block.records] = block.ratio
+    return ratios.reshape(*design.shape, -1).mean(-1)
 
 
 def offline_score(
     signals: Array,
     design: Mask,
     *,
-    form: Form = "cdf",
     convention: str = "mean",
     spread: str = "per_record",
     floor: float = 0.0,
     leave: Leave = "pair",
 ) -> Array:
-    """Attack that knows the OUT fit alone; arguments, shape, errors of `log_likelihood_ratio`; form: see `offline`."""
-    require_shadows(design)
-    cells, member = _columns(signals, design)
-    outside = fit_without_target(cells, ~member, CONVENTIONS[convention], Spread(spread), floor, leave)
-    return offline(cells, outside, form).reshape(*design.shape, -1).mean(-1)
+    """log Pr(OUT < signal), the one-sided test of an attacker without IN models (Carlini et al. 2022, Section VI.B).
 
-
-def online(target: Array, inside: Gaussian, outside: Gaussian) -> Array:
-    """log p_in(target) - log p_out(target)."""
-    return inside.log_density(target) - outside.log_density(target)
-
-
-def offline(target: Array, outside: Gaussian, form: Form = "cdf") -> Array:
-    """Score from the OUT fit alone.
-
-    "cdf": log Pr(OUT < signal), the paper's one-sided test (Carlini et al. 2022; the default). "density":
-    -log p_out(signal), as tensorflow/privacy's code does: two-sided, a signal far *below* OUT counts as member too.
+    Arguments, shape and errors of `log_likelihood_ratio`.
     """
-    return outside.log_cdf(target) if form == "cdf" else -outside.log_density(target)
+    require_shadows(design)
+    entries, member = _columns(signals, design)
+    outside = fit_without_target(entries, ~member, CONVENTIONS[convention], Spread(spread), floor, leave)
+    return outside.log_cdf(entries).reshape(*design.shape, -1).mean(-1)
+
+
+def fitted_blocks(
+    signals: NDArray[np.floating],
+    design: Mask,
+    *,
+    convention: str = "mean",
+    spread: str = "per_record",
+    floor: float = 0.0,
+    leave: Leave = "pair",
+    records: NDArray[np.int64] | None = None,
+    order: Literal["C", "F"] = "C",
+) -> Iterator[Block]:
+    """IN and OUT fits of every target; options as for `log_likelihood_ratio`.
+
+    signals, design: (model, record); records: places of those that are fitted, None: all. A block's slice counts the
+    fitted ones. With one deviation for all records there is one block. order: of a block in memory; "F", one record's
+    models side by side, is faster, and sums round otherwise than those of a whole matrix.
+    """
+    rule, pool = CONVENTIONS[convention], Spread(spread)
+    count = design.shape[1] if records is None else len(records)
+    blocks = record_blocks(count, len(design)) if pool is Spread.PER_RECORD else [slice(count)]
+    for block in blocks:
+        chosen = block if records is None else records[block]
+        values = np.asarray(signals[:, chosen], dtype=np.float64, order=order)
+        member = np.asarray(design[:, chosen], order=order)
+        fits = (fit_without_target(values, side, rule, pool, floor, leave) for side in (member, ~member))
+        yield Block(block, values, member, *fits)
+
+
+def record_blocks(records: int, models: int) -> Iterator[slice]:
+    """Slices of records of `BLOCK_ENTRIES` entries or fewer, at least one record each."""
+    step = max(1, BLOCK_ENTRIES // models)
+    return (slice(start, min(start + step, records)) for start in range(0, records, step))
 
 
 def resolution_floor(resolution: float) -> float:
@@ -84,5 +127,5 @@ def resolution_floor(resolution: float) -> float:
 
 def _columns(signals: Array, design: Mask) -> tuple[Array, Mask]:
     # Every query of a record is fitted on its own: to the fit it is one more record.
-    cells = signals.reshape(len(signals), -1)
-    return cells, design.repeat(cells.shape[1] // design.shape[1], axis=1)
+    entries = signals.reshape(len(signals), -1)
+    return entries, design.repeat(entries.shape[1] // design.shape[1], axis=1)

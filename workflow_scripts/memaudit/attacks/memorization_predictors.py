@@ -1,9 +1,9 @@
-"""What foretells, early in training, which records the trained model will have memorized.
+"""Predictors, early in training, of the records that the trained model will memorize.
 
-papers/predicting-memorization.md, Section 4.3 and Appendix C. One sign for all: higher = more likely to be memorized,
-so that a record is flagged where its score reaches a threshold. The paper flags where a metric is at most tau: its tau
-is minus the threshold. The baseline of the paper, LiRA on the partly trained model, needs shadow models and is
-`studies.predict.ground_truth.log_lira` of their grids at the checkpoint.
+"Predicting memorization within LLMs fine-tuned for classification", Section 4.3 and Appendix C. All have one sign:
+higher = more likely to be memorized, and a record is flagged where its score reaches a threshold. The paper flags where
+a metric is at most tau: its tau is minus the threshold. The baseline of the paper, LiRA on the partly trained model,
+needs shadow models and is `studies.predict.ground_truth.log_lira` of their signals at the checkpoint.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,25 +19,25 @@ from memaudit.attacks.hidden_states import States, chunks
 from memaudit.attacks.psmi import Scores
 from memaudit.errors import AuditError
 
-PAPER_DIMENSIONS, CODE_DIMENSIONS = 500, 100  # Appendix C says 500, the authors' repository takes 100
-RANK = 1e-12  # variance, of the largest, below which a principal component is rounding
-POINT = 1e-24  # the same, of the squared length of the mean
+DIMENSIONS = 500  # Appendix C; the authors' repository takes 100
+RANK = 1e-12  # share of the largest variance below which a principal component is rounding
+POINT = 1e-24  # share of the squared length of the mean below which all variance is rounding
 
 
 class Distances(NamedTuple):
-    """scores: (record,) Mahalanobis distances; dimensions: principal components that they were taken in."""
+    """scores: (record,) Mahalanobis distances; dimensions: number of principal components that they use."""
 
     scores: Array
     dimensions: int
 
 
 def from_psmi(scores: Scores) -> Array:
-    """Minus PSMI (record,), in nats: a representation that does not explain its label foretells memorization."""
+    """Minus PSMI (record,), in nats: a representation that does not explain its label predicts memorization."""
     return -scores.psmi
 
 
 def from_loss(losses: ArrayLike, records: int) -> Array:
-    """The loss (record,) itself, in nats. Raises AuditError for one that is no number, or where there are others."""
+    """The loss (record,) itself, in nats. Raises AuditError for values that are no losses, or too few or many."""
     losses = np.asarray(losses, dtype=np.float64)
     if losses.shape != (records,):
         raise AuditError(f"losses: {losses.shape} for {records} records; give one for each")
@@ -56,26 +56,26 @@ def loss(logits: ArrayLike, labels: Codes) -> Array:
 def logit_gap(logits: ArrayLike, labels: Codes) -> Array:
     """Largest other logit minus the label's: minus the logit gap of Appendix C; arguments as for `loss`.
 
-    Appendix A.1 has it as highest minus second-highest, which says nothing of the label.
+    Appendix A.1 defines it as highest minus second-highest, which does not depend on the label.
     """
     return -signals.hinge(_logits(logits, labels), labels)
 
 
-def mahalanobis(states: States, dimensions: int = PAPER_DIMENSIONS) -> Distances:
+def mahalanobis(states: States, dimensions: int = DIMENSIONS) -> Distances:
     """Distance of every record from the distribution of all *others*, whatever their class, after PCA (Appendix C).
 
     states: (record, feature), see `psmi`; the components are those of all records. Mean and covariance of the others
     come from one decomposition: z being a record less the mean of all n, S their scatter and k = z' S^-1 z n / (n - 1),
     the distance is sqrt((n - 2) n / (n - 1) k / (1 - k)). It orders records as the distance from all n does. From n - 1
-    dimensions on the others' covariance is singular, so at most half as many are taken as there are records, and none
-    without variance: `dimensions` of the result says how many. Raises AuditError for fewer than 4 records, or where all
-    are one point.
+    dimensions on the covariance of the others is singular, so at most half as many dimensions as records are used, and
+    none without variance: `dimensions` of the result is their number. Raises AuditError for fewer than 4 records, or
+    where all are one point.
     """
     count = sum(len(chunk) for chunk in chunks(states))
     if count < 4:
         raise AuditError(f"Mahalanobis distance: {count} records; it needs 4 or more")
     h, kept = _leverage(states, count, min(dimensions, count // 2))
-    # Rounding may carry a record that alone spans a dimension to the bound, where the others have no covariance.
+    # A record that alone spans a dimension may reach the bound by rounding.
     k = np.minimum(h * count / (count - 1), 1 - np.finfo(float).eps)
     return Distances(np.sqrt((count - 2) * count / (count - 1) * k / (1 - k)), kept)
 
@@ -90,11 +90,11 @@ def predictors(
     classes: Sequence | None = None,
     directions: int = psmi.DIRECTIONS,
     accuracy: float | None = None,
-    dimensions: int = PAPER_DIMENSIONS,
+    dimensions: int = DIMENSIONS,
 ) -> tuple[Mapping[str, Array], Scores, int]:
-    """Every predictor that there is input for, by name, each (record,); PSMI's scores; dimensions of the PCA.
+    """Every predictor with the given inputs, by name, each (record,); PSMI's scores; dimensions of the PCA.
 
-    logits: (record, class), their columns in the order of `classes`; losses that are not given come from them.
+    logits: (record, class), their columns in the order of `classes`; without losses these are computed from them.
     """
     if logits is not None:
         codes = _codes(labels, classes)
@@ -102,16 +102,16 @@ def predictors(
             raise AuditError(f"logits: {np.shape(logits)[1]} columns for {len(classes)} classes; name a class for each")
     scores = psmi.estimate(states, labels, rng, directions=directions, accuracy=accuracy)
     distances = mahalanobis(states, dimensions)
-    found = {"psmi": from_psmi(scores), "mahalanobis": distances.scores}
+    predicted = {"psmi": from_psmi(scores), "mahalanobis": distances.scores}
     if losses is not None or logits is not None:
-        found["loss"] = loss(logits, codes) if losses is None else from_loss(losses, len(scores.psmi))
+        predicted["loss"] = loss(logits, codes) if losses is None else from_loss(losses, len(scores.psmi))
     if logits is not None:
-        found["logit_gap"] = logit_gap(logits, codes)
-    return found, scores, distances.dimensions
+        predicted["logit_gap"] = logit_gap(logits, codes)
+    return predicted, scores, distances.dimensions
 
 
 def _codes(labels: ArrayLike, classes: Sequence | None) -> Codes:
-    """Places of the labels among the classes, (record,)."""
+    """Index of each label among the classes, (record,)."""
     places = {name: place for place, name in enumerate([] if classes is None else classes)}
     codes = np.array([places.get(label, -1) for label in np.asarray(labels).tolist()])
     if len(places) < len(classes or []):
@@ -129,7 +129,7 @@ def _logits(logits: ArrayLike, labels: Codes) -> Array:
     if logits.ndim != 2 or logits.shape[1] < 2 or np.shape(labels) != logits.shape[:1]:
         raise AuditError(f"logits: {logits.shape} for {np.shape(labels)} labels; give (record, class), 2 or more")
     if (bad := ~np.isfinite(logits).all(1)).any():
-        raise AuditError(f"logits: record {int(np.argmax(bad))} has one that is not finite; ask the model again")
+        raise AuditError(f"logits: record {int(np.argmax(bad))} has one that is not finite; query the model again")
     if (outside := (np.asarray(labels) < 0) | (np.asarray(labels) >= logits.shape[1])).any():
         raise AuditError(
             f"logits: record {int(np.argmax(outside))} has a label beyond the {logits.shape[1]} columns; give a column"
@@ -157,5 +157,5 @@ def _largest(matrix: Array, dimensions: int, least: float) -> tuple[Array, Array
     values, vectors = eigh(matrix, subset_by_index=(max(0, size - dimensions), size - 1))
     kept = values > RANK * values[-1]
     if values[-1] <= least:
-        raise AuditError("Mahalanobis distance: all hidden states are one point; look whether the layer is right")
+        raise AuditError("Mahalanobis distance: all hidden states are one point; check the layer")
     return values[kept], vectors[:, kept]

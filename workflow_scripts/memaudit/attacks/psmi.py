@@ -1,16 +1,16 @@
-"""Pointwise sliced mutual information (PSMI): does a record's hidden representation explain its label?
+"""Pointwise sliced mutual information (PSMI) between a record's hidden representation and its label.
 
-Wongso et al. 2023a, algorithm 1; papers/predicting-memorization.md, Definition 2 and Appendix C. Hidden states are
-projected on random directions; on each, every class is a Gaussian, and a record's pointwise mutual information is
-log p(projection | its class) - log p(projection). PSMI is the mean over directions, in nats: at most -log of the share
-of the record's class, about 0 for a record whose representation says nothing of its label, negative where it speaks for
-another one.
+Wongso et al. 2023a, algorithm 1; "Predicting memorization within LLMs fine-tuned for classification", Definition 2 and
+Appendix C. Hidden states are projected on random directions; on each, every class is a Gaussian, and a record's
+pointwise mutual information is log p(projection | its class) - log p(projection). PSMI is the mean over directions, in
+nats: at most -log of the share of the record's class, about 0 for a record whose representation is independent of its
+label, negative where it indicates another label.
 
-Hidden states (see `hidden_states`) are read once per block of directions; beside them stand the projections on one
-block, whatever the number of directions. Projections are of the directions' type. Directions that are drawn here are of
-float32, and states are taken about their median before they are rounded to it: an error of 6e-8 of their spread, and
-below a thousandth of a PSMI's standard error. Where classes lie so far apart, or a record so far out, that the rounding
-reached into a class's own deviation, float64 is taken.
+Hidden states (see `hidden_states`) are read once per block of directions; memory holds the projections on one block,
+for any number of directions. Projections have the directions' type. Directions that are drawn here are float32, and
+states are centred on their median before they are rounded to it: an error of 6e-8 of their spread, below a thousandth
+of a PSMI's standard error. Where classes or records lie so far apart that the rounding error would reach a class's own
+deviation, float64 is used.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,12 +26,12 @@ from memaudit.attacks.hidden_states import States, median, reader
 from memaudit.errors import AuditError
 
 DIRECTIONS = 2000  # Appendix C
-STEP = 500  # directions in a block, after which the accuracy is looked at
-SHARE = 0.95  # of the records must be as accurate as asked
-# Least deviation of a projected class: of all projections' root mean square, of the class's mean, which is rounded, and
-# a number whose inverse float32 holds.
+STEP = 500  # directions in a block, after which the accuracy is checked
+SHARE = 0.95  # of the records must reach the requested accuracy
+# Least deviation of a projected class: relative to all projections' root mean square, relative to the rounding of the
+# class's mean, and absolute, so that float32 holds its inverse.
 FLOOR, ROUNDING, LEAST = 1e-9, 100, 1e-18
-RESOLVED = 1e3  # deviations of the narrowest class that projections of float32 may reach
+RESOLVED = 1e3  # largest float32 projection, in deviations of the narrowest class
 PROJECTIONS = 2**25  # numbers in a block of projections
 FEW, TILE = 64, 2**16  # numbers that float32 adds up, and projections in the processor's cache
 
@@ -56,7 +56,7 @@ class Scores:
 
     @property
     def accuracy(self) -> float:
-        """The standard error that 95 % of the records keep to."""
+        """The standard error that 95 % of the records do not exceed."""
         return float(np.sort(self.error)[int(np.ceil(SHARE * len(self.error))) - 1])
 
 
@@ -64,8 +64,8 @@ class Scores:
 class Fit:
     """Gaussians of every class on every direction.
 
-    classes: (class,) labels in rising order; log_priors: (class,) logarithms of their shares; origin: (feature,), what
-    states are taken about; thetas: (direction, feature); means, sigmas: (class, direction).
+    classes: (class,) labels in rising order; log_priors: (class,) logarithms of their shares; origin: (feature,),
+    subtracted from the states; thetas: (direction, feature); means, sigmas: (class, direction).
     """
 
     classes: NDArray
@@ -76,7 +76,7 @@ class Fit:
     sigmas: Array
 
     def transform(self, states: States, labels: ArrayLike) -> Scores:
-        """PSMI of records against *all* fitted classes, whichever are among them: a subset has the values of the whole.
+        """PSMI of records against *all* fitted classes: a subset of records has the same values as the whole.
 
         states: (record, feature); labels: (record,). Raises AuditError for a label that was not fitted.
         """
@@ -98,7 +98,7 @@ class Fit:
 def draw(rng: np.random.Generator, directions: int, features: int) -> NDArray[np.float32]:
     """Directions drawn uniformly on the unit sphere, (direction, feature), of float32.
 
-    Normal numbers by Box and Muller (1958), which numpy computes in a third of the time of its own.
+    Normal numbers by Box and Muller (1958), three times faster than numpy's own.
     """
     uniform = rng.random((directions, 2, (features + 1) // 2), dtype=np.float32)
     radius, angle = np.sqrt(LEAST - 2 * np.log1p(-uniform[:, 0])), 2 * np.pi * uniform[:, 1]
@@ -106,22 +106,22 @@ def draw(rng: np.random.Generator, directions: int, features: int) -> NDArray[np
     return thetas / np.linalg.norm(thetas, axis=1, keepdims=True)
 
 
-def fit(states: States, labels: ArrayLike, thetas: NDArray[np.floating], *, ddof: int = 0) -> Fit:
+def fit(states: States, labels: ArrayLike, thetas: NDArray[np.floating]) -> Fit:
     """Fit the Gaussians of every class on given directions.
 
-    states: (record, feature); labels: (record,) numbers or texts; thetas: (direction, feature); ddof: 0 as in the
-    package `psmi`, 1 as in the paper's own repository. Raises AuditError where labels and states do not fit, where a
-    state is not finite, or where there are fewer than 2 classes, or 2 records of a class.
+    states: (record, feature); labels: (record,) numbers or texts; thetas: (direction, feature). Deviations have
+    ddof 0, as in the package `psmi`. Raises AuditError where labels and states do not fit, where a state is not finite,
+    or where there are fewer than 2 classes, or 2 records of a class.
     """
     classes, codes = _classes(labels)
-    origin, found = median(states), []
+    origin, moments = median(states), []
     if thetas.ndim != 2 or not len(thetas) or thetas.shape[1] != len(origin):
         raise AuditError(f"PSMI: directions of shape {thetas.shape}; give (direction, {len(origin)} features)")
     read = reader(states, origin, thetas.dtype)
     for block in _blocks(len(codes), *thetas.shape):
         projections = _project(read(), thetas[block], len(codes))
-        found.append(_moments(_by_class(projections, codes, len(classes)), ddof))
-    means, sigmas = (np.concatenate(parts, axis=1) for parts in zip(*found, strict=True))
+        moments.append(_moments(_by_class(projections, codes, len(classes))))
+    means, sigmas = (np.concatenate(parts, axis=1) for parts in zip(*moments, strict=True))
     return Fit(classes, _log_priors(codes), origin, thetas, means, sigmas)
 
 
@@ -132,32 +132,31 @@ def estimate(
     *,
     directions: int = DIRECTIONS,
     accuracy: float | None = None,
-    ddof: int = 0,
 ) -> Scores:
     """PSMI of the records against Gaussians fitted on all of them, on directions drawn from `rng`.
 
-    accuracy: stop, looking every 500 directions, as soon as 95 % of the records have a standard error of at most so
-    many nats; after `directions` it stops in any case, and the scores' own `accuracy` says what was reached. It does
-    not shrink with more records, but as 1 / sqrt(directions). ddof, errors: see `fit`.
+    accuracy: stop, checking every 500 directions, as soon as 95 % of the records have a standard error of at most this
+    many nats; after `directions` it stops in any case, and `accuracy` of the scores is the value reached. The standard
+    error falls as 1 / sqrt(directions), not with more records. Errors: see `fit`.
     """
     if directions < 2:
-        raise AuditError(f"PSMI: {directions} directions have no standard error; ask for 2 or more")
+        raise AuditError(f"PSMI: {directions} directions have no standard error; use 2 or more")
     classes, codes = _classes(labels)
-    origin, log_priors, found = median(states), _log_priors(codes), None
+    origin, log_priors, pooled = median(states), _log_priors(codes), None
     read = reader(states, origin, np.float32)
     for block in _blocks(len(codes), directions, len(origin)):
         thetas = draw(rng, block.stop - block.start, len(origin))
         own = _by_class(_project(read(), thetas, len(codes)), codes, len(classes))
-        means, sigmas = _moments(own, ddof)
+        means, sigmas = _moments(own)
         if ((np.abs(means) + sigmas).max(0) > RESOLVED * sigmas.min(0)).any():
             exact = _project(reader(states, origin, np.float64)(), thetas.astype(np.float64), len(codes))
             own = _by_class(exact, codes, len(classes))
-            means, sigmas = _moments(own, ddof)
+            means, sigmas = _moments(own)
         scores = _score(own, codes, means, sigmas, log_priors)
-        found = _pooled(found, scores) if found else scores
-        if accuracy and found.directions > 1 and found.accuracy <= accuracy:
+        pooled = _pooled(pooled, scores) if pooled else scores
+        if accuracy and pooled.directions > 1 and pooled.accuracy <= accuracy:
             break
-    return found
+    return pooled
 
 
 def _present(labels: ArrayLike) -> NDArray:
@@ -186,7 +185,7 @@ def _log_priors(codes: Codes) -> Array:
 
 
 def _blocks(records: int, directions: int, features: int) -> Iterator[slice]:
-    """Slices of the directions whose projections, and whose directions, are held at once."""
+    """Slices of the directions that are in memory at once with their projections."""
     size = max(1, min(STEP, PROJECTIONS // max(records, features)))
     return (slice(start, min(start + size, directions)) for start in range(0, directions, size))
 
@@ -195,7 +194,7 @@ def _project(centred: Iterable[NDArray[np.floating]], thetas: NDArray[np.floatin
     """Projections (record, direction), of the directions' type; raises AuditError unless there are as many states."""
     projections, start = np.empty((records, len(thetas)), thetas.dtype), 0
     for chunk in centred:
-        # More than there is room for are counted alone.
+        # States beyond the number of labels are only counted.
         room = projections[start : start + len(chunk)]
         np.matmul(chunk[: len(room)], thetas.T, out=room)
         start += len(chunk)
@@ -208,23 +207,23 @@ def _by_class(projections: NDArray[np.floating], codes: Codes, classes: int) -> 
     return [projections[codes == code] for code in range(classes)]
 
 
-def _moments(own: list[NDArray[np.floating]], ddof: int) -> tuple[Array, Array]:
+def _moments(own: list[NDArray[np.floating]]) -> tuple[Array, Array]:
     """Mean and deviation of every class on every direction, each (class, direction).
 
-    own: the classes' projections, which are those about their means afterwards.
+    own: the classes' projections, centred on their means in place.
     """
     sizes = np.array([len(part) for part in own])[:, None]
     means = np.stack([_total(part, "ij->j") for part in own]) / sizes
     for part, mean in zip(own, means, strict=True):
         np.subtract(part, mean, out=part, dtype=part.dtype, casting="same_kind")
-    variances = np.stack([_total(part, "ij,ij->j") for part in own]) / (sizes - ddof)
+    variances = np.stack([_total(part, "ij,ij->j") for part in own]) / sizes
     scale = np.sqrt(((means**2 + variances) * sizes).sum(0) / sizes.sum())
     rounding = ROUNDING * np.finfo(own[0].dtype).eps * np.abs(means)
     return means, np.maximum.reduce([np.sqrt(variances), rounding, np.broadcast_to(FLOOR * scale + LEAST, means.shape)])
 
 
 def _total(values: NDArray[np.floating], product: str) -> Array:
-    """Sums over the records, (direction,): of a few in their own type, of those in float64."""
+    """Sums over the records, (direction,): partial sums in their own type, added in float64."""
     few = (values[start : start + FEW] for start in range(0, len(values), FEW))
     return sum((np.einsum(product, *[part] * len(product.split(","))) for part in few), np.zeros(values.shape[1]))
 
@@ -232,7 +231,7 @@ def _total(values: NDArray[np.floating], product: str) -> Array:
 def _score(own: list[NDArray[np.floating]], codes: Codes, means: Array, sigmas: Array, log_priors: Array) -> Scores:
     """PSMI on one block of directions: minus the log of the label's prior, and of all densities over the own one.
 
-    own: every class's projections about its mean. In tiles (record, direction) that stay in the processor's cache.
+    own: every class's projections, centred on its mean. In tiles (record, direction) that fit the processor's cache.
     """
     psmi, squares = np.empty((2, len(codes)))
     dtype, directions = own[0].dtype, means.shape[1]
@@ -254,7 +253,7 @@ def _score(own: list[NDArray[np.floating]], codes: Codes, means: Array, sigmas: 
 def _log_sum(tile: NDArray, own: NDArray, means: NDArray, scale: NDArray, gap: NDArray) -> NDArray:
     """Log of the weighted densities of all classes over that of the own one, (record, direction).
 
-    tile: projections about the own class's mean; own: (direction,) its scale; means, scale, gap: (other class,
+    tile: projections centred on the own class's mean; own: (direction,) its scale; means, scale, gap: (other class,
     direction), the gap that of the logarithms of weights over deviations.
     """
     total, others = None, list(zip(means, scale, strict=True))
@@ -267,7 +266,7 @@ def _log_sum(tile: NDArray, own: NDArray, means: NDArray, scale: NDArray, gap: N
             total = ratio if total is None else np.add(total, ratio, out=total)
     if total.max() < np.inf:
         return np.log1p(total, out=total)
-    # Slower, and right for ratios that float32 does not hold.
+    # Slower, and correct for ratios that overflow float32.
     exact = tile.astype(np.float64)
     square, log_total = np.square(exact * own), np.zeros_like(exact)
     for gaussian, weight in zip(others, gap, strict=True):

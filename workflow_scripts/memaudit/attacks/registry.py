@@ -1,37 +1,145 @@
-"""The attacks that are compared on one grid of signals. Yours is one more line here: see docs/add-an-attack.md."""
+"""Registry of the attacks that are compared: label, threat model, inputs, scoring method and colour of each.
+
+Facts alone: `attacks.calibrate` holds the scoring methods. A new attack is one more line here (docs/add-an-attack.md).
+"""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from scipy.special import expit
+from memaudit.arrays import Array, Codes
 
-from memaudit.arrays import Array
-from memaudit.attacks.calibrate import Method
+LABELS, PROBABILITIES = "label-only", "probabilities"
+PER_CLASS = " per class"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An attack on a score matrix.
+
+    label: for readers; signal: what it calibrates, one number of each (model, record) entry; reads: labels or
+    probabilities; active: whether the adversary adds records to the context; method: a name of `calibrate.METHODS` or
+    a function like them; options: of the method; colour: in figures of threat models (`plotting.figure_style`).
+    """
+
+    label: str
+    signal: str
+    method: Any = "lira"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    reads: str = PROBABILITIES
+    active: bool = False
+    colour: str = "GREY"
+
+    @property
+    def threat(self) -> str:
+        """Threat model: what the adversary reads, and whether the context is changed."""
+        return f"{self.reads} {'active' if self.active else 'passive'}"
+
+
+CONFIDENCE = "logit-scaled confidence in the true label"
+MEAN = {"convention": "mean"}
+REGISTRY: Mapping[str, Entry] = {
+    "signal alone": Entry("Signal", CONFIDENCE, "raw"),
+    "lira": Entry("LiRA", CONFIDENCE, options=MEAN, colour="BLUE"),
+    "lira as published": Entry("LiRA, the target alone left out", CONFIDENCE, options={**MEAN, "leave": "self"}),
+    "lira median": Entry("LiRA, medians", CONFIDENCE, options={"convention": "median"}),
+    "lira ddof1": Entry("LiRA, one degree of freedom less", CONFIDENCE, options={"convention": "ddof1"}),
+    "lira fixed variance": Entry("LiRA, one variance", CONFIDENCE, options={"spread": "pooled"}),
+    "lira offline": Entry("LiRA, OUT models alone", CONFIDENCE, "lira_offline"),
+    "post-processed": Entry("Post-processed signal", CONFIDENCE, "postprocessed"),
+    "rmia": Entry("RMIA", "probability of the true label, and of population records", "rmia"),
+    "rmia offline": Entry("RMIA, OUT models alone", "probability of the true label, and of population records", "rmia"),
+    "loss": Entry("Loss", "loss of the true label, negated", "raw"),
+    "confidence": Entry("Confidence", "largest probability", "raw"),
+    "prediction gap": Entry("Prediction gap", "probability of the true label less the largest other one", "raw"),
+    "entropy": Entry("Entropy", "entropy of the prediction, negated", "raw"),
+    "modified entropy": Entry("Modified entropy", "modified entropy of the true label, negated", "raw"),
+    "correctness": Entry("Correctness", "whether the predicted label is the true one", "raw", reads=LABELS),
+    "perturbation": Entry("Perturbation", "share of noisy copies that keep the label", reads=LABELS, colour="SKY"),
+    "brainwash": Entry(
+        "Brainwash", "fewest mislabelled copies that change the label", reads=LABELS, active=True, colour="ORANGE"
+    ),
+    "lira poisoned": Entry(
+        "LiRA + {k:g} poisons", f"{CONFIDENCE}, mislabelled copies in context", options=MEAN, active=True, colour="RED"
+    ),
+}
+# Attacks of the study of LiRA's reliability, by their names in its results.
+ON_ONE_MATRIX = {
+    "signal alone": "signal alone",
+    "lira mean": "lira",
+    "lira mean (as published)": "lira as published",
+    "lira median": "lira median",
+    "lira ddof1": "lira ddof1",
+    "lira fixed variance": "lira fixed variance",
+    "lira offline (cdf)": "lira offline",
+    "post-processed": "post-processed",
+    "rmia": "rmia",
+    "rmia offline": "rmia offline",
+}
+# Calibrated attacks of a passive adversary who reads probabilities.
+PASSIVE = ("lira", "lira fixed variance", "lira offline", "rmia", "rmia offline")
 
 
 class Attack(NamedTuple):
-    """signals: (model, record) what the attack reads; method: a name of `calibrate.METHODS` or a function like theirs,
-    (signals, design, **options) -> scores (model, record), higher = more likely a member."""
+    """An attack with its data: signals (model, record), the method that calibrates them, and its options.
+
+    method: a name of `calibrate.METHODS` or a function like theirs, (signals, membership matrix, **options) -> scores
+    (model, record), higher = more likely a member.
+    """
 
     signals: Array
-    method: str | Method
+    method: Any
     options: Mapping[str, Any] = {}
 
 
-def attacks(signals: Array, population: Array, rmia: Mapping[str, float]) -> dict[str, Attack]:
-    """Attacks by name. signals: (model, record) log p / (1 - p) of the true label p; population: (model, z) of records
-    that are in no context; rmia: gamma and offline_a of the config."""
+def attack(name: str, signals: Array, **options: Any) -> Attack:
+    """An attack of the registry on signals (model, record), with these options beside its own."""
+    entry = REGISTRY[name]
+    return Attack(signals, entry.method, {**entry.options, **options})
+
+
+def threat(name: str) -> str:
+    """Threat model of an attack, a threshold per class being that of the threshold."""
+    return REGISTRY[name.removesuffix(PER_CLASS)].threat
+
+
+def is_active(name: str) -> bool:
+    """Whether the adversary adds records to the context."""
+    return REGISTRY[name.removesuffix(PER_CLASS)].active
+
+
+def on_confidence(
+    names: Mapping[str, str], signals: Array, population: Array, rmia: Mapping[str, float]
+) -> dict[str, Attack]:
+    """Attacks by name, all on the same queries.
+
+    names: what each is called -> its entry; signals: (model, record) log p / (1 - p) of the true label p; population:
+    (model, z) the same of records that are in no context; rmia: gamma and offline_a of the config.
+    """
+    # Imported where it is called: who reads the facts alone needs no SciPy.
+    from scipy.special import expit
+
     # The logistic function of the signal is the probability that RMIA compares.
-    probabilities, options = expit(signals), {"population": expit(population), "gamma": rmia["gamma"]}
-    return {
-        "signal alone": Attack(signals, "raw"),
-        "lira mean": Attack(signals, "lira", {"convention": "mean"}),
-        "lira mean (as published)": Attack(signals, "lira", {"convention": "mean", "leave": "self"}),
-        "lira median": Attack(signals, "lira", {"convention": "median"}),
-        "lira ddof1": Attack(signals, "lira", {"convention": "ddof1"}),
-        "lira fixed variance": Attack(signals, "lira", {"spread": "pooled"}),
-        "lira offline (cdf)": Attack(signals, "lira_offline", {"form": "cdf"}),
-        "post-processed": Attack(signals, "postprocessed"),
-        "rmia": Attack(probabilities, "rmia", options),
-        "rmia offline": Attack(probabilities, "rmia", options | {"offline": rmia["offline_a"]}),
+    inputs = {
+        "rmia": (expit(signals), {"population": expit(population), "gamma": rmia["gamma"]}),
+        "rmia offline": (
+            expit(signals),
+            {"population": expit(population), "gamma": rmia["gamma"], "offline": rmia["offline_a"]},
+        ),
+    }
+    found = {}
+    for called, name in names.items():
+        values, options = inputs.get(name, (signals, {}))
+        found[called] = attack(name, values, **options)
+    return found
+
+
+def thresholds(signals: Mapping[str, Array], labels: Codes) -> dict[str, Attack]:
+    """Threshold attacks by name: one threshold for all records, and one per class of the true label.
+
+    signals: (model, record) by entry, higher = more likely a member; labels: (record,) codes of the true classes.
+    """
+    plain = {name: attack(name, values) for name, values in signals.items()}
+    return plain | {
+        name + PER_CLASS: Attack(values, "per_class", {"labels": labels}) for name, values in signals.items()
     }

@@ -14,7 +14,6 @@ def rmia(
     population: Array,
     gamma: float = 1.0,
     offline: float | None = None,
-    as_published: bool = False,
 ) -> Array:
     """Share of population records z that x dominates: mean over z of [ (P(x|t)/P(x)) / (P(z|t)/P(z)) > gamma ].
 
@@ -22,7 +21,6 @@ def rmia(
     label; design: (model, record); population: (model, z), probabilities of records that no model saw; gamma: the
     paper's threshold on the ratio; offline: the paper's a, which estimates P from OUT models alone; None: P(x)
     is the mean of the IN and the OUT average, and P(z), which has no IN models, the mean over references.
-    as_published: P(z) from `largest_half_mean`, the fault of ml_privacy_meter; never a default.
     Returns (model, record) in [0, 1]. Raises AuditError where a record has fewer than 2 reference models on one side,
     or where the population does not belong to these models.
     """
@@ -30,12 +28,10 @@ def rmia(
     if population.ndim != 2 or len(population) != len(design) or population.shape[1] == 0:
         raise AuditError(
             f"the RMIA population has shape {population.shape}, but {len(design)} models were scored: give one row per"
-            " model and at least one record that is in no design"
+            " model and at least one record that is in no membership matrix"
         )
     outside = _mean_without_self(probabilities, ~design)
     everyone = _mean_without_self(population, np.ones(population.shape, bool))
-    if as_published:
-        everyone = np.stack([largest_half_mean(np.delete(population, t, axis=0).T) for t in range(len(population))])
     if offline is None:
         marginal = (_mean_without_self(probabilities, design) + outside) / 2
     else:
@@ -53,16 +49,6 @@ def offline_marginal(outside: Array, a: float) -> Array:
 def dominated(ratio_x: Array, ratio_z: Array, gamma: float) -> Array:
     """Share of z with ratio_x / ratio_z > gamma, from one sort: ratio_x (record,), ratio_z (z,), no (record, z)."""
     return np.searchsorted(np.sort(ratio_z), ratio_x / gamma, side="left") / len(ratio_z)
-
-
-def largest_half_mean(reference: Array) -> Array:
-    """Mean over the larger half of each row's reference models, which ml_privacy_meter takes for a population record.
-
-    There the models without a record are found by sorting zeros away; a population record has no zeros, so its smaller
-    half is lost and P(z) is too large. Kept to reproduce the published code, never a default. reference: (z, model).
-    """
-    half = reference.shape[1] // 2
-    return np.sort(reference, axis=1)[:, -half:].mean(1)
 
 
 def _mean_without_self(values: Array, member: Mask) -> Array:

@@ -1,6 +1,6 @@
 """Features of every token of a text under a fine-tuned model and its reference (LT-MIA, Section 3.2 and Appendix C).
 
-Position t holds what both models say about token t + 1. With k = 20 it has 154 channels, in this order:
+Position t holds both models' predictions of token t + 1. With k = 20 it has 154 channels, in this order:
 
     truth       4       logit of the true token, target and reference; its rank in each
     head        4 x k   per place j of the top k: logit of the target's j-th token in target and in reference, its rank
@@ -9,13 +9,13 @@ Position t holds what both models say about token t + 1. With k = 20 it has 154 
     loss        3       target, reference, difference
     sequence    7       mean and deviation of the three losses over the text, and the sum of the difference
 
-From every pair of logits (target, reference) the larger is subtracted. A rank is the number of logits strictly greater,
-plus one, written log(1 + rank) / log(V + 1). Of equal logits the smaller token id comes first. Deviations are
-sqrt(var + 1e-6). Losses are in nats. The layout is the authors'; the paper counts 45 target, 45 reference and 64
+The larger of a pair of logits (target, reference) is subtracted from both. A rank is the number of strictly greater
+logits, plus one, encoded as log(1 + rank) / log(V + 1). Of equal logits the smaller token id comes first. Deviations
+are sqrt(var + 1e-6). Losses are in nats. The layout is the authors'; the paper counts 45 target, 45 reference and 64
 comparison channels.
 
-On disk a text is a row: float16 values on a scale of its own per channel, a power of two, so that shards of any size
-hold the same rows. A value x is kept to 2^-11 |x| + 2^-39 max |x|, the maximum of its channel in the text.
+On disk a text is a row: float16 values with a scale per channel and text, a power of two, so that rows do not depend on
+the shard. A value x has an error of at most 2^-11 |x| + 2^-39 max |x|, the maximum of its channel in the text.
 """
 
 import math
@@ -38,7 +38,7 @@ Positions = tuple[Tensor, Tensor]
 
 K = 20
 MEMORY = 64  # MiB
-ARRAYS = 6  # of the logits' shape that a chunk holds at once
+ARRAYS = 6  # arrays of the logits' shape that a chunk needs at once
 SEQUENCE = 7
 VARIANCE_FLOOR = 1e-6
 HIGHEST = 15  # stored values stay below 2^15; float16 ends at 65504
@@ -89,8 +89,8 @@ def extract(
     target, reference: logits (text, T, V) of any floating type, position t predicting token t + 1; ids: (text, T);
     mask: (text, T), true for tokens and false for padding; memory: MiB to use beside the logits. A position counts if
     it and the next are tokens: an empty text and one of a single token have no such position, and all their features
-    are zero. What stands at padding is never read. Raises AuditError for logits that are not finite, tokens that the
-    models do not know, shapes that do not fit, and fewer than k tokens in the vocabulary.
+    are zero. Values at padding are never read. Raises AuditError for logits that are not finite, unknown tokens, shapes
+    that do not fit, and fewer than k tokens in the vocabulary.
     """
     ids, mask = ids.to(target.device), mask.to(target.device)
     scored = scored_positions(ids, mask, target, reference)
@@ -107,40 +107,40 @@ def extract(
 
 
 def scored_positions(ids: Tensor, mask: Tensor, *logits: Tensor) -> Tensor:
-    """(text, T), whether a position and the next are tokens. Raises AuditError for shapes and ids that do not fit."""
+    """Whether a position and the next are tokens, (text, T). Raises AuditError for shapes and ids that do not fit."""
     shape, known = tuple(ids.shape), logits[0].shape[-1]
     if any(tuple(one.shape) != (*shape, known) for one in logits) or tuple(mask.shape) != shape:
-        found = ", ".join(str(tuple(one.shape)) for one in (*logits, mask))
-        raise AuditError(f"token logits: ids are {shape}, logits and mask {found}; take them from one batch")
+        shapes = ", ".join(str(tuple(one.shape)) for one in (*logits, mask))
+        raise AuditError(f"token logits: ids are {shape}, logits and mask {shapes}; take them from one batch")
     scored = torch.zeros_like(mask, dtype=torch.bool)
     scored[:, :-1] = mask[:, :-1].bool() & mask[:, 1:].bool()
     labels = ids[:, 1:][scored[:, :-1]]
     if len(labels) and not 0 <= int(labels.min()) <= int(labels.max()) < known:
-        raise AuditError(f"token logits: a token id is not within the {known} of the logits; take their tokenizer")
+        raise AuditError(f"token logits: a token id is not within the {known} of the logits; use their tokenizer")
     return scored
 
 
 def chunks(scored: Tensor, vocabulary: int, memory: int) -> Iterator[Positions]:
-    """The scored positions (text, place), in parts whose work takes at most `memory` MiB, or one position."""
+    """The scored positions (text, place), in parts that need at most `memory` MiB, or of one position."""
     most = max(1, memory * MEBIBYTE // (ARRAYS * 4 * vocabulary))
     return zip(*(part.split(most) for part in scored.nonzero(as_tuple=True)), strict=True)
 
 
 def logits_at(logits: Tensor, at: Positions, whose: str) -> Tensor:
-    """(position, V) float32 copy of the logits at some positions. Raises AuditError if one is not finite."""
-    found = logits[at].float()
-    good = found.sum(-1).isfinite()  # much cheaper than asking every logit
-    if not good.all():
-        text, place = (int(part[int(good.int().argmin())]) for part in at)
+    """Float32 copy (position, V) of the logits at some positions. Raises AuditError if one is not finite."""
+    copied = logits[at].float()
+    finite = copied.sum(-1).isfinite()  # much cheaper than a check of every logit
+    if not finite.all():
+        text, place = (int(part[int(finite.int().argmin())]) for part in at)
         raise AuditError(
             f"token logits: the {whose} model's logits of text {text} at position {place} are not all finite"
-            f" ({str(logits.dtype).removeprefix('torch.')}); ask the model in float32"
+            f" ({str(logits.dtype).removeprefix('torch.')}); query the model in float32"
         )
-    return found
+    return copied
 
 
 def labels_at(ids: Tensor, at: Positions) -> Tensor:
-    """(position, 1), the tokens that are predicted at some positions."""
+    """The tokens (position, 1) that are predicted at some positions."""
     return ids[at[0], at[1] + 1].long()[:, None]
 
 
@@ -167,13 +167,13 @@ def _of_positions(target: Tensor, reference: Tensor, label: Tensor, k: int) -> T
 
 
 def _pair(target: Tensor, reference: Tensor, tokens: Tensor) -> Tensor:
-    """(n, token, 2), the two models' logits of the tokens (n, token), the larger of each two subtracted."""
+    """Both models' logits (n, token, 2) of the tokens (n, token), minus the larger of the two."""
     pair = torch.stack([target.gather(-1, tokens), reference.gather(-1, tokens)], -1)
     return pair - pair.amax(-1, keepdim=True)
 
 
 def _of_sequence(losses: Tensor, scored: Tensor) -> Tensor:
-    """(text, T, 7) from the losses (text, T, 3) of scored positions (text, T, 1)."""
+    """Channels (text, T, 7) from the losses (text, T, 3) of scored positions (text, T, 1)."""
     count = scored.sum(1, keepdim=True).clamp_min(1)
     mean = (losses * scored).sum(1, keepdim=True) / count
     variance = ((losses - mean).square() * scored).sum(1, keepdim=True) / count
@@ -185,7 +185,8 @@ def _of_sequence(losses: Tensor, scored: Tensor) -> Tensor:
 def extreme(logits: Tensor, k: int, *, largest: bool) -> Tensor:
     """Ids (n, k) of the k largest or smallest logits, the most extreme first, of equal ones the smaller id first.
 
-    topk leaves the order of equal logits open, and another device would choose other tokens; in bf16 they are common.
+    topk leaves the order of equal logits undefined, so another device would choose other tokens; in bf16 ties are
+    common.
     """
     values, ids = logits.topk(min(k + 1, logits.shape[-1]), largest=largest)
     edge, ids = values[:, k - 1 : k], ids[:, :k].clone()
@@ -205,18 +206,18 @@ def encoded_ranks(logits: Tensor, values: Tensor) -> Tensor:
 
 
 def greater_by_sort(logits: Tensor, values: Tensor) -> Tensor:
-    """How many of the logits (n, V) are strictly greater than each of the values (n, q): (n, q) int64.
+    """Number of logits (n, V) strictly greater than each of the values (n, q): (n, q) int64.
 
-    For a CPU: numpy's sort without indices is vectorised, fifteen times faster than torch's with them.
+    For CPUs: numpy's sort without indices is vectorised, fifteen times faster than torch's with indices.
     """
     rising = torch.from_numpy(np.sort(logits.numpy(), axis=-1))
     return logits.shape[-1] - torch.searchsorted(rising, values.contiguous(), right=True)
 
 
 def greater_by_counts(logits: Tensor, values: Tensor) -> Tensor:
-    """The same without a sort of the vocabulary, for a GPU: every logit finds its place among the few values."""
+    """The same without sorting the vocabulary, for GPUs: every logit is searched among the few values."""
     rising, order = values.sort(-1)
-    below = torch.searchsorted(rising, logits.contiguous(), out_int32=True)  # how many values are smaller
+    below = torch.searchsorted(rising, logits.contiguous(), out_int32=True)  # number of smaller values
     rows, places = len(values), values.shape[-1] + 1
     below += places * torch.arange(rows, dtype=torch.int32, device=values.device)[:, None]
     counts = torch.bincount(below.flatten(), minlength=rows * places).view(rows, places)
@@ -241,7 +242,7 @@ def pack(features: TokenFeatures) -> Rows:
 
 
 def unpack(rows: Rows) -> TokenFeatures:
-    """The features of packed rows, in memory; see the module's docstring for the error."""
+    """The features of packed rows, in memory; see the module's docstring for their error."""
     exponent = rows["exponent"][:, None].astype(np.int32)
     return TokenFeatures(np.ldexp(rows["values"].astype(np.float32), exponent), np.array(rows["mask"]))
 
@@ -253,7 +254,7 @@ def row_type(positions: int, width: int) -> np.dtype:
 
 @contextmanager
 def writing_rows(path: str | Path, texts: int, positions: int, width: int) -> Iterator[Rows]:
-    """Packed rows (text,) on disk as .npy, to be filled in parts; the file is there only if the block succeeds."""
+    """Packed rows (text,) on disk as .npy, to be filled in parts; the file is created only if the block succeeds."""
     with replacing(path) as temporary:
         rows = np.lib.format.open_memmap(temporary, "w+", row_type(positions, width), (texts,))
         yield rows
@@ -261,7 +262,7 @@ def writing_rows(path: str | Path, texts: int, positions: int, width: int) -> It
 
 
 def open_rows(path: str | Path) -> Rows:
-    """Packed rows (text,), mapped from disk: only what is asked for is read. Raises AuditError if they are none."""
+    """Packed rows (text,), mapped from disk and read on access. Raises AuditError for another kind of file."""
     with readable(path):
         rows = np.load(path, mmap_mode="r", allow_pickle=False)
     if rows.dtype.names != ("exponent", "mask", "values"):

@@ -1,7 +1,7 @@
-"""Scores of texts that need no training, from what models say about their tokens; higher = more likely a member.
+"""Membership scores of texts without training, from token predictions; higher = more likely a member.
 
-The logits are read once, into a few numbers per token (`tokens`); every score is made of those. Log-probabilities are
-in nats. All scores are (text,) float64.
+The logits are read once, into a few numbers per token (`tokens`); all scores are computed from those. Log-probabilities
+are in nats. All scores are (text,) float64.
 """
 
 import zlib
@@ -23,11 +23,11 @@ SHIFT_FLOOR = 1e-12  # as in EZ-MIA's code
 
 @dataclass(frozen=True)
 class Tokens:
-    """What one model says about every token of every text, all (text, T); position t is about token t + 1.
+    """Predictions of one model for every token of every text, all (text, T); position t is about token t + 1.
 
     log_probability: of the token; standardised: log-probability less its mean, over its deviation, both weighted with
-    the predicted probabilities (Min-K%++); right: whether no other token has a larger logit; mask: where there is a
-    token to predict. The others are 0 elsewhere.
+    the predicted probabilities (Min-K%++); right: whether no other token has a larger logit; mask: whether there is a
+    token to predict. The other arrays are 0 elsewhere.
     """
 
     log_probability: Array
@@ -40,18 +40,17 @@ class Tokens:
 def tokens(logits: Tensor, ids: Tensor, mask: Tensor, memory: int = MEMORY, whose: str = "target") -> Tokens:
     """Read a batch of logits (text, T, V); arguments as for `token_features.extract`, `whose` for its errors.
 
-    To leave a prefix out of the scores, mask it out here, although the model has seen it. Raises AuditError as there,
-    and for a text with no token to predict.
+    Raises AuditError as there, and for a text with no token to predict.
     """
     ids, mask = ids.to(logits.device), mask.to(logits.device)
     scored = scored_positions(ids, mask, logits)
     if not scored.any(1).all():
         text = int(scored.any(1).int().argmin())
         raise AuditError(f"token scores: text {text} has no token to predict; leave out texts of fewer than two tokens")
-    found = torch.zeros(*scored.shape, 3, device=logits.device)
+    values = torch.zeros(*scored.shape, 3, device=logits.device)
     for at in chunks(scored, logits.shape[-1], memory):
-        found[at] = _of_positions(logits_at(logits, at, whose), labels_at(ids, at))
-    own, standardised, right = found.double().cpu().numpy().transpose(2, 0, 1)
+        values[at] = _of_positions(logits_at(logits, at, whose), labels_at(ids, at))
+    own, standardised, right = values.double().cpu().numpy().transpose(2, 0, 1)
     return Tokens(own, standardised, right.astype(bool), scored.cpu().numpy())
 
 
@@ -61,7 +60,7 @@ def _of_positions(logits: Tensor, label: Tensor) -> Tensor:
     own = logs.gather(-1, label)
     right = own[:, 0] >= logs.amax(-1)
     weights = logs.exp()
-    # Relative to the token itself: for an even prediction both are then 0 exactly.
+    # Relative to the token itself, so that both are exactly 0 for a uniform prediction.
     logs -= own
     mean = torch.linalg.vecdot(weights, logs)[:, None]
     deviation = torch.linalg.vecdot(weights, (logs - mean).square_()).sqrt()
@@ -69,7 +68,7 @@ def _of_positions(logits: Tensor, label: Tensor) -> Tensor:
 
 
 def all_scores(target: Tokens, reference: Tokens, texts: Sequence[str]) -> dict[str, Array]:
-    """Every score that takes no more than one pass of target and reference, by its name."""
+    """Every score that needs at most one pass of target and reference, by name."""
     return {
         "loss": loss(target),
         "min_k": min_k(target),
@@ -107,9 +106,9 @@ def reference_loss(target: Tokens, reference: Tokens) -> Array:
 
 
 def ez_published(target: Tokens, reference: Tokens, *, drop_first: bool = True) -> Array:
-    """Rises over falls of the log-probability, where the target errs (EZ-MIA, Ilić et al. 2026), as its authors do it.
+    """Rises over falls of the log-probability, where the target errs (EZ-MIA, Ilić et al. 2026), as published.
 
-    0 with fewer than two errors or without a fall: a clear member may have the least score. drop_first: leave out the
+    0 with fewer than two errors or without a fall: a clear member may have the lowest score. drop_first: leave out the
     prediction of the second token.
     """
     errors = _kept(target, drop_first) & ~target.right
@@ -118,32 +117,16 @@ def ez_published(target: Tokens, reference: Tokens, *, drop_first: bool = True) 
 
 
 def ez(target: Tokens, reference: Tokens, *, drop_first: bool = True) -> Array:
-    """EZ-MIA mended: log((rises + 1e-12) / (falls + 1e-12)), over all tokens where fewer than two are errors.
+    """EZ-MIA corrected: log((rises + 1e-12) / (falls + 1e-12)), over all tokens where fewer than two are errors.
 
-    It ranks texts as the published score does where that has two errors, a rise and a fall; no fall is the strongest
-    evidence here, not the weakest. 0 where target and reference agree.
+    It ranks texts as the published score does where that has two errors, a rise and a fall; the absence of falls is the
+    strongest evidence here, not the weakest. 0 where target and reference agree.
     """
     kept = _kept(target, drop_first)
     errors = kept & ~target.right
     few = errors.sum(1, keepdims=True) < 2
     rises, falls = _shifts(target, reference, np.where(few, kept, errors))
     return np.log((rises + SHIFT_FLOOR) / (falls + SHIFT_FLOOR))
-
-
-def relative_conditional_likelihood(alone: Tokens, after_prefix: Tokens) -> Array:
-    """ReCaLL (Xie et al. 2024): loss of the text after a prefix of non-members, over its loss alone.
-
-    after_prefix: tokens of the same texts, the prefix masked out of the scores.
-    """
-    return loss(after_prefix) / loss(alone)
-
-
-def neighbourhood(target: Tokens, neighbours: Array) -> Array:
-    """Log-likelihood less the mean of its neighbours' (Mattern et al. 2023), texts with a few words replaced.
-
-    neighbours: (text, neighbour), mean log-likelihoods as `loss` gives them.
-    """
-    return loss(target) - neighbours.mean(1)
 
 
 def _mean(values: Array, mask: Mask) -> Array:
@@ -157,7 +140,7 @@ def _mean_of_lowest(values: Array, mask: Mask, share: float) -> Array:
 
 
 def _kept(target: Tokens, drop_first: bool) -> Mask:
-    """The mask, without each text's first prediction if so wished; with padding on the left it is not at 0."""
+    """The mask, without each text's first prediction if drop_first; with padding on the left that is not at 0."""
     first = np.arange(target.mask.shape[1]) == target.mask.argmax(1)[:, None]
     return target.mask & ~(first & drop_first)
 

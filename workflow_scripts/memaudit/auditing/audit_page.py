@@ -1,34 +1,33 @@
-"""The page of an audit, for somebody who owns data: one file, nothing loaded from elsewhere, every name escaped."""
+"""The page of an audit, for owners of data: one HTML file that loads nothing from elsewhere, all names escaped."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from memaudit.auditing.summary import METHODS, Adversary, Summary, Value
-from memaudit.report.report_page import TEMPLATES
+from memaudit.report import page_templates
 
-OWN = Path(__file__).parent / "templates"
+TEMPLATES = Path(__file__).parent / "templates"
 WIDTH, MARGIN = 240.0, 6.0
-WORDS = {
-    "lira": "reads probabilities, asks once",
-    "correctness": "reads labels, asks once",
-    "perturbation": "reads labels, asks about noisy copies",
+# What the adversary of each attack observes and does.
+ADVERSARIES = {
+    "lira": "reads probabilities, one query",
+    "correctness": "reads labels, one query",
+    "perturbation": "reads labels, queries noisy copies",
     "lira poisoned": "reads probabilities, adds mislabelled copies to the context",
     "brainwash": "reads labels, adds mislabelled copies to the context",
 }
 MEASURES = {
-    "spearman": "rank correlation of the exposures",
-    "overlap_5%": "share of the top 5 % that both name",
-    "overlap_10%": "share of the top 10 % that both name",
+    "spearman": "rank correlation of the vulnerability scores",
+    "overlap_5%": "share of the top 5 % that both halves have",
+    "overlap_10%": "share of the top 10 % that both halves have",
 }
 
 
 @dataclass(frozen=True)
 class Annex:
-    """What the annex shows: settings, files with their sha256, checks of the split, models' cards; rows of texts."""
+    """Contents of the annex as rows of texts: settings, files with their sha256, checks of the split, models' cards."""
 
     settings: Sequence[tuple[str, str]]
     files: Sequence[tuple[str, str]]
@@ -37,30 +36,27 @@ class Annex:
 
 
 def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str = "") -> str:
-    """The page as HTML; facts: of the intake, with the true names of columns; public: where bounds come from."""
-    environment = Environment(
-        loader=FileSystemLoader([OWN, TEMPLATES]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"percent": percent, "number": number, "signed": signed, "words": words, "mark": mark}
+    """The page as HTML.
+
+    facts: of the intake, with the true names of columns; public: source of the bounds of private contexts.
+    """
     main = summary.main()
-    return environment.get_template("audit.html").render(
-        summary=summary,
-        facts=facts,
-        annex=annex,
-        main=main,
-        placebo=summary.placebo(),
-        worth=[(float(rate), value) for rate, value in main.precision.items()],
-        members=[one for one in summary.adversaries if one.records == "members"],
-        targets=[one for one in summary.adversaries if one.records == "targets"],
-        alike={one.model: one for one in summary.adversaries if one.records == "main alike"},
-        measures=MEASURES,
-        methods=METHODS,
-        public=public,
-    )
+    context = {
+        "summary": summary,
+        "facts": facts,
+        "annex": annex,
+        "main": main,
+        "placebo": summary.placebo(),
+        "worth": [(float(rate), value) for rate, value in main.precision.items()],
+        "members": [one for one in summary.adversaries if one.records == "members"],
+        "targets": [one for one in summary.adversaries if one.records == "targets"],
+        "alike": {one.model: one for one in summary.adversaries if one.records == "main alike"},
+        "measures": MEASURES,
+        "methods": METHODS,
+        "public": public,
+    }
+    filters = {"percent": percent, "number": number, "signed": signed, "description": description, "mark": mark}
+    return page_templates.render("audit.html", context, TEMPLATES, filters=filters)
 
 
 def number(value: Value | None, digits: int = 2) -> str:
@@ -72,7 +68,7 @@ def number(value: Value | None, digits: int = 2) -> str:
 
 
 def signed(value: Value | None) -> str:
-    """ "+0.03 [+0.01, +0.05]", a dash where there is none."""
+    """ "+0.03 [+0.01, +0.05]"; a dash where there is none."""
     if value is None or value.estimate is None:
         return "-"
     interval = "" if value.low is None or value.high is None else f" [{value.low:+.2f}, {value.high:+.2f}]"
@@ -80,19 +76,18 @@ def signed(value: Value | None) -> str:
 
 
 def percent(value: Value) -> str:
-    """ "71 [65, 77]": of a hundred."""
+    """ "71 [65, 77]": a share in percent."""
     return f"{100 * value.estimate:.0f} [{100 * value.low:.0f}, {100 * value.high:.0f}]"
 
 
-def words(adversary: Adversary) -> str:
-    """What an adversary has and does."""
-    said = WORDS[adversary.attack]
-    copies = f" ({adversary.poison})" if adversary.poison else ""
-    return f"{said}{copies}"
+def description(adversary: Adversary) -> str:
+    """What an adversary observes and does, with the number of poisons."""
+    poisons = f" ({adversary.poison})" if adversary.poison else ""
+    return f"{ADVERSARIES[adversary.attack]}{poisons}"
 
 
 def mark(value: Value, low: float, high: float) -> dict[str, float] | None:
-    """Places of a value, its interval and its null on an axis from low to high; None for a value that is no number."""
+    """Positions (px) of a value, its interval and its null on an axis from low to high; None without an estimate."""
     if value.estimate is None:
         return None
 

@@ -1,4 +1,4 @@
-"""Write config/schema.json and config/README.md, the key reference, from the config's models.
+"""Write config/README.md, the key reference, and config/schema.json, for editors, from the models of the config.
 
 python -m memaudit.config.key_reference
 """
@@ -21,7 +21,8 @@ HEAD = """# Config
 `data/splits`) are merged. A wrong key, type, name or combination ends the run before any job, with the key's path and
 a hint. Cores, memory, partitions and GPUs are not config: they belong to `profiles/`.
 
-This page and `schema.json` are generated from `workflow_scripts/memaudit/config/schema.py` by `make docs`.
+This page is generated from `workflow_scripts/memaudit/config/schema.py` by `make docs`, which also writes
+`config/schema.json`: a JSON schema with which an editor completes and checks keys. It is not kept in git.
 
 | key | type | meaning |
 |---|---|---|

@@ -1,4 +1,4 @@
-"""CIFAR-10 (Krizhevsky 2009) from the files of its binary version. Its Python version is pickled and not read."""
+"""CIFAR-10 (Krizhevsky 2009) from the files of its binary version. The pickled Python version is not read."""
 
 from pathlib import Path
 
@@ -13,20 +13,20 @@ ROW = 1 + 3 * 32 * 32  # label, then red, green and blue
 
 
 def cifar10(folder: str | Path) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Images (60000, 3072), pixels of one colour after the other, and their classes (60000,).
+    """Return images (60000, 3072), all pixels of one colour before the next colour, and their classes (60000,).
 
-    Raises AuditError for a file that is not there or not as it should be; nothing is fetched.
+    Raises AuditError for a missing or malformed file; nothing is downloaded.
     """
     parts = []
     for path in (Path(folder, name) for name in FILES):
         if not path.is_file():
             raise AuditError(
-                f"{path}: is not there; unpack cifar-10-binary.tar.gz (www.cs.toronto.edu/~kriz/cifar.html) and give"
-                " its folder, nothing is fetched here"
+                f"{path}: does not exist; unpack cifar-10-binary.tar.gz (www.cs.toronto.edu/~kriz/cifar.html) and"
+                " give its folder, nothing is downloaded here"
             )
         rows = np.fromfile(path, np.uint8)
         if not rows.size or rows.size % ROW or (rows[::ROW] >= len(CLASSES)).any():
-            raise AuditError(f"{path}: is no file of CIFAR-10's binary version; unpack it anew")
+            raise AuditError(f"{path}: is not a file of CIFAR-10's binary version; unpack it again")
         parts.append(rows.reshape(-1, ROW))
     rows = np.concatenate(parts)
     return rows[:, 1:], rows[:, 0].astype(np.int64)

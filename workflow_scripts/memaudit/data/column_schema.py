@@ -1,9 +1,9 @@
-"""What each column of a raw table is: numeric, categorical, text or date; and the SQL that reads it as that.
+"""Types of a raw table's columns (numeric, categorical, text, date), and the SQL that reads each column.
 
-A declared type wins (the catalogue's, then the source's own). Else: all values numbers -> numeric; all ISO dates ->
-date; at most max(20, 5 % of the rows, up to 1000) distinct values -> categorical; else text. A column that is numbers
-in at least 5 % of its values, but not in all, is neither: the user must say. Where the source has types, as Parquet has
-and CSV has not, its text is text: categorical or text, never numbers or dates.
+A declared type has precedence (the catalogue's, then the source's own). Otherwise: all values numbers -> numeric; all
+ISO dates -> date; at most max(20, 5 % of the rows, up to 1000) distinct values -> categorical; else text. A column with
+numbers in at least 5 % of its values, but not in all, must be declared by the user. Where the source has types, as
+Parquet has and CSV has not, its text columns are categorical or text, never numbers or dates.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ TYPES = ("numeric", "categorical", "text", "date")
 MISSING = ("?", "NA", "NaN", "nan")
 RESERVED = ("id", "group", "target", "side")
 STRAY = 0.05
-TOGETHER = 100  # columns: a query over thousands takes longer to plan than to run
+COLUMNS_PER_QUERY = 100  # a query over thousands takes longer to plan than to run
 NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 ISO_DATE = r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?"
 
@@ -29,8 +29,8 @@ class Reading:
     """How a raw table is read.
 
     task: classification (the target is read as categories) or regression (as numbers). types: by column, in place of
-    the detected ones. missing: texts that mean missing, as an empty cell does. missing_target: error, or drop such
-    rows. group: column of the unit. typed: whether the source has types of its own.
+    the detected types. missing: texts that mean missing, as an empty cell does. missing_target: error, or drop such
+    rows. group: column of the privacy unit. typed: whether the source has types of its own.
     """
 
     task: str
@@ -45,7 +45,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Column:
-    """A column as it will stand in the table of records."""
+    """A column of the table of records."""
 
     name: str
     source: str
@@ -55,7 +55,7 @@ class Column:
 
 @dataclass(frozen=True)
 class _Raw:
-    """A column as it came: its SQL as cleaned text and as number, and what was counted in it."""
+    """A raw column: its SQL as cleaned text and as number, and counts of its values."""
 
     name: str
     native: str
@@ -68,19 +68,19 @@ class _Raw:
 
 
 def infer(connection: duckdb.DuckDBPyConnection, reading: Reading) -> tuple[list[Column], Column]:
-    """Feature columns and target of the relation `raw` (with `file_row_number`).
+    """Return the feature columns and the target of the relation `raw` (with `file_row_number`).
 
     Raises AuditError, naming column and data row but never a value, for an unknown column, a column without any value,
     numbers mixed with words, infinite values, a type that cannot be read, and a table without features.
     """
     raw = _profile(connection, reading)
     group = [] if reading.group is None else [reading.group]
-    _known(raw, target=[reading.target], group=group, drop=reading.drop, types=reading.types)
+    _check_names(raw, target=[reading.target], group=group, drop=reading.drop, types=reading.types)
     kept = [column for column in raw.values() if column.name not in (reading.target, *group, *reading.drop)]
     if not kept:
-        raise AuditError(f"no features are left beside target {reading.target!r}; see `drop`")
+        raise AuditError(f"no features are left besides target {reading.target!r}; see `drop`")
     if empty := [column.name for column in kept if not column.present]:
-        raise AuditError(f"column {', '.join(map(repr, empty))}: missing in every row; `drop` it, or mend `missing`")
+        raise AuditError(f"column {', '.join(map(repr, empty))}: missing in every row; `drop` it, or correct `missing`")
     features = [
         _read(connection, column, reading.types.get(column.name), _stored(column.name, raw), reading.typed)
         for column in kept
@@ -100,7 +100,7 @@ def first_row(connection: duckdb.DuckDBPyConnection, condition: str) -> int:
 
 
 def sort_categories(values: Sequence[str]) -> list[str]:
-    """Categories in an order that depends on nothing else: numbers by size if all are numbers, else by code point."""
+    """Categories in a fixed order: by size if all are numbers, else by code point."""
     try:
         return sorted(values, key=lambda value: (float(value), value))
     except ValueError:
@@ -110,20 +110,22 @@ def sort_categories(values: Sequence[str]) -> list[str]:
 def _profile(connection: duckdb.DuckDBPyConnection, reading: Reading) -> dict[str, _Raw]:
     described = connection.execute("DESCRIBE raw").fetchall()
     columns = [
-        # What is dropped may hold anything.
+        # A dropped column may have any type.
         _expressions(name, "VARCHAR" if name in reading.drop else native, reading.missing)
         for name, native, *_ in described
         if name != "file_row_number"
     ]
-    found: list[int] = []
-    for start in range(0, len(columns), TOGETHER):
-        counts = ", ".join(map(_counts, columns[start : start + TOGETHER]))
-        found += connection.execute(f"SELECT {counts} FROM raw").fetchone()
-    return {c.name: _Raw(c.name, c.native, c.text, c.number, *found[4 * i : 4 * i + 4]) for i, c in enumerate(columns)}
+    counted: list[int] = []
+    for start in range(0, len(columns), COLUMNS_PER_QUERY):
+        counts = ", ".join(map(_counts, columns[start : start + COLUMNS_PER_QUERY]))
+        counted += connection.execute(f"SELECT {counts} FROM raw").fetchone()
+    return {
+        c.name: _Raw(c.name, c.native, c.text, c.number, *counted[4 * i : 4 * i + 4]) for i, c in enumerate(columns)
+    }
 
 
 def _counts(column: _Raw) -> str:
-    """SQL of what is counted: values, numbers, infinite ones, dates."""
+    """SQL of a column's counts: values, numbers, infinite numbers, dates."""
     if column.native == "number":
         return f"count({column.number}), count({column.number}), count_if(isinf({column.number})), 0"
     dates = (
@@ -135,7 +137,7 @@ def _counts(column: _Raw) -> str:
 def _expressions(name: str, native: str, missing: Sequence[str]) -> _Raw:
     column = identifier(name)
     if native in (*NUMBERS, "FLOAT", "DOUBLE") or native.startswith("DECIMAL"):
-        # Adding 0 makes -0 and 0 one value; NaN is how floats say missing.
+        # Adding 0 makes -0 and 0 one value; NaN is a missing value.
         number = f"nullif(CAST({column} AS DOUBLE), 'nan'::DOUBLE) + 0.0"
         whole = f"abs({number}) < 1e15 AND {number} = floor({number})"
         text = f"CASE WHEN {whole} THEN CAST(CAST({number} AS BIGINT) AS VARCHAR) ELSE CAST({number} AS VARCHAR) END"
@@ -144,20 +146,20 @@ def _expressions(name: str, native: str, missing: Sequence[str]) -> _Raw:
         return _Raw(name, "date", f"CAST({column} AS VARCHAR)", "CAST(NULL AS DOUBLE)")
     if native in ("VARCHAR", "BOOLEAN", '"NULL"') or native.startswith("ENUM"):
         text = cleaned(name, missing)
-        # SQL reads 1_000 as a number; nobody else does.
+        # SQL reads 1_000 as a number, other tools do not.
         number = f"nullif(try_cast({text} AS DOUBLE), 'nan'::DOUBLE) + 0.0"
         return _Raw(name, "text", text, f"CASE WHEN contains({text}, '_') THEN NULL ELSE {number} END")
     raise AuditError(f"column {name!r} holds {native}; numbers, text, booleans and dates are read: `drop` the column")
 
 
-def _known(raw: Mapping[str, _Raw], **asked: Any) -> None:
-    for key, names in asked.items():
+def _check_names(raw: Mapping[str, _Raw], **named: Any) -> None:
+    for key, names in named.items():
         if unknown := [name for name in names if name not in raw]:
             raise AuditError(f"{key}: there is no column {unknown[0]!r}; the table has {', '.join(raw)}")
 
 
 def _stored(name: str, taken: Mapping[str, _Raw]) -> str:
-    """The name itself, unless the table of records uses it: then with underscores after it."""
+    """The name, with underscores appended where the table of records uses it itself."""
     if name.lower() not in RESERVED:
         return name
     others = {other.lower() for other in taken}
@@ -200,13 +202,13 @@ def _detect_text(connection: duckdb.DuckDBPyConnection, raw: _Raw) -> str:
     rows = connection.execute("SELECT count(*) FROM raw").fetchone()[0]
     limit = max(20, min(1000, rows // 20))
     distinct = f"SELECT DISTINCT {raw.text} AS value FROM raw WHERE {raw.text} IS NOT NULL LIMIT {limit + 1}"
-    found = connection.execute(f"SELECT count(*) FROM ({distinct})").fetchone()[0]
-    return "categorical" if found <= limit else "text"
+    values = connection.execute(f"SELECT count(*) FROM ({distinct})").fetchone()[0]
+    return "categorical" if values <= limit else "text"
 
 
 def _target(connection: duckdb.DuckDBPyConnection, raw: _Raw, task: str) -> Column:
     if not raw.present:
-        raise AuditError(f"target {raw.name!r} is missing in every row; mend `target` or the `missing` marks")
+        raise AuditError(f"target {raw.name!r} is missing in every row; correct `target` or the `missing` marks")
     if task == "classification":
         return Column("target", raw.name, "categorical", raw.text)
     _all_finite_numbers(connection, raw)
@@ -216,7 +218,9 @@ def _target(connection: duckdb.DuckDBPyConnection, raw: _Raw, task: str) -> Colu
 def _all_finite_numbers(connection: duckdb.DuckDBPyConnection, raw: _Raw) -> None:
     if raw.numbers < raw.present:
         row = first_row(connection, f"{raw.text} IS NOT NULL AND ({raw.number}) IS NULL")
-        raise AuditError(f"column {raw.name!r} must be numeric, but data row {row} holds no number; mend it or `types`")
+        raise AuditError(
+            f"column {raw.name!r} must be numeric, but data row {row} holds no number; correct it or `types`"
+        )
     if raw.infinite:
         row = first_row(connection, f"isinf({raw.number})")
         raise AuditError(f"column {raw.name!r} has {raw.infinite} infinite values, the first in data row {row}")

@@ -19,39 +19,44 @@ CONVERTED = "refs/convert/parquet"  # the hub's own copy of every data set, as P
 
 
 def documents_of(entry: Mapping[str, Any], rng: np.random.Generator) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """A corpus's documents (columns document, text), in random order, and facts: origin, sha256 of the contents.
+    """Return a corpus's documents (columns document, text) in random order, and facts: origin, sha256 of the contents.
 
-    entry: source (`package`: package, of which docstrings are the text; `file`: path; `hub`: name, subset, split),
-    content (`text` or `code`), text_columns, characters, at which reading stops (None: never), and sha256 of the
-    contents where another content is to be refused. Raises AuditError for a source that cannot be read, lacks a column,
-    is empty or not as declared.
+    entry: source (`package`: package, whose docstrings are the text; `file`: path; `hub`: name, subset, split),
+    content (`text` or `code`), text_columns, characters (where reading stops; None: never), and the expected sha256 of
+    the contents, or None. Raises AuditError for a source that cannot be read, lacks a column, is empty or has other
+    contents.
     """
     match entry["source"]:
         case "package":
-            origin, found = _package(entry["package"], entry["content"], rng)
+            origin, documents = _package(entry["package"], entry["content"], rng)
         case "file":
-            origin, found = f"file {entry['path']}", _shuffled(read_texts(entry["path"], entry["text_columns"]), rng)
+            origin, documents = (
+                f"file {entry['path']}",
+                _shuffled(read_texts(entry["path"], entry["text_columns"]), rng),
+            )
         case "hub":
-            origin, found = _hub(entry, rng)
+            origin, documents = _hub(entry, rng)
         case other:
             raise AuditError(f"a corpus's source is package, file or hub, not {other}; see config/README.md")
-    table = pd.DataFrame(_until(found, entry["characters"]), columns=["document", "text"])
+    table = pd.DataFrame(_until(documents, entry["characters"]), columns=["document", "text"])
     if table.empty:
         raise AuditError(f"{origin}: no document of {SHORTEST} characters or more; choose another source")
     lines = sorted(f"{hashlib.sha256(text.encode()).hexdigest()}\n" for text in table["text"])
     sha256 = hashlib.sha256("".join(lines).encode()).hexdigest()
     if entry.get("sha256") not in (None, sha256):
-        raise AuditError(f"{origin}: sha256 of its contents is {sha256}, not {entry['sha256']}; it is another version")
+        raise AuditError(
+            f"{origin}: sha256 of its contents is {sha256}, not {entry['sha256']}; it is a different version"
+        )
     size = int(table["text"].str.len().sum())
     return table, {"origin": origin, "documents": len(table), "characters": size, "sha256": sha256}
 
 
 def read_texts(path: str | Path, columns: Sequence[str] = ("text",)) -> pd.DataFrame:
-    """Texts of a file (columns document, text): the lines of a .txt, the rows of a .csv, .tsv, .jsonl or .parquet.
+    """Return the texts of a file (columns document, text): lines of a .txt, rows of a .csv, .tsv, .jsonl or .parquet.
 
-    Their number is their name; blank ones do not count. Of a table the columns are joined, each on a line; of a folder
-    every .txt below it is one document. Raises AuditError for a file that is missing, of another kind, not UTF-8, or
-    lacks a column.
+    Documents are named by their number; blank ones are left out. The columns of a table are joined by line breaks;
+    every .txt below a folder is one document. Raises AuditError for a file that is missing, of another kind, not UTF-8,
+    or lacks a column.
     """
     path = Path(path).expanduser()
     readers = {".csv": _csv, ".tsv": _csv, ".jsonl": _json_lines, ".parquet": pd.read_parquet}
@@ -61,18 +66,18 @@ def read_texts(path: str | Path, columns: Sequence[str] = ("text",)) -> pd.DataF
             texts = [(file.relative_to(path).as_posix(), file.read_text(encoding="utf-8")) for file in files]
             return pd.DataFrame(texts, columns=["document", "text"])
         if path.suffix == ".txt":
-            found = path.read_text(encoding="utf-8").split("\n")
+            documents = path.read_text(encoding="utf-8").split("\n")
         elif path.suffix in readers:
             table = readers[path.suffix](path)
             if missing := set(columns) - set(table.columns):
                 raise AuditError(f"{path}: no column {sorted(missing)[0]!r}, there are {', '.join(table.columns)}")
-            found = _joined(table[list(columns)])
+            documents = _joined(table[list(columns)])
         else:
             raise AuditError(f"{path}: texts are read from .txt, {', '.join(readers)} and folders of .txt")
     except (OSError, ValueError) as error:
         line = str(error).partition("\n")[0]
         raise AuditError(f"{path}: no texts can be read ({line}); give an existing file in UTF-8") from error
-    texts = [(str(number), text) for number, text in enumerate(filter(str.strip, found), 1)]
+    texts = [(str(number), text) for number, text in enumerate(filter(str.strip, documents), 1)]
     return pd.DataFrame(texts, columns=["document", "text"])
 
 
@@ -89,10 +94,10 @@ def _joined(table: pd.DataFrame) -> list[str]:
 
 
 def _package(name: str, content: str, rng: np.random.Generator) -> tuple[str, Iterator[tuple[str, str]]]:
-    """Documents of an installed package, one of each of its files."""
+    """Documents of an installed package, one per file."""
     read = {"text": _docstrings, "code": _code}[content]
-    found = ((file, read(tree)) for file, tree in parsed_files(name, rng))
-    return f"{content} of {name} {installed(name).version}", found
+    documents = ((file, read(tree)) for file, tree in parsed_files(name, rng))
+    return f"{content} of {name} {installed(name).version}", documents
 
 
 def _docstrings(tree: ast.Module) -> str:
@@ -101,7 +106,7 @@ def _docstrings(tree: ast.Module) -> str:
 
 
 def _code(tree: ast.Module) -> str:
-    """Code without comments and docstrings, laid out anew."""
+    """Code without comments and docstrings, formatted again."""
     for node in ast.walk(tree):
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:] or [ast.Pass()]
@@ -109,23 +114,23 @@ def _code(tree: ast.Module) -> str:
 
 
 def _hub(entry: Mapping[str, Any], rng: np.random.Generator) -> tuple[str, Iterator[tuple[str, str]]]:
-    """Documents of a data set on the hub, from its Parquet copy, one of each row; only as many files as are needed.
+    """Documents of a data set on the hub, one per row of its Parquet copy; only as many files as are needed.
 
-    The hub is asked with the token in the variable HF_TOKEN, and with no other.
+    The only token that is used is that of the variable HF_TOKEN.
     """
     import httpx2  # the hub client's, whose errors it passes on
     from huggingface_hub import HfApi, hf_hub_download
 
     name, subset, split = entry["name"], entry.get("subset") or "default", entry.get("split") or "train"
-    asked = {"repo_type": "dataset", "revision": entry.get("revision") or CONVERTED}
-    asked |= {"token": os.environ.get("HF_TOKEN") or False}
+    request = {"repo_type": "dataset", "revision": entry.get("revision") or CONVERTED}
+    request |= {"token": os.environ.get("HF_TOKEN") or False}
     folders = (f"{subset}/{split}/", f"{subset}/partial-{split}/")
 
     def rows() -> Iterator[tuple[str, str]]:
         try:
-            listed = sorted(file for file in HfApi().list_repo_files(name, **asked) if file.startswith(folders))
+            listed = sorted(file for file in HfApi().list_repo_files(name, **request) if file.startswith(folders))
             for file in listed:
-                table = read_texts(hf_hub_download(name, file, **asked), entry["text_columns"])
+                table = read_texts(hf_hub_download(name, file, **request), entry["text_columns"])
                 yield from _shuffled(table.assign(document=f"{file} " + table["document"]), rng)
         except (OSError, httpx2.HTTPError) as error:
             line = str(error).partition("\n")[0]
@@ -134,20 +139,20 @@ def _hub(entry: Mapping[str, Any], rng: np.random.Generator) -> tuple[str, Itera
                 " Parquet or CSV file as `source: file`"
             ) from error
 
-    return f"{name}, {subset}, {split}, {asked['revision']}", rows()
+    return f"{name}, {subset}, {split}, {request['revision']}", rows()
 
 
 def _shuffled(table: pd.DataFrame, rng: np.random.Generator) -> Iterator[tuple[str, str]]:
     return table.iloc[rng.permutation(len(table))][["document", "text"]].itertuples(index=False, name=None)
 
 
-def _until(found: Iterable[tuple[str, str]], characters: int | None) -> Iterator[tuple[str, str]]:
-    """Documents that are long enough, up to so many characters in all."""
+def _until(documents: Iterable[tuple[str, str]], characters: int | None) -> Iterator[tuple[str, str]]:
+    """Documents that are long enough, up to a total number of characters."""
     read = 0
-    for name, text in found:
+    for name, text in documents:
         if characters is not None and read >= characters:
             return
         if len(text) >= SHORTEST:
             read += len(text)
-            # A lone half of a surrogate pair, as an escape can write it, has no UTF-8.
+            # A lone surrogate, which an escape sequence can produce, has no UTF-8.
             yield name, text.encode("utf-8", "replace").decode("utf-8")

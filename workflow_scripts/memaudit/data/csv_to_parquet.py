@@ -1,4 +1,4 @@
-"""CSV to Parquet, streamed. Every cell stays text; what is wrong with a file is said in one line, without values."""
+"""CSV to Parquet, streamed. Every cell stays text; errors are one line and quote no value of the table."""
 
 import csv
 import gzip
@@ -22,7 +22,7 @@ def to_parquet(
     """Copy a CSV file (may be gzipped) with a header line to Parquet, all columns text, empty cells missing.
 
     Raises AuditError for an empty file, an unreadable encoding, a ragged row (with its line number), an open quote,
-    and column names that are missing or occur twice.
+    and missing or repeated column names.
     """
     columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in header(source, delimiter, encoding))
     table = (
@@ -36,11 +36,11 @@ def to_parquet(
 
 
 def header(source: Path, delimiter: str, encoding: str) -> list[str]:
-    """The column names in the file's first line."""
+    """Return the column names in the file's first line."""
     opener = gzip.open if source.suffix == ".gz" else open
     encoding = "utf-8-sig" if encoding == "utf-8" else encoding
     try:
-        # Reading ahead decodes more than the first line: bytes that are wrong further on are found by the engine.
+        # Reading ahead decodes more than the first line: the engine reports invalid bytes further on.
         with opener(source, "rt", encoding=encoding, errors="surrogateescape", newline="") as file:
             names = next(csv.reader(file, delimiter=delimiter), [])
         "".join(names).encode()
@@ -54,7 +54,7 @@ def header(source: Path, delimiter: str, encoding: str) -> list[str]:
 
 
 def unique(names: list[str], where: object) -> list[str]:
-    """The names, if each is there and occurs once (case does not count, as in SQL); else AuditError."""
+    """Return the names. Raises AuditError for a missing or repeated one (case does not count, as in SQL)."""
     seen: dict[str, int] = {}
     for position, name in enumerate(names, start=1):
         if not name.strip():
@@ -65,14 +65,16 @@ def unique(names: list[str], where: object) -> list[str]:
 
 
 def _reason(message: str, encoding: str) -> str:
-    # The engine's message quotes the line: its values must not reach a log.
+    # The engine's message quotes the line, whose values must not reach a log.
     line = int(match[1]) if (match := re.search(r"Error on Line: (\d+)", message)) else None
     if match := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message):
-        return f"line {line} has {match[2]} fields where the header has {match[1]}; mend the line, or set `delimiter`"
+        return (
+            f"line {line} has {match[2]} fields where the header has {match[1]}; correct the line, or set `delimiter`"
+        )
     if "unicode" in message or "encoded" in message:
         return _encoding(line, encoding)
     if "unterminated quote" in message:
-        return f"line {line} opens a quote that is never closed; mend the line"
+        return f"line {line} opens a quote that is never closed; correct the line"
     return f"line {line} cannot be read as CSV" if line else "cannot be read as CSV; is it damaged or not a CSV file?"
 
 

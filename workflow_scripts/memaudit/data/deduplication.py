@@ -1,4 +1,4 @@
-"""From a raw table to records: typed, each with an id, copies settled before any split. Streamed through DuckDB."""
+"""From a raw table to typed records with ids, deduplicated before any split. Streamed through DuckDB."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +16,12 @@ from memaudit.io import replacing
 
 @dataclass(frozen=True)
 class Policy(Reading):
-    """How a raw table is read, and what happens to its copies.
+    """How a raw table is read, and what happens to its duplicates.
 
     duplicates (all values equal): drop all but the first, or keep. conflicts (features equal, another target):
-    drop_both (every record of such a set: keeping one is not 1-stable), keep_first, or keep. Copies are found by
-    content, whoever they belong to: a copy on the other side would leak just the same. Copies that are kept become one
-    group, so that no split parts them.
+    drop_both (every record of such a set: keeping one is not 1-stable), keep_first, or keep. Duplicates are detected by
+    content, whatever their group: a duplicate among the non-members would leak a member as well. Duplicates that are
+    kept become one group, so that no split separates them.
     """
 
     duplicates: str = "drop"
@@ -31,18 +31,18 @@ class Policy(Reading):
 def deduplicate(
     raw: str | Path, records: str | Path, key: bytes, policy: Policy, dataset: str, threads: int = 1
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Write the records of a raw Parquet table; return their schema and, as tidy rows, what was counted.
+    """Write the records of a raw Parquet table; return their schema and, as tidy rows, the counts.
 
     records: columns id (32 hexadecimal digits), group (hashed likewise; only where records belong together), the
-    features, target; in the raw table's order. Raises AuditError for bad data (see schema.infer), one class, a constant
-    target.
+    features, target; in the raw table's order. Raises AuditError for bad data (see column_schema.infer), one class, a
+    constant target.
     """
     with connect(Path(records).parent, threads) as connection, replacing(records) as temporary:
         connection.execute(f"CREATE VIEW raw AS SELECT * FROM {parquet(raw)}")
         features, target = infer(connection, policy)
         use_key(connection, key, [column.source for column in (*features, target)])
         _type(connection, features, target, policy)
-        counts = _find_copies(connection, features, policy)
+        counts = _find_duplicates(connection, features, policy)
         grouped = _write(connection, policy, temporary)
         connection.execute(f"CREATE VIEW records AS SELECT * FROM read_parquet({literal(temporary)})")
         schema = _schema(connection, dataset, features, target, policy.task, grouped)
@@ -56,20 +56,21 @@ def deduplicate(
 
 
 def _type(connection: DuckDBPyConnection, features: list[Column], target: Column, policy: Policy) -> None:
-    """View `typed`: position as id, owner as group, typed columns; only the rows that have a target.
+    """Create the view `typed`: position as id, owner as group, typed columns; only the rows that have a target.
 
-    It lies in a scratch file: two queries read it, and planning one over many computed columns takes longer than that.
+    It is a scratch file: two queries read it, and planning them over many computed columns takes longer than writing
+    it.
     """
-    untold = _one(connection, f"SELECT count(*) FROM raw WHERE ({target.value}) IS NULL")
-    if untold and policy.missing_target == "error":
+    missing = _one(connection, f"SELECT count(*) FROM raw WHERE ({target.value}) IS NULL")
+    if missing and policy.missing_target == "error":
         row = first_row(connection, f"({target.value}) IS NULL")
         raise AuditError(
-            f"target {target.source!r} is missing in {untold} rows, the first is data row {row}; "
+            f"target {target.source!r} is missing in {missing} rows, the first is data row {row}; "
             "fill it, or set `missing_target: drop`"
         )
     owner = cleaned(policy.group, policy.missing) if policy.group else "NULL"
     if policy.group and (row := first_row(connection, f"({owner}) IS NULL")) is not None:
-        raise AuditError(f"group {policy.group!r} is missing in data row {row}: every record needs its unit")
+        raise AuditError(f"group {policy.group!r} is missing in data row {row}: every record needs its group")
     columns = ", ".join(f"{column.value} AS {identifier(column.name)}" for column in (*features, target))
     folder = _one(connection, "SELECT current_setting('temp_directory')")
     scratch = literal(f"{folder}/typed.parquet")
@@ -80,8 +81,8 @@ def _type(connection: DuckDBPyConnection, features: list[Column], target: Column
     connection.execute(f"CREATE VIEW typed AS SELECT * FROM read_parquet({scratch})")
 
 
-def _find_copies(connection: DuckDBPyConnection, features: list[Column], policy: Policy) -> dict[str, int]:
-    """Tables `keys` (hashes by position), `copies` (exact duplicates), `disputed` and `dropped`; what was counted."""
+def _find_duplicates(connection: DuckDBPyConnection, features: list[Column], policy: Policy) -> dict[str, int]:
+    """Create the tables `keys` (hashes by position), `copies` (duplicates), `disputed` and `dropped`; return counts."""
     content = message(column.name for column in sorted(features, key=lambda column: column.source))
     record = "CAST(content AS VARCHAR) || " + message(["target"])
     connection.execute(
@@ -115,15 +116,15 @@ def _find_copies(connection: DuckDBPyConnection, features: list[Column], policy:
 
 
 def _write(connection: DuckDBPyConnection, policy: Policy, records: Path) -> bool:
-    """Write the table of records; True if it has groups."""
+    """Write the table of records; return whether it has groups."""
     connection.execute("CREATE VIEW kept AS SELECT * FROM keys ANTI JOIN dropped USING (position)")
     together = "SELECT content FROM kept GROUP BY content HAVING count(*) > 1"
     if policy.group:
         shared = _one(connection, f"SELECT count(*) FROM ({together} AND count(DISTINCT owner) > 1)")
         if shared:
             raise AuditError(
-                f"{shared} sets of copies belong to several units of group {policy.group!r}, so no split could keep "
-                "both copies and units together; set `duplicates: drop` and `conflicts: drop_both`"
+                f"{shared} sets of duplicates belong to several values of group {policy.group!r}, so no split could "
+                "keep both duplicates and groups together; set `duplicates: drop` and `conflicts: drop_both`"
             )
         unit = keyed("'group:' || owner")
     else:
@@ -142,13 +143,13 @@ def _write(connection: DuckDBPyConnection, policy: Policy, records: Path) -> boo
 def _schema(
     connection: DuckDBPyConnection, dataset: str, features: list[Column], target: Column, task: str, grouped: bool
 ) -> dict[str, Any]:
-    """What the records hold; category lists are sorted. Raises AuditError for one class or a constant target."""
+    """Return the schema of the records, categories sorted. Raises AuditError for one class or a constant target."""
     records = _one(connection, "SELECT count(*) FROM records")
     described = _describe(connection, [*features, target])
     if not records:
         raise AuditError(f"{dataset}: no records are left after conflicting ones were dropped; see `conflicts`")
     if task == "classification" and len(described[-1]["categories"]) < 2:
-        raise AuditError(f"{dataset}: target {target.source!r} has one class only, nothing can be learnt or attacked")
+        raise AuditError(f"{dataset}: target {target.source!r} has only one class, nothing can be learnt or attacked")
     if task == "regression" and _one(connection, "SELECT min(target) = max(target) FROM records"):
         raise AuditError(f"{dataset}: target {target.source!r} is constant, nothing can be learnt or attacked")
     units = _one(connection, 'SELECT count(DISTINCT "group") FROM records') if grouped else records
@@ -173,8 +174,8 @@ def _describe(connection: DuckDBPyConnection, columns: list[Column]) -> list[dic
     for facts in described:
         if facts["type"] == "categorical":
             name = identifier(facts["name"])
-            found = connection.execute(f"SELECT DISTINCT {name} FROM records WHERE {name} IS NOT NULL").fetchall()
-            facts["categories"] = sort_categories([value for (value,) in found])
+            values = connection.execute(f"SELECT DISTINCT {name} FROM records WHERE {name} IS NOT NULL").fetchall()
+            facts["categories"] = sort_categories([value for (value,) in values])
     return described
 
 

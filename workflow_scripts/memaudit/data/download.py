@@ -1,4 +1,4 @@
-"""One file by HTTP: resumed where the server allows it, checked, and put in place whole or not at all."""
+"""Download of one file by HTTP: resumed where the server allows it, checked, and put in place only when complete."""
 
 import fcntl
 import hashlib
@@ -16,11 +16,11 @@ BLOCK = 1 << 20
 
 
 def download(url: str, path: Path, sha256: str | None = None, timeout: float = 60.0) -> None:
-    """Make `path` hold the file behind `url`; a file that is already there (and matches) is left alone.
+    """Download `url` to `path`; an existing file with the right checksum is kept.
 
-    A download that was cut off stays beside it as `.part` and goes on from there with a Range request (with If-Range,
-    so that a file that has changed since is fetched anew), or from the start if the server knows no ranges.
-    Raises AuditError where the server cannot be reached, the body ends early, or the checksum differs.
+    An interrupted download is kept beside it as `.part` and resumed with a Range request (with If-Range, so that a file
+    that has changed since is downloaded again), or restarted if the server supports no ranges. Raises AuditError where
+    the server cannot be reached, the body ends early, or the checksum differs.
     """
     if not url.startswith(("https://", "http://")):
         raise AuditError(f"{url}: only http and https addresses are fetched; take a local file as `file`")
@@ -40,7 +40,7 @@ def download(url: str, path: Path, sha256: str | None = None, timeout: float = 6
 
 
 def check(path: Path, expected: str | None, name: object) -> str:
-    """SHA-256 of a file. Raises AuditError if another one is expected."""
+    """Return the SHA-256 of a file. Raises AuditError if it differs from the expected one."""
     with open(path, "rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if expected is not None and found != expected.lower():
@@ -66,7 +66,7 @@ def _complete(url: str, part: Path, timeout: float) -> None:
         raise AuditError(f"{url}: the server answers {error.code} {error.reason}; is the address right?") from None
     except (OSError, HTTPException) as error:
         have = part.stat().st_size if part.exists() else 0
-        raise AuditError(f"{url}: {error} after {have} bytes, kept in {part}; run again to go on from there") from None
+        raise AuditError(f"{url}: {error} after {have} bytes, kept in {part}; run again to resume") from None
     return None
 
 
@@ -84,7 +84,7 @@ def _receive(response: HTTPResponse, part: Path, append: bool) -> None:
             file.write(block)
             received += len(block)
             seen.update(len(block))
-    # A connection that is cut looks like the end of the body: only the announced length tells them apart.
+    # An interrupted connection looks like the end of the body: only the announced length distinguishes them.
     if announced is not None and received < announced:
         raise ConnectionError(f"cut off at {received} of {announced} bytes")
 
@@ -95,7 +95,7 @@ def _validator(part: Path) -> Path:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Tables of one archive are fetched by several jobs at once: the first downloads it, the others wait."""
+    """Lock a download: several jobs may need one archive at once; the first downloads it, the others wait."""
     with open(path.with_name(path.name + ".lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

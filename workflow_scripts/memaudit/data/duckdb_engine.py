@@ -1,4 +1,4 @@
-"""DuckDB as the engine for tables that need not fit into memory."""
+"""DuckDB as the engine for tables that may be larger than memory."""
 
 import re
 import tempfile
@@ -11,15 +11,15 @@ import duckdb
 from memaudit.errors import AuditError
 from memaudit.io import DAMAGED
 
-# A table of 10 million rows must pass in 4 GiB with Python, Arrow and the allocator's slack beside the engine.
+# A table of 10 million rows must fit into 4 GiB, with Python, Arrow and the allocator beside the engine.
 MEMORY = "1500MB"
 
 
 @contextmanager
 def connect(folder: str | Path, threads: int = 1) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection that spills into a temporary folder below `folder`, and that never reaches the network.
+    """Yield a connection that spills into a temporary folder below `folder` and never uses the network.
 
-    A damaged Parquet file ends the block with an AuditError that names it.
+    Raises AuditError that names the file for a damaged Parquet file.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -35,7 +35,7 @@ def connect(folder: str | Path, threads: int = 1) -> Iterator[duckdb.DuckDBPyCon
             try:
                 yield connection
             except duckdb.InvalidInputException as error:
-                # The message quotes values of the table as well: only the file's name may go on.
+                # The message also quotes values of the table: only the file's name may be reported.
                 if file := re.search(r"[Ff]ile (['\"])(.+?)\1", str(error)):
                     raise AuditError(f"{file[2]}: cannot be read; {DAMAGED}") from None
                 raise

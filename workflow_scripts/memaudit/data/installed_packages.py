@@ -1,6 +1,6 @@
-"""Source files of installed packages, parsed; nothing of a package is imported.
+"""Parsed source files of installed packages; no package is imported.
 
-What is read depends on a package's version, which the lock pins.
+The contents depend on the package's version, which the lock pins.
 """
 
 import ast
@@ -16,7 +16,7 @@ TESTS = {"test", "tests", "testing", "_test"}
 
 
 def installed(package: str) -> Distribution:
-    """The package. Raises AuditError if it is not installed."""
+    """Return an installed package. Raises AuditError if it is not installed."""
     try:
         return distribution(package)
     except PackageNotFoundError as error:
@@ -24,9 +24,9 @@ def installed(package: str) -> Distribution:
 
 
 def parsed_files(package: str, rng: np.random.Generator) -> Iterator[tuple[str, ast.Module]]:
-    """Path and syntax tree of each of a package's files but for tests, in random order.
+    """Yield path and syntax tree of each of a package's files except tests, in random order.
 
-    Files that are not of this Python's grammar, as templates are, are passed over.
+    Files that this Python cannot parse, such as templates, are skipped.
     """
     listed = installed(package).files or []
     files = sorted(file for file in listed if file.suffix == ".py" and not TESTS & set(file.parts))

@@ -1,14 +1,15 @@
-"""Members that a model is fine-tuned on and non-members like them (ICLMEM, section 4.1, appendix A.2 and table 6).
+"""Members that a model is fine-tuned on and matched non-members (ICLMEM, section 4.1, appendix A.2 and table 6).
 
-Query members and non-members are matched: they are drawn as pairs, of one class or of neighbouring numbers, and a coin
-says which of a pair is the member. So the sides are alike as closely as the data allow, at every number of queries that
-is used, and either member of a pair was as likely to be inside. The other records are on the members' side: rows of
-contexts, spare ones, and placebos, which a model is fine-tuned on that is judged on the pairs all the same. The unit is
-the person where records have a group: it stands on one side, and one of its records is attacked or shown.
+Query members and non-members are matched pairs of one class or of neighbouring numbers; within each pair membership is
+assigned at random. So members and non-members are as similar as the data allow, at every number of queries that is
+used. All other records are members: context rows, spare ones, and negative controls (`placebo`), on which a second
+model is fine-tuned that is evaluated on the same pairs. Records of one group (a person) are all members or all
+non-members, and one record of each group takes part.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 from memaudit.arrays import Indices
 from memaudit.data.member_splits import MEMBERS, NONMEMBERS, draw, strata
 from memaudit.data.membership_matrices import unit_codes
-from memaudit.data.split_checks import compare_classes, compare_numbers
 from memaudit.errors import AuditError
 
 QUERY, CONTEXT, NONMEMBER, PLACEBO, SPARE = "query", "context", "nonmember", "placebo", "spare"
@@ -26,8 +26,10 @@ CONDITIONS = ("normal", "shuffled_members", "shuffled_all")
 
 @dataclass(frozen=True)
 class Sizes:
-    """Numbers of query members and of context rows that are used, each increasing: the largest are drawn, and the
-    first so many of them are a fair draw of every smaller number; and how many placebos."""
+    """Increasing numbers of query members and of context rows, and the number of negative controls (placebos).
+
+    The largest are drawn; their first records are a random draw of every smaller number.
+    """
 
     queries: Sequence[int]
     context: Sequence[int]
@@ -35,15 +37,15 @@ class Sizes:
 
 
 def draw_split(records: pd.DataFrame, sizes: Sizes, rng: np.random.Generator) -> pd.DataFrame:
-    """One split of all records: id, side (members, nonmembers), role (query, context, nonmember, placebo, spare) and
-    order (int, within the role), in the records' order.
+    """Draw one split: id, side (members, nonmembers), role (query, context, nonmember, placebo, spare) and order (int,
+    within the role) of all records, in the records' order.
 
-    records: id, target, and group where records belong together. Context rows have equally many of each class as far as
-    the data reach, and at least one of each class that is a query; numbers are as in the source. Raises AuditError for
-    too few records, and a class target that no two records share.
+    records: id, target, and optionally group. Context rows are balanced over classes as far as the
+    data allow, with at least one of each queried class; numbers are distributed as in the source. Raises AuditError for
+    too few records, and for a target whose classes have one record each.
     """
-    shown, targets, classes = _representatives(records, rng)
-    free = np.ones(len(shown), dtype=bool)
+    candidates, targets, classes = _representatives(records, rng)
+    free = np.ones(len(candidates), dtype=bool)
     roles: dict[str, list[Indices]] = {QUERY: [], NONMEMBER: []}
     _check(targets, classes, sizes)
     for size in np.diff(sizes.queries, prepend=0):
@@ -57,15 +59,15 @@ def draw_split(records: pd.DataFrame, sizes: Sizes, rng: np.random.Generator) ->
         left = np.flatnonzero(free)
         chosen = draw(strata(targets[left], classes, sizes.placebos, rng), sizes.placebos, rng)
         roles[PLACEBO] = [rng.permutation(left[chosen])]
-    return _table(records, {role: shown[np.concatenate(parts)] for role, parts in roles.items()})
+    return _table(records, {role: candidates[np.concatenate(parts)] for role, parts in roles.items()})
 
 
 def add_labels(split: pd.DataFrame, target: pd.Series, sizes: Sizes, rng: np.random.Generator) -> pd.DataFrame:
-    """The split with a column target_<condition> for each of CONDITIONS; target: of its records.
+    """Return the split with a column target_<condition> for each of CONDITIONS; target: of its records.
 
-    Labels are shuffled among the records of one role, and there among those that every arm has or has not alike: so the
-    marginals of queries, contexts and non-members stay at every number that is used. Members' labels are the same under
-    both conditions that shuffle them.
+    Labels are shuffled within one role, and there among the records that are used at the same numbers of queries or
+    context rows. So the marginals of queries, contexts and non-members are kept at every number that is used. Members'
+    labels are the same under both conditions that shuffle them.
     """
     used = {QUERY: sizes.queries, NONMEMBER: sizes.queries, CONTEXT: sizes.context, PLACEBO: (), SPARE: ()}
     block = [np.searchsorted(used[role], place, "right") for role, place in zip(split.role, split.order, strict=True)]
@@ -77,16 +79,18 @@ def add_labels(split: pd.DataFrame, target: pd.Series, sizes: Sizes, rng: np.ran
     return split.assign(**{f"target_{name}": column for name, column in zip(CONDITIONS, columns, strict=True)})
 
 
-def compare_sides(split: pd.DataFrame, target: pd.Series, queries: int) -> dict[str, float]:
-    """Statistics of table 6, of the first so many query members and non-members: tvd, or ks, ks_p and wasserstein."""
+def matched_targets(split: pd.DataFrame, target: pd.Series, queries: int) -> tuple[NDArray[Any], NDArray[Any], bool]:
+    """Targets of the first `queries` query members and of their non-members, and whether they are classes.
+
+    Numbers (record,), or of classes how many records each class has (class,).
+    """
     first = (split.order < queries).to_numpy()
-    sides = [target[first & (split.role == role).to_numpy()] for role in (QUERY, NONMEMBER)]
+    inside, outside = (target[first & (split.role == role).to_numpy()] for role in (QUERY, NONMEMBER))
     if pd.api.types.is_numeric_dtype(target):
-        found = compare_numbers(*(side.to_numpy(np.float64) for side in sides))
-    else:
-        known = pd.Index(sorted(set(target)))
-        found = compare_classes(*(np.bincount(known.get_indexer(side), minlength=len(known)) for side in sides))
-    return {name: value for name, value in found.items() if name not in (MEMBERS, NONMEMBERS)}
+        return inside.to_numpy(np.float64), outside.to_numpy(np.float64), False
+    known = pd.Index(sorted(set(target)))
+    counts = (np.bincount(known.get_indexer(part), minlength=len(known)) for part in (inside, outside))
+    return *counts, True
 
 
 def _representatives(records: pd.DataFrame, rng: np.random.Generator) -> tuple[Indices, NDArray[np.float64], bool]:
@@ -94,25 +98,27 @@ def _representatives(records: pd.DataFrame, rng: np.random.Generator) -> tuple[I
     classes = not pd.api.types.is_numeric_dtype(records["target"])
     target = pd.factorize(records["target"], sort=True)[0] if classes else records["target"]
     mixed = rng.permutation(len(records))
-    shown = np.sort(mixed[np.unique(unit_codes(records)[mixed], return_index=True)[1]])
-    return shown, np.asarray(target, dtype=np.float64)[shown], classes
+    places = np.sort(mixed[np.unique(unit_codes(records)[mixed], return_index=True)[1]])
+    return places, np.asarray(target, dtype=np.float64)[places], classes
 
 
 def _check(targets: NDArray[np.float64], classes: bool, sizes: Sizes) -> None:
     if classes and len(np.unique(targets)) == len(targets):
-        raise AuditError("every record has a class of its own, so nothing is learned; choose another target or task")
+        raise AuditError(
+            "every record has a class of its own, so nothing can be learned; choose another target or task"
+        )
     queries, context = sizes.queries[-1], sizes.context[-1]
     pairs = ((np.unique(targets, return_counts=True)[1] - 1) // 2).sum()
     if classes and pairs < queries:
         raise AuditError(
-            f"there are {pairs} pairs of records of one class, beside one record of each class for the context, and "
-            f"{queries} are wanted; ask for fewer queries in `iclmem`"
+            f"there are {pairs} pairs of records of one class, besides one record of each class for the context, and "
+            f"{queries} are needed; set fewer queries in `iclmem`"
         )
     if (needed := 2 * queries + context + sizes.placebos) > len(targets):
         also = f", {sizes.placebos} placebos" if sizes.placebos else ""
         raise AuditError(
-            f"{queries} query members, as many non-members{also} and {context} context rows are {needed} records, it "
-            f"has {len(targets)}; ask for fewer in `iclmem`"
+            f"{queries} query members, as many non-members{also} and {context} context rows are {needed} records, "
+            f"there are {len(targets)}; set fewer in `iclmem`"
         )
 
 
@@ -129,12 +135,12 @@ def _neighbours(targets: NDArray[np.float64], classes: bool, size: int, rng: np.
     """Places (pair, 2) of records that are next to each other in the order of their targets, ties in random order."""
     order = np.lexsort((rng.random(len(targets)), targets))
     if not classes:
-        # Otherwise two records would be a pair in every split.
+        # A random start: else the same records would be pairs in every split.
         order = order[rng.integers(2 if len(order) > 2 * size else 1) :]
         return order[: len(order) // 2 * 2].reshape(-1, 2)
     counts = np.unique(targets, return_counts=True)[1]
     turn = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
-    # The first of each class is left for the context, which must have the class for its queries.
+    # The first record of each class is kept for the context, which must contain every queried class.
     first = np.flatnonzero((turn % 2 == 1) & (turn + 1 < np.repeat(counts, counts)))
     return np.stack([order[first], order[first + 1]], axis=1)
 
@@ -155,7 +161,7 @@ def _context(
 
 
 def _table(records: pd.DataFrame, roles: dict[str, Indices]) -> pd.DataFrame:
-    """All records with side, role and order; who shares a unit with a non-member is on its side."""
+    """All records with side, role and order; a record that shares a unit with a non-member is a non-member too."""
     unit = unit_codes(records)
     outside = np.isin(unit, unit[roles[NONMEMBER]])
     side = np.where(outside, NONMEMBERS, MEMBERS)

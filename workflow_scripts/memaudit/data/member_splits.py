@@ -1,4 +1,4 @@
-"""Members and non-members: disjoint, stratified by the target, drawn per unit (person, household, else the record)."""
+"""Split into members and non-members: disjoint, stratified by the target, drawn by privacy unit (group or record)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,11 +13,11 @@ MEMBERS, NONMEMBERS = "members", "nonmembers"
 
 
 def split_records(records: pd.DataFrame, settings: Mapping[str, Any], rng: np.random.Generator) -> pd.DataFrame:
-    """Draw a split: table (id, side) of the records that take part, in the records' order.
+    """Draw a split: table (id, side) of the records that are used, in the records' order.
 
-    records: id, target, and group where records belong together. settings: members and nonmembers, fractions of the
+    records: id, target, and optionally group. settings: members and nonmembers, fractions of the
     units (float) or counts (int); max_records, units to draw first; balance, equally many units of each class.
-    Raises AuditError where more units are asked for than there are.
+    Raises AuditError where the settings need more units than there are.
     """
     unit, targets, classes = _units(records)
     pool = _pool(targets, classes, settings, rng)
@@ -33,7 +33,7 @@ def split_records(records: pd.DataFrame, settings: Mapping[str, Any], rng: np.ra
 
 
 def strata(targets: NDArray[np.float64], classes: bool, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Stratum of each unit: its class; or, of a number, its quantile of `count`, ties in random order."""
+    """Return the stratum of each unit: its class, or which of `count` quantiles its number is in, ties at random."""
     if classes:
         return targets.astype(np.int64)
     ranks = np.empty(len(targets), dtype=np.int64)
@@ -42,7 +42,7 @@ def strata(targets: NDArray[np.float64], classes: bool, count: int, rng: np.rand
 
 
 def draw(stratum: NDArray[np.int64], size: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Mask of `size` units, each stratum's share rounded so that no run of strata is off by more than one unit."""
+    """Draw `size` units as a mask; shares are rounded so that no run of strata is off by more than one unit."""
     counts = np.bincount(stratum)
     ends = np.floor(np.cumsum(counts) * (size / len(stratum)) + 0.5).astype(np.int64)
     share = np.diff(ends, prepend=0)

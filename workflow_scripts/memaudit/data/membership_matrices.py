@@ -1,6 +1,6 @@
-"""Membership designs: bool arrays (model, record), True where the record is in the model's training set or context.
+"""Membership matrices: bool arrays (model, record), True where the record is in the model's training set or context.
 
-A design is one array, drawn once and stored; a shard of models reads its rows. So nothing depends on the shard size.
+A matrix is drawn once and stored; a shard of models reads its rows. So nothing depends on the shard size.
 """
 
 import numpy as np
@@ -11,15 +11,17 @@ from memaudit.errors import AuditError
 
 
 def balanced(models: int, records: int, rng: np.random.Generator, block: int | None = None) -> NDArray[np.bool_]:
-    """Each record in exactly half of the models: the smaller half of its uniforms (Carlini et al. 2022; methods.md).
+    """Put each record into exactly half of the models, those with the smaller uniforms (Carlini et al. 2022).
 
     With `block`, in half of each consecutive block of that many models: then every prefix of whole blocks is balanced,
-    and the first models of a larger design are the smaller one. Raises AuditError for an odd or a partial block.
+    and the first models of a larger matrix are the smaller one. Raises AuditError for an odd or a partial block.
     """
     block = block or models
     _at_least_two(models)
     if block % 2 or models % block:
-        raise AuditError(f"a balanced design needs an even number of models in whole blocks, not {models} in {block}s")
+        raise AuditError(
+            f"a balanced membership matrix needs an even number of models in whole blocks, not {models} in {block}s"
+        )
     return np.concatenate(
         [
             np.argsort(np.argsort(rng.random((block, records)), axis=0), axis=0) < block // 2
@@ -29,7 +31,7 @@ def balanced(models: int, records: int, rng: np.random.Generator, block: int | N
 
 
 def bernoulli(models: int, records: int, rng: np.random.Generator, p: float = 0.5) -> NDArray[np.bool_]:
-    """Each record in each model with probability p, independently. Raises AuditError for p outside (0, 1)."""
+    """Put each record into each model with probability p, independently. Raises AuditError for p outside (0, 1)."""
     _at_least_two(models)
     if not 0 < p < 1:
         raise AuditError(f"the probability of membership must lie between 0 and 1, not {p}")
@@ -37,28 +39,28 @@ def bernoulli(models: int, records: int, rng: np.random.Generator, p: float = 0.
 
 
 def fixed_size(models: int, records: int, size: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Each model has exactly `size` of the records, drawn without replacement. Raises AuditError if size > records."""
+    """Give each model exactly `size` records, drawn without replacement. Raises AuditError if size > records."""
     _at_least_two(models)
     if not 0 < size <= records:
         raise AuditError(f"{size} of {records} records cannot be drawn for each model")
-    design = np.zeros((models, records), dtype=bool)
-    for row in design:
+    member = np.zeros((models, records), dtype=bool)
+    for row in member:
         row[rng.choice(records, size, replace=False)] = True
-    return design
+    return member
 
 
 def unit_codes(records: pd.DataFrame) -> NDArray[np.int64]:
-    """Number of each record's unit: its group, in order of appearance, or itself where there are no groups."""
+    """Return the number of each record's privacy unit: its group, in order of appearance, or the record itself."""
     return pd.factorize(records["group"])[0] if "group" in records else np.arange(len(records))
 
 
-def expand(design: NDArray[np.bool_], units: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Design (model, unit) to design (model, record): the records of one unit are in together. units: (record,)."""
-    if design.shape[1] != units.max() + 1:
-        raise ValueError(f"a design of {design.shape[1]} units, but records of {units.max() + 1}")
-    return design[:, units]
+def expand(member: NDArray[np.bool_], units: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Expand membership (model, unit) to (model, record): records of one unit are in together. units: (record,)."""
+    if member.shape[1] != units.max() + 1:
+        raise ValueError(f"a membership matrix of {member.shape[1]} units, but records of {units.max() + 1}")
+    return member[:, units]
 
 
 def _at_least_two(models: int) -> None:
     if models < 2:
-        raise AuditError(f"a membership design needs at least 2 models, not {models}")
+        raise AuditError(f"a membership matrix needs at least 2 models, not {models}")

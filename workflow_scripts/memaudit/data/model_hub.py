@@ -1,4 +1,4 @@
-"""Files of a model hub. Only the rules that fetch reach it, with the token in HF_TOKEN or with none."""
+"""Files of a model hub. Only the rules that fetch use it, with the token in HF_TOKEN or with none."""
 
 import os
 import shutil
@@ -9,15 +9,15 @@ from memaudit import OFFLINE
 from memaudit.errors import AuditError
 
 REFUSED = (401, 403)
-# What transformers reads at the top of a folder; pickled weights stay where they are.
+# What transformers reads at the top of a folder; pickled weights are not copied.
 TEXT_FILES = ("*.json", "*.safetensors", "*.model", "*.txt")
 
 
 def fetched(hub: Mapping[str, str | None], where: str, terms: str | None = None) -> Path:
-    """A file, or the folder of a whole repository (TEXT_FILES alone), in the hub client's cache.
+    """Fetch a file, or a whole repository (TEXT_FILES alone), into the hub client's cache; return its path.
 
     hub: repo, revision and file, if it is one; where: the entry in the catalogue, for messages (`models/name`); terms:
-    page of the terms of gated weights. Raises AuditError where it cannot be fetched, with what to do.
+    page of the terms of gated weights. Raises AuditError, with advice, where it cannot be fetched.
     """
     for variable in OFFLINE:
         os.environ.pop(variable, None)
@@ -26,25 +26,25 @@ def fetched(hub: Mapping[str, str | None], where: str, terms: str | None = None)
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
     # False: never a token that a login has left on this machine.
-    asked = {"revision": hub["revision"], "token": os.environ.get("HF_TOKEN") or False}
+    request = {"revision": hub["revision"], "token": os.environ.get("HF_TOKEN") or False}
     file = hub.get("file")
     try:
         if file:
-            return Path(hf_hub_download(hub["repo"], file, **asked))
-        return Path(snapshot_download(hub["repo"], allow_patterns=list(TEXT_FILES), **asked))
+            return Path(hf_hub_download(hub["repo"], file, **request))
+        return Path(snapshot_download(hub["repo"], allow_patterns=list(TEXT_FILES), **request))
     except (HfHubHTTPError, LocalEntryNotFoundError) as error:
         if _status(error) in REFUSED:
             page = terms or f"its page, {constants.ENDPOINT}/{hub['repo']}"
-            mend = f"accept the terms on {page} with your account and set HF_TOKEN to a token of it"
+            advice = f"accept the terms on {page} with your account and set HF_TOKEN to a token of it"
         else:
-            mend = f"download it elsewhere and give its `path` in config/{where.partition('/')[0]}.yaml"
+            advice = f"download it elsewhere and give its `path` in config/{where.partition('/')[0]}.yaml"
         reason = str(error).splitlines()[0]
         what = "/".join(filter(None, (hub["repo"], file)))
-        raise AuditError(f"{where}: {what} cannot be fetched ({reason}); {mend}") from error
+        raise AuditError(f"{where}: {what} cannot be fetched ({reason}); {advice}") from error
 
 
 def copy_model(source: Path, folder: Path) -> None:
-    """Copy a model's file, or what of a folder is read (TEXT_FILES), into a folder."""
+    """Copy a model's file, or the files of a folder that are read (TEXT_FILES), into a folder."""
     files = (file for pattern in TEXT_FILES for file in source.glob(pattern)) if source.is_dir() else [source]
     for file in files:
         shutil.copyfile(file, folder / file.name)

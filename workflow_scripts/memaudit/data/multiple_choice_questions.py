@@ -1,4 +1,4 @@
-"""Multiple-choice questions from a local file: MMLU, ARC and ETHICS as their makers share them, or a user's own."""
+"""Multiple-choice questions from a local file: MMLU, ARC and ETHICS as published, or a user's own."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,22 +13,22 @@ from memaudit.errors import AuditError
 from memaudit.io import read_table, readable
 
 LETTERS = "ABCDEFGHIJ"
-MEND = "download the questions anew"
+ADVICE = "download the questions again"
 
 
 @dataclass(frozen=True)
 class Choices:
-    """questions: (record,) texts; choices: of each, its texts; answers: (record,) place of the right one."""
+    """Multiple-choice questions (record,): texts, the texts of their choices, and the place of the right choice."""
 
     questions: list[str]
     choices: list[list[str]]
     answers: NDArray[np.int64]
 
     def prompts(self) -> list[str]:
-        """Every question with its choices by letter, up to where the letter of the answer is due."""
+        """Return every question with its lettered choices, up to where the letter of the answer follows."""
         return [
-            "\n".join([f"Question: {question}", *map("{}. {}".format, LETTERS, said), "Answer:"])
-            for question, said in zip(self.questions, self.choices, strict=True)
+            "\n".join([f"Question: {question}", *map("{}. {}".format, LETTERS, texts), "Answer:"])
+            for question, texts in zip(self.questions, self.choices, strict=True)
         ]
 
 
@@ -36,15 +36,15 @@ def read_choices(path: str | Path, columns: Mapping[str, Any]) -> Choices:
     """Read a Parquet or JSON Lines file. columns: question, choices or None, answer, and options where it is None.
 
     A column of choices holds lists, or records with such a list as `text` and their names as `label` (ARC); the answer
-    is a place from 0 on, or such a name. Raises AuditError for a file that is not there or not so; nothing is fetched.
+    is a place from 0 on, or such a name. Raises AuditError for a missing or malformed file; nothing is downloaded.
     """
-    table, shown = _read(Path(path)), columns["choices"]
-    for name in filter(None, (columns["question"], shown, columns["answer"])):
+    table, listed = _read(Path(path)), columns["choices"]
+    for name in filter(None, (columns["question"], listed, columns["answer"])):
         if name not in table:
             raise AuditError(f"{path}: has no column {name!r}; it has {', '.join(map(str, table))}")
     choices, answers = [], []
     for row, answer in enumerate(table[columns["answer"]].tolist()):
-        texts, names = _choices(table[shown].iloc[row] if shown else columns["options"])
+        texts, names = _choices(table[listed].iloc[row] if listed else columns["options"])
         place = names.index(answer) if answer in names else answer
         if type(place) is not int or not 0 <= place < len(texts) <= len(LETTERS) or len(texts) < 2:
             raise AuditError(
@@ -58,15 +58,17 @@ def read_choices(path: str | Path, columns: Mapping[str, Any]) -> Choices:
 
 def _read(path: Path) -> pd.DataFrame:
     if not path.is_file():
-        raise AuditError(f"{path}: is not there; download the questions and put them there, nothing is fetched here")
+        raise AuditError(
+            f"{path}: does not exist; download the questions and put them there, nothing is downloaded here"
+        )
     if path.suffix == ".parquet":
-        return read_table(path, mend=MEND)
-    with readable(path, MEND):
+        return read_table(path, mend=ADVICE)
+    with readable(path, ADVICE):
         return pd.read_json(path, lines=True)
 
 
 def _choices(cell: Any) -> tuple[list[str], list[str]]:
-    """Texts of the choices, and what an answer may call them."""
+    """Texts of the choices, and the names by which an answer may refer to them."""
     if isinstance(cell, Mapping):
         return list(map(str, cell["text"])), list(map(str, cell["label"]))
     texts = list(map(str, cell))

@@ -1,11 +1,11 @@
-"""Texts that are nearly another text, found by MinHash (Broder 1997) and then compared exactly.
+"""Near duplicates among texts: candidates by MinHash (Broder 1997), then the exact Jaccard index.
 
-The likeness of two texts is the Jaccard index of their shingles, runs of `SHINGLE` words or marks, whatever their case
-and spacing. A passage that stands in two documents is cut at other places in each, yet some text of the one shares at
-least half of its words with some text of the other: a likeness of about 0.3.
+The similarity (`likeness`) of two texts is the Jaccard index of their shingles, runs of `SHINGLE` words or marks,
+whatever their case and spacing. A passage that occurs in two documents is cut at different places in each, yet some
+text of the one shares at least half of its words with some text of the other: a similarity of about 0.3.
 
-A pair is compared if its minima agree in one of the bands. One of likeness s is missed with chance (1 - s^2)^64: 0.016
-at 0.25, 0.0008 at 0.33. No pair is dropped without the exact likeness.
+A pair is compared if its minima agree in one of the bands. A pair of similarity s is missed with probability
+(1 - s^2)^64: 0.016 at 0.25, 0.0008 at 0.33. No text is dropped without the exact similarity.
 """
 
 import re
@@ -25,10 +25,11 @@ WORD = re.compile(r"\w+|[^\w\s]")
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
-def first_of_their_kind(texts: Sequence[str], likeness: float) -> NDArray[np.bool_]:
-    """(text,) whether a text is like none that is kept before it; likeness: from which two texts count as alike.
+def first_of_near_duplicates(texts: Sequence[str], likeness: float) -> NDArray[np.bool_]:
+    """Return a mask (text,) of the texts that are no near duplicate of a text kept before them.
 
-    So of any two that are alike, and that MinHash finds, the earlier is kept, unless it is itself left out.
+    likeness: least similarity of near duplicates. Of two that MinHash finds the earlier is kept, unless it is itself
+    left out.
     """
     shingles = shingles_of(texts)
     kept = np.ones(len(texts), dtype=bool)
@@ -47,14 +48,14 @@ def first_of_their_kind(texts: Sequence[str], likeness: float) -> NDArray[np.boo
 
 
 def jaccard(one: set[int], other: set[int]) -> float:
-    """Share of what both hold in what either holds; two empty texts are alike."""
+    """Return the Jaccard index of two sets: size of the intersection over that of the union; 1 for two empty sets."""
     common = len(one & other)
     together = len(one) + len(other) - common
     return common / together if together else 1.0
 
 
 def shingles_of(texts: Sequence[str]) -> list[Hashes]:
-    """Hashes of each text's shingles; a text of fewer words has one, of all of them."""
+    """Return the hashes of each text's shingles; a text with fewer words than a shingle has one, of all its words."""
     numbers: dict[str, int] = {}
     words = [[numbers.setdefault(word, len(numbers) + 1) for word in WORD.findall(text.lower())] for text in texts]
     words = [of_text + [0] * (SHINGLE - len(of_text)) for of_text in words]
@@ -67,7 +68,7 @@ def shingles_of(texts: Sequence[str]) -> list[Hashes]:
 
 
 def _bands(shingles: Sequence[Hashes]) -> Hashes:
-    """(text, band): a hash of the minima of each band under its random orders of all shingles, unlike in every band."""
+    """(text, band): hash of the minima of each band under random orders of all shingles that differ between bands."""
     if not shingles:
         return np.empty((0, BANDS), dtype=np.uint64)
     every, starts = np.concatenate(shingles), np.cumsum([0, *map(len, shingles[:-1])])
@@ -80,7 +81,7 @@ def _bands(shingles: Sequence[Hashes]) -> Hashes:
 
 
 def _shared(bands: Hashes) -> Iterator[list[int]]:
-    """Of each text the bands' values that some other text has too, numbered."""
+    """Numbers of each text's band values that some other text has too."""
     _, number, count = np.unique(bands, return_inverse=True, return_counts=True)
     number = number.reshape(bands.shape)
     return (of_text[count[of_text] > 1].tolist() for of_text in number)

@@ -1,4 +1,4 @@
-"""Records as the arrays that models take."""
+"""Records as arrays for models."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,9 +13,9 @@ DAY = np.timedelta64(1, "D")
 
 
 def vocabulary(records: pd.DataFrame, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema with every distinct text of these records as a category of its column, for models that read text.
+    """Return the schema with every distinct text of these records as a category of its column, for models of text.
 
-    For memory alone: a schema on disk holds no text of a user's table.
+    It stays in memory: a schema on disk holds no text of a user's table.
     """
     columns = [
         column | {"categories": sorted(records[column["name"]].dropna().unique())}
@@ -29,11 +29,11 @@ def vocabulary(records: pd.DataFrame, schema: Mapping[str, Any]) -> dict[str, An
 def encode(
     records: pd.DataFrame, schema: Mapping[str, Any], reads_text: bool = False
 ) -> tuple[NDArray[np.float32], NDArray[np.int64] | NDArray[np.float64]]:
-    """Features X (record, column) as float32 and target y (record,): class codes as int64, or numbers as float64.
+    """Return features (record, column) as float32 and target (record,): class codes as int64, or numbers as float64.
 
-    Numbers stay as they are, categories become their place in the schema's sorted list, dates become days since 1970;
-    what is missing or not in the list becomes NaN. Text becomes its place in the list of `vocabulary`, for a model that
-    reads it. Raises AuditError for text columns otherwise, for unknown classes, and for numbers beyond float32.
+    Numbers are unchanged, categories become their place in the schema's sorted list, dates become days since 1970;
+    missing values and unknown categories become NaN. Text becomes its place in the list of `vocabulary`, for a model
+    that reads text. Raises AuditError for text columns otherwise, for unknown classes, and for numbers beyond float32.
     """
     texts = [column["name"] for column in schema["columns"] if column["type"] == "text"]
     if texts and not reads_text:
@@ -45,7 +45,7 @@ def encode(
     target = _numbers(records["target"], schema["target"])
     if schema["task"] == "classification":
         if np.isnan(target).any():
-            raise AuditError("the records have a target class that their schema does not know; make both anew")
+            raise AuditError("the records have a target class that their schema does not know; make both again")
         target = target.astype(np.int64)
     return np.column_stack(features).astype(np.float32), target
 

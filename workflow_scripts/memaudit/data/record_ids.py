@@ -1,6 +1,6 @@
-"""Who a record is: a keyed hash of its content, the same wherever the record stands.
+"""Record ids: keyed hashes of the content, the same wherever a record occurs.
 
-The key is secret per run: with a known key a reader of a report could test guesses about records (methods.md).
+The key is a secret of the run: with a known key a reader of a report could test guesses about records.
 """
 
 import hmac
@@ -19,7 +19,7 @@ BLOCK = 64
 
 
 def make_key(path: str | Path, fixed: str | None = None) -> None:
-    """Write a run's key, readable by its owner alone: 32 random bytes, or the fixed public text of a demo."""
+    """Write a run's key, readable by its owner only: 32 random bytes, or the fixed public text of a demo."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
@@ -28,7 +28,7 @@ def make_key(path: str | Path, fixed: str | None = None) -> None:
 
 
 def read_key(path: str | Path) -> bytes:
-    """The key of a run. Raises AuditError for a file that is empty or longer than one hash block."""
+    """Return the key of a run. Raises AuditError for a file that is empty or longer than one hash block."""
     key = Path(path).read_bytes()
     if not 0 < len(key) <= BLOCK:
         raise AuditError(f"{path}: a key has 1 to {BLOCK} bytes, not {len(key)}; delete it and a new one is made")
@@ -36,7 +36,7 @@ def read_key(path: str | Path) -> bytes:
 
 
 def keep_private(path: str | Path) -> None:
-    """Make the folder of `path` its owner's alone, and every file that this process writes from now on."""
+    """Make the folder of `path`, and every file that this process writes from now on, accessible to the owner only."""
     os.umask(0o077)
     folder = Path(path).parent
     folder.mkdir(parents=True, exist_ok=True)
@@ -44,9 +44,9 @@ def keep_private(path: str | Path) -> None:
 
 
 def use_key(connection: duckdb.DuckDBPyConnection, key: bytes, names: Sequence[str]) -> None:
-    """Give the connection the two padded keys of HMAC (RFC 2104), as variables: the key never stands in a query.
+    """Give the connection the two padded keys of HMAC (RFC 2104), as variables: no query text holds the key.
 
-    The columns' names enter here, through the key, once and not with every row.
+    The columns' names enter through the key, once and not with every row.
     """
     own = hmac.digest(key, json.dumps(sorted(names)).encode(), "sha256").ljust(BLOCK, b"\0")
     for name, mask in (("inner", 0x36), ("outer", 0x5C)):

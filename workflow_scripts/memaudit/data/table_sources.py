@@ -1,7 +1,7 @@
-"""Where tables come from: scikit-learn's own, OpenML, a local file, an address. The only part of `data` with a network.
+"""Tables from their sources: scikit-learn, OpenML, a local file, an address.
 
-Each source ends as one Parquet table, as it came, and facts about it: origin, sha256, whether its columns have types (a
-CSV's have none), the categories among them, and its default target. No source is unpickled.
+Each source becomes one unchanged Parquet table and facts about it: origin, sha256, whether its columns have types (a
+CSV has none), the categories among them, and its default target. Nothing is unpickled.
 """
 
 import hashlib
@@ -34,12 +34,12 @@ def fetch(
     openml_cache: str | None = None,
     threads: int = 1,
 ) -> dict[str, Any]:
-    """Write an entry of the catalogue as Parquet to `table`; return its facts.
+    """Fetch an entry of the catalogue as Parquet to `table`; return its facts.
 
     entry: source (sklearn: name; openml: id, version; file: path; url: url, `archive.zip#member` for a part of an
-    archive), sha256, and for CSV files delimiter and encoding. downloads: folder that keeps what came from addresses,
-    so that a cut download goes on. openml_cache: folder of the openml package (None: its own); what lies there needs no
-    network. Raises AuditError for anything missing, damaged or not as declared.
+    archive), sha256, and for CSV files delimiter and encoding. downloads: folder of downloads, where interrupted
+    ones are resumed. openml_cache: folder of the openml package (None: its default); what is cached needs no network.
+    Raises AuditError for anything missing, damaged or not as declared.
     """
     table = Path(table)
     with replacing(table) as temporary:
@@ -53,7 +53,7 @@ def fetch(
         elif entry["source"] == "url":
             facts = {"origin": entry["url"], **_remote(entry, temporary, Path(downloads), threads)}
         else:
-            raise AuditError(f"source {entry['source']} holds no table: texts are fetched by the studies that use them")
+            raise AuditError(f"source {entry['source']} is not a table: texts are fetched by the studies that use them")
         file = pq.ParquetFile(temporary)
         columns, rows = csv_to_parquet.unique(file.schema_arrow.names, facts["origin"]), file.metadata.num_rows
         if not rows:
@@ -75,23 +75,23 @@ def _bundled(entry: Mapping[str, Any], table: Path) -> dict[str, Any]:
         bundle.frame if classes is None else bundle.frame.assign(target=np.asarray(classes)[bundle.target].astype(str))
     )
     frame.to_parquet(table, index=False)
-    found = hashlib.sha256(frame.to_csv(index=False).encode()).hexdigest()
-    if expected not in (None, found):
-        raise AuditError(f"scikit-learn {sklearn.__version__} ships another {name}: as CSV its sha256 is {found}")
-    return {"origin": f"scikit-learn {sklearn.__version__}, {name}", "sha256": found, "target": "target"}
+    sha256 = hashlib.sha256(frame.to_csv(index=False).encode()).hexdigest()
+    if expected not in (None, sha256):
+        raise AuditError(f"scikit-learn {sklearn.__version__} ships another {name}: as CSV its sha256 is {sha256}")
+    return {"origin": f"scikit-learn {sklearn.__version__}, {name}", "sha256": sha256, "target": "target"}
 
 
 def _openml(entry: Mapping[str, Any], table: Path, cache: str | None) -> dict[str, Any]:
     """An OpenML table from its ARFF file, whose MD5 its description states.
 
-    The package's own readers keep pickles in the cache, and load whatever pickle lies there: they are not used.
+    The package's own readers are not used: they keep pickles in the cache and load any pickle there.
     """
     import arff
 
     number = entry["id"]
     dataset = _openml_dataset(number, entry.get("version"), cache)
     content = Path(dataset.data_file).read_bytes()
-    # The package stores what is not ASCII re-encoded, so that only ASCII files can be compared again.
+    # The package re-encodes other files than ASCII, so only ASCII files can be compared again.
     if content.isascii() and hashlib.md5(content).hexdigest() != dataset.md5_checksum:
         raise AuditError(f"OpenML {number}: its file differs from its description's MD5; delete {dataset.data_file}")
     if str(dataset.format).lower() != "arff":
@@ -114,7 +114,7 @@ def _openml(entry: Mapping[str, Any], table: Path, cache: str | None) -> dict[st
 
 
 def _openml_dataset(number: int, version: int | None, cache: str | None) -> Any:
-    """The package's description of a data set, its ARFF file in the cache."""
+    """Return the package's description of a data set; its ARFF file is in the cache."""
     import openml
     import requests
 
@@ -128,12 +128,12 @@ def _openml_dataset(number: int, version: int | None, cache: str | None) -> Any:
         )
     except (openml.exceptions.PyOpenMLError, requests.RequestException, OSError) as error:
         raise AuditError(
-            f"OpenML {number}: neither in the cache {openml.config.get_cache_directory()} nor to be had from the "
+            f"OpenML {number}: neither in the cache {openml.config.get_cache_directory()} nor available from the "
             f"server ({_first_line(error)}); fetch it once with a network, or copy its folder into the cache"
         ) from None
     if (dataset.dataset_id, dataset.version) != (number, version or dataset.version):
-        found = f"id {dataset.dataset_id}, version {dataset.version}"
-        raise AuditError(f"OpenML {number}: asked for version {version}, but its description says {found}")
+        described = f"id {dataset.dataset_id}, version {dataset.version}"
+        raise AuditError(f"OpenML {number}: version {version} was requested, but its description is of {described}")
     return dataset
 
 
@@ -146,10 +146,10 @@ def _names(value: str | list[str] | None) -> list[str]:
 
 
 def _local(entry: Mapping[str, Any], path: Path, table: Path, threads: int) -> dict[str, Any]:
-    """Copy a CSV or Parquet file to `table`; its sha256, and whether its columns have types."""
+    """Copy a CSV or Parquet file to `table`; return its sha256, and whether its columns have types."""
     if not path.is_file():
         raise AuditError(f"{path}: there is no such file; see `path` of its entry in the catalogue")
-    found = check(path, entry.get("sha256"), path)
+    sha256 = check(path, entry.get("sha256"), path)
     typed = path.suffix in (".parquet", ".pq")
     with connect(table.parent, threads) as connection:
         if typed:
@@ -157,7 +157,7 @@ def _local(entry: Mapping[str, Any], path: Path, table: Path, threads: int) -> d
         else:
             delimiter = entry.get("delimiter") or ("\t" if ".tsv" in path.suffixes else ",")
             csv_to_parquet.to_parquet(connection, path, table, delimiter, entry.get("encoding") or "utf-8")
-    return {"sha256": found, "typed": typed}
+    return {"sha256": sha256, "typed": typed}
 
 
 def _copy_parquet(connection: duckdb.DuckDBPyConnection, path: Path, table: Path) -> None:
@@ -173,7 +173,7 @@ def _copy_parquet(connection: duckdb.DuckDBPyConnection, path: Path, table: Path
 
 
 def _remote(entry: Mapping[str, Any], table: Path, downloads: Path, threads: int) -> dict[str, Any]:
-    """Copy what stands behind an address to `table`; the sha256 of what was downloaded, and whether it has types."""
+    """Download an address to `table`; return the sha256 of the download, and whether its columns have types."""
     url, _, member = entry["url"].partition("#")
     name = url.split("?")[0].rsplit("/", 1)[-1]
     path = downloads / hashlib.sha256(url.encode()).hexdigest()[:16] / name

@@ -1,4 +1,4 @@
-"""Texts as numbers, for models that read none."""
+"""Hashed features of texts, for models that read only numbers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,14 +7,14 @@ import numpy as np
 import pandas as pd
 from sklearn.feature_extraction.text import HashingVectorizer
 
-HASHED = 8  # numbers that stand for a text
+HASHED = 8  # numbers in place of a text
 
 
 def hashed(records: pd.DataFrame, schema: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Records and schema with HASHED numbers in place of each text, for models that read none; missing stays missing.
+    """Return records and schema with HASHED numbers in place of each text; missing stays missing.
 
     Signed counts of its runs of three characters, hashed and scaled to norm 1 (Weinberger et al. 2009): nothing is
-    fitted, so the numbers of a record depend on no other record, and texts that share words are near each other.
+    fitted, so the numbers of a record depend on no other record, and texts that share words are close.
     """
     vectors = HashingVectorizer(n_features=HASHED, analyzer="char_wb", ngram_range=(3, 3), dtype=np.float32)
     columns, new = [], {}

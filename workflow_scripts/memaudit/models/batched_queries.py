@@ -1,6 +1,6 @@
-"""Many small tables in few forward passes: equal ones asked once, those of one shape together, memory bounded.
+"""Batched queries of many small tables: equal ones once, those of one shape together, within a bound of memory.
 
-A forward pass of a tiny table is all overhead. Sixty-four of them cost little more than one.
+A forward pass of a tiny table is mostly overhead: sixty-four tables in one pass cost little more than one.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from memaudit.models import flops
 from memaudit.models.model_protocol import TabularModel
 from memaudit.models.predictive_distributions import Binned
 
-TABLES = 64  # per forward pass: on a CPU more gain nothing, be they tiny or large
+TABLES = 64  # per forward pass: on a CPU more save nothing, for tiny and large tables alike
 # Rows of a pass are the batch of its row attention; CUDA's kernels fail beyond this (pytorch issue 142228).
 ROWS = 2**16 - 1
 MEMORY = 2048  # MiB
@@ -26,7 +26,7 @@ MEMORY = 2048  # MiB
 
 @dataclass(frozen=True)
 class Question:
-    """A context and who is asked about: context_x (n, d), context_y (n,), query_x (m, d); see TabularModel.logits."""
+    """A context and its queries: context_x (n, d), context_y (n,), query_x (m, d); see TabularModel.logits."""
 
     context_x: Tensor
     context_y: Tensor
@@ -40,23 +40,23 @@ class Question:
 
 @torch.inference_mode()
 def answer(model: TabularModel, questions: Sequence[Question], memory: int = MEMORY) -> list[Tensor] | list[Binned]:
-    """What the model says to each question as if it were alone, to 1e-5: logits (m, C) or Binned (m,), on the CPU.
+    """Answer each question as if it were alone, to 1e-5: logits (m, C) or Binned (m,), on the CPU.
 
     memory: MiB that a forward pass may hold beside the weights, by `table_bytes`; a context that alone needs more
-    is still asked, with a quarter as many queries. Questions equal bit by bit are asked once, those of one context
-    together. A device that has too little memory is asked for half as many tables, then queries, at once. Raises
-    AuditError if it has too little for one query. A model whose queries may change each other's answers (not `alone`)
-    is asked every question as it stands: its queries are neither parted nor put with others.
+    is still queried, with a quarter as many queries. Questions equal bit by bit are computed once, those of one context
+    together. Where a device runs out of memory, the number of tables, then of queries, is halved. Raises AuditError if
+    the memory does not suffice for one query. If a model's queries may change each other's answers (not `alone`), the
+    queries of a question are neither split nor combined with others.
     """
     parts = [_split(model, question, memory * MEBIBYTE) for question in questions]
-    found = iter(_answer(model, [part for split in parts for part in split], memory))
-    return [joined(list(islice(found, len(split)))) for split in parts]
+    answers = iter(_answer(model, [part for split in parts for part in split], memory))
+    return [joined(list(islice(answers, len(split)))) for split in parts]
 
 
 def _split(model: TabularModel, question: Question, most: int) -> list[Question]:
-    """The question in as few parts as stay below `most` bytes and ROWS rows: queries are answered as if alone.
+    """Split a question into as few parts as stay below `most` bytes and ROWS rows.
 
-    Every part pays for its context again, so none has fewer queries than a quarter of the context's rows.
+    Every part computes its context again, so none has fewer queries than a quarter of the context's rows.
     """
     n, m, d = question.shape
     low, high = max(1, min(m, n // 4, ROWS - n)) if model.alone else m, m
@@ -74,21 +74,21 @@ def _answer(model: TabularModel, questions: Sequence[Question], memory: int) -> 
     for number, table in enumerate(tables):
         shapes[table.shape].append(number)
     answers = {}
-    # The largest first: the others find room in what those have freed.
+    # The largest first: the others reuse the memory that those have freed.
     for (n, m, d), members in sorted(shapes.items(), reverse=True):
         most = min(TABLES, ROWS // (n + m), memory * MEBIBYTE // max(1, table_bytes(model, n, m, d)))
         remaining = iter(members)
         while part := list(islice(remaining, max(1, most))):
-            answers |= zip(part, _ask(model, [tables[number] for number in part]), strict=True)
+            answers |= zip(part, _forward(model, [tables[number] for number in part]), strict=True)
     return [answers_at(answers[table], queries) for table, queries in places]
 
 
 def table_bytes(model: TabularModel, context: int, queries: int, columns: int) -> int:
-    """Bytes that one table of a forward pass holds beside the weights: an upper estimate.
+    """Upper estimate of the bytes that one table of a forward pass holds beside the weights.
 
-    A model with a module of TabICL's arguments (flops.TABICL) is counted in its own shape. Any other is taken for a
-    TabICL as published, which is as wide as the tabular models that are known. An estimator, whose module is None,
-    holds nothing: parting its queries would only fit it again.
+    A model with a module of TabICL's arguments (flops.TABICL) is counted in its own shape, any other like the published
+    TabICL, which is as wide as the known tabular models. An estimator, whose module is None, counts as 0: splitting its
+    queries would only fit it again.
     """
     module = getattr(model, "module", model)
     if module is None:
@@ -99,7 +99,7 @@ def table_bytes(model: TabularModel, context: int, queries: int, columns: int) -
 
 
 def _tables(model: TabularModel, questions: Sequence[Question], most: int) -> tuple[list[Question], list]:
-    """Tables to ask, and of every question the number of its table and the slice of its queries there.
+    """Distinct tables, and for every question the number of its table and the slice of its queries there.
 
     The queries of a context share a table as long as it needs no more than `most` bytes.
     """
@@ -132,26 +132,26 @@ def _digest(*tensors: Tensor) -> bytes:
     return digest.digest()
 
 
-def _ask(model: TabularModel, tables: list[Question]) -> list[Tensor] | list[Binned]:
+def _forward(model: TabularModel, tables: list[Question]) -> list[Tensor] | list[Binned]:
     """Answers to tables of one shape, in order, on the CPU."""
-    say = model.logits if model.task == "classification" else model.distribution
+    predict = model.logits if model.task == "classification" else model.distribution
     stacked = (torch.stack([getattr(table, field.name) for table in tables]) for field in fields(Question))
     try:
-        answers = say(*stacked)
+        answers = predict(*stacked)
         answers = answers.cpu() if isinstance(answers, Tensor) else answers.each(Tensor.cpu)
     except torch.OutOfMemoryError as error:
         reason = str(error).partition("\n")[0]
     else:
         return [answers_at(answers, number) for number in range(len(tables))]
-    # The error is gone by now, and with it what the failed pass held.
+    # Outside the handler: the error no longer holds the memory of the failed pass.
     if len(tables) > 1:
         half = len(tables) // 2
-        return _ask(model, tables[:half]) + _ask(model, tables[half:])
+        return _forward(model, tables[:half]) + _forward(model, tables[half:])
     n, m, d = tables[0].shape
     if m > 1 and model.alone:
         halves = tables[0].query_x.split(-(-m // 2))
-        asked = [Question(tables[0].context_x, tables[0].context_y, half) for half in halves]
-        return [joined([part for half in asked for part in _ask(model, [half])])]
+        parts = [Question(tables[0].context_x, tables[0].context_y, half) for half in halves]
+        return [joined([part for half in parts for part in _forward(model, [half])])]
     raise AuditError(
         f"a table of {n} context and {m} query rows, {d} features: too little memory on the device for one such "
         f"({reason}); take smaller contexts or another device"
@@ -159,22 +159,22 @@ def _ask(model: TabularModel, tables: list[Question]) -> list[Tensor] | list[Bin
 
 
 def joined(parts: list[Tensor] | list[Binned]) -> Tensor | Binned:
-    """Answers (m, ...) to several lists of queries, as one; logits are as wide as the widest, with -inf."""
+    """Concatenate answers (m, ...) to several lists of queries; logits are padded to the widest with -inf."""
     if len(parts) == 1:
         return parts[0]
     if isinstance(parts[0], Tensor):
-        # A pass is as wide as the highest class of its contexts, and that may be a neighbour's.
+        # A pass is as wide as the highest class of its contexts, which may be another table's.
         width = max(part.shape[-1] for part in parts)
         return torch.cat([nn.functional.pad(part, (0, width - part.shape[-1]), value=-torch.inf) for part in parts])
     return Binned.joined(torch.cat, parts)
 
 
 def answers_at(answers: Tensor | Binned, at: int | slice | tuple[slice, int]) -> Tensor | Binned:
-    """Some of the answers, as an index along their leading axes says."""
+    """Return some of the answers, by an index along their leading axes."""
     return answers[at] if isinstance(answers, Tensor) else answers.each(lambda part: part[at])
 
 
 def as_wide(logits: Tensor, classes: int) -> Tensor:
-    """Logits (m, any) as (m, classes): a model's spare classes are cut, classes that it does not know are -inf."""
+    """Return logits (m, any) as (m, classes): unused classes are cut, classes that the model lacks are -inf."""
     known = logits[:, :classes].float()
     return nn.functional.pad(known, (0, classes - known.shape[1]), value=-torch.inf)

@@ -1,6 +1,6 @@
-"""Checkpoints of fine-tuning as differences from the base: nine epochs of a run for little disk.
+"""Checkpoints of fine-tuning stored as differences from the base model.
 
-A file holds the tensors that training has changed, no others. In bf16 it holds their change: half the bytes of the
+A file holds only the tensors that training has changed. In bf16 it holds their change: half the bytes of the
 weights, and an error of at most 2^-8 of the change itself, where bf16 weights would err by 2^-8 of the weights. In fp32
 it holds the changed tensors as they are, to the bit. Tensors that the base lacks (adapters) are kept whole.
 """
@@ -25,7 +25,7 @@ FACTS = "memaudit"  # one metadata key: the order of several would change from f
 
 
 def write(path: str | Path, base: State, state: State, epoch: int, dtype: Dtype = "bfloat16") -> int:
-    """Write how `state` differs from `base`; returns the number of bytes on disk."""
+    """Write the difference of `state` from `base`; return the number of bytes on disk."""
     changed = {
         name: _stored(value, base.get(name), dtype)
         for name, value in state.items()
@@ -38,7 +38,7 @@ def write(path: str | Path, base: State, state: State, epoch: int, dtype: Dtype 
 
 
 def read(path: str | Path, base: State) -> dict[str, Tensor]:
-    """The state that was written, on the base's device: exact in fp32, within 2^-8 of every change in bf16.
+    """Return the state that was written, on the base's device: exact in fp32, within 2^-8 of every change in bf16.
 
     Raises AuditError if the file is missing, damaged or was written with another base.
     """
@@ -51,16 +51,16 @@ def read(path: str | Path, base: State) -> dict[str, Tensor]:
 
 
 def read_facts(path: str | Path) -> dict[str, Any]:
-    """What a checkpoint says of itself: `base` (fingerprint), `epoch`, `dtype`. Raises AuditError if it is none."""
+    """Return a checkpoint's metadata: `base` (fingerprint), `epoch`, `dtype`. Raises AuditError for another file."""
     try:
         with readable(path), safe_open(path, framework="pt") as file:
             return json.loads((file.metadata() or {})[FACTS])
     except (SafetensorError, KeyError) as error:
-        raise AuditError(f"{path}: no checkpoint of a fine-tuning; {DAMAGED}") from error
+        raise AuditError(f"{path}: not a checkpoint of fine-tuning; {DAMAGED}") from error
 
 
 def fingerprint(state: State) -> str:
-    """Hash of names, types, shapes and bits of all tensors."""
+    """Return a hash of names, types, shapes and bits of all tensors."""
     sha = hashlib.sha256()
     for name, value in sorted(state.items()):
         sha.update(f"{name}\0{value.dtype}\0{tuple(value.shape)}\0".encode())

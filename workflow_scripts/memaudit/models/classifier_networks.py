@@ -1,7 +1,8 @@
-"""Classifiers that also say what they hold of a record in every layer: the target and shadow models of a study.
+"""Classifiers that also return their hidden states: target and shadow models that are trained from scratch.
 
-Each is a module whose forward pass takes records (B, ...) and returns `Said`: logits (B, class), and the hidden state
-of each layer (B, width), the last one being what the head reads. No answer depends on the other records of a batch.
+Each is a module whose forward pass takes records (B, ...) and returns `Outputs`: logits (B, class), and the hidden
+state of each layer (B, width), the last one being the input of the head. No answer depends on the other records of a
+batch.
 """
 
 from itertools import pairwise
@@ -10,9 +11,9 @@ from torch import Tensor, nn
 
 from memaudit.errors import AuditError
 
-Said = tuple[Tensor, list[Tensor]]
+Outputs = tuple[Tensor, list[Tensor]]
 
-CHANNELS = 4  # of a group that is normalised together
+CHANNELS = 4  # in a group of the group normalisation
 
 
 class Mlp(nn.Module):
@@ -24,7 +25,7 @@ class Mlp(nn.Module):
         self.layers = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(sizes))
         self.head = nn.Linear(width, classes)
 
-    def forward(self, x: Tensor) -> Said:
+    def forward(self, x: Tensor) -> Outputs:
         hidden = []
         for layer in self.layers:
             x = layer(x).relu()
@@ -36,14 +37,14 @@ class WideResNet(nn.Module):
     """Wide residual network (Zagoruyko and Komodakis 2016). Takes images (B, channel, height, width).
 
     depth: 6 n + 4 for n blocks in each of three groups; widen: factor on `base`, 2 `base` and 4 `base` channels;
-    WRN16-4 is depth 16, widen 4, base 16. Groups of channels are normalised in place of batches: no record of a batch
-    changes what another gets, and models can be trained side by side. Hidden states are means over all pixels.
+    WRN16-4 is depth 16, widen 4, base 16. Groups of channels are normalised instead of batches, so that no record of a
+    batch changes another's output and models can be trained in one stack. Hidden states are means over all pixels.
     """
 
     def __init__(self, channels: int, classes: int, depth: int, widen: int, base: int):
         super().__init__()
         if depth % 6 != 4:
-            raise AuditError(f"wide residual network: depth {depth} is no 6 n + 4; say 10, 16, 22 or 28")
+            raise AuditError(f"wide residual network: depth {depth} is not 6 n + 4; give 10, 16, 22 or 28")
         widths = [base, *(base * widen * factor for factor in (1, 2, 4) for _ in range(depth // 6))]
         strides = [2 if place and place % (depth // 6) == 0 else 1 for place in range(len(widths) - 1)]
         self.stem = nn.Conv2d(channels, base, 3, padding=1, bias=False)
@@ -52,7 +53,7 @@ class WideResNet(nn.Module):
         self.norm = _norm(widths[-1])
         self.head = nn.Linear(widths[-1], classes)
 
-    def forward(self, x: Tensor) -> Said:
+    def forward(self, x: Tensor) -> Outputs:
         x, hidden = self.stem(x), []
         for block in self.blocks:
             x = block(x)

@@ -1,10 +1,10 @@
-"""Scaling of features and targets by their context: our own, which pre-training shares, and the tabicl package's."""
+"""Scaling of features and targets by their context: that of our pre-trained models, and the tabicl package's."""
 
 import torch
 from torch import Tensor
 
 EPSILON = 1e-6  # least deviation, as in the package
-FARTHEST = 100.0  # deviations at which the package cuts
+FARTHEST = 100.0  # deviations at which the package clips
 OUTLIER = 4.0  # deviations beyond which the package counts a cell as an outlier
 
 
@@ -21,7 +21,7 @@ def standardize(context_x: Tensor, query_x: Tensor, clip: float = 6.0) -> tuple[
     centred = torch.where(seen, context_x - mean, 0)
     variance = centred.square().sum(1, keepdim=True) / count
     constant = variance.sqrt() <= 1e-6 * mean.abs() + 1e-12
-    # What is not used is replaced before the root and the ratio: their derivatives there are infinite.
+    # Unused cells are replaced before the root and the ratio, whose derivatives there are infinite.
     deviation = torch.where(constant, 1, variance).sqrt()
 
     def scale(x: Tensor) -> Tensor:
@@ -32,13 +32,13 @@ def standardize(context_x: Tensor, query_x: Tensor, clip: float = 6.0) -> tuple[
 
 
 def package_view(context_x: Tensor, query_x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The one view of tabicl 2.2.0 without a power transform: what its estimators do to an array (_sklearn).
+    """Preprocess like tabicl 2.2.0 with one view and without a power transform (its module `_sklearn`).
 
     context_x (B, n, d) and query_x (B, m, d), NaN = missing. Returns both in the same shapes, float32, and kept (B, d),
-    the columns that the package shows its module. A missing cell becomes the context's mean (0 in a column without any
-    value); a column that is constant in the context is dropped, but where all are, the first stays; a column is scaled
-    by mean and deviation and cut at FARTHEST; beyond OUTLIER deviations of what is no outlier it grows as a logarithm.
-    Statistics are float64.
+    the columns that the package passes to its module. A missing cell becomes the context's mean (0 in a column without
+    any value); a column that is constant in the context is dropped, except the first where all are constant; a column
+    is scaled by mean and deviation and clipped at FARTHEST; beyond OUTLIER deviations of the other cells it grows as a
+    logarithm. Statistics are float64.
     """
     context, query = context_x.double(), query_x.double()
     seen = ~context.isnan()
@@ -70,9 +70,9 @@ def _bounds(x: Tensor, low: Tensor | float = -torch.inf, high: Tensor | float = 
 
 
 def target_scale(context_y: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean and standard deviation (B, 1) of numbers (B, n), float32; 1 where all are equal.
+    """Return mean and standard deviation (B, 1) of numbers (B, n), float32; deviation 1 where all are equal.
 
-    As scikit-learn's StandardScaler, with which tabicl scales targets: float64, and equal means equal but for rounding.
+    As scikit-learn's StandardScaler, with which tabicl scales targets: float64, and equal means equal up to rounding.
     """
     y = context_y.double()
     mean, variance = y.mean(1, keepdim=True), y.var(1, correction=0, keepdim=True)

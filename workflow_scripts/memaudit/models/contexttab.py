@@ -1,7 +1,8 @@
 """ConTextTab (Spinaci et al. 2025), SAP's `sap-rpt-1-oss`: column names and categories are embedded by their meaning.
 
-The package `sap_rpt_oss` is optional and on no package index, and its weights are gated. This branch was tested against
-a stand-in of the package's surface only: neither the surface nor the limit of 500 columns was checked on the package.
+The package `sap_rpt_oss` is optional and on no package index, and its weights are gated. This branch was tested only
+against a stand-in of the package's interface: neither the interface nor the limit of 500 columns was checked on the
+package.
 """
 
 import os
@@ -30,10 +31,10 @@ OPTIONS = ("queries", "bagging", "max_context_size")
 class ConTextTabBranch:
     """`as_deployed` mode: the package's own classifier, fitted on each context as a data frame of names.
 
-    Options: `bagging` and `max_context_size` go to the package, which has its own defaults and samples from a context
-    that is larger. `queries`: `alone`, a call each, because the package drops the columns that are constant in context
-    and queries together; or `together`, where others change an answer. The package chooses device and float format
-    itself. No gradient.
+    Options: `bagging` and `max_context_size` go to the package, which has its own defaults and samples from larger
+    contexts. `queries`: `alone`, a call each, because the package drops the columns that are constant in context
+    and queries together; or `together`, where other queries can change an answer. The package chooses device and float
+    format itself. No gradient.
     """
 
     task = "classification"
@@ -57,10 +58,10 @@ class ConTextTabBranch:
         package = _package()
         where = card["name"]
         if card["mode"] != "as_deployed":
-            raise AuditError(f"{where}: ConTextTab is asked through its package alone; say `mode: as_deployed`")
+            raise AuditError(f"{where}: ConTextTab runs only through its package; set `mode: as_deployed`")
         if card["task"] != "classification":
             raise AuditError(
-                f"{where}: ConTextTab's regression head gives a point, no distribution; choose tabicl or tabpfn"
+                f"{where}: ConTextTab's regression head gives a point, not a distribution; choose tabicl or tabpfn"
             )
         if schema is None:
             raise AuditError(f"{where}: ConTextTab reads names and categories; give the table's schema")
@@ -76,17 +77,17 @@ class ConTextTabBranch:
     def _one(self, x: Tensor, y: Tensor, queries: Tensor) -> Tensor:
         labels = [self._classes[code] for code in y.tolist()]
         estimator = self._estimator.fit(self._frame(x), pd.Series(labels, dtype=object, name="target"))
-        asked = self._frame(queries)
-        step = 1 if self.alone else len(asked)
-        parts = [estimator.predict_proba(asked.iloc[i : i + step]) for i in range(0, len(asked), step)]
-        logits = torch.full((len(asked), len(self._classes)), -torch.inf)
+        frame = self._frame(queries)
+        step = 1 if self.alone else len(frame)
+        parts = [estimator.predict_proba(frame.iloc[i : i + step]) for i in range(0, len(frame), step)]
+        logits = torch.full((len(frame), len(self._classes)), -torch.inf)
         known = [self._classes.index(name) for name in estimator.classes_]
         tiny = torch.finfo(torch.float32).tiny  # -inf is for classes that the context lacks
         logits[:, known] = torch.as_tensor(np.concatenate(parts), dtype=torch.float32).clamp(min=tiny).log()
         return logits
 
     def _frame(self, x: Tensor) -> pd.DataFrame:
-        """Encoded rows (n, d) as the table that they were."""
+        """Decode rows (n, d) to a data frame of names and numbers."""
         values = x.detach().cpu().numpy()
         return pd.DataFrame({column["name"]: _cells(column, values[:, i]) for i, column in enumerate(self._columns)})
 
@@ -110,19 +111,19 @@ def _package() -> ModuleType:
 
 def _estimator(package: ModuleType, weights: Path, options: Mapping[str, Any]) -> Any:
     """The package's classifier with a local checkpoint."""
-    found = sorted(weights.glob("*.pt"))
-    if len(found) != 1:
-        raise AuditError(f"{weights}: holds {len(found)} checkpoints *.pt; give the one file of sap-rpt-1-oss")
-    # The package takes a name and asks the hub for the file: here the hub's function gives the file that is there.
-    local = patch.object(package, "hf_hub_download", lambda *_, **__: str(found[0]), create=True)
-    tensors_only = patch.dict(os.environ, {"TORCH_FORCE_WEIGHTS_ONLY_LOAD": "1"})  # whatever the package asks of torch
+    files = sorted(weights.glob("*.pt"))
+    if len(files) != 1:
+        raise AuditError(f"{weights}: holds {len(files)} checkpoints *.pt; give the one file of sap-rpt-1-oss")
+    # The package downloads a named file from the hub: here the hub's function returns the local file.
+    local = patch.object(package, "hf_hub_download", lambda *_, **__: str(files[0]), create=True)
+    tensors_only = patch.dict(os.environ, {"TORCH_FORCE_WEIGHTS_ONLY_LOAD": "1"})  # whatever the package requests
     try:
         with local, tensors_only:
-            return package.SAP_RPT_OSS_Classifier(checkpoint=str(found[0]), **options)
-    # Also a sentence model that is not there, and a package of another surface.
+            return package.SAP_RPT_OSS_Classifier(checkpoint=str(files[0]), **options)
+    # Also a missing sentence model, and a package with another interface.
     except UNREADABLE as error:
         raise AuditError(
-            f"{found[0]}: sap_rpt_oss cannot open it ({reason(error)}); it needs its own checkpoint, and "
+            f"{files[0]}: sap_rpt_oss cannot open it ({reason(error)}); it needs its own checkpoint, and "
             "all-MiniLM-L6-v2 in the hub's cache"
         ) from error
 
@@ -133,5 +134,5 @@ def _options(card: Mapping[str, Any]) -> dict[str, Any]:
         raise AuditError(f"{card['name']}: unknown option {unknown[0]!r}; known: {', '.join(OPTIONS)}")
     options = {"queries": "alone"} | given
     if options["queries"] not in ("alone", "together"):
-        raise AuditError(f"{card['name']}: option queries is {options['queries']!r}; say alone or together")
+        raise AuditError(f"{card['name']}: option queries is {options['queries']!r}; set alone or together")
     return options

@@ -1,17 +1,17 @@
 """Fine-tuning with differential privacy: DP-SGD (Abadi et al. 2016) through opacus.
 
-Unit of privacy: one *query record* of the table, added or removed. The context rows are **not** protected: they stand
-in the forward pass of every query and so move every query's gradient, clipped or not. They must be public, or records
-that nobody asks privacy for, and disjoint from the queries. The number of queries is taken to be public.
+Privacy unit: one *query record* of the table, added or removed. The context rows are **not** protected: they are part
+of the forward pass of every query and so change every query's gradient, clipped or not. They must be public, or need no
+privacy, and be disjoint from the queries. The number of queries is assumed to be public.
 
-Each query has a forward and a backward pass of its own. That is exact for every module, also for those whose queries
-see each other; opacus's hooks and `vmap` over gradients fail here: a query is no element of the batch, and TabICL's
-forward pass branches on its data.
+Each query has its own forward and backward pass. That is exact for every module, also where queries attend to each
+other. Opacus's hooks and `vmap` over gradients fail here: a query is not an element of the batch, and TabICL's forward
+pass branches on its data.
 
 The noise, and the choice of the queries of a step, come from a generator that the operating system seeds, never from
-the run's seed: who knows either can undo it. It is a statistical generator, not a cryptographic one: good for audits,
-not for a release. The guarantee covers the weights of every step. It does not cover losses on the queries, so none is
-returned.
+the run's seed: knowing either would allow to remove the noise. It is a statistical generator, not a cryptographic one:
+suitable for audits, not for a release. The guarantee covers the weights of every step. It does not cover losses on the
+queries, so none is returned.
 """
 
 import secrets
@@ -27,7 +27,7 @@ from torch import Tensor, nn
 
 from memaudit import seeds
 from memaudit.errors import AuditError
-from memaudit.models.fine_tuning import Pair, Task
+from memaudit.models.context_query_pairs import Pair, Task
 from memaudit.models.lora import Adapter, adapt, merge
 from memaudit.models.model_protocol import Network
 
@@ -36,14 +36,14 @@ Accountant = Literal["rdp", "prv"]
 
 @dataclass(frozen=True)
 class Settings:
-    """What a private run does."""
+    """Settings of a private run."""
 
-    seed: int  # of the adapter's first weights; the noise has none
+    seed: int  # of the adapter's initial weights; the noise has none
     steps: int
     learning_rate: float
     sigma: float  # deviation of the noise, in units of `clip`
     clip: float  # largest norm of a query's gradient
-    sampling_rate: float  # chance of a query to be in a step
+    sampling_rate: float  # probability that a query is in a step
     delta: float
     accountant: Accountant = "rdp"
     weight_decay: float = 0.01
@@ -53,7 +53,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Guarantee:
-    """(epsilon, delta)-DP of all weights that a run has passed through, and what it rests on."""
+    """(epsilon, delta)-DP of the weights of all steps, with its assumptions."""
 
     epsilon: float
     delta: float
@@ -67,14 +67,14 @@ class Guarantee:
 
 
 def epsilon_of(sigma: float, sampling_rate: float, steps: int, delta: float, accountant: Accountant = "rdp") -> float:
-    """Epsilon of Poisson-sampled Gaussian steps, add/remove adjacency."""
+    """Return epsilon of Poisson-sampled Gaussian steps, add/remove adjacency."""
     ledger = create_accountant(accountant)
     ledger.history = [(sigma, sampling_rate, steps)]
     return float(ledger.get_epsilon(delta=delta))
 
 
 def sigma_for(epsilon: float, sampling_rate: float, steps: int, delta: float, accountant: Accountant = "rdp") -> float:
-    """The noise that keeps to `epsilon`: to within 0.01 of it, and never above."""
+    """Return the noise for which epsilon is within 0.01 of `epsilon` and never above."""
     return get_noise_multiplier(
         target_epsilon=epsilon, target_delta=delta, sample_rate=sampling_rate, steps=steps, accountant=accountant
     )
@@ -83,9 +83,9 @@ def sigma_for(epsilon: float, sampling_rate: float, steps: int, delta: float, ac
 def train(
     model: Network, task: Task, pair: Pair, settings: Settings, generator: torch.Generator | None = None
 ) -> tuple[Network, Guarantee]:
-    """A privately fine-tuned copy of `model`, adapters merged, and its guarantee.
+    """Return a privately fine-tuned copy of `model`, adapters merged, and its guarantee.
 
-    generator: of noise and sampling, for tests alone. Raises AuditError for settings that promise nothing, and for a
+    generator: of noise and sampling, only for tests. Raises AuditError for settings without a guarantee, and for a
     record that is a query twice, or both context and query.
     """
     _check(pair, settings)
@@ -106,7 +106,7 @@ def train(
 
 
 def optimizer_of(module: nn.Module, settings: Settings, queries: int, generator: torch.Generator) -> DPOptimizer:
-    """AdamW behind clipping and noise, for the module's weights that train."""
+    """Return AdamW with clipping and noise for the module's trainable weights."""
     weights = [weight for weight in module.parameters() if weight.requires_grad]
     optimizer = DPOptimizer(
         torch.optim.AdamW(weights, settings.learning_rate, settings.betas, weight_decay=settings.weight_decay),
@@ -121,7 +121,7 @@ def optimizer_of(module: nn.Module, settings: Settings, queries: int, generator:
 
 
 def add(optimizer: DPOptimizer, loss: Tensor) -> None:
-    """Add one query's clipped gradient to the sum of the step. One that is not finite counts as zero."""
+    """Add one query's clipped gradient to the sum of the step; one that is not finite counts as zero."""
     gradients = torch.autograd.grad(loss.sum(), optimizer.params, allow_unused=True, materialize_grads=True)
     finite = all(gradient.isfinite().all() for gradient in gradients)
     for weight, gradient in zip(optimizer.params, gradients, strict=True):
@@ -132,7 +132,7 @@ def add(optimizer: DPOptimizer, loss: Tensor) -> None:
 
 
 def step(optimizer: DPOptimizer) -> None:
-    """Noise on the sum, also on an empty one, and a step of the optimiser."""
+    """Add noise to the sum, also to an empty one, and take an optimiser step."""
     for weight in optimizer.params:
         weight.grad_sample = weight.new_zeros(0, *weight.shape)
     optimizer.signal_skip_step(False)
@@ -141,21 +141,23 @@ def step(optimizer: DPOptimizer) -> None:
 
 
 def guarantee(settings: Settings) -> Guarantee:
-    """What a run of these settings promises."""
+    """Return the guarantee of a run with these settings."""
     kept = {name: value for name, value in asdict(settings).items() if name in Guarantee.__dataclass_fields__}
     epsilon = epsilon_of(settings.sigma, settings.sampling_rate, settings.steps, settings.delta, settings.accountant)
     return Guarantee(epsilon=epsilon, **kept)
 
 
 def unseeded(device: str) -> torch.Generator:
-    """A generator that the operating system seeds, so that no two runs share their noise."""
+    """Return a generator seeded by the operating system, so that no two runs share their noise."""
     return torch.Generator(device).manual_seed(secrets.randbits(63))
 
 
 def _check(pair: Pair, settings: Settings) -> None:
     for name, value in {"sigma": settings.sigma, "clip": settings.clip}.items():
         if not 0 < value < float("inf"):
-            raise AuditError(f"private fine-tuning: {name} is {value}, which promises nothing; give a positive number")
+            raise AuditError(
+                f"private fine-tuning: {name} is {value}, which guarantees nothing; give a positive number"
+            )
     for name, value in {"sampling_rate": settings.sampling_rate, "delta": settings.delta}.items():
         if not 0 < value <= (1 if name == "sampling_rate" else 0.5):
             raise AuditError(f"private fine-tuning: {name} is {value}; give a share of at most 1 (delta: 0.5)")
@@ -165,5 +167,5 @@ def _check(pair: Pair, settings: Settings) -> None:
         )
     if set(pair.context) & set(pair.query):
         raise AuditError(
-            "private fine-tuning: a record is both context and query; contexts are not protected, part them"
+            "private fine-tuning: a record is both context and query; contexts are not protected, separate them"
         )

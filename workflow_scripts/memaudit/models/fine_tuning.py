@@ -1,8 +1,8 @@
 """Fine-tuning of a tabular in-context network on context-query pairs (ICLMEM, section 4.1 and appendix D).
 
 An epoch is one gradient step per task; a run of one task is a joint run of one. Pairs are drawn once and kept (`fixed`)
-or drawn anew every epoch (`random`), and every pair that has moved the weights is logged. A run is a function of its
-settings, its tables and its base: nothing depends on wall time, every stream has a name, and a run that is killed
+or drawn again every epoch (`random`), and every pair that was used in a step is logged. A run is a function of its
+settings, its tables and its base model: nothing depends on wall time, random streams are named, and a killed run
 continues from its last state and ends with the same bits. Bits are the same on one thread, which `load` sets.
 """
 
@@ -22,6 +22,7 @@ from memaudit import seeds
 from memaudit.errors import AuditError
 from memaudit.io import readable, replacing
 from memaudit.models import checkpoint_deltas
+from memaudit.models.context_query_pairs import Pair, Task, batch, draw_pair
 from memaudit.models.lora import Adapter, adapt, adapter_of, merge
 from memaudit.models.model_protocol import Network
 
@@ -30,7 +31,7 @@ Watch = Callable[[int, Network], None]
 
 @dataclass(frozen=True)
 class Settings:
-    """What a run does. Its learning rates and sizes in the paper: 1e-1 to 1e-4, up to 512 context rows, Q 50 or 512."""
+    """Settings of a run. In ICLMEM: learning rates 1e-1 to 1e-4, up to 512 context rows, Q 50 or 512."""
 
     seed: int
     epochs: int
@@ -46,78 +47,16 @@ class Settings:
     clip_norm: float = float("inf")
     warmup: float = 0.0  # share of all steps over which the learning rate rises
     adapter: Adapter | None = None  # None: all weights are trained
-    checkpoints: tuple[int, ...] = ()  # epochs to keep and to watch; 0 is the base
+    checkpoints: tuple[int, ...] = ()  # epochs to keep and to watch; 0 is the base model
     checkpoint_dtype: checkpoint_deltas.Dtype = "bfloat16"
     save_every: int = 10  # epochs between two states
-
-
-@dataclass(frozen=True)
-class Task:
-    """A table, x (N, d) float32 and y (N,) codes or numbers, and the records (ids, rows of x) that pairs draw from.
-
-    asked: those of the records that queries are drawn from, and contexts from the others; None: both from all of them.
-    """
-
-    x: Tensor
-    y: Tensor
-    records: np.ndarray
-    asked: np.ndarray | None = None
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Records of one task: context (n,) and query (Q,), disjoint."""
-
-    context: np.ndarray
-    query: np.ndarray
-
-
-def draw_pair(
-    records: np.ndarray,
-    context: int,
-    queries: int,
-    rng: np.random.Generator,
-    labels: np.ndarray | None = None,
-    uniform: bool = False,
-    asked: np.ndarray | None = None,
-) -> Pair:
-    """Draw queries, as they come, and a context from the other records, without replacement.
-
-    labels: class of every record given. A query whose class is not in the context, which no weight could answer, gives
-    way to the next record. uniform: the context has equally many rows of each class as far as they reach (ICLMEM,
-    table 2). asked: only these records are queries, and none of them stands in a context. Raises AuditError if there
-    are too few records.
-    """
-    order = rng.permutation(len(records))
-    first = np.arange(len(order)) < queries if asked is None else np.isin(records[order], asked)
-    rest = order[~first]
-    if uniform:
-        rest = rest[np.argsort(_turns(labels[rest]), kind="stable")]
-    shown, spare = rest[:context], rest[context:] if asked is None else rest[:0]
-    queried = np.concatenate([order[first], spare])
-    if labels is not None:
-        queried = queried[np.isin(labels[queried], labels[shown])]
-    if len(shown) < context or len(queried) < queries:
-        raise AuditError(
-            f"fine-tuning: {len(records)} records are too few for {context} context rows and {queries} queries of "
-            "classes that the context has; give more records, or ask for fewer rows"
-        )
-    return Pair(context=records[rng.permutation(shown)], query=records[queried[:queries]])
-
-
-def _turns(classes: np.ndarray) -> np.ndarray:
-    """How many rows of the same class stand before each row."""
-    turns = np.zeros(len(classes), int)
-    for label in np.unique(classes):
-        turns[classes == label] = np.arange((classes == label).sum())
-    return turns
 
 
 class Run:
     """A fine-tuning run in a folder: its state, and a checkpoint for every named epoch."""
 
     def __init__(self, model: Network, tasks: Mapping[str, Task], settings: Settings, folder: Path) -> None:
-        """Start from `model`, which stays as it is, or continue from the folder's state.
+        """Start from `model`, which is not changed, or continue from the folder's state.
 
         Raises AuditError if that state belongs to other settings, tables or weights, and for a module with dropout.
         """
@@ -149,10 +88,10 @@ class Run:
             with readable(self.path):
                 state = torch.load(self.path, map_location=self.model.device, weights_only=True)
         except UnpicklingError as error:
-            raise AuditError(f"{self.path}: no state of a run; move it away to start anew") from error
+            raise AuditError(f"{self.path}: not the state of a run; move it away to start again") from error
         for part, value in self.origin.items():
             if state["origin"][part] != value:
-                raise AuditError(f"{self.path}: is the state of a run with other {part}; move it away to start anew")
+                raise AuditError(f"{self.path}: is the state of a run with other {part}; move it away to start again")
         self.model.module.load_state_dict(state["module"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.done = state["done"]
@@ -164,7 +103,7 @@ class Run:
             torch.save(state | {"origin": self.origin, "done": self.done}, temporary)
 
     def pairs(self, task: str, epoch: int) -> list[Pair]:
-        """The B pairs of a task in an epoch: those of all epochs alike if pairs are fixed."""
+        """Return the B pairs of a task in an epoch, the same in all epochs if pairs are fixed."""
         settings, table = self.settings, self.tasks[task]
         drawn = epoch if settings.pairs == "random" else 0
         classes = self.model.task == "classification"
@@ -177,17 +116,17 @@ class Run:
                 seeds.generator(settings.seed, "finetune", "pair", task, drawn, number),
                 labels,
                 uniform=classes and settings.context_labels == "uniform",
-                asked=table.asked,
+                queried=table.queried,
             )
             for number in range(settings.pairs_per_step)
         ]
 
     def train(self, watch: Watch | None = None, until: int | None = None) -> None:
-        """Go on to epoch `until` (default: the end), or until a loss, gradient or kept weight is not finite.
+        """Train to epoch `until` (default: the end), or until a loss, gradient or kept weight is not finite.
 
-        Such a run is at its end: `done["diverged_at"]` is the epoch, and later checkpoints are not there.
-        watch(epoch, model) is called at each named epoch, before the state moves beyond it: once, or once more after a
-        kill. The model, with adapters merged, is its to ask and not to change.
+        A diverged run ends: `done["diverged_at"]` is the epoch, and later checkpoints are missing. watch(epoch, model)
+        is called at each checkpoint, before a later state is saved: once, or once more after a kill. It must not change
+        the model, whose adapters are merged.
         """
         settings, done = self.settings, self.done
         last = settings.epochs if until is None else min(until, settings.epochs)
@@ -202,7 +141,7 @@ class Run:
                 self.save()
 
     def advance(self) -> None:
-        """One epoch: one step per task. It ends before the first step that is not finite."""
+        """Train one epoch, one step per task. It ends before the first step that is not finite."""
         settings, done = self.settings, self.done
         epoch, names, losses = done["epoch"] + 1, list(self.tasks), {}
         if settings.order == "shuffled":
@@ -218,7 +157,7 @@ class Run:
         done["history"].append({"epoch": epoch, "loss": losses})
 
     def step(self, context_x: Tensor, context_y: Tensor, query_x: Tensor, query_y: Tensor) -> float | None:
-        """One optimiser step; returns its loss, or None (and no step) if the loss or its gradient is not finite."""
+        """Take one optimiser step; return its loss, or None (and no step) if the loss or its gradient is not finite."""
         for group in self.optimizer.param_groups:
             group["lr"] = self._learning_rate()
         self.optimizer.zero_grad()
@@ -236,7 +175,7 @@ class Run:
         return self.settings.learning_rate * min(1.0, (self.done["step"] + 1) / max(warm, 1.0))
 
     def _log(self, task: str, epoch: int, pairs: list[Pair]) -> None:
-        """Log the pairs of a step; fixed pairs stand there once, with the first and the last epoch that used them."""
+        """Log the pairs of a step; fixed pairs are logged once, with the first and the last epoch that used them."""
         if self.settings.pairs == "fixed" and epoch > 1:
             next(entry for entry in self.done["pairs"] if entry["task"] == task)["epochs"][1] = epoch
             return
@@ -250,14 +189,14 @@ class Run:
         )
 
     def log(self) -> list[dict[str, Any]]:
-        """Every pair that moved the weights: task, epochs (first, last), records `context` (B, n), `query` (B, Q)."""
+        """Return all pairs of all steps: task, epochs (first, last), records `context` (B, n), `query` (B, Q)."""
         return [
             entry | {"context": entry["context"].tolist(), "query": entry["query"].tolist()}
             for entry in self.done["pairs"]
         ]
 
     def _keep(self, watch: Watch | None) -> None:
-        """Write and show the checkpoint of a named epoch, unless the run has diverged."""
+        """Write the checkpoint of a named epoch and call `watch`, unless the run has diverged."""
         epoch, settings = self.done["epoch"], self.settings
         if epoch not in settings.checkpoints or self.done["diverged_at"] is not None:
             return
@@ -271,26 +210,19 @@ class Run:
             watch(epoch, merged(self.model) if settings.adapter else self.model)
 
     def checkpoint(self, epoch: int) -> Path:
-        """Where a named epoch is kept; there is no file if the run diverged before it."""
+        """Return the path of an epoch's checkpoint; there is no file if the run diverged before it."""
         return self.path.with_name(f"epoch-{epoch:04}.safetensors")
 
 
-def batch(task: Task, pairs: list[Pair]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The rows of B pairs: context x (B, n, d), context y (B, n), query x (B, Q, d), query y (B, Q)."""
-    context = torch.from_numpy(np.stack([pair.context for pair in pairs]))
-    query = torch.from_numpy(np.stack([pair.query for pair in pairs]))
-    return task.x[context], task.y[context], task.x[query], task.y[query]
-
-
 def merged(model: Network) -> Network:
-    """A copy of an adapted model with its adapters added into the weights: the module is the package's own again."""
+    """Return a copy of an adapted model with its adapters merged: the module is the package's own again."""
     model = deepcopy(model)
     merge(model.module)
     return model
 
 
 def restore(model: Network, checkpoint: Path, adapter: Adapter | None = None) -> Network:
-    """A copy of the base `model` with the weights of a checkpoint, adapters merged.
+    """Return a copy of the base `model` with the weights of a checkpoint, adapters merged.
 
     Raises AuditError if the checkpoint is damaged or belongs to another base.
     """
@@ -309,7 +241,7 @@ def _hash(tasks: Mapping[str, Task]) -> str:
     """Hash of all tables and of the records that pairs draw from; their order counts."""
 
     def table(task: Task) -> str:
-        records = {"records": task.records} | ({} if task.asked is None else {"asked": task.asked})
+        records = {"records": task.records} | ({} if task.queried is None else {"queried": task.queried})
         named = {name: torch.from_numpy(rows) for name, rows in records.items()}
         return checkpoint_deltas.fingerprint({"x": task.x, "y": task.y} | named)
 

@@ -1,4 +1,4 @@
-"""Arithmetic of a forward pass, from the shapes alone: what `snakemake plan` counts before a model is there.
+"""Operations and memory of a forward pass from the shapes alone, for `snakemake plan` and the benchmarks.
 
 A multiplication and an addition are two operations; norms, activations and softmaxes are left out.
 """
@@ -18,24 +18,24 @@ TABICL = {
 
 
 def block(queries: int, keys: int, width: int, ff_factor: int) -> int:
-    """One transformer block: projections, attention of `queries` on `keys` tokens, feed-forward layer."""
+    """Operations of a transformer block: projections, attention of `queries` on `keys` tokens, feed-forward layer."""
     return 4 * width * (queries * width * (1 + ff_factor) + keys * width + queries * keys)
 
 
 def tabicl(context: int, queries: int, columns: int, **architecture: int | str) -> int:
-    """Operations of one TabICL forward pass: a table of context and query rows (Qu et al. 2025, Section 3).
+    """Return the operations of one TabICL forward pass: a table of context and query rows (Qu et al. 2025, Section 3).
 
-    architecture: arguments of tabicl.TabICL, others are ignored. The counter of PyTorch finds 3 to 10 % more: the
+    architecture: arguments of tabicl.TabICL, others are ignored. PyTorch's counter reports 3 to 10 % more: the
     networks that scale the softmax are left out (tests/memaudit/models/test_flops).
     """
     shape = TABICL | architecture
     rows, ff, width = context + queries, shape["ff_factor"], shape["embed_dim"]
     size, inducing, heads = shape["col_feature_group_size"], shape["col_num_inds"], shape["row_num_cls"]
     groups = _groups(columns, shape)
-    # Columns: inducing points look at the context, then every row at the inducing points (Lee et al. 2019).
+    # Columns: inducing points attend to the context, then every row to the inducing points (Lee et al. 2019).
     induced = block(inducing, context, width, ff) + block(rows, inducing, width, ff)
     by_column = groups * (shape["col_num_blocks"] * induced + 2 * rows * size * width)
-    # Rows: the cells and the class tokens of a row among themselves, in the last block the class tokens alone.
+    # Rows: cells and class tokens of a row attend to each other, in the last block only the class tokens.
     tokens = groups + heads
     inner = (shape["row_num_blocks"] - 1) * block(tokens, tokens, width, ff)
     by_row = rows * (inner + block(heads, tokens, width, ff))
@@ -45,7 +45,7 @@ def tabicl(context: int, queries: int, columns: int, **architecture: int | str) 
 
 
 def tabicl_bytes(context: int, queries: int, columns: int, **architecture: int | str) -> int:
-    """Bytes that a forward pass in fp32 holds beside the weights: about 16 arrays like the table's embedding.
+    """Return the bytes of a forward pass in fp32 beside the weights: about 16 arrays like the table's embedding.
 
     The embedding is (row, token, width). Measured on the CPU: 15.2 arrays with either architecture at 3,500 rows.
     """

@@ -1,17 +1,17 @@
-"""A tabular in-context model as a classifier of single records, to be fine-tuned: see `networks`."""
+"""A tabular in-context model as a classifier of single records that can be fine-tuned (see `classifier_networks`)."""
 
 from copy import deepcopy
 
 from torch import Tensor, nn
 
 from memaudit.errors import AuditError
-from memaudit.models.classifier_networks import Said
+from memaudit.models.classifier_networks import Outputs
 from memaudit.models.model_protocol import Network
 from memaudit.models.tabicl import TabICLBranch
 
 
 class InContext(nn.Module):
-    """A tabular in-context model that always has the same public context. Takes rows (B, column).
+    """A tabular in-context model with one fixed public context. Takes rows (B, column).
 
     context_x: (n, column); context_y: (n,) with every class. Hidden states are of the in-context blocks.
     """
@@ -28,7 +28,7 @@ class InContext(nn.Module):
     def __deepcopy__(self, memo: dict) -> "InContext":
         return InContext(deepcopy(self._model[0], memo), self.context_x[0], self.context_y[0])
 
-    def forward(self, rows: Tensor) -> Said:
+    def forward(self, rows: Tensor) -> Outputs:
         hidden: list[Tensor] = []
         head = self.module.icl_predictor
         hooks = [

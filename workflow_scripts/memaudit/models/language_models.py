@@ -1,7 +1,7 @@
-"""Causal language models of any family of `transformers`: a tiny one made here, or one from a folder.
+"""Causal language models of any family of `transformers`: a tiny one built here, or one from a folder.
 
-Texts are padded on the right. A causal model never looks there, so padding needs no mask and no token of its own, and a
-text's logits are those that it has alone: a test asks every family of config/language_models.yaml.
+Texts are padded on the right. A causal model does not attend there, so padding needs no mask and no token of its own,
+and a text's logits do not depend on the batch: a test checks every family of config/language_models.yaml.
 """
 
 import shutil
@@ -37,7 +37,7 @@ Ids = NDArray[np.int64]
 
 
 def train_tokenizer(texts: Iterable[str], vocabulary: int) -> PreTrainedTokenizerFast:
-    """A byte-level BPE tokenizer (Sennrich et al. 2016) of so many tokens; it takes every text, and adds no token."""
+    """Train a byte-level BPE tokenizer (Sennrich et al. 2016); it accepts every text and adds no token."""
     bpe = Tokenizer(models.BPE())
     bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     bpe.decoder = decoders.ByteLevel()
@@ -53,13 +53,13 @@ def train_tokenizer(texts: Iterable[str], vocabulary: int) -> PreTrainedTokenize
 
 
 def token_starts(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
-    """Where the tokens of a text begin; of those that share a character, the first."""
+    """Return where the tokens of a text begin; of those that share a character, the first."""
     found = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)["offset_mapping"]
     return sorted({start for start, end in found if end > start})
 
 
 def build(entry: Mapping[str, Any], vocabulary: int, context: int, seed: int) -> PreTrainedModel:
-    """A model with fresh weights, of an entry of config/language_models.yaml: `model_type`, `config`.
+    """Build a model with random weights from an entry of config/language_models.yaml: `model_type`, `config`.
 
     context: longest text in tokens, for families that need to know. Raises AuditError for a type that `transformers`
     does not know, or a config that it refuses.
@@ -75,25 +75,25 @@ def build(entry: Mapping[str, Any], vocabulary: int, context: int, seed: int) ->
             torch.manual_seed(seed)
             return AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
     except (KeyError, TypeError, ValueError, AttributeError, RuntimeError, ImportError) as error:
-        raise AuditError(f"{where}: transformers does not build it ({reason(error)}); mend its entry") from error
+        raise AuditError(f"{where}: transformers does not build it ({reason(error)}); correct its entry") from error
 
 
 def folder_of(path: str | Path) -> Path:
-    """A model's folder, given as such or by one of its files, as a rule names it."""
+    """Return a model's folder, given as such or by one of its files."""
     return Path(path) if Path(path).is_dir() else Path(path).parent
 
 
 def open_model(folder: str | Path, device: str = "cpu", dtype: torch.dtype = torch.float32) -> PreTrainedModel:
-    """The causal language model in a folder, as `save_pretrained` leaves it; nothing is unpickled, fetched or run.
+    """Open the causal language model in a folder written by `save_pretrained`; nothing is unpickled, fetched or run.
 
-    Raises AuditError for a folder that is none, lacks weights, or holds an adapter alone.
+    Raises AuditError for another folder, missing weights, or an adapter alone.
     """
     folder = Path(folder)
     if (folder / "adapter_config.json").exists():
         raise AuditError(f"{folder}: an adapter, not a model; merge it into its base (merge_and_unload) and save that")
     if not (folder / "config.json").is_file() or not list(folder.glob("*.safetensors")):
         raise AuditError(f"{folder}: needs config.json and *.safetensors (no pickle is read); save the model as such")
-    with refusing(folder):
+    with one_line_errors(folder):
         model, found = AutoModelForCausalLM.from_pretrained(
             folder, dtype=dtype, use_safetensors=True, local_files_only=True, output_loading_info=True
         )
@@ -103,18 +103,18 @@ def open_model(folder: str | Path, device: str = "cpu", dtype: torch.dtype = tor
 
 
 def open_tokenizer(folder: str | Path) -> PreTrainedTokenizerBase:
-    """The tokenizer in a model's folder. Raises AuditError if there is none."""
+    """Open the tokenizer in a model's folder. Raises AuditError if there is none."""
     folder = Path(folder)
-    # Without one of its files a tokenizer opens all the same, and is empty.
+    # transformers opens an empty tokenizer where its files are missing.
     if not any((folder / name).is_file() for name in ("tokenizer.json", "tokenizer.model", "vocab.json")):
         raise AuditError(f"{folder}: there is no tokenizer.json; give the whole folder of the model")
-    with refusing(folder):
+    with one_line_errors(folder):
         return AutoTokenizer.from_pretrained(folder, local_files_only=True)
 
 
 @contextmanager
-def refusing(folder: Path) -> Iterator[None]:
-    """What `transformers` raises for a folder that it cannot open, in one line."""
+def one_line_errors(folder: Path) -> Iterator[None]:
+    """Turn the errors of `transformers` for a folder that it cannot open into an AuditError of one line."""
     try:
         yield
     except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
@@ -122,7 +122,7 @@ def refusing(folder: Path) -> Iterator[None]:
 
 
 def write_model(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, outputs: Sequence[str | Path]) -> None:
-    """Write `FILES` to the four paths: in one folder under their own names `transformers` opens them."""
+    """Write `FILES` to the four paths; `transformers` opens a folder that holds them under these names."""
 
     def save(folder: str) -> None:
         model.save_pretrained(folder, max_shard_size="1TB")
@@ -145,40 +145,40 @@ def _write(save: Callable[[str], Any], names: Sequence[str], outputs: Sequence[s
 
 
 def encode(tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], length: int) -> tuple[Ids, Mask]:
-    """Tokens (text, length) and where they are, padded on the right with 0; a longer text is cut at its end.
+    """Return tokens (text, length) and their mask, padded on the right with 0; a longer text is cut at its end.
 
-    The tokenizer adds what it adds by default (a llama's begin token). Raises AuditError for a text with fewer than two
+    The tokenizer adds its default tokens (a llama's begin token). Raises AuditError for a text with fewer than two
     tokens: nothing in it is predicted.
     """
     ids = np.zeros((len(texts), length), dtype=np.int64)
     mask = np.zeros((len(texts), length), dtype=bool)
-    # Its own padding needs a token for it, which not every tokenizer has.
+    # The tokenizer's padding needs a padding token, which not every tokenizer has.
     cut = tokenizer(list(texts), truncation=True, max_length=length)["input_ids"] if len(texts) else []
     for number, tokens in enumerate(cut):
         if len(tokens) < 2:
-            raise AuditError(f"text {number + 1} has {len(tokens)} tokens, where two are the least; leave it out")
+            raise AuditError(f"text {number + 1} has {len(tokens)} tokens, at least two are needed; leave it out")
         ids[number, : len(tokens)], mask[number, : len(tokens)] = tokens, True
     return ids, mask
 
 
 def check_length(model: PreTrainedModel, length: int, where: str) -> None:
-    """Raise AuditError if the model takes no text of so many tokens."""
+    """Raise AuditError if the model takes fewer tokens than `length`."""
     config = model.config.get_text_config()
     most = min((getattr(config, name, None) or length for name in LIMITS), default=length)
     if most < length:
-        raise AuditError(f"{where}: takes {most} tokens, not {length}; ask for shorter texts")
+        raise AuditError(f"{where}: takes {most} tokens, not {length}; set shorter texts")
 
 
 def logits(model: PreTrainedModel, ids: Tensor) -> Tensor:
-    """(text, T, V) for ids (text, T), on the model's device and in its type."""
+    """Return logits (text, T, V) for ids (text, T), on the model's device and in its type."""
     return model(input_ids=ids.to(model.device), use_cache=False).logits
 
 
 def losses(model: PreTrainedModel, ids: Tensor, mask: Tensor) -> Tensor:
-    """Mean cross-entropy (text,) of the tokens of each text but for its first, in nats."""
+    """Return the mean cross-entropy (text,) of the tokens of each text after its first, in nats."""
     scored = (mask[:, :-1] & mask[:, 1:]).to(model.device)
-    said = logits(model, ids)[:, :-1].float()
-    each = nn.functional.cross_entropy(said.transpose(1, 2), ids[:, 1:].to(model.device), reduction="none")
+    predicted = logits(model, ids)[:, :-1].float()
+    each = nn.functional.cross_entropy(predicted.transpose(1, 2), ids[:, 1:].to(model.device), reduction="none")
     return (each * scored).sum(1) / scored.sum(1)
 
 
@@ -188,6 +188,6 @@ def mean_loss(model: PreTrainedModel, ids: Ids, mask: Mask, batch: int = 64) -> 
     training = model.training
     model.eval()
     parts = zip(torch.from_numpy(ids).split(batch), torch.from_numpy(mask).split(batch), strict=True)
-    found = torch.cat([losses(model, *part) for part in parts])
+    by_text = torch.cat([losses(model, *part) for part in parts])
     model.train(training)
-    return float(found.double().mean())
+    return float(by_text.double().mean())

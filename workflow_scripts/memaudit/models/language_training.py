@@ -1,8 +1,8 @@
 """Pre-training and fine-tuning of a language model: all weights or LoRA, with differential privacy or without.
 
 A run is a function of its model, texts and settings: the order of an epoch and the dropout of a step come from streams
-named by them. Killed, it goes on from its last state and ends with the same bits. Private steps alone draw noise that
-has no seed.
+named by them. A killed run resumes from its last state and ends with the same bits. Only private steps draw noise
+without a seed.
 """
 
 import time
@@ -24,14 +24,14 @@ from memaudit.models.language_models import Ids, losses, mean_loss
 from memaudit.workflow.progress_bar import steps
 
 SAVE_EVERY = 60.0  # seconds between two states on the disk
-# Their layers read the weights of these themselves, past what peft puts around them.
-UNTOUCHED = {"mamba": ["out_proj", "conv1d"]}
+# Layers whose weights the model reads directly, bypassing the wrappers of peft.
+BYPASSED = {"mamba": ["out_proj", "conv1d"]}
 Weights = dict[str, Tensor]
 
 
 @dataclass(frozen=True)
 class Lora:
-    """Adapters on all linear layers but the head; the default is the paper's (Appendix B)."""
+    """Adapters on all linear layers except the head; the default is that of LT-MIA (appendix B)."""
 
     rank: int = 16
     alpha: float = 32.0
@@ -40,7 +40,7 @@ class Lora:
 
 @dataclass(frozen=True)
 class Privacy:
-    """DP-SGD (Abadi et al. 2016); the unit is one text. clip: largest norm of a text's gradient."""
+    """DP-SGD (Abadi et al. 2016); the privacy unit is one text. clip: largest norm of a text's gradient."""
 
     epsilon: float
     delta: float
@@ -49,9 +49,9 @@ class Privacy:
 
 @dataclass(frozen=True)
 class Settings:
-    """How a model is trained; the default is the paper's fine-tuning (Appendix B).
+    """How a model is trained; the default is the fine-tuning of LT-MIA (appendix B).
 
-    The learning rate, AdamW's, rises over the share `warmup` of the steps and falls to 0 in a straight line.
+    AdamW's learning rate rises over the share `warmup` of the steps and then falls linearly to 0.
     """
 
     epochs: int = 3
@@ -65,7 +65,7 @@ class Settings:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> "Settings":
-        """Settings from nested mappings, as they stand in a config."""
+        """Make settings from the nested mappings of a config."""
         nested = {"lora": Lora, "privacy": Privacy}
         built = {name: kind(**values[name]) for name, kind in nested.items() if values.get(name)}
         return cls(**{name: value for name, value in values.items() if name not in nested} | built)
@@ -74,7 +74,7 @@ class Settings:
 class Run:
     """Training of a model on texts, with its state file.
 
-    Of all epochs the weights with the lowest loss on the selection texts are kept; without such texts, the last. done:
+    The weights of the epoch with the lowest loss on the selection texts are kept; without such texts, the last. done:
     step, history of the losses by epoch, and the best epoch.
     """
 
@@ -87,7 +87,7 @@ class Run:
         seed: int,
         path: Path,
     ) -> None:
-        """Start, or go on from the state at `path`. Raises AuditError if that belongs to other settings or texts."""
+        """Start, or resume from the state at `path`. Raises AuditError if that belongs to other settings or texts."""
         self.settings, self.seed, self.path, self.selection = settings, seed, path, selection
         self.ids, self.mask = (torch.from_numpy(part) for part in texts)
         if not len(self.ids):
@@ -108,7 +108,7 @@ class Run:
         """Advance to step `until` (default: the end); at the end the model has the best weights, adapters merged."""
         saved = time.monotonic()
         self.model.train()
-        # Dropout draws from the global generators: they are the caller's again afterwards.
+        # Dropout draws from the global generators, which are restored for the caller afterwards.
         with torch.random.fork_rng():
             for step in steps(range(self.done["step"], min(self.total, until or self.total)), "training"):
                 self._advance(step)
@@ -160,7 +160,7 @@ class Run:
         return loss.item()
 
     def _private_step(self) -> float:
-        """A step on texts drawn by chance, each with a gradient of its own; what they lose is not told."""
+        """Take a step on randomly sampled texts, each with its own gradient; their losses are not reported."""
         from memaudit.models import dp_sgd
 
         drawn = torch.rand(len(self.ids), generator=self.optimizer.generator, device=self.model.device)
@@ -170,7 +170,7 @@ class Run:
         return 0.0
 
     def _end_epoch(self) -> None:
-        """Note the losses, and keep the weights if none before were better."""
+        """Record the losses, and keep the weights if they are the best so far."""
         entry = {} if self.settings.privacy else {"training": self.done["running"]}
         if self.selection:
             entry["selection"] = mean_loss(self.model, *self.selection)
@@ -189,20 +189,20 @@ class Run:
         return torch.optim.AdamW(self.weights.values(), settings.learning_rate, weight_decay=settings.weight_decay)
 
     def _private(self) -> torch.optim.Optimizer:
-        """AdamW behind clipping and noise; `guarantee` is what it promises."""
+        """AdamW with clipping and noise; sets `guarantee`."""
         from memaudit.models import dp_sgd  # opacus takes seconds
 
-        settings, wanted = self.settings, self.settings.privacy
-        chance = min(1.0, settings.batch / len(self.ids))
-        sigma = dp_sgd.sigma_for(wanted.epsilon, chance, self.total, wanted.delta)
+        settings, privacy = self.settings, self.settings.privacy
+        sampling_rate = min(1.0, settings.batch / len(self.ids))
+        sigma = dp_sgd.sigma_for(privacy.epsilon, sampling_rate, self.total, privacy.delta)
         run = dp_sgd.Settings(
             seed=self.seed,
             steps=self.total,
             learning_rate=settings.learning_rate,
             sigma=sigma,
-            clip=wanted.clip,
-            sampling_rate=chance,
-            delta=wanted.delta,
+            clip=privacy.clip,
+            sampling_rate=sampling_rate,
+            delta=privacy.delta,
             weight_decay=settings.weight_decay,
         )
         self.guarantee = asdict(replace(dp_sgd.guarantee(run), unit="one text of the members"))
@@ -211,16 +211,16 @@ class Run:
 
 
 def rate(step: int, total: int, warmup: float) -> float:
-    """Share of the learning rate at a step: up over the share `warmup` of all steps, then down to 0."""
+    """Return the share of the learning rate at a step: up over the share `warmup` of all steps, then down to 0."""
     rising = warmup * total
     return (step + 1) / (rising + 1) if step < rising else (total - step) / max(1.0, total - rising)
 
 
 def _adapted(model: PreTrainedModel, lora: Lora, seed: int) -> nn.Module:
-    """The model with fresh adapters, the only weights that train. Raises AuditError where peft refuses it."""
-    import peft  # takes seconds, and full fine-tuning does without
+    """Return the model with new adapters, its only trainable weights. Raises AuditError where peft refuses it."""
+    import peft  # takes seconds to import, and full fine-tuning does not need it
 
-    left_out = next((names for kind, names in UNTOUCHED.items() if kind in model.config.model_type), None)
+    left_out = next((names for kind, names in BYPASSED.items() if kind in model.config.model_type), None)
     config = peft.LoraConfig(
         r=lora.rank,
         lora_alpha=lora.alpha,

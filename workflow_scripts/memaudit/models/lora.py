@@ -1,10 +1,10 @@
 """Low-rank adapters (LoRA, Hu et al. 2021) in a module of any package, through peft.
 
-Adapted are plain `nn.Linear` layers and the packed query-key-value weights of `nn.MultiheadAttention`. Subclasses of
-`nn.Linear` stay as they are, since peft would bypass what they do to their input (TabICL's encoders of labels and of
-cells), and so does the output projection of `nn.MultiheadAttention`, whose forward pass is never called. In TabPFN
-every projection is a plain layer; v3.5 reads `metadata_linear` for its weight alone, so its adapter stays at zero, as
-those of the other task's head do.
+Plain `nn.Linear` layers and the packed query-key-value weights of `nn.MultiheadAttention` are adapted. Subclasses of
+`nn.Linear` are not, since peft would bypass what they do to their input (TabICL's encoders of labels and of cells), nor
+is the output projection of `nn.MultiheadAttention`, whose forward pass is never called. In TabPFN every projection is a
+plain layer; v3.5 reads only the weight of `metadata_linear`, so its adapter stays at zero, like those of the other
+task's head.
 """
 
 import re
@@ -25,7 +25,7 @@ class Adapter:
 
 
 def targets(module: nn.Module, rank: int) -> tuple[list[str], list[str]]:
-    """Names of the layers and of the packed attention weights that take an adapter of that rank."""
+    """Return the names of the layers and of the packed attention weights that take an adapter of that rank."""
     linear = [
         name for name, layer in module.named_modules() if type(layer) is nn.Linear and min(layer.weight.shape) > rank
     ]
@@ -38,11 +38,11 @@ def targets(module: nn.Module, rank: int) -> tuple[list[str], list[str]]:
 
 
 def adapt(module: nn.Module, adapter: Adapter, seed: int) -> None:
-    """Put adapters into the module, in place; its own weights no longer train. At first they add nothing: B = 0.
+    """Add adapters to the module, in place; its own weights no longer train. Initially they add nothing: B = 0.
 
     Raises AuditError if no weight is wider than the rank.
     """
-    import peft  # takes seconds, and full fine-tuning does without
+    import peft  # takes seconds to import, and full fine-tuning does not need it
 
     linear, packed = targets(module, adapter.rank)
     if not linear and not packed:
@@ -60,7 +60,7 @@ def adapt(module: nn.Module, adapter: Adapter, seed: int) -> None:
 
 
 def adapter_of(module: nn.Module) -> dict[str, Tensor]:
-    """The adapters' tensors A and B, by name."""
+    """Return the adapters' tensors A and B, by name."""
     return {name: weight.detach() for name, weight in module.named_parameters() if weight.requires_grad}
 
 

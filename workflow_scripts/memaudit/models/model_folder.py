@@ -1,4 +1,4 @@
-"""Open a model folder: `model.json` and the folder `weights`, as the fetch rule leaves them."""
+"""Open a model folder (`model.json` and the folder `weights`, written by the fetch rule) on the device to use."""
 
 import os
 from collections.abc import Mapping
@@ -16,10 +16,10 @@ DEVICE = "MEMAUDIT_DEVICE"
 
 
 def load(card: str | Path, threads: int = 1, schema: Mapping[str, Any] | None = None) -> TabularModel:
-    """The model whose `model.json` is `card`, on the device of `device()`, ready to answer in fp32.
+    """Load the model whose `model.json` is `card`, in fp32 on the device of `device()`.
 
-    schema: of the table that it will be asked about, for families that need names or categories. Raises AuditError for
-    a family that is not known, or weights that are none of it or not the card's.
+    schema: of the table that it will predict, for families that need names or categories. Raises AuditError for an
+    unknown family, and for weights of another family or other than the card describes.
     """
     facts = read_json(card)
     weights = Path(card).parent / "weights"
@@ -30,7 +30,7 @@ def load(card: str | Path, threads: int = 1, schema: Mapping[str, Any] | None = 
 
 
 def set_up(threads: int) -> str:
-    """Set torch up for a job of so many threads, to give the same numbers again; returns the device to use."""
+    """Make torch deterministic with this number of threads; return the device to use."""
     torch.set_num_threads(threads)
     torch.set_flush_denormal(True)
     torch.use_deterministic_algorithms(True, warn_only=True)
@@ -39,9 +39,9 @@ def set_up(threads: int) -> str:
 
 
 def branch(family: str, mode: str) -> type[TabularModel]:
-    """The class of a family in a mode; only what is asked for is imported (tabpfn alone takes seconds).
+    """Return the class of a family in a mode; only that one is imported (tabpfn alone takes seconds).
 
-    Raises AuditError for one that is not known.
+    Raises AuditError for an unknown family or mode.
     """
     match family, mode:
         case "tabicl", "raw":
@@ -72,15 +72,17 @@ def branch(family: str, mode: str) -> type[TabularModel]:
 
 
 def device() -> str:
-    """Where models run: what the variable MEMAUDIT_DEVICE says (cpu, cuda, cuda:1), else a GPU if there is one.
+    """Return the device of the variable MEMAUDIT_DEVICE (cpu, cuda, cuda:1), else a GPU if there is one.
 
-    Raises AuditError for a device that is not there.
+    Raises AuditError for a missing device.
     """
-    wanted = os.environ.get(DEVICE, "")
-    if not wanted:
+    requested = os.environ.get(DEVICE, "")
+    if not requested:
         return "cuda" if torch.cuda.is_available() else "cpu"
-    there = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
-    there += [f"cuda:{number}" for number in range(torch.cuda.device_count())]
-    if wanted not in there:
-        raise AuditError(f"{DEVICE}={wanted}: there is no such device here; say one of {', '.join(there)}, or nothing")
-    return wanted
+    available = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+    available += [f"cuda:{number}" for number in range(torch.cuda.device_count())]
+    if requested not in available:
+        raise AuditError(
+            f"{DEVICE}={requested}: there is no such device here; set one of {', '.join(available)}, or nothing"
+        )
+    return requested

@@ -1,4 +1,4 @@
-"""What every tabular in-context model offers to the studies."""
+"""The interface of tabular in-context models, and of those with weights that can be fine-tuned."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol
 
 from torch import Tensor, nn
 
+from memaudit.errors import AuditError
 from memaudit.models.predictive_distributions import Binned
 
 Mode = Literal["raw", "as_deployed"]
@@ -20,19 +21,31 @@ class Limits:
     features: int | None
     classes: int | None
 
+    def check(self, where: str, rows: int, features: int | None = None, classes: int | None = None) -> None:
+        """Raise AuditError if contexts of so many rows, features and classes exceed a limit; None: not known yet."""
+        for what, count, limit in (
+            ("context rows", rows, self.rows),
+            ("features", features, self.features),
+            ("classes", classes, self.classes),
+        ):
+            if count is not None and limit is not None and count > limit:
+                raise AuditError(
+                    f"{where}: {count} {what}, the model takes at most {limit}; choose another model or fewer"
+                )
+
 
 class TabularModel(Protocol):
     """A model that predicts queries from a context of labelled records, and has no other memory of them.
 
     mode: `raw`, one view of the table and nothing drawn; or `as_deployed`, the package's own estimator with its
-    defaults (ensemble, shuffles, fingerprints). Signal grids name it.
+    defaults (ensemble, shuffles, fingerprints). Score matrices record it.
     """
 
     task: Literal["classification", "regression"]
     mode: Mode
     limits: Limits
     reads_text: bool  # else a column of free text is refused
-    alone: bool  # no query can change the answer to another
+    alone: bool  # no query can change the answer to another query
 
     @classmethod
     def load(
@@ -40,8 +53,8 @@ class TabularModel(Protocol):
     ) -> "TabularModel":
         """Open the folder `weights`, which `card` (model.json) describes, on a device.
 
-        schema: of the table that will be asked about (data/column_schema.py), for families that need names.
-        Raises AuditError, one line: a file that is no such model, another version, another task, options that it lacks.
+        schema: of the table that will be predicted (data/column_schema.py), for families that need names.
+        Raises AuditError, in one line, for another family, version or task, a damaged file, and unknown options.
         """
         ...
 
@@ -49,8 +62,8 @@ class TabularModel(Protocol):
         """Class logits of every query, each answered as if it were alone. Classifiers only.
 
         context_x: (B, n, d) float32, categories as ordinal codes, NaN = missing; context_y: (B, n) int64 class codes;
-        query_x: (B, m, d). Returns (B, m, C) float32, C >= every class of the contexts; -inf for a class that is in no
-        row of the context. Differentiable in all float inputs where the family has weights.
+        query_x: (B, m, d). Returns (B, m, C) float32, C >= every class of the contexts; -inf for a class that is not in
+        the context. Differentiable in all float inputs where the family has weights.
         """
         ...
 
@@ -63,32 +76,32 @@ class TabularModel(Protocol):
 
 
 class Network(TabularModel, Protocol):
-    """A tabular model with weights of its own, which can be fine-tuned and looked into."""
+    """A tabular model whose weights can be fine-tuned, with access to its embeddings and attention."""
 
     module: nn.Module
     device: str
-    orderless: bool  # the order of a context's rows changes no answer, but for rounding
+    orderless: bool  # the order of a context's rows changes no answer, except for rounding
 
     def scale(self, x: Tensor, reference_x: Tensor) -> Tensor:
-        """Cells x (m, d) as the module reads those of queries whose context is reference_x (N, d). Returns (m, k).
+        """Scale cells x (m, d) as those of queries with the context reference_x (N, d). Returns (m, k).
 
-        Columns that say nothing there, which the family leaves out, are missing: k <= d. For `without_scaling`.
+        Columns that the family leaves out, such as constant ones, are missing: k <= d. For `without_scaling`.
         """
         ...
 
     def without_scaling(self) -> "Network":
-        """The same network, its weights shared, that takes cells as `scale` gives them.
+        """Return the same network, sharing its weights, that takes cells scaled by `scale`.
 
         No context scales them, and a column that is constant in its context counts like any other; a standard normal
         column is one of mean 0 and deviation 1. Targets are scaled by their context all the same. Raises AuditError
-        for a family that cannot.
+        for a family that does not support it.
         """
         ...
 
     def forward(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
-        """What the head says, differentiable in its weights: logits (B, m, C) or a regression head (B, m, K).
+        """Return the head's outputs, differentiable in its weights: logits (B, m, C) or a regression head (B, m, K).
 
-        A regression head speaks in deviations of the context's targets from their mean (see `loss`).
+        A regression head is in units of deviations of the context's targets from their mean (see `loss`).
         """
         ...
 

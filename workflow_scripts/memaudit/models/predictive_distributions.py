@@ -1,4 +1,4 @@
-"""Predicted distributions of a number: bins of known mass between open tails, for bars and quantiles alike."""
+"""Predicted distributions of numbers: bins of known mass between open tails, from bars, quantiles or a normal."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -9,13 +9,13 @@ import torch
 from torch import Tensor
 
 LEAST = 1e-4  # least width of a bin between quantiles, in deviations of the context's targets: caps the density
-TAIL_SHARE = 0.1  # quantiles of the outer tenth say how fast a tail falls
+TAIL_SHARE = 0.1  # the outer tenth of the quantiles gives the scale of a tail
 REACH, STEP = 8.0, 0.02  # a normal distribution's outermost border and the width of its bins, in deviations
 
 
 @dataclass(frozen=True)
 class Binned:
-    """One distribution a query: uniform within inner bins, a tail of known mass on either side.
+    """One distribution per query: uniform within inner bins, a tail of known mass on either side.
 
     borders: (..., J), increasing, in the target's unit; log_mass: (..., J + 1), the left tail, J - 1 bins, the right
     tail, in nats; scales: (..., 2), of the tails, in the target's unit; tail: their shape beyond the borders.
@@ -49,7 +49,7 @@ class Binned:
         borders = quantiles.sort(-1).values
         count = borders.shape[-1]
         steps = torch.arange(count, device=borders.device, dtype=borders.dtype)
-        # Equal quantiles would be infinitely dense: neighbours are kept LEAST apart, around where they stand.
+        # Equal quantiles would have infinite density: neighbours are kept at least LEAST apart.
         apart = torch.cummax(borders - LEAST * steps, -1).values + LEAST * steps
         log_mass = torch.full_like(apart[..., :1], -math.log(count + 1)).expand(*apart.shape[:-1], count + 1)
         outer = max(2, round(TAIL_SHARE * count))
@@ -60,7 +60,7 @@ class Binned:
 
     @classmethod
     def from_normal(cls, mean: Tensor, deviation: Tensor) -> "Binned":
-        """Normal distributions (...): fine bins, and exponential tails that begin with the normal's own density."""
+        """Normal distributions (...): fine bins, and exponential tails that start at the normal density."""
         borders = torch.linspace(-REACH, REACH, round(2 * REACH / STEP) + 1, device=mean.device)
         squares = torch.cat([(borders[1:] + borders[:-1]) / 2, borders[-1:]]).square()
         density = -(squares + math.log(2 * math.pi)) / 2
@@ -72,23 +72,23 @@ class Binned:
 
     @classmethod
     def joined(cls, join: Callable[[list[Tensor]], Tensor], parts: Sequence["Binned"]) -> "Binned":
-        """Distributions of one kind as one: join is torch.cat or torch.stack, along the leading axis."""
+        """Join distributions of one kind; join is torch.cat or torch.stack, along the leading axis."""
         tensors = ([getattr(part, name) for part in parts] for name in ("borders", "log_mass", "scales"))
         return cls(*(join(part) for part in tensors), parts[0].tail)
 
     def each(self, do: Callable[[Tensor], Tensor]) -> "Binned":
-        """The distribution with its tensors as `do` gives them back: on a device, or those of some queries."""
+        """Apply `do` to every tensor, for instance to move them to a device or to select queries."""
         return Binned(do(self.borders), do(self.log_mass), do(self.scales), self.tail)
 
     def scaled(self, scale: Tensor, shift: Tensor) -> "Binned":
-        """The distribution of scale * Y + shift, in float64; scale > 0 and shift broadcast to (..., 1)."""
-        # Prices around 500,000 leave float32 no digits for the borders of narrow bins.
-        # Nor does the mass sum to 1 closely enough: an error of 1e-7 shifts a mean of 500,000 by 0.05.
+        """Return the distribution of scale * Y + shift, in float64; scale > 0 and shift broadcast to (..., 1)."""
+        # In float32, prices around 500,000 leave no digits for the borders of narrow bins, and the mass does not sum to
+        # 1 closely enough: an error of 1e-7 shifts a mean of 500,000 by 0.05.
         borders, scales = self.borders.double(), self.scales.double()
         return Binned(borders * scale + shift, self.log_mass.double().log_softmax(-1), scales * scale, self.tail)
 
     def log_density(self, y: Tensor) -> Tensor:
-        """Log density, in nats per unit of the target, at y (..., k): k values a query. Returns (..., k)."""
+        """Return the log density, in nats per unit of the target, at y (..., k): k values per query. Shape (..., k)."""
         y = y.to(self.borders)
         place = torch.searchsorted(self.borders.contiguous(), y.contiguous())
         log_mass = self.log_mass.gather(-1, place)
@@ -128,5 +128,5 @@ class Binned:
             ],
             -1,
         )
-        # A bar without mass has none of the entropy: 0 log 0 = 0.
+        # 0 log 0 = 0.
         return torch.where(mass > 0, mass * (sizes - self.log_mass), 0).sum(-1)

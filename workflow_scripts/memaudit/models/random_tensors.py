@@ -1,11 +1,11 @@
-"""Random tensors of the synthetic tables, all from one named stream."""
+"""Random tensors for synthetic tables, all from one seeded generator."""
 
 import torch
 from torch import Generator, Tensor
 
 
 class Draw:
-    """The random tensors of one batch, all from one generator."""
+    """Draws the random tensors of one batch from one generator."""
 
     def __init__(self, seed: int) -> None:
         self.generator = Generator().manual_seed(seed)

@@ -1,13 +1,13 @@
-"""Many models of one kind, each trained on its own records, and what each says of every record on its way.
+"""Ensembles of shadow models, each trained on its own records and evaluated on all records at checkpoints.
 
-papers/predicting-memorization.md, Sections 4.2 and 5.1: shadow models and targets, with checkpoints every 0.2 epoch.
-Models of a group are trained at once, their weights stacked (torch.func), or a group is one model. Weights, order of
-records and all else drawn come from streams that a model's number names, and every group has the same numbers in it
-whatever the shard: a result does not depend on the shard size. A killed run goes on from its last state and ends with
-the same bits.
+Target and shadow models of the study `predict` (predicting memorization, sections 4.2 and 5.1), with checkpoints every
+0.2 epoch. Models of a group are trained at once with stacked weights (torch.func), or a group is one model. Weights,
+order of records and all other random draws come from streams named by the model's number, and groups do not depend on
+the shard: a result does not depend on the shard size. A killed run resumes from its last state and ends with the same
+bits.
 
-CPU milliseconds a model and step of 32 records, one thread of a busy machine, one by one against 16 stacked: MLP of
-three layers of 64 2.9 / 0.5, of 128 3.6 / 1.0; residual network of 8, 16, 32 channels on 8 x 8 pixels 15.2 / 4.4.
+CPU milliseconds per model and step of 32 records, one thread of a busy machine, one by one / 16 stacked: MLP of three
+layers of 64 2.9 / 0.5, of 128 3.6 / 1.0; residual network of 8, 16, 32 channels on 8 x 8 pixels 15.2 / 4.4.
 """
 
 import time
@@ -27,19 +27,20 @@ from memaudit import seeds
 from memaudit.arrays import Array32, Mask
 from memaudit.errors import AuditError
 from memaudit.io import readable, replacing
-from memaudit.models.classifier_networks import Said
+from memaudit.models.classifier_networks import Outputs
 
-SAVE = 20.0  # seconds between two states, and what a killed run loses at most
-ASKED = 4  # batches of training in one that is only asked
+SAVE = 20.0  # seconds between two states: the most that a killed run loses
+EVALUATED = 4  # training batches in one batch of evaluation
 COUNTS = ("trained", "asked", "training_seconds", "asking_seconds")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How every model is trained. An epoch is one look at each record of the model's own.
+    """How every model is trained. An epoch is one pass over the model's own records.
 
-    checkpoints: epochs at which models are asked about all records, 0 being before training; warmup: epochs over which
-    the learning rate rises; decay: how it falls to 0 afterwards; name: of the setting, in every random stream.
+    checkpoints: epochs at which models are evaluated on all records, 0 being before training; warmup: epochs over which
+    the learning rate rises; decay: how it falls to 0 afterwards; name: of the setting, part of every random stream's
+    name.
     """
 
     seed: int
@@ -65,11 +66,11 @@ class Data:
 
 
 class Trace(NamedTuple):
-    """What the models of a group said: memory maps of a folder, in nats.
+    """Outputs of the models of a group: memory maps of a folder, in nats.
 
-    loss: cross-entropy, gap: logit of the label less the largest other one (Appendix C), (checkpoint, model, record);
-    states: of each watched model, for each layer (checkpoint, record, width); counts: of a model, records that it was
-    trained on and asked about, and seconds of either (of the processor, on a CPU).
+    loss: cross-entropy, gap: logit of the label minus the largest other one (appendix C), (checkpoint, model, record);
+    states: of each watched model, for each layer (checkpoint, record, width); counts: per model, records in training
+    and in evaluation (`asked`), and seconds of either (of the processor, on a CPU).
     """
 
     loss: Array32
@@ -79,26 +80,27 @@ class Trace(NamedTuple):
 
 
 class Group:
-    """Models that are trained together, in a folder of their own."""
+    """Models that are trained together, with a folder for their state."""
 
     def __init__(
         self,
         numbers: Sequence[int],
         build: Callable[[int], nn.Module],
         data: Data,
-        design: Mask,
+        member: Mask,
         settings: Settings,
         folder: Path,
         watched: int = 0,
         check: Callable[[], None] = lambda: None,
     ) -> None:
-        """Start, or go on from the folder's state.
+        """Start, or resume from the folder's state.
 
-        build: the module of a number, with its first weights (those that require gradients are trained, all others are
-        the same for every model); design: (model, record) of these models; watched: how many of the first have their
-        hidden states kept; check: called before anything is written. The folder must be of these settings and data.
+        build: returns the module of a number with its initial weights (those that require gradients are trained, all
+        others are the same for every model); member: membership matrix (model, record) of these models; watched: number
+        of models, from the first on, whose hidden states are kept; check: called before anything is written. The folder
+        must be of these settings and data.
         """
-        self.numbers, self.settings, self.design, self.folder, self.watched = numbers, settings, design, folder, watched
+        self.numbers, self.settings, self.member, self.folder, self.watched = numbers, settings, member, folder, watched
         self._data, self._check = data, check
         modules = [build(number) for number in numbers]
         self._module = modules[0].to(data.x.device)
@@ -111,7 +113,7 @@ class Group:
             weight.requires_grad_()
         self._optimizer = _optimizer(list(self._weights.values()), settings)
         self._orders: tuple[int, list[tuple[NDArray[np.intp], Array32]]] = (-1, [])
-        self.steps = max(1, round(design.shape[1] / 2 / settings.batch))  # of an epoch, the same for every model
+        self.steps = max(1, round(member.shape[1] / 2 / settings.batch))  # of an epoch, the same for every model
         self.at = [round(epoch * self.steps) for epoch in settings.checkpoints]
         if self.at != sorted(set(self.at)):
             raise AuditError(
@@ -123,12 +125,12 @@ class Group:
             self._resume()
 
     def train(self, until: int | None = None) -> Trace:
-        """Go on to step `until` (default: the end). Raises AuditError for a model whose loss is no number."""
+        """Train to step `until` (default: the end). Raises AuditError for a model whose loss is not a number."""
         last, saved = round(self.settings.epochs * self.steps), time.monotonic()
         end = last if until is None else min(until, last)
         while not self._finished:
             if self.step in self.at:
-                self._look(self.at.index(self.step))
+                self._evaluate(self.at.index(self.step))
             if self.step == end:
                 self._finished = end == last
                 break
@@ -155,31 +157,31 @@ class Group:
             torch.cuda.synchronize()
         self.counts[f"{what}_seconds"] += clock() - start
 
-    def _say(self, x: Tensor, shared: bool) -> Said:
+    def _outputs(self, x: Tensor, shared: bool) -> Outputs:
         """Logits (model, B, class) and hidden states (model, B, width); x: (model, B, ...), or shared (B, ...)."""
         if len(self.numbers) == 1:
             own = {name: weight[0] for name, weight in self._weights.items()}
             logits, hidden = functional_call(self._module, own, (x if shared else x[0],))
             return logits[None], [state[None] for state in hidden]
 
-        def one(weights: dict[str, Tensor], records: Tensor) -> Said:
+        def one(weights: dict[str, Tensor], records: Tensor) -> Outputs:
             return functional_call(self._module, weights, (records,))
 
         return vmap(one, in_dims=(0, None if shared else 0))(self._weights, x)
 
     def _advance(self) -> int:
-        """One step of every model, each on records of its own; returns how many records."""
+        """Take one step of every model, each on its own records; return the number of records."""
         epoch, place = divmod(self.step, self.steps)
         if self._orders[0] != epoch:
             self._orders = epoch, self._batches(epoch)
         rows, shares = (torch.from_numpy(part).to(self._data.x.device) for part in self._orders[1][place])
-        logits, _ = self._say(self._data.x[rows], shared=False)
+        logits, _ = self._outputs(self._data.x[rows], shared=False)
         each = nn.functional.cross_entropy(logits.flatten(0, 1), self._data.y[rows].flatten(), reduction="none")
         self._optimizer.zero_grad()
         (each.view_as(shares) * shares).sum().backward()
         self._clip()
         for group in self._optimizer.param_groups:
-            group["lr"] = self.settings.learning_rate * self._pace()
+            group["lr"] = self.settings.learning_rate * self._rate()
         self._optimizer.step()
         self.step += 1
         return int((shares > 0).sum())
@@ -187,11 +189,11 @@ class Group:
     def _batches(self, epoch: int) -> list[tuple[NDArray[np.intp], Array32]]:
         """For each step of an epoch: rows (model, B), and the share (model, B) that each has in the model's mean.
 
-        Models have different numbers of records: batches of an epoch differ by one, and where a model has fewer than
-        another a row of share 0 stands in.
+        Models have different numbers of records: batches of an epoch differ by one, and shorter ones are padded with a
+        row of share 0.
         """
         parts = []
-        for number, own in zip(self.numbers, self.design, strict=True):
+        for number, own in zip(self.numbers, self.member, strict=True):
             rng = seeds.generator(self.settings.seed, "predict", self.settings.name, "order", number, epoch)
             parts.append(np.array_split(rng.permutation(np.flatnonzero(own)), self.steps))
         batches = []
@@ -212,26 +214,26 @@ class Group:
         for gradient in gradients:
             gradient.mul_(factor.view(-1, *[1] * (gradient.dim() - 1)))
 
-    def _pace(self) -> float:
-        """The learning rate of the coming step, as a share of its largest."""
+    def _rate(self) -> float:
+        """The learning rate of the next step, as a share of the largest."""
         warm, last = self.settings.warmup * self.steps, self.settings.epochs * self.steps
         if self.step < warm:
             return (self.step + 1) / (warm + 1)
         left = (last - self.step) / (last - warm)
         return {"none": 1.0, "linear": left, "cosine": (1 - cos(pi * left)) / 2}[self.settings.decay]
 
-    def _look(self, checkpoint: int) -> None:
-        """Ask every model about every record."""
+    def _evaluate(self, checkpoint: int) -> None:
+        """Evaluate every model on every record."""
         self._check()
         self.folder.mkdir(parents=True, exist_ok=True)
-        count, size = len(self._data.x), ASKED * self.settings.batch
+        count, size = len(self._data.x), EVALUATED * self.settings.batch
         shape = (len(self.at), len(self.numbers), count)
         loss, gap = (self._map(name, shape) for name in ("loss", "gap"))
 
         @torch.no_grad()
-        def ask() -> int:
+        def evaluate() -> int:
             for rows in (slice(start, min(start + size, count)) for start in range(0, count, size)):
-                logits, hidden = self._say(self._data.x[rows], shared=True)
+                logits, hidden = self._outputs(self._data.x[rows], shared=True)
                 loss[checkpoint, :, rows], gap[checkpoint, :, rows] = _signals(logits, self._data.y[rows])
                 for model in range(self.watched):
                     for layer, state in enumerate(hidden):
@@ -239,16 +241,16 @@ class Group:
                         self._map(f"states-{model}-{layer}", kept)[checkpoint, rows] = state[model].float().cpu()
             return count * len(self.numbers)
 
-        self._timed("asking", ask)
+        self._timed("asking", evaluate)
         if (wrong := ~np.isfinite(loss[checkpoint]).all(1)).any():
             who = f"{self.settings.name}: the loss of model {self.numbers[int(np.argmax(wrong))]}"
             when = f"at epoch {self.settings.checkpoints[checkpoint]:g}"
-            raise AuditError(f"{who} is no number {when}; lower the learning rate, or clip gradients")
+            raise AuditError(f"{who} is not a number {when}; lower the learning rate, or clip gradients")
         loss.flush()
         gap.flush()
 
     def _map(self, name: str, shape: tuple[int, ...] | None = None) -> Any:
-        """An array of the folder as a memory map; made if it is not there and a shape is given."""
+        """Open an array of the folder as a memory map; it is created if missing and a shape is given."""
         path = self.folder / f"{name}.npy"
         if shape and not path.exists():
             with replacing(path) as temporary:
@@ -270,14 +272,6 @@ class Group:
                 weight.copy_(state["weights"][name])
         self._optimizer.load_state_dict(state["optimizer"])
         self.step, self.counts, self._finished = state["done"]
-
-
-def settle(threads: int) -> None:
-    """Make this process compute the same bits every time."""
-    torch.set_num_threads(threads)
-    torch.set_flush_denormal(True)
-    torch.use_deterministic_algorithms(True, warn_only=True)
-    torch.backends.cuda.matmul.allow_tf32 = False
 
 
 def _optimizer(weights: list[Tensor], settings: Settings) -> torch.optim.Optimizer:

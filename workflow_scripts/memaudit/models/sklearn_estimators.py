@@ -1,6 +1,6 @@
-"""Any estimator like scikit-learn's, fitted anew on each context: what a foundation model's leak is set beside.
+"""Estimators with scikit-learn's interface, fitted again on each context: the baseline of foundation models.
 
-The class is named by its import path in the user's own config and is trusted like any code there; nothing is unpickled.
+The config names the class by its import path; it is trusted like any code of the user. Nothing is unpickled.
 """
 
 import inspect
@@ -27,25 +27,25 @@ from memaudit.arrays import Array
 from memaudit.errors import AuditError
 from memaudit.io import read_json
 from memaudit.models.context_scaling import target_scale
-from memaudit.models.family_options import options_of
 from memaudit.models.model_files import reason
+from memaudit.models.model_options import options_of
 from memaudit.models.model_protocol import Limits
 from memaudit.models.predictive_distributions import LEAST, Binned
 
 OPTIONS = {"scale": False, "seed": 0}
 METHODS = ("fit", "predict", "get_params")
 FOLDS = 5
-# What estimators say of data or parameters that they cannot take; another error is a fault of the class, and stays one.
+# Errors of estimators for data or parameters that they do not accept; others are faults of the class and are raised.
 REFUSALS = (ValueError, TypeError, ArithmeticError, RuntimeError)
 KINDS = {"classification": "classifier", "regression": "regressor"}
 
 
 class EstimatorBranch:
-    """An estimator behind scikit-learn's steps: no weights, no gradient; `raw` and `as_deployed` are the same.
+    """An estimator with preprocessing: no weights, no gradient; `raw` and `as_deployed` are the same.
 
-    Missing numbers become the context's median, categories of the schema one-hot columns (a missing one is a category,
-    one that the context lacks is none). Options: `scale` standardises numbers; `seed` is the random state of every
-    context, unless `params` has one.
+    Missing numbers become the context's median, categories of the schema one-hot columns (a missing value is a
+    category, one that the context lacks has no column). Options: `scale` standardises numbers; `seed` is the random
+    state of every context, unless `params` has one.
     """
 
     limits = Limits(rows=None, features=None, classes=None)
@@ -53,7 +53,7 @@ class EstimatorBranch:
     module = None
 
     def __init__(self, model: Pipeline, card: Mapping[str, Any], seed: int = 0, classes: int = 0, jobs: int = 1):
-        """classes: least width of the logits; jobs: processes over the contexts, which change no answer."""
+        """classes: least width of the logits; jobs: processes over the contexts, without effect on answers."""
         self._model, self._seed, self._classes, self._jobs = model, seed, classes, jobs
         self.task, self.mode = card["task"], card["mode"]
 
@@ -63,14 +63,16 @@ class EstimatorBranch:
     ) -> "EstimatorBranch":
         """See TabularModel. `weights` holds estimator.json: {"class": import path, "params": {...}}; CPU alone.
 
-        Without a schema all columns are numbers. It takes as many processes as torch was given threads.
+        Without a schema all columns are numbers. It uses as many processes as torch has threads.
         """
         options = options_of(card, OPTIONS)
         entry = read_json(weights / "estimator.json")
         estimator = _estimator(entry["class"], entry["params"], options["seed"])
         kind = _kind(estimator)
         if kind != KINDS[card["task"]]:
-            raise AuditError(f"{entry['class']}: a {kind}, for {card['task']}; name a {KINDS[card['task']]}")
+            raise AuditError(
+                f"{entry['class']}: a {kind}, but the task is {card['task']}; name a {KINDS[card['task']]}"
+            )
         if kind == "classifier" and not hasattr(estimator, "predict_proba"):
             raise AuditError(f"{entry['class']}: it gives no probabilities; name a classifier with predict_proba")
         target = schema["target"] if schema else {}
@@ -79,7 +81,7 @@ class EstimatorBranch:
         return cls(model, card, options["seed"], classes, torch.get_num_threads())
 
     def logits(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
-        """See TabularModel. Logarithms of probabilities; a class of the context has at least float32's least number.
+        """See TabularModel. Logarithms of probabilities; a class of the context has at least float32's smallest number.
 
         A context of one class is not fitted: its class has the probability 1. Raises AuditError where a fit fails.
         """
@@ -87,18 +89,18 @@ class EstimatorBranch:
         return torch.stack(self._each(_classify, (context_x, context_y, query_x), width)).float()
 
     def distribution(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Binned:
-        """See TabularModel. A normal distribution around `predict`, of the estimator's own deviation if it tells one.
+        """See TabularModel. A normal distribution around `predict`, with the estimator's own deviation if it has one.
 
-        Else its deviation is the same for all queries, so that only the mean tells members: the root mean square error
-        of five-fold cross-validation within the context. No deviation is less than LEAST of the context's targets'.
-        Raises AuditError where a fit fails.
+        Otherwise the deviation is the same for all queries, so that only the mean reveals members: the root mean square
+        error of five-fold cross-validation within the context. No deviation is less than LEAST of the context's
+        targets'. Raises AuditError where a fit fails.
         """
         answers = self._each(_regress, (context_x, context_y.double(), query_x), self._seed)
         mean, deviation = (torch.stack(part).double() for part in zip(*answers, strict=True))
         return Binned.from_normal(mean, torch.maximum(deviation, LEAST * target_scale(context_y.cpu())[1]))
 
     def _each(self, task: Any, tables: tuple[Tensor, ...], *arguments: Any) -> list[Any]:
-        """What a task says of each context (x, y, queries), as arrays."""
+        """Apply a task to each context (x, y, queries), as arrays."""
         x, y, queries = (table.detach().cpu() for table in tables)
         arrays = x.double().numpy(), y.numpy(), queries.double().numpy()
         jobs = min(self._jobs, len(x))
@@ -109,14 +111,13 @@ class EstimatorBranch:
 
 
 def _attempt(place: int, task: Any, model: Pipeline, *arguments: Any) -> Any:
-    """A task with a fresh model, on one thread, so that its sums have one order; what it raises names the context."""
+    """Run a task with a new model, on one thread so that sums have one order; errors name the context."""
     try:
         with threadpool_limits(1):
             return task(clone(model), *arguments)
     except REFUSALS as error:
         raise AuditError(
-            f"context {place} of those asked at once: the estimator fails ({reason(error)}); change `params`, or "
-            "its class"
+            f"context {place} of the batch: the estimator fails ({reason(error)}); change `params`, or its class"
         ) from error
 
 
@@ -127,7 +128,7 @@ def _classify(model: Pipeline, x: Array, y: NDArray[np.int64], queries: Array, w
         logits[:, y[0]] = 0
         return logits
     model.fit(x, y)
-    # -inf is for classes that the context lacks; a forest says 0 of others too.
+    # -inf is for classes that the context lacks; a forest gives 0 for others too.
     probabilities = torch.as_tensor(model.predict_proba(queries)).clamp(min=torch.finfo(torch.float32).tiny)
     logits[:, model.classes_] = probabilities.double().log()
     return logits
@@ -156,27 +157,29 @@ def _preprocessing(schema: Mapping[str, Any] | None, scale: bool) -> ColumnTrans
 
 
 def _estimator(path: str, params: Mapping[str, Any], seed: int) -> Any:
-    """An instance of the class of an import path. Raises AuditError if there is none, or none with these parameters."""
+    """Make an instance of the class of an import path. Raises AuditError if it cannot be imported or made."""
     module, _, name = path.rpartition(".")
     try:
-        found = getattr(import_module(module), name)
+        kind = getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError, SyntaxError) as error:
         raise AuditError(
             f"{path}: cannot be imported ({error}); give `package.module.Class`, and put the folder of a file of your "
             "own on PYTHONPATH"
         ) from error
-    if not (isinstance(found, type) and all(hasattr(found, method) for method in METHODS)):
-        raise AuditError(f"{path}: no estimator; name a class with {', '.join(METHODS)}, as sklearn.base.BaseEstimator")
-    known = inspect.signature(found)
-    if "random_state" in known.parameters:
+    if not (isinstance(kind, type) and all(hasattr(kind, method) for method in METHODS)):
+        raise AuditError(
+            f"{path}: not an estimator; name a class with {', '.join(METHODS)}, as sklearn.base.BaseEstimator"
+        )
+    signature = inspect.signature(kind)
+    if "random_state" in signature.parameters:
         params = {"random_state": seed} | params
     try:
-        known.bind(**params)
-        return found(**params)
+        signature.bind(**params)
+        return kind(**params)
     except (TypeError, ValueError) as error:
         raise AuditError(f"{path}: params: {error}; see the class's documentation") from error
 
 
 def _kind(estimator: Any) -> str:
-    """classifier, regressor or what else scikit-learn calls it; a class that does not say, by what it offers."""
+    """Return the type that scikit-learn's tags give (classifier, regressor, ...), else the one its methods imply."""
     return get_tags(estimator).estimator_type or ("classifier" if hasattr(estimator, "predict_proba") else "regressor")

@@ -1,11 +1,11 @@
-"""Synthetic tables to classify or to predict numbers in, made for a whole batch at once.
+"""Synthetic tables for classification or regression, drawn for a whole batch at once.
 
 A prior in the spirit of TabPFN's (structural causal models; Hollmann et al. 2025, Methods) and TabICL's (trees beside
 networks; Qu et al. 2025), vectorised over the tables of a batch, so that the prior costs a few percent of a training
 step. A table belongs to one of five families: `network` (features and target are nodes of one random causal network),
 `forest`, `additive` and `neighbours` (functions of the features), `clusters` (mixtures that depend on the class, or on
-a level of the number). The features are then observed as real tables show them: warped, binned, with shuffled category
-codes and gaps, some irrelevant.
+a level of the number). The features are then changed as in real tables: warped, binned, with shuffled category codes
+and missing values, some irrelevant.
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ class Shape:
 def tables(shape: Shape, settings: Mapping[str, Any], seed: int) -> tuple[Tensor, Tensor]:
     """Draw a batch: x (tables, context + query, features) with NaN where missing, y (tables, context + query).
 
-    Settings: `families`, the weight of each of FAMILIES; `max_classes`; `binary`, the chance of two classes. The
+    Settings: `families`, the weight of each of FAMILIES; `max_classes`; `binary`, the probability of two classes. The
     classes of a table are 0 .. K-1, all present in its context rows; a query row of a class that the context lacks has
     y = -1. With `max_classes` 0 the targets are numbers, in any unit.
     """
@@ -215,11 +215,11 @@ def _clusters(draw: Draw, count: int, rows: int, features: int, settings: Mappin
 
 
 def _observe(draw: Draw, x: Tensor) -> Tensor:
-    """The features as a table shows them: some irrelevant, warped, binned or with gaps, in random order."""
+    """Observed features: some irrelevant, warped, binned or with missing values, in random order."""
     count, rows, features = x.shape
     irrelevant = draw.uniform(count, 1, features) < 0.6 * draw.uniform(count, 1, 1).square()
     irrelevant[:, :, 0] = False
-    # A shift of rows cuts the tie to the target and keeps the distribution of the columns and the ties among them.
+    # Shifting rows removes the dependence on the target and keeps the joint distribution of the shifted columns.
     z = _binned(draw, _warped(draw, scaled(torch.where(irrelevant, x.roll(rows // 2 + 1, 1), x))))
     often = draw.uniform(count, 1, features, high=0.3) * draw.coin(count, 1, features, chance=0.3)
     gap = often * draw.coin(count, 1, 1, chance=0.1)

@@ -1,4 +1,4 @@
-"""Targets of synthetic tables: classes cut from latent targets, or numbers as real tables show them."""
+"""Targets of synthetic tables: classes from latent targets, or numbers with the shapes of real targets."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -68,7 +68,7 @@ def _regions(draw: Draw, latent: Tensor, classes: Tensor, most: int) -> Tensor:
 
 
 def contiguous(y: Tensor, context: int, most: int) -> Tensor:
-    """Relabel so that the classes of the context rows are 0 .. K-1; others become -1."""
+    """Relabel so that the classes of the context rows are 0 .. K-1; other classes become -1."""
     present = torch.zeros(len(y), most, dtype=torch.bool).scatter(1, y[:, :context], True)
     label = torch.where(present, present.cumsum(1) - 1, -1)
     return label.gather(1, y)

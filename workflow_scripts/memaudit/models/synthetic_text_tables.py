@@ -1,8 +1,8 @@
-"""Synthetic tables that read as text: invented names, units and decimals around classes that a reader can find out.
+"""Synthetic tables as text: random names, units and decimals, and classes that can be predicted from the cells.
 
-A simple prior for a small language model: the classes are clusters, or slices of a linear score, or pure chance. Rows
-repeat, so that a model learns to look a record up; some labels are wrong, also those of repeated rows. No word is
-anyone's column: all come from the topics of Python's own manual.
+A simple prior for a small language model: the classes are clusters, slices of a linear score, or random. Rows repeat,
+so that a model learns to look a record up; some labels are wrong, also those of repeated rows. No word comes from a
+real table: all come from the topics of Python's manual.
 """
 
 import re
@@ -22,8 +22,8 @@ from transformers import PreTrainedTokenizerFast
 from memaudit import seeds
 from memaudit.models.table_serialisation import Serialiser
 
-# The sentences' fixed parts are a token each. A token holds one digit at most, and says whether a point stands before
-# it: numbers are read alike in every column, and near ones share their first tokens.
+# The fixed parts of sentences are one token each. A token holds one digit at most, with the decimal point before it:
+# numbers are read alike in every column, and close ones share their first tokens.
 PIECES = r"\.\nAnswer:|\. The |The | is |[._ ]?\d|\n|[_ ]?\p{L}+|."
 Settings = Mapping[str, Any]
 # tokens (B, t); their positions; weights (B, t) in the loss: of the answers' tokens (1 a row in sum), of all others
@@ -43,10 +43,11 @@ class Shape:
 
 
 def table(shape: Shape, settings: Mapping[str, Any], rng: np.random.Generator) -> tuple[Serialiser, Any, Any]:
-    """How a table reads, its rows (n, d) float32 and their class codes (n,).
+    """Draw a table: its serialiser, its rows (n, d) float32 and their class codes (n,).
 
-    Settings: `families`, the weights of clusters, linear and chance; `repeated`, the chance that rows of a table
-    repeat (always where classes are chance); `wrong`, that some labels are; `categories`, that a column is names.
+    Settings: `families`, the weights of clusters, linear and chance; `repeated`, the probability that rows of a
+    table repeat (always where classes are random); `wrong`, that some labels are wrong; `categories`, that a column is
+    categorical.
     """
     classes = 2 if rng.random() < settings["binary"] else int(rng.integers(2, shape.classes + 1))
     families = settings["families"]
@@ -140,14 +141,14 @@ def _word(rng: np.random.Generator) -> str:
 
 
 def _name(rng: np.random.Generator, most: int = 3) -> str:
-    """One to three words, some with a number behind."""
+    """One to three words, some followed by a number."""
     count = min(most, int(rng.choice([1, 2, 3], p=[0.75, 0.2, 0.05])))
     name = MARKS[rng.integers(len(MARKS))].join(_word(rng) for _ in range(count))
     return f"{name}{rng.choice(['', '_', ' '])}{rng.integers(100)}" if rng.random() < 0.08 else name
 
 
 def _classes(count: int, rng: np.random.Generator) -> list[str]:
-    """Different names: words, one word with a number or letter behind, or numbers."""
+    """Different names: words, one word followed by a number or letter, or numbers."""
     match rng.choice(["words", "counted", "numbers"], p=[0.5, 0.35, 0.15]):
         case "words":
             names = [_name(rng, 2) for _ in range(count)]
@@ -176,7 +177,7 @@ def shape_of(prior: Settings, progress: float, rng: np.random.Generator) -> Shap
 
 
 def parts_of(shape: Shape, prior: Settings, rng: np.random.Generator) -> list[str]:
-    """A table as text: the instruction, then each row's question and answer."""
+    """Draw a table as text: the instruction, then each row's question and answer."""
     serialiser, x, y = table(shape, prior, rng)
     answers = [serialiser.answer(code) for code in y]
     return [
@@ -186,7 +187,7 @@ def parts_of(shape: Shape, prior: Settings, rng: np.random.Generator) -> list[st
 
 
 def tokenizer_of(settings: Settings) -> PreTrainedTokenizerFast:
-    """A byte-level BPE tokenizer (Sennrich et al. 2016) of the prior's texts."""
+    """Train a byte-level BPE tokenizer (Sennrich et al. 2016) of the prior's texts."""
     prior, rng = settings["prior"], seeds.generator(settings["seed"], "pretrain text", "tokenizer")
     bpe = Tokenizer(models.BPE())
     bpe.pre_tokenizer = pre_tokenizers.Sequence(
@@ -207,7 +208,7 @@ def tokenizer_of(settings: Settings) -> PreTrainedTokenizerFast:
 
 
 def batch(settings: Settings, tokenizer: PreTrainedTokenizerFast, progress: float, rng: np.random.Generator) -> Batch:
-    """Tables of one shape, as many as fill the budget of tokens; see Batch."""
+    """Draw tables of one shape, as many as fill the budget of tokens; see Batch."""
     prior = settings["prior"]
     shape = shape_of(prior, progress, rng)
     length = 25 + shape.rows * (4 + 8 * shape.features)
@@ -218,10 +219,10 @@ def batch(settings: Settings, tokenizer: PreTrainedTokenizerFast, progress: floa
 def collate(
     texts: list[list[str]], tokenizer: PreTrainedTokenizerFast, settings: Settings, rng: np.random.Generator
 ) -> Batch:
-    """Tables, each as its parts (see parts_of), as one batch.
+    """Collate tables, each as its parts (see parts_of), into one batch.
 
-    In half of them the positions leap between rows, up to the model's limit: a longer context then holds no distance
-    that the model has not met (Zhu et al. 2024, positional skip-wise training).
+    In half of them the positions skip between rows, up to the model's limit: a longer context then has no distance that
+    was not in training (Zhu et al. 2024, positional skip-wise training).
     """
     encoded = tokenizer.backend_tokenizer.encode_batch(["".join(parts) for parts in texts])
     longest = max(len(cut.ids) for cut in encoded)

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from copy import copy
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,16 +18,16 @@ from memaudit.models.model_files import UNREADABLE, reason, the_file
 from memaudit.models.model_protocol import Limits, Mode
 from memaudit.models.predictive_distributions import Binned
 
-# v1 embeds columns without their target; v1.1 is the same with other weights, which only the file's name tells.
+# v1 embeds columns without their target; v1.1 differs only in its weights, so only the file's name distinguishes it.
 TARGET_AWARE = {"v1": False, "v1.1": False, "v2": True}
-NAMED = re.compile(r"-(v\d(?:\.\d)?)-\d{8}")  # in the name of every file that the makers publish
+NAMED = re.compile(r"-(v\d(?:\.\d)?)-\d{8}")  # in the name of every published file
 
 
 class TabICLBranch:
     """`raw` mode of TabICL v1 and v2: the module itself, one view, no shuffles, no ensemble. A `Network`.
 
-    Queries do not see each other. Ordinal codes are numbers to TabICL. Of its classes a context may hold at most
-    `max_classes`: the package's hierarchy of classes asks the module several times, and is no part of this mode.
+    Queries do not attend to each other. TabICL reads ordinal codes as numbers. A context may have at most `max_classes`
+    classes: the package's hierarchy of classes, which calls the module several times, is not part of this mode.
     """
 
     mode: Mode = "raw"
@@ -34,9 +35,9 @@ class TabICLBranch:
     scales = True  # cells by their context
 
     def __init__(self, module: TabICL, device: str, clip: float | None = None):
-        """clip: of the scaling that a checkpoint of our own was trained with; None: the package's scaling."""
+        """clip: of the scaling of our own checkpoints; None: the package's scaling."""
         # In train() the package's module is a plain differentiable forward pass in the dtype of its weights; in eval()
-        # a manager batches, offloads and casts to bf16. The two agree as long as there is no dropout.
+        # a manager batches, offloads and casts to bf16. The two agree without dropout.
         self.module = _without_reserved_columns(module.to(device).train())
         self.device = device
         self.clip = clip
@@ -52,12 +53,12 @@ class TabICLBranch:
 
     @classmethod
     def of_file(cls, file: Path, card: Mapping[str, Any], device: str) -> "TabICLBranch":
-        """As `load`, of a checkpoint that lies anywhere; of the card task, version and options count."""
+        """Open a checkpoint file; card: its task, version and options."""
         if unknown := set(card["options"]) - {"clip"}:
             raise AuditError(f"options: TabICL has no {', '.join(sorted(unknown))}; it has clip")
         clip = card["options"].get("clip")
         if clip is not None and not (type(clip) in (int, float) and 0 < clip < math.inf):
-            raise AuditError(f"options: clip is {clip!r}; say a number above 0, in deviations")
+            raise AuditError(f"options: clip is {clip!r}; set a number above 0, in deviations")
         branch = cls(_module(file), device, clip)
         if branch.task != card["task"]:
             raise AuditError(f"{file}: a TabICL for {branch.task}, not for {card['task']}; change the model's `task`")
@@ -65,7 +66,7 @@ class TabICLBranch:
         return branch
 
     def scale(self, x: Tensor, reference_x: Tensor) -> Tensor:
-        """See Network. With the clip of our own checkpoints no column is left out: a constant one is 0."""
+        """See Network. With the clip of our own checkpoints no column is left out: constant ones are 0."""
         reference_x, x = reference_x[None].to(self.device), x[None].to(self.device)
         if self.clip is not None:
             return standardize(reference_x.double(), x.double(), self.clip)[1][0].float()
@@ -79,7 +80,7 @@ class TabICLBranch:
         return network
 
     def forward(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
-        """See Network. Logits stand at their class's code, as in `logits`; a regression head has K quantiles.
+        """See Network. Logits are indexed by class code, as in `logits`; a regression head has K quantiles.
 
         The quantiles are of the levels 1/(K+1) .. K/(K+1), in deviations of the context's targets, and may cross.
         """
@@ -114,7 +115,7 @@ class TabICLBranch:
         return Binned.from_quantiles(self.forward(context_x, context_y, query_x)).scaled(deviation, mean)
 
     def embeddings(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
-        """See Network. What the decoder reads, after the last normalisation."""
+        """See Network. The decoder's input, after the last normalisation."""
 
         def ask(x: Tensor, y: Tensor) -> Tensor:
             (rows,) = self._input_of(self.module.icl_predictor.decoder, x, y)
@@ -133,7 +134,7 @@ class TabICLBranch:
         return self._answers(context_x, context_y, query_x, ask)
 
     def _input_of(self, layer: nn.Module, x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
-        """Run the module on tables; return the arguments that reach a layer."""
+        """Run the module on tables; return the inputs of a layer."""
         seen: list[tuple[Tensor, ...]] = []
         hook = layer.register_forward_pre_hook(lambda _, arguments: seen.append(arguments))
         try:
@@ -145,7 +146,7 @@ class TabICLBranch:
     def _answers(
         self, context_x: Tensor, context_y: Tensor, query_x: Tensor, ask: Callable[[Tensor, Tensor], Tensor]
     ) -> Tensor:
-        """ask(x (b, n + m, columns), y (b, n)) of all tables, scaled: those that keep the same columns at once."""
+        """ask(x (b, n + m, columns), y (b, n)) of all tables, scaled; tables with the same kept columns at once."""
         context_x, query_x = context_x.to(self.device), query_x.to(self.device)
         y = self._targets(context_y).to(self.device)
         if not self.scales:
@@ -167,7 +168,7 @@ class TabICLBranch:
         codes = torch.stack([torch.unique(labels, return_inverse=True)[1] for labels in context_y])
         if codes.max() >= self.limits.classes:
             raise AuditError(
-                f"a context of {int(codes.max()) + 1} classes: this TabICL knows {self.limits.classes} in raw mode; "
+                f"a context of {int(codes.max()) + 1} classes: this TabICL has {self.limits.classes} in raw mode; "
                 "choose a table with fewer, or mode as_deployed"
             )
         return codes.float()
@@ -187,33 +188,40 @@ def _module(file: Path) -> TabICL:
         module = TabICL(**{**content["config"], "dropout": 0.0})
         module.load_state_dict(content["state_dict"])
     except UNREADABLE as error:
-        raise AuditError(f"{file}: no TabICL checkpoint ({reason(error)}); give one of the package tabicl") from error
+        raise AuditError(
+            f"{file}: not a TabICL checkpoint ({reason(error)}); give one of the package tabicl"
+        ) from error
     return module.float()
 
 
 def _without_reserved_columns(module: TabICL) -> TabICL:
-    """The module, its column embedding without the work on columns that it reserves and overwrites later.
+    """Return the module without the computation of columns that it reserves and overwrites later.
 
-    With a target-aware embedding the package fills them with targets and computes them in full; the answers are the
-    same to the bit, and small tables take up to half the time.
+    With a target-aware embedding the package fills these columns with targets and computes them in full. The answers
+    are the same to the bit, and small tables take up to half the time.
     """
     reserved, module.col_embedder.reserve_cls_tokens = module.col_embedder.reserve_cls_tokens, 0
-    module.col_embedder.register_forward_hook(lambda _, __, cells: nn.functional.pad(cells, (0, 0, reserved, 0)))
+    module.col_embedder.register_forward_hook(partial(_with_reserved, reserved))
     return module
 
 
+def _with_reserved(reserved: int, _module: nn.Module, _inputs: tuple[Tensor, ...], cells: Tensor) -> Tensor:
+    """Embedded cells behind the reserved columns, which are zero here. No lambda, so that a model can be pickled."""
+    return nn.functional.pad(cells, (0, 0, reserved, 0))
+
+
 def _check_version(file: Path, module: TabICL, version: str | None) -> None:
-    """Raise AuditError for a version that is not known, or that architecture or name contradict; None says nothing."""
+    """Raise AuditError for an unknown version, or one that architecture or file name contradict; None: any version."""
     if version is None:
         return
     if version not in TARGET_AWARE:
-        raise AuditError(f"version: there is no TabICL {version}; say one of {', '.join(TARGET_AWARE)}, or nothing")
+        raise AuditError(f"version: there is no TabICL {version}; set one of {', '.join(TARGET_AWARE)}, or nothing")
     match = NAMED.search(file.name)
-    found = match[1] if match else version
+    actual = match[1] if match else version
     if module.col_target_aware != TARGET_AWARE[version]:
-        found = "v2" if module.col_target_aware else "v1"
-    if found != version:
-        raise AuditError(f"{file}: a TabICL {found}, where {version} is said; change the model's `version`")
+        actual = "v2" if module.col_target_aware else "v1"
+    if actual != version:
+        raise AuditError(f"{file}: a TabICL {actual}, but the card says {version}; change the model's `version`")
 
 
 def _weights(layer: nn.Module, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""What the card of a shipped model measures: its answers on real tables, beside scikit-learn's usual estimators."""
+"""Benchmark of the shipped TabICL models on real tables, with scikit-learn's usual estimators for comparison."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -31,12 +31,12 @@ TABLES = {
     "classification": ("credit-g", "diabetes", "blood-transfusion-service-center", "phoneme", "kc1", "adult"),
     "regression": ("abalone", "wine_quality_red", "cpu_small", "bike_sharing_day", "california_housing"),
 }
-# Days counted, and the two parts that the count of rides is the sum of.
+# Counters of days, and the two parts whose sum is the target.
 NO_FEATURES = {"bike_sharing_day": ["instant", "dteday", "casual", "registered"]}
 
 
 def real_tables(task: str, folder: str | Path) -> Iterator[tuple[str, pd.DataFrame, pd.Series]]:
-    """Name, features and target of each table of a task; the target stands last in NAME.csv.gz of the folder."""
+    """Name, features and target of each table of a task; the target is the last column of NAME.csv.gz in the folder."""
     for name, loader in BUNDLED[task].items():
         yield name, *loader(return_X_y=True, as_frame=True)
     for name in TABLES[task]:
@@ -98,23 +98,23 @@ def compare(
     name: str,
     x: pd.DataFrame,
     y: pd.Series,
-    rivals: Mapping[str, Predict],
+    predictors: Mapping[str, Predict],
     score: Callable[[pd.Series, np.ndarray], float],
     params: Any,
 ) -> dict[str, list[float]]:
-    """Each rival's score on each split of one table: half of at most `params.rows` rows is context or training set."""
+    """Score each method on each split of one table: half of at most `params.rows` rows is context or training set."""
     stratify = y if y.dtype.kind == "i" else None
     if len(x) > params.rows:
         state = seeds.integer(params.seed, "benchmark", name, "rows")
         x, _, y, _ = train_test_split(x, y, train_size=params.rows, stratify=stratify, random_state=state)
-    scores: dict[str, list[float]] = {method: [] for method in rivals}
+    scores: dict[str, list[float]] = {method: [] for method in predictors}
     for split in range(params.splits):
         state = seeds.integer(params.seed, "benchmark", name, "split", split)
         stratify = y if y.dtype.kind == "i" else None
         context_x, query_x, context_y, query_y = train_test_split(
             x, y, test_size=0.5, stratify=stratify, random_state=state
         )
-        for method, predict in rivals.items():
+        for method, predict in predictors.items():
             scores[method].append(round(score(query_y, predict(context_x, context_y, query_x)), 6))
     return scores
 

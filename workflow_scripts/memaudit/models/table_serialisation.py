@@ -1,7 +1,7 @@
-"""Records of a table as text, after TabLLM (Hegselmann et al. 2023): text template and list template. Text as tokens.
+"""Records of a table as text, after TabLLM (Hegselmann et al. 2023), and as tokens: text template and list template.
 
-Names come from data and are text only: they fill places in fixed sentences, never the other way round, and each is
-brought onto one line, so that no name can begin a record or an answer of its own.
+Names from the data only fill places in fixed sentences, and each is put on one line, so that no name can begin a record
+or an answer.
 """
 
 from collections.abc import Mapping
@@ -15,14 +15,14 @@ from transformers import PreTrainedTokenizerBase
 
 from memaudit.errors import AuditError
 
-FORMS = {"template": ("The {} is {}.", " "), "list": ("- {}: {}", "\n")}  # of a cell; what stands between cells
+FORMS = {"template": ("The {} is {}.", " "), "list": ("- {}: {}", "\n")}  # of a cell; separator of cells
 UNKNOWN = "Nothing is known."
 SECONDS = 86400  # of a day
 
 
 @dataclass(frozen=True)
 class Serialiser:
-    """How the rows of an encoded table read.
+    """Text form of the rows of an encoded table.
 
     columns: as in the schema. target: name of the target. classes: names of the classes, in the order of their codes.
     form: `template` ("The age is 39. The sex is male.") or `list` ("- age: 39", a line each).
@@ -40,7 +40,7 @@ class Serialiser:
         Raises AuditError for an unknown form, free text without a list of its values, and classes that read the same.
         """
         if form not in FORMS:
-            raise AuditError(f"options/serialisation: {form!r} is unknown; say {' or '.join(FORMS)}")
+            raise AuditError(f"options/serialisation: {form!r} is unknown; set {' or '.join(FORMS)}")
         readable(schema)
         target = schema["target"]
         classes = tuple(one_line(name) for name in target["categories"])
@@ -49,13 +49,13 @@ class Serialiser:
         return cls(tuple(schema["columns"]), one_line(target["name"]), classes, form)
 
     def instruction(self) -> str:
-        """What is asked and which answers there are, in an order that is not that of the codes."""
+        """Return the question and its possible answers, sorted by name and not by code."""
         return f"What is the {self.target} of each record? It is one of: {', '.join(sorted(self.classes))}.\n"
 
     def records(self, x: NDArray[np.float32]) -> list[str]:
-        """Rows (n, d), encoded as in data/record_encoding.py, as texts. A missing cell is left out.
+        """Return rows (n, d), encoded as in data/record_encoding.py, as texts. A missing cell is left out.
 
-        Raises AuditError for the code of no category.
+        Raises AuditError for an invalid category code.
         """
         sentence, between = FORMS[self.form]
         columns = [
@@ -65,15 +65,15 @@ class Serialiser:
         return [between.join(filter(None, cells)) or UNKNOWN for cells in zip(*columns, strict=True)]
 
     def questions(self, x: NDArray[np.float32]) -> list[str]:
-        """Rows (n, d), each with an empty answer."""
+        """Return rows (n, d), each as a question without its answer."""
         return [f"{record}\nAnswer:" for record in self.records(x)]
 
     def answer(self, code: int) -> str:
-        """What follows a question. It ends with its line: else `no` would be the beginning of `no idea`."""
+        """Return the answer to a question, with the line break: else `no` would be the beginning of `no idea`."""
         return f" {self.classes[code]}\n"
 
     def examples(self, x: NDArray[np.float32], y: NDArray[np.int64]) -> list[str]:
-        """Rows (n, d), each with its answer, to be read one after the other."""
+        """Return rows (n, d), each with its answer."""
         return [question + self.answer(code) for question, code in zip(self.questions(x), y, strict=True)]
 
 
@@ -99,8 +99,8 @@ class Question:
 class Prompter:
     """Contexts and questions as tokens of a language model that takes at most `most` of them (None: no limit).
 
-    Marks of the tokenizer that stand in the data are read as text. Where the tokenizer begins a text with a mark of its
-    own, so does every prompt.
+    Special tokens of the tokenizer in the data are read as text. Where the tokenizer begins a text with a special
+    token, so does every prompt.
     """
 
     def __init__(self, serialiser: Serialiser, tokenizer: PreTrainedTokenizerBase, most: int | None):
@@ -122,9 +122,9 @@ class Prompter:
         """Rows (m, d) after a context. Raises AuditError for one that is too long."""
         answers = [self.serialiser.answer(code) for code in context.classes]
         questions = []
-        for asked in self.serialiser.questions(x):
-            # Text is cut into tokens as a whole: at a seam the tokenizer may merge what stands on both sides.
-            texts = [context.text + asked + answer for answer in ("", *answers)]
+        for question in self.serialiser.questions(x):
+            # Text is tokenised as a whole: the tokenizer may merge characters across a seam.
+            texts = [context.text + question + answer for answer in ("", *answers)]
             cut = self.tokenizer(texts, add_special_tokens=False, split_special_tokens=True)["input_ids"]
             prompt, *full = [self._start + tokens for tokens in cut]
             if self.most and (longest := max(map(len, full))) > self.most:
@@ -163,7 +163,7 @@ def names(column: Mapping[str, Any], codes: NDArray[np.float32]) -> list[str | N
     wrong = (places != np.floor(places)) | (places < 0) | (places >= len(listed))
     if (wrong & ~missing).any():
         raise AuditError(
-            f"column {column['name']!r}: a code is no place in its {len(listed)} categories; encode by this schema"
+            f"column {column['name']!r}: a code is not one of its {len(listed)} categories; encode by this schema"
         )
     return [None if gap else listed[int(place)] for gap, place in zip(missing, places, strict=True)]
 
@@ -175,7 +175,7 @@ def dates(days: NDArray[np.float32]) -> NDArray[np.datetime64]:
 
 
 def one_line(name: str) -> str:
-    """A name without line breaks and outer blanks."""
+    """Return a name without line breaks and outer blanks."""
     return " ".join(name.split())
 
 
@@ -184,5 +184,5 @@ def _date(time: np.datetime64) -> str | None:
 
 
 def _shared(one: list[int], other: list[int]) -> int:
-    """How many leading tokens are the same."""
+    """Number of equal leading tokens."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))

@@ -1,4 +1,4 @@
-"""TabPFN (Hollmann et al. 2025), v2 to v3.5: cells, rows and columns attend to each other. One raw view, fp32."""
+"""TabPFN (Hollmann et al. 2025), v2 to v3.5: attention between cells, rows and columns. One raw view, fp32."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -25,19 +25,19 @@ Ask = Callable[[Tensor, Tensor, Tensor], Tensor]
 class TabPFNBranch:
     """`raw` mode of TabPFN: the module itself, one view, no fingerprint, shuffles or ensemble. A `Network`.
 
-    Every answer is that of the package's estimator, asked with this context and this query alone. What would couple
-    rows and tables, and what is done about it:
+    Every answer is that of the package's estimator with this context and this query alone. Rows and tables of a batch
+    would be coupled as follows:
 
-    - The estimator drops columns that are constant in the context; from then on a column's number says into which group
-      it falls, so tables that keep different numbers of columns cannot share a batch. They are put apart.
+    - The estimator drops columns that are constant in the context; a column's number then decides its group, so tables
+      that keep different numbers of columns cannot share a batch. They are computed separately.
     - v2, v2.5 and v2.6 scale a group of columns by how many of them vary once missing cells have become the mean, over
-      context and queries together. The context settles that, but for a column with missing cells and one value in the
-      context: there another query can change an answer. Queries of such a table are put in turn, together only if they
+      context and queries together. The context determines that, except for a column with missing cells and one value
+      in the context: there another query can change an answer. Queries of such a table share a batch only if they
       differ from the context in the same columns.
-    - v3 and v3.5 couple nothing: all their statistics are the context's.
+    - v3 and v3.5 have no coupling: all their statistics are the context's.
 
-    Ordinal codes are numbers: no version's module is told which columns are categories. A missing cell becomes the
-    context's mean, with a mark beside it. On a GPU v2 draws other column embeddings than on a CPU, as in the package.
+    Ordinal codes are numbers: no version's module receives which columns are categorical. A missing cell becomes the
+    context's mean, with an indicator. On a GPU v2 draws other column embeddings than on a CPU, as in the package.
     """
 
     mode: Mode = "raw"
@@ -62,7 +62,7 @@ class TabPFNBranch:
         return cls(open_checkpoint(weights, card["task"], card["version"]), card["task"], device)
 
     def scale(self, x: Tensor, reference_x: Tensor) -> Tensor:
-        """See Network. A missing cell stays missing; without its scaling the network takes it for 0, and marks it."""
+        """See Network. A missing cell stays missing; without scaling the network reads it as 0, with the indicator."""
         x, reference_x = x.to(self.device).float(), reference_x.to(self.device).float()
         kept = _kept(reference_x[None])[0]
         x, reference_x = x[:, kept], reference_x[:, kept]
@@ -71,13 +71,13 @@ class TabPFNBranch:
         return scaler.transform(x, scaler.fit(imputed))
 
     def without_scaling(self) -> "TabPFNBranch":
-        """See Network. From v3 on: before, the modules remove what is constant in a table and scale by what is not.
+        """See Network. From v3 on: earlier modules remove constant columns and scale by the number of the others.
 
         The ranks that v3.5 embeds beside the cells stay those of the context.
         """
         if self.version in COUPLED:
             raise AuditError(
-                f"TabPFN {self.version} cannot be asked without its scaling: its module removes the columns that are "
+                f"TabPFN {self.version} cannot be used without its scaling: its module removes the columns that are "
                 "constant in a table; choose tabicl, or tabpfn v3 or v3.5"
             )
         network = copy(self)
@@ -87,7 +87,7 @@ class TabPFNBranch:
         return network
 
     def forward(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
-        """See Network. Logits stand at their class's code, as in `logits`; a regression head has the K bars' logits."""
+        """See Network. Logits are indexed by class code, as in `logits`; a regression head has the K bars' logits."""
 
         def ask(*table: Tensor) -> Tensor:
             return self._run(*table)["standard"].transpose(0, 1)
@@ -121,7 +121,7 @@ class TabPFNBranch:
         return Binned.from_bars(outputs, self.bars.borders).scaled(deviation, mean)
 
     def embeddings(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
-        """See Network. What the decoder reads; up to v2.6 the target column's token, from v3 on the normed row."""
+        """See Network. The decoder's input; up to v2.6 the target column's token, from v3 on the normed row."""
 
         def ask(*table: Tensor) -> Tensor:
             return self._run(*table)["test_embeddings"].transpose(0, 1)
@@ -131,7 +131,7 @@ class TabPFNBranch:
     def attention(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
         """See Network. Of the last attention between rows; up to v2.6 that of the target column.
 
-        v2.5 and v2.6 put rows of their own before the context: the rest of the attention is scaled to sum to 1.
+        v2.5 and v2.6 prepend rows of their own to the context: the rest of the attention is scaled to sum to 1.
         """
         last = self.module.blocks[-1] if self.version in COUPLED else self.module.icl_blocks[-1]
         layer = last.per_column_attention_between_cells if self.version in COUPLED else last.icl_attention
@@ -151,7 +151,7 @@ class TabPFNBranch:
         return self._answers(context_x, context_y, query_x, ask)
 
     def _run(self, context_x: Tensor, targets: Tensor, query_x: Tensor) -> dict[str, Tensor]:
-        """The module's own answer to tables that may share a batch, with rows before tables."""
+        """The module's outputs for tables that may share a batch, with the row axis before the table axis."""
         x, y = torch.cat([context_x, query_x], 1).transpose(0, 1), targets.T.contiguous()
         kind = "multiclass" if self.task == "classification" else "regression"
         return self.module(x.contiguous(), y, only_return_standard_out=False, task_type=kind)
@@ -176,8 +176,8 @@ class TabPFNBranch:
         return answers
 
     def _groups(self, context_x: Tensor, query_x: Tensor, kept: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
-        """Tables and their queries that do not change each other's answers when they are put together."""
-        # Another query can matter only where it gives a second value to a column with one.
+        """Tables and their queries that do not change each other's answers in one batch."""
+        # Another query matters only where it gives a second value to a column that has one.
         apart = _second_value(context_x, query_x) & kept[:, None]
         coupled = apart.flatten(1).any(1) & (self.version in COUPLED and query_x.shape[1] > 1)
         widths = kept.sum(1)
@@ -197,7 +197,7 @@ class TabPFNBranch:
         present, rank = _present(context_y)
         if (most := int(present.sum(1).max())) > self.limits.classes:
             raise AuditError(
-                f"a context of {most} classes: this TabPFN knows {self.limits.classes}; choose a table with fewer"
+                f"a context of {most} classes: this TabPFN has {self.limits.classes}; choose a table with fewer"
             )
         return rank.gather(1, context_y).float()
 
@@ -210,9 +210,9 @@ class _Identity(TorchStandardScaler):
 
 
 def target_scale(context_y: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean and standard deviation (B, 1) of numbers (B, n), float64, as the package standardises targets.
+    """Return mean and standard deviation (B, 1) of numbers (B, n), float64, as the package standardises targets.
 
-    The package answers a constant target without its module; here it has a deviation of CONSTANT.
+    The package predicts a constant target without its module; here it has a deviation of CONSTANT.
     """
     y = context_y.double()
     mean, deviation = y.mean(1, keepdim=True), y.std(1, correction=0, keepdim=True)
@@ -221,7 +221,7 @@ def target_scale(context_y: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _present(context_y: Tensor, least: int = 1) -> tuple[Tensor, Tensor]:
-    """Which classes (B, C >= least) stand in each context (B, n), and their number among these, from 0."""
+    """Mask (B, C >= least) of the classes in each context (B, n), and their number among these, from 0."""
     most = max(least, int(context_y.max()) + 1)
     present = torch.zeros(len(context_y), most, dtype=torch.bool, device=context_y.device)
     present.scatter_(1, context_y, True)
@@ -235,7 +235,7 @@ def _kept(context_x: Tensor) -> Tensor:
     """
     kept = (context_x != context_x[:, :1]).any(1) & ~context_x.isnan().all(1)
     if not kept.any(1).all():
-        raise AuditError("a context in which every column is constant: TabPFN has no answer to it; choose more rows")
+        raise AuditError("a context in which every column is constant: TabPFN cannot predict from it; choose more rows")
     return kept
 
 

@@ -1,4 +1,4 @@
-"""Checkpoints of TabPFN, v2 to v3.5: read without unpickling, compared with what is said of them, and built."""
+"""Checkpoints of TabPFN, v2 to v3.5: read without unpickling, checked against their card, and built."""
 
 import re
 from collections.abc import Mapping
@@ -26,14 +26,14 @@ VERSIONS = {
     "tabpfn_v3": "v3",
     "tabpfn_v3_5": "v3.5",
 }
-NAMED = re.compile(r"tabpfn-(v\d(?:\.\d)?(?:-fast)?)")  # in the name of every file that the makers publish
+NAMED = re.compile(r"tabpfn-(v\d(?:\.\d)?(?:-fast)?)")  # in the name of every published file
 
 Task = Literal["classification", "regression"]
 
 
 @dataclass(frozen=True)
 class Opened:
-    """A checkpoint's module in fp32, its bars (None for a classifier), its version and what it takes."""
+    """A checkpoint's module in fp32, its bars (None for a classifier), its version and its limits."""
 
     module: nn.Module
     bars: FullSupportBarDistribution | None
@@ -56,50 +56,50 @@ def open_checkpoint(weights: Path, task: Task, version: str | None) -> Opened:
         module, bars = _build(architecture, config, content["state_dict"], task)
         limits = _limits(content, config, VERSIONS[architecture], task)
     except UNREADABLE as error:
-        raise AuditError(f"{file}: no TabPFN checkpoint ({reason(error)}); fetch the model anew") from error
+        raise AuditError(f"{file}: not a TabPFN checkpoint ({reason(error)}); fetch the model again") from error
     return Opened(module.float().eval(), bars, VERSIONS[architecture], limits)
 
 
 def _read(file: Path) -> dict[str, Any]:
-    """What a checkpoint holds, tensors and plain values only. Raises AuditError if it cannot be read."""
+    """Read the contents of a checkpoint, tensors and plain values only. Raises AuditError if it cannot be read."""
     try:
         if file.suffix == ".safetensors":
             return Checkpoint(file).load()
         return torch.load(file, map_location="cpu", weights_only=True)
     except UNREADABLE as error:
-        raise AuditError(f"{file}: no TabPFN checkpoint ({reason(error)}); fetch the model anew") from error
+        raise AuditError(f"{file}: not a TabPFN checkpoint ({reason(error)}); fetch the model again") from error
 
 
 def _architecture(file: Path, content: object) -> str:
-    """The package's name of the architecture. Raises AuditError for a file of another family.
+    """Return the package's name of the architecture. Raises AuditError for a file of another family.
 
     As in the package's own loader: files of v2 do not name it, those of v2.5 call it "base".
     """
     config = content.get("config") if isinstance(content, Mapping) else None
     if not isinstance(config, Mapping) or not {"max_num_classes", "num_buckets"} & set(config):
-        raise AuditError(f"{file}: no TabPFN checkpoint (another family's file); change the model's `family`")
+        raise AuditError(f"{file}: not a TabPFN checkpoint (another family's file); change the model's `family`")
     name = content.get("architecture_name", "tabpfn_v2")
     name = "tabpfn_v2_5" if name == "base" else name
     if name not in tuple(VERSIONS):
-        raise AuditError(f"{file}: the architecture {name!r} is not known; TabPFN has {', '.join(VERSIONS.values())}")
+        raise AuditError(f"{file}: the architecture {name!r} is unknown; TabPFN has {', '.join(VERSIONS.values())}")
     return name
 
 
-def _check_version(file: Path, found: str, said: str | None) -> None:
-    """Raise AuditError if the file's name, or the card, speaks of another version than the file's architecture.
+def _check_version(file: Path, actual: str, stated: str | None) -> None:
+    """Raise AuditError if the file's name or the card states another version than the file's architecture has.
 
-    v3.5-fast is a model of its own with the architecture of v3.5: only its name tells it apart.
+    v3.5-fast has the architecture of v3.5: only its name distinguishes it.
     """
     match = NAMED.match(file.name)
-    named = match[1] if match else found
-    if named.removesuffix("-fast") != found:
-        raise AuditError(f"{file}: named {named}, but inside is a TabPFN {found}; give the file its own name back")
-    if said not in (None, named):
-        raise AuditError(f"{file}: a TabPFN {named}, where {said} is said; change the model's `version`")
+    named = match[1] if match else actual
+    if named.removesuffix("-fast") != actual:
+        raise AuditError(f"{file}: named {named}, but it holds a TabPFN {actual}; restore the file's name")
+    if stated not in (None, named):
+        raise AuditError(f"{file}: a TabPFN {named}, but the card says {stated}; change the model's `version`")
 
 
 def _tasks(config: ArchitectureConfig) -> list[Task]:
-    """What the heads of an architecture serve: one task up to v3, both from v3.5."""
+    """Tasks of an architecture's heads: one up to v3, both from v3.5 on."""
     classes, both = config.max_num_classes >= 2, hasattr(config, "cell_ecdf_num_buckets")
     tasks: list[Task] = ["classification"] if classes else []
     return tasks + (["regression"] if config.num_buckets > 0 and (both or not classes) else [])
@@ -126,7 +126,7 @@ def _build(
 
 
 def _limits(content: Mapping[str, Any], config: ArchitectureConfig, version: str, task: Task) -> Limits:
-    """What the checkpoint's inference config states; v2 and v2.5 have none, so theirs comes from the package."""
+    """Limits of the checkpoint's inference config; v2 and v2.5 have none, theirs come from the package."""
     stated = content.get("inference_config")
     if not stated:
         kind = "multiclass" if task == "classification" else "regression"

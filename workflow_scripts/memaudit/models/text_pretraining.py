@@ -1,53 +1,44 @@
-"""Pre-training of a small language model that reads tables as text: deterministic, resumable, on one core.
+"""Pre-training of a small language model that reads tables as text, on one core (see `pretraining_run`).
 
-Every row of a table is a question about the rows before it. The loss is that of the answers, and a little of all other
-tokens, from which a model first learns to look back. A run is a function of its settings: the batch of a step is drawn
-from a stream named by the step. A run that is killed goes on from its last state and ends with the same bits.
+Every row of a table is a question about the rows before it. The loss is that of the answers, plus a little of all other
+tokens, from which a model first learns to look back.
 """
 
-import hashlib
-import platform
-import time
-from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from tabicl.train._muon import Muon
 from torch import Tensor, nn
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from memaudit import seeds
-from memaudit.errors import AuditError
-from memaudit.io import replacing
+from memaudit.models.pretraining_run import PretrainingRun, Settings, muon
 from memaudit.models.synthetic_text_tables import Batch, Shape, batch, collate, parts_of, tokenizer_of
 
-Settings = Mapping[str, Any]
 CELL = 9  # tokens of a cell, more or less
-FAST = 4  # rotations that tell places; the others are slow enough to carry what stands there
+FAST = 4  # rotations that encode positions; the others are slow enough to carry content
 
 
 def losses(model: LlamaForCausalLM, batch: Batch) -> tuple[Tensor, Tensor]:
-    """Weighted loss of a batch, and the mean loss of its answers alone, in nats."""
+    """Return the weighted loss of a batch, and the mean loss of its answers alone, in nats."""
     tokens, positions, answers, others = batch
-    # With a mask of ones no leap between positions is taken for the end of a text.
-    said = model.model(tokens, torch.ones_like(tokens), positions, use_cache=False).last_hidden_state[:, :-1]
-    each = nn.functional.cross_entropy(model.lm_head(said).transpose(1, 2), tokens[:, 1:], reduction="none")
+    # With a mask of ones no skip between positions is read as the end of a text.
+    hidden = model.model(tokens, torch.ones_like(tokens), positions, use_cache=False).last_hidden_state[:, :-1]
+    each = nn.functional.cross_entropy(model.lm_head(hidden).transpose(1, 2), tokens[:, 1:], reduction="none")
     answered = (each * answers[:, 1:]).sum()
     return answered + (each * others[:, 1:]).sum(), answered.detach()
 
 
 @torch.no_grad()
 def prepare(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast) -> None:
-    """Set first weights near a circuit that looks records up, which no short training finds from random ones.
+    """Set initial weights near a circuit that looks records up, which short training does not reach from random ones.
 
-    After Olsson et al. (2022): induction heads, with a kernel between records beside. Heads of the first layer look
-    one, two, three ... tokens back and write what they see into a space each. Heads of the last but one gather, each at
-    a distance of its own, the first digits of a cell. Heads of the last look for tokens that follow what the present
-    token is, in records whose cells are like the present ones, and copy them. Digits lie on a curve, so that near ones
-    are alike. Made for at most four heads a layer and 32 numbers a head. All of it is trained.
+    After Olsson et al. (2022): induction heads, with a kernel between records. Heads of the first layer attend one,
+    two, three ... tokens back and write what they read into a subspace each. Heads of the last layer but one gather,
+    each at its own distance, the first digits of a cell. Heads of the last layer attend to tokens that follow an
+    occurrence of the present token, in records with similar cells, and copy them. Digits lie on a curve, so that close
+    digits have similar embeddings. For at most four heads per layer and 32 numbers per head. All weights are trained.
     """
     config, layers, embedding = model.config, model.model.layers, model.model.embed_tokens.weight
     width, heads, size = config.hidden_size, config.num_attention_heads, config.head_dim
@@ -94,7 +85,7 @@ def prepare(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast) -> None
 def _look_back(
     attention: nn.Module, rows: slice, constant: Tensor, back: float, strength: tuple[float, ...], config: LlamaConfig
 ) -> None:
-    """Let a head look `back` tokens back: strength, in nats, of the rotations (Su et al. 2024) from the fastest on."""
+    """Let a head attend `back` tokens back: strength, in nats, of the rotations (Su et al. 2024), fastest first."""
     size = config.head_dim
     rotations = torch.arange(size // 2)
     angle = back * config.rope_parameters["rope_theta"] ** (-2 * rotations / size)
@@ -104,17 +95,11 @@ def _look_back(
     attention.k_proj.weight[rows] = torch.cat([gain * angle.cos(), gain * angle.sin()])[:, None] * constant
 
 
-def learning_rate(step: int, steps: int, optimiser: Settings) -> float:
-    """Linear warm-up, stable, linear decay to zero over the last share `decay` of the steps (Hu et al. 2024, WSD)."""
-    warm = min(1.0, (step + 1) / optimiser["warmup"])
-    return optimiser["learning_rate"] * min(warm, (steps - step) / (optimiser["decay"] * steps))
-
-
 def optimizer_of(model: LlamaForCausalLM, optimiser: Settings) -> torch.optim.Optimizer:
-    """Muon (Jordan et al. 2024) for the matrices of the blocks, AdamW for embeddings and norms.
+    """Muon for the matrices of the blocks, AdamW for embeddings and norms.
 
-    A group's `share` is that of the learning rate. What finds records (see `prepare`) moves slowly: Muon's steps are as
-    large in directions that tell little, and would wash it out before the rest is of use.
+    A group's `share` is that of the learning rate. The circuit that looks records up (see `prepare`) has a low rate:
+    Muon's steps are as large in directions of small gradients, and would destroy it before the rest has learnt.
     """
     last = f"layers.{model.config.num_hidden_layers - 1}."
     groups: dict[str, list[nn.Parameter]] = {"embedding": [], "circuit": [], "other": []}
@@ -124,101 +109,44 @@ def optimizer_of(model: LlamaForCausalLM, optimiser: Settings) -> torch.optim.Op
         groups["embedding" if not matrix else "circuit" if finds else "other"].append(parameter)
     shares = {"other": 1.0, **{name: optimiser[name] for name in ("embedding", "circuit")}}
     groups = [{"params": groups[name], "use_muon": name != "embedding", "share": shares[name]} for name in groups]
-    return Muon(
-        groups,
-        weight_decay=optimiser["weight_decay"],
-        momentum=optimiser["momentum"],
-        ns_steps=optimiser["newton_schulz_steps"],
-        adamw_betas=tuple(optimiser["betas"]),
-    )
+    return muon(groups, optimiser)
 
 
-class Run:
-    """A pre-training run with its state file: settings, step, weights, optimiser and history of the losses."""
+class Run(PretrainingRun):
+    """A pre-training run of a language model."""
 
     def __init__(self, settings: Settings, path: Path) -> None:
-        """Start, or go on from `path`. Raises AuditError if that state belongs to other settings."""
-        self.settings, self.path = settings, path
+        """Start, or continue from `path`. Raises AuditError if that state belongs to other settings."""
         self.tokenizer = tokenizer_of(settings)
         torch.manual_seed(seeds.integer(settings["seed"], "pretrain text", "init"))
         config = LlamaConfig(vocab_size=len(self.tokenizer), **settings["architecture"])
-        self.model = LlamaForCausalLM(config).train()
-        prepare(self.model, self.tokenizer)
-        self.optimizer = optimizer_of(self.model, settings["optimiser"])
-        self.done: dict[str, Any] = dict.fromkeys(("step", "tables", "tokens", "cpu_seconds", "wall_seconds"), 0)
-        self.done |= {"running": [], "history": []}
-        if path.exists():
-            self._resume()
-        self._started = time.process_time() - self.done["cpu_seconds"], time.perf_counter() - self.done["wall_seconds"]
+        model = LlamaForCausalLM(config).train()
+        prepare(model, self.tokenizer)
+        super().__init__(settings, path, model, optimizer_of(model, settings["optimiser"]), ("tables", "tokens"))
 
-    def _resume(self) -> None:
-        state = torch.load(self.path, weights_only=True)
-        if state["settings"] != dict(self.settings):
-            raise AuditError(f"{self.path}: is the state of a run with other settings; move it away to start anew")
-        self.model.load_state_dict(state["model"])
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.done = state["done"]
+    def batch_loss(self, step: int) -> tuple[Tensor, Tensor, dict[str, int]]:
+        rng = seeds.generator(self.settings["seed"], "pretrain text", "batch", step)
+        drawn = batch(self.settings, self.tokenizer, step / self.settings["steps"], rng)
+        return *losses(self.model, drawn), {"tables": len(drawn[0]), "tokens": drawn[0].numel()}
 
-    def save(self) -> None:
-        """Replace the state file."""
-        state = {"settings": dict(self.settings), "done": self.done}
-        state |= {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
-        with replacing(self.path) as temporary:
-            torch.save(state, temporary)
+    def validation_set(self) -> dict[str, list[Batch]]:
+        return validation_set(self.settings, self.tokenizer)
 
-    def advance(self) -> None:
-        """One optimiser step on one batch."""
-        settings, done = self.settings, self.done
-        step, steps = done["step"], settings["steps"]
-        for group in self.optimizer.param_groups:
-            group["lr"] = group["share"] * learning_rate(step, steps, settings["optimiser"])
-        rng = seeds.generator(settings["seed"], "pretrain text", "batch", step)
-        drawn = batch(settings, self.tokenizer, step / steps, rng)
-        loss, answers = losses(self.model, drawn)
-        self.optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(self.model.parameters(), settings["optimiser"]["clip_norm"])
-        self.optimizer.step()
-        done["step"] += 1
-        done["tables"] += len(drawn[0])
-        done["tokens"] += drawn[0].numel()
-        done["running"].append(answers.item())
-        done["cpu_seconds"] = time.process_time() - self._started[0]
-        done["wall_seconds"] = time.perf_counter() - self._started[1]
-
-    def train(self, until: int | None = None) -> None:
-        """Advance to step `until` (default: the end), with a line to the log at every validation."""
-        settings, done = self.settings, self.done
-        end = min(settings["steps"], until or settings["steps"])
-        held_out = validation_set(settings, self.tokenizer)
-        while done["step"] < end:
-            self.advance()
-            last = done["step"] == settings["steps"]
-            if done["step"] % settings["validate_every"] == 0 or last:
-                self._validate(held_out)
-            if done["step"] % settings["save_every"] == 0 or last:
-                self.save()
-
-    def _validate(self, held_out: Mapping[str, list[Batch]]) -> None:
-        done = self.done
-        entry = {"step": done["step"], "train": float(np.mean(done["running"]))}
-        entry |= {name: validate(self.model, batches) for name, batches in held_out.items()}
-        done["running"] = []
-        done["history"].append(entry)
-        print(f"{ {key: round(value, 4) for key, value in entry.items()} }  {done['wall_seconds']:.0f} s", flush=True)
+    def validate(self, held_out: dict[str, list[Batch]]) -> dict[str, float]:
+        return {name: validate(self.model, batches) for name, batches in held_out.items()}
 
 
 def validation_set(settings: Settings, tokenizer: PreTrainedTokenizerFast) -> dict[str, list[Batch]]:
     """Synthetic tables of two classes that no step trains on: clusters to tell apart, and labels to look up."""
     tables = {"clusters": {"families": {"clusters": 1}, "repeated": 0}, "look up": {"families": {"chance": 1}}}
-    found = {}
+    batches = {}
     for name, family in tables.items():
         rng = seeds.generator(settings["seed"], "pretrain text", "validation", name)
         prior = settings["prior"] | family | {"wrong": 0, "categories": 0, "binary": 1}
         shape = Shape(settings["validation"]["rows"], settings["validation"]["features"], 2, (3.0, 3.0))
         texts = [[parts_of(shape, prior, rng) for _ in range(8)] for _ in range(settings["validation"]["batches"])]
-        found[name] = [collate(part, tokenizer, settings | {"leap": 0}, rng) for part in texts]
-    return found
+        batches[name] = [collate(part, tokenizer, settings | {"leap": 0}, rng) for part in texts]
+    return batches
 
 
 @torch.no_grad()
@@ -234,23 +162,6 @@ def write_model(run: Run, folder: Path) -> None:
 
 
 def facts(run: Run, folder: Path) -> dict[str, Any]:
-    """What `model.json` says of a finished run."""
-    weights, done = folder / "model.safetensors", run.done
-    return {
-        "family": "text",
-        "task": "classification",
-        "parameters": sum(p.numel() for p in run.model.parameters()),
-        "sha256": hashlib.sha256(weights.read_bytes()).hexdigest(),
-        "bytes": weights.stat().st_size,
-        "settings": dict(run.settings),
-        "steps": done["step"],
-        "tables": done["tables"],
-        "tokens": done["tokens"],
-        "cpu_seconds": round(done["cpu_seconds"]),
-        "wall_seconds": round(done["wall_seconds"]),
-        "history": done["history"],
-        "versions": {
-            "python": platform.python_version(),
-            **{name: version(name) for name in ("torch", "transformers", "tokenizers", "tabicl", "numpy")},
-        },
-    }
+    """Return the contents of `model.json` for a finished run."""
+    packages = ("torch", "transformers", "tokenizers", "tabicl", "numpy")
+    return run.facts(folder / "model.safetensors", packages) | {"family": "text", "task": "classification"}

@@ -1,12 +1,12 @@
 """Language models that read tables as text (TabLLM, Hegselmann et al. 2023): a record is sentences, a class its name.
 
-Any causal language model of `transformers` serves, from a local folder. The context is read once and its keys and
-values are kept; every question goes on from there as if it were alone. Only questions of equal length share a forward
-pass and only answers are padded, at their end, where causal attention does not look: padding changes nothing.
+Any causal language model of `transformers` in a local folder can be used. The context is read once and its keys and
+values are kept; every question continues from there as if it were alone. Only questions of equal length share a forward
+pass and only answers are padded, at their end, which causal attention ignores: padding has no effect.
 
-A class scores the log-probability of all tokens of its name, and of the end of the line, after the question.
-Regression is refused. A language model has no head for numbers, and to score the context's own targets as candidates
-would give a member's exact target a bin of its own: the candidates, not the model, would tell membership.
+The score of a class is the log-probability of all tokens of its name, and of the end of the line, after the question.
+Regression is refused. A language model has no head for numbers, and scoring the context's own targets as candidates
+would give a member's exact target a bin of its own: the candidates, not the model, would reveal membership.
 """
 
 from collections import defaultdict
@@ -24,13 +24,13 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache, PreT
 from transformers.modeling_outputs import CausalLMOutputWithPast
 
 from memaudit.errors import AuditError
-from memaudit.models.family_options import options_of
 from memaudit.models.model_files import reason
+from memaudit.models.model_options import options_of
 from memaudit.models.model_protocol import Limits, Mode
 from memaudit.models.table_serialisation import Context, Prompter, Question, Serialiser
 
 OPTIONS = {"serialisation": "template", "normalise": False, "max_tokens": 0}  # 0: the model's own limit
-TOKENS = 16384  # most tokens of a forward pass, those kept from the context included: bounds memory
+TOKENS = 16384  # most tokens of a forward pass, including the context's cached ones: bounds memory
 Layers = list[tuple[Tensor, Tensor]]  # keys and values (b, heads, tokens, size) of every layer
 
 
@@ -43,7 +43,7 @@ class TextBranch:
 
     task = "classification"
     reads_text, alone = True, True
-    limits = Limits(None, None, None)  # a prompt's tokens are what is limited: see `forward`
+    limits = Limits(None, None, None)  # the limit is the number of a prompt's tokens: see `forward`
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class TextBranch:
 
         Raises AuditError for a prompt that is longer than the model takes.
         """
-        answers = self._asked(context_x, context_y, query_x, self._answers)
+        answers = self._per_context(context_x, context_y, query_x, self._answers)
         scores = [one.new_full((len(one), len(self.prompter.serialiser.classes)), -torch.inf) for one in answers]
         for one, labels, answer in zip(scores, context_y, answers, strict=True):
             one[:, labels.unique().to(one.device)] = answer
@@ -105,49 +105,49 @@ class TextBranch:
     def embeddings(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
         """Last hidden state of every question's last token, before its answer: (B, m, e)."""
 
-        def look(_context: Context, _questions: list[Question], said: CausalLMOutputWithPast) -> Tensor:
-            return said.hidden_states[-1][:, -1]
+        def last_state(_context: Context, _questions: list[Question], output: CausalLMOutputWithPast) -> Tensor:
+            return output.hidden_states[-1][:, -1]
 
-        return torch.stack(self._asked(context_x, context_y, query_x, look, output_hidden_states=True))
+        return torch.stack(self._per_context(context_x, context_y, query_x, last_state, output_hidden_states=True))
 
     @torch.no_grad()
     def attention(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
         """Attention of every question's last token on the tokens of each context row: (B, m, n), sums to 1 over rows.
 
-        Last layer, mean over heads; what falls on the instruction and on the question itself is left out. Only plain
-        ("eager") attention tells its weights: the model is switched to it meanwhile. Raises AuditError where the last
+        Last layer, mean over heads, without the attention on the instruction and on the question itself. Only plain
+        ("eager") attention returns its weights: the model is switched to it meanwhile. Raises AuditError where the last
         layer's window ends before the context.
         """
         with _eager(self.module):
-            return torch.stack(self._asked(context_x, context_y, query_x, _on_rows, output_attentions=True))
+            return torch.stack(self._per_context(context_x, context_y, query_x, _on_rows, output_attentions=True))
 
-    def _asked(
+    def _per_context(
         self,
         context_x: Tensor,
         context_y: Tensor,
         query_x: Tensor,
-        look: Callable[[Context, list[Question], CausalLMOutputWithPast], Tensor],
-        **wanted: bool,
+        read: Callable[[Context, list[Question], CausalLMOutputWithPast], Tensor],
+        **options: bool,
     ) -> list[Tensor]:
-        """What `look` finds in the model's output at each question's last token, per context: (m, ...)."""
-        found = []
+        """Apply `read` to the model's output at each question's last token, per context: (m, ...)."""
+        results = []
         for x, y, queries in zip(context_x, context_y, query_x, strict=True):
             context = self.prompter.context(x.cpu().numpy(), y.cpu().numpy())
-            asked = self.prompter.questions(context, queries.cpu().numpy())
+            all_questions = self.prompter.questions(context, queries.cpu().numpy())
             places, parts = [], []
-            for rows, questions, said in self._read(context, asked, wanted):
+            for rows, questions, output in self._read(context, all_questions, options):
                 places += rows
-                parts.append(look(context, questions, said))
-            found.append(torch.cat(parts)[np.argsort(places)])
-        return found
+                parts.append(read(context, questions, output))
+            results.append(torch.cat(parts)[np.argsort(places)])
+        return results
 
     def _read(
-        self, context: Context, questions: list[Question], wanted: Mapping[str, bool]
+        self, context: Context, questions: list[Question], options: Mapping[str, bool]
     ) -> Iterator[tuple[list[int], list[Question], CausalLMOutputWithPast]]:
         """The model's output at the last token of each question, for batches of equal length, with their places."""
         tokens = torch.tensor([context.tokens], device=self.device)
-        said = self.module(input_ids=tokens, past_key_values=DynamicCache(), use_cache=True, logits_to_keep=1)
-        layers = _layers(said)
+        output = self.module(input_ids=tokens, past_key_values=DynamicCache(), use_cache=True, logits_to_keep=1)
+        layers = _layers(output)
         alike = defaultdict(list)
         for place, question in enumerate(questions):
             alike[question.keep, len(question.tail)].append(place)
@@ -156,19 +156,19 @@ class TextBranch:
             for rows in (places[i : i + size] for i in range(0, len(places), size)):
                 tails = torch.tensor([questions[row].tail for row in rows], device=self.device)
                 kept = [[half[:, :, :keep].expand(len(rows), -1, -1, -1) for half in layer] for layer in layers]
-                said = self.module(
-                    input_ids=tails, past_key_values=DynamicCache(kept), use_cache=True, logits_to_keep=1, **wanted
+                output = self.module(
+                    input_ids=tails, past_key_values=DynamicCache(kept), use_cache=True, logits_to_keep=1, **options
                 )
-                yield rows, [questions[row] for row in rows], said
+                yield rows, [questions[row] for row in rows], output
 
-    def _answers(self, context: Context, questions: list[Question], said: CausalLMOutputWithPast) -> Tensor:
+    def _answers(self, context: Context, questions: list[Question], output: CausalLMOutputWithPast) -> Tensor:
         """Scores (b, classes of the context) of the answers to b questions that were read to their last token."""
         answers = [torch.tensor(answer) for question in questions for answer in question.answers]
         lengths = torch.tensor([len(answer) for answer in answers], device=self.device)
         tokens = nn.utils.rnn.pad_sequence(answers, batch_first=True).to(self.device)
         owners = torch.arange(len(questions), device=self.device).repeat_interleave(len(context.classes))
-        first = said.logits[:, -1].log_softmax(-1)[owners, tokens[:, 0]]
-        layers = _layers(said)
+        first = output.logits[:, -1].log_softmax(-1)[owners, tokens[:, 0]]
+        layers = _layers(output)
         size = max(1, TOKENS // (layers[0][0].shape[2] + tokens.shape[1]))
         parts = zip(owners.split(size), tokens.split(size), strict=True)
         rest = torch.cat([self._rest(layers, *part) for part in parts])
@@ -185,9 +185,9 @@ class TextBranch:
         return logits.log_softmax(-1).gather(-1, tokens[:, 1:, None])[..., 0]
 
 
-def _on_rows(context: Context, questions: list[Question], said: CausalLMOutputWithPast) -> Tensor:
+def _on_rows(context: Context, questions: list[Question], output: CausalLMOutputWithPast) -> Tensor:
     """Attention (b, n) of the last token on the context's rows."""
-    weights = said.attentions[-1][:, :, -1].mean(1)
+    weights = output.attentions[-1][:, :, -1].mean(1)
     rows = torch.tensor(context.rows[: questions[0].keep], device=weights.device) + 1
     sums = weights.new_zeros(len(weights), max(context.rows) + 2).index_add(1, rows, weights[:, : len(rows)])[:, 1:]
     total = sums.sum(1, keepdim=True)
@@ -196,8 +196,8 @@ def _on_rows(context: Context, questions: list[Question], said: CausalLMOutputWi
     return sums / total
 
 
-def _layers(said: CausalLMOutputWithPast) -> Layers:
-    return [(layer.keys, layer.values) for layer in said.past_key_values.layers]
+def _layers(output: CausalLMOutputWithPast) -> Layers:
+    return [(layer.keys, layer.values) for layer in output.past_key_values.layers]
 
 
 @contextmanager
@@ -211,14 +211,14 @@ def _eager(module: PreTrainedModel) -> Iterator[None]:
 
 
 def _tokenizer(weights: Path) -> PreTrainedTokenizerBase:
-    # Without its file a tokenizer opens all the same, and is empty.
+    # transformers opens an empty tokenizer where its file is missing.
     if not (weights / "tokenizer.json").is_file():
         raise AuditError(f"{weights}: there is no tokenizer.json; give the whole folder of the model")
-    with _refusing(weights):
+    with _one_line_errors(weights):
         tokenizer = AutoTokenizer.from_pretrained(weights, local_files_only=True, trust_remote_code=False)
     if not tokenizer.is_fast:
         raise AuditError(
-            f"{weights}: {type(tokenizer).__name__} does not say where its tokens stand; choose another model"
+            f"{weights}: {type(tokenizer).__name__} does not return the positions of its tokens; choose another model"
         )
     return tokenizer
 
@@ -226,10 +226,10 @@ def _tokenizer(weights: Path) -> PreTrainedTokenizerBase:
 def _module(weights: Path) -> PreTrainedModel:
     if not (weights / "config.json").is_file() or not list(weights.glob("*.safetensors")):
         raise AuditError(f"{weights}: needs config.json and *.safetensors (no pickle is read); save the model as such")
-    # Its base would be opened from elsewhere, beside the card's checksum.
+    # Its base would be opened from elsewhere, outside the card's checksum.
     if (weights / "adapter_config.json").exists():
         raise AuditError(f"{weights}: an adapter, not a model; merge it into its base and save that")
-    with _refusing(weights):
+    with _one_line_errors(weights):
         module, loading = AutoModelForCausalLM.from_pretrained(
             weights,
             dtype=torch.float32,
@@ -241,20 +241,22 @@ def _module(weights: Path) -> PreTrainedModel:
         )
     name = type(module).__name__
     if name not in (module.config.architectures or []):
-        raise AuditError(f"{weights}: no causal language model, config.json does not call it {name}; choose one")
+        raise AuditError(f"{weights}: not a causal language model, config.json does not name {name}; choose one")
     if loading["missing_keys"]:
         raise AuditError(f"{weights}: the weights lack {min(loading['missing_keys'])}; give the whole model")
     if module._is_stateful:
-        raise AuditError(f"{weights}: {name} keeps a state, not keys and values of a context; choose a transformer")
+        raise AuditError(
+            f"{weights}: {name} keeps a state instead of the keys and values of a context; choose a transformer"
+        )
     for layer in module.modules():
         if isinstance(layer, nn.Dropout):
-            layer.p = 0.0  # also for whoever calls train()
+            layer.p = 0.0  # also after train()
     return module
 
 
 @contextmanager
-def _refusing(weights: Path) -> Iterator[None]:
-    """What `transformers` raises for a folder that it cannot open, in one line."""
+def _one_line_errors(weights: Path) -> Iterator[None]:
+    """Turn the errors of `transformers` for a folder that it cannot open into an AuditError of one line."""
     try:
         yield
     except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError, StrictDataclassError) as error:

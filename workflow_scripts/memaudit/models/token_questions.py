@@ -1,4 +1,4 @@
-"""Records as questions in the tokens of a small language model of our own (`answerer`): rows of tables, or words."""
+"""Records as questions in the tokens of a small language model (`language_model_classifiers`): table rows, or words."""
 
 from dataclasses import dataclass
 
@@ -7,14 +7,14 @@ from numpy.typing import NDArray
 
 Tokens = NDArray[np.int64]
 
-END = -1  # behind the end of a question
+END = -1  # after the end of a question
 
 
 @dataclass(frozen=True)
 class Words:
-    """Numbers of a small model's tokens: records of so many columns, each one of so many bins, and of so many classes.
+    """Vocabulary of a small model: tokens of the bins of each column, of two questions and of the classes.
 
-    shared: columns have the same tokens, as the words of a text, and not each its own.
+    shared: all columns have the same tokens, like the words of a text.
     """
 
     columns: int
@@ -24,12 +24,12 @@ class Words:
 
     @property
     def known(self) -> int:
-        """Tokens of cells."""
+        """Number of tokens of cells."""
         return self.bins if self.shared else self.columns * self.bins
 
     @property
     def size(self) -> int:
-        """Tokens in all."""
+        """Number of all tokens."""
         return self.known + 2 + self.classes
 
     @property
@@ -38,19 +38,19 @@ class Words:
         return np.arange(self.size - self.classes, self.size)
 
     def tokens(self, cells: Tokens) -> Tokens:
-        """Tokens of cells (record, column), which are numbers of bins."""
+        """Return the tokens of cells (record, column), which are numbers of bins."""
         return cells if self.shared else np.arange(self.columns) * self.bins + cells
 
-    def questions(self, cells: Tokens, made_up: NDArray[np.bool_] | None = None) -> Tokens:
-        """Records (record, column) of bins, each with a question: about its target, or the made-up one (record,).
+    def questions(self, cells: Tokens, synthetic: NDArray[np.bool_] | None = None) -> Tokens:
+        """Return records (record, column) of bins as tokens with a question (record, column + 1).
 
-        Returns (record, column + 1).
+        synthetic: (record,), whether the question is the synthetic one and not that about the target.
         """
-        made_up = np.zeros(len(cells), bool) if made_up is None else made_up
-        return np.column_stack([self.tokens(cells), self.known + made_up])
+        synthetic = np.zeros(len(cells), bool) if synthetic is None else synthetic
+        return np.column_stack([self.tokens(cells), self.known + synthetic])
 
     def sums(self, cells: Tokens, signs: Tokens) -> Tokens:
-        """What the made-up question is about, (record,): the sum of a record's bins, each column with its sign.
+        """Subject of the synthetic question (record,): the sum of a record's bins, each column with its sign.
 
         Of words it is the sum of their signs. signs: (known,).
         """

@@ -1,10 +1,6 @@
-"""Figures of the study of attacks on in-context learning, drawn from tidy results after `tidy.expand`.
+"""Figures of the study of attacks on in-context learning (TabPATE, Section 3 and Appendix A), from tidy results."""
 
-A figure raises AuditError where no row is for it, or where two are for one point; what else is missing, such as an arm
-on one data set, is left out. Dashed grey: guessing; dotted grey: the null that comes with the values.
-"""
-
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -12,19 +8,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from memaudit.attacks.registry import LABELS, REGISTRY, Entry
 from memaudit.errors import AuditError
 from memaudit.plotting import figure_style, shared_panels
 from memaudit.plotting.shared_panels import COLOURS, GREY, GUESSING, NULL
 
-# attack: label, colour; cold: passive, warm: active. The order is that of the legend.
-THREATS = {
-    "perturbation": ("Perturbation (labels only, passive)", figure_style.SKY),
-    "lira": ("LiRA (probabilities, passive)", figure_style.BLUE),
-    "brainwash": ("Brainwash (labels only, active)", figure_style.ORANGE),
-    "lira poisoned": ("LiRA + {k:g} poisons (probabilities, active)", figure_style.RED),
-}
-# key: label of its axis, records that all its values share
-SETTINGS = {"copies": ("copies of the record", "copied"), "context": ("records in the context", "common")}
+# One attack of each threat model, in the order of the legend; cold colours: passive, warm: active.
+THREATS = ("perturbation", "lira", "brainwash", "lira poisoned")
+# key: label of its axis, records that are attacked at all of its values
+SETTINGS = {"copies": ("duplicates of the record", "copied"), "context": ("records in the context", "common")}
 ALL = Line2D(
     [], [], color=figure_style.GREY, linestyle="", marker="o", mfc="white", markersize=3.5, label="all features"
 )
@@ -32,25 +24,29 @@ ALL = Line2D(
 
 @figure_style.applied
 def roc(table: pd.DataFrame) -> Figure:
-    """ROC curves of the four threat models in the main arm, a panel per data set (TabPATE, Table 1).
+    """ROC curves of the four threat models in the main condition, a panel per data set (TabPATE, Table 1).
 
-    table: rows of metric roc_tpr with keys dataset, arm, attack, poison, fpr. Poisoning is shown at its largest budget;
-    what the method calls interpolated is left out.
+    table: rows of metric roc_tpr with keys dataset, arm, attack, poison, fpr. Poisoning is shown at its largest budget.
     """
     rows = shared_panels.rows(table, "attacks_roc", "fpr", metric="roc_tpr", arm="main", attack=list(THREATS))
     most = rows["poison"][rows["attack"] == "lira poisoned"].max()
     rows = rows[(rows["attack"] != "lira poisoned") | (rows["poison"] == most)]
-    shown = {name: look for name, look in THREATS.items() if name in set(rows["attack"])}
-    return shared_panels.rocs(
-        rows, "attack", {name: (label.format(k=most), colour, "") for name, (label, colour) in shown.items()}
-    )
+    looks = {name: _look(REGISTRY[name], most) for name in THREATS if name in set(rows["attack"])}
+    return shared_panels.rocs(rows, "attack", looks)
+
+
+def _look(attack: Entry, poisons: float) -> tuple[str, str, str]:
+    """Label, colour and marker of an attack: what it reads, and whether it changes the context."""
+    reads, kind = attack.threat.rsplit(" ", 1)
+    label = f"{attack.label.format(k=poisons)} ({'labels only' if reads == LABELS else reads}, {kind})"
+    return label, getattr(figure_style, attack.colour), ""
 
 
 @figure_style.applied
 def inference(table: pd.DataFrame) -> Figure:
     """ROC curves of attribute, data set and property inference, a panel per data set.
 
-    table: rows of metric roc_tpr with keys dataset, question, fpr; what the method calls interpolated is left out.
+    table: rows of metric roc_tpr with keys dataset, question, fpr.
     """
     rows = shared_panels.rows(table, "attacks_inference", "fpr", metric="roc_tpr", question=None)
     looks = shared_panels.looks(rows["question"])
@@ -61,10 +57,10 @@ def inference(table: pd.DataFrame) -> Figure:
 
 @figure_style.applied
 def features(table: pd.DataFrame) -> Figure:
-    """LiRA's AUC against the number of features, hollow where all are kept (TabPATE, Figure 2).
+    """AUC of LiRA against the number of features, hollow if all are kept (TabPATE, Figure 2).
 
     table: rows of metric auc with keys dataset, arm, variant, features, sets, records, and of "spearman features" with
-    key dataset, told in the legend. The usual contexts have all features and as many shadow sets as the others.
+    key dataset, for the legend. The usual contexts have all features and as many shadow contexts as the others.
     """
     rows = shared_panels.rows(
         table, "attacks_features", "features", metric="auc", records="all", arm=["main", "settings"], variant=None
@@ -74,9 +70,9 @@ def features(table: pd.DataFrame) -> Figure:
     sets = rows["sets"][fewer] if fewer.any() else [rows["sets"].max()]
     rows = shared_panels.rows(rows[fewer | (usual & rows["sets"].isin(sets))], "attacks_features", "features")
     looks = shared_panels.looks(rows["dataset"])
-    for found in table[(table["metric"] == "spearman features") & table["dataset"].isin(list(looks))].itertuples():
-        label, *look = looks[found.dataset]
-        looks[found.dataset] = (f"{label}, \u03c1 = {found.estimate:.2f} [{found.low:.2f}, {found.high:.2f}]", *look)
+    for rho in table[(table["metric"] == "spearman features") & table["dataset"].isin(list(looks))].itertuples():
+        label, *look = looks[rho.dataset]
+        looks[rho.dataset] = (f"{label}, \u03c1 = {rho.estimate:.2f} [{rho.low:.2f}, {rho.high:.2f}]", *look)
     figure, [[axes]] = figure_style.panels(1, 1, width=1.5 * figure_style.ONE_COLUMN, height=2.2)
     for place, (dataset, (_, colour, marker)) in enumerate(looks.items()):
         points = rows[rows["dataset"] == dataset]
@@ -84,7 +80,7 @@ def features(table: pd.DataFrame) -> Figure:
         axes.vlines(x, points["low"], points["high"], color=colour, alpha=0.5, linewidth=1)
         faces = ["white" if name == "usual" else colour for name in points["variant"]]
         axes.scatter(x, points["estimate"], s=12, marker=marker, facecolors=faces, edgecolors=colour, zorder=3)
-    _ticks(axes, rows["features"], log2=True)
+    shared_panels.ticks(axes, rows["features"], base=2, most=12, form=".0f")
     _guessing([axes], 0.5)
     axes.set(xlabel="features", ylabel="AUC of LiRA")
     return shared_panels.legend(figure, looks, ALL, GUESSING, lines=False)
@@ -92,9 +88,9 @@ def features(table: pd.DataFrame) -> Figure:
 
 @figure_style.applied
 def poison(table: pd.DataFrame) -> Figure:
-    """AUC and TPR against the number of mislabelled copies, a column per data set, a line per arm (TabPATE, Table 6).
+    """AUC and TPR against the number of poisons, a column per data set, a line per condition (TabPATE, Table 6).
 
-    table: rows of metrics auc and tpr@FPR with keys dataset, arm, ablation, value; of the FPRs the smallest is shown.
+    table: rows of metrics auc and tpr@FPR with keys dataset, arm, ablation, value; TPR is shown at the smallest FPR.
     """
     rows = shared_panels.rows(table, "attacks_poison", "value", ablation="poison budget")
     measures, datasets, looks = (
@@ -108,31 +104,31 @@ def poison(table: pd.DataFrame) -> Figure:
             shared_panels.lines(
                 axes, rows[(rows["metric"] == metric) & (rows["dataset"] == dataset)], "value", "arm", looks
             )
-            _ticks(axes, rows["value"])
+            shared_panels.ticks(axes, rows["value"], most=12, form=".0f")
             axes.set_title(figure_style.plain(dataset) if line is grid[0] else "")
         _guessing(line, chance)
         line[0].set_ylabel(name)
-    figure.supxlabel("mislabelled copies k of the record", fontsize=figure_style.RC["axes.labelsize"])
+    figure.supxlabel("poisons k (mislabelled copies of the record)", fontsize=figure_style.RC["axes.labelsize"])
     return shared_panels.legend(figure, looks, GUESSING, NULL)
 
 
 @figure_style.applied
 def shadow_sets(table: pd.DataFrame) -> Figure:
-    """AUC and TPR at the smallest FPR against the number of shadow sets, a line per data set.
+    """AUC and TPR at the smallest FPR against the number of shadow contexts, a line per data set.
 
     table: rows of metrics auc and tpr@FPR with keys dataset, ablation, value.
     """
     rows = shared_panels.rows(table, "attacks_shadow_sets", "value", ablation="shadow sets")
     measures = _measures(rows, "attacks_shadow_sets").items()
-    return _by_dataset([(rows[rows["metric"] == name], "value", "shadow sets", *told) for name, told in measures])
+    return _by_dataset([(rows[rows["metric"] == name], "value", "shadow contexts", *look) for name, look in measures])
 
 
 @figure_style.applied
 def settings(table: pd.DataFrame) -> Figure:
-    """AUC against the copies of the target and against the records of the context, a line per data set.
+    """AUC against the duplicates of the target and against the records of the context, a line per data set.
 
-    table: rows of metric auc with keys dataset, records, copies and context. What is compared is on the same records:
-    records == "copied" for copies, "common" for contexts.
+    table: rows of metric auc with keys dataset, records, copies and context. Points of a line are on the same records:
+    records == "copied" for duplicates, "common" for contexts.
     """
     present = set(table["records"]) if "records" in table else set()
     keys = [key for key, (_, records) in SETTINGS.items() if records in present] or list(SETTINGS)
@@ -142,10 +138,10 @@ def settings(table: pd.DataFrame) -> Figure:
 
 @figure_style.applied
 def risk_map(table: pd.DataFrame) -> Figure:
-    """Exposure of each record against how far off it lies, a panel per data set, a colour per class.
+    """Vulnerability score of each record against its neighbour distance, a panel per data set, a colour per class.
 
     table: rows of metrics distance, a rank in (0, 1], and exposure, with keys dataset, point, class. More than seven
-    classes are told apart by a colour bar.
+    classes have a colour bar in place of the legend.
     """
     points = _paired(
         table, "attacks_risk_map", ["dataset", "point", "class"], {"metric": "distance"}, {"metric": "exposure"}
@@ -153,7 +149,7 @@ def risk_map(table: pd.DataFrame) -> Figure:
     few = points.groupby("dataset")["class"].transform("nunique") <= len(COLOURS)
     looks = shared_panels.looks(sorted(points["class"][few].unique()))
     figure, panels = shared_panels.panels_of(
-        points["dataset"].unique(), "neighbour distance (percentile)", "exposure (effect size)"
+        points["dataset"].unique(), "neighbour distance (percentile)", "vulnerability score (effect size)"
     )
     for dataset, axes in panels.items():
         panel = points[points["dataset"] == dataset]
@@ -171,10 +167,10 @@ def risk_map(table: pd.DataFrame) -> Figure:
 
 @figure_style.applied
 def mitigations(table: pd.DataFrame) -> Figure:
-    """What each mitigation leaves of LiRA's AUC against what it leaves of the utility, a panel per data set.
+    """AUC of LiRA against balanced accuracy with each mitigation, a panel per data set.
 
     table: rows of metric auc with keys dataset, mitigation, attack, records, and of metric "balanced accuracy" with
-    keys dataset, mitigation. The numbers are those of the legend; they stand in a column, for points lie on each other.
+    keys dataset, mitigation. Points are numbered as in the legend, in a column, since they overlap.
     """
     leak = {"metric": "auc", "attack": ["lira", "lira on correctness"], "records": "all that remain"}
     points = _paired(table, "attacks_mitigations", ["dataset", "mitigation"], {"metric": "balanced accuracy"}, leak)
@@ -198,49 +194,38 @@ def mitigations(table: pd.DataFrame) -> Figure:
 
 
 def _paired(table: pd.DataFrame, figure: str, keys: list[str], x: dict, y: dict) -> pd.DataFrame:
-    """Points that have both: columns `keys`, estimate_x, low_x, high_x, estimate_y, low_y, high_y."""
-    sides = (
-        shared_panels.single(shared_panels.rows(table, figure, **dict.fromkeys(keys), **wanted), keys)
-        for wanted in (x, y)
+    """Points that have both values: columns `keys`, estimate_x, low_x, high_x, estimate_y, low_y, high_y."""
+    coordinates = (
+        shared_panels.single(shared_panels.rows(table, figure, **dict.fromkeys(keys), **values), keys)
+        for values in (x, y)
     )
-    left, right = (side[[*keys, "estimate", "low", "high"]] for side in sides)
+    left, right = (rows[[*keys, "estimate", "low", "high"]] for rows in coordinates)
     if (points := left.merge(right, on=keys)).empty:
         raise AuditError(f"figure {figure}: no {keys[1]} has {x['metric']} and {y['metric']}; evaluate both")
     return points
 
 
 def _measures(rows: pd.DataFrame, figure: str) -> dict[str, tuple[str, float]]:
-    """AUC and TPR at the smallest FPR that is there: metric, its label, and what guessing reaches."""
+    """AUC, and TPR at the smallest FPR of the rows: metric, its label, and its value under guessing."""
     shared_panels.rows(rows, figure, metric="auc")
     rates = rows["metric"].str.extract(r"^tpr@([\d.e-]+)$")[0].dropna().astype(float)
     return {"auc": ("AUC", 0.5)} | {f"tpr@{fpr:g}": (f"TPR at FPR = {fpr:g}", fpr) for fpr in sorted(rates)[:1]}
 
 
 def _by_dataset(parts: list[tuple[pd.DataFrame, str, str, str, float]]) -> Figure:
-    """A line per data set; a panel for each part: rows, key of x, labels of x and y, what guessing reaches."""
+    """A line per data set; a panel for each part: rows, key of x, labels of x and y, value under guessing."""
     looks = shared_panels.looks(pd.concat([rows for rows, *_ in parts])["dataset"])
     figure, [line] = figure_style.panels(1, len(parts), width=shared_panels.width(parts))
-    for axes, (rows, x, below, beside, chance) in zip(line, parts, strict=True):
+    for axes, (rows, x, x_label, y_label, chance) in zip(line, parts, strict=True):
         shared_panels.lines(axes, rows, x, "dataset", looks)
-        _ticks(axes, rows[x], log2=True)
+        shared_panels.ticks(axes, rows[x], base=2, most=12, form=".0f")
         _guessing([axes], chance)
-        axes.set(xlabel=below, ylabel=beside)
+        axes.set(xlabel=x_label, ylabel=y_label)
     return shared_panels.legend(figure, looks, GUESSING, NULL)
 
 
-def _ticks(axes: Axes, values: Iterable[float], log2: bool = False) -> None:
-    """Ticks at the values themselves, where they do not crowd."""
-    if log2:
-        axes.set_xscale("log", base=2)
-    values = np.unique(np.asarray(values, dtype=float))
-    places = np.log2(values) if log2 else values
-    kept = values[np.diff(places, prepend=-np.inf) >= np.ptp(places) / 12]
-    axes.set_xticks(kept, [f"{value:.0f}" for value in kept])
-    axes.minorticks_off()
-
-
 def _guessing(line: Sequence[Axes], chance: float) -> None:
-    """What guessing reaches, and one scale that has it in sight, so that noise does not fill the panels."""
+    """Draw a line at the value of guessing; give all panels one scale that includes it and does not magnify noise."""
     low, high = (end(axes.get_ylim()[i] for axes in line) for i, end in enumerate((min, max)))
     for axes in line:
         axes.axhline(chance, **GREY, zorder=1)
@@ -248,9 +233,9 @@ def _guessing(line: Sequence[Axes], chance: float) -> None:
 
 
 def _numbered(axes: Axes, x: pd.Series, y: pd.Series, numbers: Sequence[int]) -> None:
-    """The points' numbers to the right of the panel in the order of y, apart, each with a line to its point."""
+    """Write the numbers of the points to the right of the panel, in the order of y, each with a line to its point."""
     low, high = axes.get_ylim()
-    gap = 0.085  # a letter's height of the panel's
+    gap = 0.085  # height of a letter, as a share of the panel's
     heights = (np.asarray(y) - low) / (high - low)
     order = np.argsort(heights, kind="stable")
     for beside, i in enumerate(order[1:]):

@@ -1,4 +1,4 @@
-"""One look for every figure: fonts, sizes, colours with fixed meanings, and files that are equal byte for byte."""
+"""The style of all figures: fonts, sizes, colours, and files that are equal byte for byte if drawn again."""
 
 from pathlib import Path
 
@@ -8,11 +8,11 @@ from matplotlib.figure import Figure
 
 from memaudit.io import replacing
 
-# Inches. Widths of one and two columns of a paper; the height follows from the rows of panels.
+# Inches: widths of one and two columns of a paper, height of a row of panels.
 ONE_COLUMN, TWO_COLUMNS, PANEL_HEIGHT = 3.4, 7.0, 1.9
 
 GREY, LIGHT = "0.45", "0.88"
-# Okabe and Ito 2008: told apart with any colour vision. One colour has one meaning in all figures.
+# Okabe and Ito 2008: distinguishable with any colour vision.
 BLACK, ORANGE, SKY, GREEN, BLUE, RED, PURPLE = (
     "#000000", "#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7",
 )  # fmt: skip
@@ -57,19 +57,19 @@ RC = {
     "svg.hashsalt": "memaudit",
     "image.cmap": "cividis",
 }
-# A date or a version in a file would make every run's files differ.
+# With a date or a version the files of every run would differ.
 METADATA = {
     "svg": {"Date": None, "Creator": None},
     "pdf": {"CreationDate": None, "ModDate": None, "Producer": None, "Creator": None},
     "png": {"Software": None},
 }
 
-# Decorates every function that draws: matplotlib reads most settings when an artist is made.
+# Decorator of every drawing function: matplotlib reads most settings when an artist is created.
 applied = mpl.rc_context(RC)
 
 
 def panels(rows: int, columns: int, *, width: float = TWO_COLUMNS, height: float = PANEL_HEIGHT) -> tuple[Figure, list]:
-    """A figure of rows x columns axes, as a list of rows, each `height` inches high with 0.4 for what stands around."""
+    """A figure with rows x columns axes, as a list of rows; height: inches of a row, 0.4 are added for labels."""
     figure = Figure(figsize=(width, height * rows + 0.4))
     return figure, figure.subplots(rows, columns, squeeze=False).tolist()
 
@@ -77,7 +77,7 @@ def panels(rows: int, columns: int, *, width: float = TWO_COLUMNS, height: float
 def reference(
     axes: Axes, *, x: float | None = None, y: float | None = None, label: str = "", dash: str = "--", rotation: int = 0
 ) -> None:
-    """A thin grey line at x or y, named in grey at its upper or right end."""
+    """Draw a thin grey line at x or y, with a grey label at its upper or right end."""
     line = {"color": GREY, "linewidth": 0.7, "linestyle": dash, "zorder": 1}
     text = {"textcoords": "offset points", "color": GREY, "fontsize": 6}
     if y is not None:
@@ -91,7 +91,7 @@ def reference(
 
 
 def plain(name: str) -> str:
-    """A name from data as text that matplotlib will not read as a formula."""
+    """A name from data, escaped so that matplotlib does not read it as a formula."""
     return name.replace("$", r"\$")
 
 

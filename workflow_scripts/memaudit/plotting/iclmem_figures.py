@@ -1,8 +1,6 @@
-"""Figures of the study of memorization in fine-tuned in-context models, drawn from tidy results after `tidy.expand`.
+"""Figures of the study of memorization in fine-tuned in-context models (ICLMEM), drawn from tidy results.
 
-An outcome, and a rule for outcomes, has one look in all of them: published rules blue, the null-calibrated one purple.
-A figure raises AuditError where no row is for it, or where two are for one point; what else is missing, such as an arm
-on one data set, is left out. Dashed grey: what chance gives, where results say so.
+Published rules for outcomes are blue, the null-calibrated one purple. Dashed grey: the value of chance in the results.
 """
 
 from collections.abc import Iterable
@@ -24,13 +22,13 @@ OUTCOMES = {
     "context overfitting": ("context overfitting", figure_style.GREEN, "^"),
     "no signal": ("no signal", figure_style.SKY, "D"),
 }
-# Beside the published rules, which differ by their markers.
+# The other rules are published ones: blue, each with a marker of its own.
 RULES = {
     "null_calibrated": ("null-calibrated", figure_style.PURPLE, "D"),
     "all": ("all healthy runs", figure_style.BLACK, "^"),
 }
-SIDES = {
-    "query": ("members, asked as queries", figure_style.RED, "o"),
+RECORDS = {
+    "query": ("members (queries of the fine-tuning)", figure_style.RED, "o"),
     "nonmember": ("non-members", figure_style.BLACK, "^"),
     "permuted": ("memberships permuted", figure_style.BLACK, "^"),
 }
@@ -59,17 +57,20 @@ def epochs(table: pd.DataFrame) -> Figure:
     rows = _by_queries(
         shared_panels.rows(table, "iclmem_epochs", "epoch", metric="outcome share", by="epoch", rule=None)
     )
-    rules, panels, looks = _rules(rows["rule"]), rows["panel"].unique(), _outcomes(rows)
+    rules, panels, looks = (
+        _rules(rows["rule"]),
+        rows["panel"].unique(),
+        shared_panels.present(OUTCOMES, rows["outcome"]),
+    )
     figure, grid = figure_style.panels(len(rules), len(panels), width=shared_panels.width(panels))
     for rule, line in zip(rules, grid, strict=True):
         for panel, axes in zip(panels, line, strict=True):
-            shown = shared_panels.single(rows[(rows["rule"] == rule) & (rows["panel"] == panel)], ["outcome", "epoch"])
-            for place, (outcome, (_, colour, marker)) in enumerate(looks.items()):
-                dots = shown[shown["outcome"] == outcome].sort_values("epoch")
+            cell = shared_panels.single(rows[(rows["rule"] == rule) & (rows["panel"] == panel)], ["outcome", "epoch"])
+            for place, (outcome, look) in enumerate(looks.items()):
+                dots = cell[cell["outcome"] == outcome].sort_values("epoch")
                 x = _beside(dots["epoch"], rows["epoch"], place, len(looks))
-                axes.vlines(x, dots["low"], dots["high"], color=colour, alpha=0.5, linewidth=1)
-                axes.plot(x, dots["estimate"], color=colour, marker=marker, linewidth=0.7)
-            _log_axis(axes, rows["epoch"])
+                shared_panels.intervals(axes, x, dots, look, line={"linewidth": 0.7})
+            shared_panels.ticks(axes, rows["epoch"], base=10, most=8, form=".3g")
             axes.set_ylim(*SHARE)
             axes.set_title(figure_style.plain(panel) if line is grid[0] else "")
         line[0].set_ylabel(f"share of runs\n{rules[rule][0]}")
@@ -89,63 +90,63 @@ def outcomes(table: pd.DataFrame) -> Figure:
 
 @figure_style.applied
 def manipulations(table: pd.DataFrame) -> Figure:
-    """What one manipulation adds to the AUC of the unperturbed context, by category, a panel per model (Figure 4).
+    """Change of the AUC by one manipulation of the context, by category, a panel per model (ICLMEM, Figure 4).
 
     table: rows of metric "auc effect" with keys model, runs, signal, category. Runs: all healthy ones, or those that a
-    rule finds detectable. The effect of the baseline itself is none, and not shown.
+    rule calls detectable. The baseline has no effect by definition and is omitted.
     """
     table = table[table["category"] != "baseline"]
     rows = shared_panels.rows(table, "iclmem_manipulations", metric="auc effect", category=None, signal="loss")
-    rows = rows.assign(panel=rows["model"], category=rows["category"].map(_spoken))
+    rows = rows.assign(panel=rows["model"], category=rows["category"].map(_spaced))
     return _dots(rows, "category", "runs", _rules(rows["runs"]), "change of AUC against the baseline", CHANCE)
 
 
 @figure_style.applied
 def flags(table: pd.DataFrame) -> Figure:
-    """Share of healthy runs that raw and calibrated TPRs flag, beside chance, a panel per model (ICLMEM, A.4).
+    """Share of healthy runs that raw and calibrated TPRs flag, beside chance, a panel per model (ICLMEM, Appendix A.4).
 
     table: rows of metrics "raw flag share" and "calibrated flag share" with keys model, records.
     """
-    shown = {"raw flag share": "raw TPR", "calibrated flag share": "calibrated TPR"}
-    rows = shared_panels.rows(table, "iclmem_flags", metric=list(shown), records=None)
-    rows = rows.assign(panel=rows["model"], flag=rows["metric"].map(shown))
-    looks = {name: look for name, look in SIDES.items() if name in set(rows["records"])}
+    flagged_by = {"raw flag share": "raw TPR", "calibrated flag share": "calibrated TPR"}
+    rows = shared_panels.rows(table, "iclmem_flags", metric=list(flagged_by), records=None)
+    rows = rows.assign(panel=rows["model"], flag=rows["metric"].map(flagged_by))
+    looks = shared_panels.present(RECORDS, rows["records"])
     return _dots(rows, "flag", "records", looks, "share of healthy runs that are flagged", limits=SHARE)
 
 
 @figure_style.applied
 def placebos(table: pd.DataFrame) -> Figure:
-    """How often each rule finds memory where there is none, beside the nominal rate; a panel per stage.
+    """Detection rate of each rule on negative controls, beside the nominal rate; a panel per stage.
 
     table: rows of metric "placebo rate" with keys of, stage, rule, signal, and model for runs.
     """
     rows = shared_panels.rows(table, "iclmem_placebos", metric="placebo rate", of=None, stage=None, rule=None)
     stages = pd.Series(list(zip(rows["of"], rows["stage"], strict=True)), rows.index).map(STAGES)
-    rules = [f"{_spoken(rule)}, {signal}" for rule, signal in zip(rows["rule"], rows["signal"], strict=True)]
+    rules = [f"{_spaced(rule)}, {signal}" for rule, signal in zip(rows["rule"], rows["signal"], strict=True)]
     rows = rows.assign(panel=stages, rule=rules, model=rows["model"].fillna("all models"))
     looks = shared_panels.looks(rows["model"])
-    return _dots(rows, "rule", "model", looks, "share of placebos that are found", NOMINAL, limits=SHARE)
+    return _dots(rows, "rule", "model", looks, "share of negative controls that are detected", NOMINAL, limits=SHARE)
 
 
 @figure_style.applied
 def survival(table: pd.DataFrame) -> Figure:
-    """Share of each rule's detections that stand up to each check, runs and settings apart.
+    """Share of the detections of each rule that survive each check, runs and settings apart.
 
-    table: rows of metrics "surviving share", with keys labels == "all", of, rule, check, and "detections", told in the
+    table: rows of metrics "surviving share", with keys labels == "all", of, rule, check, and "detections", for the
     legend.
     """
     rows = shared_panels.rows(table, "iclmem_survival", metric="surviving share", labels="all", of=None, check=None)
     counts, looks = table[(table["metric"] == "detections") & (table["labels"] == "all")], _rules(rows["rule"])
     for rule, (label, *look) in looks.items():
-        told = [f"{row.estimate:.0f} {row.of}s" for row in counts[counts["rule"] == rule].itertuples()]
-        looks[rule] = (": ".join([label, ", ".join(told)]), *look)
-    rows = rows.assign(panel=rows["of"] + "s", check=[CHECKS.get(name, _spoken(name)) for name in rows["check"]])
-    return _dots(rows, "check", "rule", looks, "share of detections that stand", limits=SHARE)
+        numbers = [f"{row.estimate:.0f} {row.of}s" for row in counts[counts["rule"] == rule].itertuples()]
+        looks[rule] = (f"{label}: {', '.join(numbers)}", *look)
+    rows = rows.assign(panel=rows["of"] + "s", check=[CHECKS.get(name, _spaced(name)) for name in rows["check"]])
+    return _dots(rows, "check", "rule", looks, "share of detections that survive", limits=SHARE)
 
 
 @figure_style.applied
 def cardinality(table: pd.DataFrame) -> Figure:
-    """Outcome at the largest AUC of each data set, by the number of labels and the share of the majority (Figure 6).
+    """Outcome at the largest AUC of each data set, by number of labels and majority share (ICLMEM, Figure 6).
 
     table: rows of metric auc with keys peak == "queries", dataset, queries, outcome, and of metrics k and majority with
     key dataset. A panel per Q.
@@ -153,19 +154,20 @@ def cardinality(table: pd.DataFrame) -> Figure:
     peaks = shared_panels.rows(table, "iclmem_cardinality", "queries", metric="auc", peak="queries", outcome=None)
     shared_panels.single(peaks, ["dataset", "queries"])
     for fact in ("k", "majority"):
-        found = shared_panels.rows(table, "iclmem_cardinality", metric=fact, dataset=None)
-        known = dict(zip(found["dataset"], found["estimate"], strict=True))
-        peaks = peaks.assign(**{fact: peaks["dataset"].map(known)})
-    peaks, looks = peaks.sort_values("queries"), _outcomes(peaks)
+        facts = shared_panels.rows(table, "iclmem_cardinality", metric=fact, dataset=None)
+        peaks = peaks.assign(
+            **{fact: peaks["dataset"].map(dict(zip(facts["dataset"], facts["estimate"], strict=True)))}
+        )
+    peaks, looks = peaks.sort_values("queries"), shared_panels.present(OUTCOMES, peaks["outcome"])
     peaks["panel"] = peaks["queries"].map("Q = {:g}".format)
-    figure, panels = shared_panels.panels_of(peaks["panel"].unique(), "labels to choose from, k", "majority", 2.4)
+    figure, panels = shared_panels.panels_of(peaks["panel"].unique(), "number of labels k", "majority", 2.4)
     beside = {"xytext": (3, 3), "textcoords": "offset points", "fontsize": 5.5}
     for panel, axes in panels.items():
         for row in peaks[peaks["panel"] == panel].itertuples():
             _, colour, marker = looks[row.outcome]
             axes.plot(row.k, row.majority, color=colour, marker=marker, markersize=4.5)
             axes.annotate(figure_style.plain(row.dataset), (row.k, row.majority), **beside)
-        _log_axis(axes, peaks["k"])
+        shared_panels.ticks(axes, peaks["k"], base=10, most=8, form=".3g")
         axes.set_ylim(-0.05, 1.05)
         axes.margins(x=0.15)
     return shared_panels.legend(figure, looks, lines=False)
@@ -173,10 +175,10 @@ def cardinality(table: pd.DataFrame) -> Figure:
 
 @figure_style.applied
 def density(table: pd.DataFrame) -> Figure:
-    """Share of detectable runs of each data set against records per label and the share asked at once (Section 5).
+    """Share of detectable runs of each data set against label density and query coverage (ICLMEM, Section 5).
 
-    table: rows of metric "detectable share" with keys dataset, queries, rule, density, coverage. A row for each Q that
-    the most data sets have: one alone shows no dependence.
+    table: rows of metric "detectable share" with keys dataset, queries, rule, density, coverage. A row of panels for
+    each Q that the largest number of data sets has.
     """
     rows = shared_panels.rows(table, "iclmem_density", "queries", metric="detectable share", rule=None)
     known = rows.groupby("queries")["dataset"].nunique()
@@ -185,12 +187,11 @@ def density(table: pd.DataFrame) -> Figure:
     for queries, line in zip(counts, grid, strict=True):
         panel = shared_panels.single(rows[rows["queries"] == queries], ["dataset", "queries", "rule"])
         for axes, key in zip(line, ("density", "coverage"), strict=True):
-            for place, (rule, (_, colour, marker)) in enumerate(looks.items()):
+            for place, (rule, look) in enumerate(looks.items()):
                 dots = panel[panel["rule"] == rule]
                 x = _beside(dots[key], rows[key], place, len(looks))
-                axes.vlines(x, dots["low"], dots["high"], color=colour, alpha=0.5, linewidth=1)
-                axes.plot(x, dots["estimate"], color=colour, marker=marker, linestyle="")
-            _log_axis(axes, panel[key])
+                shared_panels.intervals(axes, x, dots, look, line={"linestyle": ""})
+            shared_panels.ticks(axes, panel[key], base=10, most=8, form=".3g")
             axes.set_ylim(*SHARE)
         line[0].set_ylabel(f"detectable share, Q = {queries:g}")
     for axes, label in zip(grid[-1], ("label density n / k", "query coverage Q / n"), strict=True):
@@ -200,25 +201,25 @@ def density(table: pd.DataFrame) -> Figure:
 
 @figure_style.applied
 def spread(table: pd.DataFrame) -> Figure:
-    """How the change dS of the loss is spread over members and non-members, a panel per data set and arm.
+    """Histograms of the change dS of the loss for members and non-members, a panel per data set and condition.
 
     table: rows of metric "dS share" with keys dataset, arm, epoch, records, left, right.
     """
     rows = shared_panels.rows(table, "iclmem_spread", "left", metric="dS share", records=["query", "nonmember"])
     rows["panel"] = [f"{row.dataset}\n{row.arm}, epoch {row.epoch:g}" for row in rows.itertuples()]
-    looks = {name: look for name, look in SIDES.items() if name in set(rows["records"])}
+    looks = shared_panels.present(RECORDS, rows["records"])
     figure, panels = shared_panels.panels_of(rows["panel"].unique(), "dS of the loss, in nats", "share of records")
     for panel, axes in panels.items():
         _stairs(axes, rows[rows["panel"] == panel], "records", looks)
         axes.axvline(0, **shared_panels.GREY, zorder=1)
-    return shared_panels.legend(figure, {name: (label, colour, "") for name, (label, colour, _) in looks.items()})
+    return shared_panels.legend(figure, shared_panels.unmarked(looks))
 
 
 @figure_style.applied
 def loss_ratios(table: pd.DataFrame) -> Figure:
-    """Ratio of the vanilla loss to the base model's, a line per learning rate, a panel per model (ICLMEM, B.1).
+    """Histograms of vanilla loss over the base model's, a line per learning rate (ICLMEM, Appendix B.1).
 
-    table: rows of metric "loss ratio share" with keys model, learning_rate, left, right. Dashed: the base model's own.
+    table: rows of metric "loss ratio share" with keys model, learning_rate, left, right. A panel per model; dashed: 1.
     """
     rows = shared_panels.rows(table, "iclmem_loss_ratios", "left", metric="loss ratio share", model=None)
     rates = sorted(rows["learning_rate"].unique())
@@ -238,32 +239,31 @@ def loss_ratios(table: pd.DataFrame) -> Figure:
 def _dots(
     rows: pd.DataFrame, what: str, key: str, looks: Looks, label: str, *others: Line2D, limits: Limits = None
 ) -> Figure:
-    """Dots with their intervals, `what` from top to bottom, a colour for each `key`, a panel for each `panel`.
+    """Estimates with intervals, `what` from top to bottom, a colour for each `key`, a panel for each `panel`.
 
-    Dashed where others name it: the nulls of the rows. limits: of the horizontal axis.
+    others: handles for the nulls of the rows, which are drawn dashed then; limits: of the horizontal axis.
     """
     names = list(dict.fromkeys(rows[what]))[::-1]
     figure, panels = shared_panels.panels_of(
         rows["panel"].unique(), label, "", height=0.5 + 0.12 * len(names) * len(looks)
     )
     for panel, axes in panels.items():
-        shown = shared_panels.single(rows[rows["panel"] == panel], [what, key])
-        for place, (look, (_, colour, marker)) in enumerate(looks.items()):
-            dots = shown[shown[key] == look]
+        points = shared_panels.single(rows[rows["panel"] == panel], [what, key])
+        for place, (name, look) in enumerate(looks.items()):
+            dots = points[points[key] == name]
             below = 0.7 * (place - (len(looks) - 1) / 2) / len(looks)
-            height = np.array([names.index(name) for name in dots[what]]) - below
-            axes.hlines(height, dots["low"], dots["high"], color=colour, alpha=0.5, linewidth=1)
-            axes.plot(dots["estimate"], height, color=colour, marker=marker, linestyle="")
+            height = np.array([names.index(value) for value in dots[what]]) - below
+            shared_panels.intervals_across(axes, dots, height, look)
         first = axes.get_subplotspec().is_first_col()
         axes.set_yticks(range(len(names)), [figure_style.plain(name) if first else "" for name in names])
         axes.set(xlim=limits, ylim=(-0.6, len(names) - 0.4))
-        for null in shown["null"].dropna().unique() if others else ():
+        for null in points["null"].dropna().unique() if others else ():
             axes.axvline(null, **shared_panels.GREY, zorder=1)
     return shared_panels.legend(figure, looks, *others, lines=False)
 
 
 def _stairs(axes: Axes, rows: pd.DataFrame, key: str, looks: Looks) -> None:
-    """A histogram for each `key`, from the edges of its bins."""
+    """Draw a histogram for each look of `key` from the edges of its bins."""
     for name, (_, colour, _) in looks.items():
         bins = rows[rows[key] == name].sort_values("left")
         if len(shared_panels.single(bins, [key, "left"])):
@@ -276,34 +276,20 @@ def _by_queries(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(panel=rows["model"] + ", Q = " + rows["queries"].map("{:g}".format))
 
 
-def _outcomes(rows: pd.DataFrame) -> Looks:
-    return {name: look for name, look in OUTCOMES.items() if name in set(rows["outcome"])}
-
-
 def _rules(names: Iterable[str]) -> Looks:
-    """Looks of the rules, in their order."""
+    """Looks of the rules, in the order of the names."""
     markers = cycle(shared_panels.MARKERS)
     return {
-        name: RULES.get(name) or (figure_style.plain(_spoken(name)), figure_style.BLUE, next(markers))
+        name: RULES.get(name) or (figure_style.plain(_spaced(name)), figure_style.BLUE, next(markers))
         for name in dict.fromkeys(names)
     }
 
 
 def _beside(values: pd.Series, among: pd.Series, place: int, count: int) -> pd.Series:
-    """Places on a logarithmic axis of the values of one of `count` series, which would lie on each other."""
+    """Values of one of `count` series, shifted on a logarithmic axis so that the series do not overlap."""
     step = 0.02 * (np.ptp(np.log(among)) or 1)
     return values * np.exp(step * (place - (count - 1) / 2))
 
 
-def _spoken(name: str) -> str:
+def _spaced(name: str) -> str:
     return name.replace("_", " ")
-
-
-def _log_axis(axes: Axes, values: Iterable[float]) -> None:
-    """A logarithmic axis with ticks at the values, where they do not crowd."""
-    values = np.unique(np.asarray(values, dtype=float))
-    places = np.log(values)
-    kept = values[np.diff(places, prepend=-np.inf) >= np.ptp(places) / 8]
-    axes.set_xscale("log")
-    axes.set_xticks(kept, [f"{value:.3g}" for value in kept])
-    axes.minorticks_off()

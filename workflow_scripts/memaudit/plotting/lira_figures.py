@@ -1,4 +1,4 @@
-"""Figures of the study of LiRA's reliability, drawn from tidy results after `tidy.expand`: values and bands come in."""
+"""Figures of the study of LiRA's reliability (Jälkö et al. 2026), drawn from tidy results after `tidy.expand`."""
 
 from collections.abc import Iterable
 
@@ -9,9 +9,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from memaudit.plotting import figure_style
+from memaudit.plotting import figure_style, shared_panels
 
-# strategy: label, colour, line style, marker. The order is that of the legend.
+# strategy: label, colour, line style, marker, in the order of the legend
 STRATEGIES = {
     "naive": ("concatenated, naive", figure_style.RED, "-", "o"),
     "pp": ("concatenated, PP", figure_style.BLUE, "-", "s"),
@@ -25,10 +25,10 @@ STRATEGIES = {
 
 @figure_style.applied
 def strategies(table: pd.DataFrame, access: str = "efficient") -> Figure:
-    """Figure 1 (efficient access) and A1 (oracle): TPR against M, a row per data set, a column per FPR.
+    """TPR against the number of models M, a row per data set, a column per FPR (Figure 1; A1 with oracle access).
 
     table: rows of metric tpr with keys dataset, models, fpr, strategy, access; bands from low and high. Dotted lines
-    mark where a per-sample threshold begins to exist: M = 1/FPR in the paper's code, 2/FPR in its text.
+    mark the smallest M for a per-record threshold: 1/FPR in the paper's code, 2/FPR in its text.
     """
     rows = table[(table["metric"] == "tpr") & (table["access"] == access)]
     datasets, fprs = rows["dataset"].unique(), sorted(rows["fpr"].unique(), reverse=True)
@@ -52,26 +52,26 @@ def strategies(table: pd.DataFrame, access: str = "efficient") -> Figure:
 
 @figure_style.applied
 def oracle(table: pd.DataFrame) -> Figure:
-    """Figure A1: `strategies` under oracle access."""
+    """`strategies` with oracle access (Figure A1)."""
     return strategies(table, "oracle")
 
 
 @figure_style.applied
 def sample_fpr(table: pd.DataFrame) -> Figure:
-    """Figure A2: share of records whose FPR is at least x, a row per data set, a column per target FPR (grey line).
+    """Share of records whose FPR is at least x, a row per data set, a column per target FPR (grey line; Figure A2).
 
-    table: one row per record with columns dataset, strategy, fpr (target) and sample_fpr (realised on its OUT cells).
-    On log axes records with an FPR of 0 are out of sight: a curve starts at the share of the others.
+    table: one row per record with columns dataset, strategy, fpr (target) and sample_fpr (realised over the models that
+    do not have the record). Logarithmic axes cannot show an FPR of 0: a curve starts at the share of the other records.
     """
     datasets, fprs = table["dataset"].unique(), sorted(table["fpr"].unique(), reverse=True)
     figure, grid = figure_style.panels(len(datasets), len(fprs))
     for dataset, line in zip(datasets, grid, strict=True):
         for fpr, axes in zip(fprs, line, strict=True):
             panel = table[(table["dataset"] == dataset) & (table["fpr"] == fpr)]
-            for strategy in (name for name in STRATEGIES if name in set(panel["strategy"])):
+            for strategy, (_, colour, dash, _) in shared_panels.present(STRATEGIES, panel["strategy"]).items():
                 values = np.sort(panel.loc[panel["strategy"] == strategy, "sample_fpr"].to_numpy())
                 share = 1 - np.arange(len(values)) / len(values)
-                axes.step(values, share, color=STRATEGIES[strategy][1], linestyle=STRATEGIES[strategy][2], where="pre")
+                axes.step(values, share, color=colour, linestyle=dash, where="pre")
             figure_style.reference(axes, x=fpr, label="target")
             axes.set(xscale="log", yscale="log", xlim=(fpr / 20, min(1, fpr * 30)), ylim=(share[-1] / 2, 1.3))
             axes.set_title(f"target FPR = {fpr:g}" if line is grid[0] else "")
@@ -88,7 +88,7 @@ def roc(table: pd.DataFrame) -> Figure:
     """
     rows = table[table["metric"] == "roc_tpr"]
     datasets = rows["dataset"].unique()
-    figure, grid = figure_style.panels(1, len(datasets), width=_width(len(datasets)), height=2.4)
+    figure, grid = figure_style.panels(1, len(datasets), width=shared_panels.width(datasets), height=2.4)
     for dataset, axes in zip(datasets, grid[0], strict=True):
         panel = rows[rows["dataset"] == dataset]
         lowest = panel["fpr"].min()
@@ -110,9 +110,9 @@ def roc(table: pd.DataFrame) -> Figure:
 
 @figure_style.applied
 def fpc_sigma(table: pd.DataFrame) -> Figure:
-    """Figure 2a: sigma of every record, empirical, corrected and analytic, sorted by |x|; a panel per side.
+    """Empirical, corrected and analytic sigma of every record, sorted by |x|; IN and OUT models apart (Figure 2a).
 
-    table: one row per record with columns side, norm, empirical, corrected, analytic.
+    table: one row per record with columns side (in, out), norm, empirical, corrected, analytic.
     """
     figure, grid = figure_style.panels(1, 2, height=2.2)
     for (side, panel), axes in zip(table.groupby("side", sort=False), grid[0], strict=True):
@@ -123,7 +123,7 @@ def fpc_sigma(table: pd.DataFrame) -> Figure:
 
 @figure_style.applied
 def fpc_fraction(table: pd.DataFrame) -> Figure:
-    """Figure A3: Figure 2a at other fractions N/N+; a row per fraction, a panel per side.
+    """`fpc_sigma` for several fractions N/N+, a row per fraction (Figure A3).
 
     table: as in `fpc_sigma`, with a column fraction.
     """
@@ -141,9 +141,10 @@ def fpc_fraction(table: pd.DataFrame) -> Figure:
 
 @figure_style.applied
 def fpc_ratio(table: pd.DataFrame) -> Figure:
-    """Figure 2b: distribution over records of empirical over analytic sigma, before and after correction, by side.
+    """Distribution over records of empirical over analytic sigma, before and after correction (Figure 2b).
 
-    table: one row per record with columns side, before, after, and factor, the correction (grey line at its root).
+    table: one row per record with columns side (in, out), before, after, and factor, the finite population correction
+    (grey line at its root).
     """
     figure, grid = figure_style.panels(1, 1, width=figure_style.ONE_COLUMN, height=2.0)
     axes = grid[0][0]
@@ -161,10 +162,8 @@ def fpc_ratio(table: pd.DataFrame) -> Figure:
 
 
 def _per_models(axes: Axes, panel: pd.DataFrame) -> None:
-    for strategy in STRATEGIES:
-        rows = panel[panel["strategy"] == strategy].sort_values("models")
-        if len(rows):
-            _band(axes, rows, "models", strategy, STRATEGIES[strategy][3])
+    for strategy, (*_, marker) in shared_panels.present(STRATEGIES, panel["strategy"]).items():
+        _band(axes, panel[panel["strategy"] == strategy].sort_values("models"), "models", strategy, marker)
 
 
 def _band(axes: Axes, rows: pd.DataFrame, x: str, strategy: str, marker: str) -> None:
@@ -209,14 +208,9 @@ def _outer_labels(grid: list[list[Axes]], datasets: Iterable[str], x: str, y: st
 
 
 def _strategy_legend(figure: Figure, present: Iterable[str], markers: bool = True) -> None:
-    shown = [look for strategy, look in STRATEGIES.items() if strategy in set(present)]
     handles = [
-        Line2D([], [], color=colour, linestyle=dash, marker=marker if markers else "")
-        for _, colour, dash, marker in shown
+        Line2D([], [], color=colour, linestyle=dash, marker=marker if markers else "", label=label)
+        for label, colour, dash, marker in shared_panels.present(STRATEGIES, present).values()
     ]
-    columns = min(4 if figure.get_figwidth() > figure_style.ONE_COLUMN else 2, len(shown))
-    figure.legend(handles, [look[0] for look in shown], loc="outside upper center", ncols=columns)
-
-
-def _width(count: int) -> float:
-    return figure_style.ONE_COLUMN if count == 1 else figure_style.TWO_COLUMNS
+    columns = min(4 if figure.get_figwidth() > figure_style.ONE_COLUMN else 2, len(handles))
+    figure.legend(handles=handles, loc="outside upper center", ncols=columns)

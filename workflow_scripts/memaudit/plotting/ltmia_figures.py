@@ -1,8 +1,4 @@
-"""Figures of the study of a learned attack on language models, drawn from tidy results after `tidy.expand`.
-
-A family of models, an attack and a group of features each have one look in all of them. A figure raises AuditError
-where no row is for it, or where two are for one point. Dashed grey: guessing, or no effect.
-"""
+"""Figures of the study of a learned attack on language models (LT-MIA), drawn from tidy results."""
 
 from collections.abc import Mapping
 
@@ -18,7 +14,7 @@ FAMILIES = {"transformer": figure_style.BLUE, "state space": figure_style.RED, "
 FAMILIES |= {"gated recurrence": figure_style.ORANGE, "matrix memory": figure_style.PURPLE}
 ATTACKS = {
     ATTACK: ("learned (LT-MIA)", figure_style.RED, ""),
-    "ez": ("EZ-MIA, mended", figure_style.BLUE, ""),
+    "ez": ("EZ-MIA, corrected", figure_style.BLUE, ""),
     "ref_loss": ("RefLoss", figure_style.GREEN, ""),
     "loss": ("loss", figure_style.ORANGE, ""),
 }
@@ -40,13 +36,13 @@ def transfer(table: pd.DataFrame) -> Figure:
 
     table: rows of metric auc with keys dataset, family, attack, without a model: means over the models of a family.
     """
-    found = shared_panels.rows(table, "ltmia_transfer", metric="auc", attack=ATTACK, dataset=None, family=None)
-    found = shared_panels.single(found[found["model"].isna()], ["dataset", "family"])
+    rows = shared_panels.rows(table, "ltmia_transfer", metric="auc", attack=ATTACK, dataset=None, family=None)
+    rows = shared_panels.single(rows[rows["model"].isna()], ["dataset", "family"])
     figure, ((axes,),) = figure_style.panels(1, 1, height=2.2)
-    colours = _colours(found["family"])
-    _bars(axes, found, "dataset", "family", colours)
+    colours = _colours(rows["family"])
+    _bars(axes, rows, "dataset", "family", colours)
     axes.axhline(0.5, **shared_panels.GREY, zorder=1)
-    axes.set(ylabel="AUC", ylim=(min(0.45, found["low"].min() - 0.02), 1.0))
+    axes.set(ylabel="AUC", ylim=(min(0.45, rows["low"].min() - 0.02), 1.0))
     return _legend(figure, colours, shared_panels.GUESSING)
 
 
@@ -56,63 +52,58 @@ def roc(table: pd.DataFrame) -> Figure:
 
     table: rows of metric roc_tpr with keys dataset (the family), attack, fpr.
     """
-    found = shared_panels.rows(table, "ltmia_roc", "fpr", metric="roc_tpr", attack=list(ATTACKS))
-    return shared_panels.rocs(
-        found, "attack", {name: look for name, look in ATTACKS.items() if name in set(found["attack"])}
-    )
+    rows = shared_panels.rows(table, "ltmia_roc", "fpr", metric="roc_tpr", attack=list(ATTACKS))
+    return shared_panels.rocs(rows, "attack", shared_panels.present(ATTACKS, rows["attack"]))
 
 
 @figure_style.applied
 def importance(table: pd.DataFrame) -> Figure:
-    """AUC lost without a group of features, by family (LT-MIA, Figure 3).
+    """Loss of AUC without a group of features, by family (LT-MIA, Figure 3).
 
     table: rows of metric "auc drop" with keys family, features.
     """
-    found = shared_panels.rows(table, "ltmia_importance", metric="auc drop", family=None, features=list(FEATURES))
-    found = shared_panels.single(found[found["family"] != "mean"], ["family", "features"])
+    rows = shared_panels.rows(table, "ltmia_importance", metric="auc drop", family=None, features=list(FEATURES))
+    rows = shared_panels.single(rows[rows["family"] != "mean"], ["family", "features"])
     figure, ((axes,),) = figure_style.panels(1, 1, height=2.2)
-    colours = {name: FEATURES[name][1] for name in FEATURES}
-    _bars(axes, found, "family", "features", colours)
+    colours = {name: colour for name, (_, colour, _) in FEATURES.items()}
+    _bars(axes, rows, "family", "features", colours)
     axes.axhline(0, **shared_panels.GREY, zorder=3)
-    axes.set(ylabel="AUC lost")
+    axes.set(ylabel="loss of AUC")
     return _legend(figure, {FEATURES[name][0]: colour for name, colour in colours.items()}, NONE)
 
 
 @figure_style.applied
 def diversity(table: pd.DataFrame) -> Figure:
-    """AUC against the number of combinations, with as many texts in all (LT-MIA, Figure 4).
+    """AUC against the number of training combinations at a fixed number of texts (LT-MIA, Figure 4).
 
     table: rows of metric auc with keys combinations, records.
     """
-    found = shared_panels.rows(table, "ltmia_diversity", "combinations", metric="auc", records=list(RECORDS))
-    found = shared_panels.single(found, ["combinations", "records"])
+    rows = shared_panels.rows(table, "ltmia_diversity", "combinations", metric="auc", records=list(RECORDS))
+    rows = shared_panels.single(rows, ["combinations", "records"])
     figure, ((axes,),) = figure_style.panels(1, 1, width=figure_style.ONE_COLUMN, height=2.2)
-    shared_panels.lines(axes, found.assign(dataset="", null=np.nan), "combinations", "records", RECORDS)
+    shared_panels.lines(axes, rows.assign(dataset="", null=np.nan), "combinations", "records", RECORDS)
     axes.axhline(0.5, **shared_panels.GREY, zorder=1)
-    ticks = sorted(found["combinations"].unique())
-    axes.set(xscale="log", xlabel="combinations trained on", ylabel="AUC")
-    axes.set_xticks(ticks, [f"{value:g}" for value in ticks])
-    axes.minorticks_off()
+    axes.set(xlabel="training combinations", ylabel="AUC")
+    shared_panels.ticks(axes, rows["combinations"], base=10)
     return shared_panels.legend(figure, RECORDS, shared_panels.GUESSING)
 
 
 def _bars(axes, rows: pd.DataFrame, group: str, bar: str, colours: Mapping[str, str]) -> None:
-    """Bars side by side within each group, with their intervals."""
+    """Draw bars side by side within each group, with their intervals."""
     groups = list(dict.fromkeys(rows[group]))
     width = 0.8 / len(colours)
     for place, (name, colour) in enumerate(colours.items()):
-        own = rows[rows[bar] == name]
-        x = own[group].map(groups.index) + width * (place - (len(colours) - 1) / 2)
-        axes.bar(x, own["estimate"], 0.9 * width, color=colour, alpha=0.85, linewidth=0)
-        axes.vlines(x, own["low"], own["high"], color=figure_style.BLACK, linewidth=0.8)
+        bars = rows[rows[bar] == name]
+        x = bars[group].map(groups.index) + width * (place - (len(colours) - 1) / 2)
+        axes.bar(x, bars["estimate"], 0.9 * width, color=colour, alpha=0.85, linewidth=0)
+        axes.vlines(x, bars["low"], bars["high"], color=figure_style.BLACK, linewidth=0.8)
     axes.set_xticks(range(len(groups)), [figure_style.plain(name) for name in groups])
 
 
 def _colours(families: pd.Series) -> dict[str, str]:
-    """A colour for each family that is there."""
-    given = dict.fromkeys(families)
+    """A colour for each family of the rows, fixed for those of FAMILIES."""
     free = (colour for colour in shared_panels.COLOURS if colour not in FAMILIES.values())
-    return {name: FAMILIES.get(name) or next(free, figure_style.BLACK) for name in given}
+    return {name: FAMILIES.get(name) or next(free, figure_style.BLACK) for name in dict.fromkeys(families)}
 
 
 def _legend(figure: Figure, colours: Mapping[str, str], *others: Line2D) -> Figure:

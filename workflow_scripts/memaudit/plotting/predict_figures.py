@@ -1,11 +1,8 @@
-"""Figures of the study of prediction, drawn from tidy results after `tidy.expand`; a panel for each setting (`case`).
+"""Figures of the study of predicting memorization, drawn from tidy results, with a panel for each setting (`case`).
 
-A predictor has one look in all of them: PSMI blue, loss red, logit gap green, Mahalanobis distance orange, and the
-baseline, LiRA on the partly trained model, black. Dashed grey: guessing. A figure raises AuditError where no row is for
-it, or where two are for one point; what else is missing, such as a truth that a setting has not, is left out.
+Section and figure numbers: "Predicting memorization within LLMs fine-tuned for classification". The baseline is LiRA on
+the partly trained model.
 """
-
-from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -23,7 +20,7 @@ PREDICTORS = {
     "mahalanobis": ("Mahalanobis", figure_style.ORANGE, "D"),
     "lira": ("baseline (early LiRA)", figure_style.BLACK, "v"),
 }
-CELLS = {"memorized": ("memorized in the end", figure_style.RED, "o"), "others": ("others", figure_style.BLUE, "s")}
+OUTCOMES = {"memorized": ("memorized at the end", figure_style.RED, "o"), "others": ("others", figure_style.BLUE, "s")}
 KINDS = {
     "natural": ("natural", figure_style.SKY, "o"),
     "mislabelled": ("mislabelled", figure_style.PURPLE, "s"),
@@ -34,15 +31,15 @@ DENSITIES = {
     "joint": ("true density", figure_style.BLUE, "s"),
     "estimated": ("estimator", figure_style.RED, "^"),
 }
-SIDES = {"psmi_outliers": "-", "psmi_rest": ":"}
-RULES = ["first", "closest"]  # of a setting's own; the other is called `... instead`
+THEOREM = {"psmi_outliers": ("outliers", "-"), "psmi_rest": ("rest", ":")}
+RULES = ["first", "closest"]  # the interruption rule of a setting; the other rule is called `... instead`
 AXES = {
     "log-lira at the interruption": "log-LiRA at the interruption (nats)",
-    "log-lira at the end": "log-LiRA in the end (nats)",
+    "log-lira at the end": "log-LiRA at the end (nats)",
     "counterfactual memorization": "counterfactual memorization (logits)",
-    "attack success": "share of models told right",
+    "attack success": "share of models classified correctly",
 }
-LIRA = (-10.0, 20.0)  # nats of log-LiRA that are shown; what lies beyond stands at the edge
+LIRA = (-10.0, 20.0)  # range of log-LiRA in nats; values beyond are drawn at its ends
 
 
 @figure_style.applied
@@ -56,7 +53,10 @@ def roc(table: pd.DataFrame) -> Figure:
 
 @figure_style.applied
 def planted(table: pd.DataFrame) -> Figure:
-    """The same for what was planted, canaries and wrong labels, in place of what is memorized (Figure 6, centre)."""
+    """ROC curves of every predictor for planted records, canaries and wrong labels (Figure 6, centre).
+
+    table: as in `roc`, with truths canary and mislabelled.
+    """
     rows = _rows(table, "planted", "fpr", metric="roc_tpr", truth=["canary", "mislabelled"], predictor=None)
     named = rows["truth"].map({"canary": "canaries", "mislabelled": "wrong labels"})
     return _rocs(rows.assign(dataset=rows["dataset"] + ": " + named))
@@ -70,13 +70,12 @@ def auc(table: pd.DataFrame) -> Figure:
     """
     rows = _rows(table, "auc", metric="auc", truth="memorized", records="all", rule=RULES, predictor=None)
     shared_panels.single(rows, ["dataset", "predictor"])
-    cases, looks = list(dict.fromkeys(rows["dataset"])), _looks(rows, "predictor", PREDICTORS)
+    cases, looks = list(dict.fromkeys(rows["dataset"])), _predictors(rows)
     figure, [[axes]] = figure_style.panels(1, 1, width=figure_style.ONE_COLUMN * 1.4, height=0.5 * len(cases) + 0.6)
-    for place, (name, (_, colour, marker)) in enumerate(looks.items()):
+    for place, (name, look) in enumerate(looks.items()):
         dots = rows[rows["predictor"] == name]
         height = -dots["dataset"].map(cases.index) - 0.14 * (place - (len(looks) - 1) / 2)
-        axes.hlines(height, dots["low"], dots["high"], color=colour, alpha=0.5, linewidth=1)
-        axes.plot(dots["estimate"], height, color=colour, marker=marker, linestyle="")
+        shared_panels.intervals_across(axes, dots, height, look)
     axes.axvline(0.5, **shared_panels.GREY, zorder=1)
     axes.set_yticks([-place for place in range(len(cases))], [figure_style.plain(case) for case in cases])
     axes.set(xlabel="AUC", ylim=(0.5 - len(cases), 0.5))
@@ -86,7 +85,7 @@ def auc(table: pd.DataFrame) -> Figure:
 
 @figure_style.applied
 def threshold(table: pd.DataFrame) -> Figure:
-    """TPR and FPR of PSMI at most 0, and of the baseline where it calls a record memorized (Figure 3, right).
+    """TPR and FPR of PSMI at most 0, and of the baseline at its threshold (Figure 3, right).
 
     table: rows of metrics tpr and fpr with keys case, predictor, tau. A colour for each setting; hollow: the baseline.
     """
@@ -105,52 +104,52 @@ def threshold(table: pd.DataFrame) -> Figure:
     axes.plot([0, 1], [0, 1], **shared_panels.GREY, zorder=1)
     right = max(0.2, 1.1 * rows.loc[rows["metric"] == "fpr", "high"].max())
     axes.set(xlabel="FPR", ylabel="TPR", xlim=(-0.02 * right, right), ylim=(-0.02, 1.02))
-    shown = {"color": figure_style.GREY, "marker": "o", "linestyle": ""}
-    hollow = Line2D([], [], **shown, markerfacecolor="white", label="early LiRA")
-    return shared_panels.legend(figure, looks, Line2D([], [], **shown, label="PSMI at most 0"), hollow, lines=False)
+    dot = {"color": figure_style.GREY, "marker": "o", "linestyle": ""}
+    hollow = Line2D([], [], **dot, markerfacecolor="white", label="early LiRA")
+    return shared_panels.legend(figure, looks, Line2D([], [], **dot, label="PSMI at most 0"), hollow, lines=False)
 
 
 @figure_style.applied
 def timing(table: pd.DataFrame) -> Figure:
-    """What a prediction at each checkpoint would have been worth, and when memorization sets in (Figures 4 and 9).
+    """AUC of a prediction at each checkpoint, mean PSMI, and the share memorized by then (Figures 4 and 9).
 
     table: rows with keys case and epoch, of metrics auc (by predictor), psmi and "already memorized" (by cells), and
-    interruption (by rule). The vertical line is the mean epoch of the interruption by the setting's own rule.
+    interruption (by rule). Vertical line: mean epoch of the interruption by the rule of the setting.
     """
     areas = _rows(table, "timing", "epoch", metric="auc", predictor=None)
     groups = _rows(table, "timing", "epoch", metric=["psmi", "already memorized"], cells=None).assign(null=np.nan)
     stops = _rows(table, "timing", metric="interruption", rule=RULES)
-    cases, looks = list(dict.fromkeys(areas["dataset"])), _looks(areas, "predictor", PREDICTORS)
+    cases, looks = list(dict.fromkeys(areas["dataset"])), _predictors(areas)
     figure, grid = figure_style.panels(3, len(cases), height=1.7)
     for case, column in zip(cases, zip(*grid, strict=True), strict=True):
         of_case = groups[groups["dataset"] == case]
         shared_panels.lines(column[0], areas[areas["dataset"] == case], "epoch", "predictor", looks)
         for axes, metric in zip(column[1:], ("psmi", "already memorized"), strict=True):
-            shared_panels.lines(axes, of_case[of_case["metric"] == metric], "epoch", "cells", CELLS)
+            shared_panels.lines(axes, of_case[of_case["metric"] == metric], "epoch", "cells", OUTCOMES)
         column[0].set_title(figure_style.plain(case))
         for axes in column:
             for stop in stops.loc[stops["dataset"] == case, "estimate"]:
                 axes.axvline(stop, color=figure_style.GREY, linewidth=0.9)
-            # The early checkpoints are those that matter.
+            # A square-root axis gives room to the early checkpoints.
             axes.set_xscale("function", functions=(lambda x: np.sqrt(np.maximum(x, 0)), np.square))
             axes.set_xlim(left=0)
             axes.set_xticks(_spread(areas.loc[areas["dataset"] == case, "epoch"]))
         column[1].axhline(0, **shared_panels.GREY, zorder=1)
-    for axes, label in zip(grid, ("AUC", "mean PSMI (nats)", "share memorized already"), strict=True):
+    for axes, label in zip(grid, ("AUC", "mean PSMI (nats)", "share memorized so far"), strict=True):
         axes[0].set_ylabel(label)
     figure.supxlabel("epoch", fontsize=figure_style.RC["axes.labelsize"])
-    return shared_panels.legend(figure, looks | CELLS, shared_panels.GUESSING)
+    return shared_panels.legend(figure, looks | OUTCOMES, shared_panels.GUESSING)
 
 
 @figure_style.applied
 def layers(table: pd.DataFrame) -> Figure:
-    """AUC at the interruption by the layer whose hidden states are read (Figure 5, left and centre).
+    """AUC at the interruption against the layer of the hidden states (Figure 5, left and centre).
 
     table: rows of metric auc with keys case, layer, predictor.
     """
     rows = _rows(table, "layers", "layer", metric="auc", predictor=None)
     figure, panels = shared_panels.panels_of(rows["dataset"].unique(), "layer", "AUC", height=1.9)
-    looks = _looks(rows, "predictor", PREDICTORS)
+    looks = _predictors(rows)
     for case, axes in panels.items():
         panel = rows[rows["dataset"] == case]
         shared_panels.lines(axes, panel, "layer", "predictor", looks)
@@ -160,14 +159,14 @@ def layers(table: pd.DataFrame) -> Figure:
 
 @figure_style.applied
 def lira_threshold(table: pd.DataFrame) -> Figure:
-    """AUC, and the share that is memorized, by the log-LiRA from which a record is (Figures 5, right, 10 and 11).
+    """AUC and memorized share against the log-LiRA threshold of memorization (Figures 5, right, 10 and 11).
 
-    table: rows with keys case and threshold, of metrics auc (by predictor) and memorized. Where nothing is memorized
+    table: rows with keys case and threshold, of metrics auc (by predictor) and memorized. Without a memorized record
     there is no AUC.
     """
     areas = _rows(table, "lira_threshold", "threshold", metric="auc", predictor=None)
     shares = _rows(table, "lira_threshold", "threshold", metric="memorized").assign(of="members")
-    cases, looks = list(dict.fromkeys(areas["dataset"])), _looks(areas, "predictor", PREDICTORS)
+    cases, looks = list(dict.fromkeys(areas["dataset"])), _predictors(areas)
     figure, grid = figure_style.panels(2, len(cases), height=1.7)
     share = {"members": ("share that is memorized", figure_style.PURPLE, "P")}
     for case, above, below in zip(cases, *grid, strict=True):
@@ -179,16 +178,16 @@ def lira_threshold(table: pd.DataFrame) -> Figure:
         below.set_ylim(bottom=0)
     grid[0][0].set_ylabel("AUC")
     grid[1][0].set_ylabel("share")
-    figure.supxlabel("least log-LiRA of a memorized record (nats)", fontsize=figure_style.RC["axes.labelsize"])
+    figure.supxlabel("threshold of memorization: log-LiRA (nats)", fontsize=figure_style.RC["axes.labelsize"])
     return shared_panels.legend(figure, looks | share, shared_panels.NULL)
 
 
 @figure_style.applied
 def early(table: pd.DataFrame) -> Figure:
-    """Log-LiRA of the first target's training records at the interruption and in the end (Figure 2).
+    """Log-LiRA of the first target's training records at the interruption and at the end (Figure 2).
 
     table: rows of metrics "log-lira at the interruption" and "log-lira at the end" with keys case, record, kind, and of
-    metric tpr, whose key tau of the baseline is the threshold, which is drawn.
+    metric tpr, whose key tau is the threshold of the baseline (dashed).
     """
     names = ["log-lira at the interruption", "log-lira at the end"]
     taus = _rows(table, "early", metric="tpr", predictor="lira", tau=None)
@@ -201,66 +200,65 @@ def early(table: pd.DataFrame) -> Figure:
         for tau in taus.loc[taus["dataset"] == case, "tau"]:
             axes.axvline(tau, **shared_panels.GREY, zorder=1)
             axes.axhline(tau, **shared_panels.GREY, zorder=1)
-    threshold = Line2D([], [], **shared_panels.GREY, label="memorized from here on")
+    threshold = Line2D([], [], **shared_panels.GREY, label="threshold of memorization")
     return shared_panels.legend(figure, KINDS, threshold, lines=False)
 
 
 @figure_style.applied
 def definitions(table: pd.DataFrame) -> Figure:
-    """Global LiRA against counterfactual memorization, record by record, and their rank correlation (Figure 7).
+    """Global LiRA against counterfactual memorization for each record, and their rank correlation (Figure 7).
 
     table: rows of metrics "attack success" and "counterfactual memorization" with keys case, record, kind, and of
     metric spearman.
     """
     figure, panels = _scatter(table, "definitions", ["counterfactual memorization", "attack success"])
-    found = _rows(table, "definitions", metric="spearman").set_index("dataset")
+    correlations = _rows(table, "definitions", metric="spearman").set_index("dataset")
     for case, axes in panels.items():
-        numbers = "{:.2f} [{:.2f}, {:.2f}]".format(*found.loc[case, ["estimate", "low", "high"]])
+        numbers = "{:.2f} [{:.2f}, {:.2f}]".format(*correlations.loc[case, ["estimate", "low", "high"]])
         axes.set_title(f"{figure_style.plain(case)}\n{numbers}")
     return shared_panels.legend(figure, KINDS, lines=False)
 
 
 @figure_style.applied
 def theorem(table: pd.DataFrame) -> Figure:
-    """Mean PSMI of outliers and the rest by how far the classes lie apart, a panel for each outlier rate (Theorem 1).
+    """Mean PSMI of outliers and of the rest against class separation, a panel for each outlier rate (Theorem 1).
 
     table: rows of metrics psmi_outliers and psmi_rest with keys rate, separation, density.
     """
-    rows = shared_panels.rows(table, "predict_theorem", "separation", metric=list(SIDES), density=None)
+    rows = shared_panels.rows(table, "predict_theorem", "separation", metric=list(THEOREM), density=None)
     rates = sorted(rows["rate"].unique())
     figure, panels = shared_panels.panels_of(
         [f"{rate:.0%} outliers" for rate in rates], "separation", "mean PSMI (nats)"
     )
     for rate, axes in zip(rates, panels.values(), strict=True):
-        for metric, dash in SIDES.items():
+        for metric, (_, dash) in THEOREM.items():
             for name, (_, colour, marker) in DENSITIES.items():
-                of = rows[(rows["rate"] == rate) & (rows["metric"] == metric) & (rows["density"] == name)]
-                line = shared_panels.single(of, ["rate", "metric", "density", "separation"]).sort_values("separation")
+                points = rows[(rows["rate"] == rate) & (rows["metric"] == metric) & (rows["density"] == name)]
+                line = shared_panels.single(points, ["rate", "metric", "density", "separation"]).sort_values(
+                    "separation"
+                )
                 axes.fill_between(line["separation"], line["low"], line["high"], color=colour, alpha=0.15, linewidth=0)
                 axes.plot(line["separation"], line["estimate"], color=colour, marker=marker, linestyle=dash)
         axes.axhline(0, **shared_panels.GREY, zorder=1)
-    sides = [
-        Line2D([], [], color=figure_style.GREY, linestyle=SIDES[f"psmi_{side}"], label=side)
-        for side in ("outliers", "rest")
-    ]
-    return shared_panels.legend(figure, DENSITIES, *sides)
+    groups = [Line2D([], [], color=figure_style.GREY, linestyle=dash, label=label) for label, dash in THEOREM.values()]
+    return shared_panels.legend(figure, DENSITIES, *groups)
 
 
 def _rows(table: pd.DataFrame, figure: str, number: str = "", **keys: str | list[str] | None) -> pd.DataFrame:
-    """Rows of `curves.rows`, the setting as their data set."""
-    found = shared_panels.rows(table, f"predict_{figure}", number, case=None, **keys)
-    return found.drop(columns="dataset", errors="ignore").rename(columns={"case": "dataset"})
+    """Rows of `shared_panels.rows`, with the setting (`case`) in place of the data set."""
+    rows = shared_panels.rows(table, f"predict_{figure}", number, case=None, **keys)
+    return rows.drop(columns="dataset", errors="ignore").rename(columns={"case": "dataset"})
 
 
-def _looks(rows: pd.DataFrame, key: str, looks: Mapping[str, tuple]) -> dict[str, tuple]:
-    """The looks of the values that are there."""
-    return {name: look for name, look in looks.items() if name in set(rows[key])}
+def _predictors(rows: pd.DataFrame) -> dict[str, tuple]:
+    """Looks of the predictors of the rows."""
+    return shared_panels.present(PREDICTORS, rows["predictor"])
 
 
 def _rocs(rows: pd.DataFrame) -> Figure:
-    """ROC curves on plain axes: what matters is at high TPRs (Section 5.1)."""
+    """ROC curves on linear axes, which show the high TPRs that matter here (Section 5.1)."""
     figure, panels = shared_panels.panels_of(list(dict.fromkeys(rows["dataset"])), "FPR", "TPR", height=1.9)
-    looks = {name: (label, colour, "") for name, (label, colour, _) in _looks(rows, "predictor", PREDICTORS).items()}
+    looks = shared_panels.unmarked(_predictors(rows))
     for case, axes in panels.items():
         panel = rows[(rows["dataset"] == case) & ~rows["method"].str.endswith("interpolated")]
         shared_panels.lines(axes, panel.assign(null=np.nan), "fpr", "predictor", looks)
@@ -270,21 +268,19 @@ def _rocs(rows: pd.DataFrame) -> Figure:
 
 
 def _scatter(table: pd.DataFrame, figure: str, names: list[str]) -> tuple[Figure, dict[str, Axes]]:
-    """A point for each record: one metric against another, coloured by kind."""
+    """A point for each record: one metric against another, a colour for each kind of record."""
     rows = _rows(table, figure, metric=names, record=None, kind=None)
     points = rows.pivot(index=["dataset", "record", "kind"], columns="metric", values="estimate").reset_index()
     drawn, panels = shared_panels.panels_of(list(dict.fromkeys(rows["dataset"])), *map(AXES.get, names), height=2.0)
     for case, axes in panels.items():
         for kind, (_, colour, marker) in KINDS.items():
-            of = points[(points["dataset"] == case) & (points["kind"] == kind)]
-            axes.plot(
-                *(of[name] for name in names), marker=marker, color=colour, markersize=2.2, linestyle="", alpha=0.7
-            )
+            x, y = (points.loc[(points["dataset"] == case) & (points["kind"] == kind), name] for name in names)
+            axes.plot(x, y, marker=marker, color=colour, markersize=2.2, linestyle="", alpha=0.7)
     return drawn, panels
 
 
 def _spread(values: pd.Series, apart: float = 0.15) -> list[float]:
-    """Whole values for ticks, the largest first, at least that share of the range of their square roots apart."""
+    """Whole values for ticks of a square-root axis, at least the share `apart` of its range from each other."""
     whole, kept = sorted({value for value in values if value == round(value)}, reverse=True), []
     for value in whole:
         if not kept or np.sqrt(kept[-1]) - np.sqrt(value) >= apart * np.sqrt(whole[0]):

@@ -1,7 +1,7 @@
 """A table as CSV (full precision, for machines), Markdown and LaTeX (three significant digits, for readers)."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +24,15 @@ MARKDOWN = str.maketrans({"|": r"\|", "<": "&lt;", ">": "&gt;", "\n": " "})
 
 
 def write(table: pd.DataFrame, path: str | Path, layout: Mapping[str, Any] | None = None) -> None:
-    """Write `path`.csv, `path`.md and `path`.tex. Names from data are escaped; what is missing is empty, or a dash.
+    """Write `path`.csv, `path`.md and `path`.tex. Names from data are escaped; missing values: empty or a dash.
 
-    A layout (see `arrange`) says which lines the table has, and how readers see them; the CSV has them one by one.
+    A layout (see `arrange`) selects results and arranges them in Markdown and LaTeX; the CSV has one result per row.
     """
     table = chosen(table, (layout or {}).get("where"))
-    shown = arrange(table, **layout) if layout else table
-    cells = [[cell(value) for value in row] for row in shown.itertuples(index=False)]
-    head = [str(name) for name in shown.columns]
-    numeric = [pd.api.types.is_numeric_dtype(kind) for kind in shown.dtypes]
+    arranged = arrange(table, **layout) if layout else table
+    cells = [[cell(value) for value in row] for row in arranged.itertuples(index=False)]
+    head = [str(name) for name in arranged.columns]
+    numeric = [pd.api.types.is_numeric_dtype(kind) for kind in arranged.dtypes]
     for suffix, text in (
         (".csv", table.to_csv(index=False, lineterminator="\n")),
         (".md", markdown(head, cells, numeric)),
@@ -49,10 +49,10 @@ def arrange(
     where: Mapping[str, Any] | None = None,
     null: bool = False,
 ) -> pd.DataFrame:
-    """Expanded tidy results as a table for readers: "estimate [low, high]" in each cell, and "(null)" where asked for.
+    """Expanded tidy results as a table for readers: "estimate [low, high]" in each cell, with " (null)" if requested.
 
-    rows, columns: keys that name the lines and the columns; where: values that other keys must have (a list: one of
-    them). Raises ValueError where two results fall into one cell: the layout then forgets a key.
+    rows, columns: keys whose values name the rows and the columns; where: values that other keys must have (a list: one
+    of them). Raises ValueError if two results fall into one cell: a key is missing in the layout.
     """
     results = (
         chosen(results, where)
@@ -74,8 +74,8 @@ def arrange(
 
 def chosen(results: pd.DataFrame, where: Mapping[str, Any] | None) -> pd.DataFrame:
     """The results whose keys have these values (a list: one of them)."""
-    for key, wanted in (where or {}).items():
-        results = results[results[key].isin(wanted if isinstance(wanted, list) else [wanted])]
+    for key, value in (where or {}).items():
+        results = results[results[key].isin(value if isinstance(value, list) else [value])]
     return results
 
 
@@ -86,7 +86,7 @@ def _with_interval(result: Mapping[str, Any], null: bool) -> str:
 
 
 def cell(value: Any) -> str:
-    """A value for readers: three significant digits, a dash where it is missing."""
+    """A value as text: three significant digits, a dash if it is missing."""
     if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
         return MISSING
     if not isinstance(value, float):
@@ -95,10 +95,17 @@ def cell(value: Any) -> str:
 
 
 def markdown(head: list[str], cells: list[list[str]], numeric: list[bool]) -> str:
-    """A Markdown table, names from data escaped; numeric: which columns stand to the right."""
+    """A Markdown table, names from data escaped; numeric: whether each column is aligned to the right."""
     rule = ["--:" if number else ":--" for number in numeric]
     rows = [[text.translate(MARKDOWN) for text in row] for row in [head, *cells]]
     return "".join(f"| {' | '.join(row)} |\n" for row in [rows[0], rule, *rows[1:]])
+
+
+def texts_table(head: list[str], lines: Iterable[Iterable[str]]) -> str:
+    """A Markdown table of texts without a final newline; columns of numbers are aligned to the right."""
+    cells = [list(line) for line in lines]
+    numeric = [all(text[:1].isdigit() and " " not in text for text in column) for column in zip(*cells, strict=True)]
+    return markdown(head, cells, numeric).rstrip("\n")
 
 
 def _latex(head: list[str], cells: list[list[str]], numeric: list[bool]) -> str:

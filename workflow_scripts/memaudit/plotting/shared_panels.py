@@ -1,9 +1,12 @@
-"""What figures of several studies share: their rows, panels of data sets, lines with bands, ROC curves, a legend.
+"""Parts that the figures of all studies share: selection of rows, panels, lines with bands, ROC curves, axes, legends.
 
-Dashed grey: guessing; dotted grey: the null that comes with the values. A look: label, colour, marker.
+Figures are drawn from tidy results after `tidy.expand`. A look is a tuple of label, colour and marker; a value has the
+same look in all figures of a study. Dashed grey is guessing, dotted grey the null of the values. A figure raises
+AuditError if it has no row, or two rows for one point; other missing rows, such as a condition that one data set lacks,
+are left out.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import cycle
 from math import ceil
 
@@ -16,6 +19,7 @@ from matplotlib.lines import Line2D
 from memaudit.errors import AuditError
 from memaudit.plotting import figure_style
 
+Look = tuple[str, str, str]
 COLOURS = (
     figure_style.BLUE,
     figure_style.RED,
@@ -32,39 +36,54 @@ GUESSING, NULL = Line2D([], [], **GREY, label="guessing"), Line2D([], [], **DOTT
 
 
 def rows(table: pd.DataFrame, figure: str, number: str = "", **keys: str | list[str] | None) -> pd.DataFrame:
-    """The rows whose keys are as given (None: any) and that have the key `number`, parsed; AuditError for none."""
-    found, wanted = table, keys | ({number: None} if number else {})
-    for key, values in wanted.items():
-        known = found[key] if key in found else pd.Series(np.nan, found.index)
-        found = found[known.notna() if values is None else known.isin([values] if isinstance(values, str) else values)]
-    if found.empty:
-        told = ", ".join(f"{key} {values or ''}".rstrip() for key, values in wanted.items())
-        raise AuditError(f"figure {figure}: no row has {told}; evaluate that, or widen `where`")
-    return found.assign(**{number: pd.to_numeric(found[number])}) if number else found
+    """The rows that have these values of their keys (None: any value), with the key `number` parsed.
+
+    Raises AuditError if there is none.
+    """
+    chosen, conditions = table, keys | ({number: None} if number else {})
+    for key, values in conditions.items():
+        column = chosen[key] if key in chosen else pd.Series(np.nan, chosen.index)
+        one_of = [values] if isinstance(values, str) else values
+        chosen = chosen[column.notna() if values is None else column.isin(one_of)]
+    if chosen.empty:
+        missing = ", ".join(f"{key} {values or ''}".rstrip() for key, values in conditions.items())
+        raise AuditError(f"figure {figure}: no row has {missing}; evaluate that, or widen `where`")
+    return chosen.assign(**{number: pd.to_numeric(chosen[number])}) if number else chosen
 
 
 def single(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """The rows, or AuditError where two are for one point."""
+    """The rows unchanged. Raises AuditError if two rows have the same keys."""
     if len(twice := rows[rows.duplicated(keys)]):
         point = ", ".join(f"{key} {twice.iloc[0][key]}" for key in keys)
         raise AuditError(f"a figure: two rows are for {point}; choose one with `where`")
     return rows
 
 
-def looks(names: Iterable) -> dict[str, tuple]:
-    """A look for each name."""
-    found = zip(dict.fromkeys(names), cycle(COLOURS), cycle(MARKERS), strict=False)
-    return {name: (figure_style.plain(str(name)), colour, marker) for name, colour, marker in found}
+def looks(names: Iterable[Hashable]) -> dict[Hashable, Look]:
+    """A look for each distinct name, labelled by the name."""
+    styled = zip(dict.fromkeys(names), cycle(COLOURS), cycle(MARKERS), strict=False)
+    return {name: (figure_style.plain(str(name)), colour, marker) for name, colour, marker in styled}
+
+
+def present(looks: Mapping[str, tuple], names: Iterable[str]) -> dict[str, tuple]:
+    """The looks of those names that occur, in the order of the looks."""
+    occurring = set(names)
+    return {name: look for name, look in looks.items() if name in occurring}
+
+
+def unmarked(looks: Mapping[Hashable, Look]) -> dict[Hashable, Look]:
+    """The same looks without markers."""
+    return {name: (label, colour, "") for name, (label, colour, _) in looks.items()}
 
 
 def rocs(rows: pd.DataFrame, key: str, looks: Mapping[str, tuple]) -> Figure:
-    """ROC curves, a panel per data set, a line for each look of `key`.
+    """ROC curves on logarithmic axes, a panel per data set, a line for each look of `key`.
 
-    rows: of metric roc_tpr with keys dataset, fpr and `key`; what the method calls interpolated is left out.
+    rows: of metric roc_tpr with keys dataset, fpr and `key`; points that the method calls interpolated are omitted.
     """
     figure, panels = panels_of(rows["dataset"].unique(), "FPR", "TPR", height=2.4)
     lowest = rows["fpr"][rows["fpr"] > 0].min()
-    # A curve begins where one non-member is passed: to the left of that nothing was measured.
+    # A curve begins at the FPR of one non-member: to the left of that nothing was measured.
     measured = rows[~rows["method"].str.endswith("interpolated")]
     for dataset, axes in panels.items():
         lines(axes, measured[measured["dataset"] == dataset].assign(null=np.nan), "fpr", key, looks)
@@ -74,31 +93,63 @@ def rocs(rows: pd.DataFrame, key: str, looks: Mapping[str, tuple]) -> Figure:
 
 
 def lines(axes: Axes, rows: pd.DataFrame, x: str, key: str, looks: Mapping[str, tuple]) -> None:
-    """A line with its band for each look of `key`; beneath, the nulls."""
+    """Draw a line with its band for each look of `key`, and beneath it the nulls."""
     for name, (_, colour, marker) in looks.items():
         line = single(rows[rows[key] == name], ["dataset", key, x]).sort_values(x)
         axes.fill_between(line[x], line["low"], line["high"], color=colour, alpha=0.15, linewidth=0)
-        if len(line) == 1:  # its band has no width
+        if len(line) == 1:  # the band of a single point has no width
             axes.vlines(line[x], line["low"], line["high"], color=colour, alpha=0.5, linewidth=1)
         axes.plot(line[x], line["estimate"], color=colour, marker=marker)
         axes.plot(line[x], line["null"], **DOTTED, zorder=1)
 
 
+def intervals(axes: Axes, x: pd.Series, rows: pd.DataFrame, look: tuple, *, alpha: float = 0.5, line: dict) -> None:
+    """Draw the estimates at x with vertical intervals; line: properties of the line that joins the estimates."""
+    _, colour, marker = look
+    axes.vlines(x, rows["low"], rows["high"], color=colour, alpha=alpha, linewidth=1)
+    axes.plot(x, rows["estimate"], color=colour, marker=marker, **line)
+
+
+def intervals_across(axes: Axes, rows: pd.DataFrame, y: pd.Series | np.ndarray, look: tuple) -> None:
+    """Draw the estimates at heights y with horizontal intervals."""
+    _, colour, marker = look
+    axes.hlines(y, rows["low"], rows["high"], color=colour, alpha=0.5, linewidth=1)
+    axes.plot(rows["estimate"], y, color=colour, marker=marker, linestyle="")
+
+
+def ticks(axes: Axes, values: Iterable[float], base: int | None = None, most: int = 0, form: str = "g") -> None:
+    """Put ticks at the values themselves, on a logarithmic axis if it has a base.
+
+    most: ticks closer to each other than the axis' range over this number are left out (0: none); form: of the labels.
+    """
+    values = np.unique(np.asarray(values, dtype=float))
+    if base:
+        axes.set_xscale("log", base=base)
+    places = np.log2(values) if base else values
+    gap = np.ptp(places) / most if most else 0
+    kept = values[np.diff(places, prepend=-np.inf) >= gap]
+    axes.set_xticks(kept, [format(value, form) for value in kept])
+    axes.minorticks_off()
+
+
 def panels_of(datasets: Sequence[str], x: str, y: str, height: float = 2.2) -> tuple[Figure, dict[str, Axes]]:
-    """A panel for each data set, at most four beside each other, and the labels of all their axes."""
+    """A figure with a titled panel for each data set, at most four beside each other; x, y: labels of all axes."""
     count = ceil(len(datasets) / 4)
     figure, grid = figure_style.panels(count, ceil(len(datasets) / count), width=width(datasets), height=height)
-    cells = [axes for line in grid for axes in line]
-    for axes in cells[len(datasets) :]:
+    panels = [axes for line in grid for axes in line]
+    for axes in panels[len(datasets) :]:
         axes.remove()
-    for dataset, axes in zip(datasets, cells, strict=False):
+    for dataset, axes in zip(datasets, panels, strict=False):
         axes.set(title=figure_style.plain(dataset), ylabel=y if axes.get_subplotspec().is_first_col() else "")
     figure.supxlabel(x, fontsize=figure_style.RC["axes.labelsize"])
-    return figure, dict(zip(datasets, cells, strict=False))
+    return figure, dict(zip(datasets, panels, strict=False))
 
 
 def legend(figure: Figure, looks: Mapping[str, tuple], *others: Line2D, lines: bool = True) -> Figure:
-    """Above the panels, in as many columns as there is room for; the figure grows by its further lines."""
+    """The figure with a legend above its panels, in as many columns as fit; it grows by the further lines.
+
+    others: handles after those of the looks; lines: whether the looks are shown with a line through the marker.
+    """
     dash = "-" if lines else ""
     handles = [Line2D([], [], color=c, marker=m, label=label, linestyle=dash) for label, c, m in looks.values()]
     handles += others
@@ -110,5 +161,5 @@ def legend(figure: Figure, looks: Mapping[str, tuple], *others: Line2D, lines: b
 
 
 def width(panels: Sequence) -> float:
-    """Inches that a figure of so many panels has."""
+    """Width in inches of a figure with these panels beside each other."""
     return figure_style.ONE_COLUMN if len(panels) == 1 else figure_style.TWO_COLUMNS

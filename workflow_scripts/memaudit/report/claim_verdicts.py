@@ -1,4 +1,4 @@
-"""Claims of a paper beside what was found: its words and numbers, the predicate, the verdict."""
+"""Claims of a paper with the results that decide them: the claim's text and number, its predicate, the verdict."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,18 +8,22 @@ import pandas as pd
 from memaudit.statistics.claims import Claim
 from memaudit.statistics.row_selection import Range, Selection, Wanted
 
-WORDS = {"greater": "is greater than", "less": "is less than", "at_most": "is at most", "close": "is close to"}
+RELATIONS = {"greater": "is greater than", "less": "is less than", "at_most": "is at most", "close": "is close to"}
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """One claim as a reader sees it; theirs: the number that the paper prints, empty where it prints none."""
+    """A judged claim for the report.
+
+    paper_value: the number that the paper prints, empty where it prints none; comparisons: the ones that decide the
+    verdict most narrowly; test: the predicate in words.
+    """
 
     id: str
     place: str
     text: str
-    theirs: str
-    ours: list[str]
+    paper_value: str
+    comparisons: list[str]
     verdict: str
     reason: str
     test: str
@@ -27,7 +31,7 @@ class Verdict:
 
 
 def verdicts(table: pd.DataFrame, claims: Mapping[str, Claim]) -> list[Verdict]:
-    """Verdicts in the order of the claims; table: rows of `statistics.claims.verdicts`."""
+    """The judged claims in the order of the table; table: rows of `statistics.claims.verdicts`; claims: by their id."""
     return [
         Verdict(
             row.id,
@@ -37,30 +41,29 @@ def verdicts(table: pd.DataFrame, claims: Mapping[str, Claim]) -> list[Verdict]:
             row.ours.split("; ") if row.ours else [],
             row.verdict,
             row.reason,
-            test(claims[row.id]),
+            predicate(claims[row.id]),
             claims[row.id].note,
         )
         for row in table.fillna("").itertuples(index=False)
     ]
 
 
-def test(claim: Claim) -> str:
+def predicate(claim: Claim) -> str:
     """The claim's predicate in words, with its tolerance and the share of comparisons that must hold."""
     left = _named(claim.left)
     if claim.along:
-        said = f"{left} {claim.relation} along {claim.along}"
+        text = f"{left} {claim.relation} along {claim.along}"
     elif isinstance(claim.right, Selection):
-        said = f"{left} {WORDS[claim.relation]} {_named(claim.right)}"
+        text = f"{left} {RELATIONS[claim.relation]} {_named(claim.right)}"
     else:
         right = claim.right.key or f"{claim.right.value:g}"
-        said = (
-            f"{left} {WORDS[claim.relation]} {right if claim.right.factor == 1 else f'{claim.right.factor:g} {right}'}"
-        )
+        factor = "" if claim.right.factor == 1 else f"{claim.right.factor:g} "
+        text = f"{left} {RELATIONS[claim.relation]} {factor}{right}"
     tolerance = f", tolerance {claim.tolerance:g}{' of it' if claim.relative else ''}" if claim.tolerance else ""
     where = [_condition(key, value) for key, value in claim.where.items()]
     where += [f"{key} at least {least:g}" for key, least in claim.needs.items()]
-    said += tolerance + (f", where {', '.join(where)}" if where else "")
-    return f"{said}; in {claim.share:.0%} of the comparisons, intervals included"
+    text += tolerance + (f", where {', '.join(where)}" if where else "")
+    return f"{text}; in {claim.share:.0%} of the comparisons, intervals included"
 
 
 def _named(selection: Selection) -> str:

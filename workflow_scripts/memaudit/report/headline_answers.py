@@ -1,4 +1,4 @@
-"""The answers in numbers: each headline with a drawing of its intervals and of what chance would give."""
+"""Headlines of all studies by question, each with marks for a drawing of its estimates, intervals and nulls."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ NUMBERS = ["estimate", "low", "high", "null"]
 
 @dataclass(frozen=True)
 class Mark:
-    """A value on an axis from 0 to 100: its estimate, its null and its interval's ends; None: not a finite number."""
+    """Positions of a value on an axis from 0 to 100: estimate, interval, null; None: not a finite number."""
 
     name: str
     estimate: float | None
@@ -27,9 +27,9 @@ class Mark:
 
 @dataclass(frozen=True)
 class Answer:
-    """A sentence with the marks of its values; by_chance: some interval includes its null.
+    """A sentence with the marks of its values; by_chance: at least one interval includes its null.
 
-    A value with neither interval nor null, as a p-value, has no mark: it may be no place on the axis of the others.
+    A value with neither interval nor null, such as a p-value, has no mark: its scale may not be that of the others.
     """
 
     study: str
@@ -40,17 +40,17 @@ class Answer:
 
 def answers(headlines: pd.DataFrame) -> dict[str, list[Answer]]:
     """Answers by question, from rows of `statistics.headlines.state`; the sentences of one headline share an axis."""
-    found: dict[str, list[Answer]] = {question: [] for question in QUESTIONS.values()}
+    by_question: dict[str, list[Answer]] = {question: [] for question in QUESTIONS.values()}
     for (study, key, _), rows in headlines.groupby(["study", "answers", "headline"], sort=False):
         axis = Axis.of(rows)
         for sentence, values in groupby(rows.itertuples(index=False), key=lambda row: row.sentence):
-            found[QUESTIONS[key]].append(_answer(study, sentence, list(values), axis))
-    return found
+            by_question[QUESTIONS[key]].append(_answer(study, sentence, list(values), axis))
+    return by_question
 
 
 @dataclass(frozen=True)
 class Axis:
-    """From the smallest to the largest number that is shown; logarithmic only where that leaves two places or more."""
+    """An axis from the smallest to the largest drawn number; logarithmic only with two positive numbers or more."""
 
     low: float
     high: float
@@ -60,15 +60,15 @@ class Axis:
     def of(rows: pd.DataFrame) -> "Axis":
         """The axis that holds the estimates, intervals and nulls of these rows."""
         numbers = rows.loc[_is_drawn(rows), NUMBERS].to_numpy(float)
-        shown = numbers[np.isfinite(numbers)]
-        logarithmic = bool((rows["scale"] == "log").all()) and len(np.unique(shown[shown > 0])) > 1
+        finite = numbers[np.isfinite(numbers)]
+        logarithmic = bool((rows["scale"] == "log").all()) and len(np.unique(finite[finite > 0])) > 1
         if logarithmic:
-            shown = shown[shown > 0]
-        # An axis without numbers places none.
-        return Axis(float(shown.min(initial=np.inf)), float(shown.max(initial=-np.inf)), logarithmic)
+            finite = finite[finite > 0]
+        # Without numbers the axis is empty, and every position on it is None.
+        return Axis(float(finite.min(initial=np.inf)), float(finite.max(initial=-np.inf)), logarithmic)
 
     def place(self, value: float) -> float | None:
-        """Where a value stands between MARGIN and 100 - MARGIN; None where it is not finite."""
+        """Position of a value between MARGIN and 100 - MARGIN; None if it is not finite."""
         if not np.isfinite(value):
             return None
         ends = self.low, min(max(value, self.low), self.high), self.high
@@ -89,5 +89,5 @@ def _is_drawn(rows: pd.DataFrame) -> pd.Series:
 
 
 def _includes_null(values: list) -> Iterator[bool]:
-    # Comparisons with NaN are false: a value without an interval says nothing here.
+    # Comparisons with NaN are false: a value without an interval does not count.
     return (row.low <= row.null <= row.high for row in values)

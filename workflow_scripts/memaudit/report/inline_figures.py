@@ -1,4 +1,4 @@
-"""Figures as part of a page: inline SVG that clashes with nothing around it."""
+"""Figures as inline SVG, without ids or styles that could affect the rest of the page."""
 
 import base64
 import re
@@ -13,9 +13,9 @@ REFERENCE = re.compile(r"url\(#([^)]+)\)")
 
 
 def embed(stem: str | Path, name: str, label: str, caption: str) -> Markup:
-    """The figure stem.svg, or stem.png where that is smaller than a very large SVG, as markup.
+    """The figure stem.svg as markup; stem.png in its place if the SVG is larger than LARGEST bytes and than the PNG.
 
-    name: prefix of its ids; label: what it shows, for those who cannot see it; caption: id of the text that tells more.
+    name: prefix of its ids; label: description for screen readers; caption: id of the caption.
     """
     svg, png = (Path(stem).with_suffix(suffix) for suffix in (".svg", ".png"))
     if LARGEST < svg.stat().st_size > png.stat().st_size:
@@ -27,7 +27,7 @@ def embed(stem: str | Path, name: str, label: str, caption: str) -> Markup:
 
 
 def inline(text: str, name: str, label: str, caption: str) -> Markup:
-    """An SVG document as an element of a page: no comments, metadata or style sheet of its own, ids prefixed."""
+    """An SVG document as an element of a page: ids prefixed; comments, metadata, scripts and style sheet removed."""
     root = ElementTree.fromstring(text)
     for parent in list(root.iter()):
         for child in list(parent):
@@ -36,7 +36,7 @@ def inline(text: str, name: str, label: str, caption: str) -> Markup:
     for element in root.iter():
         for key, value in element.attrib.items():
             element.set(key, _prefixed(key, value, name))
-    # What matplotlib's style sheet says for every element; in a page it would hold for the whole page.
+    # The rules of matplotlib's style sheet, which would otherwise apply to the whole page.
     root.attrib = {
         "viewBox": root.get("viewBox"),
         "role": "img",

@@ -1,4 +1,4 @@
-"""Tables as part of a page: what a reader needs of each, and which chance every result is compared with."""
+"""Result tables prepared for the report page, and the list of nulls that results are compared with."""
 
 import re
 from collections.abc import Mapping
@@ -20,8 +20,11 @@ VALUE = re.compile(rf"({NUMBER}) (\[[^\]]+\])")
 
 
 @dataclass(frozen=True)
-class View:
-    """A table for readers: its first ROWS rows as texts; kinds of its columns: number, text (a long one), or none."""
+class PageTable:
+    """The first ROWS rows of a table as texts; total: number of all rows; kinds: CSS class of each column.
+
+    Kinds are number, text (long texts), or empty.
+    """
 
     name: str
     title: str
@@ -32,8 +35,8 @@ class View:
     total: int
 
 
-def view(name: str, entry: Mapping[str, Any], table: pd.DataFrame) -> View:
-    """A table of tidy results, expanded, in its registered layout; without one, a line for each result."""
+def of_results(name: str, entry: Mapping[str, Any], table: pd.DataFrame) -> PageTable:
+    """A table of expanded tidy results in the layout of its entry; without a layout, one row for each result."""
     layout = entry["layout"]
     if layout is None:
         keys = [column for column in table if column not in COLUMNS and table[column].notna().any()]
@@ -43,15 +46,15 @@ def view(name: str, entry: Mapping[str, Any], table: pd.DataFrame) -> View:
     return of_rows(name, entry, [str(column) for column in shown], shown.itertuples(index=False, name=None))
 
 
-def of_rows(name: str, entry: Mapping[str, Any], head: list[str], rows: Any) -> View:
-    """A table of any values; entry: its title and caption."""
+def of_rows(name: str, entry: Mapping[str, Any], head: list[str], rows: Any) -> PageTable:
+    """A table of arbitrary values; entry: its title and caption."""
     texts = [["" if value in ("", None) else cell(value) for value in row] for row in rows]
     kinds = [_kind(column) for column in zip(*texts, strict=True)] or [""] * len(head)
-    return View(name, entry["title"], entry["caption"], head, texts[:ROWS], kinds, len(texts))
+    return PageTable(name, entry["title"], entry["caption"], head, texts[:ROWS], kinds, len(texts))
 
 
 def nulls(tables: Mapping[str, pd.DataFrame]) -> list[list[str]]:
-    """Table, metric, null and method of all results that are compared with chance."""
+    """Rows of table, metric, null and method of all results that have a null."""
     rows = []
     for name, table in tables.items():
         if "null" in table and "metric" in table:
@@ -61,8 +64,8 @@ def nulls(tables: Mapping[str, pd.DataFrame]) -> list[list[str]]:
     return rows
 
 
-def spoken(sentence: str) -> Markup:
-    """A sentence with its values set apart: "0.6 [0.5, 0.7]" stays in one piece."""
+def highlighted(sentence: str) -> Markup:
+    """A sentence as markup in which every value, such as "0.6 [0.5, 0.7]", is highlighted and never broken."""
     parts = VALUE.split(sentence)
     markup = Markup('<span class="value"><strong>{}</strong> {}</span>')
     values = [markup.format(*value) for value in zip(parts[1::3], parts[2::3], strict=True)]
@@ -70,7 +73,7 @@ def spoken(sentence: str) -> Markup:
 
 
 def marked(text: str) -> Markup | str:
-    """A cell with its interval and its null set apart; other texts as they are."""
+    """A table cell as markup, with interval and null in small print; other texts are returned unchanged."""
     found = ESTIMATE.fullmatch(text)
     if not found or not (found[2] or found[3]):
         return text

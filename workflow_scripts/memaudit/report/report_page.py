@@ -1,6 +1,7 @@
-"""The report: everything that a reader sees, gathered from results and sidecars, and the page that shows it.
+"""The report of a run: one HTML page made of results, registries and sidecars.
 
-The page is a function of its inputs: it names no time of its own, and only what sidecars record differs between runs.
+The same inputs give the same page: it holds no time of its own, so two pages of one run differ only in what the
+sidecars record.
 """
 
 from collections.abc import Mapping
@@ -9,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from memaudit.report import inline_figures, page_tables
+from memaudit.report import inline_figures, page_tables, page_templates
 from memaudit.report.claim_verdicts import verdicts
 from memaudit.report.headline_answers import answers
 from memaudit.report.result_lineage import Lineage
@@ -20,25 +20,24 @@ from memaudit.statistics.attack_performance import SIGNIFICANT
 from memaudit.statistics.bootstrap import LEVEL
 from memaudit.statistics.claims import Claim
 
-TEMPLATES = Path(__file__).parent / "templates"
-HEX = 12
-# Thresholds that no setting changes.
+# Thresholds that no config key changes: name, value, meaning.
 FIXED = [
     [
         "interval",
         f"{LEVEL:g}",
-        "coverage of a confidence interval; where a method says random halves or permutations, share within the spread",
+        "coverage of a confidence interval; where a method names random halves or permutations, the share of these",
     ],
-    ["detected", f"{SIGNIFICANT:g}", "largest p of the permutation test; the interval must lie above chance too"],
+    ["detected", f"{SIGNIFICANT:g}", "largest p of the permutation test; the interval must also lie above the null"],
 ]
 Entries = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run: its folder, its studies, tables and figures (memaudit/workflow/report_params.py), and sidecars.
+    """A finished run: folder, results, and titles and captions of what it shows (memaudit/workflow/report_params.py).
 
-    command: what makes a file of this run when the file's path follows.
+    command: the Snakemake command that makes a file of this run when the path of the file follows;
+    results: the tables as data frames, by name; lineage: the jobs behind the results.
     """
 
     folder: Path
@@ -52,25 +51,13 @@ class Run:
 
 
 def render(run: Run) -> str:
-    """The page as HTML, whole in itself."""
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "marked": page_tables.marked,
-        "spoken": page_tables.spoken,
-        "duration": duration,
-        "short": lambda sha: sha[:HEX],
-    }
-    return environment.get_template("page.html").render(context(run))
+    """The page as one HTML document that loads nothing from elsewhere."""
+    filters = {"marked": page_tables.marked, "highlighted": page_tables.highlighted, "duration": duration}
+    return page_templates.render("page.html", context(run), filters=filters)
 
 
 def context(run: Run) -> dict[str, Any]:
-    """What the templates name."""
+    """Values of the names that the templates use."""
     studies = [_study(run, name, entry) for name, entry in run.studies.items()]
     costs = run.lineage.costs()
     drawing = draw(costs, run.lineage.edges())
@@ -84,7 +71,7 @@ def context(run: Run) -> dict[str, Any]:
         "verdicts": _of_kind(run, "claims")["verdict"].value_counts().to_dict(),
         "nulls": page_tables.of_rows(
             "nulls",
-            {"title": "What each result is compared with", "caption": "Nulls of all results, by table and metric."},
+            {"title": "What each result is compared with", "caption": "The null of every result, by table and metric."},
             ["table", "metric", "null", "how"],
             page_tables.nulls({name: run.results[name] for name in run.tables}),
         ),
@@ -96,7 +83,7 @@ def context(run: Run) -> dict[str, Any]:
 
 
 def duration(seconds: float) -> str:
-    """Seconds for readers: 0.4 s, 12 s, 3 min 5 s, 2 h 10 min."""
+    """A number of seconds as text: 0.4 s, 12 s, 3 min 5 s, 2 h 10 min."""
     if seconds < 9.95:
         return f"{seconds:.1f} s"
     whole = round(seconds)
@@ -116,7 +103,7 @@ def _study(run: Run, name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "figures": [_figure(run, figure, run.figures[figure]) for figure in run.figures if _belongs(figure, name)],
         "tables": [
-            page_tables.view(table, run.tables[table], run.results[table])
+            page_tables.of_results(table, run.tables[table], run.results[table])
             for table in run.tables
             if _belongs(table, name) and table not in {f"{name}_claims", f"{name}_headlines"}
         ],
@@ -139,7 +126,7 @@ def _belongs(name: str, study: str) -> bool:
 
 
 def _of_kind(run: Run, kind: str) -> pd.DataFrame:
-    """Rows of one kind of table, of all studies that have it."""
+    """Rows of one kind of table (claims, headlines) of all studies that have it."""
     return pd.concat([run.results[f"{study}_{kind}"] for study in run.studies if f"{study}_{kind}" in run.results])
 
 

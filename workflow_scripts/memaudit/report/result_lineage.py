@@ -1,4 +1,4 @@
-"""Where results come from: the jobs behind them, their files and their costs, as the sidecars on disk tell."""
+"""The jobs behind results, their files and their costs, read from sidecars."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ KEY = "/data/id.key"
 
 @dataclass(frozen=True)
 class Step:
-    """Files that one rule made (None: no rule did, they were given), each with its sha256."""
+    """Files that one rule made, each with its sha256; rule is None for given files, which no rule made."""
 
     rule: str | None
     files: dict[str, str]
@@ -20,7 +20,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Cost:
-    """What the jobs of a rule took: seconds of all together and of the longest, MiB of the largest."""
+    """Cost of a rule: number of jobs, CPU seconds of all, wall seconds of the longest, largest peak in MiB."""
 
     rule: str
     jobs: int
@@ -30,18 +30,18 @@ class Cost:
 
 
 class Lineage:
-    """The jobs behind some results. Sidecars that no such result rests on any more are left out."""
+    """The jobs that some results depend on. Sidecars of other jobs, such as outdated ones, are ignored."""
 
     def __init__(self, sidecars: Iterable[Record], ends: Iterable[str]):
-        """sidecars: of a whole run; ends: paths of results, as sidecars name them."""
+        """sidecars: of the whole run; ends: paths of the results, as sidecars record them."""
         self._made = {path: record for record in sidecars for path in record["outputs"]}
         behind = [record for end in ends for record in self._walk(end)]
         self.records = list({id(record): record for record in behind}.values())
 
     def behind(self, path: str) -> list[Step]:
-        """The chain of files that a result rests on, rule by rule, nearest first; given files last.
+        """The files that a result depends on, rule by rule, nearest first; given files last.
 
-        A page is shown to others: where a user's files lie, and the key of the record ids, are left out.
+        Pages are passed on: paths of a user's files and the key of the record ids are omitted.
         """
         files: dict[str | None, dict[str, str]] = {}
         for record in self._walk(path):
@@ -49,12 +49,12 @@ class Lineage:
             for source, sha in record["inputs"].items():
                 origin = self._made.get(source)
                 files.setdefault(origin and origin["rule"], {})[source] = sha
-        given = {_shown(name, sha): sha for name, sha in files.pop(None, {}).items() if not name.endswith(KEY)}
+        given = {_displayed(name, sha): sha for name, sha in files.pop(None, {}).items() if not name.endswith(KEY)}
         steps = [Step(rule, made) for rule, made in files.items() if made]
         return steps + ([Step(None, given)] if given else [])
 
     def edges(self) -> set[tuple[str, str]]:
-        """Pairs of rules where the second reads what the first has made."""
+        """Pairs of rules of which the second reads an output of the first."""
         return {
             (self._made[source]["rule"], record["rule"])
             for record in self.records
@@ -70,18 +70,18 @@ class Lineage:
         return {rule: _cost(rule, records) for rule, records in jobs.items()}
 
     def packages(self) -> dict[str, list[str]]:
-        """Versions of every package that a job had loaded; more than one where jobs differ."""
+        """Versions of every package that a job had loaded; several if jobs differ."""
         return _distinct((name, one["version"]) for record in self.records for name, one in record["packages"].items())
 
     def circumstances(self) -> dict[str, list[str]]:
-        """Commit, Python, platform, device and number type of all jobs; more than one value where jobs differ."""
-        found = _distinct(
+        """Commit, Python, platform, device and number type of all jobs; several values if jobs differ."""
+        recorded = _distinct(
             (label, str(record[key]))
             for label, key in (("Python", "python"), ("platform", "platform"), ("device", "device"), ("dtype", "dtype"))
             for record in self.records
             if record.get(key) is not None
         )
-        return _distinct(("commit", _commit(record["git"])) for record in self.records) | found
+        return _distinct(("commit", _commit(record["git"])) for record in self.records) | recorded
 
     def _walk(self, path: str) -> Iterable[Record]:
         """Records of the jobs behind a path, nearest first, each once."""
@@ -94,8 +94,8 @@ class Lineage:
                 todo += record["inputs"]
 
 
-def _shown(path: str, sha: str) -> str:
-    """A given file's path; outside the project's folder even its name may tell of people."""
+def _displayed(path: str, sha: str) -> str:
+    """Path of a given file for readers; outside the project's folder even the name may identify people."""
     outside = PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts
     return f"a file of yours ({sha[:8]})" if outside else path
 
@@ -113,11 +113,11 @@ def _cost(rule: str, records: list[Record]) -> Cost:
 def _commit(git: Mapping[str, Any] | None) -> str:
     if git is None:
         return "no repository"
-    return git["commit"][:12] + (" with changes that are not committed" if git["dirty"] else "")
+    return git["commit"][:12] + (" with uncommitted changes" if git["dirty"] else "")
 
 
 def _distinct(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    found: dict[str, set[str]] = defaultdict(set)
+    distinct: dict[str, set[str]] = defaultdict(set)
     for name, value in pairs:
-        found[name].add(value)
-    return {name: sorted(values) for name, values in sorted(found.items(), key=lambda pair: pair[0].lower())}
+        distinct[name].add(value)
+    return {name: sorted(values) for name, values in sorted(distinct.items(), key=lambda pair: pair[0].lower())}

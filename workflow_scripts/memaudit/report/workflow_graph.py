@@ -1,4 +1,4 @@
-"""The workflow as a layered drawing: a rule stands above all that read from it (Sugiyama, Tagawa and Toda 1981)."""
+"""Layered drawing of the workflow: every rule is above the rules that read from it (Sugiyama, Tagawa and Toda 1981)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,14 +6,17 @@ from graphlib import TopologicalSorter
 from itertools import pairwise
 
 Edge = tuple[str, str]
-# Sizes in px. A long arrow passes a layer through a gap of its own; a layer holds at most MOST rules.
+# Sizes in px. An arrow that crosses a layer has a gap of its own (PASSAGE); a layer holds at most MOST rules.
 LETTER, PADDING, HEIGHT, LAYER, GAP, PASSAGE = 6.1, 16, 50, 88, 12, 10
 MOST, SWEEPS = 6, 8
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """Boxes by rule: left and upper edge; arrows: paths in SVG's language; all in px. A name is broken at its study."""
+    """Left and upper edge of the box of each rule, and arrows as SVG path data, all in px.
+
+    A rule's name takes two lines, broken after its study.
+    """
 
     width: float
     height: float
@@ -23,9 +26,9 @@ class Drawing:
 
 
 def draw(rules: Iterable[str], edges: Iterable[Edge]) -> Drawing:
-    """Lay out a graph from top to bottom; an arrow that a chain of others implies is left out.
+    """Lay out a graph from top to bottom, without the arrows that a chain of others implies.
 
-    So is one that would close a circle: jobs of a rule may read what later jobs of the same rule were made for.
+    Arrows that would close a cycle are omitted, too: a rule may run both before and after another one.
     """
     sources: dict[str, set[str]] = {rule: set() for rule in sorted(rules)}
     for source, reader in sorted(edges):
@@ -44,17 +47,17 @@ def draw(rules: Iterable[str], edges: Iterable[Edge]) -> Drawing:
 
 
 def _above(rule: str, sources: dict[str, set[str]]) -> set[str]:
-    """The rule itself and all that it rests on."""
-    found, waiting = {rule}, [rule]
+    """The rule itself and all rules that it depends on."""
+    ancestors, waiting = {rule}, [rule]
     while waiting:
-        new = sources[waiting.pop()] - found
-        found |= new
+        new = sources[waiting.pop()] - ancestors
+        ancestors |= new
         waiting += new
-    return found
+    return ancestors
 
 
 def _reduced(sources: dict[str, set[str]]) -> list[Edge]:
-    """The edges that no longer path implies."""
+    """The edges that no longer path implies (transitive reduction)."""
     above: dict[str, set[str]] = {}
     for rule in TopologicalSorter(sources).static_order():
         above[rule] = sources[rule].union(*(above[source] for source in sources[rule]))
@@ -67,7 +70,7 @@ def _reduced(sources: dict[str, set[str]]) -> list[Edge]:
 
 
 def _layers(edges: list[Edge]) -> dict:
-    """Number of each rule's layer from above: as low as its readers and MOST allow (Coffman and Graham 1972)."""
+    """Layer of each rule, 0 on top: as low as its readers and MOST allow (Coffman and Graham 1972)."""
     readers: dict[str, set[str]] = {}
     for source, reader in edges:
         readers.setdefault(source, set()).add(reader)
@@ -82,14 +85,14 @@ def _layers(edges: list[Edge]) -> dict:
 
 
 def _chain(source: str, reader: str, layer: dict) -> list:
-    """The edge's nodes, layer by layer: its ends, and a passage in each layer between them."""
+    """Nodes of an edge, layer by layer: its ends, and a passage in each layer between them."""
     passages = [(source, reader, number) for number in range(layer[source] + 1, layer[reader])]
     layer |= {passage: passage[2] for passage in passages}
     return [source, *passages, reader]
 
 
 def _ordered(layer: dict, chains: list[list]) -> list[list]:
-    """Nodes of each layer from left to right, by the mean place of their neighbours, swept down and up."""
+    """Nodes of each layer from left to right, by the mean position of their neighbours in sweeps down and up."""
     rows: list[list] = [[] for _ in range(max(layer.values()) + 1)]
     for node in sorted(layer, key=str):
         rows[layer[node]].append(node)
@@ -109,7 +112,7 @@ def _ordered(layer: dict, chains: list[list]) -> list[list]:
 
 
 def _centres(rows: list[list], box: float) -> dict:
-    """Horizontal centre of each node; layers are centred on the widest."""
+    """Horizontal centre of each node; all layers are centred on the widest."""
     widths = [[PASSAGE if isinstance(node, tuple) else box for node in row] for row in rows]
     totals = [sum(row) + GAP * (len(row) - 1) for row in widths]
     centre = {}
@@ -122,7 +125,7 @@ def _centres(rows: list[list], box: float) -> dict:
 
 
 def _arrow(chain: list, layer: dict, centre: dict) -> str:
-    """A smooth line down the chain, straight through its passages."""
+    """SVG path of a smooth line down the chain, straight through its passages."""
     parts = [f"M{centre[chain[0]]:.1f} {LAYER * layer[chain[0]] + GAP + HEIGHT:.1f}"]
     for upper, lower in pairwise(chain):
         x, end, top = centre[upper], centre[lower], LAYER * layer[lower] + GAP

@@ -14,22 +14,12 @@ from memaudit import tidy
 from memaudit.arrays import Array, Codes, Mask
 from memaudit.attacks.calibrate import calibrate
 from memaudit.attacks.lira import resolution_floor
-from memaudit.attacks.registry import Attack, attacks
+from memaudit.attacks.registry import Attack, attack, is_active, threat
 from memaudit.statistics import bootstrap, intervals
 from memaudit.statistics.attack_performance import ROC_FPRS, Estimate, curve_rows, judge_attack, roc_band, rows
 from memaudit.statistics.paired_differences import differences
 
 STUDY = "attacks"
-PER_CLASS = " per class"
-LABEL_ONLY = {"perturbation", "correctness", "brainwash"}
-ACTIVE = {"brainwash", "lira poisoned"}
-CALIBRATED = {
-    "lira": "lira mean",
-    "lira fixed variance": "lira fixed variance",
-    "lira offline": "lira offline (cdf)",
-    "rmia": "rmia",
-    "rmia offline": "rmia offline",
-}
 
 
 class Case(NamedTuple):
@@ -57,49 +47,25 @@ class Case(NamedTuple):
 
 
 def case(
-    keys: Mapping[str, Any], name: str, attack: Attack, design: Mask, groups: Codes, poison: int = 0, queries: float = 1
+    keys: Mapping[str, Any], name: str, made: Attack, design: Mask, groups: Codes, poison: int = 0, queries: float = 1
 ) -> Case:
     """A case whose keys gain the threat model, the attack's name and the copies that it adds to the context."""
-    return Case({**keys, "threat": threat(name), "attack": name, "poison": poison}, attack, design, groups, queries)
-
-
-def threat(attack: str) -> str:
-    """Threat model of an attack: what the adversary reads, and whether it changes the context."""
-    name = attack.removesuffix(PER_CLASS)
-    reads = "label-only" if name in LABEL_ONLY else "probabilities"
-    return f"{reads} {'active' if name in ACTIVE else 'passive'}"
-
-
-def calibrated(signals: Array, population: Array, rmia: Mapping[str, float]) -> dict[str, Attack]:
-    """LiRA and RMIA by name; arguments of `attacks.registry.attacks`."""
-    compared = attacks(signals, population, rmia)
-    return {name: compared[known] for name, known in CALIBRATED.items()}
-
-
-def thresholds(signals: Mapping[str, Array], labels: Codes) -> dict[str, Attack]:
-    """Threshold attacks by name: one threshold for all records, and one per class of the true label.
-
-    signals: (model, record), higher = more likely a member; labels: (record,) codes of the true classes.
-    """
-    plain = {name: Attack(values, "raw") for name, values in signals.items()}
-    return plain | {
-        name + PER_CLASS: Attack(values, "per_class", {"labels": labels}) for name, values in signals.items()
-    }
+    return Case({**keys, "threat": threat(name), "attack": name, "poison": poison}, made, design, groups, queries)
 
 
 def ratio(confidence: Array) -> Attack:
     """LiRA on the logit-scaled confidence in the true label, (model, record), with or without poisons."""
-    return Attack(confidence, "lira", {"convention": "mean"})
+    return attack("lira", confidence)
 
 
 def stability(stable: Array, count: int) -> Attack:
     """LiRA on the share of `count` noisy copies that keep the answer, (model, record)."""
-    return Attack(stable, "lira", {"floor": resolution_floor(1 / count)})
+    return attack("perturbation", stable, floor=resolution_floor(1 / count))
 
 
 def resistance(copies: NDArray[np.integer]) -> Attack:
     """LiRA on the fewest mislabelled copies that make the answer wrong, (model, record)."""
-    return Attack(copies.astype(np.float64), "lira", {"floor": resolution_floor(1)})
+    return attack("brainwash", copies.astype(np.float64), floor=resolution_floor(1))
 
 
 def against(
@@ -121,7 +87,7 @@ def against(
 def pairs(cases: Sequence[Case]) -> list[tuple[Case, Case]]:
     """Cases to compare: each active attack with LiRA on the same targets, and LiRA on all members with the loss."""
     found = {(case.keys["arm"], case.keys["records"], case.name): case for case in cases}
-    active = [(case, found[case.keys["arm"], "targets", "lira"]) for case in cases if case.name in ACTIVE]
+    active = [(case, found[case.keys["arm"], "targets", "lira"]) for case in cases if is_active(case.name)]
     return [*active, (found["main", "members", "lira"], found["main", "members", "loss"])]
 
 

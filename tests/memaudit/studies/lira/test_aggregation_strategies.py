@@ -160,7 +160,7 @@ def test_sizes_and_designs_that_cannot_be_evaluated_are_refused():
 def test_block_size_changes_nothing(monkeypatch):
     signals, design = toy(np.random.default_rng(0), 32, 70, 1.0)
     whole = score(signals, design)
-    monkeypatch.setattr("memaudit.studies.lira.aggregation_strategies.BLOCK_CELLS", 96)
+    monkeypatch.setattr("memaudit.attacks.lira.BLOCK_ENTRIES", 96)
     blocks = score(signals, design)
     np.testing.assert_allclose(blocks.ratio, whole.ratio, rtol=1e-5)
     np.testing.assert_allclose(blocks.standard, whole.standard, rtol=1e-5)

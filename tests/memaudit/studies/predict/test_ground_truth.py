@@ -1,73 +1,41 @@
-"""Ground truth by brute force, planted predictions, the paper's own numbers, and intervals that cover."""
-
-from dataclasses import replace
+"""Ground truth by brute force: log-LiRA, global LiRA and counterfactual memorization."""
 
 import numpy as np
 import pytest
-from scipy.special import ndtr, ndtri
-from scipy.stats import mannwhitneyu, norm
+from scipy.stats import norm
+from simulated_predictions import grid
 
-from memaudit.errors import AuditError
-from memaudit.statistics.attack_performance import curve_rows, rows
 from memaudit.studies.predict import ground_truth
-
-# Table 2: how far the median training loss has fallen at epochs 0, 0.2, ..., 1, in percent.
-TABLE_2 = {
-    "ARC/Mistral": [0, 93.724, 98.015, 99.397, 98.907, 99.222],
-    "ETHICS/Mistral": [0, 86.036, 95.198, 98.985, 99.665, 99.739],
-    "MMLU/Mistral": [0, 98.967, 99.776, 99.916, 99.916, 99.895],
-    "MMLU/Llama": [0, 91.674, 98.186, 99.329, 99.336, 99.267],
-    "MMLU/Gemma": [0, 99.543, 99.606, 99.855, 99.980, 99.979],
-}
-
-
-def grid(gaps, models=32, seed=0):
-    """Signals of deviation 1, higher by `gaps` where a record is in; a balanced design."""
-    rng = np.random.default_rng(seed)
-    design = rng.random((models, len(gaps))).argsort(0).argsort(0) < models // 2
-    return design * np.asarray(gaps) + rng.standard_normal(design.shape), design
-
-
-def foretold(records=200, targets=1, share=0.3, shift=1.0, seed=0):
-    """Scores (target, record), N(shift, 1) where memorized and N(0, 1) elsewhere; three cells in four are members."""
-    rng = np.random.default_rng(seed)
-    memorized = rng.random((targets, records)) < share
-    return rng.normal(size=memorized.shape) + shift * memorized, memorized, rng.random(memorized.shape) < 0.75
-
-
-def judged(memorized, member=None, seed=0, **options):
-    member = np.ones_like(memorized) if member is None else member
-    return ground_truth.cells(memorized, member, np.random.default_rng(seed), **options)
-
-
-def values(estimates):
-    return {estimate.metric: estimate.estimate for estimate in estimates}
 
 
 def test_log_lira_is_the_ratio_of_gaussians_of_all_other_models():
-    signals, design = grid([0, 1, 3, 6])
-    found = ground_truth.log_lira(signals, design, targets=2)
+    signals, membership = grid([0, 1, 3, 6])
+    found = ground_truth.log_lira(signals, membership, targets=2)
     assert found.shape == (2, 4)
     for target, record in np.ndindex(2, 4):
         others = np.arange(32) != target
         logs = []
-        for side in (design[:, record], ~design[:, record]):
-            shadow = signals[others & side, record]
+        for inside in (membership[:, record], ~membership[:, record]):
+            shadow = signals[others & inside, record]
             logs.append(norm(shadow.mean(), shadow.std()).logpdf(signals[target, record]))
         assert found[target, record] == pytest.approx(logs[0] - logs[1])
 
 
 def test_log_lira_takes_the_calibrations_options():
-    signals, design = grid([0, 1, 3])
-    assert (ground_truth.log_lira(signals, design, convention="ddof1") != ground_truth.log_lira(signals, design)).all()
+    signals, membership = grid([0, 1, 3])
+    assert (
+        ground_truth.log_lira(signals, membership, convention="ddof1") != ground_truth.log_lira(signals, membership)
+    ).all()
 
 
-def test_global_lira_is_the_share_of_models_that_are_told_right():
-    signals, design = grid([0, 2], 12)
-    found = ground_truth.attack_success(signals, design, leave="self")
+def test_global_lira_is_the_share_of_correct_membership_predictions():
+    signals, membership = grid([0, 2], 12)
+    found = ground_truth.attack_success(signals, membership, leave="self")
     for record in range(2):
-        right = [ground_truth.log_lira(np.roll(signals, -m, 0), np.roll(design, -m, 0))[0, record] for m in range(12)]
-        assert found[record] == np.mean((np.array(right) > 0) == design[:, record])
+        right = [
+            ground_truth.log_lira(np.roll(signals, -m, 0), np.roll(membership, -m, 0))[0, record] for m in range(12)
+        ]
+        assert found[record] == np.mean((np.array(right) > 0) == membership[:, record])
 
 
 def test_global_lira_without_a_leak_is_right_half_of_the_time():
@@ -77,9 +45,9 @@ def test_global_lira_without_a_leak_is_right_half_of_the_time():
 
 
 def test_counterfactual_memorization_is_the_mean_in_less_the_mean_out():
-    signals, design = grid([0.0, 3.0])
-    expected = [signals[design[:, r], r].mean() - signals[~design[:, r], r].mean() for r in range(2)]
-    np.testing.assert_allclose(ground_truth.counterfactual_memorization(signals, design), expected)
+    signals, membership = grid([0.0, 3.0])
+    expected = [signals[membership[:, r], r].mean() - signals[~membership[:, r], r].mean() for r in range(2)]
+    np.testing.assert_allclose(ground_truth.counterfactual_memorization(signals, membership), expected)
 
 
 def test_global_lira_and_counterfactual_memorization_agree_where_records_differ():
@@ -89,261 +57,3 @@ def test_global_lira_and_counterfactual_memorization_agree_where_records_differ(
     assert found.estimate > 0.75
     assert found.low < found.estimate < found.high
     assert found.p_value < 0.05
-
-
-def test_the_share_of_memorized_members_stands_beside_that_of_records_nobody_trained_on():
-    signals, design = grid(np.repeat([0.0, 8.0], 300), 64)
-    lira, member = ground_truth.log_lira(signals, design, 2), design[:2]
-    found = ground_truth.memorized_share(lira, ground_truth.cells(lira >= 4, member, np.random.default_rng(0)))
-    assert found.estimate == pytest.approx(0.5, abs=0.06)
-    assert found.low < found.estimate < found.high
-    assert found.null == np.mean(lira[~member] >= 4) < 0.01
-    assert found.n == member.sum()
-
-
-@pytest.mark.parametrize(
-    ("setting", "first", "closest"),
-    [
-        ("ARC/Mistral", 2, 1),
-        ("ETHICS/Mistral", 2, 2),
-        ("MMLU/Mistral", 1, 1),
-        ("MMLU/Llama", 2, 2),
-        ("MMLU/Gemma", 1, 1),
-    ],
-)
-def test_training_is_interrupted_where_the_paper_did(setting, first, closest):
-    """Appendix E: at the first checkpoint beyond 95 %, but for ARC at the closest, which lies before."""
-    drops = np.array(TABLE_2[setting]) / 100
-    found = ground_truth.interruption(2.5 * (1 - drops)[:, None] * np.ones(7))
-    np.testing.assert_allclose(found.drops, drops, atol=1e-12)
-    assert (found.first, found.closest) == (first, closest)
-
-
-def test_the_median_falls_where_the_mean_does_not():
-    losses = np.array([[1.0, 1, 1, 1, 1], [0.01, 0.02, 0.03, 1, 30], [0.0, 0, 0, 0, 0]])
-    assert ground_truth.interruption(losses).first == 1
-
-
-def test_the_end_of_training_is_no_interruption():
-    """There is nothing left to foretell: the baseline would be the truth."""
-    found = ground_truth.interruption(np.array([[2.0], [0.4], [0.1]]))
-    assert (found.first, found.closest) == (None, 1)
-    assert found.drops[-1] == 0.95
-
-
-def test_a_drop_that_never_comes_is_none_and_the_closest_is_still_known():
-    found = ground_truth.interruption(np.array([[2.0], [1.0], [0.4], [0.6]]))
-    assert found.first is None
-    assert found.closest == 2
-
-
-def test_a_loss_that_cannot_fall_gets_one_clear_line():
-    with pytest.raises(AuditError, match="median loss before training is 0"):
-        ground_truth.interruption(np.zeros((3, 4)))
-
-
-def test_the_fpr_follows_from_precision_recall_and_prevalence():
-    rng = np.random.default_rng(0)
-    truth, flag = rng.random((2, 5000)) < [[0.1], [0.3]]
-    precision, recall = truth[flag].mean(), flag[truth].mean()
-    assert ground_truth.false_positive_rate(precision, recall, truth.mean()) == pytest.approx(flag[~truth].mean())
-    assert ground_truth.false_positive_rate(1.0, 0.5, 0.1) == 0
-
-
-@pytest.mark.parametrize("numbers", [(0.0, 0.5, 0.1), (1.2, 0.5, 0.1), (0.5, 0.5, 1.0)])
-def test_rates_without_an_fpr_get_one_clear_line(numbers):
-    with pytest.raises(AuditError, match="no FPR follows"):
-        ground_truth.false_positive_rate(*numbers)
-
-
-def test_the_auc_is_that_of_members_alone():
-    scores, memorized, member = foretold(targets=2)
-    found = ground_truth.judge({"a": np.where(member, scores, np.nan)}, judged(memorized, member))["a"]
-    inside, outside = scores[member & memorized], scores[member & ~memorized]
-    expected = mannwhitneyu(inside, outside).statistic / inside.size / outside.size
-    assert values(found)["auc"] == pytest.approx(expected)
-    assert found[0].n == member.sum()
-
-
-def test_rates_are_those_of_the_best_threshold_on_either_axis():
-    scores, memorized, _ = foretold()
-    found = values(ground_truth.judge({"a": scores}, judged(memorized), fprs=[0.1], tprs=[0.75])["a"])
-    flags = scores[None] >= scores.ravel()[:, None, None]
-    tpr, fpr = flags[:, memorized].mean(1), flags[:, ~memorized].mean(1)
-    assert found["tpr@0.1"] == pytest.approx(tpr[fpr <= 0.1].max())
-    assert found["fpr@tpr0.75"] == pytest.approx(fpr[tpr >= 0.75].min())
-
-
-def test_a_constant_score_foretells_nothing():
-    _, memorized, _ = foretold()
-    found = values(ground_truth.judge({"a": np.zeros(memorized.shape)}, judged(memorized))["a"])
-    assert found == pytest.approx(
-        {"auc": 0.5, "tpr@0.01": 0.01, "tpr@0.1": 0.1, "fpr@tpr0.75": 0.75, "fpr@tpr0.9": 0.9}
-    )
-
-
-def test_rates_that_cannot_be_resolved_say_so():
-    scores, memorized, _ = foretold(60)
-    found = ground_truth.judge({"a": scores}, judged(memorized), fprs=[0.01, 0.1])["a"]
-    assert ["interpolated" in estimate.method for estimate in found] == [False, True, False, False, False]
-
-
-@pytest.mark.parametrize("truth", [True, False])
-def test_the_ends_of_a_sweep_are_not_defined_and_say_so(truth):
-    scores, memorized, _ = foretold()
-    found = ground_truth.judge({"a": scores, "b": -scores}, judged(np.full_like(memorized, truth)), reference="b")["a"]
-    assert np.isnan([estimate.estimate for estimate in found]).all()
-    assert "not defined" in found[0].method
-    assert list(rows("predict", {"dataset": "x"}, found))
-
-
-def test_intervals_cover_the_planted_auc_and_rates():
-    """At least 90 of 100 seeds; records alone, one target."""
-    hits = np.zeros(3, int)
-    for seed in range(100):
-        scores, memorized, _ = foretold(150, seed=seed)
-        known = judged(memorized, seed=seed, replicates=150)
-        found = [
-            *ground_truth.judge({"a": scores}, known, fprs=[], tprs=[])["a"],
-            *ground_truth.error_rates(scores, known, 0.5),
-        ]
-        truth = [ndtr(2**-0.5), ndtr(0.5), ndtr(-0.5)]
-        hits += [one.low <= value <= one.high for one, value in zip(found, truth, strict=True)]
-    assert (hits >= 90).all(), hits
-    # Wider ones would cover more.
-    assert (hits <= 99).any()
-
-
-def test_a_rate_near_one_of_a_few_records_is_covered_and_has_a_width():
-    """Twelve memorized records that four targets share, of which 97.5 % are found: a bootstrap alone covers 1 of 4."""
-    memorized, hits = np.arange(200)[None].repeat(4, 0) < 12, 0
-    for seed in range(60):
-        rng = np.random.default_rng(seed)
-        # Half of the noise is the record's own.
-        noise = np.sqrt(0.5) * (rng.normal(size=200) + rng.normal(size=(4, 200)))
-        tpr, _ = ground_truth.error_rates(noise + 1.96 * memorized, judged(memorized, seed=seed, replicates=100), 0.0)
-        assert tpr.high - tpr.low > 0.1
-        hits += tpr.low <= ndtr(1.96) <= tpr.high
-    assert hits >= 54
-
-
-def test_targets_that_share_their_records_are_no_further_records():
-    """Four targets with the same scores tell no more than one; as 800 records they would halve the interval."""
-    scores, memorized, _ = foretold()
-    widths = []
-    for targets in (1, 4):
-        known = judged(memorized.repeat(targets, 0), replicates=400)
-        auc = ground_truth.judge({"a": scores.repeat(targets, 0)}, known, fprs=[], tprs=[])["a"][0]
-        widths.append(auc.high - auc.low)
-    assert widths[1] == pytest.approx(widths[0], rel=0.15)
-
-
-def test_targets_that_differ_widen_the_interval():
-    scores, memorized, _ = foretold(400, 4, shift=0.0)
-    unlike = scores + np.array([[-2.0], [2.0], [-2.0], [2.0]]) * memorized
-    narrow, wide = (
-        ground_truth.judge({"a": of}, judged(memorized), fprs=[], tprs=[])["a"][0] for of in (scores, unlike)
-    )
-    assert wide.high - wide.low > 3 * (narrow.high - narrow.low)
-
-
-def test_copies_of_a_record_are_drawn_together():
-    scores, memorized, _ = foretold(100)
-    copies = np.arange(100).repeat(4)
-    alone, together = (
-        ground_truth.judge({"a": scores[:, copies]}, judged(memorized[:, copies], groups=groups), fprs=[], tprs=[])[
-            "a"
-        ][0]
-        for groups in (None, copies)
-    )
-    assert (together.high - together.low) == pytest.approx(2 * (alone.high - alone.low), rel=0.25)
-
-
-def test_predictors_are_compared_under_common_weights():
-    scores, memorized, _ = foretold()
-    better = scores + 0.5 * memorized
-    found = ground_truth.judge({"a": scores, "same": 2 * scores, "better": better}, judged(memorized), reference="a")
-    assert not [one for one in found["a"] if "difference" in one.metric]
-    same, more = ({one.metric: one for one in found[name]}["auc difference"] for name in ("same", "better"))
-    assert (same.estimate, same.low, same.high, same.detected) == (0, 0, 0, False)
-    assert more.estimate == pytest.approx(found["better"][0].estimate - found["a"][0].estimate)
-    assert more.detected
-    assert more.high - more.low < found["a"][0].high - found["a"][0].low
-
-
-def test_a_record_at_the_threshold_is_flagged():
-    """Algorithm 1: PSMI of at most 0, so minus PSMI of at least 0."""
-    psmi = np.array([[-0.2, 0.0, 0.1, -0.1, 0.3, 0.4]])
-    memorized = np.array([[True, True, True, False, False, False]])
-    tpr, fpr = ground_truth.error_rates(-psmi, judged(memorized), ground_truth.PSMI_THRESHOLD)
-    assert (tpr.estimate, tpr.n, fpr.estimate, fpr.n) == (pytest.approx(2 / 3), 3, pytest.approx(1 / 3), 3)
-    assert tpr.null == fpr.null == 0.5
-
-
-def test_the_curves_band_fits_the_tidy_rows():
-    scores, memorized, member = foretold()
-    known, fprs = judged(memorized, member), np.array([0.05, 0.2, 1.0])
-    band = ground_truth.roc_band(scores, known, fprs)
-    expected = values(ground_truth.judge({"a": scores}, known, fprs=fprs, tprs=[])["a"])
-    np.testing.assert_allclose(band[:, 0], [expected[f"tpr@{fpr:g}"] for fpr in fprs])
-    assert (band[:, 1] <= band[:, 0]).all()
-    tidy = list(curve_rows("predict", {"predictor": "a"}, fprs, band, known.memorized, known.method))
-    assert [row["null"] for row in tidy] == list(fprs)
-
-
-def test_recommended_settings_are_the_two_lines_of_table_1():
-    scores, memorized, member = foretold(2000, share=0.4, shift=2.0)
-    known = judged(memorized, member)
-    practitioners, researchers = ground_truth.recommended(scores - 1, scores, known, np.random.default_rng(0))
-    assert (practitioners.predictor, practitioners.threshold, practitioners.layer) == ("psmi", 0.0, "last")
-    assert values(practitioners.rates) == values(ground_truth.error_rates(scores - 1, known, 0.0))
-    assert researchers.predictor == "loss"
-    # Two Gaussians of one deviation are parted best halfway.
-    assert researchers.threshold == pytest.approx(1.0, abs=0.35)
-    assert values(researchers.rates)["tpr"] == pytest.approx(ndtr(2 - researchers.threshold), abs=0.06)
-    assert sum(rate.n for rate in researchers.rates) == pytest.approx(known.memorized.size / 2, rel=0.1)
-
-
-def test_a_threshold_is_judged_on_other_records_than_it_was_chosen_on():
-    """Chosen and judged on the same, a loss that says nothing gains .15 here."""
-    gains = []
-    for seed in range(60):
-        scores, memorized, _ = foretold(120, shift=0.0, seed=seed)
-        rates = ground_truth.recommended(scores, scores, judged(memorized, replicates=2), np.random.default_rng(seed))[
-            1
-        ].rates
-        gains.append(rates[0].estimate - rates[1].estimate)
-    assert np.mean(gains) == pytest.approx(0, abs=0.05)
-
-
-def test_without_memorized_records_nothing_is_optimised():
-    scores, memorized, _ = foretold()
-    settings = ground_truth.recommended(scores, scores, judged(np.zeros_like(memorized)), np.random.default_rng(0))
-    assert [setting.profile for setting in settings] == ["practitioners"]
-    assert np.isnan(settings[0].rates[0].estimate)
-
-
-def test_a_settings_facts_hold_its_rates():
-    scores, memorized, _ = foretold()
-    facts = ground_truth.recommended(scores, scores, judged(memorized), np.random.default_rng(0))[0].facts()
-    tpr = ground_truth.error_rates(scores, judged(memorized), 0.0)[0]
-    assert facts["tpr"] == {"estimate": tpr.estimate, "low": tpr.low, "high": tpr.high, "n": tpr.n}
-    assert (facts["profile"], facts["layer"], facts["chosen"]) == ("practitioners", "last", "fixed")
-
-
-def test_cells_that_do_not_fit_get_one_clear_line():
-    _, memorized, member = foretold()
-    for wrong in (member[:, 1:], np.zeros_like(member)):
-        with pytest.raises(AuditError, match="must be \\(target, record\\), with members"):
-            judged(memorized, wrong)
-
-
-def test_a_replicate_without_memorized_records_is_left_out():
-    """Of a single memorized record a third of the replicates draw none."""
-    scores, memorized, _ = foretold(50, share=0.0)
-    memorized[0, 0], scores[0, 0] = True, ndtri(0.9)
-    found = ground_truth.judge({"a": scores}, judged(memorized), fprs=[0.1], tprs=[0.75])["a"]
-    assert np.isfinite([[one.estimate, one.low, one.high] for one in found]).all()
-    known = judged(memorized)
-    none_drawn = replace(known, weights=known.weights * ~known.memorized)
-    assert np.isnan(ground_truth.judge({"a": scores}, none_drawn)["a"][0].low)

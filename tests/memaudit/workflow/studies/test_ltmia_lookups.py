@@ -78,7 +78,7 @@ def test_work_is_counted_in_tokens(ltmia):
 
 
 def test_files_of_the_users_own_are_named_where_they_are_missing(ltmia, tmp_path):
-    with pytest.raises(AuditError, match=r"^ltmia/attack: this config does not say which target, base and texts"):
+    with pytest.raises(AuditError, match=r"^ltmia/attack: target, base and texts are missing"):
         ltmia.verdicts(SimpleNamespace())
     (tmp_path / "model").mkdir()
     ltmia.config["attack"] = {"target": str(tmp_path / "model"), "texts": str(tmp_path / "none"), "columns": None}

@@ -16,7 +16,6 @@ from memaudit.errors import AuditError
 from memaudit.io import read_grid, read_json, read_table
 from memaudit.models.batched_queries import Question, answer, as_wide
 from memaudit.models.model_folder import load
-from memaudit.models.model_limits import check
 from memaudit.models.model_protocol import TabularModel
 
 
@@ -72,7 +71,7 @@ class Contexts:
             chosen = [column for column, kept in zip(self.schema["columns"], columns, strict=True) if kept]
             model = load(self.card, self.threads, {**self.schema, "columns": chosen})
             most = int(self.design.counts.sum("record").max())
-            check(model.limits, f"{self.card}, data set {self.design.dataset}", most, len(chosen), self.classes)
+            model.limits.check(f"{self.card}, data set {self.design.dataset}", most, len(chosen), self.classes)
             self._models[key] = model
         return self._models[key]
 

@@ -1,7 +1,7 @@
-"""How many runs are found to memorize, by which rule, where, and how many of them would be found by chance (ICLMEM,
-section 5, appendices A.3, A.4 and B, Figures 2, 4, 5 and 6, Table 9).
+"""Shares of runs by outcome, rule, data set and learning rate, beside the shares expected by chance.
 
-Shares are over runs; their intervals resample splits with all their runs.
+ICLMEM, section 5, appendices A.3, A.4 and B, Figures 2, 4, 5 and 6, Table 9. Shares are over runs; their intervals
+resample splits with all their runs.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,11 +13,11 @@ import pandas as pd
 
 from memaudit import seeds, tidy
 from memaudit.arrays import Array
-from memaudit.statistics import bootstrap, intervals
-from memaudit.studies.iclmem.decisions import LABELS, Study
-from memaudit.studies.iclmem.run_outcomes import COLLAPSE, DETECTABLE, OUTCOMES, Rule, flags
-from memaudit.studies.iclmem.run_results import STUDY
-from memaudit.studies.iclmem.setting_results import keys_of
+from memaudit.statistics import bootstrap, histograms, intervals
+from memaudit.studies.iclmem.outcome_rules import COLLAPSE, DETECTABLE, OUTCOMES, Rule, flags
+from memaudit.studies.iclmem.run_metrics import STUDY
+from memaudit.studies.iclmem.setting_summaries import keys_of
+from memaudit.studies.iclmem.significance_tests import LABELS, Study
 
 Rows = Iterator[dict[str, Any]]
 
@@ -32,14 +32,14 @@ EDGES = np.geomspace(0.1, 1e4, 21)  # of loss ratios
 
 
 @dataclass(frozen=True)
-class Resampled:
+class SplitBootstrap:
     """Means over runs with 95 % intervals that resample splits."""
 
     replicates: int
     seed: int
 
     def mean(self, values: Array, runs: pd.DataFrame, share: bool = True) -> dict[str, Any]:
-        """Of values (run,), one for each line of `runs`. Shares that are all 0, or all 1, have Wilson's interval."""
+        """Mean of values (run,), one for each line of `runs`. Shares of exactly 0 or 1 have Wilson's interval."""
         values, splits = np.asarray(values, dtype=np.float64), runs.groupby(["dataset", "split"]).ngroup().to_numpy()
         count = len(np.unique(splits))
         if share and count and set(values) in ({0.0}, {1.0}):
@@ -55,15 +55,15 @@ class Resampled:
 
 
 def rules(runs: pd.DataFrame) -> list[str]:
-    """Rules that the runs' outcomes were decided by: the published ones, then the null-calibrated one."""
+    """Names of the rules that decided the runs' outcomes: the published ones, then the null-calibrated one."""
     return [name.removeprefix("outcome_") for name in runs if name.startswith("outcome_")]
 
 
-def shares(runs: pd.DataFrame, resampled: Resampled) -> Rows:
+def shares(runs: pd.DataFrame, resampling: SplitBootstrap) -> Rows:
     """Share of every outcome under every rule, for each model and regime and each group of POOLS.
 
-    The paper's label conditions are pooled; by labels, canaries stand there, too. By epoch there are those arms alone
-    that were probed at all of them: else a trend would be that of the list of arms.
+    The paper's label conditions are pooled; by labels, canaries are included too. By epoch only the conditions are
+    included that were probed at all epochs: otherwise a trend would reflect the list of conditions.
     """
     for by, keys in POOLS.items():
         chosen = runs if by == "labels" else runs[runs["labels"].isin(LABELS)]
@@ -76,12 +76,12 @@ def shares(runs: pd.DataFrame, resampled: Resampled) -> Rows:
             for rule in rules(runs):
                 for outcome in OUTCOMES:
                     named = {**keys_of(group.iloc[0], names), "by": by, "rule": rule, "outcome": outcome}
-                    found = resampled.mean(group[f"outcome_{rule}"] == outcome, group)
-                    yield tidy.row(STUDY, named, "outcome share", **found)
+                    share = resampling.mean(group[f"outcome_{rule}"] == outcome, group)
+                    yield tidy.row(STUDY, named, "outcome share", **share)
 
 
-def tables(runs: pd.DataFrame, resampled: Resampled) -> Rows:
-    """Facts of each data set, and how many and which share of its runs is detectable beside n/k and Q/n (Table 9)."""
+def dataset_rows(runs: pd.DataFrame, resampling: SplitBootstrap) -> Rows:
+    """Facts of each data set, and number and share of its detectable runs beside n/k and Q/n (Table 9)."""
     for dataset, group in runs.groupby("dataset"):
         for fact in ("records", "k", "candidates", "majority", "density", "manipulations"):
             unit = "fraction" if fact == "majority" else "records" if fact == "records" else "number"
@@ -93,10 +93,10 @@ def tables(runs: pd.DataFrame, resampled: Resampled) -> Rows:
             rates = []
             for dataset, group in pool.groupby("dataset"):
                 line, hits = group.iloc[0], group[f"outcome_{rule}"] == DETECTABLE
-                near = {name: f"{line[name]:.6g}" for name in ("density", "coverage", "k", "majority")}
-                named = {**keys_of(line, names), "dataset": dataset, "rule": rule, **near}
+                facts = {name: f"{line[name]:.6g}" for name in ("density", "coverage", "k", "majority")}
+                named = {**keys_of(line, names), "dataset": dataset, "rule": rule, **facts}
                 yield tidy.row(STUDY, named, "detectable runs", hits.sum(), unit="runs", n=len(hits), method="counted")
-                yield tidy.row(STUDY, named, "detectable share", **resampled.mean(hits, group))
+                yield tidy.row(STUDY, named, "detectable share", **resampling.mean(hits, group))
                 rates.append((hits.mean(), line["density"], line["coverage"]))
             yield from _trends(np.array(rates), {**keys_of(pool.iloc[0], names), "rule": rule})
 
@@ -104,52 +104,48 @@ def tables(runs: pd.DataFrame, resampled: Resampled) -> Rows:
 def _trends(rates: Array, keys: Mapping[str, Any]) -> Rows:
     """Rank correlation over data sets of the detectable share with n/k and Q/n; rates: (data set, 3).
 
-    None of fewer than four data sets, whose interval is everything, nor where all have the same share, n/k or Q/n.
+    No rows for fewer than four data sets, whose interval is [-1, 1], and where all have the same share, n/k or Q/n.
     """
     for place, name in enumerate(("density", "coverage"), start=1):
         if len(rates) < 4 or np.ptp(rates[:, 0]) == 0 or np.ptp(rates[:, place]) == 0:
             continue
-        found = pd.Series(rates[:, 0]).corr(pd.Series(rates[:, place]), method="spearman")
-        low, high = intervals.spearman(found, len(rates))
-        told = {"n": len(rates), "method": "Fisher's z over data sets (Bonett and Wright 2000)", "unit": "correlation"}
-        yield tidy.row(STUDY, keys, f"spearman {name}", found, low=low, high=high, null=0.0, **told)
+        correlation = pd.Series(rates[:, 0]).corr(pd.Series(rates[:, place]), method="spearman")
+        low, high = intervals.spearman(correlation, len(rates))
+        facts = {"n": len(rates), "method": "Fisher's z over data sets (Bonett and Wright 2000)", "unit": "correlation"}
+        yield tidy.row(STUDY, keys, f"spearman {name}", correlation, low=low, high=high, null=0.0, **facts)
 
 
 def loss_ratios(runs: pd.DataFrame) -> Rows:
-    """Histogram and median of the vanilla loss's ratio to the base's, by learning rate (B.1): shares of the runs.
+    """Histogram and median of the ratio of the vanilla loss to the base's, by learning rate (B.1): shares of the runs.
 
-    The first and the last bin hold what lies beyond, the last one also the runs that diverged. Runs without a ratio,
-    the base's loss being below 0, are left out.
+    The outermost bins include what lies beyond, the last one also the runs that diverged. Runs without a ratio, where
+    the base's loss is negative, are left out.
     """
     for _, group in runs.groupby(["model", "regime", "learning_rate"]):
         keys = keys_of(group.iloc[0], ["model", "regime", "learning_rate"])
         ratio = group["loss_ratio"].mask(group["diverged"].astype(bool), np.inf).dropna().to_numpy()
         if not len(ratio):
             continue
-        counts, told = (
-            np.histogram(np.clip(ratio, EDGES[0], EDGES[-1]), EDGES)[0],
-            {"n": len(ratio), "method": "counted"},
-        )
-        for share, left, right in zip(counts / len(ratio), EDGES[:-1], EDGES[1:], strict=True):
+        facts = {"n": len(ratio), "method": "counted"}
+        for share, left, right in zip(histograms.bin_shares(ratio, EDGES), EDGES[:-1], EDGES[1:], strict=True):
             named = {**keys, "left": f"{left:.4g}", "right": f"{right:.4g}"}
-            yield tidy.row(STUDY, named, "loss ratio share", share, **told)
-        yield tidy.row(STUDY, keys, "median loss ratio", np.median(ratio), unit="ratio", null=1.0, **told)
+            yield tidy.row(STUDY, named, "loss ratio share", share, **facts)
+        yield tidy.row(STUDY, keys, "median loss ratio", np.median(ratio), unit="ratio", null=1.0, **facts)
 
 
-def flagged(study: Study, usual: Rule, resampled: Resampled) -> Rows:
-    """Runs that raw and calibrated TPRs flag among those that did not collapse (A.4), beside what is flagged of the
-    same runs where memberships are permuted.
+def flagged(study: Study, rule: Rule, resampling: SplitBootstrap) -> Rows:
+    """Runs flagged by raw and by calibrated TPRs among those that did not collapse (A.4), with the permutation null.
 
-    records: query, or permuted.
+    Key `records`: query, or permuted for the same runs under permuted memberships.
     """
-    sound = study.runs[study.runs["outcome_" + rules(study.runs)[0]] != COLLAPSE]
-    for _, group in sound.groupby(["model", "regime"]):
+    intact = study.runs[study.runs["outcome_" + rules(study.runs)[0]] != COLLAPSE]
+    for _, group in intact.groupby(["model", "regime"]):
         keys = keys_of(group.iloc[0], ["model", "regime"])
         null = study.null.isel(run=group.index.to_numpy())
-        permuted = flags(null.permuted_raw.values, null.permuted_reference.values, usual)
-        for name, shown in zip(("raw", "calibrated"), permuted, strict=True):
+        permuted = flags(null.permuted_raw.values, null.permuted_reference.values, rule)
+        for name, by_permutation in zip(("raw", "calibrated"), permuted, strict=True):
             query, hits = {**keys, "records": "query"}, group[f"{name}_flag"]
             yield tidy.row(STUDY, query, f"{name} flags", hits.sum(), unit="runs", n=len(hits), method="counted")
-            chance = resampled.mean(shown.mean(axis=1), group)
-            yield tidy.row(STUDY, query, f"{name} flag share", **resampled.mean(hits, group), null=chance["estimate"])
+            chance = resampling.mean(by_permutation.mean(axis=1), group)
+            yield tidy.row(STUDY, query, f"{name} flag share", **resampling.mean(hits, group), null=chance["estimate"])
             yield tidy.row(STUDY, {**keys, "records": "permuted"}, f"{name} flag share", **chance)

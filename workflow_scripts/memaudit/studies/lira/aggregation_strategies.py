@@ -1,4 +1,4 @@
-"""Six ways to read a TPR at a given FPR off a signal grid (papers/lira-reliability.md, section 6.1), and a seventh."""
+"""Six ways to aggregate a score matrix into a TPR at a given FPR (Jälkö et al. 2026, Section 6.1), and a seventh."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy.stats import norm, t
 
 from memaudit.arrays import Array, Array32, Mask
-from memaudit.attacks.gaussian import CONVENTIONS, fit_without_target, least_shadows
-from memaudit.attacks.lira import online
+from memaudit.attacks.gaussian import least_shadows
+from memaudit.attacks.lira import fitted_blocks, record_blocks
 from memaudit.errors import AuditError
 from memaudit.statistics.bootstrap import (
     Weights,
@@ -37,8 +37,6 @@ ON_RATIO = {"naive", "per_sample"}
 MEAN_OVER_RECORDS = {"per_sample", "per_sample_normal"}
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
-# A block's float64 temporaries stay in a core's cache: over the whole grid at once, memory would set the pace.
-BLOCK_CELLS = 1 << 15
 MOST_LEFT_OUT = 0.1
 
 
@@ -112,7 +110,7 @@ class Cells:
 
     def blocks(self) -> Iterator[slice]:
         """Slices of records that fit a core's cache."""
-        return _blocks(*self.member.shape)
+        return record_blocks(*self.member.shape)
 
 
 def evaluate(
@@ -164,20 +162,11 @@ def score(signals: NDArray[np.floating], design: Mask, floor: float = 0.0) -> Ce
     shape = (len(kept), len(design))
     ratio, standard = np.empty(shape, np.float32), np.empty(shape, np.float32)
     member = np.empty(shape, np.bool_)
-    for block in _blocks(*shape):
-        member[block] = design[:, kept[block]].T
-        # (model, record) in Fortran order: every operation of the fits then runs along one record's models.
-        values, inside = signals[:, kept[block]].T.astype(np.float64, order="C").T, member[block].T
-        fit_in = fit_without_target(values, inside, CONVENTIONS["mean"], floor=floor, leave="self")
-        fit_out = fit_without_target(values, ~inside, CONVENTIONS["mean"], floor=floor, leave="self")
-        ratio[block] = online(values, fit_in, fit_out).T
-        standard[block] = (np.sign(fit_in.centre - fit_out.centre) * fit_out.standardise(values)).T
+    for block in fitted_blocks(signals, design, floor=floor, leave="self", records=kept, order="F"):
+        ratio[block.records], member[block.records] = block.ratio.T, block.member.T
+        direction = np.sign(block.inside.centre - block.outside.centre)
+        standard[block.records] = (direction * block.outside.standardise(block.values)).T
     return Cells(ratio, standard, member, (~member).sum(1), kept, design.shape[1] - len(kept))
-
-
-def _blocks(records: int, models: int) -> Iterator[slice]:
-    step = max(1, BLOCK_CELLS // models)
-    return (slice(start, start + step) for start in range(0, records, step))
 
 
 def thresholds(cells: Cells, fprs: Sequence[float]) -> dict[tuple[str, float], NDArray[np.float64]]:

@@ -1,4 +1,4 @@
-"""The base of all targets of a family: a small language model pre-trained here, or one that is there."""
+"""The base model of a family's targets: a small language model that is pre-trained here, or an existing one."""
 
 from pathlib import Path
 from typing import Any
@@ -15,25 +15,27 @@ Base = tuple[PreTrainedModel, PreTrainedTokenizerBase, dict[str, Any]]
 
 
 def pretrained(
-    name: str, wanted: Any, texts: str | Path, tokenizer_folder: Path, state: Path, device: str = "cpu"
+    name: str, params: Any, texts: str | Path, tokenizer_folder: Path, state: Path, device: str = "cpu"
 ) -> Base:
-    """A model of the entry's type, its tokenizer and facts, trained on the texts for it.
+    """A model of the entry's type, pre-trained on its part of the texts, with its tokenizer and facts.
 
-    wanted: seed, length, entry (of config/language_models.yaml) and training; state: file from which a killed run goes
-    on.
+    params: seed, length, entry (of config/language_models.yaml) and training; state: file from which a killed run
+    resumes.
     """
     tokenizer, table = open_tokenizer(tokenizer_folder), read_table(texts)
-    part = {
-        one: encode(tokenizer, table["text"][table["part"] == one], wanted.length) for one in (PRETRAINING, SELECTION)
+    tokens = {
+        part: encode(tokenizer, table["text"][table["part"] == part], params.length)
+        for part in (PRETRAINING, SELECTION)
     }
-    seed = seeds.integer(wanted.seed, "ltmia", name, "pretraining")
-    fresh = build(wanted.entry, len(tokenizer), wanted.length, seed).to(device)
-    training = Run(fresh, part[PRETRAINING], None, Settings.of(wanted.training), seed, state)
-    before = mean_loss(fresh, *part[SELECTION])
+    seed = seeds.integer(params.seed, "ltmia", name, "pretraining")
+    fresh = build(params.entry, len(tokenizer), params.length, seed).to(device)
+    training = Run(fresh, tokens[PRETRAINING], None, Settings.of(params.training), seed, state)
+    before = mean_loss(fresh, *tokens[SELECTION])
     trained = training.train()
-    losses = {"before": before, "after": mean_loss(trained, *part[SELECTION])}
+    losses = {"before": before, "after": mean_loss(trained, *tokens[SELECTION])}
     facts = {"origin": "pre-trained here", "losses": losses, "history": training.done["history"]}
-    return trained, tokenizer, facts | {"texts": len(part[PRETRAINING][0]), "tokens": int(part[PRETRAINING][1].sum())}
+    counts = {"texts": len(tokens[PRETRAINING][0]), "tokens": int(tokens[PRETRAINING][1].sum())}
+    return trained, tokenizer, facts | counts
 
 
 def opened(folder: str | Path, origin: str) -> Base:

@@ -1,6 +1,6 @@
-"""A setting of study `predict` as it is judged: its models, and where the training of each is interrupted.
+"""Where the training of each model is interrupted, and the measurements of a setting at its checkpoints.
 
-papers/predicting-memorization.md, Sections 4.2 and 4.3 and Appendix E.
+"Predicting memorization within LLMs fine-tuned for classification", Sections 4.2 and 4.3 and Appendix E.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,26 +11,54 @@ import numpy as np
 
 from memaudit.arrays import Array, Codes, Mask
 from memaudit.errors import AuditError
-from memaudit.studies.predict import ground_truth
+from memaudit.studies.predict.ground_truth import log_lira
 
+DROP = 0.95  # of the median training loss, at which training is interrupted
 BASELINE = "lira"  # on the partly trained model (Biderman et al. 2023, adapted in Section 5.1)
 
 
 @dataclass(frozen=True)
-class Case:
-    """A setting: its models, targets first, and what was measured at every checkpoint.
+class Interruption:
+    """Checkpoints at which training may be interrupted.
 
-    epochs: (checkpoint,); gap, loss: (model, checkpoint, record) logit gaps and losses; design: (model, record);
+    drops: (checkpoint,) fall of the median training loss since the first checkpoint, as a share of it; first: the first
+    checkpoint where it reaches the required drop, None if it never does; closest: the one nearest to it (Appendix E).
+    Neither is the last checkpoint, where nothing is left to predict.
+    """
+
+    drops: Array
+    first: int | None
+    closest: int
+
+
+def interruption(losses: Array, drop: float = DROP) -> Interruption:
+    """Where to interrupt training. losses: (checkpoint, record) of the training records, 2 checkpoints or more, the
+    first before training. Raises AuditError where the first median is no positive number.
+    """
+    medians = np.median(losses, axis=1)
+    if not medians[0] > 0:
+        raise AuditError(f"interruption: the median loss before training is {medians[0]:g}; it cannot fall by a share")
+    drops = 1 - medians / medians[0]
+    before = drops[:-1]
+    reached = np.flatnonzero(before >= drop)
+    return Interruption(drops, int(reached[0]) if reached.size else None, int(np.argmin(np.abs(before - drop))))
+
+
+@dataclass(frozen=True)
+class MeasuredSetting:
+    """A setting: its models, targets first, and the measurements at every checkpoint.
+
+    epochs: (checkpoint,); gap, loss: (model, checkpoint, record) logit gaps and losses; membership: (model, record);
     predictors: by name (target, checkpoint, record), of the last layer; layers: by name (target, layer, record), at the
     interruption; rule: `first` or `closest`; drop: fall of the median loss that interrupts; mislabelled, canary, unit:
-    (record,).
+    (record,), the last its privacy unit.
     """
 
     name: str
     epochs: Array
     gap: Array
     loss: Array
-    design: Mask
+    membership: Mask
     predictors: Mapping[str, Array]
     layers: Mapping[str, Array]
     rule: str
@@ -46,49 +74,49 @@ class Case:
 
     @property
     def member(self) -> Mask:
-        """Who was trained on, (target, record)."""
-        return self.design[: self.targets]
+        """Training records of each target, (target, record)."""
+        return self.membership[: self.targets]
 
     @cached_property
     def lira(self) -> Array:
         """Log-LiRA at every checkpoint, (checkpoint, target, record)."""
         checkpoints = self.gap.transpose(1, 0, 2)
-        return np.stack([ground_truth.log_lira(gap, self.design, self.targets) for gap in checkpoints])
+        return np.stack([log_lira(gap, self.membership, self.targets) for gap in checkpoints])
 
     @cached_property
-    def stops(self) -> list[ground_truth.Interruption]:
+    def interruptions(self) -> list[Interruption]:
         """Where the training of each model is interrupted."""
-        return stops(self.loss, self.design, self.drop)
+        return interruptions(self.loss, self.membership, self.drop)
 
     @cached_property
     def stopped(self) -> Codes:
         """Checkpoint of each target by the setting's own rule. Raises AuditError where the loss never fell so far."""
-        return stopped(self.stops[: self.targets], self.rule, self.name, self.drop)
+        return stopped(self.interruptions[: self.targets], self.rule, self.name, self.drop)
 
     def at(self, checkpoints: Codes) -> dict[str, Array]:
         """Every predictor, and the baseline, at a checkpoint of each target, by name (target, record)."""
-        who = np.arange(self.targets)
-        found = {name: scores[who, checkpoints] for name, scores in self.predictors.items()}
-        return found | {BASELINE: self.lira[checkpoints, who]}
+        targets = np.arange(self.targets)
+        scores = {name: values[targets, checkpoints] for name, values in self.predictors.items()}
+        return scores | {BASELINE: self.lira[checkpoints, targets]}
 
 
-def stops(loss: Array, member: Mask, drop: float) -> list[ground_truth.Interruption]:
+def interruptions(loss: Array, member: Mask, drop: float) -> list[Interruption]:
     """Where the training of each model is interrupted. loss: (model, checkpoint, record); member: (model, record)."""
-    return [ground_truth.interruption(of[:, own], drop) for of, own in zip(loss, member, strict=True)]
+    return [interruption(of_model[:, own], drop) for of_model, own in zip(loss, member, strict=True)]
 
 
-def by_rule(found: Sequence[ground_truth.Interruption], rule: str) -> list[int | None]:
+def by_rule(candidates: Sequence[Interruption], rule: str) -> list[int | None]:
     """Checkpoint of each model, the `first` beyond the drop or the `closest` to it; None where its loss fell less."""
-    return [stop.first if rule == "first" else stop.closest for stop in found]
+    return [one.first if rule == "first" else one.closest for one in candidates]
 
 
-def stopped(found: Sequence[ground_truth.Interruption], rule: str, name: str, drop: float) -> Codes:
+def stopped(candidates: Sequence[Interruption], rule: str, name: str, drop: float) -> Codes:
     """`by_rule`, for setting `name`. Raises AuditError where there is no checkpoint to predict from."""
-    places = by_rule(found, rule)
+    places = by_rule(candidates, rule)
     if None in places:
-        most = min(float(stop.drops.max()) for stop in found)
+        most = min(float(one.drops.max()) for one in candidates)
         raise AuditError(
             f"predict/settings/{name}: the median training loss of a target falls by {most:.3%} at most, not by"
-            f" {drop:.3%}; train longer or faster, say `interrupt: closest`, or lower predict/drop"
+            f" {drop:.3%}; train longer or faster, set `interrupt: closest`, or lower predict/drop"
         )
     return np.array(places)

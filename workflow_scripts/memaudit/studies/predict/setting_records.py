@@ -1,7 +1,7 @@
-"""Whose memorization study `predict` predicts: records of a setting, which of them are spoilt, and who trains on them.
+"""Records of a setting of study `predict`: sources, planted label noise and canaries, and the membership matrix.
 
-papers/predicting-memorization.md, Sections 3, 5.1 and 5.8; methods.md. A setting is a dict of config
-(`config.predict.Setting`). What is drawn has a stream that the setting names.
+"Predicting memorization within LLMs fine-tuned for classification", Sections 3, 5.1 and 5.8. A setting is a dict of
+config (`config.predict_section.Setting`). Every draw has a random stream named after the setting.
 """
 
 import hmac
@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from memaudit import seeds
 from memaudit.arrays import Codes
@@ -27,6 +26,7 @@ from memaudit.data.record_ids import read_key
 from memaudit.errors import AuditError
 from memaudit.io import read_json, read_table
 from memaudit.models import token_questions
+from memaudit.statistics.histograms import rank_bins
 from memaudit.statistics.record_vulnerability import standardised
 
 Setting = Mapping[str, Any]
@@ -38,8 +38,8 @@ class Records:
     """Records, arrays (record, ...) of one length.
 
     x: (record, column) numbers, NaN where missing, or (record,) prompts; code: class that models are trained on; clean:
-    class before noise; choices: how many classes a record may have, the first ones; ids; unit: who belongs together;
-    canary; categorical: (column,) whose numbers are codes.
+    class before noise; choices: number of classes that a record may have, the first ones; ids; unit: privacy unit
+    (person, household); canary; categorical: (column,) whether numbers are codes.
     """
 
     x: NDArray[Any]
@@ -62,15 +62,16 @@ class Records:
 
 
 def prepare(setting: Setting, name: str, seed: int, files: Any) -> xr.Dataset:
-    """All about a setting but its models: what they read, labels and flags, and the membership design.
+    """The data of a setting: inputs of its models, labels and flags, and the membership matrix.
 
     files: paths by name, as a job's input: records and schema of a table; or key; and model, of the catalogue.
-    Variables x (record, ...) and design (model, record); coordinates record, code, clean, mislabelled, canary, unit,
-    and answer (class,), the place of each class among the logits; context_x, context_y where there is a context.
+    Variables x (record, ...) and design (model, record), the membership matrix; coordinates record, code, clean,
+    mislabelled, canary, unit, and answer (class,), the index of each class among the logits; context_x, context_y
+    where there is a context.
     """
 
-    def rng(what: str) -> np.random.Generator:
-        return seeds.generator(seed, "predict", name, what)
+    def rng(purpose: str) -> np.random.Generator:
+        return seeds.generator(seed, "predict", name, purpose)
 
     records = _source(setting, files, rng("source"))
     records = records.take(_drawn(records, setting["max_records"] or len(records.code), rng("sample")))
@@ -80,16 +81,17 @@ def prepare(setting: Setting, name: str, seed: int, files: Any) -> xr.Dataset:
     records = with_canaries(records, setting["canaries"], rng("canaries"))
     records = mislabelled(records, setting["label_noise"], rng("noise"))
     units = np.unique(records.unit, return_inverse=True)[1]
-    design = membership_matrices.expand(
+    membership = membership_matrices.expand(
         membership_matrices.balanced(setting["models"], units.max() + 1, rng("design")), units
     )
-    _check_classes(records, design[: setting["targets"]], name)
-    x, answer, facts = _as_read(records, setting, files)
+    _check_classes(records, membership[: setting["targets"]], name)
+    x, answer, facts = _inputs(records, setting, files)
     of_record = {"code": records.code, "clean": records.clean, "unit": units, "canary": records.canary}
     of_record["mislabelled"] = records.code != records.clean
     grid = xr.Dataset(
-        {"x": (("record", *(f"x{axis}" for axis in range(1, x.ndim))), x), "design": (("model", "record"), design)},
-        {"record": records.ids, "answer": ("class", answer)} | {key: ("record", of) for key, of in of_record.items()},
+        {"x": (("record", *(f"x{axis}" for axis in range(1, x.ndim))), x), "design": (("model", "record"), membership)},
+        {"record": records.ids, "answer": ("class", answer)}
+        | {key: ("record", values) for key, values in of_record.items()},
         {"case": name} | facts,
     )
     if context is None:
@@ -98,7 +100,7 @@ def prepare(setting: Setting, name: str, seed: int, files: Any) -> xr.Dataset:
 
 
 def _check_classes(records: Records, targets: NDArray[np.bool_], name: str) -> None:
-    """Ask before anything is trained that no target has a single record of a class, (target, record)."""
+    """Raise AuditError if a target, of (target, record), is trained on a single record of a class."""
     for own in targets:
         alone = own & (np.bincount(records.code[own], minlength=records.classes)[records.code] == 1)
         if alone.any():
@@ -109,21 +111,21 @@ def _check_classes(records: Records, targets: NDArray[np.bool_], name: str) -> N
 
 
 def labels(grid: xr.Dataset) -> Codes:
-    """Place of each record's label among the logits, (record,)."""
+    """Index of each record's label among the logits, (record,)."""
     return grid.answer.values[grid.code.values]
 
 
-def words(grid: xr.Dataset) -> token_questions.Words:
-    """Tokens of a small language model's questions."""
+def question_words(grid: xr.Dataset) -> token_questions.Words:
+    """Vocabulary of a small language model's questions."""
     return token_questions.Words(
         *(int(grid.attrs[key]) for key in ("columns", "bins", "classes")), bool(grid.attrs["shared"])
     )
 
 
 def with_canaries(records: Records, count: int, rng: np.random.Generator) -> Records:
-    """The records and so many canaries: every column drawn on its own from the records', and a label at random.
+    """The records and `count` canaries: each column is drawn independently from the records', the label at random.
 
-    They stand outside the distribution, as the canaries of Section 5.8, and memory alone tells their label.
+    Canaries lie outside the distribution, as those of Section 5.8: their label can only be memorized.
     """
     if not count:
         return records
@@ -138,11 +140,11 @@ def with_canaries(records: Records, count: int, rng: np.random.Generator) -> Rec
         "unit": records.unit.max() + 1 + np.arange(count),
         "canary": np.ones(count, bool),
     }
-    return replace(records, **{key: np.concatenate([getattr(records, key), of]) for key, of in drawn.items()})
+    return replace(records, **{key: np.concatenate([getattr(records, key), more]) for key, more in drawn.items()})
 
 
 def mislabelled(records: Records, share: float, rng: np.random.Generator) -> Records:
-    """The records with another of their labels on that share of those that are no canaries."""
+    """The records with another of their possible labels on that share of those that are no canaries."""
     natural = np.flatnonzero(~records.canary)
     wrong = rng.permutation(natural)[: round(share * len(natural))]
     code, choices = records.code.copy(), records.choices[wrong]
@@ -151,7 +153,7 @@ def mislabelled(records: Records, share: float, rng: np.random.Generator) -> Rec
 
 
 def _source(setting: Setting, files: Any, rng: np.random.Generator) -> Records:
-    """All records of a setting's source, in its order, none twice; of docstrings no more than are wanted."""
+    """All records of a setting's source, in its order, without duplicates; at most max_records docstrings."""
     data = setting["data"]
     if data["kind"] == "table":
         table, schema = read_table(files.records), read_json(files.schema)
@@ -166,12 +168,13 @@ def _source(setting: Setting, files: Any, rng: np.random.Generator) -> Records:
     elif data["kind"] == "docstrings":
         packages = data["packages"]
         each = setting["max_records"] // len(packages)
-        said = read_docstrings(packages, data["words"], data["vocabulary"], each, rng)
-        x, code = said.words, said.codes
-        rows, choices = [text.encode() for text in said.texts], np.full(len(code), len(packages))
+        docstrings = read_docstrings(packages, data["words"], data["vocabulary"], each, rng)
+        x, code = docstrings.words, docstrings.codes
+        rows, choices = [text.encode() for text in docstrings.texts], np.full(len(code), len(packages))
     else:
-        asked = read_choices(data["path"], data)
-        x, code, choices = np.array(asked.prompts(), object), asked.answers, np.array(list(map(len, asked.choices)))
+        questions = read_choices(data["path"], data)
+        x, code = np.array(questions.prompts(), object), questions.answers
+        choices = np.array(list(map(len, questions.choices)))
         kept = np.array([len(prompt) <= (data["longest"] or inf) for prompt in x])
         if not kept.any():
             raise AuditError(
@@ -189,13 +192,13 @@ def _records(x: Any, code: Any, choices: Any, ids: Any, unit: Any, categorical: 
 
 
 def _drawn(records: Records, count: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Mask of so many records, or all there are, stratified by class."""
+    """Mask of `count` records, or all if there are fewer, stratified by class."""
     count = min(count, len(records.code))
     return member_splits.draw(member_splits.strata(records.code, True, count, rng), count, rng)
 
 
 def _context(records: Records, count: int, rng: np.random.Generator) -> tuple[Records, Records]:
-    """A public context, and the records that are of nobody in it."""
+    """A public context, and the records of the privacy units that are not in it."""
     chosen = _drawn(records, count, rng)
     context, others = records.take(chosen), records.take(~np.isin(records.unit, records.unit[chosen]))
     if len(np.unique(context.code)) < records.classes or len(others.code) < 2:
@@ -206,37 +209,37 @@ def _context(records: Records, count: int, rng: np.random.Generator) -> tuple[Re
     return context, others
 
 
-def _as_read(records: Records, setting: Setting, files: Any) -> tuple[NDArray[Any], Codes, dict[str, Any]]:
-    """What the network reads (record, ...), the place of each class among its logits, and facts about both."""
+def _inputs(records: Records, setting: Setting, files: Any) -> tuple[NDArray[Any], Codes, dict[str, Any]]:
+    """Inputs of the network (record, ...), the index of each class among its logits, and facts about both."""
     network, classes = setting["network"], np.arange(records.classes)
     if network["kind"] == "mlp":
         return standardised(records.x, records.categorical, ~records.canary).astype(np.float32), classes, {}
     if network["kind"] == "wrn":
         shape, natural = network["shape"], records.x[~records.canary]
         if records.x.shape[1] != np.prod(shape):
-            raise AuditError(f"predict: images of {records.x.shape[1]} numbers, not {shape}; mend `network/shape`")
+            raise AuditError(f"predict: images of {records.x.shape[1]} numbers, not {shape}; fix `network/shape`")
         return records.x.reshape(-1, *shape), classes, {"shift": natural.mean(), "scale": natural.std()}
     if network["kind"] == "in_context":
         return records.x, classes, {}  # the model scales by its context
     if records.x.ndim == 1:
-        from memaudit.models.one_token_models import cut, tokenizer_of  # transformers takes seconds
+        from memaudit.models.language_model_classifiers import cut, tokenizer_of  # transformers takes seconds
 
         tokenizer, most = tokenizer_of(Path(files.model).parent / "weights")
         return *cut(tokenizer, list(records.x), LETTERS[: records.classes], most), {}
     if setting["data"]["kind"] == "docstrings":
-        said = token_questions.Words(records.x.shape[1], setting["data"]["vocabulary"], records.classes, shared=True)
-        return said.questions(records.x), said.answers, asdict(said) | {"shared": 1}
-    return _asked(records, setting["data"]["questions"])
+        words = token_questions.Words(records.x.shape[1], setting["data"]["vocabulary"], records.classes, shared=True)
+        return words.questions(records.x), words.answers, asdict(words) | {"shared": 1}
+    return _table_questions(records, setting["data"]["questions"])
 
 
-def _asked(records: Records, wanted: Mapping[str, int]) -> tuple[NDArray[Any], Codes, dict[str, Any]]:
-    """Questions about the columns that say most of the target, in bins of about equally many records."""
+def _table_questions(records: Records, sizes: Mapping[str, int]) -> tuple[NDArray[Any], Codes, dict[str, Any]]:
+    """Questions about the columns with the most mutual information with the target, in bins of about equal size."""
     from sklearn.feature_selection import mutual_info_classif
 
     if np.isnan(records.x).any():
         raise AuditError("predict: questions about a table need a value in every cell; choose a table without gaps")
-    cells = ((rankdata(records.x, method="min", axis=0) - 1) * wanted["bins"] // len(records.x)).astype(np.int64)
-    told = mutual_info_classif(cells, records.clean, discrete_features=True)
-    kept = np.sort(np.argsort(-told, kind="stable")[: wanted["features"]])
-    said = token_questions.Words(len(kept), wanted["bins"], records.classes)
-    return said.questions(cells[:, kept]), said.answers, asdict(said) | {"shared": 0}
+    binned = rank_bins(records.x, sizes["bins"])
+    information = mutual_info_classif(binned, records.clean, discrete_features=True)
+    kept = np.sort(np.argsort(-information, kind="stable")[: sizes["features"]])
+    words = token_questions.Words(len(kept), sizes["bins"], records.classes)
+    return words.questions(binned[:, kept]), words.answers, asdict(words) | {"shared": 0}

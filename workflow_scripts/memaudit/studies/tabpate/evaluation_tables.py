@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from memaudit import seeds
+from memaudit.data.public_private_split import HELD_OUT, PRIVATE, TEST, roles
 from memaudit.data.record_ids import read_key
-from memaudit.data.record_roles import HELD_OUT, PRIVATE, TEST, roles
 from memaudit.errors import AuditError
 from memaudit.io import read_json, read_table
 from memaudit.privacy.public_facts import Public, read_public

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from memaudit import seeds
 from memaudit.arrays import Indices
 from memaudit.data import membership_matrices
-from memaudit.data.record_roles import PRIVATE
+from memaudit.data.public_private_split import PRIVATE
 from memaudit.errors import AuditError
 from memaudit.privacy.accounting import Budget
 from memaudit.privacy.query_answering import answered

@@ -1,10 +1,286 @@
-"""Look-ups of rules/attacks.smk."""
+"""Look-ups of rules/attacks/: arms of the config, their grids and results, and how large the jobs are."""
 
-from memaudit.workflow.study import Study
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from memaudit.models import flops
+from memaudit.workflow.job_costs import Size, size
+from memaudit.workflow.run_config import RunConfig, shards
+from memaudit.workflow.study import Sizes, Study
+
+# Arms that the comparison of mitigations needs.
+NEEDED_FOR_MITIGATIONS = {"settings", "defended"}
+
+
+class Passes(NamedTuple):
+    """Forward passes of one shape: their number, rows and columns of the context, queries and answers of each."""
+
+    number: float
+    rows: int
+    columns: int
+    queries: int
+    answers: int
+
+
+class Context(NamedTuple):
+    """Context of a variant: rows, columns, bags that are queried one by one, and records that are queried."""
+
+    rows: int
+    columns: int
+    bags: int
+    queries: int
 
 
 class Attacks(Study):
-    """Not yet here: rules/attacks_common.smk and rules/attacks_views.smk."""
+    """Attacks on in-context learning: one grid of shadow contexts for each arm and table."""
 
     name = "attacks"
-    converted = False
+
+    def __init__(self, run: RunConfig):
+        super().__init__(run)
+        self.datasets = self.config["datasets"]
+        self.models = list(dict.fromkeys(arm["model"] for arm in self.config["arms"].values()))
+        # Tables that have the arms of which mitigations are compared.
+        self.defended = [name for name in self.datasets if {*self.arms(name)} >= NEEDED_FOR_MITIGATIONS]
+
+    @property
+    def results(self) -> dict[str, list[str]]:
+        kinds = ("attacks", "roc", "ablations", "settings", "risk", "map", "inference", "inference_roc")
+        return {
+            **{kind: [f"<results>/scores/attacks/{name}/{kind}.parquet" for name in self.datasets] for kind in kinds},
+            "mitigations": [f"<results>/scores/attacks/{name}/mitigations.parquet" for name in self.defended],
+            "average": ["<results>/scores/attacks/average.parquet"],
+        }
+
+    @property
+    def names(self) -> dict[str, Any]:
+        return {
+            "models": self.run.model_rows(self.models),
+            "datasets": self.datasets,
+            "metrics": ["auc", *(f"tpr@{fpr:g}" for fpr in self.config["fpr"])],
+        }
+
+    def keys(self, *keys: str) -> dict[str, Any]:
+        """These keys of the study's section, as params."""
+        return {key: self.config[key] for key in keys}
+
+    def arm(self, key: str) -> Callable:
+        """A params function: this key of an arm's entry."""
+        return lambda wildcards: self.config["arms"][wildcards.arm][key]
+
+    def arms(self, dataset: str, among: Iterable[str] | None = None) -> list[str]:
+        """Arms that a table has, of all arms or among these."""
+        entries = self.config["arms"]
+        return [arm for arm in among or entries if dataset in (entries[arm]["datasets"] or self.datasets)]
+
+    def arm_models(self, among: Iterable[str]) -> Callable:
+        """A params function: model and mode of those of these arms that a table has."""
+        catalogue = self.run.config["models"]
+
+        def of(wildcards) -> dict[str, dict[str, str]]:
+            models = {arm: self.config["arms"][arm]["model"] for arm in self.arms(wildcards.dataset, among)}
+            return {arm: {"model": name, "mode": catalogue[name]["mode"]} for arm, name in models.items()}
+
+        return of
+
+    def model_file(self, arm: str, file: str) -> str:
+        """A file of the model of an arm."""
+        return f"<results>/models/{self.config['arms'][arm]['model']}/{file}"
+
+    def model(self, file: str) -> Callable:
+        """An input function: this file of the model of an arm."""
+        return lambda wildcards: self.model_file(wildcards.arm, file)
+
+    def ranks(self, wildcards) -> str | list[str]:
+        """Ranks of the most vulnerable records, for arms that protect these records."""
+        return f"<results>/scores/attacks/{wildcards.dataset}/ranks.parquet" if self._layered(wildcards.arm) else []
+
+    def layer(self, wildcards) -> int | None:
+        """Number of the most vulnerable records that such an arm protects."""
+        return self.config["layer"] if self._layered(wildcards.arm) else None
+
+    def sensitive(self, wildcards) -> Any:
+        """The sensitive column of a table."""
+        return self.config["inference"]["sensitive"][wildcards.dataset]
+
+    def poisoning(self) -> dict[str, Any]:
+        """How contexts are poisoned."""
+        return {key: value for key, value in self.config["active"].items() if key != "arms"}
+
+    def attribute_inference(self) -> dict[str, Any]:
+        """How values of a sensitive column are queried."""
+        return {key: self.config["inference"][key] for key in ("sensitive", "levels", "sets")}
+
+    def grid(self, arm: str) -> Callable:
+        """An input function: shards of an arm's grid; [] for a table without this arm."""
+        return self._shard_files(arm, arm, self._contexts_of(arm), self.config["shard"])
+
+    def grids(self, arms: Iterable[str]) -> dict[str, Callable]:
+        """Input functions: shards of the grid of each of these arms."""
+        return {arm: self.grid(arm) for arm in arms}
+
+    def poisoned(self, arm: str) -> Callable:
+        """An input function: shards of an arm's poisoned grid; [] for a table without this arm."""
+        return self._shard_files(arm, f"poisoned/{arm}", self._poisoned_sets(arm), self.config["active"]["shard"])
+
+    def poisoned_grids(self) -> dict[str, Callable]:
+        """Input functions: shards of the poisoned grid of each arm that has one."""
+        return {f"poisoned_{arm}": self.poisoned(arm) for arm in self.config["active"]["arms"]}
+
+    def perturbed(self, wildcards) -> list[str]:
+        """Shards of the answers for perturbed targets."""
+        folder = f"<results>/signals/attacks/{wildcards.dataset}/perturbed"
+        return [f"{folder}/{shard}.nc" for shard in self._perturbed_shards()]
+
+    def attribute(self, wildcards) -> list[str]:
+        """Shards of the answers for values of the sensitive column."""
+        folder = f"<results>/signals/attacks/{wildcards.dataset}/attribute"
+        return [f"{folder}/{shard}.nc" for shard in self._attribute_shards()]
+
+    def sizes(self) -> Sizes:
+        evaluated = ("compare_attacks", "ablate_attacks", "compare_settings", "rank_records", "infer_more")
+        return {
+            **self.data_sizes(self.datasets, [self.config["split"]]),
+            **self.fetch_sizes(self.models),
+            "attacks_draw_designs": {
+                f"{name}/{arm}": self._design_size(name, arm) for name in self.datasets for arm in self.arms(name)
+            },
+            "attacks_query_contexts": {
+                f"{name}/{arm}/{shard}": self._contexts_size(name, arm, shard)
+                for name in self.datasets
+                for arm in self.arms(name)
+                for shard in shards(self._contexts_of(arm), self.config["shard"])
+            },
+            "attacks_query_perturbed": {
+                f"{name}/{shard}": self._perturbed_size(name)
+                for name in self.datasets
+                for shard in self._perturbed_shards()
+            },
+            "attacks_query_attribute": {
+                f"{name}/{shard}": self._attribute_size(name)
+                for name in self.datasets
+                for shard in self._attribute_shards()
+            },
+            "attacks_query_poisoned": {
+                f"{name}/{arm}/{shard}": self._poisoned_size(name, arm)
+                for name in self.datasets
+                for arm in self.arms(name, self.config["active"]["arms"])
+                for shard in shards(self._poisoned_sets(arm), self.config["active"]["shard"])
+            },
+            **{f"attacks_{rule}": {name: self._scores_size(name) for name in self.datasets} for rule in evaluated},
+            "attacks_compare_mitigations": {name: self._scores_size(name) for name in self.defended},
+            "attacks_average_datasets": {"": size(0)},
+        }
+
+    def model_uses(self) -> dict[str, list[dict[str, Any]]]:
+        uses: dict[str, list[dict[str, Any]]] = {model: [] for model in self.models}
+        for arm, entry in self.config["arms"].items():
+            uses[entry["model"]] += [self._use(name, arm) for name in self.datasets if arm in self.arms(name)]
+        return uses
+
+    def shadows(self) -> dict[str, Any]:
+        records = {name: self._sides(name)[0] for name in self.datasets}
+        return {"models": self.config["sets"], "fpr": self.config["fpr"], "records": records}
+
+    def _shard_files(self, arm: str, folder: str, contexts: int, shard: int) -> Callable:
+        return lambda wildcards: [
+            f"<results>/signals/attacks/{wildcards.dataset}/{folder}/{number}.nc"
+            for number in shards(contexts, shard)
+            if arm in self.arms(wildcards.dataset)
+        ]
+
+    def _perturbed_shards(self) -> range:
+        return shards(self.config["perturbation"]["sets"], self.config["perturbation"]["shard"])
+
+    def _attribute_shards(self) -> range:
+        return shards(self.config["inference"]["sets"], self.config["shard"])
+
+    def _layered(self, arm: str) -> bool:
+        """Whether a variant of an arm protects a layer: the most vulnerable records."""
+        return any(variant["layer"] for variant in self.config["arms"][arm]["variants"])
+
+    def _contexts_of(self, arm: str) -> int:
+        """Contexts of an arm: one for each shadow set and variant."""
+        return self.config["arms"][arm]["sets"] * len(self.config["arms"][arm]["variants"])
+
+    def _poisoned_sets(self, arm: str) -> int:
+        """Shadow sets of an arm that are poisoned: all of them, if it has fewer."""
+        return min(self.config["active"]["sets"], self.config["arms"][arm]["sets"])
+
+    def _sides(self, dataset: str) -> list[int]:
+        return self.run.side_sizes(dataset, self.config["split"])
+
+    def _contexts(self, dataset: str, arm: str) -> Iterator[Context]:
+        """The context of each variant of an arm."""
+        members, nonmembers = self._sides(dataset)
+        columns = self.run.table_size(dataset)["columns"]
+        for variant in self.config["arms"][arm]["variants"]:
+            rows = variant["context"] or members // 2
+            copies = (variant["copies"] - 1) * min(self.config["active"]["targets"], 2 * rows) // 2
+            both = min(members, 2 * rows) + min(nonmembers, 2 * rows)
+            queries = nonmembers if variant["shares"] else both
+            yield Context(rows + copies, min(variant["features"] or columns, columns), variant["bags"], queries)
+
+    def _use(self, dataset: str, arm: str) -> dict[str, Any]:
+        """The largest context that an arm asks its model about, with the most poisons."""
+        contexts, active = list(self._contexts(dataset, arm)), self.config["active"]
+        poisons = max(active["most"], *active["budgets"]) if arm in active["arms"] else 0
+        known = self.run.table_size(dataset)["known"]
+        return {
+            "where": f"attacks/arms/{arm}, data set {dataset}",
+            "rows": max(context.rows for context in contexts) + poisons,
+            "features": max(context.columns for context in contexts) if known else None,
+        }
+
+    def _design_size(self, dataset: str, arm: str) -> Size:
+        return size(self._contexts_of(arm) * sum(self._sides(dataset)))
+
+    def _contexts_size(self, dataset: str, arm: str, shard: int) -> Size:
+        contexts, whole = self._contexts_of(arm), self.config["shard"]
+        share = min(whole, contexts - shard * whole) / contexts
+        sets = share * self.config["arms"][arm]["sets"]
+        shapes = [
+            Passes(sets * bags, rows // bags, columns, queries, queries)
+            for rows, columns, bags, queries in self._contexts(dataset, arm)
+        ]
+        return self._query_size(arm, shapes)
+
+    def _perturbed_size(self, dataset: str) -> Size:
+        noise = self.config["perturbation"]
+        rows, columns, *_ = next(self._contexts(dataset, "main"))
+        targets = min(noise["targets"], 2 * rows)
+        queries = targets * (1 + max(noise["counts"]) + (len(noise["scales"]) - 1) * noise["count"])
+        return self._query_size("main", [Passes(min(noise["shard"], noise["sets"]), rows, columns, queries, targets)])
+
+    def _attribute_size(self, dataset: str) -> Size:
+        inference = self.config["inference"]
+        rows, columns, *_ = next(self._contexts(dataset, "main"))
+        queries = self._sides(dataset)[0] * inference["levels"]
+        sets = min(self.config["shard"], inference["sets"])
+        return self._query_size("main", [Passes(sets, rows, columns, queries, queries)])
+
+    def _poisoned_size(self, dataset: str, arm: str) -> Size:
+        active = self.config["active"]
+        rows, columns, *_ = next(self._contexts(dataset, arm))
+        # Every budget once, log2(most) + 1 queries of bisection beside the unpoisoned one, and a share copy by copy.
+        queries = len(active["budgets"]) + active["most"].bit_length() + 1 + active["scanned"] * active["most"]
+        passes = min(active["targets"], 2 * rows) * queries * min(active["shard"], self._poisoned_sets(arm))
+        return self._query_size(arm, [Passes(passes, rows + max(active["budgets"]), columns, 1, 1)])
+
+    def _query_size(self, arm: str, shapes: list[Passes]) -> Size:
+        """A job that queries an arm's model."""
+        model = self.run.architecture(self.config["arms"][arm]["model"])
+        work = sum(of.number * flops.tabicl(of.rows, of.queries, of.columns, **model) for of in shapes)
+        written = sum(of.number * of.answers for of in shapes)
+        # A forward pass is cut to the memory that it may have, to a quarter as many queries as rows at the least.
+        least = [flops.tabicl_bytes(of.rows, max(1, of.rows // 4), of.columns, **model) for of in shapes]
+        whole = [flops.tabicl_bytes(of.rows, of.queries, of.columns, **model) for of in shapes]
+        allowed = self.run.config["memory_mb"] * 2**20
+        forward = max(min(needed, max(allowed, part)) for needed, part in zip(whole, least, strict=True))
+        return size(work, written, 0, forward)
+
+    def _scores_size(self, dataset: str) -> Size:
+        """A job that goes over the scores of a table's members at each replicate and permutation."""
+        entries = self.config["sets"] * self._sides(dataset)[0]
+        passes = self.config["replicates"] + self.config["permutations"]
+        return size(passes * entries, entries, self._contexts_of("main") * sum(self._sides(dataset)))

@@ -165,7 +165,7 @@ class Ltmia(Study):
     def verdicts(self, wildcards) -> str:
         """What `snakemake ltmia_attack` makes."""
         if self.config["attack"] is None:
-            raise AuditError("ltmia/attack: this config does not say which target, base and texts; see README.md")
+            raise AuditError("ltmia/attack: target, base and texts are missing; see docs/attack-texts.md")
         return "<results>/ltmia_attack/verdicts.csv"
 
     def sizes(self) -> Sizes:

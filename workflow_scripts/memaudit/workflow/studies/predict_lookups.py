@@ -1,10 +1,274 @@
-"""Look-ups of rules/predict.smk."""
+"""Look-ups of rules/predict.smk: settings, their inputs and results, how large the jobs are, and the section `own`."""
 
-from memaudit.workflow.study import Study
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from memaudit.errors import AuditError
+from memaudit.models import flops
+from memaudit.workflow.job_costs import Size, size
+from memaudit.workflow.run_config import RunConfig, shards
+from memaudit.workflow.study import Sizes, Study
+
+# Projections that PSMI holds at once (memaudit/attacks/psmi.py).
+PROJECTIONS = 2**25
+# Records of data that are no table: CIFAR-10; MMLU, the largest corpus of multiple-choice questions.
+KNOWN_RECORDS = {"cifar10": 60000, "choices": 14000}
+# A fetched language model for the sizes: 7 billion weights, 200 tokens a record.
+LARGE_WEIGHTS, LARGE_TOKENS = 7e9, 200
+# MB of memory with such a model in fp32, once as it was and once as it is trained; and without.
+LARGE_MEMORY, SMALL_MEMORY = 64000, 4000
+
+Setting = Mapping[str, Any]
 
 
 class Predict(Study):
-    """Not yet here: rules/predict_common.smk and rules/predict_views.smk."""
+    """Prediction of memorization early in training, in the settings that the config chooses."""
 
     name = "predict"
-    converted = False
+
+    def __init__(self, run: RunConfig):
+        super().__init__(run)
+        self.settings: dict[str, Setting] = {name: self.config["settings"][name] for name in self.config["cases"]}
+        self.present = bool(self.settings)
+        networks = [setting["network"] for setting in self.settings.values()]
+        # Models of the catalogue that are fine-tuned.
+        self.models = list(dict.fromkeys(network["model"] for network in networks if network.get("model")))
+        self.memory = LARGE_MEMORY if self.models else SMALL_MEMORY
+        # Most configs have no section `own` (None).
+        self.own = run.config["own"]
+
+    @property
+    def results(self) -> dict[str, list[str]]:
+        kinds = ("predictors", "roc", "by_record")
+        return {
+            **{kind: [f"<results>/scores/predict/{name}/{kind}.parquet" for name in self.settings] for kind in kinds},
+            **{kind: [f"<results>/scores/predict/{kind}.parquet"] for kind in ("average", "theorem")},
+        }
+
+    @property
+    def names(self) -> dict[str, Any]:
+        rates = [*(f"tpr@{fpr:g}" for fpr in self.config["fpr"]), *(f"fpr@tpr{tpr:g}" for tpr in self.config["tpr"])]
+        metrics = ["auc", *rates]
+        return {
+            "settings": [self._setting_row(name, setting) for name, setting in self.settings.items()],
+            "metrics": metrics,
+            "metric_differences": [f"{metric} difference" for metric in metrics],
+            "drop": self.config["drop"],
+            "memorized": self.config["memorized"],
+            "planted": any(setting["canaries"] or setting["label_noise"] for setting in self.settings.values()),
+        }
+
+    def keys(self, *keys: str) -> dict[str, Any]:
+        """These keys of the study's section, as params."""
+        return {key: self.config[key] for key in keys}
+
+    def setting(self, *keys: str) -> Callable:
+        """A params function: these keys of a setting."""
+
+        def of(wildcards) -> dict[str, Any]:
+            chosen = {key: self.settings[wildcards.case][key] for key in keys}
+            data = chosen.get("data", {})
+            if "path" in data:
+                chosen["data"] = data | {"path": self.run.in_project(data["path"])}
+            return chosen
+
+        return of
+
+    def setting_value(self, key: str) -> Callable:
+        """A params function: the value of one key of a setting."""
+        return lambda wildcards: self.settings[wildcards.case][key]
+
+    def table(self, file: str) -> Callable:
+        """An input function: a file of the setting's table; [] for other data."""
+
+        def of(wildcards) -> str | list[str]:
+            data = self.settings[wildcards.case]["data"]
+            return f"<results>/data/{data['dataset']}/{file}" if data["kind"] == "table" else []
+
+        return of
+
+    def key(self, wildcards) -> str | list[str]:
+        """The key of the ids, for data whose records have no ids yet."""
+        return [] if self.settings[wildcards.case]["data"]["kind"] == "table" else "<results>/data/id.key"
+
+    def source(self, wildcards) -> list[str]:
+        """A user's own files. The job names those that are missing, and says where to get them."""
+        data = self.setting("data")(wildcards)["data"]
+        path = Path(data.get("path", "-"))
+        files = sorted(path.glob("*.bin")) if data["kind"] == "cifar10" else [path]
+        return [str(file) for file in files if file.is_file()]
+
+    def model(self, file: str) -> Callable:
+        """An input function: a file of the catalogue's model that the setting fine-tunes; [] without such a model."""
+
+        def of(wildcards) -> str | list[str]:
+            model = self.settings[wildcards.case]["network"].get("model")
+            return f"<results>/models/{model}/{file}" if model else []
+
+        return of
+
+    def tokenizer(self, file: str) -> Callable:
+        """An input function: the same file where the model's tokenizer splits the questions."""
+        of_model = self.model(file)
+        kinds = {name: setting["network"]["kind"] for name, setting in self.settings.items()}
+        return lambda wildcards: of_model(wildcards) if kinds[wildcards.case] == "text" else []
+
+    def signals(self, wildcards) -> list[str]:
+        """Losses and logit gaps of all models of a setting."""
+        return self._shard_files(wildcards.case, "models", "signals")
+
+    def target_signals(self, wildcards) -> list[str]:
+        """Losses and logit gaps of the shards that hold targets."""
+        return self._shard_files(wildcards.case, "targets", "signals")
+
+    def target_states(self, wildcards) -> list[str]:
+        """Hidden states of the targets."""
+        return self._shard_files(wildcards.case, "targets", "states")
+
+    @property
+    def own_name(self) -> str:
+        """Name of the user's ranking; without one a name that no ranking has."""
+        return self.own["name"] if self.own else "-"
+
+    def own_target(self, wildcards) -> list[str]:
+        """The files that `snakemake predict_own` makes."""
+        if self.own is None:
+            raise AuditError("own: this config has no section `own`; config/README.md says what belongs into one")
+        return [f"<results>/own/{self.own['name']}/risk.{kind}" for kind in ("parquet", "csv", "md")]
+
+    def own_file(self, key: str) -> Callable:
+        """An input function: a file of the user's; [] where the section names none."""
+        return lambda wildcards: self.run.in_project(self.own[key]) if self.own[key] else []
+
+    def own_recommendation(self, wildcards) -> str:
+        """The recommended threshold, as measured in the setting that the user's models are like."""
+        return f"<results>/scores/predict/{self.own['case']}/recommended.json"
+
+    def own_classes(self, wildcards) -> list[str] | None:
+        """Classes of the user's logits."""
+        return self.own["classes"]
+
+    def own_scoring(self, key: str) -> Callable:
+        """A params function: how predictors of the user's records are computed."""
+        return lambda wildcards: self.own["scoring"][key]
+
+    def sizes(self) -> Sizes:
+        if not self.present:
+            return {}
+        data = [setting["data"] for setting in self.settings.values()]
+        tables = list(dict.fromkeys(entry["dataset"] for entry in data if entry["kind"] == "table"))
+        return {
+            **self.data_sizes(tables),
+            **self.fetch_sizes(self.models),
+            "predict_prepare_setting": {name: self._prepare_size(of) for name, of in self.settings.items()},
+            "predict_train_shadows": {
+                f"{name}/{shard}": self._train_size(setting)
+                for name, setting in self.settings.items()
+                for shard in shards(setting["models"], setting["shard"])
+            },
+            "predict_score_records": {name: self._score_size(of) for name, of in self.settings.items()},
+            "predict_judge_predictors": {name: self._judge_size(of) for name, of in self.settings.items()},
+            "predict_average_settings": {"": size(0)},
+            "predict_simulate_theorem": {"": self._theorem_size()},
+        }
+
+    def model_uses(self) -> dict[str, list[dict[str, Any]]]:
+        uses: dict[str, list[dict[str, Any]]] = {model: [] for model in self.models}
+        for name, setting in self.settings.items():
+            network = setting["network"]
+            if network["kind"] == "in_context":
+                features = self.features(setting["data"]["dataset"])
+                use = {"where": f"predict, setting {name}", "rows": network["context"], "features": features}
+                uses[network["model"]].append(use)
+        return uses
+
+    def _shard_files(self, case: str, models: str, kind: str) -> list[str]:
+        setting = self.settings[case]
+        numbers = shards(setting[models], setting["shard"])
+        return [f"<results>/signals/predict/{case}/{shard}.{kind}.nc" for shard in numbers]
+
+    def _setting_row(self, name: str, setting: Setting) -> list[Any]:
+        """A line of the table of settings."""
+        data, training = setting["data"], setting["training"]
+        source = data.get("dataset") or ", ".join([data["kind"], *data.get("packages", [])])
+        return [
+            name,
+            f"{source} as questions" if data.get("questions") else source,
+            _describe(setting["network"]),
+            setting["max_records"] or "all",
+            *(setting[key] for key in ("models", "targets")),
+            *(training[key] for key in ("epochs", "batch", "learning_rate")),
+            *(setting[key] for key in ("label_noise", "canaries", "interrupt")),
+        ]
+
+    def _records(self, setting: Setting) -> int:
+        """Records of a setting, canaries among them."""
+        data, limit = setting["data"], setting["max_records"]
+        known = (KNOWN_RECORDS | {"docstrings": limit}).get(data["kind"])
+        rows = known or self.run.table_size(data["dataset"])["rows"]
+        return min(filter(None, (rows, limit))) + setting["canaries"]
+
+    def _operations(self, setting: Setting) -> float:
+        """Floating-point operations of one record's forward pass, roughly: two for each use of a weight."""
+        network, data = setting["network"], setting["data"]
+        columns = self.run.table_size(data["dataset"])["columns"] if data["kind"] == "table" else 0
+        if network["kind"] == "mlp":
+            return 2 * network["width"] * (columns + (network["depth"] - 1) * network["width"])
+        if network["kind"] == "wrn":
+            _, height, width = network["shape"]
+            widest = network["base"] * network["widen"]
+            return 2 * network["depth"] * 9 * widest**2 * height * width
+        if network["kind"] == "in_context":
+            return 2 * flops.tabicl(network["context"], 1, columns, **self.run.architecture(network["model"]))
+        if not network["small"]:
+            return 2 * LARGE_WEIGHTS * LARGE_TOKENS
+        small = network["small"]
+        tokens = 1 + (data["questions"]["features"] if data["kind"] == "table" else data["words"])
+        return 2 * small["layers"] * small["width"] * (4 * small["width"] + 3 * small["inner"]) * tokens
+
+    def _prepare_size(self, setting: Setting) -> Size:
+        small, work = setting["network"].get("small"), 0
+        if small:
+            work = 3 * small["pretraining"]["steps"] * small["pretraining"]["batch"] * self._operations(setting)
+        return size(work, self._records(setting) * setting["models"])
+
+    def _train_size(self, setting: Setting) -> Size:
+        """A training step on a record costs three forward passes; each model trains on half of the records."""
+        pairs = min(setting["shard"], setting["models"]) * self._records(setting)
+        passes = pairs * (1.5 * setting["training"]["epochs"] + _checkpoints(setting))
+        answers = pairs * _checkpoints(setting)
+        return size(passes * self._operations(setting), answers, answers)
+
+    def _score_size(self, setting: Setting) -> Size:
+        """Projections: directions times records, of every target and checkpoint; one block of those of one is held."""
+        records, directions = self._records(setting), self.config["scoring"]["directions"]
+        scored = records * setting["targets"] * _checkpoints(setting)
+        return size(scored * directions, scored, min(records * directions, PROJECTIONS))
+
+    def _judge_size(self, setting: Setting) -> Size:
+        entries = self._records(setting) * _checkpoints(setting)
+        return size(entries * self.config["replicates"] * setting["targets"], entries, entries * setting["models"])
+
+    def _theorem_size(self) -> Size:
+        theorem = self.config["theorem"]
+        projections = theorem["records"] * theorem["directions"]
+        simulations = theorem["repeats"] * len(theorem["rates"]) * len(theorem["separations"])
+        return size(projections * simulations, held=min(projections, PROJECTIONS))
+
+
+def _checkpoints(setting: Setting) -> int:
+    """Checkpoints of a training, the untrained model among them."""
+    training = setting["training"]
+    return round(training["until"] / training["every"]) + 1 + training["later"]
+
+
+def _describe(network: Mapping[str, Any]) -> str:
+    """A network in words."""
+    if network["kind"] == "mlp":
+        return f"MLP, {network['depth']} layers of {network['width']}, from scratch"
+    if network["kind"] == "wrn":
+        return f"WRN{network['depth']}-{network['widen']}, {network['base']} channels, from scratch"
+    small, adapter = network.get("small"), network.get("adapter")
+    name = f"{small['family']}, {small['layers']} layers of {small['width']}" if small else network["model"]
+    return f"{name}, " + (f"LoRA of rank {adapter['rank']}" if adapter else "all weights tuned")

@@ -1,0 +1,32 @@
+"""Files of a hub: what is copied, and one line where nothing can be fetched."""
+
+import pytest
+
+from memaudit.data.model_hub import copy_model, fetched
+from memaudit.errors import AuditError
+
+
+def test_of_a_folder_pickles_are_not_copied(tmp_path):
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.mkdir()
+    target.mkdir()
+    for name in ("config.json", "model.safetensors", "pytorch_model.bin", "tokenizer.model"):
+        (source / name).write_text(name)
+    copy_model(source, target)
+    assert sorted(path.name for path in target.iterdir()) == ["config.json", "model.safetensors", "tokenizer.model"]
+    copy_model(source / "pytorch_model.bin", target)
+    assert (target / "pytorch_model.bin").read_text() == "pytorch_model.bin"
+
+
+@pytest.mark.parametrize("file", [None, "weights.ckpt"])
+def test_without_a_network_the_entry_and_the_advice_are_named(file, monkeypatch):
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    def refused(*_, **__):
+        raise LocalEntryNotFoundError("no connection")
+
+    monkeypatch.setattr("huggingface_hub.hf_hub_download", refused)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", refused)
+    hub = {"repo": "owner/name", "revision": "main", "file": file}
+    with pytest.raises(AuditError, match=r"models/x: owner/name.* cannot be fetched .*`path` in config/models.yaml"):
+        fetched(hub, "models/x")

@@ -1,0 +1,40 @@
+"""Tables of the page of performance are those of the benchmarks' JSON."""
+
+import copy
+
+import pytest
+
+from memaudit.io import read_json
+from memaudit.report import performance_tables
+
+# Benchmarks that have a table of their own.
+ELSEWHERE = {"deduplicate", "evaluate_grid"}
+
+
+@pytest.fixture
+def benches(project):
+    return {path.stem: read_json(path) for path in (project / "results/bench").glob("*.json")}
+
+
+def test_every_ratio_that_was_measured_is_shown(benches):
+    shown = performance_tables.context(benches)["ratios"]
+    queries = {name: bench for name, bench in benches.items() if name not in ELSEWHERE}
+    measured = {name: value for bench in queries.values() for name, value in bench.get("ratio", {}).items()}
+    assert measured.keys() <= performance_tables.RATIOS.keys()
+    assert all(f"| {performance_tables.RATIOS[name][0]} |" in shown for name in measured)
+    assert all(f"| {value:.3g} |" in shown for value in measured.values())
+
+
+def test_another_ratio_gives_another_table(benches):
+    other = copy.deepcopy(benches)
+    other["probe_contexts"]["ratio"]["package_over_ours_distinct"] = 98.7
+    assert "| at least 15 | 98.7 |" in performance_tables.context(other)["ratios"]
+
+
+def test_a_slope_that_was_not_computed_is_empty(benches):
+    axes = [one for one in benches["scale_engine"]["axes"] if "arithmetic" not in one]
+    assert axes
+    lines = performance_tables.context(benches)["scaling"].splitlines()
+    for one in axes:
+        (line,) = (line for line in lines if f"| {one['part']}: {one['axis']} |" in line)
+        assert line.split("|")[4].strip() == ""

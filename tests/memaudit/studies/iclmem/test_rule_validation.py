@@ -1,0 +1,42 @@
+"""The correlation of runs of one split."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+from scipy.stats import binom
+from simulated_runs import (
+    judged,
+)
+
+from memaudit.studies.iclmem.rule_validation import variation
+from memaudit.studies.iclmem.significance_tests import decisions
+
+
+def test_splits_that_disagree_are_not_detected_however_small_the_p_value():
+    """Every run differs from chance, up or down with its split: significant where up prevails, and no interval."""
+    planted = judged(fall=0.0, seed=3, common=2.0)
+    table = decisions(planted)["loss"]
+    assert table["p"].min() < 0.05
+    assert not table["detected"].any()
+    found = {row["metric"]: row["estimate"] for row in variation(planted) if "signal=loss" in row["setting"]}
+    assert found["split share"] > 0.9
+    apart = {row["metric"]: row["estimate"] for row in variation(judged(fall=0.0, seed=2)) if "loss" in row["setting"]}
+    assert apart["split share"] < 0.5
+
+
+def test_the_interval_of_the_split_share_holds_the_truth_as_often_as_it_says():
+    """AUCs of 6 settings in 5 splits, 40 % of whose variance after each setting's mean is common to a split."""
+    rng, covered, trials = np.random.default_rng(0), 0, 400
+    runs = pd.DataFrame({"dataset": ["wine"] * 30})
+    settings = list(np.arange(30).reshape(6, 5))
+    for _ in range(trials):
+        auc = 0.5 + rng.normal(size=(6, 1)) + np.sqrt(0.4) * rng.normal(size=5) + np.sqrt(0.6) * rng.normal(size=(6, 5))
+        values = dict.fromkeys(("loss", "entropy"), auc.ravel())
+        given = SimpleNamespace(runs=runs, settings=lambda: settings, values=lambda name, values=values: values)
+        (share,) = (
+            one for one in variation(given) if one["metric"] == "split share" and "signal=loss" in one["setting"]
+        )
+        covered += share["low"] <= 0.4 <= share["high"]
+    low, high = binom.ppf([0.001, 0.999], trials, 0.95)
+    assert low <= covered <= high

@@ -1,0 +1,137 @@
+"""Detected settings: planted memorization, none at all, splits that disagree, and the effect of labels."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from scipy.stats import binom
+from simulated_runs import ROLES, draws, judged, run, study
+
+from memaudit import tidy
+from memaudit.statistics.permutation_tests import aucs, max_t, p_value
+from memaudit.studies.iclmem.outcome_rules import (
+    COLLAPSE,
+    DETECTABLE,
+)
+from memaudit.studies.iclmem.run_metrics import judge_run
+from memaudit.studies.iclmem.significance_tests import Study, decide, decisions, label_effects, means
+
+
+def null_study(seed, correlation, splits=5, epochs=4, permutations=39):
+    """Runs without any memory; epochs of a split share most of each record's change. Returns facts, arrays."""
+    rng, lines, found = np.random.default_rng(seed), [], []
+    for split in range(splits):
+        shared, own = rng.normal(size=len(ROLES)), rng.normal(size=(epochs, len(ROLES)))
+        of_split = draws(seed, split, permutations)
+        for epoch, noise in enumerate(own, start=1):
+            common = np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * noise
+            lines.append((split, epoch))
+            found.append(scores_of(common, rng, of_split))
+    return np.array(lines), found
+
+
+def scores_of(common, rng, of_split):
+    """Observed and permuted AUCs (signal,), (signal, permutation) of a change (target,) seen by loss and entropy."""
+    values = np.stack([-common, -0.6 * common + 0.8 * rng.normal(size=common.shape)])
+    member = ROLES == "query"
+    return aucs(values, member[None])[:, 0], aucs(values, of_split.permuted(member))
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.95])
+def test_without_memory_null_calibrated_p_values_are_uniform_and_the_published_rule_flags_most(correlation):
+    """400 studies: the rate of p <= .05 lies in its binomial band, for a run, a setting and a peak over epochs, also
+    where all runs of a split agree; of 4 correlated epochs the published rule calls one memory even more often.
+    """
+    trials, rates, flagged = 400, {"run": 0, "larger": 0, "setting": 0, "peak": 0}, []
+    for seed in range(trials):
+        lines, found = null_study(seed, correlation)
+        observed, permuted = (np.array(part) for part in zip(*found, strict=True))
+        larger, its_null = observed.max(1), permuted.max(1)
+        settings = [np.flatnonzero(lines[:, 1] == epoch) for epoch in range(1, 5)]
+        auc, null = means(observed[:, 0], settings), means(permuted[:, 0], settings)
+        rates["run"] += p_value(observed[0, 0], permuted[0, 0]) <= 0.05
+        rates["larger"] += p_value(larger[0], its_null[0]) <= 0.05
+        rates["setting"] += p_value(auc, null)[0] <= 0.05
+        rates["peak"] += max_t(auc, null).min() <= 0.05
+        flagged.append((larger > 0.5).mean())
+    low, high = binom.ppf([0.001, 0.999], trials, 0.05)
+    assert all(low <= rate <= high for rate in rates.values()), rates
+    # Correlation .6 of the signals: 3/4 - arcsin(.6) / 2 pi = .648.
+    assert np.mean(flagged) == pytest.approx(0.648, abs=0.03)
+
+
+def test_a_planted_memorizer_is_detected_by_both_rules():
+    planted = judged(fall=3.0)
+    assert (planted.runs["query_loss_auc"] > 0.99).all()
+    assert (planted.runs[["outcome_as_written", "outcome_as_tabulated", "outcome_null_calibrated"]] == DETECTABLE).all(
+        axis=None
+    )
+    found = decisions(planted)["loss"]
+    assert found["detected"].all()
+    assert (found["q"] == 1 / 200).all()
+    assert (found["p_epochs"] == 1 / 200).all()
+
+
+def test_a_model_without_memorization_is_not_detected_though_the_published_rule_flags_some_runs():
+    planted = judged(fall=0.0, seed=1)
+    assert (planted.runs["larger_auc"] > 0.5).sum() >= 5
+    for table in decisions(planted).values():
+        assert not table["detected"].any()
+
+
+def test_the_larger_of_two_is_judged_against_the_larger_of_two():
+    """Its permuted mean lies above one half, and so must its interval."""
+    rng = np.random.default_rng(0)
+    permuted = 0.5 + 0.05 * rng.normal(size=(5, 2, 999))
+    observed = np.array([0.51, 0.52, 0.515, 0.518, 0.522])
+    settings = [np.arange(5)]
+    alone = decide(observed, permuted[:, 0], settings, "loss")
+    larger = decide(observed, permuted.max(1), settings, "larger")
+    assert alone["low"][0] == larger["low"][0] > 0.5
+    assert alone["p"][0] < 0.25
+    assert larger["p"][0] > 0.7
+
+
+def test_an_interval_above_one_half_is_not_enough_for_the_larger_of_two():
+    """Significant as both are, the interval of the larger includes its chance level, .53."""
+    permuted = 0.53 + 0.01 * np.random.default_rng(0).normal(size=(5, 999))
+    observed = np.array([0.52, 0.58, 0.62, 0.64, 0.54])
+    for signal, expected in (("loss", True), ("larger", False)):
+        table = decide(observed, permuted, [np.arange(5)], signal)
+        assert table["q"][0] < 0.05
+        assert 0.5 < table["low"][0] < 0.53
+        assert table["detected"][0] == expected, signal
+
+
+def test_a_diverged_run_is_a_collapse_and_leaves_its_setting_to_the_other_splits():
+    rng = np.random.default_rng(0)
+    lost = run(3.0, rng)
+    lost.tuned[3, 2, 0] = np.nan
+    found = [(0, 1, *judge_run(lost, draws(), (0.1,)))]
+    found += [(split, 1, *judge_run(run(3.0, rng), draws(split=split), (0.1,))) for split in range(1, 4)]
+    planted = study(found)
+    assert planted.runs["outcome_as_written"].tolist() == [COLLAPSE, *[DETECTABLE] * 3]
+    assert planted.runs["query_loss_auc"].isna().tolist() == [True, False, False, False]
+    assert decisions(planted)["loss"]["auc"][0] == pytest.approx(planted.runs["query_loss_auc"][1:].mean(), abs=1e-6)
+    with pytest.raises(ValueError, match="at least two non-members"):
+        judge_run(lost._replace(query=lost.context), draws(), (0.1,))
+
+
+def test_the_effect_of_labels_is_paired_by_record_and_split():
+    """The same model twice has a difference of exactly 0; without memory in the other it is that of the AUCs."""
+    normal = judged(fall=0.1)
+    same = judged(fall=0.1, labels="shuffled_members")
+    other = judged(fall=0.0, seed=5, labels="shuffled_members")
+
+    def effects(*studies):
+        runs = pd.concat([part.runs for part in studies], ignore_index=True)
+        null = xr.concat([part.null for part in studies], "run")
+        rows = tidy.expand(tidy.frame([row for row, _, _ in label_effects(Study(runs, null), 0)]))
+        return rows[(rows["signal"] == "loss") & (rows["epoch"] == 10)].iloc[0]
+
+    none = effects(normal, same)
+    assert (none["estimate"], none["low"], none["high"]) == (0, 0, 0)
+    some = effects(normal, other)
+    late = [part.runs[part.runs["epoch"] == 10]["query_loss_auc"].mean() for part in (normal, other)]
+    assert some["estimate"] == pytest.approx(late[0] - late[1], abs=1e-6)
+    assert some["low"] > 0

@@ -1,0 +1,198 @@
+"""Metrics of predictors: brute force, intervals that cover, and common weights."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import ndtr, ndtri
+from scipy.stats import mannwhitneyu
+from simulated_predictions import grid, judged, planted, values
+
+from memaudit.errors import AuditError
+from memaudit.statistics.attack_performance import curve_rows, rows
+from memaudit.studies.predict import ground_truth, prediction_metrics
+from memaudit.studies.predict.prediction_metrics import member_entries
+from memaudit.studies.predict.recommended_settings import PSMI_THRESHOLD
+
+
+def test_the_null_of_the_memorized_share_is_that_of_non_members():
+    signals, membership = grid(np.repeat([0.0, 8.0], 300), 64)
+    lira, member = ground_truth.log_lira(signals, membership, 2), membership[:2]
+    found = prediction_metrics.memorized_share(lira, member_entries(lira >= 4, member, np.random.default_rng(0)))
+    assert found.estimate == pytest.approx(0.5, abs=0.06)
+    assert found.low < found.estimate < found.high
+    assert found.null == np.mean(lira[~member] >= 4) < 0.01
+    assert found.n == member.sum()
+
+
+def test_the_fpr_follows_from_precision_recall_and_prevalence():
+    rng = np.random.default_rng(0)
+    truth, flag = rng.random((2, 5000)) < [[0.1], [0.3]]
+    precision, recall = truth[flag].mean(), flag[truth].mean()
+    assert prediction_metrics.false_positive_rate(precision, recall, truth.mean()) == pytest.approx(flag[~truth].mean())
+    assert prediction_metrics.false_positive_rate(1.0, 0.5, 0.1) == 0
+
+
+@pytest.mark.parametrize("numbers", [(0.0, 0.5, 0.1), (1.2, 0.5, 0.1), (0.5, 0.5, 1.0)])
+def test_rates_without_an_fpr_are_an_error(numbers):
+    with pytest.raises(AuditError, match="no FPR follows"):
+        prediction_metrics.false_positive_rate(*numbers)
+
+
+def test_the_auc_is_that_of_members_alone():
+    scores, memorized, member = planted(targets=2)
+    found = prediction_metrics.judge({"a": np.where(member, scores, np.nan)}, judged(memorized, member))["a"]
+    inside, outside = scores[member & memorized], scores[member & ~memorized]
+    expected = mannwhitneyu(inside, outside).statistic / inside.size / outside.size
+    assert values(found)["auc"] == pytest.approx(expected)
+    assert found[0].n == member.sum()
+
+
+def test_rates_are_those_of_the_best_threshold_on_either_axis():
+    scores, memorized, _ = planted()
+    found = values(prediction_metrics.judge({"a": scores}, judged(memorized), fprs=[0.1], tprs=[0.75])["a"])
+    flags = scores[None] >= scores.ravel()[:, None, None]
+    tpr, fpr = flags[:, memorized].mean(1), flags[:, ~memorized].mean(1)
+    assert found["tpr@0.1"] == pytest.approx(tpr[fpr <= 0.1].max())
+    assert found["fpr@tpr0.75"] == pytest.approx(fpr[tpr >= 0.75].min())
+
+
+def test_a_constant_score_has_chance_metrics():
+    _, memorized, _ = planted()
+    found = values(prediction_metrics.judge({"a": np.zeros(memorized.shape)}, judged(memorized))["a"])
+    assert found == pytest.approx(
+        {"auc": 0.5, "tpr@0.01": 0.01, "tpr@0.1": 0.1, "fpr@tpr0.75": 0.75, "fpr@tpr0.9": 0.9}
+    )
+
+
+def test_rates_below_the_resolution_are_marked_as_interpolated():
+    scores, memorized, _ = planted(60)
+    found = prediction_metrics.judge({"a": scores}, judged(memorized), fprs=[0.01, 0.1])["a"]
+    assert ["interpolated" in estimate.method for estimate in found] == [False, True, False, False, False]
+
+
+@pytest.mark.parametrize("truth", [True, False])
+def test_the_ends_of_a_sweep_are_undefined(truth):
+    scores, memorized, _ = planted()
+    found = prediction_metrics.judge(
+        {"a": scores, "b": -scores}, judged(np.full_like(memorized, truth)), reference="b"
+    )["a"]
+    assert np.isnan([estimate.estimate for estimate in found]).all()
+    assert "not defined" in found[0].method
+    assert list(rows("predict", {"dataset": "x"}, found))
+
+
+def test_intervals_cover_the_planted_auc_and_rates():
+    """At least 90 of 100 seeds; records alone, one target."""
+    hits = np.zeros(3, int)
+    for seed in range(100):
+        scores, memorized, _ = planted(150, seed=seed)
+        known = judged(memorized, seed=seed, replicates=150)
+        found = [
+            *prediction_metrics.judge({"a": scores}, known, fprs=[], tprs=[])["a"],
+            *prediction_metrics.error_rates(scores, known, 0.5),
+        ]
+        truth = [ndtr(2**-0.5), ndtr(0.5), ndtr(-0.5)]
+        hits += [one.low <= value <= one.high for one, value in zip(found, truth, strict=True)]
+    assert (hits >= 90).all(), hits
+    # Wider ones would cover more.
+    assert (hits <= 99).any()
+
+
+def test_a_rate_near_one_of_a_few_records_is_covered_and_has_a_width():
+    """Twelve memorized records that four targets share, of which 97.5 % are found: a bootstrap alone covers 1 of 4."""
+    memorized, hits = np.arange(200)[None].repeat(4, 0) < 12, 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        # Half of the noise is the record's own.
+        noise = np.sqrt(0.5) * (rng.normal(size=200) + rng.normal(size=(4, 200)))
+        tpr, _ = prediction_metrics.error_rates(
+            noise + 1.96 * memorized, judged(memorized, seed=seed, replicates=100), 0.0
+        )
+        assert tpr.high - tpr.low > 0.1
+        hits += tpr.low <= ndtr(1.96) <= tpr.high
+    assert hits >= 54
+
+
+def test_targets_that_share_their_records_are_no_further_records():
+    """Four targets with the same scores are worth one; as 800 records they would halve the interval."""
+    scores, memorized, _ = planted()
+    widths = []
+    for targets in (1, 4):
+        known = judged(memorized.repeat(targets, 0), replicates=400)
+        auc = prediction_metrics.judge({"a": scores.repeat(targets, 0)}, known, fprs=[], tprs=[])["a"][0]
+        widths.append(auc.high - auc.low)
+    assert widths[1] == pytest.approx(widths[0], rel=0.15)
+
+
+def test_targets_that_differ_widen_the_interval():
+    scores, memorized, _ = planted(400, 4, shift=0.0)
+    unlike = scores + np.array([[-2.0], [2.0], [-2.0], [2.0]]) * memorized
+    narrow, wide = (
+        prediction_metrics.judge({"a": of}, judged(memorized), fprs=[], tprs=[])["a"][0] for of in (scores, unlike)
+    )
+    assert wide.high - wide.low > 3 * (narrow.high - narrow.low)
+
+
+def test_duplicates_of_a_record_are_drawn_together():
+    scores, memorized, _ = planted(100)
+    duplicates = np.arange(100).repeat(4)
+    alone, together = (
+        prediction_metrics.judge(
+            {"a": scores[:, duplicates]}, judged(memorized[:, duplicates], groups=groups), fprs=[], tprs=[]
+        )["a"][0]
+        for groups in (None, duplicates)
+    )
+    assert (together.high - together.low) == pytest.approx(2 * (alone.high - alone.low), rel=0.25)
+
+
+def test_predictors_are_compared_under_common_weights():
+    scores, memorized, _ = planted()
+    better = scores + 0.5 * memorized
+    found = prediction_metrics.judge(
+        {"a": scores, "same": 2 * scores, "better": better}, judged(memorized), reference="a"
+    )
+    assert not [one for one in found["a"] if "difference" in one.metric]
+    same, more = ({one.metric: one for one in found[name]}["auc difference"] for name in ("same", "better"))
+    assert (same.estimate, same.low, same.high, same.detected) == (0, 0, 0, False)
+    assert more.estimate == pytest.approx(found["better"][0].estimate - found["a"][0].estimate)
+    assert more.detected
+    assert more.high - more.low < found["a"][0].high - found["a"][0].low
+
+
+def test_a_record_at_the_threshold_is_flagged():
+    """Algorithm 1: PSMI of at most 0, so minus PSMI of at least 0."""
+    psmi = np.array([[-0.2, 0.0, 0.1, -0.1, 0.3, 0.4]])
+    memorized = np.array([[True, True, True, False, False, False]])
+    tpr, fpr = prediction_metrics.error_rates(-psmi, judged(memorized), PSMI_THRESHOLD)
+    assert (tpr.estimate, tpr.n, fpr.estimate, fpr.n) == (pytest.approx(2 / 3), 3, pytest.approx(1 / 3), 3)
+    assert tpr.null == fpr.null == 0.5
+
+
+def test_the_curves_band_fits_the_tidy_rows():
+    scores, memorized, member = planted()
+    known, fprs = judged(memorized, member), np.array([0.05, 0.2, 1.0])
+    band = prediction_metrics.roc_band(scores, known, fprs)
+    expected = values(prediction_metrics.judge({"a": scores}, known, fprs=fprs, tprs=[])["a"])
+    np.testing.assert_allclose(band[:, 0], [expected[f"tpr@{fpr:g}"] for fpr in fprs])
+    assert (band[:, 1] <= band[:, 0]).all()
+    tidy = list(curve_rows("predict", {"predictor": "a"}, fprs, band, known.memorized, known.method))
+    assert [row["null"] for row in tidy] == list(fprs)
+
+
+def test_entries_of_other_shapes_are_an_error():
+    _, memorized, member = planted()
+    for wrong in (member[:, 1:], np.zeros_like(member)):
+        with pytest.raises(AuditError, match="must be \\(target, record\\), with members"):
+            judged(memorized, wrong)
+
+
+def test_a_replicate_without_memorized_records_is_left_out():
+    """Of a single memorized record a third of the replicates draw none."""
+    scores, memorized, _ = planted(50, share=0.0)
+    memorized[0, 0], scores[0, 0] = True, ndtri(0.9)
+    found = prediction_metrics.judge({"a": scores}, judged(memorized), fprs=[0.1], tprs=[0.75])["a"]
+    assert np.isfinite([[one.estimate, one.low, one.high] for one in found]).all()
+    known = judged(memorized)
+    none_drawn = replace(known, weights=known.weights * ~known.memorized)
+    assert np.isnan(prediction_metrics.judge({"a": scores}, none_drawn)["a"][0].low)

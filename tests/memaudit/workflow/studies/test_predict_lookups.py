@@ -1,0 +1,204 @@
+"""Look-ups of rules/predict.smk on settings of every kind of data and network, and of the section `own`."""
+
+from types import SimpleNamespace
+
+import pytest
+from conftest import PROJECT, load
+
+from memaudit.errors import AuditError
+from memaudit.models import flops
+from memaudit.workflow.run_config import RunConfig
+from memaudit.workflow.studies.predict_lookups import LARGE_MEMORY, PROJECTIONS, SMALL_MEMORY, Predict
+
+WINE = {"kind": "table", "dataset": "wine"}
+QUESTIONS = {"kind": "table", "dataset": "wine", "questions": {"features": 3, "bins": 4}}
+LLAMA = {"family": "llama", "width": 16, "layers": 2, "heads": 2, "inner": 32}
+LLAMA |= {"pretraining": {"steps": 20, "batch": 16, "learning_rate": 0.01}}
+TRAINING = {"epochs": 6.0, "batch": 16, "learning_rate": 0.01, "every": 0.5, "until": 4.0, "later": 2}
+# The untrained model, one each half epoch up to 4, and 2 later ones.
+CHECKPOINTS = 11
+
+
+def setting(data, network, **others):
+    """A setting of 8 shadow models in shards of 3, 4 of them targets, unless told otherwise."""
+    plain = {"label_noise": 0.0, "canaries": 0, "models": 8, "targets": 4, "shard": 3, "max_records": None}
+    return plain | {"data": data, "network": network, "training": TRAINING, "interrupt": "closest"} | others
+
+
+def settings():
+    return {
+        "mlp": setting(WINE, {"kind": "mlp", "width": 16, "depth": 3}, canaries=10),
+        "lora": setting(QUESTIONS, {"kind": "text", "small": LLAMA, "adapter": {"rank": 2}}, max_records=60),
+        "in_context": setting(WINE, {"kind": "in_context", "model": "tabicl-small", "context": 40}),
+    }
+
+
+def study(chosen, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = RunConfig(load("smoke"), PROJECT)
+    run.config["predict"] |= {"cases": list(chosen), "settings": chosen, "fpr": [0.1], "tpr": [0.75], "drop": 0.95}
+    run.config["predict"] |= {"memorized": 4.0, "replicates": 20}
+    return Predict(run)
+
+
+@pytest.fixture
+def predict(tmp_path, monkeypatch):
+    return study(settings(), tmp_path, monkeypatch)
+
+
+def wildcards(case):
+    return SimpleNamespace(case=case)
+
+
+def test_a_run_without_settings_does_not_have_the_study(tmp_path, monkeypatch):
+    empty = study({}, tmp_path, monkeypatch)
+    assert not empty.present
+    assert (empty.sizes(), empty.model_uses(), empty.results["predictors"]) == ({}, {}, [])
+
+
+def test_results_are_by_setting_or_of_the_study(predict):
+    assert predict.results["roc"] == [f"<results>/scores/predict/{name}/roc.parquet" for name in settings()]
+    assert predict.results["theorem"] == ["<results>/scores/predict/theorem.parquet"]
+
+
+def test_readers_see_every_setting_in_a_line(predict):
+    mlp, lora, in_context = predict.names["settings"]
+    assert mlp == [
+        *("mlp", "wine", "MLP, 3 layers of 16, from scratch", "all", 8, 4, 6.0, 16, 0.01, 0.0, 10, "closest"),
+    ]
+    assert lora[1:4] == ["wine as questions", "llama, 2 layers of 16, LoRA of rank 2", 60]
+    assert in_context[2] == "tabicl-small, all weights tuned"
+
+
+def test_a_line_names_images_and_packages(tmp_path, monkeypatch):
+    wrn = {"kind": "wrn", "depth": 10, "widen": 2, "base": 8, "shape": [3, 32, 32]}
+    chosen = {
+        "images": setting({"kind": "cifar10", "path": "cifar"}, wrn),
+        "packages": setting(
+            {"kind": "docstrings", "packages": ["numpy", "pandas"], "words": 16}, {"kind": "text", "small": LLAMA}
+        ),
+    }
+    images, packages = study(chosen, tmp_path, monkeypatch).names["settings"]
+    assert images[1:3] == ["cifar10", "WRN10-2, 8 channels, from scratch"]
+    assert packages[1:3] == ["docstrings, numpy, pandas", "llama, 2 layers of 16, all weights tuned"]
+
+
+def test_metrics_are_rates_at_the_configured_rates(predict):
+    assert predict.names["metrics"] == ["auc", "tpr@0.1", "fpr@tpr0.75"]
+    assert predict.names["metric_differences"] == ["auc difference", "tpr@0.1 difference", "fpr@tpr0.75 difference"]
+
+
+def test_planted_records_are_shown_where_there_are_some(predict, tmp_path, monkeypatch):
+    assert predict.names["planted"]
+    assert not study({"lora": settings()["lora"]}, tmp_path, monkeypatch).names["planted"]
+    assert study({"lora": settings()["lora"] | {"label_noise": 0.1}}, tmp_path, monkeypatch).names["planted"]
+
+
+def test_inputs_are_the_table_or_the_users_files_and_a_key(predict, tmp_path, monkeypatch):
+    assert predict.table("schema.json")(wildcards("mlp")) == "<results>/data/wine/schema.json"
+    assert (predict.key(wildcards("mlp")), predict.source(wildcards("mlp"))) == ([], [])
+    wrn = {"kind": "wrn", "depth": 10, "widen": 1, "base": 8, "shape": [3, 32, 32]}
+    folder = tmp_path / "cifar"
+    images = study({"images": setting({"kind": "cifar10", "path": str(folder)}, wrn)}, tmp_path, monkeypatch)
+    assert images.table("schema.json")(wildcards("images")) == []
+    assert images.key(wildcards("images")) == "<results>/data/id.key"
+    # The job says what is missing.
+    assert images.source(wildcards("images")) == []
+    folder.mkdir()
+    (folder / "data_batch_1.bin").touch()
+    assert images.source(wildcards("images")) == ["cifar/data_batch_1.bin"]
+    assert images.setting("data", "models")(wildcards("images")) == {
+        "data": {"kind": "cifar10", "path": "cifar"},
+        "models": 8,
+    }
+    # The config keeps the path as the user wrote it.
+    assert images.settings["images"]["data"]["path"] == str(folder)
+
+
+def test_a_model_of_the_catalogue_is_an_input_and_its_tokenizer_with_questions(tmp_path, monkeypatch):
+    large = setting(QUESTIONS, {"kind": "text", "small": None, "model": "mistral-7b", "adapter": None})
+    predict = study(settings() | {"large": large}, tmp_path, monkeypatch)
+    assert predict.models == ["tabicl-small", "mistral-7b"]
+    assert predict.model("weights")(wildcards("mlp")) == []
+    assert predict.model("weights")(wildcards("in_context")) == "<results>/models/tabicl-small/weights"
+    assert predict.tokenizer("weights")(wildcards("in_context")) == []
+    assert predict.tokenizer("weights")(wildcards("large")) == "<results>/models/mistral-7b/weights"
+
+
+def test_memory_is_that_of_a_large_model_where_one_is_fetched(predict, tmp_path, monkeypatch):
+    assert predict.memory == LARGE_MEMORY
+    assert study({"mlp": settings()["mlp"]}, tmp_path, monkeypatch).memory == SMALL_MEMORY
+
+
+def test_targets_are_the_first_models_and_stand_in_the_first_shards(predict):
+    folder = "<results>/signals/predict/mlp"
+    assert predict.signals(wildcards("mlp")) == [f"{folder}/{shard}.signals.nc" for shard in range(3)]
+    assert predict.target_signals(wildcards("mlp")) == [f"{folder}/{shard}.signals.nc" for shard in range(2)]
+    assert predict.target_states(wildcards("mlp")) == [f"{folder}/{shard}.states.nc" for shard in range(2)]
+    assert predict.setting_value("targets")(wildcards("mlp")) == 4
+    assert predict.keys("drop", "memorized") == {"drop": 0.95, "memorized": 4.0}
+
+
+def test_trainings_are_sized_by_passes_over_records_and_checkpoints(predict):
+    sizes = predict.sizes()
+    records = 178 + 10
+    trained = sizes["predict_train_shadows"]["mlp/0"]
+    assert trained.written == trained.held == 3 * records * CHECKPOINTS
+    assert trained.work == 3 * records * (1.5 * 6 + CHECKPOINTS) * 2 * 16 * (13 + 2 * 16)
+    assert list(sizes["predict_train_shadows"])[:3] == ["mlp/0", "mlp/1", "mlp/2"]
+    in_context = flops.tabicl(40, 1, 13, **predict.run.architecture("tabicl-small"))
+    assert sizes["predict_train_shadows"]["in_context/0"].work == 3 * 178 * (1.5 * 6 + CHECKPOINTS) * 2 * in_context
+
+
+def test_only_small_language_models_are_pretrained_here(predict):
+    prepared = predict.sizes()["predict_prepare_setting"]
+    assert (prepared["mlp"].work, prepared["mlp"].written) == (0, 188 * 8)
+    # Three passes a step; four tokens a record: three features and the label.
+    assert prepared["lora"].work == 3 * 20 * 16 * (2 * 2 * 16 * (4 * 16 + 3 * 32) * 4)
+
+
+def test_scores_are_sized_by_projections_and_replicates(predict):
+    sizes = predict.sizes()
+    scored = sizes["predict_score_records"]["lora"]
+    assert (scored.work, scored.written, scored.held) == (60 * 4 * CHECKPOINTS * 50, 60 * 4 * CHECKPOINTS, 60 * 50)
+    predict.config["scoring"]["directions"] = 10**9
+    assert predict.sizes()["predict_score_records"]["lora"].held == PROJECTIONS
+    judged = sizes["predict_judge_predictors"]["lora"]
+    assert (judged.work, judged.held) == (60 * CHECKPOINTS * 20 * 4, 60 * CHECKPOINTS * 8)
+
+
+def test_tables_and_models_are_fetched_once(predict):
+    sizes = predict.sizes()
+    assert list(sizes["data_fetch_table"]) == ["wine"]
+    assert sizes["data_split_records"] == {}
+    assert list(sizes["models_fetch_checkpoint"]) == ["tabicl-small"]
+
+
+def test_records_that_nobody_has_counted_are_those_of_the_source_or_the_limit(predict):
+    assert predict._records(setting({"kind": "cifar10"}, {})) == 60000
+    assert predict._records(setting({"kind": "choices"}, {}, max_records=500, canaries=5)) == 505
+    assert predict._records(setting({"kind": "docstrings"}, {}, max_records=180)) == 180
+
+
+def test_a_model_that_two_settings_tune_is_listed_once_for_each(tmp_path, monkeypatch):
+    chosen = {"first": settings()["in_context"], "second": settings()["in_context"]}
+    uses = study(chosen, tmp_path, monkeypatch).model_uses()
+    expected = [{"where": f"predict, setting {name}", "rows": 40, "features": 13} for name in chosen]
+    assert uses == {"tabicl-small": expected}
+
+
+def test_without_a_section_no_ranking_has_its_rule_and_the_target_says_so(predict):
+    assert predict.own_name == "-"
+    with pytest.raises(AuditError, match=r"own: this config has no section `own`; config/README\.md says what"):
+        predict.own_target(None)
+
+
+def test_a_ranking_of_own_records_has_the_users_files(predict, tmp_path):
+    predict.own = {"name": "mine", "records": str(tmp_path / "records.parquet"), "states": None, "case": "mlp"}
+    predict.own |= {"classes": ["a", "b"], "scoring": {"directions": 7}}
+    assert predict.own_name == "mine"
+    assert predict.own_target(None)[1] == "<results>/own/mine/risk.csv"
+    assert predict.own_file("records")(None) == "records.parquet"
+    assert predict.own_file("states")(None) == []
+    assert predict.own_recommendation(None) == "<results>/scores/predict/mlp/recommended.json"
+    assert (predict.own_classes(None), predict.own_scoring("directions")(None)) == (["a", "b"], 7)

@@ -1,0 +1,49 @@
+"""What the benchmarks share: their card, CPU time, memory of a process of its own, and the shipped model."""
+
+import os
+import re
+import time
+
+import numpy as np
+
+from memaudit.io import read_json
+from memaudit.workflow import bench_card
+
+
+def test_the_card_holds_the_measurement_the_machine_and_versions(tmp_path):
+    bench_card.write_card({"ratio": {"a": 2.0}}, tmp_path / "card.json", ("numpy",))
+    card = read_json(tmp_path / "card.json")
+    assert card["ratio"] == {"a": 2.0}
+    assert card["versions"]["numpy"] == np.__version__
+    assert card["machine"]["cores"] == os.cpu_count()
+
+
+def test_cpu_seconds_do_not_count_waiting():
+    result, seconds = bench_card.cpu_seconds(lambda: time.sleep(0.2) or 7)
+    assert result == 7
+    assert seconds < 0.1
+
+
+def test_the_median_is_that_of_so_many_runs():
+    calls = []
+    assert bench_card.median_cpu_seconds(lambda: calls.append(1), 3) >= 0
+    assert len(calls) == 3
+
+
+def test_a_process_of_its_own_has_its_own_id_and_peak():
+    assert bench_card.in_own_process(os.getpid) != os.getpid()
+    assert 0 < bench_card.in_own_process(bench_card.peak_mib) < 4096
+
+
+def test_the_shipped_model_is_where_the_benchmarks_look(project):
+    assert bench_card.SHIPPED.is_file()
+    assert bench_card.SHIPPED.is_relative_to(project)
+
+
+def test_nothing_but_benchmarks_uses_it(project):
+    """A benchmark's plumbing must not enter the digest of a result."""
+    scripts = project / "workflow_scripts"
+    users = {
+        path for path in scripts.rglob("*.py") if re.search(r"import.*bench_card|bench_card import", path.read_text())
+    }
+    assert {path.parent.name for path in users} == {"bench"}

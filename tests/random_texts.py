@@ -1,0 +1,19 @@
+"""Random texts and tables of them."""
+
+import pandas as pd
+
+from memaudit import seeds
+
+
+def rng(name="a test"):
+    return seeds.generator(1, name)
+
+
+def sentences(count, name, words=400, length=40):
+    """Texts of random words; no two share a run of five but by a planted copy."""
+    draw = rng(name)
+    return [" ".join(f"w{word}" for word in draw.integers(words, size=length)) for _ in range(count)]
+
+
+def table(texts, per_document=1):
+    return pd.DataFrame({"document": [str(i // per_document) for i in range(len(texts))], "text": texts})

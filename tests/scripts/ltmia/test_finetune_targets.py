@@ -1,0 +1,65 @@
+"""Targets: who their members are, and that they are memorized."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from ltmia_pipeline import FULL, HELD_OUT, TRAINING, TUNE, UNTRAINED, finetune, make_all
+
+from memaudit.errors import AuditError
+from memaudit.io import read_json, read_table
+from memaudit.statistics.roc import auc
+from memaudit.studies.ltmia.target_combinations import open_combinations
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    return make_all(tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture(scope="module")
+def combinations(made):
+    return open_combinations([made / "0.npy"], [made / "0.parquet"])
+
+
+def test_targets_memorize_their_own_members(made, combinations):
+    losses = read_json(made / "base/training.json")["losses"]
+    assert losses["after"] < losses["before"] - 1
+    facts = read_json(made / "0.json")
+    for name in [*TRAINING, *HELD_OUT]:
+        scores, _ = combinations[tuple(name)]
+        assert scores["id"].tolist() == sorted(scores["id"])
+        assert scores["member"].sum() == len(scores) / 2 == 40
+        assert auc(scores["ref_loss"].to_numpy(), scores["member"].to_numpy()) > 0.8
+        of_target = facts[" ".join(name)]
+        history = [entry["selection"] for entry in of_target["history"]]
+        assert of_target["best"] == int(np.argmin(history))
+
+
+def test_members_are_drawn_anew_for_each_target_or_fixed_by_the_corpus(made, combinations, tmp_path):
+    finetune(made, tmp_path, TUNE | {"fixed": ["letters"], "targets": [["letters", "full"]]})
+    fixed = read_table(tmp_path / "0.parquet")
+    texts = read_table(made / "texts.parquet")
+    part = texts[texts["dataset"] == "letters"].set_index("id")["part"]
+    assert (fixed["member"].to_numpy() == (part.loc[fixed["id"]] == "member").to_numpy()).all()
+    drawn = combinations["gpt2", "letters", "full"][0]
+    assert drawn["id"].tolist() == fixed["id"].tolist()
+    assert drawn["member"].tolist() != fixed["member"].tolist()
+    assert (
+        combinations["gpt2", "signs", "full"][0]["member"].tolist()
+        != combinations[tuple(UNTRAINED)][0]["member"].tolist()
+    )
+
+
+def test_targets_do_not_depend_on_the_jobs_that_they_share(made, combinations, tmp_path):
+    finetune(made, tmp_path, TUNE | {"targets": [["signs", "full"]]})
+    alone, rows = open_combinations([tmp_path / "0.npy"], [tmp_path / "0.parquet"])["gpt2", "signs", "full"]
+    pd.testing.assert_frame_equal(alone, combinations["gpt2", "signs", "full"][0])
+    assert rows.tobytes() == combinations["gpt2", "signs", "full"][1].tobytes()
+
+
+def test_a_fine_tuning_that_changes_nothing_is_named(made, tmp_path):
+    frozen = {"full": FULL | {"epochs": 1, "learning_rate": 1e-30, "weight_decay": 0.0}}
+    with pytest.raises(AuditError, match="gpt2 on letters, full: target and base predict every text alike"):
+        finetune(made, tmp_path, TUNE | {"tunings": frozen, "targets": [["letters", "full"]]})

@@ -1,0 +1,54 @@
+"""Results of all attacks: controls, and AUCs of the scores that they were computed from."""
+
+import numpy as np
+import pytest
+from ltmia_pipeline import HELD_OUT, make_all
+
+from memaudit import tidy
+from memaudit.io import read_table
+from memaudit.statistics.roc import auc
+from memaudit.studies.ltmia.model_pair_queries import BASELINES
+from memaudit.studies.ltmia.target_combinations import open_combinations
+from memaudit.studies.ltmia.transfer_bootstrap import is_combination
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    return make_all(tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture(scope="module")
+def combinations(made):
+    return open_combinations([made / "0.npy"], [made / "0.parquet"])
+
+
+@pytest.fixture(scope="module")
+def results(made):
+    return tidy.expand(read_table(made / "results.parquet"))
+
+
+def test_an_untrained_target_gives_one_half_exactly_and_shuffled_membership_nearly(results):
+    untrained = results[(results["role"] == "untrained") & (results["metric"] == "auc")].set_index("attack")
+    for attack in ("lt_mia", "ref_loss", "ez", "ez_published"):
+        assert untrained.loc[attack, ["estimate", "low", "high"]].tolist() == [0.5, 0.5, 0.5], attack
+    assert abs(untrained.loc["loss", "estimate"] - 0.5) < 0.15
+    shuffled = results[(results["control"] == "shuffled membership") & (results["metric"] == "auc")]
+    assert ((shuffled["low"] <= 0.5) & (shuffled["high"] >= 0.5)).sum() >= len(shuffled) - 1
+
+
+def test_all_attacks_are_judged_on_the_same_texts(made, combinations, results):
+    table, _ = combinations["gpt2", "signs", "full"]
+    known = read_table(made / "transformer.parquet")
+    learned = known["score"][is_combination(known, HELD_OUT)].to_numpy()
+    member = table["member"].to_numpy()
+    rows = results[(results["role"] == "held out") & results["model"].notna() & (results["metric"] == "auc")]
+    found = rows.set_index("attack")["estimate"]
+    for name in BASELINES:
+        assert found[name] == pytest.approx(auc(table[name].to_numpy(), member)), name
+    assert found["lt_mia"] == pytest.approx(auc(learned, member))
+    lead = results[(results["attack"] == "lt_mia - ez") & (results["metric"] == "auc difference")]
+    np.testing.assert_allclose(lead["estimate"], found["lt_mia"] - found["ez"])
+    printed = results[results["source"] == "paper"]
+    assert printed["estimate"].tolist() == [0.945]

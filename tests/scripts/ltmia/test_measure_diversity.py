@@ -1,0 +1,33 @@
+"""Numbers of training combinations with as many texts in total."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from conftest import load_script
+from ltmia_pipeline import TRAIN, TRAINING, make_all
+
+from memaudit.errors import AuditError
+from memaudit.io import read_table
+from memaudit.studies.ltmia.target_combinations import open_combinations
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    return make_all(tmp_path_factory.getbasetemp())
+
+
+def test_diversity_holds_the_number_of_texts(made):
+    drawn = read_table(made / "diversity.parquet")
+    assert drawn.groupby(["combinations", "draw"]).ngroups == 4
+    in_training = drawn[
+        [name in map(tuple, TRAINING) for name in drawn[["model", "dataset", "tuning"]].itertuples(index=False)]
+    ]
+    assert in_training.groupby(["combinations", "draw"])["dataset"].nunique().tolist() == [1, 1, 2, 2]
+    script = load_script("ltmia_measure_diversity")
+    few = SimpleNamespace(**TRAIN, samples=1000)
+    table = {("a", "b", "full"): open_combinations([made / "0.npy"], [made / "0.parquet"])["gpt2", "letters", "full"]}
+    with pytest.raises(AuditError, match=r"ltmia/diversity/samples: a b full has .* 500 are needed"):
+        script.fitted(few, table, np.random.default_rng(0), "cpu")

@@ -1,0 +1,145 @@
+"""Networks in the shapes of the published checkpoints, with random weights: time and memory do not turn on the values.
+
+Shapes are the defaults of tabicl 2.2.0 (v2) and tabpfn 9.2.0; TabICL v1 is that of Qu et al. (2025). The packages start
+every block at zero, so that no answer depends on its context. Here the weights are scaled so that answers vary by 0.1
+to 1 nats between records and with the context's labels: an error of rounding then has something to disturb.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from tabicl._model.tabicl import TabICL
+from tabpfn.architectures import ARCHITECTURES
+from torch import nn
+
+from memaudit.models import flops
+from memaudit.models.model_protocol import Limits, Network
+from memaudit.models.tabicl import TabICLBranch
+from memaudit.models.tabpfn import TabPFNBranch
+from memaudit.models.tabpfn_checkpoint import Opened
+
+CLASSES = 10
+# Standard deviations of weights, in units of 1 / sqrt(inputs): of layers that end a residual branch, of the decoder by
+# attention, of all others.
+BRANCH_END, DECODER, OTHERS = 0.3, 4.0, 1.5
+BRANCH_ENDS = ("out_proj", "mlp.2", "linear2")
+
+TABICL_V1 = {"col_nhead": 4, "col_affine": True, "col_feature_group": False, "col_target_aware": False}
+TABICL_V1 |= {"col_ssmax": "none", "icl_nhead": 4, "icl_ssmax": "none", "row_rope_interleaved": True}
+SMALL_TABICL = {"embed_dim": 16, "col_num_blocks": 1, "col_nhead": 2, "col_num_inds": 4, "row_num_blocks": 1}
+SMALL_TABICL |= {"row_nhead": 2, "row_num_cls": 2, "icl_num_blocks": 2, "icl_nhead": 2}
+SMALL_CELLS = {"emsize": 24, "nlayers": 2, "nhead": 2}
+SMALL_THINKING = SMALL_CELLS | {"num_thinking_rows": 3}
+SMALL_ROWS = {"embed_dim": 16, "dist_embed_num_blocks": 1, "dist_embed_num_heads": 2, "feat_agg_num_blocks": 1}
+SMALL_ROWS |= {"dist_embed_num_inducing_points": 4, "feat_agg_num_heads": 2, "feat_agg_num_cls_tokens": 2, "nlayers": 2}
+SMALL_ROWS |= {"icl_num_heads": 2, "decoder_head_dim": 8, "decoder_num_heads": 2}
+
+
+@dataclass(frozen=True)
+class Published:
+    """A published network: its package, what differs from the package's defaults, and the same for a small one."""
+
+    family: Literal["tabicl", "tabpfn"]
+    version: str
+    published: Mapping[str, Any]
+    small: Mapping[str, Any]
+    device_draws: bool = False  # its module draws column embeddings on the device, others than on the CPU
+
+
+NETWORKS = {
+    "tabicl_v2": Published("tabicl", "v2", {}, SMALL_TABICL),
+    "tabpfn_v3": Published("tabpfn", "v3", {}, SMALL_ROWS),
+    "tabicl_v1": Published("tabicl", "v1", TABICL_V1, TABICL_V1 | SMALL_TABICL),
+    "tabpfn_v2_6": Published("tabpfn", "v2.6", {}, SMALL_THINKING),
+    "tabpfn_v2": Published("tabpfn", "v2", {}, SMALL_CELLS, device_draws=True),
+}
+
+
+@dataclass(frozen=True)
+class Built:
+    """A classifier, how many weights it has, and the operations of its forward pass (context, queries, columns)."""
+
+    network: Network
+    parameters: int
+    operations: Callable[[int, int, int], int]
+
+
+def build(name: str, device: str, small: bool = False, seed: int = 0) -> Built:
+    """Build a network of NETWORKS on a device; the weights depend on the seed alone, not on the device."""
+    published = NETWORKS[name]
+    shape = published.small if small else published.published
+    with torch.random.fork_rng(), torch.inference_mode(mode=False):
+        torch.manual_seed(seed)
+        return (_tabicl if published.family == "tabicl" else _tabpfn)(published, shape, device)
+
+
+def _tabicl(published: Published, shape: Mapping[str, Any], device: str) -> Built:
+    module = TabICL(**{"max_classes": CLASSES} | shape)
+    _draw(module)
+    counted = {key: value for key, value in shape.items() if key in flops.TABICL}
+    if not shape.get("col_feature_group", True):
+        counted["col_feature_group_size"] = 1
+    return Built(TabICLBranch(module, device), _size(module), lambda *table: flops.tabicl(*table, **counted))
+
+
+def _tabpfn(published: Published, shape: Mapping[str, Any], device: str) -> Built:
+    architecture = ARCHITECTURES[f"tabpfn_{published.version.replace('.', '_')}"]
+    config, _ = architecture.parse_config({"max_num_classes": CLASSES, "num_buckets": 10} | shape)
+    module = architecture.get_architecture(config)
+    _draw(module)
+    opened = Opened(module.eval(), None, published.version, Limits(rows=None, features=None, classes=CLASSES))
+    branch = TabPFNBranch(opened, "classification", device)
+    if published.version == "v3":
+        return Built(branch, _size(module), lambda *table: row_operations(*table, config=config))
+    factor = module.hidden_size // config.emsize
+    return Built(branch, _size(module), lambda *table: cell_operations(*table, config=config, ff_factor=factor))
+
+
+def _draw(module: nn.Module) -> None:
+    """Draw the weights of all layers anew; encodings of classes keep their values, which are orthogonal."""
+    with torch.no_grad():
+        for name, weight in module.named_parameters():
+            if weight.ndim > 1 and "y_encoder" not in name:
+                ends = any(part in name for part in BRANCH_ENDS)
+                scale = BRANCH_END if ends else DECODER if "many_class_decoder" in name else OTHERS
+                weight.normal_(0, scale * weight.shape[-1] ** -0.5)
+
+
+def _size(module: nn.Module) -> int:
+    return sum(weight.numel() for weight in module.parameters())
+
+
+def row_operations(context: int, queries: int, columns: int, *, config: Any) -> int:
+    """Operations of one forward pass of TabPFN v3, which has the three stages of TabICL; its decoder is left out."""
+    return flops.tabicl(
+        context,
+        queries,
+        columns,
+        embed_dim=config.embed_dim,
+        col_num_blocks=config.dist_embed_num_blocks,
+        col_num_inds=config.dist_embed_num_inducing_points,
+        col_feature_group_size=2 * config.feature_group_size,  # every cell and its mark of missing ones
+        row_num_blocks=config.feat_agg_num_blocks,
+        row_num_cls=config.feat_agg_num_cls_tokens,
+        icl_num_blocks=config.nlayers,
+        ff_factor=config.ff_factor,
+    )
+
+
+def cell_operations(context: int, queries: int, columns: int, *, config: Any, ff_factor: int) -> int:
+    """Operations of one forward pass of TabPFN v2 to v2.6, whose tokens are groups of cells (Hollmann et al. 2025).
+
+    As in models/flops.py, a multiplication and an addition are two, and norms, activations, softmaxes, embeddings and
+    the decoder are left out. Every block attends along rows, then along columns, then applies two layers, the
+    inner one `ff_factor` times as wide; thinking rows stand before the context.
+    """
+    width = config.emsize
+    thinking = getattr(config, "num_thinking_rows", 0)
+    keys, rows = context + thinking, context + queries + thinking
+    tokens = -(-columns // config.features_per_group) + 1
+    along_rows = rows * tokens * (8 * width**2 + 4 * tokens * width)
+    along_columns = tokens * (4 * width**2 * (rows + keys) + 4 * rows * keys * width)
+    feed_forward = 4 * ff_factor * rows * tokens * width**2
+    return config.nlayers * (along_rows + along_columns + feed_forward)

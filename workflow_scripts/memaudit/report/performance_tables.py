@@ -1,0 +1,100 @@
+"""Tables of docs/performance.md from the JSON of benchmarks (results/bench)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from memaudit.plotting.result_tables import cell, texts_table
+from memaudit.report import gpu_section
+
+Bench = Mapping[str, Any]
+# A benchmark's ratio, in the order of the page: what is compared, and the aim.
+RATIOS = {
+    "all_over_forward": ("score matrix of shadow contexts, over the forward passes of the model", "at most 1.15"),
+    "package_over_ours_distinct": ("packaged classifier, over probes that all differ", "at least 15"),
+    "package_over_ours_manipulations": ("packaged classifier, over manipulated probes", "at least 15"),
+    "package_over_ours_manipulations_of_5": ("the same, with five candidates", "at least 15"),
+    "probe_over_finetuning": ("48 probes of 100 records, over 500 epochs of fine-tuning", "at most 0.1"),
+    "step_over_bare_loop": ("a fine-tuning step, over a bare loop", "at most 1.2"),
+    "package_over_ours_defaults": ("Brainwash and poisoning: packaged classifier, copy by copy", "at least 10"),
+    "package_over_ours_one_view": ("the same, with one view of each table", "more than 1"),
+    "package_over_votes_defaults": ("packaged classifier, over the votes of PATE teachers", "more than 1"),
+    "package_over_votes_one_view": ("the same, with one view of each table", "more than 1"),
+    "numpy_ranks_cpu_seconds_over_ours": ("features of tokens: ranks by argsort of argsort in numpy", "at least 5"),
+    "numpy_ranks_peak_mib_over_ours": ("memory of these ranks in numpy, over that of our features", "more than 1"),
+    "torch_ranks_cpu_seconds_over_ours": ("features of tokens: ranks by argsort of argsort in torch", "at least 5"),
+    "torch_ranks_peak_mib_over_ours": ("memory of these ranks in torch, over that of our features", "more than 1"),
+    "arrays_over_ours_psmi": ("PSMI: whole arrays, as in that package, over ours", "more than 1"),
+    "package_over_ours_psmi": ("PSMI: the package psmi 0.2.0, over ours", "at least 3"),
+    "one_by_one_over_stacked_mlp": ("64 small MLPs trained one by one, over all at once", "more than 1"),
+    "one_by_one_over_stacked_wrn": ("64 small residual networks, the same", "more than 1"),
+}
+SLOPES = ("slopes", "arithmetic")  # as measured, and by the formula of the operation counts
+
+
+def context(benches: Mapping[str, Bench]) -> dict[str, Any]:
+    """The values that docs/templates/performance.md names; the features of tokens may be missing."""
+    scale = benches["scale_engine"]
+    return {
+        "table": _steps(benches["deduplicate"]),
+        "grid": benches["evaluate_grid"],
+        "ways": _grid_ways(benches["evaluate_grid"]),
+        "ratios": _ratios(benches),
+        "shadows": benches["query_shadows"],
+        "probe": benches["probe_contexts"],
+        "tokens": benches.get("extract_features"),
+        "scaling": _scaling(scale),
+        "tables_per_pass": scale["tables_per_pass"],
+        "gpu": gpu_section.section(benches),
+        "plan": texts_table(
+            ["config", "jobs", "seconds"],
+            [
+                [name, str(one["jobs"]), cell(one["median_seconds"])]
+                for name, one in benches["plan_workflow"]["configs"].items()
+            ],
+        ),
+    }
+
+
+def _steps(bench: Bench) -> str:
+    lines = [
+        [f"{case['rows']:,}", name.replace("_", " "), cell(step["seconds"]), f"{step['peak_mib']:,}"]
+        for case in (*bench["ours"], bench["peer"])
+        for name, step in case["steps"].items()
+    ]
+    return texts_table(["rows", "step", "seconds", "peak MiB"], lines)
+
+
+def _grid_ways(bench: Bench) -> str:
+    loop = bench["record_loop"]
+    ways = {
+        "ours, all strategies": bench["strategies"],
+        "one numpy pass, ratios only": bench["plain_pass"],
+        f"loop over records, extrapolated from {loop['records']}": loop
+        | {"cpu_seconds": loop["cpu_seconds_at_full_size"]},
+    }
+    lines = [[name, cell(way["cpu_seconds"]), f"{way['peak_mib']:,.0f}"] for name, way in ways.items()]
+    return texts_table(["way", "CPU seconds", "peak MiB"], lines)
+
+
+def _ratios(benches: Mapping[str, Bench]) -> str:
+    """Every ratio that a benchmark has measured, beside its aim."""
+    lines = [
+        [*told, f"{bench['ratio'][name]:.3g}", benchmark]
+        for name, told in RATIOS.items()
+        for benchmark, bench in benches.items()
+        if name in bench.get("ratio", {})
+    ]
+    return texts_table(["compared", "aim", "measured", "benchmark"], lines)
+
+
+def _scaling(bench: Bench) -> str:
+    lines = [
+        [f"{one['part']}: {one['axis']}", f"{one['sizes'][0]:,} to {one['sizes'][-1]:,}"]
+        + [_slope(one.get(source), name) for name in ("seconds", "peak_mib") for source in SLOPES]
+        for one in bench["axes"]
+    ]
+    return texts_table(["what grows", "sizes", "time", "by operation count", "memory", "by operation count"], lines)
+
+
+def _slope(slopes: Mapping[str, float] | None, name: str) -> str:
+    return f"{round(slopes[name], 2) + 0.0:.2f}" if slopes else ""

@@ -1,0 +1,86 @@
+"""Permutation tests of AUCs: permuted memberships of matched pairs, p-values, max-T and FDR corrections.
+
+Models that were tuned on one split are attacked on the same members and non-members, so one lucky split raises the AUCs
+of all of them. Membership is therefore permuted within a split, for all its runs alike; a setting is judged by its mean
+over splits, and its null distribution is the mean of the same permuted AUCs. A member and its matched non-member are
+assigned at random, so the null re-randomises membership within each pair. Permuting among all targets would count
+differences between pairs as noise and reject too rarely.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import false_discovery_control, rankdata
+
+from memaudit.arrays import Array, Mask
+from memaudit.statistics.roc import ROUNDING
+
+TIE = 1e-9  # means of equal AUCs differ in their last digits
+
+
+def lowest_priorities(priorities: Array, count: int) -> Mask:
+    """Memberships (draw, target): the `count` targets with the lowest priorities; priorities: (draw, target).
+
+    Independent uniform priorities give uniform random subsets, of all targets and of any part of them: runs that attack
+    different targets of one split still share their permutation.
+    """
+    members = np.zeros(priorities.shape, np.bool_)
+    np.put_along_axis(members, np.argsort(priorities, axis=1)[:, :count], True, axis=1)
+    return members
+
+
+def permuted_members(member: Mask, pair: NDArray[np.intp], swaps: Mask, priorities: Array) -> Mask:
+    """Memberships (draw, target) that are as likely as `member` (target,) under the assignment within pairs.
+
+    pair: (target,) code of the matched pair, a code of its own for an unmatched target; swaps: (draw, target), equal
+    for both targets of a pair: whether member and non-member change places. Among unmatched targets as many become
+    members as there are, by `priorities`, see `lowest_priorities`.
+    """
+    members, nonmembers = np.bincount(pair, member), np.bincount(pair, ~member)
+    paired = ((members == 1) & (nonmembers == 1))[pair]
+    permuted = np.empty(swaps.shape, np.bool_)
+    permuted[:, paired] = member[paired] ^ swaps[:, paired]
+    permuted[:, ~paired] = lowest_priorities(priorities[:, ~paired], np.count_nonzero(member[~paired]))
+    return permuted
+
+
+def aucs(scores: Array, members: Mask) -> Array:
+    """AUC (..., draw) of scores (..., target) under memberships (draw, target), ties counted half (Mann, Whitney 1947).
+
+    Equals `roc.auc` of each; one sort of the scores serves all memberships.
+    """
+    positives = members.sum(1)
+    pairs = positives * (members.shape[1] - positives)
+    ranks = rankdata(scores, axis=-1) @ members.T.astype(np.float64)
+    return (ranks - positives * (positives + 1) / 2) / pairs
+
+
+def p_value(observed: Array, null: Array) -> Array:
+    """Share of permutations that are no smaller, the observed one included; (...,) and (..., permutation)."""
+    above = np.count_nonzero(null >= np.asarray(observed)[..., None] - TIE, axis=-1)
+    return np.where(np.isnan(observed), np.nan, (1 + above) / (null.shape[-1] + 1))
+
+
+def max_t(observed: Array, null: Array) -> Array:
+    """p-values (setting,), adjusted for picking the largest of several settings; (setting,), (setting, permutation).
+
+    Each AUC is standardised by its own null, since AUCs of fewer targets vary more; the value of a permutation is its
+    maximum over the settings (Westfall and Young 1993, single step). NaN where a setting has no AUC.
+    """
+    defined = ~np.isnan(observed)
+    centre, spread = null[defined].mean(1), null[defined].std(1)
+    spread = np.where(spread > ROUNDING, spread, np.inf)
+    largest = ((null[defined] - centre[:, None]) / spread[:, None]).max(0, initial=-np.inf)
+    adjusted = np.full(len(observed), np.nan)
+    adjusted[defined] = p_value(
+        (observed[defined] - centre) / spread, np.broadcast_to(largest, (defined.sum(), len(largest)))
+    )
+    return adjusted
+
+
+def q_value(p_values: Array) -> Array:
+    """Adjusted p-values of Benjamini and Hochberg (1995); NaN where the p-value is NaN, which is not counted."""
+    adjusted = np.full(len(p_values), np.nan)
+    defined = ~np.isnan(p_values)
+    if defined.any():
+        adjusted[defined] = false_discovery_control(p_values[defined])
+    return adjusted

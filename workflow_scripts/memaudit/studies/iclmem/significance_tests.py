@@ -1,0 +1,196 @@
+"""Tests over all runs together: detected settings, the settings with the largest signal, and the effect of labels.
+
+ICLMEM, Table 3; Tables 1, 8, 10, 11 and 12. A setting is detected if its q-value (Benjamini and Hochberg, over all
+settings) is at most .05 and the interval of its mean over splits lies above chance. Max-T p-values over the epochs of
+its condition are reported beside, and where a table picks the largest of several settings and signals, max-T p-values
+over all that it picks from. With m / .05 permutations a single detected setting of m can be found; several detected
+ones need correspondingly fewer.
+
+A permutation exchanges a member with a non-member. This assumes that they differ in membership alone. Where only the
+members' labels are shuffled they differ in their labels too: such a setting may be detected, above or below one half,
+without memorization. Labels that are shuffled for all records, and canaries, are clean comparisons.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from memaudit import seeds, tidy
+from memaudit.arrays import Array
+from memaudit.statistics import bootstrap
+from memaudit.statistics.permutation_tests import max_t, p_value, q_value
+from memaudit.studies.iclmem.outcome_rules import COLLAPSE, LEVEL
+from memaudit.studies.iclmem.run_metrics import ATTACK_SIGNALS, LARGER, STUDY
+from memaudit.studies.iclmem.setting_summaries import KEYS, keys_of, resolution, summary
+
+Rows = Iterator[dict[str, Any]]
+
+SIGNALS = (*ATTACK_SIGNALS, LARGER)
+LABELS = ("normal", "shuffled_members", "shuffled_all")  # of the paper; canaries are reported apart
+PEAKS = {
+    "regime": ["dataset", "model", "regime"],
+    "queries": ["dataset", "model", "regime", "queries"],
+    "arm": ["dataset", "settings"],
+}
+REPORTED = {
+    "vanilla loss change members": ("loss_change_members", "nats"),
+    "vanilla loss change nonmembers": ("loss_change_nonmembers", "nats"),
+    "mu_gap": ("mu_gap", "nats"),
+    "sigma_gap": ("sigma_gap", "nats"),
+}
+
+
+class Study(NamedTuple):
+    """All runs of a study: a line each with index 0, 1, ..., and their arrays (`judge_run`) in the same order."""
+
+    runs: pd.DataFrame
+    null: xr.Dataset
+
+    def settings(self) -> list[NDArray[np.intp]]:
+        """Runs of each setting, splits in order."""
+        return [np.sort(places) for places in self.runs.groupby(KEYS, sort=False).indices.values()]
+
+    def values(self, name: str) -> dict[str, Array]:
+        """An array (run, ...) of `null` for each signal, and the larger of the two."""
+        values = self.null[name].transpose("run", "signal", ...).values.astype(np.float64)
+        return {signal: values[:, i] for i, signal in enumerate(ATTACK_SIGNALS)} | {LARGER: values.max(axis=1)}
+
+
+def means(values: Array, settings: Sequence[NDArray[np.intp]]) -> Array:
+    """Means (setting, ...) of values (run, ...) over the splits that did not diverge; NaN where all did."""
+    averaged = np.full((len(settings), *values.shape[1:]), np.nan)
+    for place, runs in enumerate(settings):
+        finite = values[runs][~np.isnan(values[runs]).reshape(len(runs), -1).any(axis=1)]
+        if len(finite):
+            averaged[place] = finite.mean(axis=0)
+    return averaged
+
+
+def decide(observed: Array, permuted: Array, settings: Sequence[NDArray[np.intp]], signal: str) -> pd.DataFrame:
+    """A line per setting: auc, low (of its interval), p, q, detected; (run,) and (run, permutation)."""
+    auc, null = means(observed, settings), means(permuted, settings)
+    low = np.array([summary(observed[runs]).get("low", np.nan) for runs in settings])
+    # The larger of two permuted AUCs has a mean above one half.
+    chance = null.mean(axis=1) if signal == LARGER else 0.5
+    p = p_value(auc, null)
+    q = q_value(p)
+    return pd.DataFrame({"auc": auc, "low": low, "p": p, "q": q, "detected": (q <= LEVEL) & (low > chance)})
+
+
+def decisions(study: Study) -> dict[str, pd.DataFrame]:
+    """`decide` for each signal, with `p_epochs`: max-T over the epochs of the same condition and data set."""
+    settings, observed, permuted = study.settings(), study.values("observed"), study.values("permuted")
+    lines = study.runs.iloc[[runs[0] for runs in settings]].reset_index(drop=True)
+    decided = {}
+    for signal in SIGNALS:
+        table = decide(observed[signal], permuted[signal], settings, signal)
+        null, adjusted = means(permuted[signal], settings), np.full(len(table), np.nan)
+        for places in lines.groupby(["dataset", "arm"]).indices.values():
+            adjusted[places] = max_t(table["auc"].to_numpy()[places], null[places])
+        decided[signal] = table.assign(p_epochs=adjusted)
+    return decided
+
+
+def decision_rows(study: Study, decided: Mapping[str, pd.DataFrame]) -> Rows:
+    """Tidy rows of every setting and signal; settings that diverged in all splits have none."""
+    permutations = f"{study.null.sizes['permutation']} permutations of membership within splits"
+    metrics = {"p": "auc p-value", "q": "auc q-value", "p_epochs": "auc max-T p-value"}
+    lines = [(study.runs.iloc[runs[0]], len(runs)) for runs in study.settings()]
+    for signal, table in decided.items():
+        for (line, splits), decision in zip(lines, table.to_dict("records"), strict=True):
+            if np.isnan(decision["p"]):
+                continue
+            keys, method = {**keys_of(line), "records": "query", "signal": signal}, permutations
+            if line["labels"] == "shuffled_members":
+                method += "; members differ by their labels, too"
+            facts = {"n": splits, "method": method}
+            for name, metric in metrics.items():
+                yield tidy.row(STUDY, keys, metric, decision[name], unit="probability", **facts)
+            yield tidy.row(STUDY, keys, "auc detected", decision["detected"], unit="yes or no", **facts)
+        facts = {"unit": "settings", "method": f"q <= {LEVEL}, and the interval above chance"}
+        judged = table.assign(labels=[line["labels"] for line, _ in lines])[table["p"].notna()]
+        for labels, part in [("all", judged), *judged.groupby("labels")]:
+            named = {"labels": labels, "signal": signal}
+            yield tidy.row(STUDY, named, "detected settings", part["detected"].sum(), n=len(part), **facts)
+
+
+def peaks(study: Study, decided: Mapping[str, pd.DataFrame], fprs: Sequence[float]) -> Rows:
+    """Tidy rows of the settings with the largest AUC on loss or entropy, within each group of PEAKS.
+
+    Only conditions with the paper's labels are compared. Those that collapsed in at least half of their splits are
+    picked only where all did. The max-T p-value is over all settings of the group that could have been picked and both
+    signals.
+    """
+    settings = study.settings()
+    lines = study.runs.iloc[[runs[0] for runs in settings]].reset_index(drop=True)
+    rule = study.runs.columns[study.runs.columns.str.startswith("outcome_")][0]
+    broken = np.array([(study.runs[rule].iloc[runs] == COLLAPSE).mean() >= 0.5 for runs in settings])
+    aucs = np.stack([decided[signal]["auc"] for signal in ATTACK_SIGNALS], axis=1)
+    permuted = study.values("permuted")
+    nulls = np.stack([means(permuted[signal], settings) for signal in ATTACK_SIGNALS], axis=1)
+    possible = lines["labels"].isin(LABELS).to_numpy() & ~np.isnan(aucs[:, 0])
+    for name, by in PEAKS.items():
+        for places in lines[possible].groupby(by, sort=False).groups.values():
+            intact = places[~broken[places]]
+            compared = np.asarray(intact if len(intact) else places)
+            best = int(np.nanargmax(aucs[compared]))
+            p = max_t(aucs[compared].ravel(), nulls[compared].reshape(aucs[compared].size, -1))[best]
+            yield from _peak(study, settings[compared[best // 2]], ATTACK_SIGNALS[best % 2], rule, name, p, fprs)
+
+
+def _peak(
+    study: Study, runs: NDArray[np.intp], signal: str, rule: str, name: str, p: float, fprs: Sequence[float]
+) -> Rows:
+    """Rows of one setting, and the AUC of matched conditions with other labels; key `outcome`: the most frequent."""
+    group = study.runs.iloc[runs]
+    line = group.iloc[0]
+    keys = {**keys_of(line), "peak": name, "signal": signal, "outcome": group[rule].mode().iloc[0]}
+    chance = {"auc": 0.5} | {f"tpr@{fpr:g}": fpr for fpr in fprs}
+    for metric, null in chance.items():
+        mean = summary(group[f"query_{signal}_{metric}"].to_numpy(), 0, 1)
+        mean["method"] += resolution(group, metric)
+        yield tidy.row(STUDY, keys, metric, **mean, null=null)
+    for metric, (column, unit) in REPORTED.items():
+        yield tidy.row(STUDY, keys, metric, **summary(group[column].to_numpy()), unit=unit)
+    yield tidy.row(STUDY, keys, "auc max-T p-value", p, unit="probability", n=len(group))
+    matched = study.runs[
+        (study.runs[["dataset", "settings", "epoch"]] == line[["dataset", "settings", "epoch"]]).all(axis=1)
+    ]
+    for labels, condition in matched.groupby("labels", sort=False):
+        mean = summary(condition[f"query_{signal}_auc"].to_numpy())
+        yield tidy.row(STUDY, keys, f"auc {labels}", **mean, null=0.5)
+
+
+def label_effects(study: Study, seed: int) -> Iterator[tuple[dict[str, Any], NDArray[np.intp], str]]:
+    """Loss of AUC under other labels: a tidy row, the runs with normal labels that it compares, and the other labels.
+
+    The difference of AUCs at the same settings and epoch, on the same records; its interval resamples records (common
+    weights) and splits. Above 0 the signal "weakens materially" (Table 3).
+    """
+    for _, matched in study.runs.groupby(["dataset", "settings", "epoch"], sort=False):
+        conditions = dict(list(matched.groupby("labels", sort=False)))
+        normal = conditions.pop("normal", None)
+        for labels, other in conditions.items() if normal is not None else ():
+            for signal in ATTACK_SIGNALS:
+                yield _label_effect(study, normal, other, signal, seed), normal.index.to_numpy(), labels
+
+
+def _label_effect(study: Study, normal: pd.DataFrame, other: pd.DataFrame, signal: str, seed: int) -> dict[str, Any]:
+    line, labels = normal.iloc[0], other["labels"].iloc[0]
+    keys = {**keys_of(line), "labels": f"normal - {labels}", "records": "query", "signal": signal}
+    pairs = normal.reset_index().merge(other.reset_index(), on="split")
+    pairs = pairs[~(pairs["diverged_x"] | pairs["diverged_y"]).astype(bool)]
+    if pairs.empty:
+        return tidy.row(STUDY, keys, "auc difference", np.nan, method="all splits diverged")
+    first, second = (pairs[f"index_{suffix}"].to_numpy() for suffix in "xy")
+    observed, samples = (study.null[name].sel(signal=signal).values for name in ("observed", "bootstrapped"))
+    gap, drawn = observed[first] - observed[second], samples[first] - samples[second]
+    rng = seeds.generator(seed, STUDY, line["dataset"], "splits")
+    weights = bootstrap.two_way_weights(1, len(gap), drawn.shape[1], rng).records
+    low, high = bootstrap.interval((weights.T * drawn).sum(0) / weights.sum(1))
+    method = f"paired bootstrap of records and of {len(gap)} splits, {drawn.shape[1]} replicates"
+    return tidy.row(STUDY, keys, "auc difference", gap.mean(), low=low, high=high, n=len(gap), method=method, null=0.0)

@@ -1,0 +1,257 @@
+"""Results of the study LT-MIA from the scores of all attacks (Sections 4 and 5, Tables 1, 2, 11, 12, Figure 3)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from memaudit import seeds, tidy
+from memaudit.errors import AuditError
+from memaudit.studies.ltmia import transfer_bootstrap as transfer
+from memaudit.studies.ltmia.transfer_bootstrap import (
+    COMBINATION,
+    STUDY,
+    AttackMetrics,
+    CombinationWeights,
+    is_combination,
+)
+
+Rows = Iterator[dict[str, Any]]
+
+ATTACK = "lt_mia"
+TRANSFORMER, FULL = "transformer", "full"
+COARSE_FPR = [0.1]  # for few non-members, where the AUC is the metric of interest
+SIMILAR = 2.0  # largest factor between the sizes of similar models
+THIRDS = ("low", "middle", "high")
+
+
+class Study:
+    """Scores of texts, and the properties of their combinations.
+
+    scores: columns model, dataset, tuning, id, member, and one for each attack; training, held_out, controls: names
+    [model, dataset, tuning] of combinations; families: of models; contents: text or code, of corpora; ways: full, lora,
+    private or untrained, of tunings; unfit: corpora whose members a classifier of texts alone can tell; sizes:
+    parameters of models.
+    """
+
+    def __init__(
+        self,
+        scores: pd.DataFrame,
+        *,
+        training: Sequence[Sequence[str]],
+        held_out: Sequence[Sequence[str]],
+        controls: Mapping[str, Sequence[Sequence[str]]],
+        families: Mapping[str, str],
+        contents: Mapping[str, str],
+        ways: Mapping[str, str],
+        unfit: Sequence[str],
+        sizes: Mapping[str, int],
+        fpr: Sequence[float],
+        replicates: int,
+        seed: int,
+    ) -> None:
+        self.scores = scores.assign(
+            family=scores["model"].map(families),
+            content=scores["dataset"].map(contents),
+            way=scores["tuning"].map(ways),
+            fit=np.where(scores["dataset"].isin(unfit), "no", "yes"),
+        )
+        self.training_contents = {contents[dataset] for _, dataset, _ in training}
+        self.controls, self.sizes, self.fpr, self.replicates, self.seed = controls, sizes, fpr, replicates, seed
+        self.held_out = self.scores[is_combination(self.scores, held_out) & (self.scores["fit"] == "yes")]
+        if self.held_out.empty:
+            raise AuditError("ltmia/held_out: no corpus passes the blind check; attacks cannot be judged there")
+
+    def attacks(self, names: Sequence[str]) -> Rows:
+        """Every attack on every combination, its means, its differences from the others, and the controls."""
+        properties = ["family", "content", "way", "fit"]
+        table = self.scores[[*COMBINATION, "id", "member", *properties, *names]]
+        metrics = transfer.attack_metrics(table, names, self.fpr, self._rng("attacks"), self.replicates)
+        held_out = self._places(metrics, self.held_out)
+        yield from transfer.combination_rows(metrics.of(held_out), source="here", role="held out")
+        for name, combinations in self.controls.items():
+            chosen = is_combination(metrics.keys, combinations)
+            yield from transfer.combination_rows(metrics.of(chosen), source="here", role=name)
+        yield from self._families(metrics.of(held_out))
+        yield from self._contrasts(metrics, held_out)
+        yield from self._shuffled(names)
+        yield from self._likelihoods(metrics.of(held_out), names)
+
+    def _families(self, held_out: AttackMetrics) -> Rows:
+        """Means by family and over families (Tables 1 and 2), and the attack's difference from each other."""
+        for family in [*dict.fromkeys(held_out.keys["family"]), "mean"]:
+            own = held_out if family == "mean" else held_out.of((held_out.keys["family"] == family).to_numpy())
+            weights = self._weights(own, family)
+            keys = {"source": "here", "role": "held out", "family": family}
+            yield from transfer.mean_rows(own, weights, **keys)
+            yield from transfer.difference_rows(own, weights, ATTACK, **keys)
+            for dataset in dict.fromkeys(own.keys["dataset"]) if family != "mean" else []:
+                part = own.of((own.keys["dataset"] == dataset).to_numpy())
+                yield from transfer.mean_rows(part, self._weights(part, family, dataset), **keys, dataset=dataset)
+
+    def _contrasts(self, metrics: AttackMetrics, held_out: np.ndarray) -> Rows:
+        """Differences between groups of combinations: content, architecture, size, adapters."""
+        keys = metrics.keys
+        other = held_out & (keys["family"] != TRANSFORMER).to_numpy()
+        plain = held_out & (keys["family"] == TRANSFORMER).to_numpy()
+        full = (keys["way"] == FULL).to_numpy()
+        size = keys["model"].map(self.sizes).to_numpy()
+        similar = np.zeros(len(keys), bool)
+        if other.any():
+            similar = (size >= size[other].min() / SIMILAR) & (size <= size[other].max() * SIMILAR)
+        groups = {
+            "text less code": [held_out & (keys["content"] == content).to_numpy() for content in ("text", "code")],
+            "other families less transformers": [other, plain],
+            "other families less transformers of their size": [other & full, plain & full & similar],
+        }
+        for content, chosen in zip(("text", "code"), groups["text less code"], strict=True):
+            if chosen.any():
+                own = metrics.of(chosen)
+                # The paper's claim is about code and a classifier that was trained on text only.
+                after_text = (
+                    ["code after text alone"] if (content, self.training_contents) == ("code", {"text"}) else []
+                )
+                for name in [content, *after_text]:
+                    yield from transfer.mean_rows(own, self._weights(own, content), source="here", control=name)
+        for name, (one, other) in groups.items():
+            if one.any() and other.any():
+                pair = metrics.of(one), metrics.of(other)
+                weights = tuple(self._weights(part, name, number) for number, part in enumerate(pair))
+                yield from transfer.contrast_rows(*pair, weights, source="here", control=name)
+        yield from self._adapters(metrics)
+
+    def _adapters(self, metrics: AttackMetrics) -> Rows:
+        """Full minus low-rank and private fine-tuning of the same models on the same corpora."""
+        every = metrics.keys.reset_index().set_index(["model", "dataset"])
+        for way in ("lora", "private"):
+            pairs = every[every["way"] == way].join(every[every["way"] == FULL], suffixes=("", " full"), how="inner")
+            if len(pairs):
+                full, own = (
+                    metrics.of(np.isin(np.arange(len(metrics.keys)), pairs[name])) for name in ("index full", "index")
+                )
+                weights = self._weights(own, way)
+                yield from transfer.contrast_rows(
+                    full, own, (weights, weights), source="here", control=f"full less {way} tuning"
+                )
+
+    def _shuffled(self, names: Sequence[str]) -> Rows:
+        """The negative control: the same scores with membership permuted among texts."""
+        shuffled = self.held_out[[*COMBINATION, "id", "member", "family", *names]].copy()
+        for name, own in shuffled.groupby(COMBINATION, sort=False):
+            rng = seeds.generator(self.seed, STUDY, *name, "shuffled")
+            shuffled.loc[own.index, "member"] = rng.permutation(own["member"].to_numpy())
+        metrics = transfer.attack_metrics(shuffled, names, self.fpr, self._rng("shuffled"), self.replicates)
+        yield from transfer.mean_rows(
+            metrics, self._weights(metrics, "shuffled"), source="here", control="shuffled membership"
+        )
+
+    def _likelihoods(self, held_out: AttackMetrics, names: Sequence[str]) -> Rows:
+        """AUC by the reference's likelihood of the texts: thirds of each combination, and over combinations."""
+        own = self.held_out
+        likelihood = own["loss"] - own["ref_loss"]
+        share = likelihood.groupby([own[name] for name in COMBINATION]).rank(pct=True, method="first")
+        place = np.ceil(share.to_numpy() * 3 - 1e-9).astype(int) - 1
+        for number, third in enumerate(THIRDS):
+            part = own[place == number][[*COMBINATION, "id", "member", "family", *names]]
+            metrics = transfer.attack_metrics(part, names, COARSE_FPR, self._rng("likelihood", third), self.replicates)
+            keys = {"source": "here", "control": f"{third} third of reference likelihood"}
+            yield from transfer.mean_rows(metrics, self._weights(metrics, third), **keys)
+        means = likelihood.groupby([own[name] for name in COMBINATION], sort=False).mean()
+        mean_likelihoods = means.loc[list(held_out.keys[COMBINATION].itertuples(index=False, name=None))].to_numpy()
+        for name in names:
+            if len(mean_likelihoods) > 2 and np.ptp(mean_likelihoods) and np.ptp(held_out.observed[name][:, 0]):
+                control = "AUC against mean reference likelihood"
+                yield transfer.likelihood_row(held_out, mean_likelihoods, name, source="here", control=control)
+
+    def classifiers(self, tested: pd.DataFrame, names: Sequence[str]) -> Rows:
+        """Table 11: every classifier on held-out combinations, and on new texts (`tested`) of the training ones."""
+        for records, table in (("training", tested), ("held out", self.held_out)):
+            fprs = self.fpr if records == "held out" else COARSE_FPR
+            whole = table[[*COMBINATION, "id", "member", *names]].assign(family="one")
+            metrics = transfer.attack_metrics(whole, names, fprs, self._rng("classifiers", records), self.replicates)
+            weights = self._weights(metrics, "classifiers", records)
+            for name in names:
+                keys = {"source": "here", "classifier": name, "records": records}
+                values = weights.mean(metrics.observed[name]), weights.means(metrics.samples[name])
+                yield from transfer.metric_rows(metrics, keys, *values, metrics.texts.sum())
+
+    def diversity(self, drawn: pd.DataFrame, training: Sequence[Sequence[str]], samples: int) -> Rows:
+        """Table 12: by the number of training combinations, on new texts of these and on held-out combinations."""
+        for count, of_count in drawn.groupby("combinations"):
+            in_training = is_combination(of_count, training)
+            for records, table in (("training", of_count[in_training]), ("held out", self._in_held_out(of_count))):
+                parts = []
+                fprs = self.fpr if records == "held out" else COARSE_FPR
+                for draw, of_draw in table.groupby("draw"):
+                    # One stream: texts are resampled alike in all draws and numbers of combinations.
+                    rng = self._rng("diversity", records)
+                    own = of_draw[[*COMBINATION, "id", "member", "score"]].assign(family="one")
+                    metrics = transfer.attack_metrics(own, ["score"], fprs, rng, self.replicates)
+                    weights = self._weights(metrics, "diversity", records, draw)
+                    parts.append((weights.mean(metrics.observed["score"]), weights.means(metrics.samples["score"])))
+                keys = {"source": "here", "combinations": count, "samples": samples, "records": records}
+                values = transfer.averaged(parts)
+                resampled = f"texts and combinations, mean of {len(parts)} draws"
+                yield from transfer.metric_rows(metrics, keys, *values, metrics.texts.sum(), resampled)
+
+    def importance(self, permuted: pd.DataFrame, families: Mapping[str, str]) -> Rows:
+        """Figure 3: AUC lost when a group of features is permuted among texts, by family."""
+        permuted = self._in_held_out(permuted).assign(family=permuted["model"].map(families))
+        named = permuted["permuted"] + " " + permuted["repeat"].astype(str)
+        wide = permuted.assign(named=named).pivot(
+            index=[*COMBINATION, "family", "id", "member"], columns="named", values="score"
+        )
+        columns = list(wide)
+        metrics = transfer.attack_metrics(
+            wide.reset_index(), columns, COARSE_FPR, self._rng("importance"), self.replicates
+        )
+        families_found = set(metrics.keys["family"])
+        for family in [*(name for name in dict.fromkeys(families.values()) if name in families_found), "mean"]:
+            own = metrics if family == "mean" else metrics.of((metrics.keys["family"] == family).to_numpy())
+            weights = self._weights(own, "importance", family)
+            whole = weights.mean(own.observed["none 0"]), weights.means(own.samples["none 0"])
+            for group in sorted({name.rsplit(" ", 1)[0] for name in columns} - {"none"}):
+                repeats = [name for name in columns if name.rsplit(" ", 1)[0] == group]
+                parts = [(weights.mean(own.observed[name]), weights.means(own.samples[name])) for name in repeats]
+                observed, samples = transfer.averaged(parts)
+                yield transfer.drop_row(
+                    whole[0][0] - observed[0],
+                    (whole[1] - samples)[:, 0],
+                    int(own.texts.sum()),
+                    source="here",
+                    family=family,
+                    features=group,
+                )
+
+    def curves(self, names: Sequence[str], fprs: np.ndarray) -> Rows:
+        """ROC curves of attacks, means over the combinations of a family."""
+        table = self.held_out[[*COMBINATION, "id", "member", "family", *names]]
+        metrics = transfer.attack_metrics(table, names, fprs, self._rng("curves"), self.replicates)
+        for family in dict.fromkeys(metrics.keys["family"]):
+            own = metrics.of((metrics.keys["family"] == family).to_numpy())
+            weights = self._weights(own, "curves", family)
+            for name in names:
+                observed, samples = weights.mean(own.observed[name]), weights.means(own.samples[name])
+                keys = {"source": "here", "dataset": family, "attack": name}
+                yield from transfer.curve_rows(fprs, observed[1:], samples[:, 1:], int(own.texts.sum()), keys)
+
+    def _in_held_out(self, table: pd.DataFrame) -> pd.DataFrame:
+        return table[is_combination(table, self.held_out[COMBINATION].drop_duplicates().values.tolist())]
+
+    def _places(self, metrics: AttackMetrics, table: pd.DataFrame) -> np.ndarray:
+        return is_combination(metrics.keys, table[COMBINATION].drop_duplicates().values.tolist())
+
+    def _weights(self, metrics: AttackMetrics, *name: str | int) -> CombinationWeights:
+        families = metrics.keys["family"]
+        return CombinationWeights.of(families, self.replicates, self._rng("combinations", *name))
+
+    def _rng(self, *name: str | int) -> np.random.Generator:
+        return seeds.generator(self.seed, STUDY, "intervals", *name)
+
+
+def published_rows(metric: str, printed: float | Mapping[str, float], **keys: Any) -> Rows:
+    """The paper's numbers as rows of their own: one, or one for each attack."""
+    for attack, value in printed.items() if isinstance(printed, Mapping) else [(None, printed)]:
+        own = {"source": "paper", **keys} | ({"attack": attack} if attack else {})
+        yield tidy.row(STUDY, own, metric, value, method="as printed")
