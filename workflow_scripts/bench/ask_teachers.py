@@ -15,9 +15,9 @@ from sklearn.datasets import load_breast_cancer
 from memaudit.models.tabicl import TabICLBranch
 from memaudit.privacy.accounting import Filter
 from memaudit.privacy.gnmax import Confident, label
+from memaudit.privacy.pate_teachers import asker
 from memaudit.privacy.tabpate_release import votes
 from memaudit.privacy.teacher_shards import shards_of
-from memaudit.privacy.teachers import asker
 from memaudit.seeds import generator
 from memaudit.workflow.bench_card import (
     ONE_VIEW,

@@ -1,4 +1,4 @@
-"""Release a private context from a table, with a statement of what that promises; charge the table's ledger first.
+"""Release a private context from a table with a statement of its guarantee, and charge the ledger of the table first.
 
 python workflow_scripts/release/write_context.py --input table=raw.parquet facts=raw.json public=customers.yaml \
     model=model.json --output context=context.parquet words=statement.md statement=statement.json \
@@ -6,7 +6,7 @@ python workflow_scripts/release/write_context.py --input table=raw.parquet facts
     "churn", "group": null, "drop": [], "missing": [""]}, "release": {"epsilon": 1.0, "delta": 1e-6, "total": null,
     "model": "tabicl-small", "tuned": "nothing", "settings": {"teachers": 20, "queries": 100}}}'
 
-A job that fails before it draws noise has spent nothing; one that fails later has spent everything.
+A job that fails before it draws noise costs nothing; one that fails later costs the whole budget.
 """
 
 import secrets
@@ -23,14 +23,14 @@ from memaudit.models.model_folder import device, load
 from memaudit.privacy.accounting import Budget
 from memaudit.privacy.discrete_noise import discrete_gaussian
 from memaudit.privacy.ledger import RELEASED, Ledger, Paid
-from memaudit.privacy.private_table import read_raw
-from memaudit.privacy.release_statement import ACCOUNTING, MECHANISM, in_words
+from memaudit.privacy.pate_teachers import asker
+from memaudit.privacy.private_table_reader import read_raw
+from memaudit.privacy.release_statement import ACCOUNTING, MECHANISM, in_words, query_counts
 from memaudit.privacy.tabpate_release import Settings, release
-from memaudit.privacy.teachers import asker
 from memaudit.workflow.digest import digest
 from memaudit.workflow.job import run, tell
 
-FILES = ("context.parquet", "statement.md", RELEASED)  # the one that says they are complete is written last
+FILES = ("context.parquet", "statement.md", RELEASED)  # the last one marks a complete release
 
 
 def main(job):
@@ -43,16 +43,16 @@ def main(job):
     ledger, charged = Ledger(job.params.ledger), (dataset, table.identity, budget, total)
     ledger.check(*charged)
     outputs = list(zip(FILES, job.output, strict=False))
-    if standing := [path for _, path in outputs if Path(path).exists()]:
-        raise AuditError(f"{standing[0]}: stands there, and another release spends again; move it away if you mean to")
+    if existing := [path for _, path in outputs if Path(path).exists()]:
+        raise AuditError(f"{existing[0]}: exists, and another release spends again; move it away to release again")
 
     noise = Paid(discrete_gaussian, lambda: ledger.charge(*charged, f"release by run {job.params.run}"))
     released = made(job, table, budget, noise)
     if noise.charge is None:
-        raise AuditError(f"release: {budget} pays for no query, and nothing was spent; ask less or with more noise")
+        raise AuditError(f"release: {budget} pays for no query, and nothing was spent; use fewer queries or more noise")
     facts = terms(job, table.public, budget) | {
         "records": len(released.x),
-        "queries": asked(released, wanted["settings"]),
+        "queries": query_counts(released, wanted["settings"]),
         "spent": released.statement,
         "ledger": {"charge": noise.charge.id, "time": noise.charge.time, "total": asdict(total)}
         | {"table_so_far": asdict(ledger.spent(dataset, table.identity))},
@@ -68,7 +68,7 @@ def main(job):
 
 
 def made(job, table, budget, noise):
-    """The released records, and what they have cost."""
+    """The released records with their cost."""
     wanted, public, dataset = job.params.release, table.public, job.wildcards.dataset
     settings = Settings(**wanted["settings"])
     model = load(job.input.model, job.threads, public.schema())
@@ -76,21 +76,14 @@ def made(job, table, budget, noise):
     expected = public.records // max(1, settings.teachers)
     model.limits.check(f"release/model, data set {dataset}", expected, len(public.columns), classes)
     ask = asker(model, classes, job.resources.get("forward_mb", MEMORY))
-    # A key that nobody keeps: who knew it could tell in whose shard a record must be.
+    # The key is discarded: it would reveal the shard of a record.
     key = secrets.token_bytes(32)
     rng = seeds.generator(job.params.seed, "release", dataset, "queries")
     return release(table.x, table.y, table.units, key, public, settings, budget, ask, rng, noise)
 
 
-def asked(released, settings):
-    """How many queries there were, and what became of them."""
-    if settings.get("labels", "votes") == "group":
-        return {"drawn": released.answered, "asked of a model": 0}
-    return {"asked": released.asked, "answered": released.answered}
-
-
 def terms(job, public, budget):
-    """What the release rests on, as it stands before the first record is read."""
+    """Terms of the release, known before the first record is read."""
     wanted, group = job.params.release, job.params.entry["group"]
     return {
         "dataset": job.wildcards.dataset,
@@ -114,7 +107,7 @@ def terms(job, public, budget):
 
 
 def keep(folder, context, facts):
-    """The files, beside the ledger: other runs, and a Snakemake that deletes what it makes anew, leave them alone."""
+    """Write the files beside the ledger, where neither another run nor Snakemake deletes them."""
     folder.mkdir(mode=0o700)
     write_table(context, folder / FILES[0])
     (folder / FILES[1]).write_text(in_words(facts), encoding="utf-8")

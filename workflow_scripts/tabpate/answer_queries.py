@@ -1,4 +1,4 @@
-"""Answer the test records themselves, noisily: by teachers at query time, and by networks trained with DP-SGD.
+"""Answer the test records by private methods without a context: PATE teachers at query time, networks of DP-SGD.
 
 python workflow_scripts/tabpate/answer_queries.py --input records=records.parquet schema=schema.json \
     public=config/public/wine.yaml key=key model=model.json --output 0.nc \
@@ -6,7 +6,7 @@ python workflow_scripts/tabpate/answer_queries.py --input records=records.parque
         "roles": {"test": 0.25, "held_out": 0.3, "max_records": null}, "releases": [["query_time", 1.0, 0]],
         "arms": {"query_time": {"method": "query-time", "held_out": false, "settings": {"teachers": 10}}}}'
 
-Neither releases a context. Output as of tabpate_ask_students.py. The noise has no seed: made again, answers differ.
+Output as of ask_students.py. The noise has no seed: answers of two runs differ.
 """
 
 import numpy as np
@@ -17,10 +17,10 @@ from memaudit.io import write_grid
 from memaudit.models.batched_queries import MEMORY
 from memaudit.models.model_folder import device, load
 from memaudit.privacy.accounting import Budget
+from memaudit.privacy.pate_teachers import asker
 from memaudit.privacy.query_answering import answered
 from memaudit.privacy.release_methods import NO_LEDGER
-from memaudit.privacy.teachers import asker
-from memaudit.studies.tabpate.private_tables import open_table
+from memaudit.studies.tabpate.evaluation_tables import open_table
 from memaudit.workflow.job import run
 from memaudit.workflow.progress_bar import steps
 from memaudit.workflow.scratch import resumable
@@ -34,36 +34,36 @@ def main(job, scratch):
     first = int(job.wildcards.shard) * wanted.shard
     here = wanted.releases[first : first + wanted.shard]
     answers = [
-        scratch.part(f"{arm} {epsilon} {repeat}", lambda at=(arm, epsilon, repeat): _answers(table, at, ask, wanted))
-        for arm, epsilon, repeat in steps(here, "releases")
+        scratch.part(f"{name} {epsilon} {repeat}", lambda at=(name, epsilon, repeat): _answers(table, at, ask, wanted))
+        for name, epsilon, repeat in steps(here, "releases")
     ]
-    arms, epsilons, repeats = zip(*here, strict=True)
+    conditions, epsilons, repeats = zip(*here, strict=True)
     grid = xr.Dataset(
         {"answers": (("release", "record", "class")[: answers[0].ndim + 1], np.stack(answers))},
         {
             "record": table.records["id"].to_numpy(dtype=str),
-            "arm": ("release", list(arms)),
+            "arm": ("release", list(conditions)),
             "epsilon": ("release", list(epsilons)),
             "repeat": ("release", list(repeats)),
         },
     )
-    # A query each, and an answer: what the budget buys here.
-    asked = np.array([len(table.tested(table.roles(wanted.roles, wanted.seed, repeat))) for repeat in repeats])
-    grid["asked"] = grid["answered"] = ("release", asked)
+    # The budget covers one answered query for each test record.
+    queried = np.array([len(table.tested(table.roles(wanted.roles, wanted.seed, repeat))) for repeat in repeats])
+    grid["asked"] = grid["answered"] = ("release", queried)
     write_grid(grid.assign_attrs(mode=model.mode, ledger=NO_LEDGER), job.output[0])
     return {"seed": wanted.seed, "device": device(), "dtype": "float32"}
 
 
 def _answers(table, at, ask, wanted) -> np.ndarray:
-    arm, epsilon, repeat = at
-    entry, budget = wanted.arms[arm], Budget(epsilon, wanted.delta)
+    condition, epsilon, repeat = at
+    entry, budget = wanted.arms[condition], Budget(epsilon, wanted.delta)
     role = table.roles(wanted.roles, wanted.seed, repeat)
     private, tested = table.private(role, entry["held_out"]), table.tested(role)
-    # The seed is of a network's first weights alone.
-    seed = seeds.integer(wanted.seed, "tabpate", table.public.dataset, arm, epsilon, repeat)
-    found = answered(entry, private, budget, table.x[tested], ask, seed)
-    answers = np.full((len(table.x), *found.shape[1:]), np.nan, dtype=np.float32)
-    answers[tested] = found
+    # The seed determines the initial weights of a network alone.
+    seed = seeds.integer(wanted.seed, "tabpate", table.public.dataset, condition, epsilon, repeat)
+    predicted = answered(entry, private, budget, table.x[tested], ask, seed)
+    answers = np.full((len(table.x), *predicted.shape[1:]), np.nan, dtype=np.float32)
+    answers[tested] = predicted
     return answers
 
 

@@ -1,14 +1,15 @@
-"""Ask the model, with each released context, about the test records; and with the private records themselves.
+"""Predict the test records by PATE students, the model with each released context, and without privacy.
 
 python workflow_scripts/tabpate/ask_students.py --input records=records.parquet schema=schema.json \
     public=config/public/wine.yaml key=key model=model.json contexts=0.nc --output students.nc \
     --wildcards '{"dataset": "wine"}' --params '{"seed": 1, "repeats": 2, "synthetic": [],
         "roles": {"test": 0.25, "held_out": 0.3, "max_records": null}}'
 
-Contexts of synthesizers come as codes, `synthetic=...`, as the params' `synthetic` lists them.
+Contexts of synthesizers are given as codes, `synthetic=...`, in the order of the param `synthetic`.
 Output: `answers` (release, record, class) logits, or (release, record) predictions, NaN for records that a repeat does
-not test on; -inf for a class that a context lacks. `agreement`: share of a context's labels that the model, shown the
-private records, would give, too; of number targets, one minus the RMSE in shares of the public range.
+not test on; -inf for a class that a context lacks. `agreement`: share of the labels of a
+context equal to those of the model with the private records as context; for number targets, one minus the RMSE over the
+public range.
 """
 
 import numpy as np
@@ -18,9 +19,9 @@ from memaudit import seeds
 from memaudit.io import read_grid, read_table, write_grid
 from memaudit.models.batched_queries import MEMORY
 from memaudit.models.model_folder import device, load
-from memaudit.privacy.coded_records import restored
-from memaudit.privacy.teachers import asker
-from memaudit.studies.tabpate.private_tables import open_table
+from memaudit.privacy.pate_teachers import asker
+from memaudit.privacy.record_discretization import restored
+from memaudit.studies.tabpate.evaluation_tables import open_table
 from memaudit.workflow.job import run, several
 from memaudit.workflow.progress_bar import steps
 
@@ -54,11 +55,12 @@ def main(job):
 
 
 def _private(table, role):
-    """What no method hides: all records that any of them may see, and those that PromptPATE may."""
+    """Contexts without privacy: all private records, and those that are private for PromptPATE."""
     for repeat, of in enumerate(role):
-        for arm, held_out in (("non_private", False), ("non_private_shared", True)):
-            seen = table.private(of, held_out)
-            yield {"arm": arm, "epsilon": np.inf, "repeat": repeat, "asked": 0, "answered": 0, "x": seen.x, "y": seen.y}
+        for condition, held_out in (("non_private", False), ("non_private_shared", True)):
+            private = table.private(of, held_out)
+            facts = {"arm": condition, "epsilon": np.inf, "repeat": repeat, "asked": 0, "answered": 0}
+            yield facts | {"x": private.x, "y": private.y}
 
 
 def _released(grid):
@@ -70,45 +72,47 @@ def _released(grid):
 
 
 def _synthetic(table, files, wanted):
-    """Records of synthesizers, whose codes have a repeat each as `seed`."""
-    for path, (arm, epsilon, settings) in zip(several(files), wanted.synthetic, strict=True):
+    """Contexts of synthesizers; the column `seed` of their codes is the repeat."""
+    for path, (condition, epsilon, settings) in zip(several(files), wanted.synthetic, strict=True):
         for repeat, codes in read_table(path).groupby("seed"):
-            rng = seeds.generator(wanted.seed, "tabpate", table.public.dataset, "restored", arm, epsilon, int(repeat))
+            rng = seeds.generator(
+                wanted.seed, "tabpate", table.public.dataset, "restored", condition, epsilon, int(repeat)
+            )
             x, y = restored(codes.drop(columns="seed"), table.public, settings["bins"], rng)
-            facts = {"arm": arm, "epsilon": epsilon, "repeat": int(repeat), "asked": 0, "answered": len(x)}
+            facts = {"arm": condition, "epsilon": epsilon, "repeat": int(repeat), "asked": 0, "answered": len(x)}
             yield facts | {"x": x, "y": y}
 
 
 def _agreement(table, role, context, ask) -> float:
-    """How often a context's labels are what the model says of these records when it is shown the private ones."""
+    """Share of the labels of a context that the model predicts with the private records as context; see the module."""
     if not np.isfinite(context["epsilon"]) or not len(context["y"]):
         return np.nan
     private = table.private(role[context["repeat"]], held_out=False)
-    said = ask([(private.x, private.y)], context["x"])[0]
+    predicted = ask([(private.x, private.y)], context["x"])[0]
     if table.classes:
-        return float((said.argmax(1) == context["y"]).mean())
+        return float((predicted.argmax(1) == context["y"]).mean())
     lower, upper = table.public.target.bounds
-    return float(1 - np.sqrt(np.mean((said - context["y"]) ** 2)) / (upper - lower))
+    return float(1 - np.sqrt(np.mean((predicted - context["y"]) ** 2)) / (upper - lower))
 
 
 def _answer(table, role, context, ask) -> np.ndarray:
     """Logits of the test records, (record, class), or predictions (record,).
 
-    A context of one class, or none, makes a constant student: it says that class, or the first one; of a number
-    target, the middle of the public range.
+    A context of one class makes a student that predicts this class, an empty one a student that predicts the first
+    class, or the middle of the public range of a number target.
     """
     tested = table.tested(role[context["repeat"]])
     x, y = context["x"], context["y"].astype(np.int64 if table.classes else np.float64)
     if table.classes is None:
-        found = np.full(len(table.x), np.nan, dtype=np.float32)
-        found[tested] = ask([(x, y)], table.x[tested])[0] if len(y) > 1 else sum(table.public.target.bounds) / 2
-        return found
-    found = np.full((len(table.x), table.classes), np.nan, dtype=np.float32)
+        logits = np.full(len(table.x), np.nan, dtype=np.float32)
+        logits[tested] = ask([(x, y)], table.x[tested])[0] if len(y) > 1 else sum(table.public.target.bounds) / 2
+        return logits
+    logits = np.full((len(table.x), table.classes), np.nan, dtype=np.float32)
     if len(np.unique(y)) > 1:
-        found[tested] = ask([(x, y)], table.x[tested])[0]
+        logits[tested] = ask([(x, y)], table.x[tested])[0]
     else:
-        found[tested] = np.where(np.arange(table.classes) == (y[0] if len(y) else 0), 0, -np.inf)
-    return found
+        logits[tested] = np.where(np.arange(table.classes) == (y[0] if len(y) else 0), 0, -np.inf)
+    return logits
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
-"""Attack released students: who was among the private records? (TabPATE, Section 5.3, Figure 1)
+"""Attack released PATE students for membership in the private records (TabPATE, Section 5.3, Figure 1).
 
 python workflow_scripts/tabpate/attack_students.py --input shadows=0.nc shadows=1.nc poisoned=poisoned.nc \
     --output tidy=students.parquet roc=roc.parquet --wildcards '{"dataset": "wine"}' \
     --params '{"seed": 1, "delta": 1e-5, "fpr": [0.05, 0.01], "replicates": 200, "permutations": 39}'
 
-LiRA, calibrated by the other shadow sets, on each arm and epsilon; the same on records that no set has, with a design
-for show; what epsilon the attack refutes; and each private arm beside `non_private` on the same sets. With `poisoned`
-also Brainwash: how many mislabelled copies among the private records make the student wrong.
+LiRA, calibrated by the other shadow sets, on each condition and epsilon; a negative control on records in no set, with
+a random membership matrix; lower bounds on epsilon; and differences of each private condition from `non_private` on the
+same sets. With `poisoned` also Brainwash: the number of mislabelled copies that make the student wrong.
 """
 
 from collections.abc import Iterator
@@ -22,14 +22,14 @@ from memaudit.errors import AuditError
 from memaudit.io import read_grid, write_table
 from memaudit.statistics.context_attacks import Attacked
 from memaudit.statistics.threat_models import ratio, resistance
-from memaudit.studies.tabpate.student_attacks import Case, Judge
+from memaudit.studies.tabpate.student_attacks import AttackedCondition, Judge
 from memaudit.studies.tabpate.student_utility import STUDY
 from memaudit.workflow.job import run, several
 
 
 def main(job):
-    asked = {name: getattr(job.params, name) for name in ("fpr", "replicates", "permutations", "delta", "seed")}
-    judge = Judge(**asked)
+    settings = {name: getattr(job.params, name) for name in ("fpr", "replicates", "permutations", "delta", "seed")}
+    judge = Judge(**settings)
     cases = [case for grid in _by_release(job, "shadows") for case in _lira(job, grid)]
     if job.input.get("poisoned"):
         cases += [_brainwash(grid) for grid in _by_release(job, "poisoned")]
@@ -46,42 +46,44 @@ def main(job):
 
 
 def _by_release(job, name: str) -> Iterator[xr.Dataset]:
-    """The sets (model) of each arm and epsilon, in order. Raises AuditError where some are missing."""
+    """Grid of each condition and epsilon, shadow sets in order. Raises AuditError where some are missing."""
     grids = [read_grid(path) for path in several(job.input.get(name))]
     whole = xr.concat(grids, "release", data_vars="minimal", coords="minimal", combine_attrs="override")
     sets = np.unique(whole["set"].values)
-    for arm, epsilon in dict.fromkeys(zip(whole.arm.values, whole.epsilon.values, strict=True)):
-        one = whole.isel(release=(whole.arm.values == arm) & (whole.epsilon.values == epsilon)).sortby("set")
+    for condition, epsilon in dict.fromkeys(zip(whole.arm.values, whole.epsilon.values, strict=True)):
+        one = whole.isel(release=(whole.arm.values == condition) & (whole.epsilon.values == epsilon)).sortby("set")
         if not np.array_equal(one["set"].values, sets):
-            where = f"tabpate, data set {job.wildcards.dataset}, arm {arm}, epsilon {epsilon:g}"
-            raise AuditError(f"{where}: {one.sizes['release']} of {len(sets)} shadow sets; make its shards anew")
-        keys = {"dataset": job.wildcards.dataset, "arm": str(arm), "epsilon": f"{epsilon:g}"}
+            where = f"tabpate, data set {job.wildcards.dataset}, arm {condition}, epsilon {epsilon:g}"
+            raise AuditError(f"{where}: {one.sizes['release']} of {len(sets)} shadow sets; rerun its shards")
+        keys = {"dataset": job.wildcards.dataset, "arm": str(condition), "epsilon": f"{epsilon:g}"}
         yield one.rename(release="model").assign_attrs(keys=keys)
 
 
-def _lira(job, grid: xr.Dataset) -> Iterator[Case]:
-    """LiRA on the members, and on records that are in no set, with a design for show, for all arms the same."""
+def _lira(job, grid: xr.Dataset) -> Iterator[AttackedCondition]:
+    """LiRA on the private records and, as negative control, on others with the same random memberships for all."""
     members, others = (grid.isel(record=chosen) for chosen in (grid.member.values, ~grid.member.values))
     yield _case(members, "lira", "members", ratio(confidence(members)), members.design.values)
     units = np.unique(others.unit.values, return_inverse=True)[1]
-    shown = seeds.generator(job.params.seed, STUDY, job.wildcards.dataset, "placebo")
-    design = membership_matrices.expand(
-        membership_matrices.balanced(grid.sizes["model"], units.max() + 1, shown), units
+    rng = seeds.generator(job.params.seed, STUDY, job.wildcards.dataset, "placebo")
+    membership = membership_matrices.expand(
+        membership_matrices.balanced(grid.sizes["model"], units.max() + 1, rng), units
     )
-    yield _case(others, "lira", "placebo", ratio(confidence(others)), design)
+    yield _case(others, "lira", "placebo", ratio(confidence(others)), membership)
 
 
-def _brainwash(grid: xr.Dataset) -> Case:
-    """The place, among the numbers of copies, of the first that makes the student wrong; beyond the last: none does."""
+def _brainwash(grid: xr.Dataset) -> AttackedCondition:
+    """Brainwash: index of the smallest poison count that makes the student wrong, one past the last if none does."""
     wrong = grid.wrong.values
     budgets = wrong.shape[-1]
     places = np.where(wrong.any(-1), wrong.argmax(-1), budgets)
     return _case(grid, "brainwash", "targets", resistance(places), grid.design.values, budgets)
 
 
-def _case(grid: xr.Dataset, name: str, records: str, attack: Attack, design: np.ndarray, budgets: int = 0) -> Case:
-    attacked = Attacked(grid.record.values, attack, design, grid.unit.values)
-    return Case(grid.attrs["keys"] | {"attack": name, "records": records}, attacked, budgets)
+def _case(
+    grid: xr.Dataset, name: str, records: str, attack: Attack, membership: np.ndarray, budgets: int = 0
+) -> AttackedCondition:
+    attacked = Attacked(grid.record.values, attack, membership, grid.unit.values)
+    return AttackedCondition(grid.attrs["keys"] | {"attack": name, "records": records}, attacked, budgets)
 
 
 if __name__ == "__main__":

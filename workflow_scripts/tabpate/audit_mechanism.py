@@ -1,11 +1,11 @@
-"""Audit the label mechanism as an attacker who knows all votes but one: how much of its stated privacy is there?
+"""Audit the label mechanism as an attacker who knows all votes but one: a lower bound on its privacy loss.
 
 python workflow_scripts/tabpate/audit_mechanism.py --output mechanism.parquet --params '{"runs": 5000}'
 
-One query, two classes, 11 teachers: the record decides for whom there is a majority. The released label is then the
-likelihood ratio's own test of whether the record is there, so that the bound comes close to what is stated. With half
-the noise, which the attacker is not told of, it must lie above. The noise has no seed: made again, bounds differ, and
-at most one in twenty of honest noise lies above what is stated.
+One query, two classes, 11 PATE teachers: the record decides the majority. The released label is then the likelihood
+ratio test of membership, so that the bound is close to the stated value. With half the noise, unknown to the attacker,
+it must exceed the stated value. The noise has no seed: bounds of two runs differ, and at most one in twenty with
+correct noise exceeds the stated value.
 """
 
 import numpy as np
@@ -51,7 +51,7 @@ def _audited(name: str, runs: int) -> list[dict]:
 
 
 def _first_class(votes: np.ndarray, runs: int, noise) -> int:
-    """How often the label is the first class, in as many releases."""
+    """Number of releases, of `runs`, whose label is the first class."""
     allowance = Filter(runs * SETTINGS.label_cost)
     return int((label(np.tile(votes, (runs, 1)), SETTINGS, allowance, noise).labels == 0).sum())
 

@@ -1,11 +1,11 @@
-"""Mean of what private students are worth over data sets, beside what the paper prints (TabPATE, Tables 2, 3, 12).
+"""Average the utility of PATE students over data sets, beside published numbers (TabPATE, Tables 2, 3, 12).
 
 python workflow_scripts/tabpate/average_datasets.py --input wine/utility.parquet diabetes/utility.parquet \
     --output average.parquet --params '{"published": [{"table": "Table 2", "dataset": "mean", "task": "classification",
         "approach": "tabpate", "epsilon": 10, "metric": "balanced accuracy", "printed": 0.712}]}'
 
-Classification and regression apart; only what every data set of its task has is averaged. The key `source` tells "here"
-from "paper".
+Classification and regression are averaged separately, and only conditions that every data set of the task has. The key
+`source` is "here" or "paper".
 """
 
 import pandas as pd

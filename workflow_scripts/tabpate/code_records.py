@@ -1,4 +1,4 @@
-"""Write the private records as codes, for synthesizers that know categories alone: of every repeat a sample.
+"""Write the private records of every repeat as categorical codes, the input of the synthesizers.
 
 python workflow_scripts/tabpate/code_records.py --input records=records.parquet schema=schema.json \
     public=config/public/wine.yaml key=key --output codes=codes.parquet counts=counts.json \
@@ -11,8 +11,8 @@ The codes are as private as the records.
 import pandas as pd
 
 from memaudit.io import write_json, write_table
-from memaudit.privacy.coded_records import coded, counts
-from memaudit.studies.tabpate.private_tables import open_table
+from memaudit.privacy.record_discretization import coded, counts
+from memaudit.studies.tabpate.evaluation_tables import open_table
 from memaudit.workflow.job import run
 
 
@@ -22,8 +22,8 @@ def main(job):
     bins, columns = wanted.settings["bins"], wanted.settings["columns"]
     samples = []
     for repeat in range(wanted.repeats):
-        mine = table.private(table.roles(wanted.roles, wanted.seed, repeat), wanted.held_out)
-        samples.append(coded(mine.x, mine.y, mine.units, table.public, bins, columns).assign(seed=repeat))
+        private = table.private(table.roles(wanted.roles, wanted.seed, repeat), wanted.held_out)
+        samples.append(coded(private.x, private.y, private.units, table.public, bins, columns).assign(seed=repeat))
     write_table(pd.concat(samples, ignore_index=True), job.output.codes)
     write_json(counts(table.public, bins, columns), job.output.counts)
     return {"seed": wanted.seed}

@@ -1,12 +1,12 @@
-"""Measure what the students of private releases are worth: accuracy or error on test records, beside no privacy.
+"""Measure the utility of PATE students: accuracy or error on test records, and differences from no privacy.
 
 python workflow_scripts/tabpate/measure_utility.py --input answers=students.nc answers=answers-0.nc \
     records=records.parquet public=config/public/wine.yaml --output utility.parquet --wildcards '{"dataset": "wine"}' \
     --params '{"seed": 1, "replicates": 200, "arms": {"as_published": {"method": "tabpate"}}}'
 
-Each private arm is set beside `as_published` with the same epsilon, and beside `non_private`, on the same test records.
-`majority`, for a number target `mean`, says what is most frequent, or the mean, among the records that are not tested;
-it is not private, and what any model must beat.
+Each private condition is compared with `as_published` at the same epsilon, and with `non_private`, on the same test
+records. `majority`, for a number target `mean`, predicts the most frequent class, or the mean, of the records not
+tested: a baseline without privacy that any model should exceed.
 """
 
 from collections.abc import Iterator
@@ -34,15 +34,15 @@ def main(job):
     records = read_table(job.input.records).set_index("id").loc[grid.record.values]
     trial = _trial(job, grid, records, facts)
     results, scores = [], {}
-    for (arm, epsilon), places in pd.DataFrame({"arm": grid.arm.values, "epsilon": grid.epsilon.values}).groupby(
+    for (condition, epsilon), places in pd.DataFrame({"arm": grid.arm.values, "epsilon": grid.epsilon.values}).groupby(
         ["arm", "epsilon"]
     ):
         one, approach = grid.isel(release=places.index), "non-private"
         if np.isfinite(epsilon):
-            approach = job.params.arms[arm]["method"]
-        keys = _keys(job, arm, approach, epsilon)
-        scores[arm, epsilon] = keys, trial.scores(_said(one, facts.task), one.repeat.values)
-        results += [*rows(STUDY, keys, student_utility.estimates(scores[arm, epsilon][1])), *_counts(one, keys)]
+            approach = job.params.arms[condition]["method"]
+        keys = _keys(job, condition, approach, epsilon)
+        scores[condition, epsilon] = keys, trial.scores(_predicted(one, facts.task), one.repeat.values)
+        results += [*rows(STUDY, keys, student_utility.estimates(scores[condition, epsilon][1])), *_counts(one, keys)]
     constant = trial.scores(trial.guesses(), range(len(trial.tested)))
     results += rows(STUDY, _keys(job, *CONSTANT[facts.task], np.inf), student_utility.estimates(constant))
     results += _differences(scores)
@@ -50,8 +50,8 @@ def main(job):
     return {"seed": job.params.seed}
 
 
-def _keys(job, arm: str, approach: str, epsilon: float) -> dict[str, str]:
-    return {"dataset": job.wildcards.dataset, "arm": arm, "approach": approach, "epsilon": f"{epsilon:g}"}
+def _keys(job, condition: str, approach: str, epsilon: float) -> dict[str, str]:
+    return {"dataset": job.wildcards.dataset, "arm": condition, "approach": approach, "epsilon": f"{epsilon:g}"}
 
 
 def _gathered(paths: str | list[str]) -> xr.Dataset:
@@ -62,14 +62,14 @@ def _gathered(paths: str | list[str]) -> xr.Dataset:
 
 
 def _trial(job, grid: xr.Dataset, records: pd.DataFrame, facts) -> Trial:
-    """What each repeat tests. Raises AuditError where a release has no answers to some of it."""
+    """Test records of each repeat. Raises AuditError where a release has no answers to some of them."""
     missing = np.isnan(grid.answers.values)
     answered = ~(missing.any(-1) if facts.task == "classification" else missing)
     tested = np.array([answered[grid.repeat.values == repeat].any(0) for repeat in range(int(grid.repeat.max()) + 1)])
     if (short := (answered != tested[grid.repeat.values]).any(1)).any():
-        arm, epsilon, repeat = (grid[name].values[short.argmax()] for name in ("arm", "epsilon", "repeat"))
-        where = f"tabpate, data set {job.wildcards.dataset}, arm {arm}, epsilon {epsilon:g}, repeat {repeat}"
-        raise AuditError(f"{where}: answers are missing or no numbers, where other arms have some; make them anew")
+        condition, epsilon, repeat = (grid[name].values[short.argmax()] for name in ("arm", "epsilon", "repeat"))
+        where = f"tabpate, data set {job.wildcards.dataset}, arm {condition}, epsilon {epsilon:g}, repeat {repeat}"
+        raise AuditError(f"{where}: answers are missing or NaN, where other conditions have some; rerun it")
     if facts.task == "regression":
         truth = records["target"].to_numpy(dtype=np.float64)
     else:
@@ -79,8 +79,8 @@ def _trial(job, grid: xr.Dataset, records: pd.DataFrame, facts) -> Trial:
     return student_utility.trial(facts.task, truth, tested, rng=rng, **options)
 
 
-def _said(grid: xr.Dataset, task: str) -> np.ndarray:
-    """Predicted classes (repeat, record), of equal ones the first, or numbers; a record without answer gets none."""
+def _predicted(grid: xr.Dataset, task: str) -> np.ndarray:
+    """Predicted classes (repeat, record), the first of tied ones, `NO_ANSWER` without an answer; or numbers."""
     answers = grid.answers.values
     if task == "regression":
         return answers.astype(np.float64)
@@ -88,7 +88,7 @@ def _said(grid: xr.Dataset, task: str) -> np.ndarray:
 
 
 def _counts(grid: xr.Dataset, keys: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Queries asked and answered, and how far labels are those that no privacy would give, means over repeats."""
+    """Means over repeats: queries asked and answered, and agreement of the labels with those without privacy."""
     if np.isinf(grid.epsilon.values).any():
         return
     for name in ("asked", "answered"):
@@ -99,10 +99,10 @@ def _counts(grid: xr.Dataset, keys: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _differences(scores: dict[tuple[str, float], tuple[dict, Scores]]) -> Iterator[dict[str, Any]]:
-    for (arm, epsilon), (keys, changed) in scores.items():
+    for (condition, epsilon), (keys, changed) in scores.items():
         for other in (("as_published", epsilon), ("non_private", np.inf)):
-            if np.isfinite(epsilon) and arm != other[0] and other in scores:
-                named = keys | {"arm": f"{arm} - {other[0]}"}
+            if np.isfinite(epsilon) and condition != other[0] and other in scores:
+                named = keys | {"arm": f"{condition} - {other[0]}"}
                 yield from rows(STUDY, named, student_utility.differences(changed, scores[other][1]))
 
 

@@ -1,4 +1,4 @@
-"""Release private contexts by every method that has one: for each arm, budget and repeat, records and labels.
+"""Release private contexts by every method that has one, for each condition, budget and repeat.
 
 python workflow_scripts/tabpate/release_contexts.py --input records=records.parquet schema=schema.json \
     public=config/public/wine.yaml key=key model=model.json --output 0.nc \
@@ -7,7 +7,7 @@ python workflow_scripts/tabpate/release_contexts.py --input records=records.parq
         "releases": [["private", 1.0, 0]],
         "arms": {"private": {"method": "tabpate", "held_out": false, "settings": {"queries": 100, "teachers": 10}}}}'
 
-The noise has no seed: made again, contexts differ. Each is kept when it is finished, and a killed job goes on.
+The noise has no seed: contexts of two runs differ. Each finished context is kept, and a killed job continues.
 """
 
 import numpy as np
@@ -18,9 +18,9 @@ from memaudit.io import write_grid
 from memaudit.models.batched_queries import MEMORY
 from memaudit.models.model_folder import device, load
 from memaudit.privacy.accounting import Budget
+from memaudit.privacy.pate_teachers import asker
 from memaudit.privacy.release_methods import NO_LEDGER, released
-from memaudit.privacy.teachers import asker
-from memaudit.studies.tabpate.private_tables import open_table
+from memaudit.studies.tabpate.evaluation_tables import open_table
 from memaudit.workflow.job import run
 from memaudit.workflow.progress_bar import steps
 from memaudit.workflow.scratch import resumable
@@ -30,14 +30,14 @@ def main(job, scratch):
     files, wanted = job.input, job.params
     table = open_table(files.records, files.schema, files.public, files.key)
     model = load(files.model, job.threads, table.public.schema())
-    teachers = len(table.x) // max([2, *(arm["settings"].get("teachers", 0) for arm in wanted.arms.values())])
+    teachers = len(table.x) // max([2, *(entry["settings"].get("teachers", 0) for entry in wanted.arms.values())])
     model.limits.check(f"{files.model}, data set {job.wildcards.dataset}", teachers, table.x.shape[1], table.classes)
     ask = asker(model, table.classes, job.resources.get("forward_mb", MEMORY))
     first = int(job.wildcards.shard) * wanted.shard
     here = wanted.releases[first : first + wanted.shard]
     parts = [
-        scratch.part(f"{arm} {epsilon} {repeat}", lambda at=(arm, epsilon, repeat): _released(table, at, ask, wanted))
-        for arm, epsilon, repeat in steps(here, "releases")
+        scratch.part(f"{name} {epsilon} {repeat}", lambda at=(name, epsilon, repeat): _released(table, at, ask, wanted))
+        for name, epsilon, repeat in steps(here, "releases")
     ]
     write_grid(_grid(here, parts).assign_attrs(mode=model.mode, ledger=NO_LEDGER), job.output[0])
     return {"seed": wanted.seed, "device": device(), "dtype": "float32"}
@@ -45,27 +45,31 @@ def main(job, scratch):
 
 def _released(table, at, ask, wanted) -> np.ndarray:
     """A context and its targets (row, feature + 1); the last row has the numbers of queries asked and answered."""
-    arm, epsilon, repeat = at
-    entry = wanted.arms[arm]
+    condition, epsilon, repeat = at
+    entry = wanted.arms[condition]
     role = table.roles(wanted.roles, wanted.seed, repeat)
-    rng = seeds.generator(wanted.seed, "tabpate", table.public.dataset, "queries", arm, epsilon, repeat)
+    rng = seeds.generator(wanted.seed, "tabpate", table.public.dataset, "queries", condition, epsilon, repeat)
     budget = Budget(epsilon, wanted.delta)
-    found = released(entry, table.private(role, entry["held_out"]), budget, ask, rng)
+    context = released(entry, table.private(role, entry["held_out"]), budget, ask, rng)
     counts = np.full(table.x.shape[1] + 1, np.nan)
-    counts[:2] = found.asked, found.answered
-    return np.vstack([np.column_stack([found.x, found.y]), counts])
+    counts[:2] = context.asked, context.answered
+    return np.vstack([np.column_stack([context.x, context.y]), counts])
 
 
 def _grid(releases, parts) -> xr.Dataset:
-    """Contexts of all releases, rows beyond a context's own NaN."""
+    """Contexts of all releases, padded with NaN rows to the same size."""
     rows = max(len(part) for part in parts) - 1
     values = np.full((len(parts), rows, parts[0].shape[1]), np.nan)
     for place, part in enumerate(parts):
         values[place, : len(part) - 1] = part[:-1]
-    arms, epsilons, repeats = zip(*releases, strict=True)
+    conditions, epsilons, repeats = zip(*releases, strict=True)
     grid = xr.Dataset(
         {"x": (("release", "row", "feature"), values[..., :-1]), "y": (("release", "row"), values[..., -1])},
-        {"arm": ("release", list(arms)), "epsilon": ("release", list(epsilons)), "repeat": ("release", list(repeats))},
+        {
+            "arm": ("release", list(conditions)),
+            "epsilon": ("release", list(epsilons)),
+            "repeat": ("release", list(repeats)),
+        },
     )
     for place, name in enumerate(("asked", "answered")):
         grid[name] = ("release", np.array([int(part[-1, place]) for part in parts]))

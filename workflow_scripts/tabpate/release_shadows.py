@@ -1,4 +1,4 @@
-"""Release students of one shard of shadow sets, and ask them about all private and all test records.
+"""Release PATE students of a shard of shadow sets, and query them with all private and all test records.
 
 python workflow_scripts/tabpate/release_shadows.py --input records=records.parquet schema=schema.json \
     public=config/public/wine.yaml key=key model=model.json --output 0.nc \
@@ -7,9 +7,9 @@ python workflow_scripts/tabpate/release_shadows.py --input records=records.parqu
         "pairs": [["non_private", null], ["private", 1.0], ["private", 10.0]],
         "arms": {"private": {"method": "tabpate", "settings": {"queries": 100, "teachers": 10}}}}'
 
-A set is half of the private records, the same for all arms, and each arm runs its whole mechanism on it; `non_private`,
-which has no epsilon, shows the half itself. Records that are held out as public are in no set. Each student's answers
-are kept when they are there: a killed job goes on.
+A set is half of the private records, the same for all conditions, and each condition runs its whole mechanism on it;
+`non_private`, which has no epsilon, has the half itself as context. Records that are held out as public are in no set.
+The answers of each finished student are kept: a killed job continues.
 """
 
 import numpy as np
@@ -18,9 +18,9 @@ from memaudit.data.public_private_split import PRIVATE, TEST
 from memaudit.io import write_grid
 from memaudit.models.batched_queries import MEMORY
 from memaudit.models.model_folder import device, load
-from memaudit.privacy.teachers import asker
-from memaudit.studies.tabpate.private_tables import open_table
-from memaudit.studies.tabpate.shadow_students import NON_PRIVATE, Remembered, draw
+from memaudit.privacy.pate_teachers import asker
+from memaudit.studies.tabpate.evaluation_tables import open_table
+from memaudit.studies.tabpate.shadow_students import NON_PRIVATE, CachedPredictions, draw
 from memaudit.workflow.job import run
 from memaudit.workflow.progress_bar import steps
 from memaudit.workflow.scratch import resumable
@@ -34,17 +34,17 @@ def main(job, scratch):
     rows = shadows.largest if NON_PRIVATE in dict(wanted.pairs) else 0
     model.limits.check(f"{files.model}, data set {job.wildcards.dataset}", rows, table.x.shape[1], table.classes)
     ask = asker(model, table.classes, job.resources.get("forward_mb", MEMORY))
-    asked = np.flatnonzero(np.isin(shadows.role, [PRIVATE, TEST]))
+    queried = np.flatnonzero(np.isin(shadows.role, [PRIVATE, TEST]))
 
     first = int(job.wildcards.shard) * wanted.shard
     sets = range(first, min(first + wanted.shard, wanted.sets))
     logits = []
     for number in steps(sets, "shadow sets"):
-        private, known = shadows.private(number), Remembered(ask)
-        for arm, epsilon in wanted.pairs:
-            at = arm, epsilon, private, table.x[asked], known
-            logits.append(scratch.part(f"{number:06d} {arm} {epsilon}", lambda at=at: shadows.answers(*at)))
-    grid = shadows.grid(sets, wanted.pairs, asked).assign(logits=(("release", "record", "class"), np.stack(logits)))
+        private, known = shadows.private(number), CachedPredictions(ask)
+        for condition, epsilon in wanted.pairs:
+            at = condition, epsilon, private, table.x[queried], known
+            logits.append(scratch.part(f"{number:06d} {condition} {epsilon}", lambda at=at: shadows.answers(*at)))
+    grid = shadows.grid(sets, wanted.pairs, queried).assign(logits=(("release", "record", "class"), np.stack(logits)))
     write_grid(grid.assign_attrs(mode=model.mode), job.output[0])
     return {"seed": wanted.seed, "device": device(), "dtype": "float32"}
 

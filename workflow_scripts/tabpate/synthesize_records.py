@@ -4,10 +4,10 @@ python workflow_scripts/tabpate/synthesize_records.py --input codes=codes.parque
     --output synthetic.parquet --params '{"code": "by hand", "method": "mst", "epsilon": 1.0, "delta": 1e-5,
         "iterations": 100, "rounds": 16, "rows": 500}'
 
-codes: private records as places in public lists, with a column `seed` that names the sample they are from; counts: how
-many places each list has (both from memaudit/privacy/coded_records.py). Of each sample as many `rows` are synthesized,
-within (epsilon, delta) for adding or removing one row. iterations: of each fit of a graphical model to noisy counts;
-rounds: of AIM, for each column. Few of them take less time and cost accuracy, never privacy.
+codes: private records as categorical codes, with a column `seed` that names their sample; counts: number of codes of
+each column (both from memaudit/privacy/record_discretization.py). For each sample, `rows` records are synthesized with
+(epsilon, delta)-DP for adding or removing one row. iterations: per fit of a graphical model to noisy counts; rounds:
+of AIM, for each column. Smaller values take less time and cost accuracy, never privacy.
 
 The synthesizers are those of dpmm, whose noise is OpenDP's and has no seed. dpmm needs older packages: where it is not
 installed, the script runs itself again in .venv-synth.
@@ -47,19 +47,19 @@ def main(job):
 
 
 def synthesized(codes: pd.DataFrame, counts: dict[str, int], params: Any) -> pd.DataFrame:
-    """As many synthetic rows as params say, in the columns of `codes`. Raises AuditError for what dpmm lets pass."""
+    """`params.rows` synthetic rows in the columns of `codes`. Raises AuditError for settings that dpmm misses."""
     if not (0 < params.epsilon < float("inf") and 0 < params.delta < 1):
         raise AuditError(
-            f"synthesis: ({params.epsilon}, {params.delta}) promises nothing; take epsilon > 0, 0 < delta < 1"
+            f"synthesis: ({params.epsilon}, {params.delta}) guarantees nothing; use epsilon > 0, 0 < delta < 1"
         )
     # AIM begins with the counts of each column: 0.9 of a round's budget for each, above the budget with fewer rounds.
     if params.rounds < 1:
-        raise AuditError(f"synthesis: {params.rounds} rounds for each column pass AIM's budget; give at least 1")
+        raise AuditError(f"synthesis: {params.rounds} rounds for each column exceed the budget of AIM; give at least 1")
     import dpmm.models.mst
     from dpmm.models.base.mbi import FactoredInference
     from dpmm.pipelines import AIMPipeline, MSTPipeline
 
-    # MST chooses its pairs with 2,500 iterations, whatever it is told, and most of its time goes there.
+    # MST ignores n_iters and selects pairs with 2,500 iterations, which takes most of its time.
     dpmm.models.mst.FactoredInference = lambda domain, iters, **options: FactoredInference(
         domain, iters=min(iters, params.iterations), **options
     )
@@ -70,15 +70,15 @@ def synthesized(codes: pd.DataFrame, counts: dict[str, int], params: Any) -> pd.
         options["max_model_size"] = MEBIBYTES
     pipeline = {"aim": AIMPipeline, "mst": MSTPipeline}[params.method](**options, gen_kwargs=fitting)
     domain = {name: counts[name] for name in codes.columns}
-    # Of a code that is too large dpmm's histograms know nothing, and its check of it would tell of one row.
+    # Histograms of dpmm ignore a code that is too large, and its check would reveal a single row.
     pipeline.fit(codes.clip(0, pd.Series(domain) - 1, axis=1), domain=domain)
     return pipeline.generate(n_records=params.rows)[list(codes.columns)]
 
 
 def handed_over(job) -> dict[str, Any]:
-    """The same job in .venv-synth, which writes the output; facts about that environment for this job's sidecar."""
+    """Run the job in .venv-synth, which writes the output, and return facts on that environment for the sidecar."""
     if not PYTHON.exists():
-        raise AuditError(f"{PYTHON}: is not there; `make .venv-synth` builds it, or let `--sdm conda` do so")
+        raise AuditError(f"{PYTHON}: does not exist; `make .venv-synth` builds it, or let `--sdm conda` do so")
     with TemporaryDirectory() as folder:
         sidecar = Path(folder, "sidecar.json")
         command = [PYTHON, __file__, "--params"]

@@ -12,19 +12,23 @@ from memaudit.privacy import accounting
 from memaudit.privacy.accounting import (
     Budget,
     Filter,
-    best_order,
     delta_of,
-    epsilon_of,
     gaussian_delta,
-    gaussian_rho,
     gaussian_sigma,
-    most_labels,
-    most_releases,
     rho_within,
 )
 
 DELTA = 1e-5
 BUDGETS = [Budget(0.1, 1e-8), Budget(1, DELTA), Budget(10, DELTA), Budget(50, 1e-3)]
+
+
+def epsilons_of(rho, delta, orders=accounting.ORDERS):
+    """Epsilon of rho-zCDP at each Renyi order (Canonne, Kamath and Steinke 2020, Proposition 12)."""
+    return rho * orders + np.log1p(-1 / orders) - np.log(delta * orders) / (orders - 1)
+
+
+def epsilon_of(rho, delta):
+    return epsilons_of(rho, delta).min()
 
 
 @pytest.mark.parametrize(("epsilon", "sigma"), [(1, 3.73063), (10, 0.49989)])
@@ -69,8 +73,8 @@ def test_rho_within_a_budget_is_private_in_truth(budget):
 
 @pytest.mark.parametrize("budget", BUDGETS)
 def test_one_fixed_order_reaches_the_budget(budget):
-    order = best_order(budget)
-    at_order = rho_within(budget) * order + np.log1p(-1 / order) - np.log(budget.delta * order) / (order - 1)
+    order = accounting.ORDERS[accounting._rho_at(accounting.ORDERS, budget).argmax()]
+    at_order = epsilons_of(rho_within(budget), budget.delta, order)
     assert at_order == pytest.approx(budget.epsilon, rel=1e-6)
     assert at_order <= budget.epsilon
 
@@ -160,24 +164,3 @@ def test_a_gaussian_rounded_by_a_discrete_gaussian_is_a_discrete_gaussian():
     exact = np.exp(-(support**2) / (2 * sigma**2))
     inner = np.abs(support) <= 15
     assert mixed[inner] / mixed.sum() == pytest.approx(exact[inner] / exact.sum(), rel=1e-9)
-
-
-@pytest.mark.parametrize(("epsilon", "sigma", "most"), [(10, 8.0, 128), (1, 20.0, 14), (1, 2.0, 0)])
-def test_the_most_labels_are_those_of_the_gaussian_mechanism_and_more_than_by_zcdp(epsilon, sigma, most):
-    budget = Budget(epsilon, DELTA)
-    assert most_labels(budget, sigma) == most == int((sigma / gaussian_sigma(epsilon, DELTA)) ** 2 / 2)
-    assert delta_of(epsilon, [(2 * most + 2, 1, sigma)]) > DELTA
-    assert most >= Filter(rho_within(budget)).times(gaussian_rho(sigma, 2), 10**9)
-
-
-def test_other_releases_leave_fewer_labels():
-    budget = Budget(10, DELTA)
-    exact = 8**2 * (1 / gaussian_sigma(10, DELTA) ** 2 - 1 / 1.5**2) / 2
-    assert most_labels(budget, 8.0, [(1, 2**20, 1.5 * 2**20)]) == int(exact) == 113
-    with pytest.raises(AuditError, match="alone exceed"):
-        most_labels(budget, 8.0, [(1, 2**20, 0.4 * 2**20)])
-
-
-def test_the_lattice_does_not_change_how_many_means_fit():
-    budget = Budget(10, DELTA)
-    assert most_releases(budget, (1, 1, 12.0)) == most_releases(budget, (1, 2**16, 12.0 * 2**16)) == 576

@@ -83,7 +83,7 @@ def columns(**entries):
         (columns(age=None), "columns/age: give [lower, upper], two numbers, or a list of categories"),
         (columns(age=[True, False]), "columns/age: give [lower, upper], two numbers, or a list of categories"),
         (columns(job=["cook", 1]), "columns/job: give [lower, upper], two numbers, or a list of categories"),
-        (columns(job=["cook", "nurse", "cook"]), "columns/job: 'cook' stands there twice; strike one out"),
+        (columns(job=["cook", "nurse", "cook"]), "columns/job: 'cook' is listed twice; remove one"),
         (columns(jobs=["cook"]), "columns/jobs: the table has no column of this name; did you mean `job`?"),
         (columns(**{"salt_*": [0, 1]}), "columns/salt_*: the table has no column of this name"),
         (columns(job=[0, 1]), "columns/job: the table holds 'job' as categorical; give [lower, upper], two numbers"),
@@ -114,7 +114,7 @@ def test_a_column_without_bounds_or_categories_is_refused(tmp_path, kind):
 
 
 def test_a_file_that_is_missing_or_no_yaml_is_named(tmp_path):
-    with pytest.raises(AuditError, match=r"nobody\.yaml: is not there; private releases need these facts"):
+    with pytest.raises(AuditError, match=r"nobody\.yaml: does not exist; private releases need these facts"):
         read_public(tmp_path / "nobody.yaml", TYPES)
     (tmp_path / "odd.yaml").write_text("a: [1", encoding="utf-8")
     with pytest.raises(AuditError, match=r"odd\.yaml: no readable YAML"):

@@ -5,7 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from memaudit.privacy.release_statement import in_words
+from memaudit.privacy.release_statement import in_words, query_counts
+from memaudit.privacy.tabpate_release import Released
 
 FACTS = {
     "dataset": "customers",
@@ -62,3 +63,11 @@ def test_the_unit_is_named():
 def test_numbers_in_a_list_are_written_as_numbers():
     words = in_words(FACTS | {"spent": {"moments: sigma": [np.float64(10.5518302), 3.0]}})
     assert "| spent: moments: sigma | 10.5518, 3 |" in words
+
+
+@pytest.mark.parametrize(
+    ("settings", "counts"),
+    [({}, {"asked": 30, "answered": 20}), ({"labels": "group"}, {"drawn": 20, "asked of a model": 0})],
+)
+def test_queries_are_counted_by_how_they_are_labelled(settings, counts):
+    assert query_counts(Released(np.zeros((20, 2)), np.zeros(20), 30, 20, {}), settings) == counts

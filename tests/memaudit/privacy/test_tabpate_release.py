@@ -92,7 +92,7 @@ def test_labels_stop_where_the_budget_ends(settings):
 
 
 def test_more_labels_than_the_budget_pays_for_are_refused():
-    with pytest.raises(AuditError, match="ask fewer queries"):
+    with pytest.raises(AuditError, match="use fewer queries"):
         planned(replace(VOTES, sigma2=1.0), BUDGET, PUBLIC)
 
 

@@ -49,7 +49,7 @@ def test_units_spread_evenly_but_shards_are_not_made_equal():
 
 
 def test_no_key_or_no_teacher_is_refused():
-    with pytest.raises(AuditError, match="key of the teachers' shards is empty"):
+    with pytest.raises(AuditError, match="key of the shards is empty"):
         shards_of(UNITS, b"", 10)
-    with pytest.raises(AuditError, match="among 0 teachers"):
+    with pytest.raises(AuditError, match="among 0 PATE teachers"):
         shards_of(UNITS, KEY, 0)

@@ -139,7 +139,7 @@ def test_the_charge_is_written_before_noise_is_drawn(script):
 
 
 def test_what_fails_before_noise_is_drawn_has_spent_nothing(script):
-    assert "no number" in refused(script, load=lambda *_: Silent())
+    assert "predicts NaN" in refused(script, load=lambda *_: Silent())
     script()
     assert len(script.charges()) == 1
 
@@ -181,7 +181,7 @@ def test_a_release_that_stands_is_not_paid_for_again_unless_it_is_moved_away(scr
     twice = {"wanted": {"total": {"epsilon": 4.0, "delta": 2e-3}}}
     script(**twice)
     first = (script.folder / "mine/customers/context.parquet").read_bytes()
-    assert "context.parquet: stands there, and another release spends again" in refused(script, **twice)
+    assert "context.parquet: exists, and another release spends again" in refused(script, **twice)
     assert (script.folder / "mine/customers/context.parquet").read_bytes() == first
     os.rename("mine", "earlier")
     script(**twice)

@@ -1,8 +1,8 @@
-"""What noise costs and what a budget pays for: (epsilon, delta), zCDP and privacy loss distributions.
+"""Privacy accounting: (epsilon, delta), zCDP and privacy loss distributions of noisy releases.
 
-Adjacency is add/remove of one record, or of all records of one unit. A discrete Gaussian of L2 sensitivity s obeys
-D_a <= a s^2 / (2 sigma^2) at every Renyi order a: it costs rho = s^2 / (2 sigma^2), and costs add up (Canonne, Kamath
-and Steinke 2020).
+Adjacency is add/remove of one record, or of all records of one privacy unit. A discrete Gaussian of L2 sensitivity s
+obeys D_a <= a s^2 / (2 sigma^2) at every Renyi order a: its cost is rho = s^2 / (2 sigma^2), and costs add up (Canonne,
+Kamath and Steinke 2020).
 """
 
 import math
@@ -22,26 +22,29 @@ if TYPE_CHECKING:
 
 Mechanism = tuple[int, float, float]
 
-# Any order gives a valid bound; on this grid the best one is missed by less than one part in a million.
+# Any order gives a valid bound; the best one of this grid is within one part in a million of the optimum.
 ORDERS = 1 + np.geomspace(1e-2, 1e6, 20_001)
-# `rho_within` leaves this share of the budget free, for the rounding of the charges.
+# `rho_within` leaves this share of the budget unused, to allow for rounding of the charges.
 ROUNDING = 1e-9
-# Of the privacy loss, in nats: delta of 40,000 releases with sigma 100 comes out .04 % too high.
+# Discretisation of the privacy loss, in nats: delta of 40,000 releases with sigma 100 is overestimated by 0.04 %.
 INTERVAL = 1e-4
-# Noise of so many lattice steps is accounted as a continuous Gaussian of slightly less: see `_loss`.
+# From this many lattice steps on, noise is accounted as slightly smaller continuous Gaussian noise: see `_loss`.
 FINE = 1000.0
 ROUNDER = 3.0
 
 
 @dataclass(frozen=True)
 class Budget:
-    """(epsilon, delta) of everything that is released."""
+    """(epsilon, delta) of all releases together."""
 
     epsilon: float
     delta: float
 
     def checked(self, records: int) -> "Budget":
-        """Itself. Raises AuditError unless epsilon > 0 and 0 < delta <= 1/records: above, giving a record away fits."""
+        """This budget. Raises AuditError unless epsilon > 0 and 0 < delta <= 1/records.
+
+        A larger delta would allow the publication of a whole record.
+        """
         if not 0 < self.epsilon < np.inf:
             raise AuditError(f"budget: epsilon {self.epsilon} is not a positive number; give one such as 1")
         if not 0 < self.delta <= 1 / records:
@@ -70,34 +73,19 @@ def gaussian_rho(sigma: float, squared_sensitivity: float = 1.0) -> float:
 
 
 def rho_within(budget: Budget) -> float:
-    """Largest rho that is (epsilon, delta)-DP by the conversion of `epsilon_of_curve`, reached at `best_order`."""
-    return max(0.0, float(_rho_at(ORDERS, budget).max()) * (1 - ROUNDING))
+    """Largest rho whose zCDP guarantee implies (epsilon, delta)-DP, over the grid `ORDERS` of Renyi orders.
 
-
-def best_order(budget: Budget) -> float:
-    """Renyi order at which `rho_within` is reached: it depends on the budget alone."""
-    return float(ORDERS[_rho_at(ORDERS, budget).argmax()])
-
-
-def epsilon_of(rho: float, delta: float) -> float:
-    """Smallest epsilon of the grid of orders that rho-zCDP gives at this delta."""
-    return epsilon_of_curve(ORDERS, rho * ORDERS, delta)
-
-
-def epsilon_of_curve(orders: NDArray[np.float64], rdp: NDArray[np.float64], delta: float) -> float:
-    """Smallest epsilon that Renyi divergences `rdp` at `orders` give at this delta, never below 0.
-
-    Canonne, Kamath and Steinke 2020, Proposition 12: D_a + log(1 - 1/a) - log(delta a) / (a - 1).
+    Canonne, Kamath and Steinke 2020, Proposition 12: epsilon = D_a + log(1 - 1/a) - log(delta a) / (a - 1).
     """
-    return max(0.0, float((rdp + np.log1p(-1 / orders) - np.log(delta * orders) / (orders - 1)).min()))
+    return max(0.0, float(_rho_at(ORDERS, budget).max()) * (1 - ROUNDING))
 
 
 @dataclass
 class Filter:
-    """Privacy filter: releases whose costs depend on earlier answers stay within `rho` in all, as if fixed in advance.
+    """Privacy filter: adaptively chosen releases cost at most `rho` in total, as if they were fixed in advance.
 
-    Feldman and Zrnic 2021, for Renyi divergences at one order that is fixed in advance: `best_order`. Charge first,
-    then draw the noise.
+    Feldman and Zrnic 2021, for Renyi divergences at one order that is fixed in advance: the one at which `rho_within`
+    is reached, which depends on the budget alone. Charge first, then draw the noise.
     """
 
     rho: float
@@ -105,21 +93,21 @@ class Filter:
 
     @property
     def left(self) -> float:
-        """rho that is still there."""
+        """rho that is not spent yet."""
         return max(0.0, self.rho - self.spent)
 
     def allows(self, rho: float) -> bool:
-        """Whether a release of this cost fits; one that fills the filter does, whatever its rounding."""
+        """Whether a release of this cost fits; one that fills the filter exactly fits despite rounding."""
         return 0 <= rho <= self.rho * (1 + ROUNDING) - self.spent
 
     def times(self, rho: float, most: int) -> int:
-        """How many releases of this cost fit, at most `most`."""
+        """Number of releases of this cost that fit, at most `most`."""
         return int(min(most, self.left / rho * (1 + ROUNDING / 2)))
 
     def charge(self, rho: float) -> None:
-        """Take the cost of a release. Raises AuditError where it does not fit."""
+        """Add the cost of a release to `spent`. Raises AuditError where it does not fit."""
         if not self.allows(rho):
-            raise AuditError(f"privacy filter: rho {rho:g} asked, {self.left:g} left; release nothing more")
+            raise AuditError(f"privacy filter: rho {rho:g} requested, {self.left:g} left; release nothing more")
         self.spent += rho
 
 
@@ -127,9 +115,9 @@ def delta_of(epsilon: float, mechanisms: Sequence[Mechanism]) -> float:
     """delta(epsilon) of discrete Gaussians, each (count, sensitivity, sigma), the latter two in steps of its lattice.
 
     An upper bound by the privacy loss distributions of dp_accounting, up to the rounding of its Fourier transforms
-    (1e-12). Below a sigma of `FINE`, sensitivity is the integer change of one number; list the numbers that change.
-    From there on it is the L2 sensitivity of a whole vector. Questions may depend on earlier answers; counts and noise
-    must be fixed in advance, or take a `Filter`.
+    (1e-12). Below a sigma of `FINE`, sensitivity is the integer change of one number: give one entry per number that
+    changes. From `FINE` on it is the L2 sensitivity of a whole vector. Queries may depend on earlier answers; counts
+    and noise must be fixed in advance. Otherwise use a `Filter`.
     """
     losses = [_loss(sensitivity, sigma).self_compose(count) for count, sensitivity, sigma in mechanisms if count]
     if not losses:
@@ -137,56 +125,22 @@ def delta_of(epsilon: float, mechanisms: Sequence[Mechanism]) -> float:
     return max(0.0, float(reduce(lambda one, other: one.compose(other), losses).get_delta_for_epsilon(epsilon)))
 
 
-def most_labels(budget: Budget, sigma: float, others: Sequence[Mechanism] = ()) -> int:
-    """The most noisy arg max labels that fit into the budget beside the others, where each question is answered.
-
-    One changed teacher moves two counts by one: a label is two discrete Gaussians of sensitivity 1.
-    """
-    return most_releases(budget, (2, 1, sigma), others)
-
-
-def most_releases(budget: Budget, release: Mechanism, others: Sequence[Mechanism] = ()) -> int:
-    """How many times this mechanism fits into the budget beside the others. Raises AuditError where these alone do not.
-
-    By `delta_of`, hence for a number that is fixed before the first answer.
-    """
-
-    def fits(times: int) -> bool:
-        repeated = (times * release[0], *release[1:])
-        return delta_of(budget.epsilon, [repeated, *others]) <= budget.delta
-
-    cost, *spent = (count * gaussian_rho(sigma, sensitivity**2) for count, sensitivity, sigma in (release, *others))
-    # zCDP gives nearly the answer, from below.
-    guess = Filter(rho_within(budget), sum(spent)).times(cost, 10**9)
-    low = next((times for times in (guess, 0) if fits(times)), None)
-    if low is None:
-        raise AuditError(f"budget: {list(others)} alone exceed {budget}; give them more noise or raise the budget")
-    stride = max(1, low // 16)
-    while fits(low + stride):
-        low, stride = low + stride, 2 * stride
-    high = low + stride
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
-
-
 @lru_cache(maxsize=8)
 def _loss(sensitivity: float, sigma: float) -> "PrivacyLossDistribution":
-    # Imported here: it takes a second, which who needs the closed forms alone need not wait for.
+    # Imported here because it takes a second, which callers of the closed forms alone need not wait for.
     from dp_accounting.pld import privacy_loss_distribution as pld
 
     if sigma < FINE:
-        # Without connecting the dots every loss is rounded up, and 40,000 of them never fit.
+        # Without connect-the-dots every loss is rounded up, and 40,000 of them never fit.
         how = {"value_discretization_interval": INTERVAL, "use_connect_dots": True}
         return pld.from_discrete_gaussian_mechanism(sigma, sensitivity, **how)
     # A Gaussian rounded by a discrete Gaussian around it is a discrete Gaussian with the sum of their variances, to one
-    # part in e^(2 pi^2 9) = 10^77 in each number (Peikert 2010, Theorem 3.1). Rounding is post-processing: so much
-    # noise protects at least as a continuous Gaussian of slightly less does.
+    # part in e^(2 pi^2 9) = 10^77 in each number (Peikert 2010, Theorem 3.1). Rounding is post-processing:
+    # the discrete noise protects at least as well as slightly smaller continuous Gaussian noise.
     smooth = math.sqrt(sigma**2 - ROUNDER**2)
     return pld.from_gaussian_mechanism(smooth, sensitivity, value_discretization_interval=INTERVAL)
 
 
 def _rho_at(orders: NDArray[np.float64], budget: Budget) -> NDArray[np.float64]:
-    """The conversion of `epsilon_of_curve` at each order alone, solved for rho."""
+    """(order,) the conversion of `rho_within` at each order, solved for rho."""
     return (budget.epsilon - np.log1p(-1 / orders) + np.log(budget.delta * orders) / (orders - 1)) / orders

@@ -1,6 +1,6 @@
 """Exact discrete noise from OpenDP: drawn from the operating system's randomness, never from the seed of a run.
 
-Noise on floating-point numbers leaks through their gaps (Mironov 2012): everything is counted in whole steps instead
+Noise on floating-point numbers leaks through the gaps between them (Mironov 2012): values are integers instead
 (Canonne, Kamath and Steinke 2020).
 """
 

@@ -1,16 +1,16 @@
 """A network trained with DP-SGD (Abadi et al. 2016): a small RealMLP (Holzmüller et al. 2024; TabPATE, Appendix C).
 
-Of RealMLP it has what reads no private row: periodic embeddings of numbers (PBLD), the scaling layer, layers in
-neural-tangent parametrisation, SELU or Mish, label smoothing, AdamW with beta2 0.95 and the schedule coslog4. Left out
-are robust scaling by quantiles and the data-driven first weights, which would be releases of their own, the choice of
-the best epoch, and the learning rates by layer. Inputs are scaled by public bounds, categories are one-hot; a missing
-number is the middle of its range, a missing category is all zeros, and no indicator says so.
+It keeps what reads no private row of RealMLP: periodic embeddings of numbers (PBLD), the scaling layer, layers in
+neural-tangent parametrisation, SELU or Mish, label smoothing, AdamW with beta2 0.95 and the schedule coslog4. It omits
+robust scaling by quantiles and data-driven initial weights, which would be additional releases, the choice of the best
+epoch, and learning rates by layer. Inputs are scaled by public bounds, categories are one-hot; a missing number is the
+middle of its range, a missing category is all zeros, without an indicator.
 
-The unit of privacy, added or removed, is what `units` names: each is in a step by a coin of its own, and the gradients
-of its records are added before they are clipped. The chance is a batch's share of the nominal number of records, so
-that the guarantee depends on public numbers alone. It is the accountant's for the Poisson-sampled Gaussian mechanism
-(privacy loss distributions, dp_accounting), over all steps. Noise and coins come from a generator that the operating
-system seeds, see models/dp_sgd.py; the seed draws the first weights alone.
+Adjacency is add/remove of one privacy unit in `units`: each unit is sampled into a step independently, and the
+gradients of its records are summed before clipping. The sampling rate is the batch size over the nominal number of
+records, so that the guarantee depends on public numbers alone: that of the Poisson-sampled Gaussian mechanism over all
+steps (privacy loss distributions, dp_accounting). Noise and sampling use a generator seeded by the operating system
+(models/dp_sgd.py); the seed determines the initial weights alone.
 """
 
 import math
@@ -31,14 +31,14 @@ from memaudit.models import dp_sgd
 from memaudit.privacy.accounting import Budget
 from memaudit.privacy.public_facts import Public
 
-# Privacy loss is rounded up to multiples of this: at a cost of .02 % of epsilon 1; a tenth takes up to 2 s to compose.
+# Privacy loss is rounded up to multiples of this, at a cost of 0.02 % of epsilon 1; a tenth takes 2 s to compose.
 LOSS_STEP = 1e-3
 SMALLEST_SIGMA = 0.2
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Sizes and training, all public: the best of 14 on four data sets, at epsilon 1 and 10."""
+    """Architecture and training, all public: the best of 14 settings on four data sets, at epsilon 1 and 10."""
 
     steps: int = 100
     batch: int = 256  # expected number of units in a step
@@ -53,7 +53,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Network:
-    """A trained network and what it rests on: sigma, in units of the clip norm, chance of a unit to be in a step."""
+    """A trained network with its privacy settings: sigma in units of the clip norm, sampling rate of a unit, steps."""
 
     module: nn.Module
     public: Public
@@ -83,7 +83,7 @@ def train(
 ) -> Network:
     """A network trained within the budget on records x (n, d), y (n,) of `Public.encode`, units (n,).
 
-    generator: of noise and coins, for tests alone. Raises AuditError for a budget that promises nothing.
+    generator: of noise and sampling, for tests alone. Raises AuditError for an invalid budget.
     """
     budget.checked(public.records)
     rate = min(1.0, settings.batch / public.records)
@@ -107,7 +107,7 @@ def train(
 
 @cache
 def sigma_for(epsilon: float, delta: float, sampling_rate: float, steps: int) -> float:
-    """The least noise that keeps to the budget, in units of the clip norm: up to 0.3 % more, and never too little."""
+    """Smallest noise within the budget, in units of the clip norm: at most 0.3 % too large, never too small."""
     logarithm = dp_accounting.calibrate_dp_mechanism(
         _accountant,
         lambda logarithm: _event(math.exp(logarithm), sampling_rate, steps),
@@ -119,13 +119,8 @@ def sigma_for(epsilon: float, delta: float, sampling_rate: float, steps: int) ->
     return math.exp(logarithm)
 
 
-def epsilon_of(sigma: float, sampling_rate: float, steps: int, delta: float) -> float:
-    """Epsilon of Poisson-sampled Gaussian steps for adding or removing one unit."""
-    return _accountant().compose(_event(sigma, sampling_rate, steps)).get_epsilon(delta)
-
-
 def coslog4(share: float) -> float:
-    """Factor of the learning rate when this share of the steps is done: four waves, each twice as long as the last."""
+    """Factor of the learning rate after this share of the steps: four waves, each twice as long as the one before."""
     return (1 - math.cos(2 * math.pi * math.log2(1 + 15 * share))) / 2
 
 
@@ -145,7 +140,7 @@ class RealMLP(nn.Module):
         nn.init.zeros_(self.head.weight)
 
     def forward(self, x: Tensor) -> Tensor:
-        """See the class."""
+        """Logits, or one value, of inputs x."""
         numbers = self.embed.frequency.shape[0]
         x = torch.cat([self.embed(x[..., :numbers]), x[..., numbers:]], -1) * self.scale
         for layer in self.hidden:
@@ -154,7 +149,7 @@ class RealMLP(nn.Module):
 
 
 class Linear(nn.Module):
-    """A linear layer in neural-tangent parametrisation: weights start at deviation 1, their product is scaled down."""
+    """A linear layer in neural-tangent parametrisation: weights start at deviation 1, the product is scaled."""
 
     def __init__(self, before: int, after: int):
         super().__init__()
@@ -166,7 +161,7 @@ class Linear(nn.Module):
 
 
 class Embedding(nn.Module):
-    """PBLD: of each number, beside itself, a linear map of cosines with frequencies and phases of its own."""
+    """PBLD: each number, and a linear map of cosines with its own frequencies and phases."""
 
     def __init__(self, numbers: int, frequencies: int, width: int):
         super().__init__()
@@ -183,7 +178,7 @@ class Embedding(nn.Module):
 
 
 def inputs(x: NDArray[np.float32], public: Public) -> Tensor:
-    """Records (n, d) as a network takes them: numbers in [-1, 1], then one-hot categories, (n, inputs) float32."""
+    """Inputs of the network for records (n, d): numbers in [-1, 1], then one-hot categories, (n, inputs) float32."""
     scaled, numeric = public.scaled(x), public.numeric
     places = np.flatnonzero(~numeric)
     hot = [scaled[:, place, None] == np.arange(len(public.columns[place].values)) for place in places]
@@ -217,7 +212,7 @@ def optimizer_of(
 
 
 def add_gradients(module: nn.Module, x: Tensor, y: Tensor, unit: Tensor, label_smoothing: float) -> None:
-    """Give each weight the gradients of the units, (unit, *weight): sums over their records, zero if not finite."""
+    """Set `grad_sample` of each weight, (unit, *weight): sums over the records of a unit, zero if not finite."""
 
     def loss(weights: dict[str, Tensor], x: Tensor, y: Tensor) -> Tensor:
         outputs = functional_call(module, weights, (x[None],))
@@ -233,7 +228,7 @@ def add_gradients(module: nn.Module, x: Tensor, y: Tensor, unit: Tensor, label_s
             name: part.new_zeros(len(drawn), *part.shape[1:]).index_add(0, place, part)
             for name, part in gradients.items()
         }
-    # Not finite is also the norm of what is too large to be squared.
+    # The norm is infinite, too, where squares overflow.
     finite = torch.stack([part.flatten(1).norm(dim=1) for part in gradients.values()]).isfinite().all(0)
     for name, weight in module.named_parameters():
         weight.grad_sample = gradients[name]

@@ -1,7 +1,7 @@
-"""Labels by noisy plurality of teachers: GNMax and Confident-GNMax (Papernot et al. 2018; TabPATE, Appendix B).
+"""Labels by noisy plurality of PATE teachers: GNMax and Confident-GNMax (Papernot et al. 2018; TabPATE, Appendix B).
 
 Adding or removing a record changes at most one teacher: the largest count moves by at most 1, and two counts move by 1.
-The guarantee is the data-independent one. The votes' agreement never decides when to stop, for it is private.
+The guarantee is the data-independent one. The agreement of the votes is private and never decides when to stop.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ ABSTAINED = -1
 class Confident:
     """Threshold on the noisy largest count, and sigma, in votes, of its noise and of the noise on every count.
 
-    threshold None: plain GNMax, which answers every query; sigma1 then plays no part.
+    threshold None: plain GNMax, which answers every query; sigma1 is then unused.
     """
 
     threshold: float | None
@@ -30,7 +30,7 @@ class Confident:
 
     @property
     def check_cost(self) -> float:
-        """rho of asking whether the teachers agree, whatever the answer."""
+        """rho of testing whether the teachers agree, whatever the outcome."""
         return 0.0 if self.threshold is None else gaussian_rho(self.sigma1)
 
     @property
@@ -41,7 +41,7 @@ class Confident:
 
 @dataclass(frozen=True)
 class Labels:
-    """labels: (query,) class or -1, abstained or not asked; the first `asked` queries were, `answered` of them were."""
+    """labels: (query,) class, or -1 for abstained or not processed; asked: processed; answered: labelled."""
 
     labels: NDArray[np.int64]
     asked: int
@@ -49,19 +49,19 @@ class Labels:
 
 
 def label(votes: Votes, settings: Confident, allowance: Filter, noise: Noise = discrete_gaussian) -> Labels:
-    """Label queries in order until the allowance has no room for a check and a label; votes: (query, class) counts.
+    """Label queries in order until the allowance does not cover another check and label; votes: (query, class) counts.
 
     Every cost is charged before its noise is drawn. Raises AuditError unless sigma > 0.
     """
     labels = np.full(len(votes), ABSTAINED)
     asked = 0
-    # As many queries at a time as could all be answered: the same as one by one, with few calls for noise.
+    # Blocks of as many queries as could all be answered: equal to one by one, with fewer draws of noise.
     while block := allowance.times(settings.check_cost + settings.label_cost, len(votes) - asked):
         queries = np.arange(asked, asked + block)
         allowance.charge(block * settings.check_cost)
-        sure = queries[_agreed(votes[queries], settings, noise)]
-        allowance.charge(len(sure) * settings.label_cost)
-        labels[sure] = _plurality(noise(votes[sure], settings.sigma2), sure)
+        agreed = queries[_agreed(votes[queries], settings, noise)]
+        allowance.charge(len(agreed) * settings.label_cost)
+        labels[agreed] = _plurality(noise(votes[agreed], settings.sigma2), agreed)
         asked += block
     return Labels(labels, asked, int((labels != ABSTAINED).sum()))
 
@@ -73,7 +73,7 @@ def _agreed(votes: Votes, settings: Confident, noise: Noise) -> NDArray[np.bool_
 
 
 def _plurality(counts: Votes, queries: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Class of the largest count. Whole numbers often tie: whom a tie favours turns with the place of the query."""
+    """Class of the largest count. Integer counts often tie: the class that a tie favours rotates with the query."""
     classes = counts.shape[1]
     favour = (np.arange(classes) - queries[:, None]) % classes
     return (counts * classes + favour).argmax(axis=1)

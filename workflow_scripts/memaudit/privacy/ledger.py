@@ -1,7 +1,7 @@
-"""What has been spent on each private table: charged before noise is drawn, in a file that only grows.
+"""Ledger of the privacy budget spent on each private table: an append-only file, charged before noise is drawn.
 
-The file outlives every run: it lies outside `results/`, so that neither another run's name nor Snakemake, which deletes
-outputs before it makes them again, gives a table its budget back. A crash can waste budget, never exceed it.
+The file is outside `results/`, so that neither a run of another name nor Snakemake, which deletes outputs before it
+makes them again, restores the budget of a table. A crash can waste budget but never exceed it.
 """
 
 import fcntl
@@ -27,15 +27,15 @@ from memaudit.privacy.accounting import Budget
 from memaudit.privacy.discrete_noise import Noise
 
 IGNORED = ".gitignore"
-RELEASED = "statement.json"  # written last into the folder of a charge: what it paid for is there
+RELEASED = "statement.json"  # written last into the folder of a charge: marks a complete release
 
 
 @dataclass(frozen=True)
 class Charge:
-    """One line of the ledger. name, identity: of the table; total: what it might be charged in all when this was paid.
+    """One line of the ledger. name, identity: of the table; total: its limit at the time of the charge.
 
-    id: 16 hexadecimal digits, drawn at random: the only part of a line that may be published. The identity may not: who
-    knows a table but for one record could test guesses about that record.
+    id: 16 hexadecimal digits, drawn at random: the only part of a line that may be published. The identity may not: an
+    adversary who knows all records but one could test guesses about that record.
     """
 
     id: str
@@ -48,17 +48,17 @@ class Charge:
 
 
 def identity(rows: Iterable[str]) -> str:
-    """sha256 of a table's content, given each row as text, whatever the order of the rows."""
+    """sha256 of the content of a table, given as one text per row, independent of the order of the rows."""
     hashes = sorted(hashlib.sha256(row.encode()).digest() for row in rows)
     return hashlib.sha256(b"".join(hashes)).hexdigest()
 
 
 class Ledger:
-    """The file `ledger.jsonl` in a folder that its owner alone can read, and beside it a folder for each charge.
+    """The file `ledger.jsonl` in a folder readable by its owner alone, with a folder for each charge beside it.
 
-    A table is known by its name in the catalogue and by its content, and either is enough: charges that share one, also
-    through a third, are charges of one table. So a new name, another run or a changed row buys nothing. Budgets add up
-    (basic composition: epsilons and deltas); they are summed as decimals, so that ten times 0.1 is 1.
+    A table is identified by its name in the catalogue or by its content: charges that share one of them, directly or
+    through other charges, are charges of one table. A new name, another run or a changed row gives no new budget.
+    Budgets add up (basic composition of epsilons and deltas) as decimals, so that ten times 0.1 is 1.
     """
 
     def __init__(self, folder: str | Path):
@@ -66,22 +66,22 @@ class Ledger:
         self.path = self.folder / "ledger.jsonl"
 
     def spent(self, name: str, identity: str) -> Budget:
-        """What a table has been charged until now. Raises AuditError for a ledger that cannot be read."""
+        """Total charge of a table so far. Raises AuditError for a ledger that cannot be read."""
         if not self.path.exists():
             return Budget(0.0, 0.0)
         with self._locked() as file:
             return Budget(*map(float, _sum(charge.budget for charge in _of_table(self._read(file), name, identity))))
 
     def check(self, name: str, identity: str, budget: Budget, total: Budget) -> None:
-        """Raise the AuditError of `charge`, but charge nothing: for before the hours of work that come first."""
+        """Raise the AuditError of `charge` without charging: for a check before hours of computation."""
         with self._locked() as file:
             self._refuse(self._read(file), name, identity, budget, total)
 
     def charge(self, name: str, identity: str, budget: Budget, total: Budget, purpose: str) -> Charge:
-        """Charge a table and return when the line is on the disk; only then may noise be drawn.
+        """Charge a table and return once the line is on disk; only then may noise be drawn.
 
-        Raises AuditError "budget spent ..." if all charges of the table would pass its total, and for a ledger that
-        cannot be read; two processes are served one after the other.
+        Raises AuditError "budget spent ..." if the charges of the table would exceed its total, and for a ledger that
+        cannot be read. A file lock serialises concurrent processes.
         """
         with self._locked() as file:
             self._refuse(self._read(file), name, identity, budget, total)
@@ -95,12 +95,12 @@ class Ledger:
         return charge
 
     def place(self, charge: Charge) -> Path:
-        """The folder for a copy of what was released for a charge."""
+        """Folder for a copy of the release of a charge."""
         return self.folder / charge.id
 
     @contextmanager
     def _locked(self) -> Iterator[BinaryIO]:
-        """The file, at its start, for this process alone until the block ends. What is written goes to its end."""
+        """The file, locked for this process until the block ends, at its start; writes are appended."""
         self._prepare()
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
         with open(os.open(self.path, flags, 0o600), "r+b") as file:
@@ -115,7 +115,7 @@ class Ledger:
             yield file
 
     def _prepare(self) -> None:
-        """Make the folder; one that holds other things has lost its ledger, or is not meant to be one."""
+        """Make the folder. Raises AuditError for one with other files but no ledger: lost, or the wrong folder."""
         self.folder.mkdir(parents=True, exist_ok=True)
         others = {path.name for path in self.folder.iterdir()} - {IGNORED, self.path.name}
         if others and not self.path.exists():
@@ -124,11 +124,11 @@ class Ledger:
                 "it nobody knows what was spent; else name an empty folder in release/ledger"
             )
         self.folder.chmod(0o700)
-        # No repository that the folder may lie in should take it.
+        # A git repository around the folder must not track it.
         (self.folder / IGNORED).write_text("*\n", encoding="utf-8")
 
     def _read(self, file: BinaryIO) -> list[Charge]:
-        """All charges. A line that was cut off may stand for any table: until somebody looks, none is charged."""
+        """All charges. A truncated line may belong to any table: until it is repaired, no table is charged."""
         *lines, rest = file.read().split(b"\n")
         charges = []
         for number, line in enumerate([*lines, *([rest] if rest else [])], start=1):
@@ -142,9 +142,11 @@ class Ledger:
         return charges
 
     def _refuse(self, charges: list[Charge], name: str, identity: str, budget: Budget, total: Budget) -> None:
-        for what, asked in (("budget", budget), ("total", total)):
-            if not _is_amount(asked):
-                raise AuditError(f"release: {what} {_say(asked)} is none; epsilon must be positive, delta in [0, 1)")
+        for key, requested in (("budget", budget), ("total", total)):
+            if not _is_amount(requested):
+                raise AuditError(
+                    f"release: {key} {_as_text(requested)} is invalid; epsilon must be positive, delta in [0, 1)"
+                )
         own = _of_table(charges, name, identity)
         spent = _sum(charge.budget for charge in own)
         if all(map(operator.le, _sum([*(charge.budget for charge in own), budget]), _sum([total]))):
@@ -153,16 +155,16 @@ class Ledger:
         kept = f"what was released for it is kept in {', '.join(map(str, places))}"
         lost = "nothing released for it is kept, for a run that ends after its charge has spent it"
         raise AuditError(
-            f"budget spent: table {name} has been charged {_say(Budget(*spent))} in "
-            f"{self.path}, and {_say(budget)} more would pass its total {_say(total)}; "
+            f"budget spent: table {name} has been charged {_as_text(Budget(*spent))} in "
+            f"{self.path}, and {_as_text(budget)} more would pass its total {_as_text(total)}; "
             f"{kept if places else lost if own else 'ask for less'}"
         )
 
 
 class Paid:
-    """Noise that costs: the first draw pays, and where that is refused nothing is drawn.
+    """Noise whose first draw charges the ledger; where the charge is refused, no noise is drawn.
 
-    What comes before it, hours of asking teachers perhaps, can fail or be interrupted and has spent nothing.
+    Steps before the first draw, such as hours of teacher queries, can fail without any cost.
     """
 
     def __init__(self, noise: Noise, pay: Callable[[], Charge]):
@@ -176,7 +178,7 @@ class Paid:
 
 
 def _of_table(charges: list[Charge], name: str, identity: str) -> list[Charge]:
-    """Charges that share the name or the content, directly or through others."""
+    """Charges that share the name or the content, directly or through other charges."""
     names, identities, own = {name}, {identity}, []
     while more := [c for c in charges if c not in own and (c.name in names or c.identity in identities)]:
         own += more
@@ -186,13 +188,13 @@ def _of_table(charges: list[Charge], name: str, identity: str) -> list[Charge]:
 
 
 def _sum(budgets: Iterable[Budget]) -> tuple[Decimal, Decimal]:
-    """Epsilon and delta, added as the decimals that they are written as."""
+    """Sums of epsilon and of delta, in decimal arithmetic."""
     pairs = [(Decimal(repr(float(one.epsilon))), Decimal(repr(float(one.delta)))) for one in budgets]
     return sum(epsilon for epsilon, _ in pairs), sum(delta for _, delta in pairs)
 
 
 def _parsed(line: bytes) -> Charge | None:
-    """The charge of a line; None for one that is none, or that would give budget back."""
+    """The charge of a line; None for an invalid line, or one with a budget that is not positive."""
     try:
         fields = json.loads(line)
         budgets = {key: Budget(**fields[key]) for key in ("budget", "total")}
@@ -206,12 +208,12 @@ def _is_amount(budget: Budget) -> bool:
     return 0 < budget.epsilon < math.inf and 0 <= budget.delta < 1
 
 
-def _say(budget: Budget) -> str:
+def _as_text(budget: Budget) -> str:
     return f"(epsilon {float(budget.epsilon):g}, delta {float(budget.delta):g})"
 
 
 def _sync(folder: Path) -> None:
-    """A new file's name, too, must outlive a power cut."""
+    """Write the entries of a folder to disk, so that a new file survives a power cut."""
     number = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(number)

@@ -1,13 +1,13 @@
-"""Noisy moments of private records, to draw queries from (TabPATE, Section 4 and Appendix B, "Query generation").
+"""Noisy moments of private records, from which queries are drawn (TabPATE, Section 4; Appendix B, "Query generation").
 
-The paper names a count, sums and sums of squares of clipped feature vectors. Here they are one vector query, released
-once: each block of a record's vector is scaled to norm 1, categories are a fourth block, and all of them get the same
-discrete Gaussian noise. A record's own vector is rounded to a lattice before vectors are added, towards zero, so that
-the sensitivity holds in integers, without floating-point error (Mironov 2012). What is added or removed is a unit: the
-records of a person share the weight of one.
+The paper releases a count, sums and sums of squares of clipped feature vectors. Here they are one vector query,
+released once: each block of a record's vector is scaled to norm 1, categories are a fourth block, and all blocks get
+the same discrete Gaussian noise. Each record's vector is rounded to a lattice, towards zero, before the vectors are
+summed, so that the sensitivity holds in integers, without floating-point error (Mironov 2012). Adjacency is add/remove
+of one privacy unit: the records of a person share the weight of one.
 
-Where one record has the scaled numbers z, each in [-1, 1], with norm at most C, the norm of its squares is at most
-C min(1, C), because it is at most the norm of z times its largest entry: with C > 1 that is less than the paper's C^2.
+For scaled numbers z of a record, each in [-1, 1] and with norm at most C, the norm of the squares is at most the norm
+of z times its largest entry, C min(1, C). With C > 1 this is less than the paper's bound C^2.
 """
 
 import math
@@ -29,7 +29,7 @@ STEPS = 2**20
 
 @dataclass(frozen=True)
 class Moments:
-    """Noisy sums over the records of each group; noise makes counts negative, so read them by the methods.
+    """Noisy sums over the records of each group; noise can make counts negative: use the methods.
 
     count: (group,); total, squares: (group, number), of the numeric columns scaled to [-1, 1]; categories: (group,
     category) counts of each categorical column.
@@ -41,11 +41,11 @@ class Moments:
     categories: tuple[Array, ...]
 
     def mean(self) -> Array:
-        """(group, number) in [-1, 1]. A group with less than one record is read as if it had one."""
+        """(group, number) in [-1, 1]. A group with a noisy count below one is treated as one record."""
         return np.clip(self.total / np.maximum(self.count, 1)[:, None], -1, 1)
 
     def deviation(self) -> Array:
-        """(number,) standard deviations within groups, pooled: from 0 to what numbers in [-1, 1] can have.
+        """(number,) standard deviations within groups, pooled: clipped to the range possible in [-1, 1].
 
         Squares are the noisiest moment, and a class may have few records; pooling averages the noise of all classes.
         """
@@ -58,7 +58,7 @@ class Moments:
         return tuple(map(_shares, self.categories))
 
     def group_shares(self) -> Array:
-        """(group,)"""
+        """(group,) share of the records in each group."""
         return _shares(self.count)
 
 
@@ -74,7 +74,7 @@ def release_moments(
     bins: int = 5,
     noise: Noise = discrete_gaussian,
 ) -> Moments:
-    """Moments of private records x (n, d), y (n,), as `Public.encode` gives them, and the ids of their units (n,).
+    """Noisy moments of private records x (n, d), y (n,) of `Public.encode` with the ids of their units (n,).
 
     sigma: deviation of the noise, in records: the release is rho-zCDP, rho = moments_sensitivity^2 / (2 sigma^2), for
     adding or removing one unit; clip: C, the largest norm of the scaled numbers; by_class: a group for each class, or
@@ -92,12 +92,12 @@ def release_moments(
 
 
 def moments_sensitivity(public: Public) -> float:
-    """Largest L2 norm of what one unit adds to the moments, in records: a norm of 1 for each block that there is."""
+    """L2 sensitivity of the moments to one unit, in records: a norm of 1 for each block present."""
     return math.sqrt(1 + 2 * public.numeric.any() + (~public.numeric).any())
 
 
 def lattice_vectors(x: NDArray[np.float32], units: Sequence[str], public: Public, clip: float) -> NDArray[np.int64]:
-    """What each record adds to the moments, in lattice steps: (n, 1 + 2 numbers + categories).
+    """Contribution of each record to the moments, in lattice steps: (n, 1 + 2 numbers + categories).
 
     The records of a unit share its weight of 1. A missing number counts as the middle of its range, a missing category
     as none. No value of x breaks the bound.
@@ -133,7 +133,7 @@ def _groups(y: NDArray[np.int64] | Array, public: Public, groups: int) -> NDArra
 
 
 def _shares(counts: Array) -> Array:
-    """Shares over the last axis: negative counts are none; equal ones where all are none."""
+    """Shares over the last axis: negative counts are set to 0; equal shares where all are 0."""
     counts = np.maximum(counts, 0)
     counts = np.where(counts.any(-1, keepdims=True), counts, 1)
     return counts / counts.sum(-1, keepdims=True)

@@ -1,14 +1,14 @@
-"""Private prototypes: the central variant of DP-TabICL (GDP-TabICL, Carey et al. 2024; TabPATE, Appendix C).
+"""Private prototypes of DP-TabICL, central variant (GDP-TabICL, Carey et al. 2024; TabPATE, Appendix C).
 
-The records are parted, the mean of each column of a part is released by the Laplace mechanism, and these prototypes
-stand in the context. The paper parts at random within classes, in equal sizes: remove one record and others move, so
-that more than one mean changes. Here a part is a class and a shard, the keyed hash of a record's unit: what part a
-record is in depends on it alone, parts are disjoint, and all prototypes together cost what one does. They are labelled
-by their class. Of a number target, equal intervals of the public range take the place of classes, and their middles
-that of labels.
+The records are partitioned, the mean of each column of a part is released by the Laplace mechanism, and these
+prototypes form the context. The paper partitions at random within classes, in equal sizes: removing one record moves
+others, so that more than one mean changes. Here a part is a class and a shard, the keyed hash of a record's unit: the
+part of a record depends on that record alone, parts are disjoint, and all prototypes together cost as much as one. The
+label of a prototype is its class. For a number target, equal intervals of the public range replace the classes, and
+their midpoints are the labels.
 
-The guarantee is pure epsilon-DP for adding or removing one unit. How many records a part has is private, too, so it is
-released with the sums. An empty part gives a prototype of noise alone.
+The guarantee is pure epsilon-DP for adding or removing one unit. The number of records of a part is private, too, so it
+is released with the sums. The prototype of an empty part is pure noise.
 """
 
 from collections.abc import Sequence
@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memaudit.errors import AuditError
-from memaudit.privacy.coded_records import interval
 from memaudit.privacy.discrete_noise import Noise, discrete_laplace
 from memaudit.privacy.public_facts import Public
+from memaudit.privacy.record_discretization import interval
 from memaudit.privacy.teacher_shards import shards_of
 
-# Lattice steps of one record in a count, as in marginals.py: values are rounded before they are added.
+# Lattice steps of one record in a count, as in noisy_moments.py: values are rounded before they are added.
 STEPS = 2**20
 
 
@@ -40,12 +40,12 @@ def release_prototypes(
 ) -> tuple[NDArray[np.float32], NDArray[np.int64] | NDArray[np.float64]]:
     """Prototypes x (prototypes, d), y (prototypes,), in the form of the records x (n, d), y (n,) of `Public.encode`.
 
-    units: (n,) ids; key: of their shards; prototypes: as many of each class, but for a remainder, which the first
-    classes have; intervals: groups of a number target. Raises AuditError for a budget without noise, and for fewer
+    units: (n,) ids; key: of their shards; prototypes: divided equally between the classes, the first ones take the
+    remainder; intervals: groups of a number target. Raises AuditError for a budget without noise, and for fewer
     prototypes than classes or intervals.
     """
     if not 0 < epsilon < float("inf"):
-        raise AuditError(f"prototypes: epsilon is {epsilon}, which promises nothing; give a number above 0")
+        raise AuditError(f"prototypes: epsilon is {epsilon}, which guarantees nothing; give a number above 0")
     parts, labels = parts_of(y, units, key, public, prototypes, intervals)
     sums = np.zeros((prototypes, 1 + sum(_sizes(public))), dtype=np.int64)
     np.add.at(sums, parts, lattice_vectors(x, units, public))
@@ -53,15 +53,15 @@ def release_prototypes(
 
 
 def sensitivity(public: Public) -> int:
-    """Largest L1 norm of what one unit adds to all sums: 1 for the count, and 1 for each column.
+    """L1 sensitivity of all sums to one unit: 1 for the count, and 1 for each column.
 
-    A number in [-1, 1] adds at most 1 to its sum; a category adds 1 to one bar of its histogram.
+    A number in [-1, 1] adds at most 1 to its sum; a category adds 1 to one bin of its histogram.
     """
     return 1 + len(public.columns)
 
 
 def lattice_vectors(x: NDArray[np.float32], units: Sequence[str], public: Public) -> NDArray[np.int64]:
-    """What each record adds to its part, in lattice steps: (n, 1 + numbers and categories in the columns' order).
+    """Contribution of each record to its part, in lattice steps: (n, 1 + numbers and categories in the columns' order).
 
     The count, scaled numbers, and one-hot categories. The records of a unit share its weight of 1. A missing number
     counts as the middle of its range, a missing category as none. Rounding is towards zero: no value breaks the bound.
@@ -99,7 +99,7 @@ def parts_of(
 
 
 def _means(noisy: NDArray[np.float64], public: Public) -> NDArray[np.float32]:
-    """From noisy sums (part, 1 + entries): means within the bounds, and the commonest category, (part, d)."""
+    """Prototypes (part, d) from noisy sums (part, 1 + entries): means within the bounds, most frequent categories."""
     count, *sums = np.split(noisy, np.cumsum([1, *_sizes(public)[:-1]]), axis=1)
     scaled = [
         np.clip(total / np.maximum(count, 1), -1, 1)[:, 0] if kind else total.argmax(1)

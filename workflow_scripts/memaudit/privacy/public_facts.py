@@ -1,7 +1,7 @@
-"""What is public of a private table: bounds, lists of categories, classes, and the nominal number of records.
+"""Public schema of a private table: bounds, lists of categories, classes, and the nominal number of records.
 
-These facts are written by hand in config/public/<dataset>.yaml. Nothing here reads a bound or a list from records: a
-minimum, or the list of the values that occur, would be one more release, without noise.
+These facts are written by hand in config/public/<dataset>.yaml. No bound or list is read from records: a minimum, or
+the list of the values that occur, would be an additional release without noise.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ def _values(given: Any) -> tuple[float, float] | tuple[str, ...]:
         raise ValueError(FORM)
     if all(isinstance(value, str) for value in given):
         if twice := [value for value in given if given.count(value) > 1]:
-            raise ValueError(f"{twice[0]!r} stands there twice; strike one out")
+            raise ValueError(f"{twice[0]!r} is listed twice; remove one")
         try:
             return tuple(sorted(given, key=lambda value: (float(value), value)))
         except ValueError:
@@ -47,10 +47,10 @@ Values = Annotated[tuple[float, float] | tuple[str, ...], PlainValidator(_values
 
 
 class Facts(Section):
-    """A file config/public/<dataset>.yaml. A column's key may be a pattern (`*`, `?`); the first that fits holds."""
+    """A file config/public/<dataset>.yaml. A column's key may be a pattern (`*`, `?`); the first match is used."""
 
     source: Annotated[str, StringConstraints(min_length=1)] = Field(description="where these facts were published")
-    records: Count = Field(description="nominal number of records; public, whatever the table at hand holds")
+    records: Count = Field(description="nominal number of records; public, whatever the number of rows of the table")
     task: Literal["classification", "regression"] = Field(description="what is predicted")
     target: Values = Field(description="classes, or [lower, upper]")
     columns: dict[str, Values] = Field(min_length=1, description="of each column [lower, upper], or its categories")
@@ -58,7 +58,7 @@ class Facts(Section):
 
 @dataclass(frozen=True)
 class Column:
-    """A column: the bounds (lower, upper) of its numbers, or its categories, whose places are their codes."""
+    """A column: the bounds (lower, upper) of its numbers, or its categories, whose positions are their codes."""
 
     name: str
     values: tuple[float, float] | tuple[str, ...]
@@ -109,7 +109,7 @@ class Public:
         return np.array([column.bounds for column in self.columns]).T
 
     def with_target(self) -> "Public":
-        """The same with the target as one more column, the last: its moments can be released with the others'."""
+        """A copy with the target as the last column, so that its moments can be released with the others."""
         return replace(self, columns=(*self.columns, self.target))
 
     def schema(self) -> dict[str, Any]:
@@ -122,7 +122,7 @@ class Public:
         """Records as data.record_encoding does by `schema`, numbers clipped to their bounds, a number target, too.
 
         Unknown categories and missing values become NaN. A record of an unknown class or without a target is left out.
-        What becomes of a record depends on it alone, and no value of a column raises: so adjacency holds.
+        The result for a record depends on that record alone, and no value of a column raises: so adjacency holds.
         """
         if self.task == "classification":
             kept = frame["target"].isin(self.target.values).to_numpy()
@@ -135,7 +135,7 @@ class Public:
         return Encoded(*encode(clipped, self.schema()), kept)
 
     def decode(self, x: NDArray[np.float32], y: NDArray[np.int64] | NDArray[np.float64]) -> pd.DataFrame:
-        """Encoded records (n, d), (n,) with names: columns as in the table, and `target`."""
+        """Table of encoded records x (n, d), y (n,): columns as in the private table, and `target`."""
         columns = zip((*self.columns, self.target), (*x.T, y), strict=True)
         return pd.DataFrame({column.name: _named(column, numbers) for column, numbers in columns})
 
@@ -146,7 +146,7 @@ class Public:
         return np.where(self.numeric, np.clip(scaled, -1, 1), x)
 
     def unscaled(self, scaled: NDArray[np.floating]) -> NDArray[np.float32]:
-        """The inverse of `scaled`; what lies outside [-1, 1] is clipped."""
+        """The inverse of `scaled`; values outside [-1, 1] are clipped."""
         lower, upper = self.bounds
         numbers = np.clip((lower + upper) / 2 + scaled * (upper - lower) / 2, lower, upper)
         return np.where(self.numeric, numbers, scaled).astype(np.float32)
@@ -156,7 +156,7 @@ def read_public(path: str | Path, types: Mapping[str, str]) -> Public:
     """The public schema in a file, for a table with columns of these types, by name (numeric, categorical).
 
     Names and types are public; the rest of a table's own schema.json is not. Raises AuditError, naming every fault
-    with its key, for a file that is missing or wrong, a column without entry or of another type, an entry without
+    with its key, for a file that is missing or invalid, a column without entry or of another type, an entry without
     column, and a date or free text.
     """
     facts = read_facts(path)
@@ -169,11 +169,11 @@ def read_public(path: str | Path, types: Mapping[str, str]) -> Public:
 
 
 def read_facts(path: str | Path) -> Facts:
-    """What a file of public facts says. Raises AuditError, naming every fault with its key, for a wrong one."""
+    """The public facts of a file. Raises AuditError, naming every fault with its key, for an invalid one."""
     try:
         facts = Facts.model_validate(yaml.safe_load(Path(path).read_text(encoding="utf-8")))
     except FileNotFoundError:
-        raise AuditError(f"{path}: is not there; private releases need these facts, written by hand") from None
+        raise AuditError(f"{path}: does not exist; private releases need these facts, written by hand") from None
     except OSError as error:
         raise AuditError(f"{path}: cannot be read ({error.strerror}); name the file of facts") from None
     except (yaml.YAMLError, UnicodeError) as error:
@@ -196,7 +196,7 @@ def _explain(fault: Mapping[str, Any]) -> str:
 
 
 def _entry(entries: Mapping[str, Any], name: str) -> str | None:
-    """Key of the entry that holds for a column: its own name, else the first pattern that fits."""
+    """Key of the entry of a column: its own name, else the first pattern that matches."""
     return name if name in entries else next((entry for entry in entries if fnmatchcase(name, entry)), None)
 
 

@@ -1,4 +1,4 @@
-"""Methods that release no context: they answer queries themselves (TabPATE, Section 5.1, Appendix C)."""
+"""Private methods that release no context but answer queries directly (TabPATE, Section 5.1, Appendix C)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,27 +17,28 @@ from memaudit.privacy.teacher_shards import shards_of
 
 
 def answered(
-    arm: Mapping[str, Any], private: Private, budget: Budget, queries: NDArray[np.float32], ask: Ask, seed: int
+    entry: Mapping[str, Any], private: Private, budget: Budget, queries: NDArray[np.float32], ask: Ask, seed: int
 ) -> NDArray[np.float32] | NDArray[np.float64]:
-    """What a method that releases no context says to queries (m, d): logits (m, class), or numbers (m,).
+    """Answers of a method without a context to queries (m, d): logits (m, class), or numbers (m,).
 
-    DP-SGD: of a network whose first weights are drawn by `seed`. Query-Time: `at_query_time`, -inf for other labels.
+    entry: method and its settings, as in the config. DP-SGD: answers of a network whose initial weights are drawn from
+    `seed`. Query-Time: those of `at_query_time`, as 0 for the label and -inf for all others.
     """
-    if arm["method"] == "dp-sgd":
-        settings = NetworkSettings(**arm["settings"])
+    if entry["method"] == "dp-sgd":
+        settings = NetworkSettings(**entry["settings"])
         fitted = train(private.x, private.y, private.units, private.public, budget, settings, seed)
         return fitted.predict(queries)
-    found = at_query_time(arm, private, budget, queries, ask)
+    labels = at_query_time(entry, private, budget, queries, ask)
     if private.public.task == "regression":
-        return found
-    return np.where(found[:, None] == np.arange(len(private.public.target.values)), 0.0, -np.inf)
+        return labels
+    return np.where(labels[:, None] == np.arange(len(private.public.target.values)), 0.0, -np.inf)
 
 
 def at_query_time(
-    arm: Mapping[str, Any], private: Private, budget: Budget, queries: NDArray[np.float32], ask: Ask
+    entry: Mapping[str, Any], private: Private, budget: Budget, queries: NDArray[np.float32], ask: Ask
 ) -> NDArray[np.int64] | NDArray[np.float64]:
-    """Query-Time: noisy answers of the teachers to the queries at hand (m,), which share the budget."""
-    teachers = arm["settings"]["teachers"]
+    """Query-Time: noisy labels or means of the PATE teachers for the queries (m,), which share the budget."""
+    teachers = entry["settings"]["teachers"]
     plan = planned(Settings(len(queries), teachers), budget, private.public)
     shards = shards_of(private.units, private.key, teachers)
     contexts = [(private.x[shards == shard], private.y[shards == shard]) for shard in range(teachers)]
@@ -46,5 +47,5 @@ def at_query_time(
         counts = votes(contexts, queries, len(private.public.target.values), ask)
         return label(counts, Confident(None, None, plan.votes.sigma2), allowance).labels
     lower, upper = private.public.target.bounds
-    said = predictions(contexts, queries, private.public, ask)
-    return lower + (upper - lower) * label_means(said, plan.votes.sigma2, allowance)
+    predicted = predictions(contexts, queries, private.public, ask)
+    return lower + (upper - lower) * label_means(predicted, plan.votes.sigma2, allowance)

@@ -1,6 +1,6 @@
-"""The arms of a comparison: what each method releases from the same private records (TabPATE, Section 5.1, Appendix C).
+"""Private contexts by each method of the comparison (TabPATE, Section 5.1, Appendix C).
 
-Everything is made from public data here: no ledger is charged, and each output says so.
+The comparison uses public data: no ledger is charged, and each output states this.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,14 +16,14 @@ from memaudit.privacy.public_facts import Public
 from memaudit.privacy.tabpate_release import Ask, Released, Settings, release
 from memaudit.privacy.tuned_alpha import Tuning, release_tuned
 
-# Methods that release a context, which a student is shown; the others answer themselves.
+# Methods that release a context for a PATE student; the others answer queries directly.
 CONTEXTS = ("tabpate", "tabpate-tuned", "prompt-pate", "dp-tabicl")
 NO_LEDGER = "an evaluation on public data: no ledger is charged"
 
 
 @dataclass(frozen=True)
 class Private:
-    """Private records x (n, d), y (n,), their units, the shards' key, what is public, and public records (m, d)."""
+    """Private records x (n, d), y (n,), units, key of the shards, public schema, and public records (m, d)."""
 
     x: NDArray[np.float32]
     y: NDArray[np.int64] | NDArray[np.float64]
@@ -33,22 +33,24 @@ class Private:
     unlabelled: NDArray[np.float32]
 
 
-def released(arm: Mapping[str, Any], private: Private, budget: Budget, ask: Ask, rng: np.random.Generator) -> Released:
-    """What an arm's method releases: a context. arm: method, and its settings."""
+def released(
+    entry: Mapping[str, Any], private: Private, budget: Budget, ask: Ask, rng: np.random.Generator
+) -> Released:
+    """The context that a method releases. entry: method and its settings, as in the config."""
     x, y, units, key, public = private.x, private.y, private.units, private.key, private.public
-    settings = dict(arm["settings"])
-    match arm["method"]:
+    settings = dict(entry["settings"])
+    match entry["method"]:
         case "tabpate":
             return release(x, y, units, key, public, Settings(**settings), budget, ask, rng)
         case "tabpate-tuned":
             tuning = Tuning(tuple(settings.pop("candidates")), settings.pop("share"), Settings(**settings))
             return release_tuned(x, y, units, key, public, tuning, budget, ask, rng)
         case "prompt-pate":
-            wanted = Settings(**settings, prior="given")
-            wanted = replace(wanted, queries=min(wanted.queries, len(private.unlabelled)))
-            given = rng.permutation(private.unlabelled)[: wanted.queries]
-            return release(x, y, units, key, public, wanted, budget, ask, rng, given=given)
+            of_public = Settings(**settings, prior="given")
+            of_public = replace(of_public, queries=min(of_public.queries, len(private.unlabelled)))
+            given = rng.permutation(private.unlabelled)[: of_public.queries]
+            return release(x, y, units, key, public, of_public, budget, ask, rng, given=given)
         case "dp-tabicl":
             drawn, labels = release_prototypes(x, y, units, key, public, budget.epsilon, **settings)
             return Released(drawn, labels, 0, len(drawn), {"pure_epsilon": budget.epsilon})
-    raise ValueError(f"{arm['method']} releases no context")
+    raise ValueError(f"{entry['method']} releases no context")

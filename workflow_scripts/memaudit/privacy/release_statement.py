@@ -1,10 +1,12 @@
-"""What a private release promises, in words, for those who get it. The numbers are those of its statement.json."""
+"""The statement of a private release in words, for its recipients. The numbers are those of its statement.json."""
 
 import math
 from collections.abc import Mapping
 from typing import Any
 
-# By settings of the mechanism (tabpate.Settings).
+from memaudit.privacy.tabpate_release import Released
+
+# By settings of the mechanism (tabpate_release.Settings).
 MECHANISM = {
     "votes": "TabPATE: teachers, each shown its own part of the table, label made-up records together, with noise",
     "group": "TabPATE's moments alone: noisy sums of each class, records drawn from them and labelled by their class",
@@ -40,13 +42,13 @@ records promise the same, however many.
 WEAK = """
 An epsilon of {epsilon:g} is a weak promise: it rules out little on its own. Attack the context before you rely on it.
 """
-STRONG = 3  # epsilons up to here leave doubt to somebody who had none either way: 95 %
+STRONG = 3  # at epsilons up to this, a prior of one half becomes a posterior of at most 95 %
 
 
 def in_words(facts: Mapping[str, Any]) -> str:
     """The Markdown page of a statement."""
     epsilon = facts["epsilon"]
-    rows = [(name.replace("_", " "), _said(value)) for name, value in _flat(facts)]
+    rows = [(name.replace("_", " "), _as_text(value)) for name, value in _flat(facts)]
     return WORDS.format(
         **{key: facts[key] for key in ("dataset", "records", "epsilon", "delta", "unit")},
         factor=math.exp(min(epsilon, 700)),
@@ -54,6 +56,13 @@ def in_words(facts: Mapping[str, Any]) -> str:
         weak=WEAK.format(epsilon=epsilon) if epsilon > STRONG else "",
         table="\n".join(f"| {name} | {value} |" for name, value in rows),
     )
+
+
+def query_counts(released: Released, settings: Mapping[str, Any]) -> dict[str, int]:
+    """Entry `queries` of a statement: number of queries, and of those asked of the model or answered."""
+    if settings.get("labels", "votes") == "group":
+        return {"drawn": released.answered, "asked of a model": 0}
+    return {"asked": released.asked, "answered": released.answered}
 
 
 def _flat(facts: Mapping[str, Any], prefix: str = ""):
@@ -64,14 +73,14 @@ def _flat(facts: Mapping[str, Any], prefix: str = ""):
             yield prefix + name, value
 
 
-def _said(value: Any) -> str:
+def _as_text(value: Any) -> str:
     if isinstance(value, list | tuple):
-        return ", ".join(map(_said, value))
+        return ", ".join(map(_as_text, value))
     text = "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
     return " ".join(text.replace("|", "\\|").split())
 
 
 def _percent(share: float) -> str:
-    """Rounded up, with as many digits as tell it from certainty."""
+    """Share as a percentage, rounded up, with enough digits to differ from 100 %."""
     digits = max(0, math.ceil(-math.log10(1 - share)) - 2) if share < 1 else 0
     return f"{math.ceil(share * 10 ** (digits + 2)) / 10**digits:.{digits}f} %" if share < 1 else "100 %"

@@ -1,6 +1,6 @@
-"""Synthetic records to ask the teachers about (TabPATE, Algorithm 1, lines 8 to 13).
+"""Synthetic queries for the PATE teachers (TabPATE, Algorithm 1, lines 8 to 13).
 
-They come from public facts, or from moments that were released with noise: drawing them costs no privacy.
+They are drawn from public facts or from noisy moments already released, which costs no privacy.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from memaudit.privacy.public_facts import Public
 
 
 def uniform(public: Public, count: int, rng: np.random.Generator) -> NDArray[np.float32]:
-    """Queries (count, d), as `Public.encode` gives records: numbers uniform between their bounds, categories alike."""
+    """Queries (count, d), as `Public.encode` gives records: numbers uniform within their bounds, categories uniform."""
     return _records(public, rng.uniform(-1, 1, (count, np.count_nonzero(public.numeric))), _alike(public, count), rng)
 
 
@@ -24,10 +24,10 @@ def gaussian(public: Public, count: int, rng: np.random.Generator) -> NDArray[np
 def from_moments(
     moments: Moments, public: Public, count: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Queries (count, d) and the group that each is drawn from (count,), groups by their shares.
+    """Queries (count, d) and the group of each (count,), drawn by the shares of the groups.
 
-    Within a group columns are independent: numbers normal around its mean, with the deviation that all groups share,
-    clipped to their bounds; categories by the group's shares.
+    Within a group columns are independent: numbers normal around its mean, with the standard deviation shared by all
+    groups, clipped to their bounds; categories by the group's shares.
     """
     group = rng.choice(len(moments.count), count, p=moments.group_shares())
     numbers = rng.normal(moments.mean()[group], moments.deviation())

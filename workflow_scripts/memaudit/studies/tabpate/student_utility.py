@@ -1,10 +1,9 @@
-"""What private students are worth: accuracy, or error, over repeats that differ in split, queries and noise
-(TabPATE, Section 5.2).
+"""Utility of PATE students: accuracy, or error, over repeats that differ in split, queries and noise.
 
-An interval has two parts, put together as the legs of a right triangle: what other units of records would change, from
-a bootstrap of units, and what other splits, queries and noise would, from Student's t over the repeats' own values. Few
-repeats are no population to resample. Share of 95 % intervals that hold the truth, 400 simulated studies each, 600
-records, a quarter of them tested in each repeat; deviation between repeats without and with noise of 10 %:
+TabPATE, Section 5.2. An interval has two parts, added in quadrature: variation over privacy units, from a bootstrap of
+units, and variation over splits, queries and noise, from Student's t over the values of the repeats. A few repeats are
+too few to resample. Coverage of 95 % intervals in 400 simulated studies each of 600 records, a quarter of them tested
+in each repeat; deviation between repeats without and with noise of 10 %:
 
     repeats                                  2            3            5            10
     repeats and units resampled              .98 .81      .98 .84      .99 .92      .99 .93
@@ -12,8 +11,8 @@ records, a quarter of them tested in each repeat; deviation between repeats with
     Student's t over repeats                 .95 .96      .93 .93      .94 .95      .92 .94
     both, as here                            .99 .97      .99 .95      .99 .97      .98 .95
 
-Where records differ more than repeats do, t alone falls to .79 at 10 repeats, for all of them test records of one
-table. Two repeats leave hardly a statement: t is 12.7 there, 4.3 at three and 2.8 at five.
+Where records differ more than repeats, the coverage of t alone falls to .79 at 10 repeats, since all repeats test
+records of one table. Two repeats give wide intervals: the quantile of t is 12.7 there, 4.3 at three and 2.8 at five.
 """
 
 from collections.abc import Sequence
@@ -37,7 +36,7 @@ NO_ANSWER = -1  # code of a class that is never right
 @dataclass(frozen=True)
 class Scores:
     """repeats: (repeat,) numbers; observed: (repeat, metric); samples: (repeat, replicate, metric) of resampled units;
-    cells: records tested in all repeats together; chance: (repeat, metric) what needs no model."""
+    cells: number of (repeat, tested record) entries; chance: (repeat, metric) value without a model."""
 
     metrics: Sequence[str]
     repeats: NDArray[np.int64]
@@ -47,7 +46,7 @@ class Scores:
     chance: Array
 
     def on(self, repeats: NDArray[np.int64]) -> "Scores":
-        """In some of its repeats, in the order of `repeats`."""
+        """Scores of some repeats, in the order of `repeats`."""
         place = {repeat: i for i, repeat in enumerate(self.repeats)}
         chosen = [place[repeat] for repeat in repeats]
         parts = self.observed[chosen], self.samples[chosen], self.cells, self.chance[chosen]
@@ -56,39 +55,38 @@ class Scores:
 
 @dataclass(frozen=True)
 class Trial:
-    """Who is tested. truth: (record,) class codes, or numbers; tested: (repeat, record); weights: (replicate, record)
-    how often each record is drawn, the same for all that is compared."""
+    """Tested records. truth: (record,) class codes, or numbers; tested: (repeat, record); weights: (replicate, record)
+    how often each record is drawn, the same for all conditions."""
 
     task: Literal["classification", "regression"]
     truth: Array | Codes
     tested: Mask
     weights: Array
 
-    def scores(self, said: Array | Codes, repeats: Sequence[int]) -> Scores:
-        """What answers (repeat, record) in some repeats are worth; those to records that are not tested do not count.
+    def scores(self, predicted: Array | Codes, repeats: Sequence[int]) -> Scores:
+        """Scores of predictions (repeat, record) in some repeats; predictions of untested records are ignored.
 
-        Classes that a repeat, or a replicate, does not test do not count in its balanced accuracy. Error: root mean
+        Balanced accuracy ignores classes without a test record in the repeat or replicate. Error: root mean
         square, over the standard deviation of the tested true targets.
         """
-        found, chance = zip(*(self._of_repeat(*pair) for pair in zip(said, repeats, strict=True)), strict=True)
+        found, chance = zip(*(self._of_repeat(*pair) for pair in zip(predicted, repeats, strict=True)), strict=True)
         found, cells = np.stack(found), int(self.tested[list(repeats)].sum())
         return Scores(METRICS[self.task], np.array(repeats), found[:, 0], found[:, 1:], cells, np.array(chance))
 
     def guesses(self) -> Array | Codes:
-        """Answers (repeat, record) of who knows the targets of those that a repeat does not test, and nothing else:
-        the most frequent class, or the mean."""
+        """Constant predictions (repeat, record): most frequent class, or mean, of the records not tested."""
         guess = _most_frequent if self.task == "classification" else np.mean
         known = [guess(self.truth[~tested]) for tested in self.tested]
         return np.repeat(np.array(known)[:, None], len(self.truth), axis=1)
 
-    def _of_repeat(self, said: Array | Codes, repeat: int) -> tuple[Array, Array]:
-        """(1 + replicate, metric), as observed first; (metric,) by chance."""
+    def _of_repeat(self, predicted: Array | Codes, repeat: int) -> tuple[Array, Array]:
+        """Scores (1 + replicate, metric), the observed ones first, and chance levels (metric,)."""
         tested = self.tested[repeat]
         truth, weights = self.truth[tested], np.vstack([np.ones(tested.sum()), self.weights[:, tested]])
         if self.task == "regression":
-            return _error(said[tested], truth, weights), np.ones(1)
+            return _error(predicted[tested], truth, weights), np.ones(1)
         frequency = np.unique(truth, return_counts=True)[1] / len(truth)
-        return _accuracies(said[tested], truth, weights), np.array([1 / len(frequency), frequency.max()])
+        return _accuracies(predicted[tested], truth, weights), np.array([1 / len(frequency), frequency.max()])
 
 
 def trial(
@@ -100,7 +98,10 @@ def trial(
     groups: Codes,
     replicates: int = 200,
 ) -> Trial:
-    """truth: (record,); tested: (repeat, record); groups: (record,) records that are resampled together."""
+    """A trial with bootstrap weights of `replicates` replicates.
+
+    truth: (record,); tested: (repeat, record); groups: (record,) records that are resampled together.
+    """
     weights = np.zeros((replicates, len(truth)))
     ever = tested.any(0)
     weights[:, ever] = two_way_weights(1, int(ever.sum()), replicates, rng, groups[ever]).records
@@ -108,7 +109,7 @@ def trial(
 
 
 def estimates(scores: Scores) -> list[Estimate]:
-    """Each metric's mean over repeats, and what the papers print beside it, its standard deviation between them."""
+    """Mean of each metric over repeats, and its standard deviation between repeats, which papers print."""
     found = []
     for place, metric in enumerate(scores.metrics):
         values, chance = scores.observed[:, place], float(scores.chance[:, place].mean())
@@ -123,10 +124,10 @@ def estimates(scores: Scores) -> list[Estimate]:
 
 
 def differences(changed: Scores, usual: Scores) -> list[Estimate]:
-    """Means over their common repeats of the first's metrics less the second's: "accuracy difference", ...
+    """Mean differences of the metrics over the common repeats: "accuracy difference", ...
 
-    Both are of the same test records, and resampled with the same weights: what is hard for both cancels, as does what
-    a split changes for both.
+    Both conditions have the same test records and bootstrap weights, so that variation between records and between
+    splits cancels where they share it.
     """
     common = np.intersect1d(changed.repeats, usual.repeats)
     one, other = changed.on(common), usual.on(common)
@@ -151,19 +152,19 @@ def _interval(values: Array, samples: Array) -> tuple[float, float, str]:
     return mean - float(np.hypot(below, half)), mean + float(np.hypot(above, half)), method
 
 
-def _accuracies(said: Codes, truth: Codes, weights: Array) -> Array:
-    """Balanced accuracy and accuracy, (replicate, 2); said, truth: (record,); weights: (replicate, record)."""
-    hits, of_class = said == truth, (truth[:, None] == np.unique(truth)).astype(np.float64)
+def _accuracies(predicted: Codes, truth: Codes, weights: Array) -> Array:
+    """Balanced accuracy and accuracy, (replicate, 2); predicted, truth: (record,); weights: (replicate, record)."""
+    hits, of_class = predicted == truth, (truth[:, None] == np.unique(truth)).astype(np.float64)
     with np.errstate(invalid="ignore"):
         recalls = (weights @ (hits[:, None] * of_class)) / (weights @ of_class)
         return np.column_stack([np.nanmean(recalls, 1), (weights @ hits) / weights.sum(1)])
 
 
-def _error(said: Array, truth: Array, weights: Array) -> Array:
+def _error(predicted: Array, truth: Array, weights: Array) -> Array:
     """Root mean square error over the targets' deviation, (replicate, 1); arguments of `_accuracies`."""
     shares, centred = weights / weights.sum(1, keepdims=True), truth - truth.mean()
     variance = shares @ centred**2 - (shares @ centred) ** 2
-    return np.sqrt((shares @ (said - truth) ** 2) / variance)[:, None]
+    return np.sqrt((shares @ (predicted - truth) ** 2) / variance)[:, None]
 
 
 def _most_frequent(codes: Codes) -> np.int64:

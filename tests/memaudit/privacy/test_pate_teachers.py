@@ -6,7 +6,7 @@ import torch
 
 from memaudit.errors import AuditError
 from memaudit.models.predictive_distributions import Binned
-from memaudit.privacy.teachers import asker
+from memaudit.privacy.pate_teachers import asker
 
 
 class Mean:
@@ -54,6 +54,6 @@ def test_numbers_are_predicted_by_their_means():
     np.testing.assert_allclose(predicted, np.full((3, 2), 11.0), atol=1e-4)
 
 
-def test_an_answer_that_is_no_number_is_refused():
-    with pytest.raises(AuditError, match="no number"):
+def test_a_prediction_of_nan_is_refused():
+    with pytest.raises(AuditError, match="predicts NaN"):
         asker(Mean("classification"), 2)([(np.full((2, 3), np.nan, np.float32), np.array([0, 1]))], QUERIES)

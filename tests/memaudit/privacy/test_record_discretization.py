@@ -12,8 +12,8 @@ from conftest import PROJECT, load_script
 from memaudit.errors import AuditError
 from memaudit.io import read_table, write_json, write_table
 from memaudit.privacy.accounting import Budget, rho_within
-from memaudit.privacy.coded_records import coded, counts, restored
 from memaudit.privacy.public_facts import Column, Public
+from memaudit.privacy.record_discretization import coded, counts, restored
 from memaudit.workflow.job import Paths
 
 COLUMNS = (Column("age", (0.0, 100.0)), Column("job", ("cook", "nurse", "vet")), Column("target", (-1.0, 1.0)))
@@ -153,7 +153,7 @@ print(cdp_rho(1.0, 1e-5))
 
 @pytest.mark.parametrize("change", [{"epsilon": 0}, {"delta": 1.0}, {"rounds": 0}])
 def test_settings_that_dpmm_takes_and_that_promise_nothing_are_refused(change):
-    with pytest.raises(AuditError, match=r"synthesis: .*(promises nothing|rounds)"):
+    with pytest.raises(AuditError, match=r"synthesis: .*(guarantees nothing|rounds)"):
         SCRIPT.synthesized(pd.DataFrame({"target": [0]}), {"target": 2}, SimpleNamespace(**PARAMS | change))
 
 

@@ -1,9 +1,10 @@
-"""A private table as its owner has it: every row, each read by itself as the public facts say.
+"""Row-by-row reading of a private table by its public facts: every row of the file, without deduplication.
 
-No copies are dropped, no conflicts settled, no types detected, as `data` does for an audit. Privacy needs none of it,
-and it would cost the proof: where the first of two conflicting records is kept, removing it lets the other in; where
-copies belong to two people, removing one moves the record to the other; a type found out from all rows changes with one
-of them. Here a row decides about itself alone, and adding or removing it changes nothing else.
+Unlike `data` does for an audit, no duplicates are dropped, no conflicts resolved and no types detected. Privacy needs
+none of this, and it would invalidate the proof: where the first of two conflicting records is kept, removing it lets
+the other in; where duplicates belong to two people, removing one assigns the record to the other; a type detected from
+all rows can change with one of them. Here the result for a row depends on that row alone: adding or removing it changes
+nothing else.
 """
 
 import hashlib
@@ -29,9 +30,9 @@ from memaudit.privacy.public_facts import Column, Facts, Public, read_facts, rea
 
 @dataclass(frozen=True)
 class RawTable:
-    """What is public; encoded records x (n, d), y (n,) and the unit of each (n,); the identity of all rows.
+    """Public schema, encoded records x (n, d), y (n,), the unit of each (n,), and the identity of all rows.
 
-    The order of the records is that of hashes of their rows: nothing depends on their order in the file.
+    Records are sorted by the hash of their row, so that nothing depends on their order in the file.
     """
 
     public: Public
@@ -45,8 +46,8 @@ def read_raw(raw: str | Path, public: str | Path, entry: Mapping[str, Any], thre
     """Read a table as it was fetched (Parquet). public: file of its public facts.
 
     entry: of the catalogue: target, group (column of the unit; None: each row is one), drop, missing; and `typed`, of
-    the source. Raises AuditError for facts that do not fit the columns, and for a table that cannot be read as they
-    say: that is for its owner's eyes, and nothing has been spent then.
+    the source. Raises AuditError for facts that do not fit the columns, and for a table that cannot be read by them:
+    the message is for the owner of the table alone, and no budget has been spent.
     """
     facts = read_facts(public)
     with connect(Path(raw).parent, threads) as connection:
@@ -56,7 +57,7 @@ def read_raw(raw: str | Path, public: str | Path, entry: Mapping[str, Any], thre
         known = read_public(public, _types(facts, [name for name in names if name not in left_out]))
         types = {column.name: column.type for column in known.columns}
         if "target" in map(str.lower, types):
-            raise AuditError("column 'target': what is predicted has this name in a release; rename the column")
+            raise AuditError("column 'target': a release gives this name to its target; rename the column")
         reading = {key: entry[key] for key in ("target", "group", "drop", "missing", "typed")}
         features, target = infer(connection, Reading(facts.task, types=types, **reading))
         columns = {column.source: column.value for column in features} | {"target": target.value}
@@ -64,18 +65,18 @@ def read_raw(raw: str | Path, public: str | Path, entry: Mapping[str, Any], thre
         if 2 * kept.sum() < len(kept):
             raise AuditError(
                 f"{public}: {len(kept) - kept.sum()} of {len(kept)} records have no target that it names, and would be "
-                "left out; mend `target`: spelling and case count"
+                "left out; fix `target`: spelling and case count"
             )
         rows = _texts(connection, message(sorted(names)))
         units = _owners(connection, entry["group"], entry["missing"]) if entry["group"] else _numbered(rows)
     place = np.cumsum(kept) - 1
-    # A row's place, too, depends on the row alone: teachers' last bits depend on the order that they read in.
+    # The position of a row depends on the row alone, too: last bits of PATE teachers depend on the order of their rows.
     order = sorted(np.flatnonzero(kept), key=lambda row: hashlib.sha256(rows[row].encode()).digest())
     return RawTable(known, x[place[order]], y[place[order]], [units[row] for row in order], identity(rows))
 
 
 def _types(facts: Facts, names: Sequence[str]) -> dict[str, str]:
-    """What the facts say that each column is; one that they do not name is named by `read_public`."""
+    """Type of each column by the facts; `read_public` reports a column that they do not name."""
     types = dict.fromkeys(names, "numeric")
     for entry, values in reversed(facts.columns.items()):
         types |= {name: Column(name, values).type for name in names if fnmatchcase(name, entry)}
@@ -88,12 +89,12 @@ def _select(connection: DuckDBPyConnection, columns: Mapping[str, str]) -> pd.Da
 
 
 def _texts(connection: DuckDBPyConnection, text: str) -> list[str]:
-    found = connection.execute(f"SELECT {text} FROM raw ORDER BY file_row_number").fetchall()
-    return [row for (row,) in found]
+    rows = connection.execute(f"SELECT {text} FROM raw ORDER BY file_row_number").fetchall()
+    return [row for (row,) in rows]
 
 
 def _numbered(rows: Sequence[str]) -> list[str]:
-    """A unit for each row: the first, second, third of its equals. Without one of them the last number is missing."""
+    """A unit for each row: the row and its number among equal rows. Removing one of them removes the last number."""
     seen: Counter[str] = Counter()
     units = []
     for row in rows:

@@ -1,4 +1,4 @@
-"""Teachers: one frozen model, shown a part of a private table each, asked about the same made-up records."""
+"""PATE teachers: one frozen model with a shard of a private table as context each, and the same synthetic queries."""
 
 from collections.abc import Callable, Sequence
 
@@ -17,8 +17,8 @@ Ask = Callable[[Sequence[Context], NDArray[np.float32]], NDArray[np.float32]]
 def asker(model: TabularModel, classes: int | None, memory: int = MEMORY) -> Ask:
     """ask(contexts, queries (m, d)): logits (context, query, class), or predicted means (context, query).
 
-    classes: of the public schema; None: numbers are predicted. A context is asked in a forward pass of its own: beside
-    another one its last bits can differ, with them a tied vote, and one record would move the votes of two teachers.
+    classes: of the public schema; None: numbers are predicted. Each context has a separate forward pass: in a
+    batch with another one, last bits and with them a tied vote can differ, and one record would change two teachers.
     """
 
     def ask(contexts: Sequence[Context], queries: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -30,10 +30,10 @@ def asker(model: TabularModel, classes: int | None, memory: int = MEMORY) -> Ask
 def _answer(
     model: TabularModel, classes: int | None, memory: int, x: NDArray, y: NDArray, queries: NDArray
 ) -> NDArray[np.float32]:
-    kind = torch.float32 if classes is None else torch.int64
-    question = Question(torch.from_numpy(x), torch.from_numpy(y).to(kind), torch.from_numpy(queries))
-    found = answer(model, [question], memory)[0]
-    said = found.mean().float() if classes is None else as_wide(found, classes)
-    if said.isnan().any():
-        raise AuditError("a teacher's answer is no number; take another model")
-    return said.numpy()
+    dtype = torch.float32 if classes is None else torch.int64
+    question = Question(torch.from_numpy(x), torch.from_numpy(y).to(dtype), torch.from_numpy(queries))
+    distribution = answer(model, [question], memory)[0]
+    predicted = distribution.mean().float() if classes is None else as_wide(distribution, classes)
+    if predicted.isnan().any():
+        raise AuditError("the model of the PATE teachers predicts NaN; use another model")
+    return predicted.numpy()

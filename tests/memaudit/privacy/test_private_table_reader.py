@@ -11,7 +11,7 @@ from memaudit.data.deduplication import Policy, deduplicate
 from memaudit.data.table_sources import fetch
 from memaudit.errors import AuditError
 from memaudit.io import read_table, write_table
-from memaudit.privacy.private_table import read_raw
+from memaudit.privacy.private_table_reader import read_raw
 
 # Equal rows (also of two people), conflicts, missing and unknown values, a number beyond its bounds.
 ROWS = """person,age,colour,born,churn
@@ -153,7 +153,7 @@ def test_features_keep_their_names_but_one_that_is_called_target(read):
     facts = FACTS.replace("  age:", "  side: [0, 1]\n  age:")
     table = read("age,side,colour,churn\n20,1,red,no\n30,0,red,yes\n", facts, drop=[])
     assert [column.name for column in table.public.columns] == ["age", "side", "colour"]
-    with pytest.raises(AuditError, match="column 'target': what is predicted has this name in a release"):
+    with pytest.raises(AuditError, match="column 'target': a release gives this name to its target"):
         read("age,Target,colour,churn\n20,1,red,no\n", FACTS.replace("  age:", "  Target: [0, 1]\n  age:"), drop=[])
 
 

@@ -1,9 +1,10 @@
-"""Records as codes and back, for the synthesizers AIM and MST (McKenna et al. 2022, 2021; TabPATE, Appendix C).
+"""Discretization of records to categorical codes and back, for the synthesizers AIM and MST.
 
-Both know categories alone: a number becomes the place of one of `bins` equal intervals between its public bounds. No
-interval depends on a record, so that coding costs no privacy. They protect one row, so of a unit with several rows one
-is taken. Their time and memory grow with the columns, and on tables of some 30 they do not finish: they take the first
-`columns` of the public order and the target, and what is left out is drawn uniformly between its bounds.
+McKenna et al. 2022, 2021; TabPATE, Appendix C. Both handle categorical data only: a number becomes the index of one of
+`bins` equal intervals between its public bounds. No interval depends on a record, so discretization costs no privacy.
+The synthesizers protect one row, so one row of each privacy unit is used. Their time and memory grow with the number of
+columns, and with about 30 they do not finish: the first `columns` in the public order and the target are used, and the
+other columns are drawn uniformly between their bounds.
 
 The synthesizers run in an environment of their own (workflow_scripts/tabpate/synthesize_records.py).
 """
@@ -19,13 +20,13 @@ from memaudit.privacy.synthetic_queries import uniform
 
 
 def interval(values: NDArray[np.floating], bounds: tuple[float, float], count: int) -> NDArray[np.int64]:
-    """Place of each number among `count` equal intervals between the bounds; beyond them, the first or last one."""
+    """Index of the equal interval, of `count` between the bounds, of each number; beyond them the first or last one."""
     lower, upper = bounds
     return np.clip((values.astype(np.float64) - lower) / (upper - lower) * count, 0, count - 1).astype(np.int64)
 
 
 def counts(public: Public, bins: int, columns: int) -> dict[str, int]:
-    """How many codes each column of `coded` has: {"0": ..., "1": ..., "target": ...}. Public."""
+    """Number of codes of each column of `coded`: {"0": ..., "1": ..., "target": ...}. Public."""
     return {name: _count(column, bins, name) for name, column in _columns(public, columns).items()}
 
 
@@ -39,7 +40,7 @@ def coded(
 ) -> pd.DataFrame:
     """Codes of the records x (n, d), y (n,) of `Public.encode`, the first of each unit: columns "0", "1" ... "target".
 
-    A missing number is in the interval of the middle of its range; a missing category has a code of its own, the last.
+    A missing number is set to the middle of its range; a missing category has a separate code, the last.
     """
     first = np.sort(np.unique(np.asarray(units, dtype=str), return_index=True)[1])
     named = zip(_columns(public, columns).items(), (*x[first].T[:columns], y[first]), strict=True)
@@ -59,7 +60,7 @@ def restored(
 
 
 def _columns(public: Public, columns: int) -> dict[str, Column]:
-    """The columns that are coded, by the names of their codes: names of a user's table could be taken already."""
+    """The discretized columns by their names in `coded`: a user's column could be called "target" already."""
     return {str(place): column for place, column in enumerate(public.columns[:columns])} | {"target": public.target}
 
 

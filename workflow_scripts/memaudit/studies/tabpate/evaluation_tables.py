@@ -1,4 +1,4 @@
-"""The private records of a comparison as its methods take them: by role, encoded by public facts, with their units."""
+"""Tables of the comparison: records by role, encoded by public facts, with their privacy units."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from memaudit.privacy.release_methods import Private
 
 @dataclass(frozen=True)
 class Table:
-    """All records of a table x (n, d), y (n,), their ids and units, and what is public of them."""
+    """All records of a table x (n, d), y (n,), their ids and units, and their public schema."""
 
     public: Public
     records: pd.DataFrame
@@ -34,24 +34,26 @@ class Table:
         return len(self.public.target.values) if self.public.task == "classification" else None
 
     def roles(self, settings: Mapping[str, Any], seed: int, repeat: int) -> NDArray[np.str_]:
-        """Role of each record in a repeat (record,): private, held out, test or "" for one that is not used."""
+        """Role of each record in a repeat (record,): private, held out, test, or "" for an unused record."""
         return roles(self.records, settings, seeds.generator(seed, "tabpate", self.public.dataset, "roles", repeat))
 
     def private(self, role: NDArray[np.str_], held_out: bool) -> Private:
-        """The private records; held_out: those that are public for PromptPATE are not among them."""
-        mine = (role == PRIVATE) | ((role == HELD_OUT) & (not held_out))
-        shown = self.x[role == HELD_OUT]
-        return Private(self.x[mine], self.y[mine], self.units[mine].tolist(), self.key, self.public, shown)
+        """The private records; held_out: without the held-out records, which are public for PromptPATE."""
+        private = (role == PRIVATE) | ((role == HELD_OUT) & (not held_out))
+        unlabelled = self.x[role == HELD_OUT]
+        return Private(
+            self.x[private], self.y[private], self.units[private].tolist(), self.key, self.public, unlabelled
+        )
 
     def tested(self, role: NDArray[np.str_]) -> NDArray[np.intp]:
-        """Places of the records that methods are tested on."""
+        """Positions of the test records."""
         return np.flatnonzero(role == TEST)
 
 
 def open_table(records: str, schema: str, public: str, key: str) -> Table:
     """Read a table's records, its columns' types, its public facts and the run's key.
 
-    Raises AuditError for a table that its public facts do not fit.
+    Raises AuditError for public facts that do not fit the table.
     """
     table = read_table(records)
     facts = read_public(public, {column["name"]: column["type"] for column in read_json(schema)["columns"]})
