@@ -35,7 +35,10 @@ STATISTICS = re.compile(
     r"|rankdata|ks_2samp|wilcoxon|ttest_\w+|false_discovery_control)\b"
 )
 # Modules whose only test is that of another module, each with the reason.
-TESTED_ELSEWHERE: dict[str, str] = {}
+TESTED_ELSEWHERE = {
+    "arrays": "type aliases alone",
+    "errors": "one class without a line of code",
+}
 # Basenames that stand twice because they are the same thing in two studies or layers.
 SAME_THING: set[str] = set()
 # Words that readers from the field do not know, or that mean something else to them (docs/glossary.md).

@@ -4,6 +4,7 @@ score of a target = log N(signal; mu_in, sigma_in^2) - log N(signal; mu_out, sig
 fitted on the other models that have it in (out of) their training set or context.
 """
 
+import itertools
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
@@ -95,13 +96,13 @@ def fitted_blocks(
     floor: float = 0.0,
     leave: Leave = "pair",
     records: NDArray[np.int64] | None = None,
-    order: Literal["C", "F"] = "C",
+    order: Literal["K", "F"] = "K",
 ) -> Iterator[Block]:
     """IN and OUT fits of every target; options as for `log_likelihood_ratio`.
 
     signals, design: (model, record); records: places of those that are fitted, None: all. A block's slice counts the
-    fitted ones. With one deviation for all records there is one block. order: of a block in memory; "F", one record's
-    models side by side, is faster, and sums round otherwise than those of a whole matrix.
+    fitted ones. With one deviation for all records there is one block. order: of a block in memory, "K" as the
+    signals lie, so that sums round as over the whole matrix; "F", one record's models side by side, is faster.
     """
     rule, pool = CONVENTIONS[convention], Spread(spread)
     count = design.shape[1] if records is None else len(records)
@@ -115,9 +116,10 @@ def fitted_blocks(
 
 
 def record_blocks(records: int, models: int) -> Iterator[slice]:
-    """Slices of records of `BLOCK_ENTRIES` entries or fewer, at least one record each."""
-    step = max(1, BLOCK_ENTRIES // models)
-    return (slice(start, min(start + step, records)) for start in range(0, records, step))
+    """Slices of nearly equally many records, of `BLOCK_ENTRIES` entries or fewer, at least one record each."""
+    count = -(-records // max(1, BLOCK_ENTRIES // models))
+    ends = np.linspace(0, records, count + 1).round().astype(int)
+    return (slice(start, end) for start, end in itertools.pairwise(ends.tolist()))
 
 
 def resolution_floor(resolution: float) -> float:

@@ -25,7 +25,9 @@ def rate(
     signals, membership = case.attack.signals, case.design
     scores = case.scores()
     table = pd.DataFrame({"id": members.record.values}).merge(located.drop_duplicates("id"), on="id", how="left")
-    table[["exposure", "low", "high"]] = record_vulnerability.vulnerability_score_cohens_d(signals, membership, rng, replicates)
+    table[["exposure", "low", "high"]] = record_vulnerability.vulnerability_score_cohens_d(
+        signals, membership, rng, replicates
+    )
     table["shows"] = rank_tests.detected_records(signals, membership)
     for base_rate in base_rates:
         table[f"belief_{base_rate:g}"] = beliefs(scores, membership, base_rate)
