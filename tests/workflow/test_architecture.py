@@ -153,7 +153,9 @@ def test_at_most_a_tenth_of_the_lines_of_rules_stands_in_files_without_a_rule():
 def test_no_text_speaks_the_private_dialect():
     texts = [*SCRIPTS.rglob("*.py"), *(PROJECT / "rules").rglob("*.smk"), *(PROJECT / "config").rglob("*.yaml")]
     for path in [*texts, *(PROJECT / "docs").glob("*.md"), PROJECT / "README.md"]:
-        found = UNCLEAR.search(path.read_text(encoding="utf-8")) if path.name != "glossary.md" else None
+        # The glossary explains them, and results.md quotes sentences of published runs.
+        quotes = path.name in {"glossary.md", "results.md"}
+        found = None if quotes else UNCLEAR.search(path.read_text(encoding="utf-8"))
         assert not found, (path, found)
 
 
