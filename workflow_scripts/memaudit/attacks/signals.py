@@ -78,19 +78,6 @@ def density_loss(log_density: ArrayLike) -> Array:
     return -np.asarray(log_density, dtype=np.float64)
 
 
-def density_confidence(differential_entropy: ArrayLike) -> Array:
-    """-h, the negative differential entropy (...): how sure a regressor is, whatever the truth; its confidence.
-
-    Not the density at the mode: that of a head of bins or quantiles is its narrowest bin, which is mostly noise.
-    """
-    return -np.asarray(differential_entropy, dtype=np.float64)
-
-
-def absolute_correctness(mean: ArrayLike, target: ArrayLike) -> Array:
-    """-|y - E(Y)| of predicted means and true targets (...), in the target's unit; regression's correctness."""
-    return -np.abs(np.asarray(target, dtype=np.float64) - np.asarray(mean, dtype=np.float64))
-
-
 def _log_probabilities(logits: Array) -> Array:
     return log_softmax(np.asarray(logits, dtype=np.float64), axis=-1)
 

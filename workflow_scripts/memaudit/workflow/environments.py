@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping
-from importlib.metadata import packages_distributions, requires
+from importlib.metadata import requires
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -96,18 +96,6 @@ def modules(script: str) -> set[str]:
     return own | {
         name for name in others if name.split(".")[0] not in {*sys.stdlib_module_names, "memaudit", *OPTIONAL}
     }
-
-
-def unpinned(family: str, pins: Mapping[str, str]) -> list[str]:
-    """A line for each package that a script of the family imports and that is not among the pins."""
-    # A package of another environment is not installed here: it goes by the name that it is imported by.
-    known = packages_distributions()
-    lines = set()
-    for script in scripts(family):
-        for top in {name.split(".")[0] for name in modules(script)} - {"memaudit", script_of(script).parent.name}:
-            if not {canonicalize_name(name) for name in known.get(top, [top])} & pins.keys():
-                lines.add(f"envs/{family}.yaml lacks {top}, which {_path(script)} reaches; add it to FAMILIES")
-    return sorted(lines)
 
 
 def check(family: str) -> list[str]:
