@@ -137,7 +137,7 @@ def test_float32_logits_are_scored_in_float64(signal, answers):
 
 def test_regression_signals_rank_as_those_of_classes_do():
     """On normal predictions with errors of 0, 1 and 2 deviations."""
-    target, deviation = np.zeros(3), np.array([1.0, 2.0, 4.0])
+    deviation = np.array([1.0, 2.0, 4.0])
     mean = np.array([0.0, 1.0, 2.0])
     log_density = -0.5 * np.log(2 * np.pi) - np.log(deviation) - (mean / deviation) ** 2 / 2
     assert (np.diff(density_loss(log_density)) > 0).all()
