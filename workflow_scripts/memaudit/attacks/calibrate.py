@@ -33,7 +33,7 @@ def calibrate(grid: Array, design: Mask, method: str | Method, *, targets: int |
 
     grid: (model, record[, query]) signals; design: (model, record), True = record was in that model's training set;
     method: a name of `METHODS`, whose function documents the options, or a function like them. targets: score the first
-    models alone, with *all* other models of the grid as references (oracle access, papers/lira-reliability.md, A.1).
+    models alone, with *all* other models of the grid as references (oracle access, Jälkö et al. 2026, Appendix A.1).
     Raises AuditError for an unknown method, arrays that do not fit, values that are not finite, or too few models.
     """
     function = METHODS.get(method) if isinstance(method, str) else method

@@ -1,4 +1,4 @@
-"""Post-processed signal of papers/lira-reliability.md, section 4.2: every record's OUT distribution on one scale."""
+"""Post-processed signal (Jälkö et al. 2026, Section 4.2): every record's OUT distribution on one scale."""
 
 import numpy as np
 
