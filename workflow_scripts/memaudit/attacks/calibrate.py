@@ -1,4 +1,7 @@
-"""From a signal grid and its membership design to scores: the one door to every calibration."""
+"""Scores of every attack from a matrix of signals and its membership matrix, by the name of the scoring method.
+
+The aggregation strategies of the study `lira` alone read the fits behind LiRA's scores (`attacks.lira.fitted_blocks`).
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any

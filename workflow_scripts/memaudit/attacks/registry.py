@@ -1,6 +1,6 @@
 """Registry of the attacks that are compared: label, threat model, inputs, scoring method and colour of each.
 
-Facts alone: `attacks.calibrate` holds the scoring methods. A new attack is one more line here (docs/add-an-attack.md).
+`attacks.calibrate` holds the scoring methods. A new attack is one more entry here (docs/add-an-attack.md).
 """
 
 from collections.abc import Mapping
