@@ -8,6 +8,10 @@ from snakemake.utils import min_version
 
 min_version("9.20")
 # As a `module` of another workflow, workflow.basedir is the other one's folder.
+if not workflow.current_basedir.is_local:
+    raise WorkflowError(
+        "memaudit: as a module it needs its library and its catalogues; clone it and give the clone's path"
+    )
 PROJECT = Path(str(workflow.current_basedir.get_path_or_uri(secret_free=True))).parent
 # The library of this checkout, whichever memaudit is installed. Jobs take PYTHONPATH, those in conda environments the
 # path of Snakemake itself.

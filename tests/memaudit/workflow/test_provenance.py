@@ -4,7 +4,7 @@ import pytest
 
 from memaudit.checksums import sha256
 from memaudit.errors import AuditError
-from memaudit.io import write_json
+from memaudit.io import read_json, write_json
 from memaudit.workflow import provenance
 
 
@@ -100,3 +100,11 @@ def test_what_an_earlier_config_left_behind_does_not_fail_a_sound_run(run):
     checked = provenance.verify("results/demo")
     assert (checked.results, len(checked.hashes)) == (1, 3)
     assert checked.leftover == ["results/demo/provenance/results_demo_shard.json"]
+
+
+def test_of_two_sidecars_of_one_result_the_later_counts_and_the_other_is_left_over(run):
+    path = run / "provenance/results_demo_scores.json"
+    old = read_json(path) | {"started": "2026-01-01T00:00:00+00:00", "outputs": {"results/demo/scores": "0" * 64}}
+    write_json(old, run / "provenance/old.json")
+    write_json(read_json(path) | {"started": "2026-02-01T00:00:00+00:00"}, path)
+    assert provenance.verify("results/demo").leftover == ["results/demo/provenance/old.json"]

@@ -34,7 +34,9 @@ class Lineage:
 
     def __init__(self, sidecars: Iterable[Record], ends: Iterable[str]):
         """sidecars: of the whole run; ends: paths of the results, as sidecars record them."""
-        self._made = {path: record for record in sidecars for path in record["outputs"]}
+        # Of a result that a renamed rule has made again the last sidecar counts.
+        in_order = sorted(sidecars, key=lambda record: record.get("started", ""))
+        self._made = {path: record for record in in_order for path in record["outputs"]}
         behind = [record for end in ends for record in self._walk(end)]
         self.records = list({id(record): record for record in behind}.values())
 

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from memaudit.errors import AuditError
 from memaudit.workflow.project_paths import ENVS, SCRIPTS
 
 # Raise it when a change in `memaudit/workflow/` changes results that were made with the one before.
@@ -117,7 +118,10 @@ def _module(path: Path) -> Module:
         for name in ("body", "orelse", "finalbody"):
             if isinstance(block := getattr(node, name, None), list):
                 setattr(node, name, [inner for inner in block if not _imports_memaudit(inner)])
-    ours = {local: dotted for local, dotted in bound if dotted.split(".")[0] == "memaudit"}
+    ours: dict[str, str] = {}
+    for local, dotted in bound:
+        if dotted.split(".")[0] == "memaudit" and ours.setdefault(local, dotted) != dotted:
+            raise AuditError(f"{path}: {local} is both {ours[local]} and {dotted}; give one of them another name")
     return Module(ast.dump(tree) if tree.body else "", ours, tuple(_imported_names(bound)))
 
 

@@ -68,8 +68,8 @@ def walk(
         if path not in made:
             raise AuditError(f"{path}: no rule of this run accounts for it; delete it or run `snakemake {path}`")
         _check(path, made, seen, hash_of, mend)
-    used = [name for name, record in records.items() if seen.keys() & record["outputs"].keys()]
-    return Checked(len(ends), seen, used, sorted(records.keys() - set(used)))
+    used = {_the_maker(path, made)[0] for path in seen if path in made}
+    return Checked(len(ends), seen, sorted(used), sorted(records.keys() - used))
 
 
 def _makers(records: Mapping[str, Any], mend: Callable[[str], str]) -> Makers:
@@ -84,10 +84,14 @@ def _makers(records: Mapping[str, Any], mend: Callable[[str], str]) -> Makers:
 
 
 def _the_maker(path: str, made: Makers) -> tuple[str, Mapping[str, Any]]:
-    if len(made[path]) > 1:
-        names = " and ".join(name for name, _ in made[path])
-        raise AuditError(f"{path}: recorded by {names}; delete the stale sidecar (of a rule that was renamed)")
-    return made[path][0]
+    """The sidecar that started last: one of a rule that has been renamed since stays beside it."""
+    *_, last = sorted(made[path], key=lambda entry: entry[1].get("started", ""))
+    same = [name for name, record in made[path] if record.get("started", "") == last[1].get("started", "")]
+    if len(same) > 1:
+        raise AuditError(
+            f"{path}: recorded by {' and '.join(same)}; delete the stale sidecar (of a rule that was renamed)"
+        )
+    return last
 
 
 def _check(path, made, seen, hash_of, mend) -> None:
