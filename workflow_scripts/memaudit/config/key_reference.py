@@ -5,16 +5,16 @@ python -m memaudit.config.key_reference
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import get_args
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from memaudit.config.schema import Config
+from memaudit.workflow.project_paths import PROJECT
 
 SIGNS = [("ge", "≥"), ("gt", ">"), ("le", "≤"), ("lt", "<")]
-FOLDER = Path(__file__).resolve().parents[3] / "config"
+FOLDER = PROJECT / "config"
 HEAD = """# Config
 `config.yaml` is the embedded default; `--configfile config/smoke.yaml` (every rule at its smallest) or
 `config/paper.yaml` (the papers' sizes) lies over it: lists are replaced, catalogues (`datasets`, `models`,

@@ -1,7 +1,6 @@
 """The section `release`: a private context from a table of the user's own, and what only several keys can get wrong."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import yaml
@@ -9,11 +8,11 @@ from pydantic import Field, StringConstraints
 
 from memaudit.config.field_types import Count, Fraction, Name, Positive, Section
 from memaudit.config.name_checks import licence_faults, unknown
+from memaudit.workflow.project_paths import PROJECT
 
 if TYPE_CHECKING:
     from memaudit.config.schema import Config
 
-PROJECT = Path(__file__).resolve().parents[3]
 Text = Annotated[str, StringConstraints(min_length=1)]
 
 

@@ -155,9 +155,7 @@ class Training(Section):
     save_every: Count = Field(description="steps between two saved states, from which a killed run goes on")
     validation_batches: Count = Field(description="batches of held-out synthetic tables")
     architecture: dict[str, bool | int | float | str] = Field(description="arguments of the package's class TabICL")
-    prior: dict[str, Any] = Field(
-        description="synthetic tables; see memaudit/models/synthetic_tables.py and pretrain.py"
-    )
+    prior: dict[str, Any] = Field(description="synthetic tables; see memaudit/models/synthetic_tables.py")
     optimiser: dict[str, float | list[float]] = Field(
         description="Muon and AdamW; see memaudit/models/tabicl_pretraining.py"
     )

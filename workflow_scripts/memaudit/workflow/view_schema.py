@@ -55,7 +55,7 @@ class Table(Shown):
 
 
 class Figure(Shown):
-    """A figure, drawn by the function of its name in memaudit/plotting/<study>_figures.py; where: the results that it shows."""
+    """A figure, drawn by its function in memaudit/plotting/<study>_figures.py; where: the results that it shows."""
 
     where: dict[str, Any] = {}
 
