@@ -5,7 +5,7 @@ python workflow_scripts/attacks/ablate_attacks.py --input main=main.nc perturbed
     --params '{"seed": 1, "sizes": [16, 32, 64], "arms": {"main": {"model": "tabicl-small"}}, "attacks": {
         "fpr": [0.05, 0.01], "replicates": 200, "permutations": 39, "perturbation": {"count": 50, "scale": 0.1}}}'
 
-An input may be several shards. Fewer shadow sets are the first of them, which have each record in half.
+An input may be several shards. Fewer shadow contexts are the first of them, which have each record in half.
 """
 
 from collections.abc import Iterator

@@ -5,7 +5,7 @@ python workflow_scripts/attacks/query_attribute.py --input records=records.parqu
     --params '{"seed": 1, "shard": 1024, "code": "by hand",
         "inference": {"sensitive": {"wine": "alcohol"}, "levels": 8, "sets": 64}}'
 
-The shadow sets are the first of the arm's first variant. Members whose sensitive value is missing are not queried.
+The shadow contexts are the first of the arm's first variant. Members whose sensitive value is missing are not queried.
 Each part is kept when it is finished: a killed job resumes.
 """
 

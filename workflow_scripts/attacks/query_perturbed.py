@@ -49,7 +49,7 @@ def main(job, scratch):
 
 
 def _queries(contexts: Contexts, targets: np.ndarray, asked: list[perturbation.Setting], seed: int) -> torch.Tensor:
-    """(target, 1 + copy, feature), the same for every shadow set; the adversary owns the non-members."""
+    """(target, 1 + copy, feature), the same for every shadow context; the adversary owns the non-members."""
     x, design = contexts.x.numpy(), contexts.design
     redrawn = np.array([column["type"] in ("categorical", "text") for column in contexts.schema["columns"]])
     reference = perturbation.Reference.of(x[~design.member.values], redrawn)

@@ -7,7 +7,7 @@ python workflow_scripts/attacks/query_poisoned.py --input records=records.parque
 
 LiRA with poisoning takes the logits at each budget of copies, Brainwash the fewest copies that make the answer wrong.
 The poison label is the likeliest wrong class by a context of non-members, which the adversary owns. A share of the
-searches is made copy by copy as well, to show what bisection misses. Each shadow set is kept as it is finished.
+searches is made copy by copy as well, to show what bisection misses. Each shadow context is kept as it is finished.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Judge every attack on one signal grid: AUC, TPR and their intervals, beside a permutation null and a placebo.
+"""Judge every attack on one score matrix: AUC, TPR and their intervals, beside a permutation null and a placebo.
 
 python workflow_scripts/lira/compare_attacks.py --input wine.nc --output tidy=attacks.parquet roc=roc.parquet \
     --wildcards '{"dataset": "wine"}' \

@@ -1,4 +1,4 @@
-"""Read TPRs at fixed FPRs off one signal grid in seven ways, for growing numbers of shadow models (Figures 1, A1, A2).
+"""Read TPRs at fixed FPRs off one score matrix in seven ways, for growing numbers of shadow models (Figures 1, A1, A2).
 
 python workflow_scripts/lira/evaluate_strategies.py --input wine.nc \
     --output strategies=strategies.parquet calibration=calibration.parquet sample_fpr=sample_fpr.parquet \

@@ -1,4 +1,4 @@
-"""Put the shards of one grid together, its membership design beside the signals.
+"""Put the shards of one grid together, its membership matrix beside the signals.
 
 python workflow_scripts/lira/gather_grid.py --input design=design.nc shards=0.nc shards=1.nc --output grid.nc
 """

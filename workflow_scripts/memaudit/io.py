@@ -85,13 +85,13 @@ def read_columns(path: str | Path) -> list[str]:
 
 
 def write_grid(grid: xr.Dataset, path: str | Path) -> None:
-    """Write a signal grid, dims (model, record[, signal]), as compressed NetCDF."""
+    """Write a score matrix, dims (model, record[, signal]), as compressed NetCDF."""
     with replacing(path) as temporary:
         grid.to_netcdf(temporary, engine="netcdf4", encoding={name: {"zlib": True} for name in grid.data_vars})
 
 
 def read_grid(path: str | Path) -> xr.Dataset:
-    """Read a signal grid into memory. Raises AuditError if the file is missing or damaged."""
+    """Read a score matrix into memory. Raises AuditError if the file is missing or damaged."""
     with readable(path):
         return xr.load_dataset(path, engine="netcdf4")
 

@@ -46,7 +46,7 @@ def main(job):
 
 
 def _by_release(job, name: str) -> Iterator[xr.Dataset]:
-    """Grid of each condition and epsilon, shadow sets in order. Raises AuditError where some are missing."""
+    """Grid of each condition and epsilon, shadow contexts in order. Raises AuditError where some are missing."""
     grids = [read_grid(path) for path in several(job.input.get(name))]
     whole = xr.concat(grids, "release", data_vars="minimal", coords="minimal", combine_attrs="override")
     sets = np.unique(whole["set"].values)

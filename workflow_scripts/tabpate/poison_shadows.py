@@ -1,4 +1,4 @@
-"""Poison shadow sets with mislabelled copies of a target, release, and query the PATE student with the target.
+"""Poison shadow contexts with mislabelled copies of a target, release, and query the PATE student with the target.
 
 Brainwash on the student: TabPATE, Section 5.3 and Appendix A.1.
 
@@ -71,7 +71,7 @@ def _targets(shadows: Shadows, count: int) -> Indices:
 
 
 def _poison(shadows: Shadows, targets: Indices, ask: Ask) -> np.ndarray:
-    """Poison label of each target: most likely wrong class by a context of as many test records as a shadow set."""
+    """Poison label of each target: most likely wrong class by a context of as many test records as a shadow context."""
     table, others = shadows.table, np.flatnonzero(shadows.role == TEST)
     rng = seeds.generator(shadows.seed, "tabpate", table.public.dataset, "reference")
     known = others[reference_rows(table.y[others], shadows.largest, rng)]

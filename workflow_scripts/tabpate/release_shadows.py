@@ -1,4 +1,4 @@
-"""Release PATE students of a shard of shadow sets, and query them with all private and all test records.
+"""Release PATE students of a shard of shadow contexts, and query them with all private and all test records.
 
 python workflow_scripts/tabpate/release_shadows.py --input records=records.parquet schema=schema.json \
     public=config/public/wine.yaml key=key model=model.json --output 0.nc \

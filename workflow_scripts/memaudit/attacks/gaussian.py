@@ -127,7 +127,7 @@ def fit_without_target(
 
 
 def least_shadows(design: Mask) -> NDArray[np.int64]:
-    """(record,) fewest shadow models that any target of this membership design meets on one side."""
+    """(record,) fewest shadow models that any target of this membership matrix meets on one side."""
     inside = design.sum(0)
     return np.maximum(np.minimum(inside, len(design) - inside) - 1, 0)
 

@@ -71,7 +71,7 @@ class Counted:
 
 @dataclass
 class Poisoned:
-    """One shadow set whose context is poisoned, for one target at a time; what it has said once is remembered.
+    """One poisoned shadow context, for one target at a time; answers are cached.
 
     context_x: (n, d); context_y: (n,); x: (target, d); labels, poison: (target,), true and wrong class; classes: width
     of the logits; memory: MiB of a forward pass.

@@ -31,7 +31,7 @@ def of_input(job: Any, name: str) -> xr.Dataset:
 
 
 def variant(grid: xr.Dataset, name: str) -> xr.Dataset:
-    """The shadow sets (model) of one variant, and the records that it asks about, with `design` beside `counts`.
+    """The shadow contexts (model) of one variant, and the records that it asks about, with `design` beside `counts`.
 
     Raises AuditError for a variant that the grid has not.
     """

@@ -155,7 +155,7 @@ class Poisoned(Section):
 
 
 class Shadows(Section):
-    """Attacks on released students: each shadow set is half of the private records and runs the whole mechanism."""
+    """Attacks on released students: each shadow context is half of the private records and runs the whole mechanism."""
 
     datasets: list[Name] = Field(description="those of tabpate/datasets whose students are attacked")
     arms: list[Name] = Field(description="arms that are attacked, beside the model without privacy; not AIM and MST")

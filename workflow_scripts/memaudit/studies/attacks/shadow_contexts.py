@@ -1,4 +1,4 @@
-"""Shadow sets as the models read them: records of a table, encoded; the contexts of a design; the model to ask."""
+"""Shadow contexts as the models read them: records of a table, encoded; the contexts of a design; the model to ask."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -41,12 +41,12 @@ class Contexts:
         return len(self.schema["target"]["categories"])
 
     def rows(self, row: int) -> NDArray[np.intp]:
-        """Places of the records in the context of a shadow set, each as often as it stands there."""
+        """Places of the records in a shadow context, each as often as it stands there."""
         counts = self.design.counts.values[row]
         return np.repeat(np.arange(len(counts)), counts)
 
     def first(self, sets: int) -> NDArray[np.intp]:
-        """Numbers of the first shadow sets of the design's first variant."""
+        """Numbers of the first shadow contexts of the design's first variant."""
         variant = self.design.variant.values
         return np.flatnonzero(variant == variant[0])[:sets]
 
@@ -61,7 +61,7 @@ class Contexts:
         return order[(rank[order] >= 0) & (rank[order] < count)]
 
     def columns(self, row: int) -> NDArray[np.intp]:
-        """Places of the columns that the context of a shadow set has."""
+        """Places of the columns that a shadow context has."""
         return np.flatnonzero(self.design.columns.values[row])
 
     def model(self, row: int) -> TabularModel:
@@ -84,7 +84,7 @@ class Contexts:
         context: NDArray[np.intp] | None = None,
         shown: Tensor | None = None,
     ) -> Tensor:
-        """What the model says with the context of a shadow set: logits (m, class), -inf for a class that it lacks.
+        """What the model says with a shadow context: logits (m, class), -inf for a class that it lacks.
 
         queries: (m, feature), all the table's columns; memory: MiB, see batching.answer; context: places of records to
         take instead; shown: (record, feature) float32, what the context shows of the records instead of `x`. Raises

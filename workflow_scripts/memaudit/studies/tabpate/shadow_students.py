@@ -1,6 +1,6 @@
-"""PATE students of private releases on shadow sets, half of the private records each (TabPATE, Section 5.3).
+"""PATE students of private releases on shadow contexts, half of the private records each (TabPATE, Section 5.3).
 
-The adversary is stronger than in the paper: a condition has the same queries in all shadow sets, as anybody with a
+The adversary is stronger than in the paper: a condition has the same queries in all shadow contexts, as anybody with a
 released context sees them, and the same key of the teachers' shards. Only the noise is fresh and unknown.
 """
 
@@ -25,12 +25,12 @@ from memaudit.privacy.tabpate_release import Ask, Numbers, Targets
 from memaudit.studies.tabpate.evaluation_tables import Table
 
 NON_PRIVATE = "non_private"
-BLOCK = 8  # shadow sets; every private record is in half of each block
+BLOCK = 8  # shadow contexts; every private record is in half of each block
 
 
 @dataclass(frozen=True)
 class Shadows:
-    """Shadow sets of one table, the same for all conditions, and the releases from them.
+    """Shadow contexts of one table, the same for all conditions, and the releases from them.
 
     arms: entries of the conditions by name; `non_private` is not among them, its context is the records themselves.
     role: (record,) in repeat 0; membership: (set, record), whether a record is in this half of the private records.
@@ -49,7 +49,7 @@ class Shadows:
         return int(self.membership.sum(1).max())
 
     def private(self, number: int) -> Private:
-        """Private records of a shadow set, the input of the methods."""
+        """Private records of a shadow context, the input of the methods."""
         members, whole = self.membership[number], self.table.private(self.role, held_out=True)
         return replace(
             whole, x=self.table.x[members], y=self.table.y[members], units=self.table.units[members].tolist()
@@ -105,7 +105,7 @@ class Shadows:
 
 
 def draw(table: Table, params: Any) -> Shadows:
-    """Shadow sets with each privacy unit in half of every block; a larger number of sets begins with the same sets.
+    """Shadow contexts with each privacy unit in half of every block; a larger number of sets begins with the same sets.
 
     params: of a job; seed, sets, roles, arms and delta are used. Raises AuditError for a number target, and for a
     number of sets that is no multiple of `BLOCK`.

@@ -24,7 +24,7 @@ Rows = Iterator[dict[str, Any]]
 class AttackedCondition:
     """One attack on the PATE students of one condition and epsilon.
 
-    keys: of its results, dataset, arm, epsilon, attack and records; attacked: scores on the shadow sets; budgets:
+    keys: of its results, dataset, arm, epsilon, attack and records; attacked: scores on the shadow contexts; budgets:
     number of poison counts that Brainwash tries.
     """
 

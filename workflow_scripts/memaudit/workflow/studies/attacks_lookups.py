@@ -200,11 +200,11 @@ class Attacks(Study):
         return any(variant["layer"] for variant in self.config["arms"][arm]["variants"])
 
     def _contexts_of(self, arm: str) -> int:
-        """Contexts of an arm: one for each shadow set and variant."""
+        """Contexts of an arm: one for each shadow context and variant."""
         return self.config["arms"][arm]["sets"] * len(self.config["arms"][arm]["variants"])
 
     def _poisoned_sets(self, arm: str) -> int:
-        """Shadow sets of an arm that are poisoned: all of them, if it has fewer."""
+        """Shadow contexts of an arm that are poisoned: all of them, if it has fewer."""
         return min(self.config["active"]["sets"], self.config["arms"][arm]["sets"])
 
     def _sides(self, dataset: str) -> list[int]:
