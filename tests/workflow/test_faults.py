@@ -1,6 +1,6 @@
-"""Whatever stops a run, one line says what is wrong, where, and how to mend it; a rerun gives the undisturbed result.
+"""Whatever stops a run, one line says what is wrong, where, and how to fix it; a rerun gives the undisturbed result.
 
-One grid is made in a copy of the project, as a single shard of four parts; each test breaks something, mends it as the
+One grid is made in a copy of the project, as a single shard of four parts; each test breaks something, fixes it as the
 line says, and finds the same bytes again.
 """
 
@@ -34,10 +34,10 @@ class Faulty(Checkout):
         super().__init__(folder)
         config = folder / "config/smoke.yaml"
         config.write_text(config.read_text().replace("shard: 32", "shard: 64"))
-        self.mend()
+        self.remedy()
         self.undisturbed = (folder / GRID).read_bytes()
 
-    def mend(self):
+    def remedy(self):
         """A run that succeeds; scratch folders of finished shards go, as they do after a whole run."""
         self.snakemake(GRID)
         for scratch in self.scratch():
@@ -98,7 +98,7 @@ def prepared(tmp_path_factory):
 def checkout(prepared):
     """The prepared checkout; after each test the same command must have made the same bytes, and nothing else."""
     yield prepared
-    prepared.mend()
+    prepared.remedy()
     assert (prepared.folder / GRID).read_bytes() == prepared.undisturbed
     assert not prepared.leftovers()
 
@@ -151,7 +151,7 @@ def test_a_shard_that_is_killed_and_then_interrupted_goes_on_each_time(checkout)
     ]
     assert "Traceback" not in printed
 
-    checkout.mend()
+    checkout.remedy()
     sidecar = read_all(checkout.results / "provenance/lira_query_shadows").popitem()[1]
     assert [bool(each["ended"]) for each in sidecar["writers"]] == [False, True, True]
 
@@ -186,7 +186,7 @@ def test_a_full_disk_is_named_even_if_the_log_lies_on_it(checkout):
         assert not (checkout.folder / SHARD).exists()
         assert not checkout.leftovers()
         (results / "filler").unlink()
-        checkout.mend()
+        checkout.remedy()
         assert (checkout.folder / GRID).read_bytes() == checkout.undisturbed
     shutil.rmtree(kept)
 
@@ -226,7 +226,7 @@ def test_results_that_cannot_be_written_stop_the_run_before_its_first_job(checko
     with closed(checkout.results / "signals"):
         lines, printed = checkout.fails(GRID)
     assert lines == [
-        "memaudit: results/smoke/signals: this user cannot write there; mend its rights, or work in another folder"
+        "memaudit: results/smoke/signals: this user cannot write there; change its permissions or use another folder"
     ]
     assert "rule lira_gather_grid" not in printed
     assert "Traceback" not in printed

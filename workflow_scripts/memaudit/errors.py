@@ -7,4 +7,4 @@ def printable(text: str) -> str:
 
 
 class AuditError(Exception):
-    """What is wrong, where, and how to mend it, in one line. Everything that a user can cause raises this."""
+    """What is wrong, where, and how to fix it, in one line. Everything that a user can cause raises this."""

@@ -72,9 +72,9 @@ def write_table(table: pd.DataFrame, path: str | Path) -> None:
         table.to_parquet(temporary, index=False)
 
 
-def read_table(path: str | Path, columns: list[str] | None = None, *, mend: str | None = None) -> pd.DataFrame:
-    """Read a Parquet table. Raises AuditError if the file is missing or damaged; mend: see `readable`."""
-    with readable(path, mend):
+def read_table(path: str | Path, columns: list[str] | None = None, *, remedy: str | None = None) -> pd.DataFrame:
+    """Read a Parquet table. Raises AuditError if the file is missing or damaged; remedy: see `readable`."""
+    with readable(path, remedy):
         return pd.read_parquet(path, columns=columns)
 
 
@@ -109,15 +109,15 @@ def read_json(path: str | Path) -> Any:
 
 
 @contextmanager
-def readable(path: str | Path, mend: str | None = None) -> Iterator[None]:
+def readable(path: str | Path, remedy: str | None = None) -> Iterator[None]:
     """Turn the errors of a missing or damaged file into an AuditError that names it.
 
-    mend: what to do about it, of a file that is the user's; others are made anew.
+    remedy: what to do about it, of a file that is the user's; others are made anew.
     """
     try:
         yield
     except FileNotFoundError as error:
-        raise AuditError(f"{path}: is not there; {mend or MISSING}") from error
+        raise AuditError(f"{path}: is not there; {remedy or MISSING}") from error
     except (OSError, ValueError, RuntimeError, EOFError) as error:
         reason = str(error).partition("\n")[0] or type(error).__name__
-        raise AuditError(f"{path}: cannot be read ({reason}); {mend or DAMAGED}") from error
+        raise AuditError(f"{path}: cannot be read ({reason}); {remedy or DAMAGED}") from error

@@ -1,4 +1,4 @@
-"""A wrong config ends before any job, with the key's path and the mend."""
+"""A wrong config ends before any job, with the key's path and the remedy."""
 
 import re
 

@@ -25,8 +25,8 @@ def gather(paths: str | Sequence[str]) -> xr.Dataset:
 def of_input(job: Any, name: str) -> xr.Dataset:
     """The grid that a job's input `name` holds in one shard or several. Raises AuditError if there is no such input."""
     if not (paths := job.input.get(name)):
-        mend = f"give {name}=PATH, or leave its arm out of the params"
-        raise AuditError(f"attacks, data set {job.wildcards.dataset}: no input is called {name}; {mend}")
+        remedy = f"give {name}=PATH, or leave its arm out of the params"
+        raise AuditError(f"attacks, data set {job.wildcards.dataset}: no input is called {name}; {remedy}")
     return gather(paths)
 
 

@@ -110,7 +110,7 @@ class Attacks(Section):
 
 
 def attacks_faults(config: "Config") -> Iterator[str]:
-    """Faults of the section `attacks`, each naming its key path and a mend."""
+    """Faults of the section `attacks`, each naming its key path and a remedy."""
     attacks = config.attacks
     yield from unknown("attacks/datasets", attacks.datasets, "datasets", config)
     for name in (name for name in attacks.datasets if name in config.datasets):

@@ -40,7 +40,7 @@ class Audit(Section):
 
 
 def audit_faults(config: "Config") -> Iterator[str]:
-    """Faults of the section, each naming its key path and a mend; none where there is no section."""
+    """Faults of the section, each naming its key path and a remedy; none where there is no section."""
     audit = config.audit
     if audit is None:
         return

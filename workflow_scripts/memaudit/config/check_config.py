@@ -28,7 +28,7 @@ MODES = {"contexttab": "as_deployed", "text": "raw", "estimator": "raw"}
 
 
 def checked(config: dict[str, Any]) -> dict[str, Any]:
-    """The config with optional catalogue keys filled in. Raises AuditError naming every fault: key path and mend."""
+    """The config with optional catalogue keys filled in. Raises AuditError naming every fault: key path and remedy."""
     try:
         parsed = Config.model_validate(config)
     except ValidationError as error:

@@ -139,7 +139,7 @@ class Iclmem(Section):
 
 
 def iclmem_faults(config: "Config") -> Iterator[str]:
-    """Faults of the section, each naming its key path and a mend."""
+    """Faults of the section, each naming its key path and a remedy."""
     study = config.iclmem
     if not study.datasets:
         return

@@ -71,7 +71,7 @@ class Lira(Section):
 
 
 def lira_faults(config: "Config") -> Iterator[str]:
-    """Faults of the section, each naming its key path and a mend."""
+    """Faults of the section, each naming its key path and a remedy."""
     lira = config.lira
     yield from unknown("lira/datasets", lira.datasets, "datasets", config)
     yield from unknown("lira/model", [lira.model], "models", config)

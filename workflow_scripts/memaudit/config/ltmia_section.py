@@ -165,7 +165,7 @@ class Ltmia(Section):
 
 
 def ltmia_faults(config: "Config") -> Iterator[str]:
-    """Faults of the section, each naming its key path and a mend."""
+    """Faults of the section, each naming its key path and a remedy."""
     study = config.ltmia
     if not study.training:
         if study.attack:

@@ -34,5 +34,5 @@ def licence_faults(used: dict[str, str], config: "Config") -> Iterator[str]:
     for where, name in used.items():
         model = config.models.get(name)
         if model and model.terms and name not in config.accept_licences:
-            mend = f"read {model.terms}, and add {name} to accept_licences if you accept them"
-            yield f"{where}: the weights of {name} ({model.licence}) have terms of their own; {mend}"
+            remedy = f"read {model.terms}, and add {name} to accept_licences if you accept them"
+            yield f"{where}: the weights of {name} ({model.licence}) have terms of their own; {remedy}"

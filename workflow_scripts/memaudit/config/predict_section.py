@@ -197,7 +197,7 @@ class Own(Section):
 
 
 def predict_faults(config: "Config") -> Iterator[str]:
-    """Faults of the sections, each naming its key path and a mend."""
+    """Faults of the sections, each naming its key path and a remedy."""
     predict = config.predict
     for name in predict.cases:
         if name not in predict.settings:

@@ -66,7 +66,7 @@ class Release(Section):
 
 
 def release_faults(config: "Config") -> Iterator[str]:
-    """Faults of the section, each naming its key path and a mend; none where there is no section."""
+    """Faults of the section, each naming its key path and a remedy; none where there is no section."""
     release = config.release
     if release is None:
         return

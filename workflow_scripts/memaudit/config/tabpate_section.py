@@ -210,7 +210,7 @@ class Tabpate(Section):
 
 
 def tabpate_faults(config: "Config") -> Iterator[str]:
-    """Faults of the section `tabpate`, each naming its key path and a mend."""
+    """Faults of the section `tabpate`, each naming its key path and a remedy."""
     tabpate = config.tabpate
     if not tabpate.datasets:
         return

@@ -62,7 +62,7 @@ def _read(path: Path) -> pd.DataFrame:
             f"{path}: does not exist; download the questions and put them there, nothing is downloaded here"
         )
     if path.suffix == ".parquet":
-        return read_table(path, mend=ADVICE)
+        return read_table(path, remedy=ADVICE)
     with readable(path, ADVICE):
         return pd.read_json(path, lines=True)
 

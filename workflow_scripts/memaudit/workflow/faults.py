@@ -1,4 +1,4 @@
-"""Faults of the machine that a job meets, each as one line: what is wrong, where, how to mend it."""
+"""Faults of the machine that a job meets, each as one line: what is wrong, where, how to fix it."""
 
 import errno
 import os
@@ -8,7 +8,7 @@ from typing import Any
 from memaudit.errors import AuditError
 
 AGAIN = "run the same command again, it goes on from here"
-RIGHTS = "this user must be able to read and write there; mend its rights, or work in another folder"
+RIGHTS = "this user must be able to read and write there; change its permissions or use another folder"
 DISK = {
     errno.ENOSPC: f"free some, and {AGAIN}",
     errno.EDQUOT: f"free some, and {AGAIN}",

@@ -43,7 +43,7 @@ def check_folder(results: str | Path) -> None:
     below = [inside for inside, _, _ in os.walk(folder)] if folder == Path(results) else [folder]
     for inside in below:
         if not os.access(inside, os.R_OK | os.W_OK | os.X_OK):
-            raise AuditError(f"{inside}: this user cannot write there; mend its rights, or work in another folder")
+            raise AuditError(f"{inside}: this user cannot write there; change its permissions or use another folder")
 
 
 def sweep(results: str | Path) -> None:

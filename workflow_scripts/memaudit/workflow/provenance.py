@@ -54,30 +54,30 @@ def walk(
     ends: Iterable[str],
     records: Mapping[str, Mapping[str, Any]],
     hash_of: Callable[[str], str | None],
-    mend: Callable[[str], str],
+    remedy: Callable[[str], str],
 ) -> Checked:
     """Check the files behind these end results against sidecars, wherever both lie.
 
-    records: sidecars by path; hash_of: sha256 of a recorded path, None where it is withheld and anything goes; mend:
+    records: sidecars by path; hash_of: sha256 of a recorded path, None where it is withheld and anything goes; remedy:
     what to do about a path. Raises AuditError at the first file that does not match.
     """
-    made = _makers(records, mend)
+    made = _makers(records, remedy)
     seen: dict[str, str | None] = {}
     ends = list(ends)
     for path in ends:
         if path not in made:
             raise AuditError(f"{path}: no rule of this run accounts for it; delete it or run `snakemake {path}`")
-        _check(path, made, seen, hash_of, mend)
+        _check(path, made, seen, hash_of, remedy)
     used = {_the_maker(path, made)[0] for path in seen if path in made}
     return Checked(len(ends), seen, sorted(used), sorted(records.keys() - used))
 
 
-def _makers(records: Mapping[str, Any], mend: Callable[[str], str]) -> Makers:
+def _makers(records: Mapping[str, Any], remedy: Callable[[str], str]) -> Makers:
     """Name and content of the sidecars that record a path as their output, by path."""
     made: dict[str, list[tuple[str, Mapping[str, Any]]]] = defaultdict(list)
     for name, record in records.items():
         if not isinstance(record, dict) or not all(isinstance(record.get(key), dict) for key in ("inputs", "outputs")):
-            raise AuditError(f"{name}: is no sidecar, it lacks inputs and outputs; {mend(name)}")
+            raise AuditError(f"{name}: is no sidecar, it lacks inputs and outputs; {remedy(name)}")
         for path in record["outputs"]:
             made[path].append((name, record))
     return dict(made)
@@ -94,7 +94,7 @@ def _the_maker(path: str, made: Makers) -> tuple[str, Mapping[str, Any]]:
     return last
 
 
-def _check(path, made, seen, hash_of, mend) -> None:
+def _check(path, made, seen, hash_of, remedy) -> None:
     """Depth first, so that the file named is the one nearest to the raw data."""
     todo, begun = [(path, False)], set()
     while todo:
@@ -103,7 +103,7 @@ def _check(path, made, seen, hash_of, mend) -> None:
             continue
         if path in made and not inputs_done:
             if path in begun:
-                raise AuditError(f"{path}: rests on itself, as the sidecars tell; {mend(path)}")
+                raise AuditError(f"{path}: rests on itself, as the sidecars tell; {remedy(path)}")
             begun.add(path)
             todo.append((path, True))
             todo += [(source, False) for source in _the_maker(path, made)[1]["inputs"]]
@@ -113,9 +113,9 @@ def _check(path, made, seen, hash_of, mend) -> None:
             sidecar, record = _the_maker(path, made)
             for source, recorded in record["inputs"].items():
                 if seen[source] not in (recorded, None):
-                    raise AuditError(f"{source}: differs from what {sidecar} records as its input; {mend(path)}")
+                    raise AuditError(f"{source}: differs from what {sidecar} records as its input; {remedy(path)}")
             if seen[path] != record["outputs"][path]:
-                raise AuditError(f"{path}: changed since it was made ({sidecar}); {mend(path)}")
+                raise AuditError(f"{path}: changed since it was made ({sidecar}); {remedy(path)}")
 
 
 def _files(path: Path) -> Iterator[Path]:

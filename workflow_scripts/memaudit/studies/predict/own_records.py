@@ -46,7 +46,7 @@ def read_records(path: str, states: str | None) -> tuple[pd.DataFrame, NDArray[A
 
     Raises AuditError for missing columns and values, repeated ids, losses that are no numbers, and several arrays.
     """
-    table, needed = read_table(path, mend=REMEDY), ["id", "label"] if states else ["id", "label", "hidden"]
+    table, needed = read_table(path, remedy=REMEDY), ["id", "label"] if states else ["id", "label", "hidden"]
     if missing := [name for name in needed if name not in table]:
         raise AuditError(f"{path}: has no column {missing[0]!r}; it needs id, label, and hidden or a file of states")
     if (incomplete := table.filter([*needed, "loss", "logits"]).isna().any(axis=1)).any():
