@@ -44,23 +44,24 @@ FIGURES += ["predict_lira_threshold", "predict_early", "predict_definitions", "p
 FAMILIES = {
     f"memaudit.models.{name}"
     for name in [
-        "answerer",
+        "checkpoint_deltas",
+        "context_query_pairs",
+        "context_scaling",
         "contexttab",
-        "delta",
-        "deployed",
-        "estimator",
-        "files",
-        "finetune",
-        "in_context",
+        "deployed_estimators",
+        "dp_sgd",
+        "fine_tuning",
+        "in_context_classifier",
+        "language_model_classifiers",
         "lora",
-        "options",
-        "preprocess",
-        "private",
-        "serialise",
+        "model_files",
+        "model_options",
+        "sklearn_estimators",
         "tabicl",
         "tabpfn",
         "tabpfn_checkpoint",
-        "text",
+        "table_serialisation",
+        "text_table_models",
     ]
 }
 
