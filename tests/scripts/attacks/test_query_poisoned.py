@@ -12,6 +12,7 @@ from memaudit.checksums import sha256
 from memaudit.data import membership_matrices
 from memaudit.errors import AuditError
 from memaudit.io import read_grid, write_grid, write_json, write_table
+from memaudit.models.model_protocol import Limits
 from memaudit.workflow.job import Paths
 from memaudit.workflow.scratch import resumable
 
@@ -155,9 +156,8 @@ def test_a_killed_job_goes_on_and_writes_the_same_grid(world, monkeypatch):
 
 def test_a_context_that_poison_makes_too_large_is_refused_before_it_is_asked(world, monkeypatch):
     rows = int(read_grid(world / "design.nc").counts[:SETS].sum("record").max())
-    monkeypatch.setattr("memaudit.models.sklearn_estimators.EstimatorBranch.limits", SimpleNamespace(
-        rows=rows + 4, features=None, classes=None
-    ))  # fmt: skip
+    limits = Limits(rows=rows + 4, features=None, classes=None)
+    monkeypatch.setattr("memaudit.models.sklearn_estimators.EstimatorBranch.limits", limits)
     assert asked(world).sizes["model"] == SETS
     with pytest.raises(AuditError, match=rf"attacks/active, data set towns: {rows + 5} context rows, the model takes"):
         asked(world, budgets=[5])
