@@ -8,6 +8,7 @@ ends with the same bits. The last weights are the product: no data, real or synt
 import hashlib
 import platform
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -24,7 +25,7 @@ from memaudit.io import replacing
 Settings = Mapping[str, Any]
 
 
-class PretrainingRun:
+class PretrainingRun(ABC):
     """A run with its state file: settings, step, weights, optimiser and history of the losses.
 
     A family gives `batch_loss`, `validation_set` and `validate`.
@@ -50,17 +51,17 @@ class PretrainingRun:
             self._resume()
         self._started = time.process_time() - self.done["cpu_seconds"], time.perf_counter() - self.done["wall_seconds"]
 
+    @abstractmethod
     def batch_loss(self, step: int) -> tuple[Tensor, Tensor, dict[str, int]]:
         """Loss of the step's batch to descend, loss to report, and what the batch counts."""
-        raise NotImplementedError
 
+    @abstractmethod
     def validation_set(self) -> Any:
         """Synthetic batches that no step trains on."""
-        raise NotImplementedError
 
+    @abstractmethod
     def validate(self, held_out: Any) -> dict[str, float]:
         """Mean losses on the validation set, by name."""
-        raise NotImplementedError
 
     def save(self) -> None:
         """Replace the state file."""
