@@ -25,7 +25,7 @@ PUBLISH_predict-mmlu := {"run": "results/predict-mmlu", \
   "command": "snakemake --cores all predict --configfile config/predict_mmlu.yaml", "tables": ["predict_predictors", \
   "predict_recommended", "predict_thresholds", "predict_drops", "predict_cost", "predict_memorized"]}
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slurm test-browser costs bench gpu pretrain envs envs-check lock docs publish verify clean
+.PHONY: help demo test test-slurm test-browser costs bench coverage gpu pretrain envs envs-check lock docs publish verify clean
 
 help: ## list the targets
 	@grep -hE '^[a-zA-Z.-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -85,11 +85,12 @@ bench: .venv ## time each hot path against the naive way; writes results/bench/*
 	$(call BENCH,scale_engine,{"runs": 3$(,) "top": 1})
 	$(call BENCH,finetune_step,{"steps": 30$(,) "context": 412$(,) "queries": 50$(,) "epochs": 500$(,) "runs": 3$(,) "manipulations": $(SUITE)})
 	$(call BENCH,attack_contexts,{"sets": 4$(,) "targets": 12$(,) "timed": 5$(,) "runs": 2})
-	$(call BENCH,ask_teachers,{"teachers": 100$(,) "queries": 5000$(,) "timed": 5$(,) "accounted": 100000})
+	$(call BENCH,query_teachers,{"teachers": 100$(,) "queries": 5000$(,) "timed": 5$(,) "accounted": 100000})
 	$(call BENCH,extract_features,{"vocabulary": 50257$(,) "texts": 16$(,) "tokens": 128$(,) "plain_texts": 2})
 	$(call BENCH,compute_psmi,{"records": 2000$(,) "features": 768$(,) "directions": 2000$(,) "classes": 4$(,) "runs": 5$(,) "package": $(if $(PSMI),"$(PSMI)",null)$(,) "scratch": "results/bench"$(,) "large": {"records": 100000$(,) "features": 4096$(,) "directions": 64}})
 	$(call BENCH,train_ensembles,{"models": 64$(,) "records": 600$(,) "batch": 32$(,) "epochs": 3$(,) "scratch": "results/bench"})
 	$(call BENCH,evaluate_grid,{"models": 4096$(,) "records": 10000$(,) "loop_records": 200})
+	$(call BENCH,randomise_membership,{"models": 256$(,) "records": 1000$(,) "draws": 999$(,) "plain_draws": 20})
 	$(call BENCH,deduplicate,{"rows": 10000000$(,) "peer_rows": 1000000$(,) "scratch": "results/bench"})
 
 gpu: .venv ## measure a GPU (40 minutes at most; goes on where it ended) for docs/performance.md; PARAMS='{"force": true}' anew
@@ -100,13 +101,18 @@ pretrain: .venv ## train the small models of resources/ again (hours); TABLES=fo
 	$(BIN)/snakemake --cores 1 $(if $(TABLES),--config pretrain='{"tables": "$(abspath $(TABLES))"}') -- pretrain
 	cp -R results/demo/pretrained/tabicl-small* results/demo/pretrained/text-small resources/
 
+coverage: .venv ## simulate every printed interval and test with known truth for docs/coverage.md (20 minutes; goes on where it ended)
+	@TQDM_DISABLE=1 OMP_NUM_THREADS=1 $(BIN)/python workflow_scripts/maintenance/measure_coverage.py \
+	  --output results/bench/coverage.json --params '$(or $(PARAMS),{"simulations": 1000$(,) "seed": 1})'
+	@$(BIN)/python -m memaudit.report.docs_pages
+
 envs: .venv ## write envs/*.yaml from the locks
 	@$(BIN)/python -m memaudit.workflow.environments
 
 envs-check: .venv ## install each environment of envs/ afresh and import what its rules import (minutes)
 	@$(BIN)/python -m memaudit.workflow.environments --check
 
-docs: .venv ## write config/README.md, config/schema.json (for editors, not in git), docs/results.md and docs/performance.md
+docs: .venv ## write config/README.md, config/schema.json (for editors, not in git), docs/results.md, docs/performance.md and docs/coverage.md
 	@$(BIN)/python -m memaudit.config.key_reference
 	@$(BIN)/python -m memaudit.report.docs_pages
 

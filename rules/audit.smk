@@ -62,7 +62,7 @@ rule audit_rate_records:
         code=digest("audit_rate_records", env="statistics"),
         seed=config["seed"],
         attacks=ATTACKS.keys("fpr", "replicates", "permutations", "perturbation"),
-        audit=AUDIT.keys("fpr", "base_rates", "threats", "models"),
+        audit=AUDIT.section("fpr", "base_rates", "threats", "models", "shown"),
     script:
         "../workflow_scripts/audit/rate_records.py"
 
@@ -89,7 +89,7 @@ rule audit_compare_groups:
         code=digest("audit_compare_groups", env="statistics"),
         seed=config["seed"],
         attacks=ATTACKS.keys("fpr", "replicates"),
-        audit=AUDIT.keys("by", "groups", "permutations"),
+        audit=AUDIT.section("by", "groups", "permutations"),
     script:
         "../workflow_scripts/audit/compare_groups.py"
 
@@ -123,7 +123,7 @@ rule audit_write_page:
         runtime="10m",
     params:
         code=digest("audit_write_page", env="statistics"),
-        audit=AUDIT.keys(),
+        audit=AUDIT.section(),
         attacks=ATTACKS.keys("sets", "fpr", "replicates", "permutations", "perturbation", "active", "layer"),
         seed=config["seed"],
     script:

@@ -1,4 +1,4 @@
-"""Does a fine-tuned in-context model memorize rows? (paper: Probing Memorization of Tabular In-Context Learning)
+"""Memorization of rows by fine-tuned in-context models (paper: Probing Memorization of Tabular In-Context Learning)
 
 INPUT   <results>/data/{dataset}/records.parquet, schema.json; a model folder
 OUTPUT  <results>/signals/iclmem/{dataset}/splits.parquet           roles of the records in each numbered split

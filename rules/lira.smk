@@ -1,4 +1,4 @@
-"""How far can a LiRA evaluation be trusted? (paper: On Reliability of Efficient Membership Inference Evaluation)
+"""Reliability of a LiRA evaluation (paper: On Reliability of Efficient Membership Inference Evaluation)
 
 INPUT   <results>/data/{dataset}/records.parquet, schema.json, splits/{split}.parquet and its .ok; a model folder
 OUTPUT  <results>/signals/lira/{dataset}/{grid}.nc    who was in which context, and what each model answered
@@ -130,6 +130,29 @@ rule lira_compare_attacks:
         lira=LIRA.keys("fpr", "replicates", "permutations", "rmia"),
     script:
         "../workflow_scripts/lira/compare_attacks.py"
+
+
+rule lira_compare_scores:
+    input:
+        "<results>/signals/lira/{dataset}/efficient.nc",
+    output:
+        "<results>/scores/lira/{dataset}/scores.parquet",
+        sidecar="<results>/provenance/lira_compare_scores/{dataset}.json",
+    log:
+        "<results>/logs/lira_compare_scores/{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/lira_compare_scores/{dataset}.jsonl"
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=grows(LIRA.memory),
+        runtime=grows(LIRA.minutes),
+    params:
+        code=digest("lira_compare_scores", env="statistics"),
+        seed=config["seed"],
+        lira=LIRA.keys("sizes", "fpr", "replicates", "rmia"),
+    script:
+        "../workflow_scripts/lira/compare_scores.py"
 
 
 rule lira_rank_records:

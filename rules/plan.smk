@@ -1,4 +1,4 @@
-"""What a run costs, before anything is submitted; and how what jobs have cost is measured.
+"""Cost of a run, predicted before anything is submitted, and the measured costs of jobs that it rests on.
 
 INPUT   none is declared: the config says how large the jobs are, results/bench/unit_costs.json what they cost
 OUTPUT  plan: a table for the terminal; costs: results/bench/unit_costs.json, from the sidecars of a finished run

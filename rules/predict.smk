@@ -1,4 +1,4 @@
-"""Which records a model will memorize, predicted early in training: models of every setting, and their predictors
+"""Early prediction of the records that a model will memorize: models of every setting, and their predictors
 (paper: Predicting memorization within Large Language Models fine-tuned for classification, Sections 3 to 5).
 
 INPUT   <results>/data/{dataset}/records.parquet, schema.json; or a user's images or questions; a model folder

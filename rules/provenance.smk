@@ -1,4 +1,4 @@
-"""What was run and whether it is what it says: the merged config, the walk back to raw data, one file of it all.
+"""Provenance: the merged config, the check of all results back to raw data, and the archive of a run.
 
 INPUT   none is declared: Snakemake would rebuild a figure from the tampered file before anybody looked
 OUTPUT  <results>/config.yaml; a line for the terminal, exit code not 0 at the first file that does not match;

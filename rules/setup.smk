@@ -17,8 +17,8 @@ PROJECT = Path(str(workflow.current_basedir.get_path_or_uri(secret_free=True))).
 # path of Snakemake itself.
 sys.path.insert(0, str(PROJECT / "workflow_scripts"))
 
-from memaudit.checksums import sha256
-from memaudit.errors import AuditError
+from memaudit.common.checksums import sha256
+from memaudit.common.errors import AuditError
 from memaudit.workflow import housekeeping, snakemake_handlers
 from memaudit.workflow.digest import digest, rule_of
 from memaudit.workflow.report_params import Page

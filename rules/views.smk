@@ -117,7 +117,7 @@ for drawing, names, view in [
             mem_mb=grows(1000),
             runtime="10m",
         params:
-            code=digest("views_draw_figures", env="statistics"),
+            code=digest("views_draw_figures", env="statistics", loads=view.drawn_by),
             where={name: view.figures[name]["where"] for name in names},
             captions={name: view.figures[name]["caption"] for name in names},
         script:

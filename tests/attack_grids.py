@@ -6,13 +6,18 @@ from types import SimpleNamespace
 import numpy as np
 import xarray as xr
 
+from memaudit.common.io import write_grid
 from memaudit.data import membership_matrices
-from memaudit.io import write_grid
 from memaudit.workflow.digest import script_of
 from memaudit.workflow.job import Paths
 
 SETS, RECORDS, MEMBERS, TARGETS, MOST = 32, 44, 30, 8, 16
 SETTINGS = [(0.1, 10), (0.1, 20), (0.5, 20)]
+ATTACKS = {
+    "sets": SETS, "fpr": [0.1], "replicates": 20, "permutations": 19, "rmia": {"gamma": 1.0, "offline_a": 0.3},
+    "perturbation": {"count": 20, "scale": 0.1},
+}  # fmt: skip
+ARMS = {"main": {"model": "small"}, "text": {"model": "words"}}
 
 
 def passive(rng):
@@ -70,3 +75,11 @@ def call(project, name, inputs, outputs, **params):
     main = runpy.run_path(str(script_of(name)))["main"]
     job = {"input": Paths(inputs), "output": Paths(outputs), "params": SimpleNamespace(**params)}
     main(SimpleNamespace(**job, wildcards=SimpleNamespace(dataset="wine")))
+
+
+def only(table, **keys):
+    """The one row with these keys."""
+    for key, value in keys.items():
+        table = table[table[key] == value]
+    assert len(table) == 1, keys
+    return table.iloc[0]

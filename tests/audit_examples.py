@@ -50,6 +50,13 @@ def adversary(records="members", detected=True, attack="lira", model="main"):
     return Adversary(**facts, queries=1, records=records, auc=auc, tpr={"0.01": tpr}, precision={"0.1": worth})
 
 
+def stability(whole, beyond_chance=True):
+    """Agreement of two halves on the list, and as much as `whole` between two sets of contexts."""
+    halves = {"spearman": value(0.3, 0.2, 0.4, 0.0), "overlap_listed": value(0.4, 0.2, 0.6, 0.05, beyond_chance)}
+    extrapolated = {"spearman extrapolated": 0.46, "overlap_listed extrapolated": whole}
+    return halves | {name: value(share, None, None, 0.05) for name, share in extrapolated.items()}
+
+
 def a_summary(leak=True, placebo=False, stable=0.8, helps=True, excess=0.1, cost=None, memory=None):
     gone = value(-0.1, -0.15, -0.05, 0.0) if helps else value(-0.01, -0.1, 0.08, 0.0)
     protected = Mitigation(
@@ -58,7 +65,7 @@ def a_summary(leak=True, placebo=False, stable=0.8, helps=True, excess=0.1, cost
     )  # fmt: skip
     group = Group(
         column=HOSTILE, number=1, name=None, records=40, auc=value(0.8, 0.7, 0.9), q_value=0.02,
-        excess=value(excess, excess - 0.05, excess + 0.05, 0.0),
+        excess=value(excess, excess - 0.05, excess + 0.05, 0.0, excess > 0.05),
     )  # fmt: skip
     exposed = Exposed(row=17, id="f" * 32, exposure=value(3, 2, 4, 0.0), beliefs={"0.1": 0.8}, shows=True)
     utility = Utility(model="main", accuracy=value(0.9, 0.8, 1), balanced_accuracy=value(0.9, 0.8, 1))
@@ -75,7 +82,8 @@ def a_summary(leak=True, placebo=False, stable=0.8, helps=True, excess=0.1, cost
         ),
         shadow_sets=32, context=200, fpr=0.01, models={"main": HOSTILE},
         adversaries=[adversary(detected=leak), adversary("placebo", placebo)], utilities=[utility],
-        groups=[group], mitigations=[protected], stability={"spearman": value(stable, 0.5, 0.9, 0.0)},
+        groups=[group], mitigations=[protected], stability=stability(stable),
+        calibration={"lira": value(0.1, None, None), "calibrated": value(0.01, None, None)},
         private=[private] if cost else [], tuned=[probed] if memory else [],
         showing=3, rated=400, exposed=[exposed], advice=[],
     )  # fmt: skip

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from memaudit.common.errors import AuditError
 from memaudit.config.check_config import checked
-from memaudit.errors import AuditError
 
 REMOVE = object()
 Cases = list[tuple[dict[str, Any], str]]

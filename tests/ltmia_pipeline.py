@@ -5,10 +5,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import pytest
 import torch
 from conftest import load_script
 
-from memaudit import seeds
+from memaudit.common import seeds
 from memaudit.models.language_models import (
     FILES,
     encode,
@@ -16,6 +17,7 @@ from memaudit.models.language_models import (
     open_tokenizer,
 )
 from memaudit.models.language_training import Run, Settings
+from memaudit.studies.ltmia.target_combinations import open_combinations
 from memaudit.workflow.job import Paths
 
 LENGTH = 24
@@ -110,3 +112,18 @@ def make_pair(base):
     target.save_pretrained(folder)
     open_tokenizer(made / "base").save_pretrained(folder)
     return folder, texts, member
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory):
+    return make_all(tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture(scope="session")
+def pair(tmp_path_factory):
+    return make_pair(tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture(scope="session")
+def combinations(made):
+    return open_combinations([made / "0.npy"], [made / "0.parquet"])

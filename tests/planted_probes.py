@@ -1,4 +1,4 @@
-"""Planted probe results of the study ICLMEM, and calls of the scripts that judge them."""
+"""Planted probe results of the study ICLMEM, and calls of the scripts that evaluate them."""
 
 import runpy
 from functools import cache
@@ -6,10 +6,11 @@ from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 import xarray as xr
 
-from memaudit import tidy
-from memaudit.io import read_table, write_grid
+from memaudit.common import tidy
+from memaudit.common.io import read_table, write_grid
 from memaudit.workflow.digest import script_of
 from memaudit.workflow.job import Paths
 
@@ -36,11 +37,11 @@ PLANTED = {
 }
 
 
-def arm(labels="normal", learning_rate=1e-3, **more):
+def condition(labels="normal", learning_rate=1e-3, **more):
     return {**BASE, "learning_rate": learning_rate, "queries": QUERIES, "labels": labels, "epochs": EPOCHS} | more
 
 
-ARMS = {name: arm(labels, rate, placebo=name == "others") for name, (_, _, rate, labels) in PLANTED.items()}
+CONDITIONS = {name: condition(labels, rate, placebo=name == "others") for name, (_, _, rate, labels) in PLANTED.items()}
 
 
 def answers(loss, rng):
@@ -85,9 +86,9 @@ def tuned(base, planted, rng):
         {
             "signals": (("split", "epoch", "target", "manipulation", "signal"), answers(loss, rng)),
             "vanilla": (("split", "stage", "target", "signal"), vanilla),
-            "taught": (("split", "stage", "target", "signal"), vanilla),
+            "relabelled": (("split", "stage", "target", "signal"), vanilla),
             "member": (("split", "epoch", "target"), queried),
-            "shown": (("split", "epoch", "target"), np.broadcast_to(np.array(ROLES) == "context", sizes[:3])),
+            "in_context": (("split", "epoch", "target"), np.broadcast_to(np.array(ROLES) == "context", sizes[:3])),
             "diverged_at": ("split", [-1] * SPLITS),
         },
         {
@@ -105,7 +106,7 @@ def without_end(grid):
     first = (grid.split == 0) & (grid.epoch >= 1)
     stages = (grid.stage > 1) | ((grid.split == 0) & (grid.stage >= 1))
     lost = {"signals": grid.signals.where(~(late | first))}
-    lost |= {name: grid[name].where(~stages) for name in ("vanilla", "taught")}
+    lost |= {name: grid[name].where(~stages) for name in ("vanilla", "relabelled")}
     return grid.assign(**lost, diverged_at=("split", [1, *[10] * (SPLITS - 1)]))
 
 
@@ -128,11 +129,11 @@ def call(name, inputs, outputs, **params):
     return main(SimpleNamespace(**job))
 
 
-def judge(folder, inputs, arms):
+def judge(folder, inputs, conditions):
     outputs = {"runs": folder / "runs.parquet", "results": folder / "results.parquet", "null": folder / "null.nc"}
     folder.mkdir(exist_ok=True)
     named = [f"{key}={path}" for key, path in outputs.items()]
-    call("iclmem_judge_runs", inputs, named, arms=arms, iclmem=PARAMS)
+    call("iclmem_judge_runs", inputs, named, arms=conditions, iclmem=PARAMS)
     return outputs
 
 
@@ -143,20 +144,20 @@ def planted_grids():
     bases = {
         (name, labels): reference(name, labels, rng) for name in TASKS for labels in ("normal", "shuffled_members")
     }
-    arms = {
+    conditions = {
         (name, dataset): tuned(bases[dataset, planted[-1]], planted, rng)
         for name, planted in PLANTED.items()
         for dataset in TASKS
     }
-    arms |= {("diverged", dataset): without_end(arms["diverged", dataset]) for dataset in TASKS}
-    arms |= {("others", dataset): without_members(arms["others", dataset]) for dataset in TASKS}
+    conditions |= {("diverged", dataset): without_end(conditions["diverged", dataset]) for dataset in TASKS}
+    conditions |= {("others", dataset): without_members(conditions["others", dataset]) for dataset in TASKS}
     both = [tuned(bases[dataset, "normal"], PLANTED["memorizer"], rng) for dataset in TASKS]
-    return bases, arms, xr.concat(both, "target", data_vars="minimal", combine_attrs="drop")
+    return bases, conditions, xr.concat(both, "target", data_vars="minimal", combine_attrs="drop")
 
 
 def judged_tasks(folder):
     """Outputs of the two tasks of one data set and of the joint one, and the tests over all of them."""
-    bases, arms, joint = planted_grids()
+    bases, conditions, joint = planted_grids()
     paths = {}
     for (dataset, labels), base in bases.items():
         paths[dataset, labels] = folder / f"{dataset}-{labels}.nc"
@@ -166,12 +167,13 @@ def judged_tasks(folder):
         inputs = [f"reference={path}" for (name, _), path in paths.items() if name == dataset]
         for name in PLANTED:
             inputs += [
-                f"{name}={path}" for path in in_shards(arms[name, dataset], folder / f"{dataset}-{name}", [0, 2, 5])
+                f"{name}={path}"
+                for path in in_shards(conditions[name, dataset], folder / f"{dataset}-{name}", [0, 2, 5])
             ]
-        tasks[dataset] = judge(folder / dataset, inputs, ARMS)
+        tasks[dataset] = judge(folder / dataset, inputs, CONDITIONS)
     inputs = [f"reference={paths[dataset, 'normal']}" for dataset in TASKS]
     inputs += [f"together={path}" for path in in_shards(joint, folder / "joint", [0, 5])]
-    tasks["joint"] = judge(folder / "joint", inputs, {"together": arm(joint=True)})
+    tasks["joint"] = judge(folder / "joint", inputs, {"together": condition(joint=True)})
     inputs = [f"{name}={task[name]}" for task in tasks.values() for name in ("runs", "null")]
     call(
         "iclmem_decide_outcomes",
@@ -183,13 +185,6 @@ def judged_tasks(folder):
     return tasks, tidy.expand(read_table(folder / "outcomes.parquet"))
 
 
-def chosen(table, **keys):
-    for key, value in keys.items():
-        table = table[table[key] == value]
-    return table
-
-
-def only(table, **keys):
-    found = chosen(table, **keys)
-    assert len(found) == 1, (keys, len(found))
-    return found.iloc[0]
+@pytest.fixture(scope="session")
+def judged(tmp_path_factory):
+    return judged_tasks(tmp_path_factory.mktemp("iclmem"))

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from conftest import load_script
 
-from memaudit.tidy import COLUMNS, expand
+from memaudit.common.tidy import COLUMNS, expand
 from memaudit.workflow.job import Paths
 from memaudit.workflow.scratch import resumable
 
@@ -105,19 +105,21 @@ def make_run(base):
     return SimpleNamespace(folder=folder, ready=ready, given=given, judged=judged, params=params)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
+def table(tmp_path_factory):
+    return make_table(tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture(scope="session")
+def run(tmp_path_factory):
+    return make_run(tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture(scope="session")
 def results(run):
     tidy = pd.read_parquet(run.judged["tidy"])
     assert list(tidy) == list(COLUMNS)
     return expand(tidy)
-
-
-def found(results, **keys):
-    """The rows of these keys."""
-    chosen = results
-    for key, value in keys.items():
-        chosen = chosen[chosen[key] == value]
-    return chosen
 
 
 def text_setting(small):

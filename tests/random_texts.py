@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from memaudit import seeds
+from memaudit.common import seeds
+from memaudit.data.near_duplicates import WORD
 
 
 def rng(name="a test"):
@@ -17,3 +18,14 @@ def sentences(count, name, words=400, length=40):
 
 def table(texts, per_document=1):
     return pd.DataFrame({"document": [str(i // per_document) for i in range(len(texts))], "text": texts})
+
+
+def shingles(text):
+    words = WORD.findall(text.lower())
+    return {tuple(words[i : i + 5]) for i in range(max(1, len(words) - 4))}
+
+
+def likeness(one, other):
+    """Jaccard index of the shingles of two texts, by definition."""
+    one, other = shingles(one), shingles(other)
+    return len(one & other) / len(one | other)

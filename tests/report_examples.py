@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from memaudit import tidy
+from memaudit.common import tidy
 from memaudit.statistics.claims import Claim
 from memaudit.statistics.headlines import Headline
 

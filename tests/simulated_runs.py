@@ -16,7 +16,7 @@ PAIR = np.tile(np.arange(MEMBERS), 2)
 
 
 def signals(loss, rng):
-    """(..., 4) of losses (...), the entropy half as telling."""
+    """(..., 4) of losses (...), the entropy with half of the signal."""
     entropy = 0.5 * loss + 0.5 * rng.normal(size=loss.shape)
     return np.stack([loss, entropy, np.exp(-loss), np.zeros(loss.shape)], axis=-1)
 
@@ -38,17 +38,17 @@ def draws(seed=0, split=0, permutations=99):
     return split_draws(IDS, PAIR, "wine", split, seed=seed, permutations=permutations, replicates=20)
 
 
-def study(found, **about):
-    """A Study of arrays from `judge_run`, one data set and arm; found: (split, epoch, facts, arrays)."""
-    arm = {
+def study(judgements, **about):
+    """A Study of arrays from `judge_run`, one data set and condition; judgements: (split, epoch, facts, arrays)."""
+    condition = {
         "model": "m", "learning_rate": 1e-3, "queries": 50, "context": 8, "labels": "normal", "pairs": "fixed",
         "joint": False, "adapter": None, "private": None, "placebo": False,
     }  # fmt: skip
-    named = {"dataset": "wine", "arm": "a", **describe(arm | about), "task": "classification", "chance": 0.5}
-    runs = pd.DataFrame([named | {"split": split, "epoch": epoch} | of for split, epoch, of, _ in found])
+    named = {"dataset": "wine", "arm": "a", **describe(condition | about), "task": "classification", "chance": 0.5}
+    runs = pd.DataFrame([named | {"split": split, "epoch": epoch} | of for split, epoch, of, _ in judgements])
     dims = {"observed": [], "permuted": ["permutation"], "bootstrapped": ["replicate"]}
     arrays = {
-        name: (("run", "signal", *more), np.stack([one[name] for *_, one in found])) for name, more in dims.items()
+        name: (("run", "signal", *more), np.stack([one[name] for *_, one in judgements])) for name, more in dims.items()
     }
     return Study(apply_rules(runs, RULES), xr.Dataset(arrays, {"signal": ["loss", "entropy"]}))
 
@@ -56,9 +56,9 @@ def study(found, **about):
 def judged(fall, splits=5, seed=0, common=0.0, **about):
     rng = np.random.default_rng(seed)
     lucky = common * rng.normal(size=(splits, 1)) * (ROLES == "query")
-    found = [
+    judgements = [
         (split, epoch, *judge_run(run(fall, rng, lucky[split]), draws(split=split, permutations=199), (0.1,)))
         for split in range(splits)
         for epoch in (1, 10)
     ]
-    return study(found, **about)
+    return study(judgements, **about)

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pandas as pd
-import pytest
+from result_rows import chosen
 
-from memaudit import tidy
+from memaudit.common import tidy
 from memaudit.studies.ltmia.transfer_evaluation import Study
 
 FAMILIES = {"a": "transformer", "b": "transformer", "m": "state space", "r": "linear attention"}
@@ -47,17 +47,8 @@ def study(table, **changes):
     return Study(table, **given | changes)
 
 
-def rows(found, **keys):
-    table = tidy.expand(tidy.frame(list(found)))
-    for key, value in keys.items():
-        column = table.reindex(columns=[key])[key]
-        table = table[column.isna() if value is None else column == value]
-    return table
+def rows(results, **keys):
+    return chosen(tidy.expand(tidy.frame(list(results))), **keys)
 
 
 ATTACKS = ["loss", "ref_loss", "ez", "lt_mia"]
-
-
-@pytest.fixture(scope="module")
-def found():
-    return list(study(scores()).attacks(ATTACKS))

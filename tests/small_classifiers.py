@@ -4,9 +4,12 @@ import numpy as np
 import torch
 
 from memaudit.models import classifier_networks, language_model_classifiers
-from memaudit.models.shadow_ensembles import Data
+from memaudit.models.shadow_ensembles import Data, Group, Settings
 
 RECORDS = 40
+SETTINGS = Settings(
+    seed=5, name="toy", epochs=3, batch=6, learning_rate=0.02, checkpoints=(0, 0.5, 1, 3), warmup=0.5, decay="cosine"
+)
 
 
 def seeded(seed, make):
@@ -57,3 +60,9 @@ def in_context(_):
     module = seeded(0, lambda: TabICL(**sizes, zero_init=False))
     context = torch.randn(9, 5, generator=torch.Generator().manual_seed(0))
     return InContext(TabICLBranch(module, "cpu"), context, torch.arange(9) % 3)
+
+
+def trained(folder, membership, data, numbers=range(6), build=mlp, settings=SETTINGS, watched=0, until=None):
+    """A group of models, and its trace after training."""
+    group = Group(numbers, build, data, membership[list(numbers)], settings, folder, watched)
+    return group, group.train(until)

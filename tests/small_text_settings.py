@@ -1,4 +1,7 @@
-"""Settings of a tiny pre-training run of the language model that reads tables."""
+"""Settings of a tiny pre-training run of the language model that reads tables, and a small table for it."""
+
+import torch
+from small_tabicl import OPTIMISER
 
 from memaudit.models.synthetic_text_tables import Shape
 
@@ -27,17 +30,17 @@ TINY = {
     },
     "prior": PRIOR
     | {"curriculum": [{"until": 1.0, "rows": [4, 8], "least": 1, "features": 2, "classes": 3, "apart": [2.0, 4.0]}]},
-    "optimiser": {
-        "learning_rate": 0.002,
-        "weight_decay": 0.01,
-        "momentum": 0.95,
-        "newton_schulz_steps": 5,
-        "betas": [0.9, 0.98],
-        "warmup": 2,
-        "decay": 0.5,
-        "clip_norm": 1.0,
-        "embedding": 0.4,
-        "circuit": 0.1,
-    },
+    "optimiser": OPTIMISER | {"learning_rate": 0.002, "embedding": 0.4, "circuit": 0.1},
 }
 SHAPE = Shape(6, 2, 3, (3.0, 3.0))
+NAN = float("nan")
+SCHEMA = {
+    "task": "classification",
+    "columns": [
+        {"name": "age", "type": "numeric"},
+        {"name": "work", "type": "categorical", "categories": ["Private", "State gov"]},
+        {"name": "since", "type": "date"},
+    ],
+    "target": {"name": "income", "type": "categorical", "categories": ["no", "not sure", "yes"]},
+}
+ROWS = torch.tensor([[39, 0, 20000], [0.3, 1, NAN], [123.25, NAN, 0.5], [NAN, 1, 11000], [51, 0, 1], [7, 1, 19999]])

@@ -7,8 +7,8 @@ import torch
 import xarray as xr
 from conftest import load_script
 
-from memaudit import tidy
-from memaudit.io import read_grid, read_table, write_grid
+from memaudit.common import tidy
+from memaudit.common.io import read_grid, read_table, write_grid
 from memaudit.models.model_protocol import Limits
 from memaudit.workflow.job import Paths
 
@@ -69,8 +69,8 @@ def answers(folder, name="answers", repeats=2, share=0.9, **changed):
     pairs = changed.pop("pairs", [("as_published", 1.0), ("other", 1.0), ("non_private", np.inf)])
     arms, epsilons, numbers = zip(*((*pair, repeat) for pair in pairs for repeat in range(repeats)), strict=True)
     right = np.array([rng.random(RECORDS) < (0.6 if arm == "as_published" else share) for arm in arms])
-    said = np.where(right, truth, 1 - truth)
-    logits = np.where(np.arange(2) == said[..., None], 1.0, -np.inf)
+    predicted = np.where(right, truth, 1 - truth)
+    logits = np.where(np.arange(2) == predicted[..., None], 1.0, -np.inf)
     logits[:, ~tested] = np.nan
     coords = {"arm": ("release", list(arms)), "epsilon": ("release", list(epsilons))}
     coords |= {"repeat": ("release", list(numbers)), "record": [f"r{i:02d}" for i in range(RECORDS)]}

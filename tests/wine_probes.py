@@ -5,14 +5,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import pytest
 import torch
 from conftest import PROJECT, load_script
 from sklearn.datasets import load_wine
 
-from memaudit import seeds
-from memaudit.checksums import sha256
+from memaudit.common import seeds
+from memaudit.common.checksums import sha256
+from memaudit.common.io import read_grid, write_json, write_table
 from memaudit.data.matched_splits import Sizes, add_labels, draw_split
-from memaudit.io import read_grid, write_json, write_table
 from memaudit.models import model_folder as opened
 from memaudit.studies.iclmem import model_probing
 from memaudit.workflow.job import Paths
@@ -87,7 +88,7 @@ def make_tuned(base):
     return call(make_world(base), base / "wines/tuned.nc", splits=2)
 
 
-def same(first, second, names=("signals", "vanilla", "member", "shown", "label", "id", "diverged_at")):
+def same(first, second, names=("signals", "vanilla", "member", "in_context", "label", "id", "diverged_at")):
     for name in names:
         np.testing.assert_array_equal(first[name].values, second[name].values, err_msg=name)
 
@@ -108,3 +109,18 @@ def split_of(world, number):
     job = SimpleNamespace(input=inputs, threads=1, resources={}, params=SimpleNamespace(**PROBE))
     ((table,), _, _) = model_probing.open_study(job, ["wine"])
     return table.split(number, "normal")
+
+
+@pytest.fixture(scope="session")
+def world(tmp_path_factory):
+    return make_world(tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture(scope="session")
+def reference(tmp_path_factory):
+    return make_reference(tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture(scope="session")
+def tuned(tmp_path_factory):
+    return make_tuned(tmp_path_factory.getbasetemp())

@@ -1,4 +1,4 @@
-"""Shadow contexts of the attacks on in-context learning, and what models answer (paper: TabPATE, Section 3, Appendix A)
+"""Shadow contexts of the attacks on in-context learning, and the predictions of models (paper: TabPATE, Section 3, Appendix A)
 
 INPUT   <results>/data/{dataset}/records.parquet, schema.json, splits/{split}.parquet and its .ok; model folders
 OUTPUT  <results>/signals/attacks/{dataset}/designs/{arm}.nc            how often each record is in each context
@@ -15,7 +15,7 @@ wildcard_constraints:
     arm="|".join(ATTACKS.config["arms"]),
 
 
-rule attacks_draw_designs:
+rule attacks_draw_contexts:
     input:
         records="<results>/data/{dataset}/records.parquet",
         schema="<results>/data/{dataset}/schema.json",
@@ -23,16 +23,16 @@ rule attacks_draw_designs:
         ok=f"<results>/data/{{dataset}}/splits/{ATTACKS.config['split']}.ok",
     output:
         "<results>/signals/attacks/{dataset}/designs/{arm}.nc",
-        sidecar="<results>/provenance/attacks_draw_designs/{dataset}/{arm}.json",
+        sidecar="<results>/provenance/attacks_draw_contexts/{dataset}/{arm}.json",
     log:
-        "<results>/logs/attacks_draw_designs/{dataset}/{arm}.log",
+        "<results>/logs/attacks_draw_contexts/{dataset}/{arm}.log",
     conda:
         "../../envs/data.yaml"
     resources:
         mem_mb=grows(2000),
         runtime="10m",
     params:
-        code=digest("attacks_draw_designs", env="data"),
+        code=digest("attacks_draw_contexts", env="data"),
         seed=config["seed"],
         block=ATTACKS.config["sizes"][0],
         targets=ATTACKS.config["active"]["targets"],
@@ -40,7 +40,7 @@ rule attacks_draw_designs:
         sets=ATTACKS.arm("sets"),
         variants=ATTACKS.arm("variants"),
     script:
-        "../../workflow_scripts/attacks/draw_designs.py"
+        "../../workflow_scripts/attacks/draw_contexts.py"
 
 
 rule attacks_query_contexts:

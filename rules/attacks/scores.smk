@@ -137,7 +137,7 @@ rule attacks_compare_mitigations:
         "../../workflow_scripts/attacks/compare_mitigations.py"
 
 
-rule attacks_infer_more:
+rule attacks_evaluate_inference:
     input:
         main=ATTACKS.grid("main"),
         settings=ATTACKS.grid("settings"),
@@ -145,22 +145,22 @@ rule attacks_infer_more:
     output:
         tidy="<results>/scores/attacks/{dataset}/inference.parquet",
         roc="<results>/scores/attacks/{dataset}/inference_roc.parquet",
-        sidecar="<results>/provenance/attacks_infer_more/{dataset}.json",
+        sidecar="<results>/provenance/attacks_evaluate_inference/{dataset}.json",
     log:
-        "<results>/logs/attacks_infer_more/{dataset}.log",
+        "<results>/logs/attacks_evaluate_inference/{dataset}.log",
     benchmark:
-        "<results>/benchmarks/attacks_infer_more/{dataset}.jsonl"
+        "<results>/benchmarks/attacks_evaluate_inference/{dataset}.jsonl"
     conda:
         "../../envs/statistics.yaml"
     resources:
         mem_mb=grows(3000),
         runtime="1h",
     params:
-        code=digest("attacks_infer_more", env="statistics"),
+        code=digest("attacks_evaluate_inference", env="statistics"),
         seed=config["seed"],
         attacks=ATTACKS.keys("sets", "fpr", "replicates", "permutations", "inference"),
     script:
-        "../../workflow_scripts/attacks/infer_more.py"
+        "../../workflow_scripts/attacks/evaluate_inference.py"
 
 
 rule attacks_average_datasets:

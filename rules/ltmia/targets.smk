@@ -1,4 +1,4 @@
-"""What does a fine-tuned language model remember of its texts? Corpora, base models, and targets whose members are known
+"""Memorization of texts by fine-tuned language models: corpora, base models, and targets whose members are known
 (paper: Learning the Signature of Memorization in Autoregressive Language Models, Sections 3 and 4, Appendices B and C).
 
 INPUT   installed packages, local files or a hub; config/language_models.yaml

@@ -1,4 +1,4 @@
-"""What private students are worth, and what attacks find in them.
+"""Utility of PATE students, and attacks on them.
 
 INPUT   <results>/signals/tabpate/{dataset}/**.nc, records and public facts
 OUTPUT  <results>/scores/tabpate/**.parquet     tidy results

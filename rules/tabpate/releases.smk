@@ -1,11 +1,11 @@
-"""What does a private context cost, and does it protect? Every method's releases, and what students say with them
-(paper: TabPATE, Sections 4 and 5, Appendices B to D). The noise has no seed: made again, releases differ.
+"""Private contexts by every method, and predictions of PATE students with them (TabPATE, Sections 4 and 5,
+Appendices B to D). The noise has no seed: another run releases other contexts.
 
 INPUT   <results>/data/{dataset}/records.parquet, schema.json, id.key; config/public/{dataset}.yaml; model folders
 OUTPUT  <results>/signals/tabpate/{dataset}/contexts/{shard}.nc   released records and labels
-        <results>/signals/tabpate/{dataset}/students.nc           what the model says with them of the test records
-        <results>/signals/tabpate/{dataset}/answers/{shard}.nc    what methods say that release no context
-        <results>/signals/tabpate/{dataset}/shadows/{shard}.nc    what students say whose contexts rest on shadow sets
+        <results>/signals/tabpate/{dataset}/students.nc           predictions of the test records with each context
+        <results>/signals/tabpate/{dataset}/answers/{shard}.nc    predictions of methods that release no context
+        <results>/signals/tabpate/{dataset}/shadows/{shard}.nc    predictions of students of shadow contexts
 """
 
 TABPATE = STUDIES["tabpate"]
@@ -36,18 +36,18 @@ rule tabpate_release_contexts:
         "../../workflow_scripts/tabpate/release_contexts.py"
 
 
-rule tabpate_ask_students:
+rule tabpate_query_students:
     input:
         **TABPATE.table,
         contexts=TABPATE.files("contexts"),
         synthetic=TABPATE.synthetic_files,
     output:
         "<results>/signals/tabpate/{dataset}/students.nc",
-        sidecar="<results>/provenance/tabpate_ask_students/{dataset}.json",
+        sidecar="<results>/provenance/tabpate_query_students/{dataset}.json",
     log:
-        "<results>/logs/tabpate_ask_students/{dataset}.log",
+        "<results>/logs/tabpate_query_students/{dataset}.log",
     benchmark:
-        "<results>/benchmarks/tabpate_ask_students/{dataset}.jsonl"
+        "<results>/benchmarks/tabpate_query_students/{dataset}.jsonl"
     conda:
         "../../envs/tabular.yaml"
     resources:
@@ -56,13 +56,13 @@ rule tabpate_ask_students:
         gpu=1,
         forward_mb=config["memory_mb"],
     params:
-        code=digest("tabpate_ask_students", env="tabular"),
+        code=digest("tabpate_query_students", env="tabular"),
         seed=config["seed"],
         roles=TABPATE.config["roles"],
         repeats=TABPATE.config["repeats"],
         synthetic=TABPATE.synthetic_settings,
     script:
-        "../../workflow_scripts/tabpate/ask_students.py"
+        "../../workflow_scripts/tabpate/query_students.py"
 
 
 rule tabpate_code_records:

@@ -13,7 +13,7 @@ import pytest
 from conftest import PROJECT
 from workflow.conftest import Checkout
 
-from memaudit.io import read_json
+from memaudit.common.io import read_json
 
 # The test's cluster has no accounting, and its jobs take seconds: what a site would say in the profile.
 SITE = "\nslurm-status-command: squeue\nslurm-init-seconds-before-status-checks: 1\n"

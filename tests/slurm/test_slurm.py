@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from workflow.conftest import Checkout
 
-from memaudit.checksums import sha256
-from memaudit.io import read_json
+from memaudit.common.checksums import sha256
+from memaudit.common.io import read_json
 from memaudit.workflow.sidecar import read_all
 from slurm.conftest import Clone, leave_out_private_releases, slurm_job, submissions, text
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slurm
 
 SHARDS = "results/smoke/signals/lira/wine"
 ASKING = (
-    "lira_query_shadows|attacks_query_|tabpate_(release|ask|answer|poison)_|iclmem_probe_|predict_train_shadows|"
+    "lira_query_shadows|attacks_query_|tabpate_(release|query|answer|poison)_|iclmem_probe_|predict_train_shadows|"
     "ltmia_(prepare_model|finetune_targets|train_attack|measure_diversity|permute_features)"
 )
 MEASURED = r"tables/predict_cost|scores/predict/"

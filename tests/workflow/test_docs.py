@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from conftest import PROJECT
 
-from memaudit.io import read_json
+from memaudit.common.io import read_json
 from memaudit.report import docs_pages
 from workflow.conftest import SNAKEMAKE, Checkout
 from workflow.test_readme import customers

@@ -7,7 +7,7 @@ import pytest
 import small_tabpfn
 import torch
 
-from memaudit.io import read_grid, read_json
+from memaudit.common.io import read_grid, read_json
 from workflow.conftest import SNAKEMAKE, Checkout
 
 GRID = "results/smoke/signals/lira/wine/population.nc"

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 from conftest import PROJECT
 
-from memaudit.io import read_json
+from memaudit.common.io import read_json
 from workflow.conftest import SNAKEMAKE
 
 SNAKEFILE = f"""

@@ -5,8 +5,8 @@ import copy
 import numpy as np
 import pytest
 
-from memaudit.checksums import sha256
-from memaudit.io import read_json
+from memaudit.common.checksums import sha256
+from memaudit.common.io import read_json
 from memaudit.report import docs_pages
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from conftest import PROJECT
 
-from memaudit.io import read_json
+from memaudit.common.io import read_json
 from memaudit.workflow.sidecar import read_all
 from workflow.conftest import SNAKEMAKE, job_counts
 

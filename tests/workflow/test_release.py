@@ -12,7 +12,7 @@ import pytest
 import yaml
 from tabicl import TabICLClassifier
 
-from memaudit.checksums import sha256
+from memaudit.common.checksums import sha256
 from workflow.conftest import SNAKEMAKE, Checkout
 
 pytestmark = pytest.mark.xdist_group("release")
@@ -78,7 +78,7 @@ class Owner(Checkout):
 def killed_once_charged(script):
     """The job dies when the noise has been paid for and drawn, before anything is written."""
     text = script.read_text()
-    line = "    released = made(job, table, budget, noise)\n"
+    line = "    released = released_context(job, table, budget, noise)\n"
     assert text.count(line) == 1
     script.write_text(text.replace(line, f'{line}    __import__("os").kill(__import__("os").getpid(), 9)\n'))
     yield
@@ -107,7 +107,7 @@ def test_what_a_killed_job_was_charged_is_spent(killed, again):
     assert code != 0
     assert len(said) == 1, printed
     assert said[0].startswith("budget spent: table customers has been charged (epsilon 40, delta 0.0001)")
-    assert said[0].endswith("nothing released for it is kept, for a run that ends after its charge has spent it")
+    assert said[0].endswith("no release is kept, because a run ended after its charge; its budget is spent")
     assert "Traceback" not in printed
     assert killed.ledger == before
 
@@ -153,7 +153,7 @@ def test_a_release_that_is_asked_for_again_is_refused_and_what_stands_is_kept(ow
     assert code != 0
     assert len(said) == 1, printed
     assert said[0].startswith("budget spent: table customers has been charged (epsilon 80, delta 0.0002)")
-    assert said[0].endswith(f"what was released for it is kept in ledger/{second}")
+    assert said[0].endswith(f"its releases are kept in ledger/{second}")
     assert [(owner.released / name).read_bytes() for name in FILES] == before
     assert [(owner.folder / "ledger" / second / name).read_bytes() for name in FILES] == before
     assert not (owner.folder / "ledger" / first).exists()

@@ -13,10 +13,14 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
-from memaudit import seeds, tidy
+from memaudit.attacks.registry import Attack
 from memaudit.attacks.score_matrices import confidence, of_input, variant
-from memaudit.io import write_table
+from memaudit.common import seeds, tidy
+from memaudit.common.io import write_table
+from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics import threat_models
+from memaudit.statistics.attack_performance import rows
+from memaudit.statistics.paired_differences import differences
 from memaudit.statistics.threat_models import Case
 from memaudit.workflow.job import run
 
@@ -34,6 +38,8 @@ def main(job):
     for case in cases:
         rng = seeds.generator(params.seed, "attacks", *case.keys.values())
         results += threat_models.judged(case, params.attacks, rng)
+    for ablation in ("perturbations", "perturbation scale"):
+        results += _ends([case for case in cases if case.keys["ablation"] == ablation], params)
     write_table(tidy.frame(results), job.output[0])
     return {"seed": params.seed}
 
@@ -41,25 +47,39 @@ def main(job):
 def _noise(grid: xr.Dataset, keys: dict, usual: dict) -> Iterator[Case]:
     """The number of noisy copies at the usual scale, and the scale at the usual number (TabPATE, Tables 8 and 9)."""
     for i, (scale, count) in enumerate(zip(grid.scale.values, grid["count"].values, strict=True)):
-        attack = threat_models.stability(grid.stable.values[..., i].astype(float), int(count))
+        attack = threat_models.label_robustness(grid.stable.values[..., i].astype(float), int(count))
         varied = {"perturbations": int(count)} if np.isclose(scale, usual["scale"]) else {}
         varied |= {"perturbation scale": f"{scale:g}"} if count == usual["count"] else {}
         for ablation, value in varied.items():
-            yield Case(keys | {"ablation": ablation, "value": value}, attack, grid.design.values, grid.unit.values)
+            yield _case(keys, ablation, value, attack, grid)
+
+
+def _ends(cases: list[Case], params) -> Iterator[dict]:
+    """The AUC at the largest value less that at the smallest, key `less`, on the same targets and shadow contexts."""
+    if len(cases) > 1:
+        first, *_, last = sorted(cases, key=lambda case: float(case.keys["value"]))
+        keys = last.keys | {"less": first.keys["value"]}
+        rng = seeds.generator(params.seed, "attacks", *keys.values())
+        options = {"fprs": params.attacks["fpr"], "replicates": params.attacks["replicates"], "groups": first.groups}
+        pairs = ((case.scores(), case.membership) for case in (last, first))
+        yield from rows("attacks", keys, differences(*pairs, rng=rng, **options))
 
 
 def _shadow_sets(members: xr.Dataset, keys: dict, sizes: list[int]) -> Iterator[Case]:
     for size in (size for size in sizes if size <= members.sizes["model"]):
         fewer = members.isel(model=slice(size))
-        of_size = keys | {"ablation": "shadow sets", "value": size}
-        yield Case(of_size, threat_models.ratio(confidence(fewer)), fewer.design.values, fewer.unit.values)
+        yield _case(keys, "shadow sets", size, threat_models.ratio(confidence(fewer)), fewer)
 
 
 def _budgets(grid: xr.Dataset, keys: dict) -> Iterator[Case]:
     for k in map(int, grid.budget.values):
         attack = threat_models.ratio(confidence(grid.sel(budget=k)))
-        of_budget = keys | {"ablation": "poison budget", "value": k}
-        yield Case(of_budget, attack, grid.design.values, grid.unit.values)
+        yield _case(keys, "poison budget", k, attack, grid)
+
+
+def _case(keys: dict, ablation: str, value: object, attack: Attack, grid: xr.Dataset) -> Case:
+    keys = keys | {"ablation": ablation, "value": value}
+    return Case(keys, attack, grid.design.values, grid.unit.values, scheme=Scheme.of(grid.attrs))
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ Metrics of the arm `main` are averaged where all data sets have them. The key `s
 
 import pandas as pd
 
-from memaudit import tidy
-from memaudit.io import read_table, write_table
+from memaudit.common import tidy
+from memaudit.common.io import read_table, write_table
 from memaudit.statistics.dataset_means import means, published
 from memaudit.statistics.threat_models import STUDY
 from memaudit.workflow.job import run
@@ -24,7 +24,7 @@ def main(job):
     scores = scores[(scores["arm"] == "main") & scores["metric"].str.fullmatch(AVERAGED)]
     scores = scores.dropna(subset=KEYS)
     here = means(STUDY, scores, KEYS, "dataset", scores["dataset"].nunique(), "data sets")
-    paper = (published(STUDY, **entry) for entry in job.params.published)
+    paper = published(STUDY, job.params.published, scores)
     write_table(tidy.frame([*here, *paper]), job.output[0])
 
 

@@ -17,12 +17,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from memaudit import seeds
 from memaudit.attacks.score_matrices import attackable, labels, of_input, variant
 from memaudit.attacks.signals import correctness
-from memaudit.io import read_table, write_table
+from memaudit.common import seeds
+from memaudit.common.io import read_table, write_table
+from memaudit.common.progress_bar import steps
+from memaudit.common.tidy import frame
 from memaudit.statistics.attack_performance import rows
-from memaudit.statistics.context_attacks import STUDY, compared, judged, varies_only
+from memaudit.statistics.attacked_records import STUDY, compared, judged
 from memaudit.statistics.model_utility import judge_utility, utility_differences
 from memaudit.studies.attacks.mitigation_attacks import (
     Mitigated,
@@ -31,9 +33,8 @@ from memaudit.studies.attacks.mitigation_attacks import (
     with_lira,
     with_perturbation,
 )
-from memaudit.tidy import frame
+from memaudit.studies.attacks.setting_attacks import varies_only
 from memaudit.workflow.job import run
-from memaudit.workflow.progress_bar import steps
 
 
 def main(job):

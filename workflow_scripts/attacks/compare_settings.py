@@ -15,25 +15,25 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from memaudit import seeds, tidy
-from memaudit.attacks.score_matrices import attackable, labels
-from memaudit.attacks.signals import correctness
-from memaudit.errors import AuditError
-from memaudit.io import write_table
+from memaudit.attacks.score_matrices import attackable
+from memaudit.common import seeds, tidy
+from memaudit.common.errors import AuditError
+from memaudit.common.io import write_table
+from memaudit.common.progress_bar import steps
 from memaudit.statistics.attack_performance import rows
-from memaudit.statistics.context_attacks import STUDY, compared, judged, parsed, varies_only
-from memaudit.statistics.model_utility import judge_utility
+from memaudit.statistics.attacked_records import STUDY, compared, judged
 from memaudit.statistics.rank_correlation import correlation_over_variants
 from memaudit.studies.attacks.setting_attacks import (
     auc_by_columns,
     first,
     lira_on,
     membership_variants,
-    number_of_columns,
     shared_records,
+    utility,
+    variant_keys,
+    varies_only,
 )
 from memaudit.workflow.job import run
-from memaudit.workflow.progress_bar import steps
 
 
 def main(job):
@@ -61,11 +61,8 @@ def main(job):
 
 
 def _keys(arm: str, name: str, grid, records: str, job) -> dict:
-    context, varied = grid.design.values.sum(1).mean(), parsed(name)
-    keys = {"dataset": job.wildcards.dataset, "arm": arm, **job.params.arms[arm], "variant": name}
-    keys |= {"context": f"{context:.4g}", "features": number_of_columns(name, grid)}
-    keys |= {key: varied.get(key, usual) for key, usual in (("order", 0), ("copies", 1), ("population", 0))}
-    return keys | {"sets": grid.sizes["model"], "records": records}
+    of_arm = {"dataset": job.wildcards.dataset, "arm": arm, **job.params.arms[arm]}
+    return of_arm | variant_keys(name, grid) | {"records": records}
 
 
 def _judged(arm: str, name: str, grid, records: np.ndarray, chosen: str, job) -> Iterator[dict]:
@@ -74,10 +71,8 @@ def _judged(arm: str, name: str, grid, records: np.ndarray, chosen: str, job) ->
 
 
 def _utility(arm: str, name: str, grid, job) -> Iterator[dict]:
-    others, keys = grid.isel(record=~grid.member.values), _keys(arm, name, grid, "non-members", job)
-    correct = correctness(others.logits.values, labels(others)) > 0
-    options = {"groups": others.unit.values, "replicates": job.params.attacks["replicates"]}
-    return rows(STUDY, keys, judge_utility(correct, others.label.values, rng=_rng(job, *keys.values()), **options))
+    keys = _keys(arm, name, grid, "non-members", job)
+    return rows(STUDY, keys, utility(grid, _rng(job, *keys.values()), job.params.attacks["replicates"]))
 
 
 def _on_same_records(settings: dict, usual, key: str, chosen: str, job) -> Iterator[dict]:

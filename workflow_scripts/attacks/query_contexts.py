@@ -1,11 +1,11 @@
-"""Query one shard of an arm's shadow contexts about records: the logits of every class.
+"""Query one shard of an arm's shadow contexts for records: the logits of every class.
 
 python workflow_scripts/attacks/query_contexts.py --input records=records.parquet schema=schema.json design=main.nc \
     model=model.json --output 0.nc --wildcards '{"dataset": "wine", "arm": "main", "shard": "0"}' \
     --params '{"seed": 1, "shard": 128, "layer": 0.1, "code": "by hand"}'
 
 Arms with a `layer` take `ranks` too, the members by vulnerability score. Each part is kept when it is finished: a
-killed job goes on.
+killed job resumes.
 """
 
 from typing import NamedTuple
@@ -13,91 +13,91 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from memaudit import seeds
 from memaudit.attacks.mitigations import bagged, coarsened
-from memaudit.io import read_table, write_grid
+from memaudit.common import seeds
+from memaudit.common.io import read_table, write_grid
+from memaudit.common.progress_bar import steps
 from memaudit.models.batched_queries import MEMORY
 from memaudit.models.model_folder import device
 from memaudit.statistics.record_vulnerability import layer_size
 from memaudit.studies.attacks.shadow_contexts import Contexts, open_contexts
 from memaudit.workflow.job import run
-from memaudit.workflow.progress_bar import steps
 from memaudit.workflow.scratch import resumable
 
 PART = 4  # contexts between checkpoints
 
 
 def main(job, scratch):
-    files, wanted = job.input, job.params
+    files, params = job.input, job.params
     contexts = open_contexts(files.records, files.schema, files.design, files.model, job.threads)
-    first = int(job.wildcards.shard) * wanted.shard
-    rows = np.arange(first, min(first + wanted.shard, contexts.design.sizes["model"]))
+    first = int(job.wildcards.shard) * params.shard
+    rows = np.arange(first, min(first + params.shard, contexts.drawn.sizes["model"]))
     layers = _layers(job, contexts)
     memory = job.resources.get("forward_mb", MEMORY)
     parts = [
-        scratch.part(f"{part[0]:06d}", lambda part=part: _logits(contexts, part, layers, wanted.seed, memory))
-        for part in steps(np.array_split(rows, -(-rows.size // PART)), "shadow sets", unit=f"x{PART}")
+        scratch.part(f"{part[0]:06d}", lambda part=part: _logits(contexts, part, layers, params.seed, memory))
+        for part in steps(np.array_split(rows, -(-rows.size // PART)), "shadow contexts", unit=f"x{PART}")
     ]
-    design = contexts.design.isel(model=rows)
-    counts = design.counts.values.copy()
+    drawn = contexts.drawn.isel(model=rows)
+    counts = drawn.counts.values.copy()
     for name in ("dropped", "random"):
-        counts[np.ix_(design.layer.values == name, layers.left_out.get(name, []))] = 0
-    grid = design.drop_vars(["asked", "columns"]).assign(counts=(("model", "record"), counts))
+        counts[np.ix_(drawn.layer.values == name, layers.left_out.get(name, []))] = 0
+    grid = drawn.drop_vars(["asked", "columns"]).assign(counts=(("model", "record"), counts))
     grid["logits"] = (("model", "record", "class"), np.vstack(parts))
-    passes = int(design.bags.sum())
-    print(f"{job.wildcards.dataset}, {job.wildcards.arm}: {passes} contexts asked", flush=True)
+    passes = int(drawn.bags.sum())
+    print(f"{job.wildcards.dataset}, {job.wildcards.arm}: {passes} contexts queried", flush=True)
     mode = contexts.model(int(rows[0])).mode
     write_grid(grid.assign_attrs(mode=mode, forward_passes=passes), job.output[0])
-    return {"seed": wanted.seed, "device": device(), "dtype": "float32"}
+    return {"seed": params.seed, "device": device(), "dtype": "float32"}
 
 
 class Layers(NamedTuple):
-    """left_out: places of records that a layer's contexts lack; coarse: (record, feature), exposed ones coarse."""
+    """left_out: places of records that a layer's contexts lack; coarse: (record, feature), vulnerable ones coarse."""
 
     left_out: dict[str, np.ndarray]
     coarse: torch.Tensor | None
 
 
 def _layers(job, contexts: Contexts) -> Layers:
-    """The most exposed members, and as many others at random, if some variant of the arm asks for it."""
-    if not contexts.design.layer.values.astype(bool).any():
+    """The most vulnerable members, and as many others at random, if a variant of the arm has a layer."""
+    if not contexts.drawn.layer.values.astype(bool).any():
         return Layers({}, None)
     ranks = read_table(job.input.ranks).set_index("id")["rank"]
-    exposed = np.argsort(ranks.reindex(contexts.design.record.values).fillna(np.inf).to_numpy(), kind="stable")
-    members = int(contexts.design.member.sum())
+    vulnerable = np.argsort(ranks.reindex(contexts.drawn.record.values).fillna(np.inf).to_numpy(), kind="stable")
+    members = int(contexts.drawn.member.sum())
     size = layer_size(job.params.layer, members)
     others = seeds.generator(job.params.seed, "attacks", job.wildcards.dataset, "random layer")
-    left_out = {"dropped": exposed[:size], "random": others.permutation(exposed[size:members])[:size]}
+    left_out = {"dropped": vulnerable[:size], "random": others.permutation(vulnerable[size:members])[:size]}
     numeric = np.array([column["type"] in ("numeric", "date") for column in contexts.schema["columns"]])
     coarse = contexts.x.clone()
-    coarse[exposed[:size]] = coarsened(coarse[exposed[:size]], coarse[~contexts.design.member.values], numeric)
+    coarse[vulnerable[:size]] = coarsened(coarse[vulnerable[:size]], coarse[~contexts.drawn.member.values], numeric)
     return Layers(left_out, coarse)
 
 
 def _logits(contexts: Contexts, rows: np.ndarray, layers: Layers, seed: int, memory: int) -> np.ndarray:
-    """(row, record, class) float32; NaN for records that a row does not ask about."""
-    asked = contexts.design.asked.values[rows]
-    found = np.full((rows.size, asked.shape[1], contexts.classes), np.nan, dtype=np.float32)
+    """(row, record, class) float32; NaN for records that a row does not query."""
+    queried = contexts.drawn.asked.values[rows]
+    logits = np.full((rows.size, queried.shape[1], contexts.classes), np.nan, dtype=np.float32)
     for number, row in enumerate(rows):
-        found[number, asked[number]] = _answer(contexts, int(row), layers, seed, memory)
-    return found
+        logits[number, queried[number]] = _answer(contexts, int(row), layers, seed, memory)
+    return logits
 
 
 def _answer(contexts: Contexts, row: int, layers: Layers, seed: int, memory: int) -> torch.Tensor:
-    design = contexts.design
-    layer, bags = str(design.layer.values[row]), int(design.bags.values[row])
+    drawn = contexts.drawn
+    layer, bags = str(drawn.layer.values[row]), int(drawn.bags.values[row])
     context = contexts.rows(row)
     context = context[~np.isin(context, layers.left_out.get(layer, []))]
-    shown = layers.coarse if layer == "coarsened" else None
-    queries = contexts.x[design.asked.values[row]]
+    values = layers.coarse if layer == "coarsened" else None
+    queries = contexts.x[drawn.asked.values[row]]
 
-    def ask(part: np.ndarray) -> torch.Tensor:
-        return contexts.ask(row, queries, memory, context=part, shown=shown)
+    def query(part: np.ndarray) -> torch.Tensor:
+        return contexts.query(row, queries, memory, context=part, values=values)
 
     if bags == 1:
-        return ask(context)
-    order = seeds.generator(seed, "attacks", design.dataset, "bags", int(design.set[row])).permutation(context.size)
-    return bagged(ask, context, bags, order)
+        return query(context)
+    order = seeds.generator(seed, "attacks", drawn.dataset, "bags", int(drawn.set[row])).permutation(context.size)
+    return bagged(query, context, bags, order)
 
 
 if __name__ == "__main__":

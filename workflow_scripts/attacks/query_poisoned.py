@@ -7,7 +7,7 @@ python workflow_scripts/attacks/query_poisoned.py --input records=records.parque
 
 LiRA with poisoning takes the logits at each budget of copies, Brainwash the fewest copies that make the answer wrong.
 The poison label is the likeliest wrong class by a context of non-members, which the adversary owns. A share of the
-searches is made copy by copy as well, to show what bisection misses. Each shadow context is kept as it is finished.
+searches is made copy by copy as well, to check bisection. Each shadow context is kept as it is finished.
 """
 
 import numpy as np
@@ -15,13 +15,13 @@ import xarray as xr
 
 from memaudit.attacks.brainwash import scan, search
 from memaudit.attacks.poisoning import Counted, Poisoned, reference_rows, runner_up
-from memaudit.io import write_grid
+from memaudit.common.io import write_grid
+from memaudit.common.progress_bar import steps
+from memaudit.common.seeds import generator
 from memaudit.models.batched_queries import MEMORY, Question, answer, as_wide
 from memaudit.models.model_folder import device
-from memaudit.seeds import generator
 from memaudit.studies.attacks.shadow_contexts import Contexts, open_contexts
 from memaudit.workflow.job import run
-from memaudit.workflow.progress_bar import steps
 from memaudit.workflow.scratch import resumable
 
 
@@ -29,8 +29,8 @@ def main(job, scratch):
     active, memory = job.params.active, job.resources.get("forward_mb", MEMORY)
     stream = (job.params.seed, "attacks", job.wildcards.dataset)
     contexts = open_contexts(job.input.records, job.input.schema, job.input.design, job.input.model, job.threads)
-    design, base, targets = contexts.design, contexts.first(active["sets"]), contexts.targets(active["targets"])
-    budgets, rows = [0, *active["budgets"]], int(design.counts[base].sum("record").max())
+    drawn, base, targets = contexts.drawn, contexts.first(active["sets"]), contexts.targets(active["targets"])
+    budgets, rows = [0, *active["budgets"]], int(drawn.counts[base].sum("record").max())
     model = contexts.model(base[0])
     model.limits.check(f"attacks/active, data set {job.wildcards.dataset}", rows + max(*budgets, active["most"]))
 
@@ -47,18 +47,18 @@ def main(job, scratch):
                 contexts, base[number], targets, np.array(poison), scanned[number] < active["scanned"], active, memory
             ),
         )
-        for number in steps(sets, "shadow sets")
+        for number in steps(sets, "shadow contexts")
     ]
-    found = np.stack(parts)
-    # Every shard asks the reference, the attack but once: the sum over shards does not depend on how many there are.
-    passes = int(found["forward_passes"].sum() + (reference_passes if first == 0 else 0))
-    print(f"{passes} forward passes; {found['passes'].sum()} questions of Brainwash, {found['passes'].size} searches")
-    shown = design.counts[base[list(sets)], targets]
-    searches = {name: (shown.dims, found[name]) for name in ("copies", "passes", "monotone", "scanned")}
+    results = np.stack(parts)
+    # Every shard queries the reference, the attack only once: the sum does not depend on the number of shards.
+    passes = int(results["forward_passes"].sum() + (reference_passes if first == 0 else 0))
+    print(f"{passes} forward passes; {results['passes'].sum()} queries of Brainwash, {results['passes'].size} searches")
+    counts = drawn.counts[base[list(sets)], targets]
+    searches = {name: (counts.dims, results[name]) for name in ("copies", "passes", "monotone", "scanned")}
     grid = xr.Dataset(
-        {"logits": ((*shown.dims, "budget", "class"), found["logits"]), **searches, "design": shown > 0},
+        {"logits": ((*counts.dims, "budget", "class"), results["logits"]), **searches, "design": counts > 0},
         {"budget": budgets, "poison_label": ("record", np.array(poison))},
-        {**design.attrs, "mode": model.mode, "most": active["most"], "forward_passes": passes},
+        {**drawn.attrs, "mode": model.mode, "most": active["most"], "forward_passes": passes},
     )
     write_grid(grid, job.output[0])
     return {"seed": job.params.seed, "device": device(), "dtype": "float32"}
@@ -67,8 +67,8 @@ def main(job, scratch):
 def poison_labels(
     contexts: Contexts, row: int, targets: np.ndarray, size: int, rng: np.random.Generator, memory: int
 ) -> np.ndarray:
-    """Poison label of each target, and at the end how many contexts the model was asked about."""
-    others = np.flatnonzero(~contexts.design.member.values)
+    """Poison label of each target, and last the number of contexts that the model was queried with."""
+    others = np.flatnonzero(~contexts.drawn.member.values)
     reference = others[reference_rows(contexts.y[others].numpy(), size, rng)]
     x, y, model = contexts.x[:, contexts.columns(row)], contexts.y, Counted(contexts.model(row))
     (logits,) = answer(model, [Question(x[reference], y[reference], x[targets])], memory)
@@ -88,13 +88,13 @@ def attacked(
     """Results of both attacks on one shadow context: one structured value."""
     rows, x = contexts.rows(row), contexts.x[:, contexts.columns(row)]
     model, labels = Counted(contexts.model(row)), contexts.y[targets].numpy()
-    asked = Poisoned(model, x[rows], contexts.y[rows], x[targets], labels, poison, contexts.classes, memory)
+    poisoned = Poisoned(model, x[rows], contexts.y[rows], x[targets], labels, poison, contexts.classes, memory)
     every, budgets, most = np.arange(len(targets)), [0, *active["budgets"]], active["most"]
     shape = (len(targets), len(budgets), contexts.classes)
-    logits = asked.logits(np.repeat(every, len(budgets)), np.tile(budgets, len(targets))).reshape(shape)
-    searched = search(asked.wrong, len(targets), most, {k: asked.wrong(every, [k] * len(every)) for k in budgets})
+    logits = poisoned.logits(np.repeat(every, len(budgets)), np.tile(budgets, len(targets))).reshape(shape)
+    searched = search(poisoned.wrong, len(targets), most, {k: poisoned.wrong(every, [k] * len(every)) for k in budgets})
     monotone, copies = np.full((2, len(targets)), -1)
-    copies[scanned], monotone[scanned] = scan(asked.wrong, every[scanned], most)
+    copies[scanned], monotone[scanned] = scan(poisoned.wrong, every[scanned], most)
 
     counts = {"copies": searched.copies, "passes": searched.passes, "monotone": monotone, "scanned": copies}
     kinds = [(name, "i1" if name == "monotone" else "i4", len(targets)) for name in counts]

@@ -2,28 +2,31 @@
 
 python workflow_scripts/attacks/rank_records.py --input main=0.nc main=1.nc records=records.parquet schema=schema.json \
     --output tidy=risk.parquet ranks=ranks.parquet map=risk_map.parquet --wildcards '{"dataset": "wine"}' \
-    --params '{"seed": 1, "attacks": {"sets": 128, "fpr": [0.05, 0.01], "replicates": 200, "neighbours": 5}}'
+    --params '{"seed": 1, "attacks": {"sets": 128, "fpr": [0.05, 0.01], "replicates": 200, "permutations": 39,
+        "neighbours": 5}}'
 
-The vulnerability score (Cohen's d, tidy metric `exposure`) uses all shadow contexts of the usual variant; the attack by
-quartile uses the first `sets`, as the tables do. The loss without the record comes from the first half of the contexts
-and is correlated with the score in the second half. Free-text columns have no distance and are left out. The map
-contains no record ids: its points are numbered by rank.
+The vulnerability score (tidy metric `exposure`, with a credible interval that holds for the highest scores, too) uses
+all shadow contexts of the usual variant; the attack by quartile uses the first `sets`, as the tables do. The loss
+without the record comes from the first half of the contexts and is correlated with the score in the second half.
+Free-text columns have no distance and are left out. The map contains no record ids: its points are numbered by rank.
 """
 
 import numpy as np
 import pandas as pd
 from sklearn.ensemble import IsolationForest
 
-from memaudit import seeds, tidy
-from memaudit.attacks.calibrate import calibrate
 from memaudit.attacks.score_matrices import confidence, of_input, variant
+from memaudit.common import seeds, tidy
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json, read_table, write_table
+from memaudit.data.membership_matrices import Scheme
 from memaudit.data.record_encoding import encode
-from memaudit.errors import AuditError
-from memaudit.io import read_json, read_table, write_table
-from memaudit.statistics.attack_performance import judge, rows
+from memaudit.statistics.attack_performance import judge_options, rows
+from memaudit.statistics.group_comparison import judge_groups
 from memaudit.statistics.rank_correlation import rank_correlation, rank_shares
 from memaudit.statistics.record_distances import neighbour_distances, standardised
-from memaudit.statistics.record_vulnerability import vulnerability_score_cohens_d
+from memaudit.statistics.record_vulnerability import Population
+from memaudit.statistics.threat_models import ratio
 from memaudit.workflow.job import run
 
 STUDY = "attacks"
@@ -33,17 +36,16 @@ LOSS = "loss without the record"
 def main(job):
     dataset, settings = job.wildcards.dataset, job.params.attacks
     grid = variant(of_input(job, "main"), "usual")
-    # Members and non-members are encoded in one space, whose columns are standardised together.
     space = _space(grid, read_table(job.input.records), read_json(job.input.schema), dataset)
     space, grid = space[grid.member.values], grid.isel(record=grid.member.values)
-    labels, membership = grid.label.values, grid.design.values
-    signals = confidence(grid)
+    labels, membership, signals = grid.label.values, grid.design.values, confidence(grid)
 
     rng = seeds.generator(job.params.seed, STUDY, dataset, "exposure")
-    scores = vulnerability_score_cohens_d(signals, membership, rng, settings["replicates"])
+    population = Population.fit(signals, membership, rng)
+    scores = population.intervals(signals, membership)
     # A chance-low OUT mean would raise both the loss and the score, so they come from different contexts.
     half = len(membership) // 2
-    later = vulnerability_score_cohens_d(signals[half:], membership[half:], rng, 1)[:, 0]
+    later = population.scores(signals[half:], membership[half:])
     place = np.argsort(np.argsort(-scores[:, 0], kind="stable"))
     ranks = pd.DataFrame({"id": grid.record.values, "exposure": scores[:, 0], "rank": place})
     write_table(ranks.sort_values("rank"), job.output.ranks)
@@ -57,13 +59,14 @@ def main(job):
         results += rows(STUDY, {"dataset": dataset, "predictor": name}, [estimate])
         print(f"{name}: Spearman correlation {estimate.estimate:.2f}", flush=True)
     distance = rank_shares(predictors["neighbour distance"])
-    results += _by_quartile(signals, membership, distance, grid.unit.values, job)
+    results += _by_quartile(signals, grid, distance, job)
     write_table(tidy.frame(results), job.output.tidy)
-    write_table(tidy.frame(_map(dataset, scores, place, distance, labels, settings["replicates"])), job.output.map)
+    write_table(tidy.frame(_map(dataset, scores, place, distance, labels)), job.output.map)
     return {"seed": job.params.seed}
 
 
 def _space(grid, records: pd.DataFrame, schema: dict, dataset: str) -> np.ndarray:
+    """Members and non-members in one space, whose columns are standardised together."""
     columns = [column for column in schema["columns"] if column["type"] != "text"]
     if not columns:
         raise AuditError(f"data set {dataset}: all columns are free text, which has no distance; leave it out")
@@ -90,23 +93,21 @@ def _predictors(space, grid, signals, job) -> dict[str, np.ndarray]:
     }
 
 
-def _by_quartile(signals, membership, distance, units, job) -> list[dict]:
+def _by_quartile(signals, grid, distance, job) -> list[dict]:
     """LiRA among the records of each quarter of the neighbour distance: 1 = dense regions, 4 = outliers."""
-    settings, dataset = job.params.attacks, job.wildcards.dataset
-    signals, membership = signals[: settings["sets"]], membership[: settings["sets"]]
-    scores = calibrate(signals, membership, "lira")
-    results = []
-    for number, quarter in enumerate(np.array_split(np.argsort(distance, kind="stable"), 4), 1):
-        rng = seeds.generator(job.params.seed, STUDY, dataset, "quartile", number)
-        options = {"fprs": settings["fpr"], "rng": rng, "groups": units[quarter], "replicates": settings["replicates"]}
-        estimates = judge(scores[:, quarter], membership[:, quarter], **options)
-        results += rows(STUDY, {"dataset": dataset, "quartile": number}, estimates)
-    return results
+    settings, quarters = job.params.attacks, np.array_split(np.argsort(distance, kind="stable"), 4)
+    masks = {number: np.isin(np.arange(len(distance)), quarter) for number, quarter in enumerate(quarters, 1)}
+    signals, membership = signals[: settings["sets"]], grid.design.values[: settings["sets"]]
+    rng = seeds.generator(job.params.seed, STUDY, grid.dataset, "quartiles")
+    options = judge_options(settings) | {"rng": rng, "scheme": Scheme.of(grid.attrs)}
+    judged = judge_groups(ratio(signals), membership, masks, grid.unit.values, **options)
+    keys = {number: {"dataset": grid.dataset, "quartile": number} for number in judged}
+    return [row for number, of in judged.items() for row in rows(STUDY, keys[number], of.estimates)]
 
 
-def _map(dataset: str, scores, place, distance, labels, replicates: int) -> list[dict]:
+def _map(dataset: str, scores, place, distance, labels) -> list[dict]:
     """Tidy rows of each point, in descending order of the vulnerability score."""
-    method = f"bootstrap over shadow sets, {replicates} replicates"
+    method = "posterior under the scores of all records, 95 % credible interval"
     points = []
     for record in np.argsort(place):
         keys = {"dataset": dataset, "point": place[record], "class": labels[record]}

@@ -12,12 +12,13 @@ in `names`, beside the records. Columns of numbers and dates are cut into quarte
 import numpy as np
 import pandas as pd
 
-from memaudit import seeds, tidy
 from memaudit.attacks.score_matrices import of_input
-from memaudit.io import read_json, read_table, write_json, write_table
-from memaudit.statistics.attack_performance import rows
-from memaudit.statistics.audit_cases import first_variant, lira_on_members
+from memaudit.common import seeds, tidy
+from memaudit.common.io import read_json, read_table, write_json, write_table
+from memaudit.data.membership_matrices import Scheme
+from memaudit.statistics.attack_performance import judge_options, rows
 from memaudit.statistics.group_comparison import judge_groups
+from memaudit.studies.audit.audit_attacks import first_variant, lira_on_members
 from memaudit.workflow.job import run
 
 STUDY = "audit"
@@ -38,9 +39,11 @@ def main(job):
     rng = seeds.generator(job.params.seed, STUDY, job.wildcards.dataset, "groups")
     # A single group must be able to reach q = .05: its q is at least the number of groups / (permutations + 1).
     permutations = max(audit["permutations"], 20 * len(masks) - 1)
-    options = {"fprs": settings["fpr"], "replicates": settings["replicates"], "permutations": permutations}
+    options = judge_options({**settings, "permutations": permutations})
     # Groups of all columns at once: their q-values are corrected for all of them.
-    for (column, number), judged in judge_groups(attack, membership, masks, units, rng=rng, **options).items():
+    for (column, number), judged in judge_groups(
+        attack, membership, masks, units, rng=rng, scheme=Scheme.of(grid.attrs), **options
+    ).items():
         keys = {"dataset": job.wildcards.dataset, "column": column, "group": number}
         results += rows(STUDY, keys, [*judged.estimates, judged.excess])
         results.append(tidy.row(STUDY, keys, "records", judged.records, unit="count", n=judged.records))

@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 
 import pandas as pd
 
+from memaudit.common.io import read_json, read_table, write_table
 from memaudit.data.deduplication import Policy, deduplicate
 from memaudit.data.record_ids import keep_private, read_key
-from memaudit.io import read_json, read_table, write_table
 from memaudit.workflow.job import run
 
 

@@ -4,77 +4,80 @@ python workflow_scripts/audit/rate_records.py --input main=0.nc rows=rows.parque
     --output risk=risk.parquet tidy=threats.parquet --wildcards '{"dataset": "table"}' \
     --params '{"seed": 1, "attacks": {"fpr": [0.1, 0.01], "replicates": 200, "permutations": 39,
         "perturbation": {"count": 20, "scale": 0.1}}, "audit": {"fpr": 0.01, "base_rates": [0.1, 0.5],
-        "threats": ["probabilities"], "models": {"main": "tabicl-small"}}}'
+        "threats": ["probabilities"], "models": {"main": "tabicl-small"}, "shown": 20}}'
 
 Inputs of further names are further models, compared on as many shadow contexts as both have. `perturbed` and `poisoned`
 are the score matrices with noisy copies and with mislabelled copies, where this stage of the audit has them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+import numpy as np
 import xarray as xr
 
-from memaudit import seeds, tidy
 from memaudit.attacks.score_matrices import confidence, labels, of_input
 from memaudit.attacks.signals import correctness
-from memaudit.io import read_table, write_table
-from memaudit.statistics import audit_cases, record_ratings, split_half_agreement
-from memaudit.statistics.accusation_precision import worth
-from memaudit.statistics.attack_performance import judge_attack, rows
+from memaudit.common import seeds, tidy
+from memaudit.common.io import read_table, write_table
+from memaudit.statistics import threat_models
+from memaudit.statistics.accusation_precision import precision_estimates
+from memaudit.statistics.attack_performance import SIGNIFICANT, rows
 from memaudit.statistics.model_utility import judge_utility
+from memaudit.statistics.split_half_agreement import agreement_by_models
 from memaudit.statistics.threat_models import Case
+from memaudit.studies.audit import audit_attacks, record_ratings
 from memaudit.workflow.job import run
 
 STUDY = "audit"
 SPLITS = 50
+LISTED = "overlap_listed"  # agreement on as many records as the page lists
 
 
 def main(job):
     audit, dataset = job.params.audit, job.wildcards.dataset
-    grids = {model: audit_cases.first_variant(of_input(job, model)) for model in audit["models"]}
+    grids = {model: audit_attacks.first_variant(of_input(job, model)) for model in audit["models"]}
     main = grids["main"]
     results = []
     for model, grid in grids.items():
         results += _utility(grid, model, job)
-        cases = [*audit_cases.passive(grid, model, audit["threats"])]
+        cases = [*audit_attacks.passive(grid, model, audit["threats"])]
         if model != "main":
-            cases.append(audit_cases.main_alike(main, grid, dataset, model))
+            cases.append(audit_attacks.main_alike(main, grid, dataset, model))
         results += _judged(cases, job)
     results += _judged(_on_targets(job), job)
     rng = seeds.generator(job.params.seed, STUDY, dataset, "placebo")
-    results += _judged([audit_cases.negative_control(main, rng)], job)
+    results += _judged(threat_models.negative_controls({"dataset": dataset, "model": "main"}, main, rng), job)
     members = main.isel(record=main.member.values)
     results += _agreement(members, job)
+    keys = {"dataset": dataset, "model": "main", "records": "members"}
+    rng = seeds.generator(job.params.seed, STUDY, dataset, "calibration")
+    results += record_ratings.calibration_rows(members, keys, rng)
     write_table(tidy.frame(results), job.output.tidy)
     rng = seeds.generator(job.params.seed, STUDY, members.dataset, "exposure")
-    replicates = job.params.attacks["replicates"]
-    rated = record_ratings.rate(members, read_table(job.input.rows), audit["base_rates"], replicates, rng)
-    write_table(rated, job.output.risk)
+    write_table(record_ratings.rate(members, read_table(job.input.rows), audit["base_rates"], rng), job.output.risk)
     return {"seed": job.params.seed}
 
 
 def _on_targets(job) -> Iterator[Case]:
     """The attacks that need many queries, on some of the members."""
-    dataset = job.wildcards.dataset
+    keys = {"dataset": job.wildcards.dataset, "model": "main", "records": "targets"}
     if job.input.get("perturbed"):
         grid = of_input(job, "perturbed")
-        yield audit_cases.perturbation(grid, dataset, job.params.attacks["perturbation"])
+        yield threat_models.perturbation_case(keys, grid, job.params.attacks["perturbation"])
     if job.input.get("poisoned"):
-        yield from audit_cases.active(of_input(job, "poisoned"), dataset)
+        yield from threat_models.poisoning_cases(keys, of_input(job, "poisoned"))
 
 
-def _judged(cases, job) -> Iterator[dict]:
+def _judged(cases: Iterable[Case], job) -> Iterator[dict]:
     """Tidy rows of attacks, with the precision (PPV) of their positive predictions at each base rate."""
-    settings, audit = job.params.attacks, job.params.audit
-    options = {"fprs": settings["fpr"], "replicates": settings["replicates"], "permutations": settings["permutations"]}
+    audit = job.params.audit
     for one in cases:
         rng = seeds.generator(job.params.seed, STUDY, *one.keys.values())
-        estimates = judge_attack(one.attack, one.design, rng=rng, groups=one.groups, **options)
+        estimates = threat_models.estimates(one, job.params.attacks, rng)
         yield from rows(STUDY, one.keys, estimates)
-        yield tidy.row(STUDY, one.keys, "queries", one.queries, unit="queries", n=one.design.size)
-        for base_rate, estimate in worth(estimates, audit["fpr"], audit["base_rates"]):
+        yield tidy.row(STUDY, one.keys, "queries", one.queries, unit="queries", n=one.membership.size)
+        for base_rate, estimate in precision_estimates(estimates, audit["fpr"], audit["base_rates"]):
             yield from rows(STUDY, {**one.keys, "base rate": base_rate}, [estimate])
-        print(f"{tidy.setting(one.keys)}: AUC {estimates[0].estimate:.3f}", flush=True)
 
 
 def _utility(grid: xr.Dataset, model: str, job) -> Iterator[dict]:
@@ -88,15 +91,23 @@ def _utility(grid: xr.Dataset, model: str, job) -> Iterator[dict]:
 
 
 def _agreement(members: xr.Dataset, job) -> Iterator[dict]:
-    """Tidy rows of the agreement between vulnerability scores of two halves of the shadow contexts."""
+    """Tidy rows of the agreement between two halves of the shadow contexts on the most vulnerable records.
+
+    One record of each unit is ranked: records of one person are similar, so that they agree by chance, too.
+    """
     rng = seeds.generator(job.params.seed, STUDY, members.dataset, "stability")
+    members = members.isel(record=np.unique(members.unit.values, return_index=True)[1])
     signals, membership = confidence(members), members.design.values
-    for one in split_half_agreement.agreement_by_models(signals, membership, [len(membership)], rng, SPLITS):
+    lists = {LISTED: min(job.params.audit["shown"], len(signals.T) // 2)}
+    for one in agreement_by_models(signals, membership, [len(membership)], rng, SPLITS, lists):
         keys = {"dataset": members.dataset, "model": "main", "records": "members", "models": one.models}
-        interval = {"low": one.low, "high": one.high, "null": one.null}
-        method = f"{SPLITS} random halves, 95 % of them; null: permuted designs"
-        yield tidy.row(STUDY, keys, one.metric, one.estimate, n=membership.size, method=method, **interval)
-        yield tidy.row(STUDY, keys, f"{one.metric} extrapolated", one.extrapolated, n=membership.size, method=method)
+        facts = {"n": membership.size, "method": f"{SPLITS} random halves, 95 % of them; null: independent rankings"}
+        yield tidy.row(STUDY, keys, one.metric, one.estimate, low=one.low, high=one.high, null=one.null, **facts)
+        yield tidy.row(STUDY, keys, f"{one.metric} extrapolated", one.whole, null=one.null, **facts)
+        if one.metric == LISTED:
+            yield tidy.row(STUDY, keys, f"{LISTED} p-value", one.p_value, unit="probability", **facts)
+            detected = one.p_value <= SIGNIFICANT
+            yield tidy.row(STUDY, keys, f"{LISTED} detected", detected, unit="yes or no", **facts)
 
 
 if __name__ == "__main__":

@@ -15,10 +15,11 @@ import pandas as pd
 from memaudit.auditing import audit_page, summarize_results
 from memaudit.auditing.recommendations import advise
 from memaudit.auditing.summary import Summary, Table
-from memaudit.checksums import sha256
-from memaudit.io import read_json, read_table, replacing, write_json
+from memaudit.common.checksums import sha256
+from memaudit.common.io import read_json, read_table, replacing, write_json
+from memaudit.common.job_inputs import several
 from memaudit.privacy.public_facts import read_facts
-from memaudit.workflow.job import run, several
+from memaudit.workflow.job import run
 
 
 def main(job):
@@ -61,6 +62,7 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
         else [],
         private=summarize_results.private_contexts(*_tables(job, "private")) if job.input.get("private") else [],
         tuned=summarize_results.tuned(*_tables(job, "tuned")) if job.input.get("tuned") else [],
+        calibration=summarize_results.calibration(threats),
         stability=summarize_results.stability(threats),
         showing=int(risk["shows"].sum()),
         rated=len(risk),

@@ -17,13 +17,12 @@ from sklearn.datasets import load_breast_cancer
 
 from memaudit.attacks.brainwash import search
 from memaudit.attacks.poisoning import Counted, Poisoned, mislabelled
+from memaudit.common.seeds import generator
 from memaudit.data import membership_matrices
+from memaudit.models.shipped_model import SHIPPED, SHIPPED_CARD
 from memaudit.models.tabicl import TabICLBranch
-from memaudit.seeds import generator
 from memaudit.workflow.bench_card import (
     ONE_VIEW,
-    SHIPPED,
-    SHIPPED_CARD,
     cpu_seconds,
     one_thread,
     packaged_classifier,

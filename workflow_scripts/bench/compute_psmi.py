@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from memaudit.attacks import psmi
-from memaudit.seeds import generator
+from memaudit.common.seeds import generator
 from memaudit.workflow.bench_card import cpu_seconds, in_own_process, peak_mib, write_card
 from memaudit.workflow.job import run
 

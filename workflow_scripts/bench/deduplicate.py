@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pandas as pd
 
+from memaudit.common.io import read_json, read_table, write_json, write_table
+from memaudit.common.seeds import generator
 from memaudit.data.deduplication import Policy, deduplicate
 from memaudit.data.duckdb_engine import connect, literal
 from memaudit.data.member_splits import split_records
 from memaudit.data.split_contents import read_contents
 from memaudit.data.table_sources import fetch
-from memaudit.io import read_json, read_table, write_json, write_table
-from memaudit.seeds import generator
 from memaudit.statistics.split_balance import balance_rows
 from memaudit.workflow.bench_card import in_own_process, peak_mib, write_card
 from memaudit.workflow.job import run

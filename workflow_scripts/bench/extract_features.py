@@ -12,8 +12,8 @@ import numpy as np
 import torch
 
 from memaudit.attacks.token_features import extract
-from memaudit.io import MEBIBYTE
-from memaudit.seeds import integer
+from memaudit.common.io import MEBIBYTE
+from memaudit.common.seeds import integer
 from memaudit.workflow.bench_card import cpu_seconds, in_own_process, one_thread, peak_mib, write_card
 from memaudit.workflow.job import run
 

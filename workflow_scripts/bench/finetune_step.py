@@ -20,12 +20,13 @@ from sklearn.datasets import load_breast_cancer
 
 from memaudit.attacks.context_manipulations import parsed
 from memaudit.attacks.multiple_choice_probe import Reference, probe
+from memaudit.common.seeds import generator
 from memaudit.models.context_query_pairs import Task, batch
 from memaudit.models.context_scaling import standardize
 from memaudit.models.fine_tuning import Run, Settings
+from memaudit.models.shipped_model import SHIPPED, SHIPPED_CARD
 from memaudit.models.tabicl import TabICLBranch
-from memaudit.seeds import generator
-from memaudit.workflow.bench_card import SHIPPED, SHIPPED_CARD, cpu_seconds, median_cpu_seconds, one_thread, write_card
+from memaudit.workflow.bench_card import cpu_seconds, median_cpu_seconds, one_thread, write_card
 from memaudit.workflow.job import run
 
 RATE = 1e-4

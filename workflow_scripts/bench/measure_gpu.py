@@ -15,7 +15,7 @@ from pathlib import Path
 
 import torch
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.gpu_measurements import (
     compilation,
     cpu_gpu_equality,

@@ -10,9 +10,9 @@ import sys
 import tempfile
 import time
 
+from memaudit.common.project_paths import PROJECT
 from memaudit.workflow.bench_card import write_card
 from memaudit.workflow.job import run
-from memaudit.workflow.project_paths import PROJECT
 
 
 def main(job):

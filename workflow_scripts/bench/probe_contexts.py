@@ -21,13 +21,12 @@ import torch
 
 from memaudit.attacks.context_manipulations import parsed
 from memaudit.attacks.multiple_choice_probe import Reference, probe, questions_of
+from memaudit.common.seeds import generator
 from memaudit.models.batched_queries import TABLES, Question, answer
+from memaudit.models.shipped_model import SHIPPED, SHIPPED_CARD
 from memaudit.models.tabicl import TabICLBranch
-from memaudit.seeds import generator
 from memaudit.workflow.bench_card import (
     ONE_VIEW,
-    SHIPPED,
-    SHIPPED_CARD,
     median_cpu_seconds,
     one_thread,
     packaged_classifier,

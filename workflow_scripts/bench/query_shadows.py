@@ -15,11 +15,12 @@ import xarray as xr
 from sklearn.datasets import load_breast_cancer
 
 from memaudit.attacks.shadow_queries import logit_signals
+from memaudit.common.io import write_grid
+from memaudit.common.seeds import generator
 from memaudit.data import membership_matrices
-from memaudit.io import write_grid
+from memaudit.models.shipped_model import SHIPPED, SHIPPED_CARD
 from memaudit.models.tabicl import TabICLBranch
-from memaudit.seeds import generator
-from memaudit.workflow.bench_card import SHIPPED, SHIPPED_CARD, one_thread, write_card
+from memaudit.workflow.bench_card import one_thread, write_card
 from memaudit.workflow.job import run
 
 

@@ -11,20 +11,13 @@ likewise, to the counts of memaudit/models/flops.py. `top` shrinks every largest
 import numpy as np
 import torch
 
+from memaudit.common.seeds import generator
 from memaudit.models import flops
 from memaudit.models.batched_queries import TABLES, Question, answer
+from memaudit.models.shipped_model import SHIPPED, SHIPPED_CARD
 from memaudit.models.tabicl import TabICLBranch
-from memaudit.seeds import generator
 from memaudit.studies.lira.aggregation_strategies import evaluate
-from memaudit.workflow.bench_card import (
-    SHIPPED,
-    SHIPPED_CARD,
-    in_own_process,
-    median_cpu_seconds,
-    one_thread,
-    peak_mib,
-    write_card,
-)
+from memaudit.workflow.bench_card import growth_slopes, one_thread, own_cost, write_card
 from memaudit.workflow.job import run
 
 POINTS = 7
@@ -47,13 +40,15 @@ def main(job):
     for axis, (largest, fixed) in ENGINE.items():
         sizes = spaced(largest * job.params.top)
         points = [{axis: size} | fixed for size in sizes]
-        measurements = [alone(ask, job.params.runs, model, point) for point in points]
+        measurements = [own_cost(ask, job.params.runs, model, point) for point in points]
         counted = [arithmetic(point, architecture) for point in points]
-        axes.append(described("engine", axis, fixed, sizes, measurements) | {"arithmetic": slopes(sizes, counted)})
+        axes.append(
+            described("engine", axis, fixed, sizes, measurements) | {"arithmetic": growth_slopes(sizes, counted)}
+        )
         print(axes[-1])
     for axis, (largest, fixed) in EVALUATION.items():
         sizes = spaced(largest * job.params.top)
-        measurements = [alone(judge, job.params.runs, {axis: size} | fixed) for size in sizes]
+        measurements = [own_cost(judge, job.params.runs, {axis: size} | fixed) for size in sizes]
         axes.append(described("evaluation", axis, fixed, sizes, measurements))
         print(axes[-1])
     report = {"runs": job.params.runs, "tables_per_pass": TABLES, "axes": axes}
@@ -73,18 +68,8 @@ def described(part, axis, fixed, sizes, measurements):
         "axis": axis,
         "fixed": fixed,
         "sizes": sizes,
-        "slopes": slopes(sizes, measurements),
+        "slopes": growth_slopes(sizes, measurements),
     } | measured
-
-
-def slopes(sizes, pairs):
-    """Of seconds and of memory against sizes, on logarithmic axes, over the upper half of the points."""
-    upper = np.log(sizes[-(len(sizes) // 2 + 1) :])
-    names = ("seconds", "peak_mib")
-    return {
-        name: np.polyfit(upper, np.log(values[-len(upper) :]), 1)[0]
-        for name, values in zip(names, zip(*pairs, strict=True), strict=True)
-    }
 
 
 def arithmetic(point, architecture):
@@ -92,17 +77,6 @@ def arithmetic(point, architecture):
     table = (point["rows"], point["queries"], point["features"])
     count = flops.tabicl(*table, **architecture), flops.tabicl_bytes(*table, **architecture)
     return point["contexts"] * count[0], min(point["contexts"], TABLES) * count[1]
-
-
-def alone(step, runs, *arguments):
-    """Median CPU seconds and peak MiB of a step in a forked process."""
-    return in_own_process(measured, step, runs, *arguments, start="fork")
-
-
-def measured(step, runs, *arguments):
-    work = step(*arguments)
-    before = peak_mib()
-    return median_cpu_seconds(work, runs), peak_mib() - before
 
 
 def ask(model, point):

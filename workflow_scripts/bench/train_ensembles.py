@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from memaudit.common.seeds import generator
 from memaudit.models import classifier_networks
 from memaudit.models.model_folder import set_up
 from memaudit.models.shadow_ensembles import Data, Group, Settings
-from memaudit.seeds import generator
 from memaudit.workflow.bench_card import write_card
 from memaudit.workflow.job import run
 

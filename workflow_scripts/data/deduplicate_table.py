@@ -5,11 +5,11 @@ python workflow_scripts/data/deduplicate_table.py --input table=raw.parquet fact
     --wildcards '{"dataset": "wine"}' --params '{"policy": {"task": "classification"}}'
 """
 
-from memaudit import tidy
+from memaudit.common import tidy
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json, write_json, write_table
 from memaudit.data.deduplication import Policy, deduplicate
 from memaudit.data.record_ids import keep_private, read_key
-from memaudit.errors import AuditError
-from memaudit.io import read_json, write_json, write_table
 from memaudit.workflow.job import run
 
 

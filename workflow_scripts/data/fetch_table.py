@@ -4,9 +4,9 @@ python workflow_scripts/data/fetch_table.py --output table=raw.parquet facts=raw
     --params '{"entry": {"source": "sklearn", "name": "wine"}, "openml_cache": null, "downloads": "downloads"}'
 """
 
+from memaudit.common.io import write_json
 from memaudit.data.record_ids import keep_private
 from memaudit.data.table_sources import fetch
-from memaudit.io import write_json
 from memaudit.workflow.job import run
 
 

@@ -5,11 +5,11 @@ python workflow_scripts/data/split_records.py --input records.parquet --output h
     --params '{"settings": {"members": 0.8, "nonmembers": 0.2}, "seed": 0}'
 """
 
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_columns, read_table, write_table
+from memaudit.common.seeds import generator
 from memaudit.data.member_splits import split_records
 from memaudit.data.record_ids import keep_private
-from memaudit.errors import AuditError
-from memaudit.io import read_columns, read_table, write_table
-from memaudit.seeds import generator
 from memaudit.workflow.job import run
 
 

@@ -5,12 +5,12 @@ python workflow_scripts/data/validate_split.py --input records=records.parquet s
     --params '{"limits": {"tvd": 0.05, "ks": 0.05, "p_value": 0.001}, "seed": 0}'
 """
 
-from memaudit import tidy
+from memaudit.common import tidy
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json, write_json, write_table
+from memaudit.common.seeds import generator
 from memaudit.data.record_ids import keep_private
 from memaudit.data.split_contents import read_contents
-from memaudit.errors import AuditError
-from memaudit.io import read_json, write_json, write_table
-from memaudit.seeds import generator
 from memaudit.statistics.split_balance import balance_rows, violations
 from memaudit.workflow.job import run
 

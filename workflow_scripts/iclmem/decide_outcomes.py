@@ -1,4 +1,4 @@
-"""Test the runs of all tasks together: detected settings, checks of detections, and rates by chance (ICLMEM).
+"""Test the runs of all tasks together: detected settings, checks of detections, and false positive rates (ICLMEM).
 
 python workflow_scripts/iclmem/decide_outcomes.py --input runs=wine/runs.parquet runs=joint/runs.parquet \
     null=wine/null.nc null=joint/null.nc --output tidy=outcomes.parquet \
@@ -9,22 +9,24 @@ runs, null: outputs of `iclmem_judge_runs` for each task, in the same order. Cor
 tasks.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 import xarray as xr
 
-from memaudit import tidy
-from memaudit.errors import AuditError
-from memaudit.io import read_grid, read_table, write_table
+from memaudit.common import tidy
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_grid, read_table, write_table
+from memaudit.common.job_inputs import several
+from memaudit.statistics.dataset_means import published
 from memaudit.studies.iclmem import outcome_shares, rule_validation, significance_tests
 from memaudit.studies.iclmem.manipulation_effects import manipulation_rows
 from memaudit.studies.iclmem.outcome_rules import Rule
+from memaudit.studies.iclmem.regime_effects import regime_effects
 from memaudit.studies.iclmem.run_metrics import STUDY
-from memaudit.studies.iclmem.setting_summaries import PLACEBO
+from memaudit.studies.iclmem.setting_summaries import NEGATIVE_CONTROL
 from memaudit.studies.iclmem.significance_tests import Study
-from memaudit.workflow.job import run, several
+from memaudit.workflow.job import run
 
 
 def main(job):
@@ -34,10 +36,12 @@ def main(job):
     resampling = outcome_shares.SplitBootstrap(params["replicates"], seed)
     decided = significance_tests.decisions(study)
     effects = list(significance_tests.label_effects(study, seed))
-    results = [
+    rows = [
         *significance_tests.decision_rows(study, decided),
         *significance_tests.peaks(study, decided, params["fpr"]),
+        *significance_tests.tpr_peaks(study, params["fpr"]),
         *(row for row, _, _ in effects),
+        *regime_effects(study.runs),
         *outcome_shares.shares(study.runs, resampling),
         *outcome_shares.dataset_rows(study.runs, resampling),
         *outcome_shares.loss_ratios(study.runs),
@@ -47,18 +51,10 @@ def main(job):
         *rule_validation.survival(study, rules, decided, effects, resampling),
         *rule_validation.variation(study),
         *manipulation_rows(study, resampling),
-        *_published(job.params.published),
     ]
-    write_table(tidy.frame(results), job.output.tidy)
+    rows += published(STUDY, job.params.published, tidy.frame(rows))
+    write_table(tidy.frame(rows), job.output.tidy)
     return {"seed": seed}
-
-
-def _published(entries: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The paper's numbers as rows of their own; an entry holds the keys of a setting and its printed numbers."""
-    for entry in entries:
-        keys = {"source": "paper", **{name: value for name, value in entry.items() if name != "printed"}}
-        for metric, value in entry["printed"].items():
-            yield tidy.row(STUDY, keys, metric, value, method="as printed")
 
 
 def _studies(runs: list[str], nulls: list[str]) -> tuple[Study, Study]:
@@ -70,7 +66,7 @@ def _studies(runs: list[str], nulls: list[str]) -> tuple[Study, Study]:
         raise AuditError(
             "iclmem: `runs` and `null` are not of the same runs; give both of each task, in the same order"
         )
-    control = table["regime"].str.split().map(lambda kinds: PLACEBO in kinds).astype(bool)
+    control = table["regime"].str.split().map(lambda kinds: NEGATIVE_CONTROL in kinds).astype(bool)
     return tuple(
         Study(table[chosen].reset_index(drop=True), null.isel(run=chosen.to_numpy())) for chosen in (~control, control)
     )

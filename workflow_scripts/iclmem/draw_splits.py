@@ -11,11 +11,11 @@ limit is drawn again.
 
 import pandas as pd
 
-from memaudit import seeds, tidy
+from memaudit.common import seeds, tidy
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_columns, read_table, write_table
 from memaudit.data.matched_splits import Sizes, add_labels, draw_split, matched_targets
 from memaudit.data.record_ids import keep_private
-from memaudit.errors import AuditError
-from memaudit.io import read_columns, read_table, write_table
 from memaudit.statistics.split_balance import UNITS, compare_targets, violations
 from memaudit.workflow.job import run
 
@@ -56,15 +56,15 @@ def accepted_split(records, number, job):
             return labelled.assign(split=number), [row for balance in rows.values() for row in balance]
     raise AuditError(
         f"split {number}: {'; '.join(faults)}, in the last of {DRAWS} draws; raise datasets/{dataset}/limits and say "
-        "why, or ask for other numbers of queries in `iclmem`"
+        "why, or request other numbers of queries in `iclmem`"
     )
 
 
 def balance_rows(records, split, queries, number, draw, dataset):
     """Tidy rows of the statistics that compare members with non-members."""
     keys = {"dataset": dataset, "split": number, "queries": queries}
-    found = compare_targets(*matched_targets(split, records["target"], queries))
-    rows = [tidy.row("iclmem", keys, name, value, unit=UNITS[name], n=2 * queries) for name, value in found.items()]
+    balance = compare_targets(*matched_targets(split, records["target"], queries))
+    rows = [tidy.row("iclmem", keys, name, value, unit=UNITS[name], n=2 * queries) for name, value in balance.items()]
     return [*rows, tidy.row("iclmem", keys, "draws", draw, unit="count", n=2 * queries)]
 
 

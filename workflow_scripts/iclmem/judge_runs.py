@@ -1,4 +1,4 @@
-"""Judge the fine-tuned models of one task, run by run and setting by setting (ICLMEM, sections 4.2 and 5, Table 3).
+"""Evaluate the fine-tuned models of one task, by run and by setting (ICLMEM, sections 4.2 and 5, Table 3).
 
 python workflow_scripts/iclmem/judge_runs.py --input reference=reference_normal.nc slow=0.nc slow=1.nc \
     --output runs=runs.parquet results=results.parquet null=null.nc \
@@ -19,20 +19,21 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from memaudit import tidy
-from memaudit.errors import AuditError
-from memaudit.io import write_grid, write_table
+from memaudit.common import tidy
+from memaudit.common.errors import AuditError
+from memaudit.common.io import write_grid, write_table
+from memaudit.common.job_inputs import several
+from memaudit.common.progress_bar import steps
 from memaudit.studies.iclmem import probe_results, setting_summaries
 from memaudit.studies.iclmem.run_metrics import ATTACK_SIGNALS, DIMS, judge_run, score_changes, split_draws
-from memaudit.workflow.job import run, several
-from memaudit.workflow.progress_bar import steps
+from memaudit.workflow.job import run
 
 
 def main(job):
     params = job.params.iclmem
     references = probe_results.references(_paths(job, "reference"))
     facts, nulls, changes = [], [], []
-    for name, condition in steps(job.params.arms.items(), "arms"):
+    for name, condition in steps(job.params.arms.items(), "conditions"):
         tuned = probe_results.join_shards(_paths(job, name))
         for dataset in dict.fromkeys(tuned.dataset.values):
             reference = _reference(references, dataset, condition["labels"], name)
@@ -56,20 +57,20 @@ def main(job):
 
 def _paths(job: Any, name: str) -> list[str]:
     if not (paths := job.input.get(name)):
-        raise AuditError(f"iclmem: no input is called {name}; give {name}=PATH, or leave its arm out of the params")
+        raise AuditError(f"iclmem: no input is called {name}; give {name}=PATH, or leave that condition out of `arms`")
     return several(paths)
 
 
 def _reference(references: dict[tuple[str, str], xr.Dataset], dataset: str, labels: str, name: str) -> xr.Dataset:
     if (dataset, labels) not in references:
         raise AuditError(
-            f"iclmem, arm {name}: no base model was probed on {dataset} with labels {labels}; give reference=PATH of"
-            " that condition"
+            f"iclmem, condition {name}: no base model was probed on {dataset} with labels {labels}; give"
+            " reference=PATH of these labels"
         )
     return references[dataset, labels]
 
 
-def _judged(tuned: xr.Dataset, reference: xr.Dataset, placebo: bool, job: Any) -> Iterator[tuple[dict, dict, dict]]:
+def _judged(tuned: xr.Dataset, reference: xr.Dataset, control: bool, job: Any) -> Iterator[tuple[dict, dict, dict]]:
     """Facts, arrays and dS of every run of a condition on one data set."""
     sizes = {key: job.params.iclmem[key] for key in ("permutations", "replicates")}
     for split in map(int, tuned.split.values):
@@ -77,7 +78,7 @@ def _judged(tuned: xr.Dataset, reference: xr.Dataset, placebo: bool, job: Any) -
         chosen = probe_results.places(of_split, base)
         draws = split_draws(base.id.values, base.pair.values, reference.dataset, split, seed=job.params.seed, **sizes)
         draws = draws.on(chosen)
-        for epoch, run_signals in probe_results.runs(of_split, base.isel(target=chosen), placebo):
+        for epoch, run_signals in probe_results.runs(of_split, base.isel(target=chosen), control):
             facts, arrays = judge_run(run_signals, draws, tuple(job.params.iclmem["fpr"]))
             yield {"split": split, "epoch": epoch, **facts}, arrays, score_changes(run_signals)
 

@@ -21,23 +21,23 @@ from zipfile import ZipFile, ZipInfo
 import numpy as np
 import xarray as xr
 
+from memaudit.common.io import replacing, write_grid
+from memaudit.common.progress_bar import steps
 from memaudit.data.record_ids import keep_private
-from memaudit.io import replacing, write_grid
 from memaudit.models import dp_sgd
 from memaudit.models.model_folder import device
 from memaudit.studies.iclmem.fine_tuning_runs import STATE, FineTuningRun, private_settings, tune, tune_privately
 from memaudit.studies.iclmem.model_probing import axes, open_study
 from memaudit.studies.iclmem.table_splits import SCALING
 from memaudit.workflow.job import run
-from memaudit.workflow.progress_bar import steps
 from memaudit.workflow.scratch import resumable
 
 AXES = {
     "signals": ("epoch", "target", "manipulation", "signal"),
     "vanilla": ("stage", "target", "signal"),
-    "taught": ("stage", "target", "signal"),
+    "relabelled": ("stage", "target", "signal"),
     "member": ("epoch", "target"),
-    "shown": ("epoch", "target"),
+    "in_context": ("epoch", "target"),
     "diverged_at": (),
     "seconds_finetune": ("epoch",),
     "seconds_probe": ("epoch",),

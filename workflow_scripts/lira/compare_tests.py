@@ -1,4 +1,4 @@
-"""Where does the one-sided post-processed test give power away? Unequal variances, record by record (Section 4.2.2).
+"""Compare the one-sided post-processed test with the best one, record by record (unequal variances, Section 4.2.2).
 
 python workflow_scripts/lira/compare_tests.py --input wine.nc --output variances.parquet \
     --wildcards '{"dataset": "wine"}' --params '{"seed": 1, "fpr": [0.1, 0.01], "replicates": 200}'
@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from memaudit import seeds, tidy
-from memaudit.io import read_grid, write_table
+from memaudit.common import seeds, tidy
+from memaudit.common.io import read_grid, write_table
 from memaudit.statistics.bootstrap import mean_interval
 from memaudit.studies.lira.unequal_variances import Tests, compare_tests
 from memaudit.workflow.job import run

@@ -5,17 +5,17 @@ python workflow_scripts/lira/draw_designs.py --input records=records.parquet spl
     --params '{"seed": 1, "grid": {"draw": "balanced", "models": 64, "block": 16}}'
 
 Grids: `efficient` draws halves of all members, as efficient LiRA does; `superset<i>` draws contexts from few records;
-`population` draws contexts of that same size from all members, and asks only about the supersets' records.
+`population` draws contexts of that same size from all members, and queries only the supersets' records.
 """
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from memaudit import seeds
+from memaudit.common import seeds
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_columns, read_table, write_grid
 from memaudit.data import membership_matrices
-from memaudit.errors import AuditError
-from memaudit.io import read_columns, read_table, write_grid
 from memaudit.workflow.job import run
 
 MOST_OF_POPULATION = 0.05
@@ -33,13 +33,19 @@ def main(job):
     design = np.zeros((arm["models"], len(records)), dtype=bool)
     design[:, drawn] = membership_matrices.expand(_draw(arm, units.max() + 1, streams[1]), units)
 
-    asked = np.ones(len(records), dtype=bool) if grid == "efficient" else drawn & (superset >= 0)
-    coordinates = {"member": member, "asked": asked, "superset": superset, "unit": unit}
+    queried = np.ones(len(records), dtype=bool) if grid == "efficient" else drawn & (superset >= 0)
+    coordinates = {"member": member, "asked": queried, "superset": superset, "unit": unit}
     write_grid(
         xr.Dataset(
             {"design": (("model", "record"), design)},
             {"record": records.id.to_numpy(str), **{name: ("record", array) for name, array in coordinates.items()}},
-            {"dataset": dataset, "grid": grid, "draw": arm["draw"], "population": int(units.max() + 1)},
+            {
+                "dataset": dataset,
+                "grid": grid,
+                "draw": arm["draw"],
+                "block": arm.get("block", 0),
+                "population": int(units.max() + 1),
+            },
         ),
         job.output[0],
     )

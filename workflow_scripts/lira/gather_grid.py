@@ -5,8 +5,8 @@ python workflow_scripts/lira/gather_grid.py --input design=design.nc shards=0.nc
 
 import xarray as xr
 
-from memaudit.errors import AuditError
-from memaudit.io import read_grid, write_grid
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_grid, write_grid
 from memaudit.workflow.job import run
 
 

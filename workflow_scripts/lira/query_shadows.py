@@ -1,4 +1,4 @@
-"""Ask one shard of shadow models about every record: the logit-scaled confidence in its true label.
+"""Query one shard of shadow models about every record: the logit-scaled confidence in its true label.
 
 python workflow_scripts/lira/query_shadows.py --input records=records.parquet schema=schema.json design=design.nc \
     model=model.json --output shard.nc --wildcards '{"dataset": "wine", "grid": "efficient", "shard": "0"}' \
@@ -12,15 +12,15 @@ import torch
 import xarray as xr
 
 from memaudit.attacks.shadow_queries import logit_signals
+from memaudit.common.io import read_grid, read_json, read_table, write_grid
+from memaudit.common.progress_bar import steps
 from memaudit.data.record_encoding import encode, vocabulary
-from memaudit.io import read_grid, read_json, read_table, write_grid
 from memaudit.models.batched_queries import MEMORY
 from memaudit.models.model_folder import device, load
 from memaudit.workflow.job import run
-from memaudit.workflow.progress_bar import steps
 from memaudit.workflow.scratch import resumable
 
-PART = 16  # models between two visits to the disk: seconds to a minute of work
+PART = 16  # models between checkpoints: seconds to a minute of work
 
 
 def main(job, scratch):
@@ -37,16 +37,16 @@ def main(job, scratch):
     memory = job.resources.get("forward_mb", MEMORY)
     first = int(job.wildcards.shard) * job.params.shard
     models = np.arange(first, min(first + job.params.shard, design.sizes["model"]))
-    asked = torch.from_numpy(design.asked.values)
+    queried = torch.from_numpy(design.asked.values)
     parts = [
         scratch.part(
             f"{part[0]:06d}",
-            lambda part=part: logit_signals(model, x, y, design.design.values[part], asked, classes, memory),
+            lambda part=part: logit_signals(model, x, y, design.design.values[part], queried, classes, memory),
         )
         for part in steps(np.array_split(models, -(-models.size // PART)), "shadow models", unit=f"x{PART}")
     ]
     signals = xr.DataArray(np.vstack(parts), dims=("model", "record"), name="signal")
-    grid = xr.Dataset({"signal": signals}, {"model": models, "record": design.record.values[asked.numpy()]})
+    grid = xr.Dataset({"signal": signals}, {"model": models, "record": design.record.values[queried.numpy()]})
     write_grid(grid.assign_attrs(design.attrs, mode=model.mode, signal="logit-scaled confidence"), job.output[0])
     return {"device": device(), "dtype": "float32"}
 

@@ -12,13 +12,13 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from memaudit import seeds, tidy
+from memaudit.common import seeds, tidy
+from memaudit.common.io import write_table
+from memaudit.common.progress_bar import steps
 from memaudit.data import membership_matrices
-from memaudit.io import write_table
 from memaudit.statistics import bootstrap
 from memaudit.statistics.finite_population import Simulation, correction, simulate
 from memaudit.workflow.job import run
-from memaudit.workflow.progress_bar import steps
 
 SIDES = ("out", "in")
 
@@ -29,7 +29,7 @@ def main(job):
         results = []
         for repeat in range(setting["repeats"]):
             rng = seeds.generator(job.params.seed, "lira", "simulation", draw, size, repeat)
-            results.append(simulate(_design(draw, size, setting, rng), size, rng, dimensions=setting["dimensions"]))
+            results.append(simulate(_membership(draw, size, setting, rng), size, rng, dimensions=setting["dimensions"]))
         for side in SIDES:
             keys = {"draw": draw, "size": size, "population": setting["population"], "side": side}
             rows += _ratios(results, side, keys, setting["models"])
@@ -40,7 +40,7 @@ def main(job):
     return {"seed": job.params.seed}
 
 
-def _design(draw: str, size: int, setting: dict, rng: np.random.Generator) -> np.ndarray:
+def _membership(draw: str, size: int, setting: dict, rng: np.random.Generator) -> np.ndarray:
     if draw == "bernoulli":
         return membership_matrices.bernoulli(
             setting["models"], setting["population"], rng, size / setting["population"]

@@ -9,10 +9,11 @@ Documents are taken in random order until they have `characters` characters. Onl
 
 import os
 
-from memaudit import OFFLINE, seeds
+from memaudit import OFFLINE
+from memaudit.common import seeds
+from memaudit.common.io import write_json, write_table
 from memaudit.data.corpus_documents import documents_of
 from memaudit.data.record_ids import keep_private
-from memaudit.io import write_json, write_table
 from memaudit.workflow.job import run
 
 

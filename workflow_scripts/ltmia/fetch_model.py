@@ -4,9 +4,9 @@ python workflow_scripts/ltmia/fetch_model.py --output fetched=fetched --wildcard
     --params '{"hub": {"repo": "distilbert/distilgpt2", "revision": "main"}}'
 """
 
-from memaudit.checksums import sha256
+from memaudit.common.checksums import sha256
+from memaudit.common.io import replacing_folder
 from memaudit.data.model_hub import copy_model, fetched
-from memaudit.io import replacing_folder
 from memaudit.workflow.job import run
 
 

@@ -16,10 +16,10 @@ state.
 import numpy as np
 import pandas as pd
 
-from memaudit import seeds
 from memaudit.attacks.token_features import channels, writing_rows
+from memaudit.common import seeds
+from memaudit.common.io import read_table, write_json, write_table
 from memaudit.data.text_corpora import SELECTION, membership
-from memaudit.io import read_table, write_json, write_table
 from memaudit.models.language_models import check_length, encode, folder_of, open_model, open_tokenizer
 from memaudit.models.language_training import Run, Settings
 from memaudit.models.model_folder import set_up

@@ -1,4 +1,4 @@
-"""Judge the learned attack and the baselines on models and corpora that no classifier was trained on.
+"""Evaluate the learned attack and the baselines on models and corpora that no classifier was trained on.
 
 python workflow_scripts/ltmia/judge_attacks.py --input targets=mamba2.parquet facts=mamba2.json \
     corpora=corpora.parquet diversity=diversity.parquet permuted=permuted.parquet \
@@ -10,17 +10,19 @@ python workflow_scripts/ltmia/judge_attacks.py --input targets=mamba2.parquet fa
 
 Inputs: what `ltmia_finetune_targets`, `ltmia_prepare_corpora`, `ltmia_measure_diversity`, `ltmia_permute_features` and
 `ltmia_train_attack` write. The first classifier is the attack. All attacks score the same texts. Corpora whose members
-a classifier of texts alone can tell are left out of every mean. The key `source` is "here" or "paper".
+a classifier of texts alone can distinguish are left out of every mean. The key `source` is "here" or "paper".
 """
 
 import numpy as np
 import pandas as pd
 
-from memaudit import tidy
-from memaudit.io import read_json, read_table, write_table
+from memaudit.common import tidy
+from memaudit.common.io import read_json, read_table, write_table
+from memaudit.common.job_inputs import several
+from memaudit.statistics.dataset_means import published
 from memaudit.studies.ltmia.transfer_bootstrap import COMBINATION, STUDY, is_combination
-from memaudit.studies.ltmia.transfer_evaluation import ATTACK, Study, published_rows
-from memaudit.workflow.job import run, several
+from memaudit.studies.ltmia.transfer_evaluation import ATTACK, Study
+from memaudit.workflow.job import run
 
 CURVES = ["loss", "ref_loss", "ez", ATTACK]
 POINTS = 31
@@ -38,13 +40,13 @@ def main(job):
     given = {name: getattr(params, name) for name in GIVEN}
     study = Study(scores[~in_training], **given, unfit=unfit(job.input.corpora), sizes=sizes)
     rows = [*study.attacks([*baselines, ATTACK])]
-    renamed = {ATTACK: params.classifiers[0]}
-    study.held_out = study.held_out.assign(**{new: study.held_out[old] for old, new in renamed.items()})
-    rows += study.classifiers(scores[in_training].rename(columns=renamed), params.classifiers)
+    first = params.classifiers[0]
+    study.held_out = study.held_out.assign(**{first: study.held_out[ATTACK]})
+    rows += study.classifiers(scores[in_training].rename(columns={ATTACK: first}), params.classifiers)
     rows += study.diversity(read_table(job.input.diversity), params.training, params.samples)
     rows += study.importance(read_table(job.input.permuted), params.families)
     rows += [row for name, entry in facts.items() for row in guarantee(name, entry)]
-    rows += [row for entry in params.published for row in published_rows(**entry)]
+    rows += published(STUDY, params.published, tidy.frame(rows), several="attack")
     write_table(tidy.frame(rows), job.output.results)
     fewest = (~study.held_out["member"].astype(bool)).groupby([study.held_out[key] for key in COMBINATION]).sum().min()
     curves = study.curves(CURVES, np.geomspace(1 / fewest, 1, POINTS))

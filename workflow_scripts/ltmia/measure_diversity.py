@@ -1,4 +1,4 @@
-"""Train classifiers on growing numbers of combinations with as many texts in total (Table 12), and apply them.
+"""Train classifiers on increasing numbers of combinations with a fixed number of texts (Table 12), and apply them.
 
 python workflow_scripts/ltmia/measure_diversity.py --input rows=gpt2.npy rows=mamba2.npy \
     scores=gpt2.parquet scores=mamba2.parquet --output scores.parquet --params '{"seed": 1, "samples": 400,
@@ -14,15 +14,16 @@ texts of the held-out ones.
 import numpy as np
 import pandas as pd
 
-from memaudit import seeds
 from memaudit.attacks.learned_classifier import odds_of_rows
 from memaudit.attacks.learned_training import Combination, settings_of, train
-from memaudit.errors import AuditError
-from memaudit.io import write_table
+from memaudit.common import seeds
+from memaudit.common.errors import AuditError
+from memaudit.common.io import write_table
+from memaudit.common.job_inputs import several
 from memaudit.models.model_folder import set_up
 from memaudit.statistics.roc import auc
 from memaudit.studies.ltmia.target_combinations import TEXT, open_combinations, portions
-from memaudit.workflow.job import run, several
+from memaudit.workflow.job import run
 
 
 def main(job):
@@ -37,7 +38,11 @@ def main(job):
             rng = seeds.generator(params.seed, "ltmia", "diversity", count, draw)
             chosen = [named[place] for place in sorted(rng.permutation(len(named))[:count])]
             classifier = fitted(params, {name: opened[name] for name in chosen}, rng, device)
-            tested = others | {name: test_portion(params, *opened[name]) for name in chosen}
+            tested = dict(others)
+            for name in chosen:
+                table, rows = opened[name]
+                place = portions(table["id"], params.validation, params.test)["test"]
+                tested[name] = table[place], rows[place]
             for table, rows in tested.values():
                 drawn = {"combinations": count, "draw": draw, "score": odds_of_rows(classifier, rows)}
                 tables.append(table[TEXT].assign(**drawn))
@@ -64,12 +69,6 @@ def fitted(params, chosen, rng, device):
         validation.append(Combination(" ".join(name), rows[places["validation"]], member[places["validation"]]))
     fitting = settings_of(params.arm, params.architecture, params.fitting)
     return train(training, validation, auc, params.seed, *fitting, device)
-
-
-def test_portion(params, table, rows):
-    """The test portion of a combination: its table and packed features."""
-    place = portions(table["id"], params.validation, params.test)["test"]
-    return table[place], rows[place]
 
 
 if __name__ == "__main__":

@@ -11,13 +11,14 @@ repeat.
 
 import pandas as pd
 
-from memaudit import seeds
 from memaudit.attacks.learned_classifier import load, log_odds, permuted_odds
 from memaudit.attacks.token_features import groups, unpack
-from memaudit.io import write_table
+from memaudit.common import seeds
+from memaudit.common.io import write_table
+from memaudit.common.job_inputs import several
 from memaudit.models.model_folder import set_up
 from memaudit.studies.ltmia.target_combinations import TEXT, channels_per_place, open_combinations
-from memaudit.workflow.job import run, several
+from memaudit.workflow.job import run
 
 
 def main(job):

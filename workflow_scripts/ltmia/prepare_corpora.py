@@ -10,19 +10,21 @@ python workflow_scripts/ltmia/prepare_corpora.py --input key=id.key documents=sc
 documents: of `datasets`, in that order. All corpora are prepared at once: no text may be a near-duplicate of a text of
 another corpus, or of the part that all base models are trained on. The tokenizer is trained on that part only. unit:
 texts of `size` of its tokens, or of words, for models with tokenizers of their own. shifted: corpora with members of
-one and non-members of another. A corpus is unfit for attacks if a classifier of texts alone can tell its members.
+one and non-members of another. A corpus is unfit for attacks if a classifier of texts alone can distinguish its
+members.
 """
 
 import pandas as pd
 
-from memaudit import seeds, tidy
+from memaudit.common import seeds, tidy
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_table, write_table
+from memaudit.common.job_inputs import several
 from memaudit.data import text_corpora
 from memaudit.data.record_ids import keep_private, read_key
-from memaudit.errors import AuditError
-from memaudit.io import read_table, write_table
 from memaudit.models.language_models import token_starts, train_tokenizer, write_tokenizer
 from memaudit.statistics.attack_performance import judge
-from memaudit.workflow.job import run, several
+from memaudit.workflow.job import run
 
 
 def main(job):

@@ -12,10 +12,10 @@ killed job resumes from its state. fetched: the folder of a hub's model, by `ltm
 
 from pathlib import Path
 
-from memaudit.io import write_json
-from memaudit.models.language_models import write_model
+from memaudit.common.io import write_json
+from memaudit.models.language_models import open_model, open_tokenizer, write_model
 from memaudit.models.model_folder import set_up
-from memaudit.studies.ltmia.base_models import opened, pretrained
+from memaudit.studies.ltmia.base_models import pretrained
 from memaudit.workflow.job import run
 from memaudit.workflow.scratch import resumable
 
@@ -26,7 +26,8 @@ def main(job, scratch):
     folder = job.input.fetched if hub else path
     device = set_up(job.threads)
     if folder:
-        model, tokenizer, facts = opened(folder, f"{hub['repo']}@{hub['revision']}" if hub else path)
+        facts = {"origin": f"{hub['repo']}@{hub['revision']}" if hub else path}
+        model, tokenizer = open_model(folder), open_tokenizer(folder)
     else:
         tokenizer_folder, state = Path(job.input.tokenizer).parent, scratch.folder / "training.state"
         model, tokenizer, facts = pretrained(name, params, job.input.texts, tokenizer_folder, state, device)

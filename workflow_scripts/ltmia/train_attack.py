@@ -16,11 +16,12 @@ import pandas as pd
 
 from memaudit.attacks.learned_classifier import odds_of_rows, save
 from memaudit.attacks.learned_training import Combination, settings_of, train
-from memaudit.io import write_table
+from memaudit.common.io import write_table
+from memaudit.common.job_inputs import several
 from memaudit.models.model_folder import set_up
 from memaudit.statistics.roc import auc
 from memaudit.studies.ltmia.target_combinations import open_combinations, portions
-from memaudit.workflow.job import run, several
+from memaudit.workflow.job import run
 
 
 def main(job):

@@ -12,9 +12,9 @@ A model on a hub is opened by the rules that use it: nothing is downloaded here.
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from memaudit.checksums import check_sum
-from memaudit.errors import AuditError
-from memaudit.io import write_json
+from memaudit.common.checksums import check_sum
+from memaudit.common.errors import AuditError
+from memaudit.common.io import write_json
 from memaudit.models.model_folder import branch, device
 from memaudit.workflow.job import run
 

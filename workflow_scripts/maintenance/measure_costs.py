@@ -9,8 +9,8 @@ jobs: work, bytes written and memory held, in the rule's own units. A run on a G
 
 from pathlib import Path
 
-from memaudit.errors import AuditError
-from memaudit.io import read_json, write_json
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json, write_json
 from memaudit.workflow.job import run, tell
 from memaudit.workflow.job_costs import Size, measure, whole
 from memaudit.workflow.sidecar import read_all

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.statistics.headlines import QUESTIONS
 from memaudit.workflow.job import run
 

@@ -13,7 +13,7 @@ from textwrap import fill
 
 import pandas as pd
 
-from memaudit.io import read_json
+from memaudit.common.io import read_json
 from memaudit.statistics import sample_size
 from memaudit.workflow.job import run, tell
 from memaudit.workflow.job_costs import Cost, Size, estimate

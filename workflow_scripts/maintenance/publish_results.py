@@ -14,9 +14,9 @@ from typing import Any
 
 import yaml
 
-from memaudit.checksums import sha256
-from memaudit.errors import AuditError
-from memaudit.io import read_json, write_json
+from memaudit.common.checksums import sha256
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json, write_json
 from memaudit.workflow.job import run, tell
 from memaudit.workflow.provenance import verify
 

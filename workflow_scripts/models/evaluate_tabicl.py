@@ -12,25 +12,18 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from sklearn.metrics import r2_score
 
-from memaudit.io import read_json, replacing, write_json
+from memaudit.common.io import read_json, replacing, write_json
 from memaudit.models.model_cards import tabicl_card
 from memaudit.models.tabicl import TabICLBranch
 from memaudit.models.tabicl_benchmark import classifiers, compare, real_tables, regressors
-from memaudit.statistics.roc import auc
+from memaudit.statistics.benchmark_scores import macro_auc, r_squared
 from memaudit.workflow.job import run
-
-
-def macro_auc(y, probability):
-    """Mean over classes of the AUC of one against the rest; with two classes both are the same."""
-    return float(np.mean([auc(probability[:, label], y.to_numpy() == label) for label in range(probability.shape[1])]))
-
 
 AUC = "area under the ROC curve; several classes: mean of one against the rest"
 METRICS = {
     "classification": ("auc", classifiers, macro_auc, AUC),
-    "regression": ("r2", regressors, r2_score, "coefficient of determination of the predicted mean"),
+    "regression": ("r2", regressors, r_squared, "coefficient of determination of the predicted mean"),
 }
 
 

@@ -11,10 +11,10 @@ and its parameters. The only token for a hub is that of the environment variable
 
 from pathlib import Path
 
-from memaudit.checksums import check_sum, sha256
+from memaudit.common.checksums import check_sum, sha256
+from memaudit.common.errors import AuditError
+from memaudit.common.io import replacing_folder, write_json
 from memaudit.data.model_hub import copy_model, fetched
-from memaudit.errors import AuditError
-from memaudit.io import replacing_folder, write_json
 from memaudit.workflow.job import run
 
 FACTS = ("family", "task", "mode", "version", "options", "licence")

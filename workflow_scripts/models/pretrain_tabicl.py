@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from memaudit.io import write_json
+from memaudit.common.io import write_json
 from memaudit.models.tabicl_pretraining import Run, facts, write_checkpoint
 from memaudit.workflow.job import run
 

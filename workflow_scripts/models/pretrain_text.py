@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-from memaudit.io import read_json, replacing, write_json
+from memaudit.common.io import read_json, replacing, write_json
 from memaudit.models.model_cards import text_card
 from memaudit.models.text_benchmark import measure
 from memaudit.models.text_pretraining import Run, facts, write_model

@@ -11,8 +11,8 @@ whose share of memorized records does not exceed that of non-members are left ou
 
 import pandas as pd
 
-from memaudit import tidy
-from memaudit.io import read_table, write_table
+from memaudit.common import tidy
+from memaudit.common.io import read_table, write_table
 from memaudit.statistics.dataset_means import means, published
 from memaudit.studies.predict.predictor_evaluation import STUDY
 from memaudit.workflow.job import run
@@ -22,10 +22,10 @@ KEYS = ["truth", "records", "predictor", "tau"]
 
 def main(job):
     scores = tidy.expand(pd.concat([read_table(path) for path in job.input], ignore_index=True))
+    paper = published(STUDY, job.params.published, scores)
     scores = beyond_chance(scores, job.params.memorized)
     cases = scores["case"].nunique()
     here = means(STUDY, averaged(scores), KEYS, "case", cases, "settings")
-    paper = (published(STUDY, **entry) for entry in job.params.published)
     write_table(tidy.frame([*here, *paper]), job.output[0])
 
 

@@ -1,4 +1,4 @@
-"""Judge the predictors of memorization on one setting (Section 5), and measure the recommended settings (Table 1).
+"""Evaluate the predictors of memorization on one setting (Section 5), and measure the recommended settings (Table 1).
 
 python workflow_scripts/predict/judge_predictors.py --input records=records.nc scores=scores.nc signals=0.nc \
     signals=1.nc --output tidy=predictors.parquet roc=roc.parquet records=by_record.parquet \
@@ -7,17 +7,17 @@ python workflow_scripts/predict/judge_predictors.py --input records=records.nc s
         "replicates": 200}'
 
 Ground truth is log-LiRA of the logit gap at the end of training, all other models of the setting as shadow models; the
-baseline is the same at the interruption. Predictors are judged on a target's own training records.
+baseline is the same at the interruption. Predictors are evaluated on a target's own training records.
 """
 
 import numpy as np
 import xarray as xr
 
-from memaudit import tidy
 from memaudit.attacks.score_matrices import gather
-from memaudit.errors import AuditError
-from memaudit.io import read_grid, write_json, write_table
-from memaudit.studies.predict.interrupted_training import MeasuredSetting
+from memaudit.common import tidy
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_grid, write_json, write_table
+from memaudit.studies.predict.prediction_checkpoints import MeasuredSetting
 from memaudit.studies.predict.predictor_evaluation import PredictorEvaluation
 from memaudit.workflow.job import run
 
@@ -52,7 +52,7 @@ def measured(records: xr.Dataset, scores: xr.Dataset, signals: xr.Dataset, param
         name=records.case,
         epochs=signals.checkpoint.values.astype(float),
         gap=signals.gap.values,
-        membership=records.design.values.astype(bool),
+        membership=records.membership.values.astype(bool),
         loss=signals.loss.values,
         predictors={name: scores[name].values for name in PREDICTORS},
         layers={name: scores[f"layers_{name}"].values for name in DEEP},
@@ -66,10 +66,10 @@ def measured(records: xr.Dataset, scores: xr.Dataset, signals: xr.Dataset, param
 
 def seconds(scores: xr.Dataset, signals: xr.Dataset) -> dict[str, float]:
     """CPU seconds of training on one record, of querying one, and of scoring a checkpoint."""
-    spent = {name: float(signals[name].sum()) for name in ("training_seconds", "trained", "asking_seconds", "asked")}
+    spent = {name: float(signals[name].sum()) for name in ("training_seconds", "trained", "query_seconds", "queried")}
     return {
         "trained": spent["training_seconds"] / spent["trained"],
-        "asked": spent["asking_seconds"] / spent["asked"],
+        "queried": spent["query_seconds"] / spent["queried"],
         "scoring": float(scores.seconds.mean()),
     }
 

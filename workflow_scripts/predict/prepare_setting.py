@@ -13,7 +13,7 @@ the user's: nothing is fetched.
 
 from safetensors.torch import save_file
 
-from memaudit.io import replacing, write_grid
+from memaudit.common.io import replacing, write_grid
 from memaudit.models.model_folder import set_up
 from memaudit.studies.predict.setting_records import prepare
 from memaudit.studies.predict.shadow_training import pretrained
@@ -24,7 +24,7 @@ def main(job):
     set_up(job.threads)
     params, name = job.params, job.wildcards.case
     grid = prepare(params.setting, name, params.seed, job.input)
-    sizes = grid.design.values.sum(1)
+    sizes = grid.membership.values.sum(1)
     print(
         f"{name}: {grid.sizes['record']} records of {grid.sizes['class']} classes, {int(grid.mislabelled.sum())} with"
         f" another label, {int(grid.canary.sum())} canaries; {sizes.min()} to {sizes.max()} in a model's training set"

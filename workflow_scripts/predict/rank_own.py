@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from memaudit import seeds
 from memaudit.attacks.memorization_predictors import predictors
-from memaudit.errors import AuditError
-from memaudit.io import replacing, write_table
+from memaudit.common import seeds
+from memaudit.common.errors import AuditError
+from memaudit.common.io import replacing, write_table
 from memaudit.plotting import result_tables
-from memaudit.studies.predict.own_records import (
+from memaudit.studies.predict.user_records import (
     STANDARD_ERRORS,
     ranked_records,
     read_records,

@@ -15,15 +15,16 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from memaudit import seeds
 from memaudit.attacks import psmi
 from memaudit.attacks.memorization_predictors import from_psmi, mahalanobis
 from memaudit.attacks.score_matrices import gather
-from memaudit.errors import AuditError
-from memaudit.io import read_grid, readable, write_grid
-from memaudit.studies.predict.interrupted_training import interruptions, stopped
-from memaudit.workflow.job import run, several
-from memaudit.workflow.progress_bar import steps
+from memaudit.common import seeds
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_grid, readable, write_grid
+from memaudit.common.job_inputs import several
+from memaudit.common.progress_bar import steps
+from memaudit.studies.predict.prediction_checkpoints import interruptions, stopped
+from memaudit.workflow.job import run
 from memaudit.workflow.scratch import resumable
 
 OF_STATES = ("psmi", "mahalanobis", "psmi_error")
@@ -34,7 +35,7 @@ def main(job, scratch):
     prepared, signals = read_grid(job.input.records), gather(job.input.signals)
     files = several(job.input.states)
     targets = range(params.targets)
-    member, signals = prepared.design.values[targets], signals.sel(model=list(targets))
+    member, signals = prepared.membership.values[targets], signals.sel(model=list(targets))
     stops = interruptions(signals.loss.values, member, params.drop)
     stops = stopped(stops, params.interrupt, name, params.drop)
 

@@ -17,13 +17,13 @@ from itertools import product
 import numpy as np
 from scipy.special import logsumexp
 
-from memaudit import seeds, tidy
 from memaudit.attacks import psmi
-from memaudit.errors import AuditError
-from memaudit.io import write_table
+from memaudit.common import seeds, tidy
+from memaudit.common.errors import AuditError
+from memaudit.common.io import write_table
+from memaudit.common.progress_bar import steps
 from memaudit.statistics.bootstrap import t_interval
 from memaudit.workflow.job import run
-from memaudit.workflow.progress_bar import steps
 
 GROUPS = ("psmi_outliers", "psmi_rest")
 METHOD = "Student's t over repeats"

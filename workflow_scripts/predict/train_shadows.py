@@ -15,12 +15,12 @@ resumes from the last state of the models in training; finished models are kept.
 import numpy as np
 import xarray as xr
 
-from memaudit.io import read_grid, replacing, write_grid
+from memaudit.common.io import read_grid, replacing, write_grid
+from memaudit.common.progress_bar import steps
 from memaudit.models.model_folder import set_up
 from memaudit.models.shadow_ensembles import COUNTS, Trace
 from memaudit.studies.predict.shadow_training import PreparedSetting, checkpoints
 from memaudit.workflow.job import run
-from memaudit.workflow.progress_bar import steps
 from memaudit.workflow.scratch import resumable
 
 

@@ -7,7 +7,7 @@ Writes results/demo/demo.tar.gz. `make verify ARCHIVE=demo.tar.gz` checks it on 
 
 from pathlib import Path
 
-from memaudit.checksums import sha256
+from memaudit.common.checksums import sha256
 from memaudit.workflow import archive
 from memaudit.workflow.job import run, tell
 

@@ -5,7 +5,7 @@ python workflow_scripts/provenance/write_config.py --output config.yaml --params
 
 import yaml
 
-from memaudit.io import replacing
+from memaudit.common.io import replacing
 from memaudit.workflow.job import run
 
 

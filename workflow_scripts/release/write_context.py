@@ -6,7 +6,7 @@ python workflow_scripts/release/write_context.py --input table=raw.parquet facts
     "churn", "group": null, "drop": [], "missing": [""]}, "release": {"epsilon": 1.0, "delta": 1e-6, "total": null,
     "model": "tabicl-small", "tuned": "nothing", "settings": {"teachers": 20, "queries": 100}}}'
 
-A job that fails before it draws noise costs nothing; one that fails later costs the whole budget.
+A job that fails before it draws noise costs nothing; one that fails afterwards has spent the whole budget.
 """
 
 import secrets
@@ -14,19 +14,20 @@ import shutil
 from dataclasses import asdict
 from pathlib import Path
 
-from memaudit import seeds
-from memaudit.checksums import sha256
-from memaudit.errors import AuditError
-from memaudit.io import read_json, replacing, write_json, write_table
+from memaudit.common import seeds
+from memaudit.common.checksums import sha256
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json, replacing, write_json, write_table
 from memaudit.models.batched_queries import MEMORY
 from memaudit.models.model_folder import device, load
 from memaudit.privacy.accounting import Budget
 from memaudit.privacy.discrete_noise import discrete_gaussian
 from memaudit.privacy.ledger import RELEASED, Ledger, Paid
-from memaudit.privacy.pate_teachers import asker
+from memaudit.privacy.pate_teachers import predictor
 from memaudit.privacy.private_table_reader import read_raw
 from memaudit.privacy.release_statement import ACCOUNTING, MECHANISM, in_words, query_counts
-from memaudit.privacy.tabpate_release import Settings, release
+from memaudit.privacy.tabpate_release import Settings, TabPATE
+from memaudit.privacy.teacher_shards import Private
 from memaudit.workflow.digest import digest
 from memaudit.workflow.job import run, tell
 
@@ -34,12 +35,12 @@ FILES = ("context.parquet", "statement.md", RELEASED)  # the last one marks a co
 
 
 def main(job):
-    wanted, dataset, files = job.params.release, job.wildcards.dataset, job.input
+    request, dataset, files = job.params.release, job.wildcards.dataset, job.input
     raw = read_json(files.facts)
     entry = job.params.entry | {"typed": raw["typed"], "target": job.params.entry["target"] or raw["target"]}
     table = read_raw(files.table, files.public, entry, job.threads)
-    budget = Budget(wanted["epsilon"], wanted["delta"]).checked(table.public.records)
-    total = Budget(**(wanted["total"] or asdict(budget)))
+    budget = Budget(request["epsilon"], request["delta"]).checked(table.public.records)
+    total = Budget(**(request["total"] or asdict(budget)))
     ledger, charged = Ledger(job.params.ledger), (dataset, table.identity, budget, total)
     ledger.check(*charged)
     outputs = list(zip(FILES, job.output, strict=False))
@@ -47,66 +48,67 @@ def main(job):
         raise AuditError(f"{existing[0]}: exists, and another release spends again; move it away to release again")
 
     noise = Paid(discrete_gaussian, lambda: ledger.charge(*charged, f"release by run {job.params.run}"))
-    released = made(job, table, budget, noise)
+    released = released_context(job, table, budget, noise)
     if noise.charge is None:
         raise AuditError(f"release: {budget} pays for no query, and nothing was spent; use fewer queries or more noise")
-    facts = terms(job, table.public, budget) | {
+    facts = statement_terms(job, table.public, budget) | {
         "records": len(released.x),
-        "queries": query_counts(released, wanted["settings"]),
+        "queries": query_counts(released, request["settings"]),
         "spent": released.statement,
         "ledger": {"charge": noise.charge.id, "time": noise.charge.time, "total": asdict(total)}
         | {"table_so_far": asdict(ledger.spent(dataset, table.identity))},
     }
-    keep(ledger.place(noise.charge), table.public.decode(released.x, released.y), facts)
+    keep_release(ledger.place(noise.charge), table.public.decode(released.x, released.y), facts)
     for name, path in outputs:
         with replacing(path) as temporary:
             shutil.copyfile(ledger.place(noise.charge) / name, temporary)
     tell(f"memaudit: released {len(released.x)} records of {dataset} at ({budget.epsilon:g}, {budget.delta:g})")
-    # The rule has no digest of its code: new code must not spend again.
+    # The rule has no digest of its code among its params, because new code must not spend budget again.
     code = digest("release_write_context", env="tabular")
     return {"seed": job.params.seed, "device": device(), "dtype": "float32", "code": code}
 
 
-def made(job, table, budget, noise):
-    """The released records with their cost."""
-    wanted, public, dataset = job.params.release, table.public, job.wildcards.dataset
-    settings = Settings(**wanted["settings"])
+def released_context(job, table, budget, noise):
+    """The release from a private table with fresh noise."""
+    request, public, dataset = job.params.release, table.public, job.wildcards.dataset
+    settings = Settings(**request["settings"])
     model = load(job.input.model, job.threads, public.schema())
     classes = len(public.target.values) if public.task == "classification" else None
     expected = public.records // max(1, settings.teachers)
     model.limits.check(f"release/model, data set {dataset}", expected, len(public.columns), classes)
-    ask = asker(model, classes, job.resources.get("forward_mb", MEMORY))
+    predict = predictor(model, classes, job.resources.get("forward_mb", MEMORY))
     # The key is discarded: it would reveal the shard of a record.
     key = secrets.token_bytes(32)
     rng = seeds.generator(job.params.seed, "release", dataset, "queries")
-    return release(table.x, table.y, table.units, key, public, settings, budget, ask, rng, noise)
+    private = Private(table.x, table.y, table.units, key, public)
+    return TabPATE(private, predict, rng, noise).release(settings, budget)
 
 
-def terms(job, public, budget):
-    """Terms of the release, known before the first record is read."""
-    wanted, group = job.params.release, job.params.entry["group"]
+def statement_terms(job, public, budget):
+    """Entries of the statement that do not depend on the records."""
+    request, group = job.params.release, job.params.entry["group"]
     return {
         "dataset": job.wildcards.dataset,
-        "mechanism": MECHANISM[wanted["settings"].get("labels", "votes")],
+        "mechanism": MECHANISM[request["settings"].get("labels", "votes")],
         "adjacency": "add or remove one unit",
         "unit": f"one {group} with all its rows" if group else "one row",
         "epsilon": budget.epsilon,
         "delta": budget.delta,
-        "accounting": ACCOUNTING[wanted["settings"].get("accounting", "joint")],
+        "accounting": ACCOUNTING[request["settings"].get("accounting", "joint")],
         "public": {
             "file": Path(job.input.public).name,
             "sha256": sha256(job.input.public),
             "source": public.source,
             "records": public.records,
-            "settings": wanted["settings"],
+            "settings": request["settings"],
         },
-        "tuned": wanted["tuned"],
-        "model": {"name": wanted["model"], "sha256 of its folder of weights": read_json(job.input.model)["sha256"]},
+        "tuned": request["tuned"],
+        "model": {"name": request["model"], "sha256 of its folder of weights": read_json(job.input.model)["sha256"]},
         "noise": "discrete Gaussian of OpenDP, from the randomness of the operating system",
     }
 
 
-def keep(folder, context, facts):
+def keep_release(folder, context, facts):
     """Write the files beside the ledger, where neither another run nor Snakemake deletes them."""
     folder.mkdir(mode=0o700)
     write_table(context, folder / FILES[0])

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from memaudit.io import replacing
+from memaudit.common.io import replacing
 from memaudit.report.report_page import Run, render
 from memaudit.report.result_lineage import Lineage
 from memaudit.statistics.claims import load

@@ -10,17 +10,18 @@ correct noise exceeds the stated value.
 
 import numpy as np
 
-from memaudit import tidy
-from memaudit.io import write_table
+from memaudit.common import tidy
+from memaudit.common.io import write_table
 from memaudit.privacy.accounting import Filter
 from memaudit.privacy.discrete_noise import discrete_gaussian
 from memaudit.privacy.gnmax import Confident, label
-from memaudit.statistics.epsilon_bounds import TAIL, clopper_pearson, mu_lower_bound
+from memaudit.statistics.epsilon_bounds import TAIL, clopper_pearson, epsilon_lower_bound, mu_lower_bound
 from memaudit.studies.tabpate.student_utility import STUDY
 from memaudit.workflow.job import run
 
 WITH, WITHOUT = np.array([6, 5]), np.array([5, 6])
 SETTINGS = Confident(None, None, 5.2)
+DELTA = 1e-5
 NOISES = {"stated": discrete_gaussian, "halved": lambda center, sigma: discrete_gaussian(center, sigma / 2)}
 
 
@@ -39,8 +40,13 @@ def _audited(name: str, runs: int) -> list[dict]:
     )
     known = {"estimate": stated, "low": stated, "high": stated}
     rates = [clopper_pearson(hit, runs) for hit in hits]
+    epsilon = epsilon_lower_bound(rates[0][0], rates[1][1], DELTA)
+    at_delta = common | {"method": f"{common['method']}; delta {DELTA:g}"}
     return [
         tidy.row(STUDY, keys, "mu lower bound", bound, unit="mu", low=bound, high=np.inf, null=0.0, **common),
+        tidy.row(
+            STUDY, keys, "epsilon lower bound", epsilon, unit="nats", low=epsilon, high=np.inf, null=0.0, **at_delta
+        ),
         tidy.row(STUDY, keys, "mu stated", **known, unit="mu", null=0.0, method="sqrt(2 rho) of one label"),
         tidy.row(STUDY, keys, "refuted", bound > stated, unit="yes or no", **common),
         *(

@@ -10,8 +10,8 @@ Classification and regression are averaged separately, and only conditions that 
 
 import pandas as pd
 
-from memaudit import tidy
-from memaudit.io import read_table, write_table
+from memaudit.common import tidy
+from memaudit.common.io import read_table, write_table
 from memaudit.statistics.dataset_means import means, published
 from memaudit.studies.tabpate.student_utility import STUDY
 from memaudit.workflow.job import run
@@ -25,7 +25,7 @@ def main(job):
     scores["task"] = numbers.map({True: "regression", False: "classification"})
     datasets = scores.groupby("task")["dataset"].nunique()
     here = means(STUDY, scores.dropna(subset=KEYS), KEYS, "dataset", datasets, "data sets")
-    paper = (published(STUDY, **entry) for entry in job.params.published)
+    paper = published(STUDY, job.params.published, scores)
     write_table(tidy.frame([*here, *paper]), job.output[0])
 
 

@@ -10,23 +10,23 @@ The codes are as private as the records.
 
 import pandas as pd
 
-from memaudit.io import write_json, write_table
+from memaudit.common.io import write_json, write_table
 from memaudit.privacy.record_discretization import coded, counts
 from memaudit.studies.tabpate.evaluation_tables import open_table
 from memaudit.workflow.job import run
 
 
 def main(job):
-    files, wanted = job.input, job.params
+    files, params = job.input, job.params
     table = open_table(files.records, files.schema, files.public, files.key)
-    bins, columns = wanted.settings["bins"], wanted.settings["columns"]
+    bins, columns = params.settings["bins"], params.settings["columns"]
     samples = []
-    for repeat in range(wanted.repeats):
-        private = table.private(table.roles(wanted.roles, wanted.seed, repeat), wanted.held_out)
+    for repeat in range(params.repeats):
+        private = table.private(table.roles(params.roles, params.seed, repeat), params.held_out)
         samples.append(coded(private.x, private.y, private.units, table.public, bins, columns).assign(seed=repeat))
     write_table(pd.concat(samples, ignore_index=True), job.output.codes)
     write_json(counts(table.public, bins, columns), job.output.counts)
-    return {"seed": wanted.seed}
+    return {"seed": params.seed}
 
 
 if __name__ == "__main__":

@@ -16,16 +16,19 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from memaudit import seeds, tidy
+from memaudit.common import seeds, tidy
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_grid, read_table, write_table
+from memaudit.common.job_inputs import several
 from memaudit.data.membership_matrices import unit_codes
-from memaudit.errors import AuditError
-from memaudit.io import read_grid, read_table, write_table
 from memaudit.privacy.public_facts import read_facts
 from memaudit.statistics.attack_performance import rows
 from memaudit.studies.tabpate import student_utility
 from memaudit.studies.tabpate.student_utility import NO_ANSWER, STUDY, Scores, Trial
-from memaudit.workflow.job import run, several
+from memaudit.workflow.job import run
 
+# Conditions that the paper's claims compare, beside `as_published` and `non_private`, at the same epsilon.
+ALSO = {"class_moments_shared": ["prompt_pate"], "prompt_pate": ["published_moments"]}
 CONSTANT = {"classification": ("majority", "majority class"), "regression": ("mean", "mean")}
 
 
@@ -68,7 +71,9 @@ def _trial(job, grid: xr.Dataset, records: pd.DataFrame, facts) -> Trial:
     tested = np.array([answered[grid.repeat.values == repeat].any(0) for repeat in range(int(grid.repeat.max()) + 1)])
     if (short := (answered != tested[grid.repeat.values]).any(1)).any():
         condition, epsilon, repeat = (grid[name].values[short.argmax()] for name in ("arm", "epsilon", "repeat"))
-        where = f"tabpate, data set {job.wildcards.dataset}, arm {condition}, epsilon {epsilon:g}, repeat {repeat}"
+        where = (
+            f"tabpate, data set {job.wildcards.dataset}, condition {condition}, epsilon {epsilon:g}, repeat {repeat}"
+        )
         raise AuditError(f"{where}: answers are missing or NaN, where other conditions have some; rerun it")
     if facts.task == "regression":
         truth = records["target"].to_numpy(dtype=np.float64)
@@ -100,7 +105,8 @@ def _counts(grid: xr.Dataset, keys: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _differences(scores: dict[tuple[str, float], tuple[dict, Scores]]) -> Iterator[dict[str, Any]]:
     for (condition, epsilon), (keys, changed) in scores.items():
-        for other in (("as_published", epsilon), ("non_private", np.inf)):
+        also = [(other, epsilon) for other in ALSO.get(condition, [])]
+        for other in (("as_published", epsilon), ("non_private", np.inf), *also):
             if np.isfinite(epsilon) and condition != other[0] and other in scores:
                 named = keys | {"arm": f"{condition} - {other[0]}"}
                 yield from rows(STUDY, named, student_utility.differences(changed, scores[other][1]))

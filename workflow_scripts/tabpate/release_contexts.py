@@ -1,4 +1,4 @@
-"""Release private contexts by every method that has one, for each condition, budget and repeat.
+"""Release private contexts for each condition, budget and repeat, by the methods that release a context.
 
 python workflow_scripts/tabpate/release_contexts.py --input records=records.parquet schema=schema.json \
     public=config/public/wine.yaml key=key model=model.json --output 0.nc \
@@ -13,46 +13,46 @@ The noise has no seed: contexts of two runs differ. Each finished context is kep
 import numpy as np
 import xarray as xr
 
-from memaudit import seeds
-from memaudit.io import write_grid
+from memaudit.common import seeds
+from memaudit.common.io import write_grid
+from memaudit.common.progress_bar import steps
 from memaudit.models.batched_queries import MEMORY
 from memaudit.models.model_folder import device, load
 from memaudit.privacy.accounting import Budget
-from memaudit.privacy.pate_teachers import asker
+from memaudit.privacy.pate_teachers import predictor
 from memaudit.privacy.release_methods import NO_LEDGER, released
 from memaudit.studies.tabpate.evaluation_tables import open_table
 from memaudit.workflow.job import run
-from memaudit.workflow.progress_bar import steps
 from memaudit.workflow.scratch import resumable
 
 
 def main(job, scratch):
-    files, wanted = job.input, job.params
+    files, params = job.input, job.params
     table = open_table(files.records, files.schema, files.public, files.key)
     model = load(files.model, job.threads, table.public.schema())
-    teachers = len(table.x) // max([2, *(entry["settings"].get("teachers", 0) for entry in wanted.arms.values())])
+    teachers = len(table.x) // max([2, *(entry["settings"].get("teachers", 0) for entry in params.arms.values())])
     model.limits.check(f"{files.model}, data set {job.wildcards.dataset}", teachers, table.x.shape[1], table.classes)
-    ask = asker(model, table.classes, job.resources.get("forward_mb", MEMORY))
-    first = int(job.wildcards.shard) * wanted.shard
-    here = wanted.releases[first : first + wanted.shard]
+    predict = predictor(model, table.classes, job.resources.get("forward_mb", MEMORY))
+    first = int(job.wildcards.shard) * params.shard
+    here = params.releases[first : first + params.shard]
     parts = [
-        scratch.part(f"{name} {epsilon} {repeat}", lambda at=(name, epsilon, repeat): _released(table, at, ask, wanted))
-        for name, epsilon, repeat in steps(here, "releases")
+        scratch.part(" ".join(map(str, release)), lambda release=release: _released(table, release, predict, params))
+        for release in steps(here, "releases")
     ]
     write_grid(_grid(here, parts).assign_attrs(mode=model.mode, ledger=NO_LEDGER), job.output[0])
-    return {"seed": wanted.seed, "device": device(), "dtype": "float32"}
+    return {"seed": params.seed, "device": device(), "dtype": "float32"}
 
 
-def _released(table, at, ask, wanted) -> np.ndarray:
-    """A context and its targets (row, feature + 1); the last row has the numbers of queries asked and answered."""
-    condition, epsilon, repeat = at
-    entry = wanted.arms[condition]
-    role = table.roles(wanted.roles, wanted.seed, repeat)
-    rng = seeds.generator(wanted.seed, "tabpate", table.public.dataset, "queries", condition, epsilon, repeat)
-    budget = Budget(epsilon, wanted.delta)
-    context = released(entry, table.private(role, entry["held_out"]), budget, ask, rng)
+def _released(table, release, predict, params) -> np.ndarray:
+    """A context and its targets (row, feature + 1); the last row has the numbers of processed and answered queries."""
+    condition, epsilon, repeat = release
+    entry = params.arms[condition]
+    role = table.roles(params.roles, params.seed, repeat)
+    rng = seeds.generator(params.seed, "tabpate", table.public.dataset, "queries", condition, epsilon, repeat)
+    budget = Budget(epsilon, params.delta)
+    context = released(entry, table.private(role, entry["held_out"]), budget, predict, rng)
     counts = np.full(table.x.shape[1] + 1, np.nan)
-    counts[:2] = context.asked, context.answered
+    counts[:2] = context.queried, context.answered
     return np.vstack([np.column_stack([context.x, context.y]), counts])
 
 

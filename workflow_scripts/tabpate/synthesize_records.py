@@ -24,10 +24,10 @@ from typing import Any
 
 import pandas as pd
 
-from memaudit.errors import AuditError
-from memaudit.io import read_json, read_table, write_table
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json, read_table, write_table
+from memaudit.common.project_paths import PROJECT, SCRIPTS
 from memaudit.workflow.job import run
-from memaudit.workflow.project_paths import PROJECT, SCRIPTS
 from memaudit.workflow.sidecar import items
 
 PYTHON = PROJECT / ".venv-synth" / "bin" / "python"

@@ -5,36 +5,22 @@ python workflow_scripts/views/draw_figures.py --input lira_roc=roc.parquet \
     --params '{"where": {"lira_roc": {}}}'
 """
 
+from importlib import import_module
 from pathlib import Path
 
-from memaudit import tidy
-from memaudit.plotting import (
-    attacks_figures,
-    figure_style,
-    iclmem_figures,
-    lira_figures,
-    ltmia_figures,
-    predict_figures,
-    result_tables,
-    tabpate_figures,
-)
-from memaudit.workflow.job import run, several
-
-STUDIES = {
-    "lira": lira_figures,
-    "attacks": attacks_figures,
-    "tabpate": tabpate_figures,
-    "iclmem": iclmem_figures,
-    "ltmia": ltmia_figures,
-    "predict": predict_figures,
-}
+from memaudit.common import tidy
+from memaudit.common.job_inputs import several
+from memaudit.plotting import figure_style, result_tables
+from memaudit.workflow.job import run
 
 
 def main(job):
     for figure, where in job.params.where.items():
         study, _, name = figure.partition("_")
+        # By name, so that the digest of a study's figures covers the functions of this study alone (rules/views.smk).
+        functions = import_module(f"memaudit.plotting.{study}_figures")
         results = result_tables.chosen(tidy.shown(*several(job.input.get(figure))), where)
-        figure_style.save(getattr(STUDIES[study], name)(results), Path(job.output.get(figure)[0]).with_suffix(""))
+        figure_style.save(getattr(functions, name)(results), Path(job.output.get(figure)[0]).with_suffix(""))
 
 
 if __name__ == "__main__":

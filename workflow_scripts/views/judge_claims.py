@@ -6,8 +6,9 @@ python workflow_scripts/views/judge_claims.py --input claims=config/claims.yaml 
 
 import pandas as pd
 
-from memaudit.io import read_table, write_table
-from memaudit.statistics.claims import load, verdicts
+from memaudit.common.io import read_table, write_table
+from memaudit.statistics.claims import load
+from memaudit.statistics.verdicts import verdicts
 from memaudit.workflow.job import run
 
 

@@ -8,7 +8,7 @@ python workflow_scripts/views/state_headlines.py --input attacks.parquet --outpu
 
 import pandas as pd
 
-from memaudit.io import read_table, write_table
+from memaudit.common.io import read_table, write_table
 from memaudit.statistics.headlines import Headline, state
 from memaudit.workflow.job import run
 

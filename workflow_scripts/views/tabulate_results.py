@@ -7,9 +7,10 @@ python workflow_scripts/views/tabulate_results.py --input lira_fpc=population.pa
 
 from pathlib import Path
 
-from memaudit import tidy
+from memaudit.common import tidy
+from memaudit.common.job_inputs import several
 from memaudit.plotting import result_tables
-from memaudit.workflow.job import run, several
+from memaudit.workflow.job import run
 
 
 def main(job):

@@ -9,10 +9,10 @@ import xarray as xr
 from conftest import load_script
 
 from memaudit.attacks import attribute_inference
-from memaudit.checksums import sha256
+from memaudit.common.checksums import sha256
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_grid, write_grid, write_json, write_table
 from memaudit.data import membership_matrices
-from memaudit.errors import AuditError
-from memaudit.io import read_grid, write_grid, write_json, write_table
 from memaudit.workflow.job import Paths
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from memaudit.attacks.calibrate import METHODS, calibrate
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 
 SIGNALS = np.random.default_rng(0).normal(size=(16, 5))
 MEMBERS = SIGNALS.argsort(0) < 8

@@ -1,4 +1,4 @@
-"""A manipulation does to a context what its name says, and the suite is the one of the paper's table 7."""
+"""Each manipulation changes a context as defined, and the suite is that of the paper's Table 7."""
 
 from collections import Counter
 
@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from memaudit.attacks.context_manipulations import STEPS, Manipulation, effective, parsed
+from memaudit.common.errors import AuditError
 from memaudit.config.iclmem_section import Step
-from memaudit.errors import AuditError
 
 TABLE_7 = {"baseline": 1, "positional_shuffling": 3, "feature_reduction": 1, "distractor_injection": 2}
 TABLE_7 |= {"uniform_scaling": 3, "random_scaling": 3, "skew_true_target": 3, "skew_incorrect_targets": 9}
@@ -54,7 +54,7 @@ def test_the_baseline_is_one_row_for_each_candidate():
         ([{"shuffle": "random"}, {"skew_true": 2}, {"drop": 2}], 2, [1, 1, 1]),
     ],
 )
-def test_labels_occur_as_often_as_the_factors_say(steps, true, incorrect):
+def test_labels_occur_as_often_as_their_factors_require(steps, true, incorrect):
     for context in contexts(*steps):
         counts = np.bincount(context.labels, minlength=4)
         assert counts[1] == true

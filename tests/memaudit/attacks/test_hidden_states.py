@@ -5,7 +5,7 @@ import pytest
 
 from memaudit.attacks import hidden_states
 from memaudit.attacks.hidden_states import chunks, median, reader
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 
 STATES = np.arange(60, dtype=np.float32).reshape(20, 3)
 

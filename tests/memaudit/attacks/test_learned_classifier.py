@@ -18,15 +18,11 @@ from memaudit.attacks.learned_classifier import (
 )
 from memaudit.attacks.learned_training import Combination, train
 from memaudit.attacks.token_features import TokenFeatures, extract, groups, pack, unpack
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.statistics import roc
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 KINDS = ["transformer", "flat_mlp", "mean_mlp", "logistic"]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="module")
@@ -58,14 +54,14 @@ def test_a_saved_classifier_comes_back_bit_for_bit(kind, tmp_path):
         save(classifier, tmp_path / f"{copy}.safetensors", tmp_path / f"{copy}.json")
     assert (tmp_path / "a.safetensors").read_bytes() == (tmp_path / "b.safetensors").read_bytes()
     before = torch.random.get_rng_state()
-    found = load(tmp_path / "a.safetensors", tmp_path / "a.json")
+    observed = load(tmp_path / "a.safetensors", tmp_path / "a.json")
     assert torch.equal(torch.random.get_rng_state(), before)
-    assert state(found) == state(classifier)
-    assert (found.architecture, found.facts) == (classifier.architecture, classifier.facts)
+    assert state(observed) == state(classifier)
+    assert (observed.architecture, observed.facts) == (classifier.architecture, classifier.facts)
     features = unpack(combination("other", 77).rows)
     scores = apply(classifier, features.values, features.mask)
-    np.testing.assert_array_equal(apply(found, features.values, features.mask), scores)
-    np.testing.assert_array_equal(log_odds(found, features), log_odds(classifier, features))
+    np.testing.assert_array_equal(apply(observed, features.values, features.mask), scores)
+    np.testing.assert_array_equal(log_odds(observed, features), log_odds(classifier, features))
     card = json.loads((tmp_path / "a.json").read_text())
     assert card["parameters"] == sum(weight.numel() for weight in classifier.parameters())
 
@@ -92,9 +88,9 @@ def test_weights_that_are_not_the_cards_are_refused(trained, tmp_path):
 def test_permuting_the_group_with_the_signal_costs_the_auc_and_no_other_group_does(trained):
     other = combination("other", 77)
     own, features = groups(K), unpack(other.rows)
-    found = permuted_odds(trained, features, own, np.random.default_rng(0))
+    observed = permuted_odds(trained, features, own, np.random.default_rng(0))
     whole = roc.auc(log_odds(trained, features), other.member)
-    lost = {group: whole - roc.auc(odds, other.member) for group, odds in found.items()}
+    lost = {group: whole - roc.auc(odds, other.member) for group, odds in observed.items()}
     assert SIGNAL in own["comparison"]
     assert lost["comparison"] == pytest.approx(0.48, abs=0.15)
     assert abs(lost["target"]) < 0.05
@@ -105,9 +101,9 @@ def test_a_group_is_permuted_as_a_whole(trained):
     """All channels in one group: every text has another's score."""
     features = unpack(combination("other", 77).rows)
     whole = TokenFeatures(features.values, np.ones_like(features.mask))
-    found = permuted_odds(trained, whole, {"all": range(WIDTH)}, np.random.default_rng(4))["all"]
-    permuted = log_odds(trained, whole)[np.random.default_rng(4).permutation(len(found))]
-    np.testing.assert_allclose(found, permuted, atol=1e-4)
+    observed = permuted_odds(trained, whole, {"all": range(WIDTH)}, np.random.default_rng(4))["all"]
+    permuted = log_odds(trained, whole)[np.random.default_rng(4).permutation(len(observed))]
+    np.testing.assert_allclose(observed, permuted, atol=1e-4)
 
 
 def test_where_target_is_reference_the_odds_are_even_exactly(trained):
@@ -125,11 +121,11 @@ def test_where_target_is_reference_the_odds_are_even_exactly(trained):
 def test_the_comparison_alone_is_uninformative_where_target_is_reference(trained):
     draw = torch.Generator().manual_seed(0)
     logits, ids = torch.randn(20, POSITIONS, 50, generator=draw), torch.randint(50, (20, POSITIONS), generator=draw)
-    found = extract(logits, logits, ids, torch.ones(20, POSITIONS), k=K)
-    values = np.zeros_like(found.values)
+    observed = extract(logits, logits, ids, torch.ones(20, POSITIONS), k=K)
+    values = np.zeros_like(observed.values)
     comparison = groups(K)["comparison"]
-    values[..., comparison] = found.values[..., comparison]
-    scores = apply(trained, values, found.mask)
+    values[..., comparison] = observed.values[..., comparison]
+    scores = apply(trained, values, observed.mask)
     assert np.ptp(scores) < 1e-5
     assert roc.auc(np.round(scores, 4), np.arange(20) < 10) == 0.5
 

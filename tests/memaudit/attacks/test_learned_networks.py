@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 from planted_token_features import TINY, WIDTH, combination
 
 from memaudit.attacks.learned_classifier import (
@@ -15,10 +14,7 @@ from memaudit.attacks.learned_networks import sinusoids
 from memaudit.attacks.learned_training import PRESETS
 from memaudit.attacks.token_features import unpack
 
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    torch.set_num_threads(1)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def test_the_networks_have_the_published_numbers_of_weights():
@@ -42,9 +38,9 @@ def test_position_counts_for_the_transformer_but_not_for_the_mean():
 
 
 def test_positional_encodings_are_sines_and_cosines():
-    found = sinusoids(5, 6)
+    observed = sinusoids(5, 6)
     for position in range(5):
         for pair in range(3):
             angle = position / 10_000 ** (2 * pair / 6)
             expected = [np.sin(angle), np.cos(angle)]
-            np.testing.assert_allclose(found[position, 2 * pair : 2 * pair + 2], expected, atol=1e-6)
+            np.testing.assert_allclose(observed[position, 2 * pair : 2 * pair + 2], expected, atol=1e-6)

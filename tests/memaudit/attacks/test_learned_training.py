@@ -1,4 +1,4 @@
-"""Training of the learned attack: planted signals are learned, chance stays chance, and the best epoch is kept."""
+"""Training of the learned attack: planted signals are learned, noise is not, and the best epoch is kept."""
 
 from dataclasses import replace
 
@@ -15,16 +15,12 @@ from memaudit.attacks.learned_classifier import (
 )
 from memaudit.attacks.learned_training import Settings, platt, train
 from memaudit.attacks.token_features import open_rows, unpack
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.statistics import roc
 from memaudit.statistics.attack_performance import judge
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 KINDS = ["transformer", "flat_mlp", "mean_mlp", "logistic"]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +35,7 @@ def test_a_planted_signal_is_learned_and_transfers_to_other_models(kind):
     assert roc.auc(score_rows(classifier, other.rows), other.member) > 0.95
 
 
-def test_without_a_signal_the_interval_holds_a_half():
+def test_without_a_signal_the_interval_contains_one_half():
     classifier = quickly(signal=0.0)
     other = combination("other", 78, texts=300, signal=0.0)
     scores = score_rows(classifier, other.rows)
@@ -53,8 +49,8 @@ def test_features_are_standardised_by_the_tokens_of_the_training_alone_each_mode
     small, large = combination("small", 1, texts=20, offset=5.0), combination("large", 2, texts=200)
     large.rows["values"][:, :, 3] = 0
     small.rows["values"][:, :, 3] = 0
-    held = combination("held", 3, offset=1000.0)
-    classifier = train([small, large], [held], roc.auc, 0, replace(TINY, kind="mean_mlp"), replace(QUICK, epochs=1))
+    held_out = combination("held", 3, offset=1000.0)
+    classifier = train([small, large], [held_out], roc.auc, 0, replace(TINY, kind="mean_mlp"), replace(QUICK, epochs=1))
     tokens = [part.values[part.mask].astype(float) for part in (unpack(small.rows), unpack(large.rows))]
     mean = np.mean([part.mean(0) for part in tokens], 0)
     square = np.mean([(part**2).mean(0) for part in tokens], 0)
@@ -98,10 +94,10 @@ def test_training_stops_when_the_validation_auc_has_not_risen_for_long():
 
 
 def test_validation_is_the_mean_over_models_not_the_pool():
-    held = [combination("one", 91), combination("two", 92, texts=40)]
+    held_out = [combination("one", 91), combination("two", 92, texts=40)]
     seen = []
     once = replace(QUICK, epochs=1)
-    classifier = train(several(), held, lambda s, m: seen.append(len(m)) or len(seen) / 2, 0, TINY, once)
+    classifier = train(several(), held_out, lambda s, m: seen.append(len(m)) or len(seen) / 2, 0, TINY, once)
     assert seen == [160, 40]
     assert classifier.facts["history"][0]["validation_auc"] == 0.75
 
@@ -140,10 +136,10 @@ def test_platts_curve_stays_finite_where_the_classes_do_not_overlap():
 
 def test_probabilities_are_fitted_on_the_validation_texts():
     classifier = quickly(signal=0.3)
-    held = combination("held", 90, signal=0.3)
-    scores = score_rows(classifier, held.rows)
-    assert tuple(classifier.platt.tolist()) == platt(scores, held.member)
-    assert expit(odds_of_rows(classifier, held.rows)).mean() == pytest.approx(0.5, abs=0.01)
+    held_out = combination("held", 90, signal=0.3)
+    scores = score_rows(classifier, held_out.rows)
+    assert tuple(classifier.platt.tolist()) == platt(scores, held_out.member)
+    assert expit(odds_of_rows(classifier, held_out.rows)).mean() == pytest.approx(0.5, abs=0.01)
 
 
 def test_the_learning_rate_rises_then_decays_as_a_cosine():

@@ -1,11 +1,11 @@
-"""Predictors against closed forms, one sign for all, and one clear line for input that cannot be judged."""
+"""Predictors against closed forms, one sign for all, and one clear line for invalid input."""
 
 import numpy as np
 import pytest
 from scipy.special import log_softmax
 
 from memaudit.attacks import memorization_predictors, psmi
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.statistics import roc
 
 
@@ -26,12 +26,12 @@ def distances_to_others(states, dimensions):
     centred = states - states.mean(0)
     components = np.linalg.svd(centred, full_matrices=False)[2][:dimensions]
     projected = centred @ components.T
-    found = []
+    observed = []
     for record, one in enumerate(projected):
         others = np.delete(projected, record, axis=0)
         gap = one - others.mean(0)
-        found.append(np.sqrt(gap @ np.linalg.solve(np.cov(others.T).reshape(dimensions, -1), gap)))
-    return np.array(found)
+        observed.append(np.sqrt(gap @ np.linalg.solve(np.cov(others.T).reshape(dimensions, -1), gap)))
+    return np.array(observed)
 
 
 def test_the_loss_is_the_cross_entropy_of_the_label():
@@ -40,8 +40,8 @@ def test_the_loss_is_the_cross_entropy_of_the_label():
     np.testing.assert_allclose(memorization_predictors.loss(logits, labels), expected, atol=1e-12)
 
 
-def test_the_gap_is_the_best_other_logit_less_the_labels_and_not_first_less_second():
-    """Appendix C, not A.1: by the latter a mislabelled record looks as safe as its opposite."""
+def test_the_gap_is_the_best_other_logit_minus_the_labels_and_not_first_minus_second():
+    """Appendix C, not A.1: by the latter a mislabelled record has the same gap as a correct one."""
     logits = [[5.0, 2.0, 1.0], [5.0, 2.0, 1.0], [5.0, 2.0, 1.0]]
     np.testing.assert_array_equal(memorization_predictors.logit_gap(logits, np.array([0, 1, 2])), [-3, 3, 4])
 
@@ -54,16 +54,16 @@ def test_psmi_counts_against_memorization():
 @pytest.mark.parametrize(("records", "features", "dimensions"), [(40, 6, 6), (40, 6, 3), (40, 60, 5), (12, 12, 4)])
 def test_the_distance_is_that_from_all_other_records(records, features, dimensions):
     states = np.random.default_rng(1).normal(size=(records, features)) * np.linspace(1, 3, features)
-    found = memorization_predictors.mahalanobis(states, dimensions)
-    assert found.dimensions == dimensions
-    np.testing.assert_allclose(found.scores, distances_to_others(states, dimensions), rtol=1e-8)
+    observed = memorization_predictors.mahalanobis(states, dimensions)
+    assert observed.dimensions == dimensions
+    np.testing.assert_allclose(observed.scores, distances_to_others(states, dimensions), rtol=1e-8)
 
 
 def test_the_distance_does_not_depend_on_how_the_states_come():
     states = np.random.default_rng(1).normal(size=(40, 6))
     for given in (states, list(np.split(states, 4)), 1e4 + states):
-        found = memorization_predictors.mahalanobis(given, 3)
-        np.testing.assert_allclose(found.scores, distances_to_others(states, 3), rtol=1e-6)
+        observed = memorization_predictors.mahalanobis(given, 3)
+        np.testing.assert_allclose(observed.scores, distances_to_others(states, 3), rtol=1e-6)
 
 
 def test_too_many_dimensions_are_reduced():
@@ -71,9 +71,9 @@ def test_too_many_dimensions_are_reduced():
     assert memorization_predictors.mahalanobis(rng.normal(size=(1200, 20))).dimensions == 20
     assert memorization_predictors.mahalanobis(rng.normal(size=(30, 100)), 500).dimensions == 15
     flat = rng.normal(size=(100, 3)) @ rng.normal(size=(3, 10))
-    found = memorization_predictors.mahalanobis(flat, 100)
-    assert found.dimensions == 3
-    assert np.isfinite(found.scores).all()
+    observed = memorization_predictors.mahalanobis(flat, 100)
+    assert observed.dimensions == 3
+    assert np.isfinite(observed.scores).all()
 
 
 @pytest.mark.parametrize(("records", "features"), [(50, 4), (30, 40)])
@@ -82,10 +82,10 @@ def test_a_record_that_alone_spans_a_dimension_is_finite_and_the_farthest(record
         states = np.random.default_rng(seed).normal(size=(records, features))
         states[:, 3] = 0
         states[17, 3] = 500
-        found = memorization_predictors.mahalanobis(states)
-        assert np.isfinite(found.scores).all()
-        assert found.scores.argmax() == 17
-        assert found.scores[17] > 1e3
+        observed = memorization_predictors.mahalanobis(states)
+        assert np.isfinite(observed.scores).all()
+        assert observed.scores.argmax() == 17
+        assert observed.scores[17] > 1e3
 
 
 @pytest.mark.parametrize(
@@ -105,14 +105,14 @@ def test_states_without_a_distance_are_an_error(states, line):
 def test_mislabelled_records_have_the_higher_scores():
     states, logits, labels = mislabelled()
     rng = np.random.default_rng(0)
-    found, scores, dimensions = memorization_predictors.predictors(
+    observed, scores, dimensions = memorization_predictors.predictors(
         states, labels, rng, logits=logits, classes=[0, 1], directions=200
     )
     wrong = np.arange(300) < 30
     for name in ("psmi", "loss", "logit_gap"):
-        assert roc.auc(found[name], wrong) > 0.95, name
+        assert roc.auc(observed[name], wrong) > 0.95, name
     # It does not depend on labels.
-    assert roc.auc(found["mahalanobis"], wrong) == pytest.approx(0.5, abs=0.12)
+    assert roc.auc(observed["mahalanobis"], wrong) == pytest.approx(0.5, abs=0.12)
     assert (scores.directions, dimensions) == (200, 8)
 
 
@@ -136,10 +136,10 @@ def test_predictors_without_input_are_left_out():
 def test_columns_of_logits_follow_the_classes_and_not_their_order():
     states, logits, labels = mislabelled()
     names = np.array(["yes", "no"])[labels]
-    found, *_ = memorization_predictors.predictors(
+    observed, *_ = memorization_predictors.predictors(
         states, names, np.random.default_rng(0), logits=logits, classes=["yes", "no"], directions=10
     )
-    np.testing.assert_allclose(found["logit_gap"], memorization_predictors.logit_gap(logits, labels))
+    np.testing.assert_allclose(observed["logit_gap"], memorization_predictors.logit_gap(logits, labels))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from tabicl._model.tabicl import TabICL
 from memaudit.attacks import multiple_choice_probe
 from memaudit.attacks.context_manipulations import parsed
 from memaudit.attacks.multiple_choice_probe import Reference, candidates_of, probe, questions_of
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models.batched_queries import Question, answer
 from memaudit.models.contexttab import ConTextTabBranch
 from memaudit.models.deployed_estimators import Deployed
@@ -102,7 +102,7 @@ def one_by_one(model, task):
     x, labels, candidates, reference = targets(task)
     cells, network = model.scale(x, reference.x), model.without_scaling()
     candidates = np.broadcast_to(candidates, (len(x), candidates.shape[-1]))
-    found = []
+    observed = []
     for target, rng in enumerate(rngs()):
         for one in SUITE:
             place = candidates[target].tolist().index(labels[target])
@@ -111,8 +111,8 @@ def one_by_one(model, task):
             rows = torch.cat([rows, torch.from_numpy(made.noise)], 1)[None]
             y = torch.from_numpy(candidates[target][made.labels])[None]
             predict = network.logits if task == "classification" else network.distribution
-            found.append(signals(predict(rows[:, :-1], y, rows[:, -1:]), labels[target], reference.y.double()))
-    return torch.tensor(found).view(len(x), len(SUITE), 4)
+            observed.append(signals(predict(rows[:, :-1], y, rows[:, -1:]), labels[target], reference.y.double()))
+    return torch.tensor(observed).view(len(x), len(SUITE), 4)
 
 
 def signals(predicted, label, reference_y):
@@ -135,13 +135,13 @@ def signals(predicted, label, reference_y):
 @pytest.mark.parametrize("task", HEADS)
 @torch.no_grad()
 def test_tabicl_answers_as_if_queried_one_by_one(task, clip):
-    """Asked together, its rows in another order."""
-    found = torch.from_numpy(probed(tabicl(task, clip), task))
-    assert found.dtype == torch.float32
-    assert found.std(0).max() > 0.01
+    """Queried together, with its rows in another order."""
+    observed = torch.from_numpy(probed(tabicl(task, clip), task))
+    assert observed.dtype == torch.float32
+    assert observed.std(0).max() > 0.01
     # Rounding counts in the narrow bins between quantiles that nearly meet.
     atol = 2e-5 if task == "classification" else 1e-3
-    torch.testing.assert_close(found, one_by_one(tabicl(task, clip), task), atol=atol, rtol=1e-4)
+    torch.testing.assert_close(observed, one_by_one(tabicl(task, clip), task), atol=atol, rtol=1e-4)
 
 
 @pytest.mark.parametrize("version", ["v3", "v3.5"])
@@ -149,49 +149,50 @@ def test_tabicl_answers_as_if_queried_one_by_one(task, clip):
 @torch.no_grad()
 def test_tabpfn_answers_as_if_queried_one_by_one(tmp_path, version, task):
     model = tabpfn(tmp_path, version, task)
-    found = torch.from_numpy(probed(model, task))
-    torch.testing.assert_close(found, one_by_one(model, task), atol=2e-5, rtol=1e-4)
+    observed = torch.from_numpy(probed(model, task))
+    torch.testing.assert_close(observed, one_by_one(model, task), atol=2e-5, rtol=1e-4)
 
 
 def test_signals_of_labels_are_those_of_their_shares():
     """A network that ignores the query predicts the more frequent label."""
-    found = probed(Shares(), suite=SUITE)
+    observed = probed(Shares(), suite=SUITE)
     names = [one.name for one in SUITE]
     third = [math.log(3), math.log(3), 1 / 3, 1]  # a tie is an error
     for name in (0, 1, 2, 3, 4, 5, 9):
-        np.testing.assert_allclose(found[:, name], np.tile(third, (TARGETS, 1)), rtol=1e-6)
+        np.testing.assert_allclose(observed[:, name], np.tile(third, (TARGETS, 1)), rtol=1e-6)
     p = np.array([3, 1, 1]) / 5
     skewed = [-math.log(0.6), -(p * np.log(p)).sum(), 0.6, 0]
-    np.testing.assert_allclose(found[:, names.index(str([{"skew_true": 3}]))], np.tile(skewed, (TARGETS, 1)), rtol=1e-6)
-    assert found[:, 8, 0] == pytest.approx([math.log(7)] * TARGETS)
-    assert found[:, 8, 3].tolist() == [1] * TARGETS
+    of_true = observed[:, names.index(str([{"skew_true": 3}]))]
+    np.testing.assert_allclose(of_true, np.tile(skewed, (TARGETS, 1)), rtol=1e-6)
+    assert observed[:, 8, 0] == pytest.approx([math.log(7)] * TARGETS)
+    assert observed[:, 8, 3].tolist() == [1] * TARGETS
 
 
 def test_signals_of_numbers_are_in_deviations_of_the_reference():
     _, labels, candidates, reference = targets("regression")
     deviation = reference.y.double().std(correction=0).item()
-    found = probed(Shares("regression"), "regression", BASELINE)[:, 0]
+    observed = probed(Shares("regression"), "regression", BASELINE)[:, 0]
     error = ((candidates.mean(1) - labels) / deviation) ** 2
     width = 3 / deviation
     loss = 0.5 * math.log(2 * math.pi) + math.log(width) + error / (2 * width**2)
     # Its bins of 0.02 deviations are uniform inside.
-    np.testing.assert_allclose(found[:, 0], loss, atol=0.03)
-    np.testing.assert_allclose(found[:, 1], 0.5 * math.log(2 * math.pi * math.e) + math.log(width), atol=1e-3)
-    np.testing.assert_allclose(found[:, 2], np.exp(-found[:, 0]), rtol=1e-6)
-    np.testing.assert_allclose(found[:, 3], error, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(observed[:, 0], loss, atol=0.03)
+    np.testing.assert_allclose(observed[:, 1], 0.5 * math.log(2 * math.pi * math.e) + math.log(width), atol=1e-3)
+    np.testing.assert_allclose(observed[:, 2], np.exp(-observed[:, 0]), rtol=1e-6)
+    np.testing.assert_allclose(observed[:, 3], error, rtol=1e-4, atol=1e-6)
 
 
 @torch.no_grad()
 def test_the_shipped_model_sees_the_query_through_fixed_scaling_alone(shipped):
-    """Another record's features change S; scaled by a context of duplicates all records look alike."""
+    """Another record's features change S; scaled by a context of duplicates all records have equal features."""
     data, _ = load_breast_cancer(return_X_y=True)
     x = torch.from_numpy(data[::30].astype(np.float32))
     reference = Reference(torch.from_numpy(data.astype(np.float32)), torch.zeros(len(data)))
     suite, labels = SUITE[:5], np.ones(len(x), dtype=int)
 
     def robustness(x):
-        found = probe(shipped, x, labels, [0, 1], suite, reference=reference, rngs=rngs(len(x)))
-        return found[..., 0].mean(1)
+        observed = probe(shipped, x, labels, [0, 1], suite, reference=reference, rngs=rngs(len(x)))
+        return observed[..., 0].mean(1)
 
     change = abs(robustness(x) - robustness(x.roll(1, 0)))
     assert np.median(change) > 0.01
@@ -218,10 +219,10 @@ def test_signals_of_repeated_queries_are_averaged():
             logits[..., 0] += torch.arange(query_x.shape[1])
             return logits
 
-    found = probed(Drifting(), suite=BASELINE, replicates=3)[:, 0]
+    observed = probed(Drifting(), suite=BASELINE, replicates=3)[:, 0]
     once = [[-math.log(math.exp(i * (y == 0)) / (math.exp(i) + 2)) for i in range(3)] for y in targets()[1]]
-    np.testing.assert_allclose(found[:, 0], np.mean(once, 1), rtol=1e-6)
-    np.testing.assert_allclose(found[:, 2], np.exp(-np.array(once)).mean(1), rtol=1e-6)
+    np.testing.assert_allclose(observed[:, 0], np.mean(once, 1), rtol=1e-6)
+    np.testing.assert_allclose(observed[:, 2], np.exp(-np.array(once)).mean(1), rtol=1e-6)
 
 
 def test_the_number_of_targets_in_a_batch_changes_nothing(monkeypatch):

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import ndtr
 
 from memaudit.attacks.calibrate import calibrate
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.statistics import roc
 
 

@@ -10,11 +10,11 @@ from conftest import load_script
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
-from memaudit import seeds
 from memaudit.attacks import perturbation
 from memaudit.attacks.perturbation import Reference
-from memaudit.checksums import sha256
-from memaudit.io import read_grid, write_grid, write_json, write_table
+from memaudit.common import seeds
+from memaudit.common.checksums import sha256
+from memaudit.common.io import read_grid, write_grid, write_json, write_table
 from memaudit.models.sklearn_estimators import EstimatorBranch
 from memaudit.studies.attacks.shadow_contexts import Contexts
 from memaudit.workflow.job import Paths
@@ -178,11 +178,11 @@ def test_the_targets_in_order_of_rank_are_asked_in_the_contexts_of_the_first_var
 def test_where_queries_are_coupled_no_target_sees_the_copies_of_another(world, monkeypatch):
     asked_at_once = []
 
-    def counted(self, row, queries, memory, ask=Contexts.ask):
+    def counted(self, row, queries, memory, ask=Contexts.query):
         asked_at_once.append(len(queries))
         return ask(self, row, queries, memory)
 
-    monkeypatch.setattr(Contexts, "ask", counted)
+    monkeypatch.setattr(Contexts, "query", counted)
     usual = asked(world)
     copies = 1 + 30 + 30
     assert asked_at_once == [5 * copies] * 8

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from memaudit.attacks.poisoning import mislabelled, reference_rows, runner_up
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 
 
 def test_copies_are_appended_with_one_wrong_label():

@@ -1,4 +1,4 @@
-"""PSMI against the recorded package and a plain loop, and each fault of the package that must not come back."""
+"""PSMI against recorded values of the package and a plain loop, and a test for each fault of the package."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import norm
 
 from memaudit.attacks import hidden_states, psmi
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 
 
 def planted(records=60, features=5, classes=3, seed=0, separation=1.5):
@@ -41,26 +41,26 @@ def recorded(project):
 
 
 def test_values_are_those_of_the_package_on_its_directions(recorded):
-    found = psmi.fit(recorded["X"], recorded["y"], recorded["thetas"]).transform(recorded["X"], recorded["y"])
-    np.testing.assert_allclose(found.psmi, recorded["psmi_mean"], atol=1e-9, rtol=0)
-    deviation = np.sqrt(found.squares / found.directions)
+    observed = psmi.fit(recorded["X"], recorded["y"], recorded["thetas"]).transform(recorded["X"], recorded["y"])
+    np.testing.assert_allclose(observed.psmi, recorded["psmi_mean"], atol=1e-9, rtol=0)
+    deviation = np.sqrt(observed.squares / observed.directions)
     np.testing.assert_allclose(deviation, recorded["psmi_std"], atol=1e-9, rtol=0)
 
 
 def test_values_are_those_of_a_loop_over_directions():
     states, labels, thetas = planted()
-    found = psmi.fit(states, labels, thetas).transform(states, labels)
+    observed = psmi.fit(states, labels, thetas).transform(states, labels)
     values = np.array([plain(states, labels, theta) for theta in thetas])
-    np.testing.assert_allclose(found.psmi, values.mean(0), atol=1e-12)
-    np.testing.assert_allclose(found.error, values.std(0, ddof=1) / np.sqrt(len(thetas)), rtol=1e-9)
+    np.testing.assert_allclose(observed.psmi, values.mean(0), atol=1e-12)
+    np.testing.assert_allclose(observed.error, values.std(0, ddof=1) / np.sqrt(len(thetas)), rtol=1e-9)
 
 
 def test_estimate_draws_its_directions_and_fits_on_all_records():
     states, labels, _ = planted()
     thetas = psmi.draw(np.random.default_rng(7), 30, 5).astype(np.float64)
     expected = psmi.fit(states, labels, thetas).transform(states, labels)
-    found = psmi.estimate(states, labels, np.random.default_rng(7), directions=30)
-    np.testing.assert_allclose(found.psmi, expected.psmi, atol=1e-6)
+    observed = psmi.estimate(states, labels, np.random.default_rng(7), directions=30)
+    np.testing.assert_allclose(observed.psmi, expected.psmi, atol=1e-6)
 
 
 def test_directions_are_uniform_on_the_sphere():
@@ -75,16 +75,16 @@ def test_two_separated_classes_explain_their_labels_and_not_those_of_mislabelled
     rng = np.random.default_rng(0)
     states, labels = rng.normal(size=(200, 1)), np.arange(200) % 2
     states[:, 0] += 30 * labels
-    found = psmi.fit(states, labels, np.ones((1, 1)))
-    np.testing.assert_allclose(found.transform(states, labels).psmi, np.log(2), atol=1e-9)
-    assert (found.transform(states, 1 - labels).psmi < -100).all()
+    observed = psmi.fit(states, labels, np.ones((1, 1)))
+    np.testing.assert_allclose(observed.transform(states, labels).psmi, np.log(2), atol=1e-9)
+    assert (observed.transform(states, 1 - labels).psmi < -100).all()
 
 
 def test_no_value_exceeds_minus_the_log_of_the_classs_share():
     states, labels, thetas = planted(separation=8)
     labels = np.where(labels == 2, 1, labels)
-    found = psmi.fit(states, labels, thetas).transform(states, labels).psmi
-    assert (found <= np.log([3, 1.5])[labels] + 1e-12).all()
+    observed = psmi.fit(states, labels, thetas).transform(states, labels).psmi
+    assert (observed <= np.log([3, 1.5])[labels] + 1e-12).all()
 
 
 def test_the_standard_error_is_the_deviation_over_draws_of_directions():
@@ -100,35 +100,35 @@ def test_the_standard_error_is_the_deviation_over_draws_of_directions():
 def test_a_subset_has_the_values_that_it_has_among_all():
     """psmi 0.2.0: its denominator summed only the labels of the batch: 0.052 among all, 1.341 alone."""
     states, labels, thetas = planted()
-    found = psmi.fit(states, labels, thetas)
-    whole = found.transform(states, labels).psmi
+    observed = psmi.fit(states, labels, thetas)
+    whole = observed.transform(states, labels).psmi
     for subset in ([4], [0, 3, 6], [59, 1]):
-        np.testing.assert_allclose(found.transform(states[subset], labels[subset]).psmi, whole[subset], atol=1e-12)
+        np.testing.assert_allclose(observed.transform(states[subset], labels[subset]).psmi, whole[subset], atol=1e-12)
 
 
 @pytest.mark.parametrize("records", [4, 6, 19])
 def test_few_records_reach_the_accuracy(records):
     """psmi 0.2.0: its automatic mode waits for the mean of the lowest 5 %, of fewer than 20 records none at all."""
     states, labels, _ = planted(records, classes=2)
-    found = psmi.estimate(states, labels, np.random.default_rng(0), directions=2000, accuracy=0.02)
-    assert found.accuracy <= 0.02
-    assert found.directions < 2000
+    observed = psmi.estimate(states, labels, np.random.default_rng(0), directions=2000, accuracy=0.02)
+    assert observed.accuracy <= 0.02
+    assert observed.directions < 2000
 
 
 def test_it_stops_as_soon_as_the_accuracy_is_reached(monkeypatch):
     states, labels, _ = planted()
     monkeypatch.setattr(psmi, "STEP", 50)
-    found = psmi.estimate(states, labels, np.random.default_rng(0), directions=5000, accuracy=0.01)
-    before = psmi.estimate(states, labels, np.random.default_rng(0), directions=found.directions - 50)
-    assert found.accuracy <= 0.01 < before.accuracy
-    assert np.mean(found.error <= found.accuracy) >= 0.95 > np.mean(found.error < found.accuracy)
+    observed = psmi.estimate(states, labels, np.random.default_rng(0), directions=5000, accuracy=0.01)
+    before = psmi.estimate(states, labels, np.random.default_rng(0), directions=observed.directions - 50)
+    assert observed.accuracy <= 0.01 < before.accuracy
+    assert np.mean(observed.error <= observed.accuracy) >= 0.95 > np.mean(observed.error < observed.accuracy)
 
 
 def test_it_ends_and_reports_the_accuracy_where_that_is_out_of_reach():
     states, labels, _ = planted()
-    found = psmi.estimate(states, labels, np.random.default_rng(0), directions=600, accuracy=1e-9)
-    assert found.directions == 600
-    assert found.accuracy == pytest.approx(np.sort(found.error)[56])
+    observed = psmi.estimate(states, labels, np.random.default_rng(0), directions=600, accuracy=1e-9)
+    assert observed.directions == 600
+    assert observed.accuracy == pytest.approx(np.sort(observed.error)[56])
 
 
 def test_a_constant_feature_changes_nothing():
@@ -137,34 +137,34 @@ def test_a_constant_feature_changes_nothing():
     for constant in (0.0, 0.1, 1e6):
         wider = np.column_stack([states, np.full(len(states), constant)])
         thetas = psmi.draw(np.random.default_rng(1), 40, 6)
-        found = psmi.fit(wider, labels, thetas).transform(wider, labels).psmi
+        observed = psmi.fit(wider, labels, thetas).transform(wider, labels).psmi
         expected = psmi.fit(states, labels, thetas[:, :5]).transform(states, labels).psmi
-        np.testing.assert_allclose(found, expected, atol=1e-6)
+        np.testing.assert_allclose(observed, expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("constant", [0.0, 0.1, 1e6, 1e-20])
 def test_states_that_are_all_one_point_are_uninformative(constant):
     """Their projections differ in the last digit: without a floor that is 6 nats here."""
     states, labels = np.full((61, 33), constant), np.arange(61) % 2
-    found = psmi.estimate(states, labels, np.random.default_rng(0), directions=20)
-    np.testing.assert_allclose(found.psmi, 0, atol=1e-4)
+    observed = psmi.estimate(states, labels, np.random.default_rng(0), directions=20)
+    np.testing.assert_allclose(observed.psmi, 0, atol=1e-4)
 
 
 def test_a_class_that_is_one_point_is_finite():
     states, labels, thetas = planted()
     states[labels == 1] = 4.0
-    found = psmi.fit(states, labels, thetas).transform(states, labels).psmi
-    assert np.isfinite(found).all()
-    np.testing.assert_allclose(found[labels == 1], np.log(3), atol=1e-3)
+    observed = psmi.fit(states, labels, thetas).transform(states, labels).psmi
+    assert np.isfinite(observed).all()
+    np.testing.assert_allclose(observed[labels == 1], np.log(3), atol=1e-3)
 
 
 @pytest.mark.parametrize("far", [1e3, 1e10, 1e14])
 def test_a_far_point_is_finite(far):
     """psmi 0.2.0: densities of 0 over 0, NaN."""
     states, labels, thetas = planted()
-    found = psmi.fit(states, labels, thetas)
+    observed = psmi.fit(states, labels, thetas)
     points = np.full((3, 5), far)
-    values = found.transform(points, [0, 1, 2])
+    values = observed.transform(points, [0, 1, 2])
     assert np.isfinite(values.psmi).all()
     assert np.isfinite(values.error).all()
     among = np.vstack([states, points[:1]])
@@ -174,8 +174,8 @@ def test_a_far_point_is_finite(far):
 def test_a_far_point_has_the_value_of_the_closed_form():
     """Where a density in floating point would be 0, its logarithm is still right."""
     states = np.array([[-1.0], [1.0], [4.0], [6.0]])  # means 0 and 5, deviations 1
-    found = psmi.fit(states, [0, 0, 1, 1], np.ones((1, 1)))
-    value = found.transform(np.array([[100.0]]), [0]).psmi[0]
+    observed = psmi.fit(states, [0, 0, 1, 1], np.ones((1, 1)))
+    value = observed.transform(np.array([[100.0]]), [0]).psmi[0]
     assert value == pytest.approx(-(100**2) / 2 + 95**2 / 2 + np.log(2), rel=1e-12)
 
 
@@ -189,9 +189,9 @@ def test_states_far_from_zero_keep_their_digits():
 @pytest.mark.parametrize(("fitted", "other"), [([0, 1], 7), ([0, 2], 1), (["b", "d"], "a"), (["b", "d"], "c")])
 def test_a_label_that_was_not_fitted_is_named(fitted, other):
     """psmi 0.2.0: KeyError."""
-    found = psmi.fit(np.random.default_rng(0).normal(size=(6, 2)), fitted * 3, np.eye(2))
+    observed = psmi.fit(np.random.default_rng(0).normal(size=(6, 2)), fitted * 3, np.eye(2))
     with pytest.raises(AuditError, match="record 1 has a label that no fitted record has"):
-        found.transform(np.zeros((3, 2)), [fitted[0], other, fitted[1]])
+        observed.transform(np.zeros((3, 2)), [fitted[0], other, fitted[1]])
 
 
 def test_texts_are_labels_too():
@@ -224,14 +224,15 @@ def test_directions_of_float32_have_the_values_of_their_float64_ones_to_its_digi
     offset, thetas = np.r_[300.0, np.zeros(15)], psmi.draw(rng, 500, 16)
     outlying = [np.r_[states[:-1], far * states[-1:]] for far in (40, 1000)]
     for given in (some.astype(dtype) for some in (states, states + offset, *outlying)):
-        exact, found = (psmi.fit(given, labels, of).transform(given, labels) for of in (thetas.astype(float), thetas))
-        np.testing.assert_allclose(found.psmi, exact.psmi, atol=1e-3 * np.median(exact.error))
-        np.testing.assert_allclose(found.error, exact.error, rtol=1e-3)
-        assert found.psmi.dtype == np.float64
+        both = (psmi.fit(given, labels, of).transform(given, labels) for of in (thetas.astype(float), thetas))
+        exact, observed = both
+        np.testing.assert_allclose(observed.psmi, exact.psmi, atol=1e-3 * np.median(exact.error))
+        np.testing.assert_allclose(observed.error, exact.error, rtol=1e-3)
+        assert observed.psmi.dtype == np.float64
 
 
 def outlying(kind):
-    """Near classes with something far out, which float32 alone would take their digits from."""
+    """Near classes with an outlier, whose size would cost the others' digits in float32."""
     rng = np.random.default_rng(3)
     labels = np.sort(np.arange(400) % 3)
     states = rng.standard_normal((400, 8)) + 0.4 * labels[:, None]
@@ -246,18 +247,18 @@ def outlying(kind):
 
 
 @pytest.mark.parametrize("kind", ["a class, first in its file", "a record", "the first record, alone in its chunk"])
-def test_outliers_take_no_digits_from_the_others(kind):
+def test_outliers_do_not_change_the_precision_of_the_others(kind):
     states, labels = outlying(kind)
-    found = psmi.estimate(states, labels, np.random.default_rng(0), directions=200)
+    observed = psmi.estimate(states, labels, np.random.default_rng(0), directions=200)
     thetas = psmi.draw(np.random.default_rng(0), 200, 8).astype(np.float64)
     exact = psmi.fit(states, labels, thetas).transform(states, labels)
-    np.testing.assert_allclose(found.psmi, exact.psmi, atol=1e-3 * np.median(exact.error), rtol=1e-6)
+    np.testing.assert_allclose(observed.psmi, exact.psmi, atol=1e-3 * np.median(exact.error), rtol=1e-6)
 
 
 def test_states_too_small_for_float32_are_uninformative_and_large_integers_keep_their_digits():
     states, labels = outlying("nothing")
-    found = psmi.estimate(states, labels, np.random.default_rng(0), directions=50)
-    assert (np.abs(found.psmi) < 1.5).all()
+    observed = psmi.estimate(states, labels, np.random.default_rng(0), directions=50)
+    assert (np.abs(observed.psmi) < 1.5).all()
     states = 100_000_000 + np.round(1000 * outlying("")[0]).astype(np.int32)
     one, other = (
         psmi.estimate(of, labels, np.random.default_rng(0), directions=50) for of in (states, states.astype(np.int64))

@@ -46,16 +46,31 @@ def test_attacks_on_the_confidence_have_the_names_of_their_study_and_rmia_reads_
     np.testing.assert_allclose(found["rmia"].signals, expit(SIGNALS))
     assert found["rmia offline"].options["offline"] == 0.3
     assert found["lira"].options == {"convention": "mean"}
+    new = registry.on_confidence(registry.ON_ONE_MATRIX, SIGNALS, SIGNALS[:, :20], RMIA)
+    assert new["rmia offline estimated"].options["offline"] == "estimated"
+    np.testing.assert_array_equal(new["combined"].options["population"], SIGNALS[:, :20])
+
+
+@pytest.mark.parametrize("name", registry.ON_ONE_MATRIX)
+def test_every_attack_of_the_study_scores_every_entry(name):
+    membership = SIGNALS.argsort(0) < 16
+    made = registry.on_confidence(registry.ON_ONE_MATRIX, SIGNALS + membership, SIGNALS[:, :20], RMIA)[name]
+    scores = calibrate(made.signals, membership, made.method, **made.options)
+    assert scores.shape == membership.shape
+    assert scores[membership].mean() > scores[~membership].mean()
+
+
+def test_attacks_of_the_study_keep_their_names():
     renamed = registry.on_confidence(registry.ON_ONE_MATRIX, SIGNALS, SIGNALS[:, :20], RMIA)
     assert renamed["lira mean (as published)"].options == {"convention": "mean", "leave": "self"}
 
 
 def test_threshold_attacks_are_plain_and_per_class():
-    design = SIGNALS.argsort(0) < 16
+    membership = SIGNALS.argsort(0) < 16
     labels = np.arange(40) % 2
     found = registry.thresholds({"loss": SIGNALS}, labels)
     assert list(found) == ["loss", "loss per class"]
-    plain, per_class = (calibrate(of.signals, design, of.method, **of.options) for of in found.values())
+    plain, per_class = (calibrate(of.signals, membership, of.method, **of.options) for of in found.values())
     np.testing.assert_array_equal(plain, SIGNALS)
     assert per_class.max() <= 1
 

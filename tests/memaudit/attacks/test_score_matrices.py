@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from memaudit.attacks.score_matrices import attackable, confidence, gather, of_input, stable, variant
-from memaudit.errors import AuditError
-from memaudit.io import write_grid
+from memaudit.attacks.score_matrices import attackable, confidence, gather, of_input, stable, threshold_signals, variant
+from memaudit.common.errors import AuditError
+from memaudit.common.io import write_grid
 from memaudit.workflow.job import Paths
 
 
@@ -79,3 +79,13 @@ def test_one_setting_of_a_perturbed_grid_is_found_and_another_is_named():
     assert stable(perturbed, 0.2, 50).tolist() == [[1.0, 3.0]]
     with pytest.raises(AuditError, match=r"data set toy: the perturbed grid has no 10 copies at scale 0\.2"):
         stable(perturbed, 0.2, 10)
+
+
+def test_certain_answers_and_unknown_classes_have_finite_thresholds():
+    """Wrong for certain, right for certain, and a class that the context does not have."""
+    logits = np.array([[[-500, 500, 0], [500, -500, 0], [-np.inf, 1, 0]]])
+    grid = xr.Dataset({"logits": (("model", "record", "class"), logits)}, {"label": ("record", [0, 0, 0])})
+    for name, values in threshold_signals(grid).items():
+        assert np.isfinite(values).all(), name
+        if name not in ("confidence", "entropy"):
+            assert values[0, 1] > values[0, 0], name

@@ -1,4 +1,4 @@
-"""Features of tokens: the authors' recorded numbers, ranks and places against brute force, and what they refuse."""
+"""Features of tokens: the authors' recorded numbers, ranks and places against brute force, and invalid input."""
 
 import json
 import math
@@ -25,15 +25,11 @@ from memaudit.attacks.token_features import (
     unpack,
     writing_rows,
 )
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 VECTOR = json.loads((PROJECT / "tests/vectors/ltmia_features_small.json").read_text(encoding="utf-8"))
 COUNTS = [greater_by_sort, greater_by_counts]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    torch.set_num_threads(1)
 
 
 def batch(texts=3, positions=6, vocabulary=40, seed=0, rounded=False):
@@ -70,21 +66,21 @@ def brute_force(target, reference, ids, k):
 
 def test_features_are_the_published_codes():
     tensors = [torch.tensor(VECTOR[name]) for name in ("logits_target", "logits_ref", "input_ids", "attention_mask")]
-    found = extract(*tensors, k=VECTOR["k"])
-    np.testing.assert_allclose(found.values, VECTOR["features"], atol=1e-5)
-    np.testing.assert_array_equal(found.mask, np.array(VECTOR["mask"], bool))
-    assert found.values.dtype == np.float32
+    observed = extract(*tensors, k=VECTOR["k"])
+    np.testing.assert_allclose(observed.values, VECTOR["features"], atol=1e-5)
+    np.testing.assert_array_equal(observed.mask, np.array(VECTOR["mask"], bool))
+    assert observed.values.dtype == np.float32
 
 
 @pytest.mark.parametrize("rounded", [False, True])
 def test_every_channel_follows_its_definition_with_ties(rounded):
     target, reference, ids, mask = batch(rounded=rounded)
-    found = extract(target, reference, ids, mask, k=7)
+    observed = extract(target, reference, ids, mask, k=7)
     for text in range(3):
         for place in range(5):
             logits = target[text, place].numpy(), reference[text, place].numpy()
             expected = brute_force(*logits, int(ids[text, place + 1]), 7)
-            np.testing.assert_allclose(found.values[text, place, :-7], expected, atol=1e-5)
+            np.testing.assert_allclose(observed.values[text, place, :-7], expected, atol=1e-5)
 
 
 def test_channels_of_the_sequence_are_moments_over_its_tokens():
@@ -133,8 +129,8 @@ def test_equal_logits_share_their_rank(count):
 def test_of_equal_logits_the_smaller_token_comes_first(largest, k):
     logits = batch(5, 4, 30, seed=2, rounded=True)[0].flatten(0, 1)
     logits[0] = 1.0
-    found = extreme(logits, k, largest=largest).numpy()
-    for row, ids in zip(logits.numpy(), found, strict=True):
+    observed = extreme(logits, k, largest=largest).numpy()
+    for row, ids in zip(logits.numpy(), observed, strict=True):
         np.testing.assert_array_equal(ids, np.argsort(-row if largest else row, kind="stable")[:k])
 
 
@@ -184,19 +180,20 @@ def test_padding_is_zero_and_never_read_on_either_side():
     target[0, 3:], ids[0, 4:] = torch.nan, -1
     mask[1, :2] = 0
     reference[1, :2] = torch.inf
-    found = extract(target, reference, ids, mask, k=3)
-    np.testing.assert_array_equal(found.mask, np.array([[1, 1, 1, 0, 0, 0], [0, 0, 1, 1, 1, 0], [1] * 5 + [0]], bool))
-    assert (found.values[~found.mask] == 0).all()
-    np.testing.assert_array_equal(found.values[0, :4], alone.values[0])
+    observed = extract(target, reference, ids, mask, k=3)
+    expected = np.array([[1, 1, 1, 0, 0, 0], [0, 0, 1, 1, 1, 0], [1] * 5 + [0]], bool)
+    np.testing.assert_array_equal(observed.mask, expected)
+    assert (observed.values[~observed.mask] == 0).all()
+    np.testing.assert_array_equal(observed.values[0, :4], alone.values[0])
 
 
 def test_a_text_without_a_next_token_has_zeros_and_an_empty_mask():
     target, reference, ids, mask = batch()
     mask[0], mask[1, 1:] = 0, 0
-    found = extract(target, reference, ids, mask, k=3)
-    assert not found.mask[:2].any()
-    assert (found.values[:2] == 0).all()
-    assert found.mask[2].any()
+    observed = extract(target, reference, ids, mask, k=3)
+    assert not observed.mask[:2].any()
+    assert (observed.values[:2] == 0).all()
+    assert observed.mask[2].any()
     one = extract(*(tensor[:, :1] for tensor in (target, reference, ids, mask)), k=3)
     assert one.values.shape == (3, 1, 35)
     assert not one.mask.any()
@@ -228,22 +225,22 @@ def test_other_shapes_and_unknown_tokens_are_refused():
 
 def test_where_target_is_reference_the_comparison_is_the_same_for_all_texts():
     target, _, ids, mask = batch(5, 8, 200)
-    found = extract(target, target, ids, mask)
-    own = found.values[found.mask][:, groups()["comparison"]]
+    observed = extract(target, target, ids, mask)
+    own = observed.values[observed.mask][:, groups()["comparison"]]
     assert (own == own[0]).all()
-    other = found.values[found.mask][:, groups()["target"]]
+    other = observed.values[observed.mask][:, groups()["target"]]
     assert (other.std(0) > 0).any()
 
 
 def test_storage_keeps_its_stated_bound():
     values = extract(*batch(6, 9, 300), k=5).values
     values[0, 0], values[1, :, 3], values[2] = 1e-7 * values[0, 1], 1e6 * values[1, :, 3], 0
-    found = unpack(pack(TokenFeatures(values, values[..., 0] != 0)))
+    observed = unpack(pack(TokenFeatures(values, values[..., 0] != 0)))
     bound = 2**-11 * np.abs(values) + 2**-39 * np.abs(values).max(1, keepdims=True)
-    assert (np.abs(found.values - values) <= bound).all()
-    assert np.abs(found.values - values).max() > 0
-    np.testing.assert_array_equal(found.mask, values[..., 0] != 0)
-    assert pack(found).nbytes < 0.6 * values.nbytes
+    assert (np.abs(observed.values - values) <= bound).all()
+    assert np.abs(observed.values - values).max() > 0
+    np.testing.assert_array_equal(observed.mask, values[..., 0] != 0)
+    assert pack(observed).nbytes < 0.6 * values.nbytes
 
 
 def test_a_row_does_not_depend_on_the_others():
@@ -268,10 +265,10 @@ def test_rows_are_mapped_from_disk_and_read_in_parts(tmp_path):
     with writing_rows(tmp_path / "a.npy", 6, 9, 49) as file:
         assert not (tmp_path / "a.npy").exists()
         file[:4], file[4:] = rows[:4], rows[4:]
-    found = open_rows(tmp_path / "a.npy")
-    assert isinstance(found, np.memmap)
-    np.testing.assert_array_equal(unpack(found[[5, 0]]).values, unpack(rows[[5, 0]]).values)
-    assert found.dtype == row_type(9, 49)
+    observed = open_rows(tmp_path / "a.npy")
+    assert isinstance(observed, np.memmap)
+    np.testing.assert_array_equal(unpack(observed[[5, 0]]).values, unpack(rows[[5, 0]]).values)
+    assert observed.dtype == row_type(9, 49)
 
 
 def test_a_file_of_something_else_is_refused(tmp_path):

@@ -1,4 +1,4 @@
-"""Scores that need no training: the published codes' recorded numbers, closed forms, and their ends."""
+"""Scores without training: recorded numbers of the published codes, closed forms, and limiting values."""
 
 import json
 import math
@@ -12,15 +12,11 @@ from conftest import PROJECT
 
 from memaudit.attacks import token_scores
 from memaudit.attacks.token_scores import Tokens, all_scores, tokens
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.statistics import roc
 
+pytestmark = pytest.mark.usefixtures("one_thread")
 VECTOR = json.loads((PROJECT / "tests/vectors/lm_scores_small.json").read_text(encoding="utf-8"))
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    torch.set_num_threads(1)
 
 
 def recorded(name, masked=False):
@@ -48,12 +44,12 @@ def drawn(texts=40, seed=0):
 
 
 def test_tokens_are_the_published_ones():
-    found = recorded("logits_target")
-    np.testing.assert_allclose(found.log_probability[0, :12], VECTOR["token_logp_target"], rtol=1e-5)
-    np.testing.assert_allclose(found.standardised[0, :12], VECTOR["minkpp_token"], rtol=1e-5)
+    observed = recorded("logits_target")
+    np.testing.assert_allclose(observed.log_probability[0, :12], VECTOR["token_logp_target"], rtol=1e-5)
+    np.testing.assert_allclose(observed.standardised[0, :12], VECTOR["minkpp_token"], rtol=1e-5)
     other = recorded("logits_ref")
     np.testing.assert_allclose(other.log_probability[0, :12], VECTOR["token_logp_ref"], rtol=1e-5)
-    np.testing.assert_array_equal(found.mask[0], [True] * 12 + [False])
+    np.testing.assert_array_equal(observed.mask[0], [True] * 12 + [False])
 
 
 @pytest.mark.parametrize("share", [0.1, 0.2, 0.4, 1.0])
@@ -65,8 +61,8 @@ def test_min_k_is_the_published_one(share):
 
 def test_min_k_plus_plus_weighs_with_the_predicted_probabilities():
     """The unweighted variant of another benchmark is another attack."""
-    found = token_scores.min_k_plus_plus(recorded("logits_target"))[0]
-    assert abs(found - VECTOR["minkpp_unweighted_variant_0.2"]) > 4
+    observed = token_scores.min_k_plus_plus(recorded("logits_target"))[0]
+    assert abs(observed - VECTOR["minkpp_unweighted_variant_0.2"]) > 4
 
 
 def test_loss_and_zlib_are_the_published_ones():
@@ -82,8 +78,8 @@ def test_ez_is_the_published_one():
     masked = [recorded(name, masked=True) for name in ("logits_target", "logits_ref")]
     assert token_scores.ez_published(*masked)[0] == pytest.approx(VECTOR["ez_mask_ignore_bos"], rel=1e-5)
     whole = [recorded(name) for name in ("logits_target", "logits_ref")]
-    found = token_scores.ez_published(*whole, drop_first=False)[0]
-    assert found == pytest.approx(VECTOR["ez_nomask_keep_bos"], rel=1e-5)
+    observed = token_scores.ez_published(*whole, drop_first=False)[0]
+    assert observed == pytest.approx(VECTOR["ez_nomask_keep_bos"], rel=1e-5)
     assert token_scores.ez(*masked)[0] == pytest.approx(math.log(VECTOR["ez_mask_ignore_bos"]), rel=1e-5)
 
 
@@ -131,9 +127,9 @@ def test_an_even_prediction_has_a_standardised_value_of_zero():
     """Its deviation is 0; a certain one is not far from it either."""
     logits = torch.zeros(1, 3, 50_257)
     logits[0, 1, 7] = 40
-    found = tokens(logits, torch.tensor([[1, 7, 7]]), torch.ones(1, 3))
-    assert found.standardised[0, 0] == 0
-    assert abs(found.standardised[0, 1]) < 1e-3
+    observed = tokens(logits, torch.tensor([[1, 7, 7]]), torch.ones(1, 3))
+    assert observed.standardised[0, 0] == 0
+    assert abs(observed.standardised[0, 1]) < 1e-3
 
 
 def test_reference_loss_and_ez_of_equal_models_are_constant():
@@ -145,7 +141,7 @@ def test_reference_loss_and_ez_of_equal_models_are_constant():
         assert roc.auc(scores, member) == 0.5
 
 
-def test_every_score_finds_members_but_the_published_ez_where_each_of_their_tokens_has_risen():
+def test_members_whose_tokens_all_rise_have_high_scores_except_for_the_published_ez():
     ids = torch.randint(30, (40, 12), generator=torch.Generator().manual_seed(5))
     logits = 2 * torch.randn(40, 12, 30, generator=torch.Generator().manual_seed(6))
     tuned = logits + 0.3 * torch.randn(logits.shape, generator=torch.Generator().manual_seed(7))

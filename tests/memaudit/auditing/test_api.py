@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 
 import memaudit
 from memaudit.auditing import api
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 
 
 def test_the_audit_is_imported_on_first_use():

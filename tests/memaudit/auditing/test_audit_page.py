@@ -38,6 +38,23 @@ def test_the_headline_states_whether_a_leak_was_detected():
     assert "This audit is invalid" in audit_page.render(a_summary(placebo=True), FACTS, annex())
 
 
+def test_both_negative_controls_have_a_line():
+    summary = a_summary()
+    exchanged = summary.placebo().model_copy(update={"records": "companions"})
+    summary = summary.model_copy(update={"adversaries": [*summary.adversaries, exchanged]})
+    html = audit_page.render(summary, FACTS, annex())
+    assert summary.companions() == [exchanged]
+    assert "negative control, memberships exchanged</th>" in html
+    assert "negative control</th>" in html
+
+
+def test_the_registry_describes_the_adversary():
+    described = {one.attack: audit_page.description(one) for one in a_summary().adversaries}
+    assert described["lira"] == "reads probabilities, one query"
+    poisoned = a_summary().main().model_copy(update={"attack": "lira poisoned", "poison": 5})
+    assert audit_page.description(poisoned) == "reads probabilities, adds mislabelled copies to the context (5)"
+
+
 def test_numbers_are_printed_with_their_interval_and_a_dash_without_an_estimate():
     value = Value(estimate=0.71, low=0.65, high=0.77)
     assert audit_page.number(value) == "0.71 [0.65, 0.77]"

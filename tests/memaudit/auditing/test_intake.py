@@ -15,7 +15,7 @@ import yaml
 from memaudit.auditing import source_file
 from memaudit.auditing.intake import take_in
 from memaudit.auditing.request import Request
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 
 SECRET = "S3cret"
 ROWS = 80

@@ -3,7 +3,7 @@
 import pytest
 
 from memaudit.auditing import model_choice
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 
 
 def test_a_model_is_a_name_a_file_or_an_import_path(tmp_path):

@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from memaudit.auditing import optional_studies
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.privacy.public_facts import read_public
 
 COLUMNS = {

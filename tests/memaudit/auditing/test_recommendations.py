@@ -1,6 +1,6 @@
 """Every rule gives its recommendation exactly when its condition holds."""
 
-from audit_examples import a_summary, value
+from audit_examples import a_summary, stability, value
 
 from memaudit.auditing import recommendations
 
@@ -49,11 +49,19 @@ def test_a_mitigation_is_judged_by_the_attack_that_it_lowers_least():
     assert not recommendations.helps(summary.model_copy(update={"mitigations": [lower, same]}))
 
 
-def test_a_list_is_stable_only_if_halves_share_its_top():
-    stability = {"spearman": value(0.8, 0.7, 0.9, 0.0), "overlap_5%": value(0.17, 0.09, 0.26, 0.15)}
-    assert not recommendations._stable(a_summary().model_copy(update={"stability": stability}))
-    stability["overlap_5%"] = value(0.5, 0.3, 0.7, 0.05)
-    assert recommendations._stable(a_summary().model_copy(update={"stability": stability}))
+def test_a_list_is_stable_only_if_it_is_shared_beyond_chance_and_half_of_it_is_expected_again():
+    cases = {(0.6, True): True, (0.6, False): False, (0.4, True): False}
+    for (whole, beyond_chance), stable in cases.items():
+        update = {"stability": stability(whole, beyond_chance)}
+        assert recommendations._stable(a_summary().model_copy(update=update)) == stable
+    assert not recommendations._stable(a_summary().model_copy(update={"stability": {}}))
+
+
+def test_a_group_is_named_only_after_correction_for_the_choice():
+    group = a_summary().groups[0]
+    alone = group.model_copy(update={"excess": value(0.1, 0.02, 0.18, 0.0, False)})
+    assert recommendations.stands_out(a_summary()) == [group]
+    assert not recommendations.stands_out(a_summary().model_copy(update={"groups": [alone]}))
 
 
 def test_fine_tuning_with_a_detected_negative_control_claims_no_memorization():

@@ -9,7 +9,7 @@ from conftest import PROJECT
 
 from memaudit.auditing import model_choice, runner, stages
 from memaudit.auditing.request import Request
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 
 
 def test_an_interrupted_audit_keeps_its_sizes(tmp_path):

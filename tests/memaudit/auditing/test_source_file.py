@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from memaudit.auditing import source_file
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import math
 
 import pandas as pd
 
-from memaudit import tidy
 from memaudit.auditing import summarize_results
+from memaudit.common import tidy
 
 
 def result(keys, metric, estimate, low=0.0, high=1.0):
@@ -82,6 +82,22 @@ def test_groups_are_sorted_by_leakage_and_named_only_if_names_are_given():
     ]
     named = summarize_results.groups(table, {"c0": "city"}, {"c0": {"1": "a", "2": "b"}})
     assert [group.name for group in named] == ["b", "a"]
+
+
+def test_agreement_on_the_list_comes_with_its_test_and_extrapolation():
+    keys = {"dataset": "wine", "model": "main"}
+    names = ["spearman", "overlap_listed", "overlap_listed extrapolated", "overlap_listed detected"]
+    found = summarize_results.stability(tidy.frame([tidy.row("audit", keys, name, 0.4) for name in names]))
+    assert list(found) == names[:3]
+    assert found["overlap_listed"].detected
+    assert found["spearman"].detected is None
+
+
+def test_calibration_errors_are_looked_up_by_kind():
+    errors = {"lira": 0.1, "calibrated": 0.01}
+    rows = [tidy.row("audit", {"posterior": kind}, "calibration error", error) for kind, error in errors.items()]
+    found = summarize_results.calibration(tidy.frame(rows))
+    assert {kind: one.estimate for kind, one in found.items()} == errors
 
 
 def test_the_most_vulnerable_records_come_with_their_posteriors():

@@ -7,8 +7,8 @@ import pytest
 
 from memaudit.auditing.request import Request
 from memaudit.auditing.table_columns import left_out, read_target, typed
+from memaudit.common.errors import AuditError
 from memaudit.data.column_schema import MISSING
-from memaudit.errors import AuditError
 
 ROWS = 40
 ORIGIN = {"types": {}, "typed": False}

@@ -5,7 +5,10 @@ from config_faults import REMOVE, each, refuses
 FAULTS = [
     ({"attacks/datasets": ["wyne"]}, "attacks/datasets: unknown dataset 'wyne'; did you mean `wine`?"),
     ({"attacks/datasets": ["diabetes"]}, "attacks/datasets: diabetes is no classification table"),
-    ({"attacks/inference/sensitive/wine": REMOVE}, "attacks/inference/sensitive/wine: missing; name the column"),
+    (
+        {"attacks/inference/sensitive/credit-g": REMOVE},
+        "attacks/inference/sensitive/credit-g: missing; name the column",
+    ),
     ({"attacks/split": "lyra"}, "attacks/split: unknown split 'lyra'; did you mean `lira`?"),
     ({"attacks/arms/defended": REMOVE}, "attacks/arms/defended: missing; the study compares with it"),
     ({"attacks/arms/main/model": "tabicl-smal"}, "attacks/arms/main/model: unknown model 'tabicl-smal'"),

@@ -12,7 +12,7 @@ def faults(**audit):
     config = Config.model_validate(load())
     keys = {"dataset": "wine", "models": {"main": {}}, "fpr": config.attacks.fpr[0]}
     section = type("Audit", (), keys | audit)
-    return list(audit_section.audit_faults(config.model_copy(update={"audit": section})))
+    return list(audit_section.audit_faults(section, config.attacks, config))
 
 
 def test_a_section_that_fits_the_attacks_has_no_fault():

@@ -6,8 +6,8 @@ import pytest
 import yaml
 from conftest import load
 
+from memaudit.common.errors import AuditError
 from memaudit.config.check_config import checked
-from memaudit.errors import AuditError
 
 TABLE = {"source": "file", "path": "a.csv", "target": "y", "task": "classification", "licence": "CC0"}
 

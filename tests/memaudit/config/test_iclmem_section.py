@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from wine_probes import SUITE
 
 from memaudit.config.iclmem_section import Iclmem, iclmem_faults
-from memaudit.config.schema import Dataset, Model
+from memaudit.config.shared_keys import Dataset, Model
 
 FAULTS = [
     ({"iclmem/datasets": ["wyne"]}, "iclmem/datasets: unknown dataset 'wyne'; did you mean `wine`?"),
@@ -34,7 +34,7 @@ def catalogues():
 
 
 def settings(**changes):
-    """A config with this section; arm: changes of the condition `usual`."""
+    """A section and the keys that all studies share; arm: changes of the condition `usual`."""
     arm = {"learning_rate": 1e-3} | changes.pop("arm", {})
     section = {"datasets": ["wine", "diabetes"], "models": {"classification": "small", "regression": "numbers"}}
     section |= {"splits": 5, "splits_per_job": 5, "queries": 30, "context": 40, "epochs": [1, 10], "copies": 1}
@@ -45,9 +45,8 @@ def settings(**changes):
     models = {name: Model(**entry) for name, entry in catalogue["models"].items()}
     models |= {"small": models["tabicl-small"], "numbers": models["tabicl-small-regression"]}
     datasets = {name: Dataset(**entry) for name, entry in catalogue["datasets"].items()}
-    return SimpleNamespace(
-        iclmem=Iclmem.model_validate(section | changes), models=models, datasets=datasets, accept_licences=[]
-    )
+    shared = SimpleNamespace(models=models, datasets=datasets, accept_licences=[])
+    return Iclmem.model_validate(section | changes), shared
 
 
 @pytest.mark.parametrize(
@@ -91,7 +90,7 @@ def settings(**changes):
     ],
 )
 def test_a_fault_of_the_settings_is_named_by_its_key(changes, fault):
-    assert any(fault in found for found in iclmem_faults(settings(**changes)))
+    assert any(fault in found for found in iclmem_faults(*settings(**changes)))
 
 
 @pytest.mark.parametrize(
@@ -109,7 +108,7 @@ def test_an_unknown_step_of_a_manipulation_is_refused_before_any_job(step, where
 
 
 def test_valid_settings_have_no_fault_and_epoch_0_is_refused():
-    assert list(iclmem_faults(settings())) == []
-    assert list(iclmem_faults(settings(datasets=[]))) == []
+    assert list(iclmem_faults(*settings())) == []
+    assert list(iclmem_faults(*settings(datasets=[]))) == []
     with pytest.raises(ValidationError, match=r"epochs\.0"):
         settings(epochs=[0, 1])

@@ -35,7 +35,7 @@ def faults(change):
     predict = Predict.model_validate(raw)
     names = {name: SimpleNamespace(kind="table", task="classification") for name in ("toy", "digits")}
     models = {"small": SimpleNamespace(family="tabicl", mode="raw", task="classification", terms=None)}
-    return list(predict_faults(SimpleNamespace(predict=predict, datasets=names, models=models, own=None)))
+    return list(predict_faults(predict, None, SimpleNamespace(datasets=names, models=models)))
 
 
 SETTINGS = f"""

@@ -6,8 +6,8 @@ import re
 import pytest
 import yaml
 
+from memaudit.common.errors import AuditError
 from memaudit.config.check_config import checked
-from memaudit.errors import AuditError
 from memaudit.privacy.accounting import Budget
 from memaudit.privacy.public_facts import read_public
 from memaudit.privacy.tabpate_release import Settings, planned

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from memaudit.common.errors import AuditError
 from memaudit.data.cifar10 import FILES, cifar10
-from memaudit.errors import AuditError
 
 
 def test_images_are_read_from_the_binary_version_alone(tmp_path):

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from random_texts import rng, sentences, table
 
+from memaudit.common.errors import AuditError
 from memaudit.data.corpus_documents import documents_of, read_texts
-from memaudit.errors import AuditError
 
 PACKAGE = {"source": "package", "package": "quiet", "content": "text", "characters": None}
 MODULE = '''"""The module that raises when it is imported, so that nobody imports it."""

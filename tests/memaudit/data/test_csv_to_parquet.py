@@ -2,24 +2,10 @@
 
 import gzip
 
-import pandas as pd
 import pytest
+from raw_tables import CSV, csv_entry, fetched
 
-from memaudit.data.table_sources import fetch
-from memaudit.errors import AuditError
-
-CSV = "age,job,pay\n31,cook,low\n44,nurse,high\n"
-
-
-def csv_entry(tmp_path, content, name="table.csv", **more):
-    path = tmp_path / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return {"source": "file", "path": str(path), **more}
-
-
-def fetched(entry, tmp_path, cache=None):
-    facts = fetch(entry, tmp_path / "out" / "raw.parquet", tmp_path / "downloads", cache)
-    return pd.read_parquet(tmp_path / "out" / "raw.parquet"), facts
+from memaudit.common.errors import AuditError
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from raw_tables import made, people, types
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 
 BAD = {
     "no such target": (people(), {"target": "pay"}, "target: there is no column 'pay'; the table has age, job, y"),
@@ -94,7 +94,7 @@ def test_groups_are_hashed_units_and_no_feature(tmp_path):
     assert records["group"].str.fullmatch("[0-9a-f]{32}").all()
 
 
-def test_copies_of_two_persons_are_found_and_cannot_be_kept(tmp_path):
+def test_duplicates_of_two_persons_are_detected_and_cannot_be_kept(tmp_path):
     frame = COPIES.assign(who=[1, 2, 3, 4, 5, 6, 7])
     records, *_ = made(frame, tmp_path, group="who", conflicts="drop_both")
     assert len(records) == 3

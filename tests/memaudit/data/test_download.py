@@ -6,18 +6,10 @@ import threading
 import pytest
 from file_server import Server
 
+from memaudit.common.errors import AuditError
 from memaudit.data.download import download
-from memaudit.errors import AuditError
 
 BODY = bytes(range(256)) * 2000
-
-
-@pytest.fixture
-def server():
-    with Server() as running:
-        threading.Thread(target=running.serve_forever, args=[0.01], daemon=True).start()
-        yield running
-        running.shutdown()
 
 
 def test_a_cut_download_stays_as_part_and_goes_on_with_a_range_request(tmp_path, server):
@@ -32,7 +24,7 @@ def test_a_cut_download_stays_as_part_and_goes_on_with_a_range_request(tmp_path,
     assert not (tmp_path / "big.part").exists()
 
 
-def test_a_server_without_ranges_is_asked_for_everything_again(tmp_path):
+def test_a_server_without_ranges_sends_the_whole_file_again(tmp_path):
     with Server(ranges=False) as server:
         threading.Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
         server.files["/big"], server.cut = BODY, 1000

@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
+from memaudit.common.errors import AuditError
 from memaudit.data.duckdb_engine import connect, identifier, literal, parquet
-from memaudit.errors import AuditError
 
 
 def test_names_and_texts_are_quoted(tmp_path):

@@ -5,8 +5,8 @@ import sys
 import numpy as np
 import pytest
 
+from memaudit.common.errors import AuditError
 from memaudit.data.installed_packages import installed, parsed_files
-from memaudit.errors import AuditError
 
 
 @pytest.fixture

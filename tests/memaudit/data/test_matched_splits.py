@@ -8,10 +8,10 @@ import pytest
 from conftest import load_script
 from scipy import stats
 
-from memaudit import tidy
+from memaudit.common import tidy
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_table, write_table
 from memaudit.data.matched_splits import Sizes, add_labels, draw_split, matched_targets
-from memaudit.errors import AuditError
-from memaudit.io import read_table, write_table
 from memaudit.statistics.split_balance import compare_targets
 from memaudit.workflow.job import Paths
 
@@ -71,7 +71,7 @@ def test_of_those_attacked_everybody_is_as_often_a_member_as_not(shares):
 
 
 @pytest.mark.parametrize("shares", [None, [0.5, 0.3, 0.2]])
-def test_placebos_are_like_queries_are_nobody_else_and_change_no_other_role(shares):
+def test_negative_controls_are_like_queries_disjoint_and_change_no_other_role(shares):
     records = table(shares=shares)
     without = draw_split(records, SIZES, rng(0))
     split = draw_split(records, Sizes(SIZES.queries, SIZES.context, 30), rng(0))
@@ -98,7 +98,7 @@ def test_context_is_uniform_as_far_as_the_data_reach_and_so_is_its_beginning():
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_every_class_that_is_asked_for_is_in_the_shortest_context(seed):
+def test_every_queried_class_is_in_the_shortest_context(seed):
     records = table(60, [0.8, 0.2]).assign(target=lambda t: ["rare"] * 3 + ["alone"] + t.target.tolist()[4:])
     split = draw_split(records, Sizes([20], [4, 8]), rng(seed))
     asked = set(of_role(records, split, "query"))
@@ -172,7 +172,7 @@ def test_statistics_are_those_of_table_6():
         ),
     ],
 )
-def test_what_cannot_be_drawn_is_said_in_one_line(records, sizes, message):
+def test_an_impossible_split_is_refused_in_one_line(records, sizes, message):
     with pytest.raises(AuditError, match=message) as error:
         draw_split(records, sizes, rng())
     assert "\n" not in str(error.value)

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from memaudit.common.errors import AuditError
 from memaudit.data.member_splits import MEMBERS, NONMEMBERS, split_records
-from memaudit.errors import AuditError
 
 
 def rng(seed=0):
@@ -26,7 +26,7 @@ def sides(records, split):
 
 @pytest.mark.parametrize("classes", [None, [0.9, 0.08, 0.02]])
 @pytest.mark.parametrize("settings", [{"members": 0.8, "nonmembers": 0.2}, {"members": 50, "nonmembers": 70}])
-def test_a_split_has_the_asked_sizes_and_is_alike_on_both_sides(classes, settings):
+def test_a_split_has_the_requested_sizes_and_equal_members_and_nonmembers(classes, settings):
     records = table(600, classes)
     split = split_records(records, settings, rng())
     counts = split["side"].value_counts()

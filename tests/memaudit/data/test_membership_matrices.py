@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from memaudit.common.errors import AuditError
 from memaudit.data import membership_matrices
-from memaudit.errors import AuditError
 
 
 def rng(seed=0):
@@ -65,3 +65,43 @@ def test_a_design_of_units_expands_to_their_records():
 def test_impossible_designs_are_refused(draw, line):
     with pytest.raises(AuditError, match=line):
         draw()
+
+
+def test_redraws_keep_what_their_scheme_keeps_and_are_uniform():
+    """One unit in two of four models: six columns, each equally likely; records of a unit stay together."""
+    rng = np.random.default_rng(0)
+    member = membership_matrices.expand(membership_matrices.balanced(16, 3, rng, block=4), np.array([0, 1, 1, 2]))
+    units = np.array([5, 2, 2, 9])
+    redrawn = [membership_matrices.Scheme(block=4).redraw(member, units, rng) for _ in range(600)]
+    assert all((one.reshape(4, 4, 4).sum(1) == 2).all() and (one[:, 1] == one[:, 2]).all() for one in redrawn)
+    columns = np.unique([one[:4, 0] for one in redrawn], axis=0, return_counts=True)[1]
+    assert len(columns) == 6
+    assert columns.min() > 65
+    apart = np.array([one[:, 0] @ (2.0 * one[:, 3] - 1) for one in redrawn])
+    assert abs(apart.mean()) < 0.3
+    rows = membership_matrices.Scheme("rows").redraw(membership_matrices.fixed_size(6, 9, 3, rng), None, rng)
+    assert (rows.sum(1) == 3).all()
+    with pytest.raises(AuditError, match="16 models cannot be redrawn in blocks of 5"):
+        membership_matrices.Scheme(block=5).redraw(member, units, rng)
+
+
+def test_a_scheme_is_read_from_the_attributes_of_a_score_matrix():
+    read = membership_matrices.Scheme.of
+    assert read({}) == membership_matrices.COLUMNS
+    assert read({"draw": "balanced", "block": 8}) == ("columns", 8)
+    assert read({"draw": "bernoulli", "block": 0}) == ("columns", None)
+    assert read({"draw": "fixed_size"}) == ("rows", None)
+
+
+def test_every_unit_gets_the_column_of_another_one_and_no_two_exchange_theirs():
+    rng = np.random.default_rng(0)
+    units = np.repeat(np.arange(10), 2)
+    member = membership_matrices.expand(np.eye(10, dtype=bool), units)
+    exchanged = membership_matrices.of_next_unit(member, units, rng)
+    following = exchanged[:, ::2].argmax(0)
+    assert (exchanged[:, ::2] == exchanged[:, 1::2]).all()
+    assert sorted(following) == list(range(10))
+    assert (following != np.arange(10)).all()
+    assert (following[following] != np.arange(10)).all()
+    with pytest.raises(AuditError, match="2 units cannot be exchanged"):
+        membership_matrices.of_next_unit(member[:, :4], units[:4], rng)

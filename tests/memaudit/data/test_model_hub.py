@@ -2,8 +2,8 @@
 
 import pytest
 
+from memaudit.common.errors import AuditError
 from memaudit.data.model_hub import copy_model, fetched
-from memaudit.errors import AuditError
 
 
 def test_of_a_folder_pickles_are_not_copied(tmp_path):

@@ -5,8 +5,8 @@ import json
 import pandas as pd
 import pytest
 
+from memaudit.common.errors import AuditError
 from memaudit.data.multiple_choice_questions import read_choices
-from memaudit.errors import AuditError
 
 
 def test_questions_are_read_as_their_makers_share_them(tmp_path):

@@ -1,19 +1,9 @@
 """Near duplicates are those of a search by brute force."""
 
-from random_texts import rng, sentences, table
+from random_texts import likeness, rng, sentences, table
 
 from memaudit.data import text_corpora
-from memaudit.data.near_duplicates import WORD, first_of_near_duplicates
-
-
-def shingles(text):
-    words = WORD.findall(text.lower())
-    return {tuple(words[i : i + 5]) for i in range(max(1, len(words) - 4))}
-
-
-def likeness(one, other):
-    one, other = shingles(one), shingles(other)
-    return len(one & other) / len(one | other)
+from memaudit.data.near_duplicates import first_of_near_duplicates
 
 
 def by_brute_force(texts, least):

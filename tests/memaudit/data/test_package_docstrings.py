@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from memaudit.common.errors import AuditError
 from memaudit.data import installed_packages as packages_module
 from memaudit.data import package_docstrings
-from memaudit.errors import AuditError
 
 SHARED = "both packages say exactly this much and then nothing more at all"
 

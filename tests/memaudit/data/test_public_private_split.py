@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from memaudit.common.errors import AuditError
 from memaudit.data.public_private_split import HELD_OUT, PRIVATE, TEST, roles
-from memaudit.errors import AuditError
 
 SETTINGS = {"test": 0.25, "held_out": 0.5, "max_records": None}
 

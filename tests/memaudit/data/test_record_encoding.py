@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from raw_tables import made, people
 
+from memaudit.common.errors import AuditError
 from memaudit.data.record_encoding import encode
-from memaudit.errors import AuditError
 
 
 def test_encode_numbers_categories_dates_and_missing(tmp_path):

@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 from raw_tables import KEY, made, people
 
+from memaudit.common.errors import AuditError
 from memaudit.data.record_ids import keep_private, make_key, read_key
-from memaudit.errors import AuditError
 
 
 def test_an_id_is_hmac_sha256_of_the_typed_content(tmp_path):
@@ -68,7 +68,7 @@ def test_a_key_is_secret_unless_it_is_public(tmp_path):
         read_key(tmp_path / "one")
 
 
-def test_the_key_stands_in_no_file_of_the_result(tmp_path):
+def test_the_key_is_in_no_file_of_the_result(tmp_path):
     made(people(), tmp_path)
     inner = hmac.digest(KEY, json.dumps(["age", "job", "y"]).encode(), "sha256")
     content = b"".join(path.read_bytes() for path in tmp_path.rglob("*.parquet"))

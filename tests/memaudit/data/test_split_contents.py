@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from memaudit.common.errors import AuditError
+from memaudit.common.io import write_table
 from memaudit.data.member_splits import MEMBERS, NONMEMBERS
 from memaudit.data.split_contents import read_contents
-from memaudit.errors import AuditError
-from memaudit.io import write_table
 
 SPLIT = pd.DataFrame({"id": ["1", "2", "3", "4", "2"], "side": [MEMBERS, MEMBERS, NONMEMBERS, NONMEMBERS, NONMEMBERS]})
 SCHEMA = {

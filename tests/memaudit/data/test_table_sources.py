@@ -1,37 +1,15 @@
 """Fetching: every source, and one clear line for everything that can be wrong with it. The servers are on 127.0.0.1."""
 
 import hashlib
-import threading
 import zipfile
 
 import openml
 import pandas as pd
 import pytest
-from file_server import Server
+from raw_tables import CSV, csv_entry, fetched
 
-from memaudit.data.table_sources import fetch
-from memaudit.errors import AuditError
-
-CSV = "age,job,pay\n31,cook,low\n44,nurse,high\n"
-
-
-def csv_entry(tmp_path, content, name="table.csv", **more):
-    path = tmp_path / name
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return {"source": "file", "path": str(path), **more}
-
-
-def fetched(entry, tmp_path, cache=None):
-    facts = fetch(entry, tmp_path / "out" / "raw.parquet", tmp_path / "downloads", cache)
-    return pd.read_parquet(tmp_path / "out" / "raw.parquet"), facts
-
-
-@pytest.fixture
-def server():
-    with Server() as running:
-        threading.Thread(target=running.serve_forever, args=[0.01], daemon=True).start()
-        yield running
-        running.shutdown()
+from memaudit.common.errors import AuditError
+from memaudit.data.table_sources import SHIPPED
 
 
 def test_csv_arrives_as_text_with_its_checksum(tmp_path):
@@ -71,6 +49,24 @@ def test_bundled_classes_are_names_and_their_checksum_is_checked(tmp_path):
         fetched({"source": "sklearn", "name": "wine", "sha256": "0" * 64}, tmp_path)
     with pytest.raises(AuditError, match="ships no table 'titanic'; it has breast_cancer"):
         fetched({"source": "sklearn", "name": "titanic"}, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["credit-g", "blood-transfusion"])
+def test_a_shipped_table_is_read_from_any_folder_and_its_checksum_is_checked(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    entry = {"source": "shipped", "name": name}
+    table, facts = fetched(entry, tmp_path)
+    assert facts["origin"] == f"resources/tables/{name}.csv.gz"
+    assert facts["sha256"] in (SHIPPED / "README.md").read_text(encoding="utf-8")
+    assert len(table) == facts["rows"]
+    with pytest.raises(AuditError, match=f"its sha256 is {facts['sha256']}"):
+        fetched(entry | {"sha256": "0" * 64}, tmp_path)
+
+
+def test_the_shipped_tables_are_small_and_a_missing_one_is_named(tmp_path):
+    assert sum(path.stat().st_size for path in SHIPPED.iterdir()) < 60_000
+    with pytest.raises(AuditError, match=r"titanic\.csv\.gz: there is no such file"):
+        fetched({"source": "shipped", "name": "titanic"}, tmp_path)
 
 
 def test_texts_are_not_tables(tmp_path):

@@ -5,21 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from conftest import load_script
-from random_texts import rng, sentences, table
+from random_texts import likeness, rng, sentences, table
 
+from memaudit.common.errors import AuditError
 from memaudit.data import text_corpora
-from memaudit.data.near_duplicates import WORD, first_of_near_duplicates
-from memaudit.errors import AuditError
-
-
-def shingles(text):
-    words = WORD.findall(text.lower())
-    return {tuple(words[i : i + 5]) for i in range(max(1, len(words) - 4))}
-
-
-def likeness(one, other):
-    one, other = shingles(one), shingles(other)
-    return len(one & other) / len(one | other)
+from memaudit.data.near_duplicates import first_of_near_duplicates
 
 
 def test_texts_are_pieces_in_succession_and_a_short_end_is_left_out():

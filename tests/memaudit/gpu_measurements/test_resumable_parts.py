@@ -6,9 +6,9 @@ import time
 import pytest
 import torch
 
+from memaudit.common.io import read_json, write_json
 from memaudit.gpu_measurements import resumable_parts
 from memaudit.gpu_measurements.resumable_parts import Case, LeftOut, NotReached, Part, is_finished, run
-from memaudit.io import read_json, write_json
 
 IDENTITY = {"part": "trial", "size": "smallest", "device": "cpu", "versions": {"torch": "1"}}
 

@@ -5,8 +5,8 @@ import small_tabpfn
 import torch
 from tabicl._model.tabicl import TabICL
 
-from memaudit.errors import AuditError
-from memaudit.io import write_json
+from memaudit.common.errors import AuditError
+from memaudit.common.io import write_json
 from memaudit.models import batched_queries
 from memaudit.models.batched_queries import Question, answer, as_wide, table_bytes
 from memaudit.models.deployed_estimators import Deployed
@@ -91,7 +91,7 @@ def test_distributions_of_numbers_are_answered_as_if_alone():
         assert_as_alone(model, question, ours)
 
 
-def test_equal_questions_are_asked_once_and_near_copies_are_not_equal():
+def test_equal_questions_are_computed_once_and_nearly_equal_ones_are_not_merged():
     model, (question,) = small(), ragged(1)
     nearly = Question(question.context_x + 1e-6, question.context_y, question.query_x)
     first, second, third = answer(model, [question, nearly, question])
@@ -163,7 +163,7 @@ def test_queries_of_one_question_are_parted_under_the_bound_of_memory(task, monk
         assert_as_alone(model, question, found)
 
 
-def test_a_context_over_the_bound_of_memory_is_asked_query_by_query(monkeypatch):
+def test_a_context_over_the_bound_of_memory_is_queried_in_parts(monkeypatch):
     model, (question,) = small(), of_many_queries("classification", queries=3)
     monkeypatch.setattr(batched_queries, "MEBIBYTE", 1)
     (found,) = answer(model, [question], memory=1)
@@ -239,7 +239,7 @@ def test_every_family_is_answered_as_if_alone(name, tmp_path, monkeypatch):
         assert_as_alone(model, question, found)
 
 
-def test_queries_that_change_each_other_are_asked_as_they_were_put(tmp_path, monkeypatch):
+def test_queries_that_change_each_other_are_computed_together(tmp_path, monkeypatch):
     small_tabpfn.write(tmp_path / "weights", "v2", "classification")
     card = {"family": "tabpfn", "version": "v2", "task": "classification", "options": {"n_estimators": 1}}
     model = Counted(Deployed.load(tmp_path / "weights", card, "cpu", None))

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models import checkpoint_deltas
 
 

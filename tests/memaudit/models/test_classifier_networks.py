@@ -5,14 +5,14 @@ import small_classifiers
 import torch
 from small_classifiers import RECORDS, in_context, mlp, one_token, wrn
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models.classifier_networks import WideResNet
 
 
 @pytest.mark.parametrize(
     ("kind", "build", "layers"), [("mlp", mlp, 2), ("wrn", wrn, 3), ("text", one_token, 2), ("mlp", in_context, 2)]
 )
-def test_a_network_says_what_its_head_reads_and_each_record_stands_alone(kind, build, layers):
+def test_a_network_returns_the_input_of_its_head_and_records_are_independent(kind, build, layers):
     module, x = build(0), small_classifiers.data()[kind].x
     with torch.no_grad():
         logits, hidden = module(x)

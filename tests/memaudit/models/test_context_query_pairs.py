@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models.context_query_pairs import Pair, Task, batch, draw_pair
 
 

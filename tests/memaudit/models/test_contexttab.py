@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import torch
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models.contexttab import ConTextTabBranch
 
 NAN = float("nan")
@@ -120,7 +120,7 @@ def test_a_probability_of_zero_is_not_an_absent_class(weights):
 
 
 @pytest.mark.usefixtures("package")
-def test_a_neighbour_does_not_change_my_prediction_unless_asked_together(weights):
+def test_another_query_does_not_change_a_prediction_unless_computed_together(weights):
     context, queries = X[:1].repeat(3, 1), X[:2]
     labels = torch.tensor([0, 2, 0])
     alone, pair = (opened(weights).logits(context[None], labels[None], q[None]) for q in (queries[:1], queries))

@@ -11,7 +11,7 @@ from tabicl import TabICLClassifier, TabICLRegressor
 from tabicl._model.tabicl import TabICL
 from tabpfn import TabPFNClassifier, TabPFNRegressor
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models.deployed_estimators import Deployed
 from memaudit.models.tabicl import the_file
 

@@ -9,7 +9,7 @@ import torch
 from tabicl._model.tabicl import TabICL
 from torch import nn
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models.context_query_pairs import Pair, Task
 from memaudit.models.dp_sgd import Guarantee, Settings, add, epsilon_of, optimizer_of, sigma_for, step, train, unseeded
 from memaudit.models.lora import Adapter
@@ -186,7 +186,7 @@ def test_noise_for_a_budget_keeps_to_it(accountant):
         {"delta": 0.0},
     ],
 )
-def test_settings_that_promise_nothing_are_refused(change):
+def test_settings_without_a_guarantee_are_refused(change):
     with pytest.raises(AuditError, match=next(iter(change))):
         train(Tiny(), table(), PAIR, replace(SETTINGS, **change))
 

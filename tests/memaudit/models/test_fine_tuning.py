@@ -10,7 +10,7 @@ import torch
 from small_networks import TASKS, Tiny, task
 from small_tabicl import tabicl
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models import checkpoint_deltas, fine_tuning
 from memaudit.models.context_query_pairs import Task, draw_pair
 from memaudit.models.fine_tuning import Run, Settings, merged, restore

@@ -8,7 +8,7 @@ from small_classifiers import one_token, seeded
 from memaudit.models import language_model_classifiers, token_questions
 
 
-def test_what_stands_behind_a_question_changes_nothing():
+def test_tokens_after_a_question_change_nothing():
     module, tokens = one_token(0), small_classifiers.data()["text"].x
     padded = torch.cat([tokens[:, :4], torch.full_like(tokens[:, :2], token_questions.END)], 1)
     with torch.no_grad():

@@ -6,36 +6,20 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-import yaml
-from conftest import PROJECT
+from small_language_models import FAMILIES, model, same, texts
 
-from memaudit import seeds
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models.language_models import (
     build,
     encode,
     mean_loss,
-    train_tokenizer,
 )
 from memaudit.models.language_training import Lora, Run, Settings, rate
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
-CATALOGUE = yaml.safe_load((PROJECT / "config/language_models.yaml").read_text(encoding="utf-8"))["language_models"]
-FAMILIES = {name: entry for name, entry in CATALOGUE.items() if "hub" not in entry}  # those that are made here
-TINY = {"model_type": "gpt2", "config": {"n_embd": 32, "n_layer": 1, "n_head": 2}}
 FAST = Settings(epochs=2, batch=4, learning_rate=1e-2)
 LENGTH = 12
-
-
-def texts(count, name="texts", words=1000, length=11):
-    draw = seeds.generator(3, name)
-    return [" ".join(f"w{word}" for word in draw.integers(words, size=length)) for _ in range(count)]
-
-
-@pytest.fixture(scope="module")
-def tokenizer():
-    return train_tokenizer(texts(200, "tokenizer"), 300)
 
 
 @pytest.fixture(scope="module")
@@ -44,16 +28,8 @@ def encoded(tokenizer):
     return encode(tokenizer, texts(18, "train"), LENGTH), encode(tokenizer, texts(30, "others"), LENGTH)
 
 
-def model(seed=0, **config):
-    return build({**TINY, "config": TINY["config"] | config}, 300, 64, seed)
-
-
 def run(path, encoded, settings=FAST, select=True, seed=5, **config):
     return Run(model(**config), encoded[0], encoded[1] if select else None, settings, seed, path / "state")
-
-
-def same(one, other):
-    return all(torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
 
 
 def test_training_memorizes_and_the_epoch_with_the_lowest_selection_loss_is_kept(encoded, tmp_path):

@@ -8,7 +8,7 @@ from small_networks import TASKS, Tiny
 from small_tabicl import tabicl
 from torch import nn
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models.lora import Adapter, adapt, merge, targets
 
 

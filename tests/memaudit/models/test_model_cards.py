@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from memaudit.io import read_json
+from memaudit.common.io import read_json
 from memaudit.models.model_cards import tabicl_card, text_card
 
 MODELS = ("tabicl-small", "tabicl-small-regression")

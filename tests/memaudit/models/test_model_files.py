@@ -4,7 +4,7 @@ from pickle import UnpicklingError
 
 import pytest
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models.model_files import reason, the_file
 
 

@@ -6,9 +6,9 @@ import torch
 from tabicl._model.tabicl import TabICL
 
 from memaudit.attacks.shadow_queries import logit_signals
-from memaudit.checksums import sha256
-from memaudit.errors import AuditError
-from memaudit.io import write_json
+from memaudit.common.checksums import sha256
+from memaudit.common.errors import AuditError
+from memaudit.common.io import write_json
 from memaudit.models.model_folder import load
 
 SMALL = {"max_classes": 4, "embed_dim": 8, "col_num_blocks": 1, "col_nhead": 2, "col_num_inds": 4, "row_num_blocks": 1}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models.model_options import options_of
 
 DEFAULTS = {"scale": False, "seed": 0}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models.model_protocol import Limits
 
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models.pretraining_run import PretrainingRun, learning_rate
 
 SETTINGS = {"steps": 6, "validate_every": 2, "save_every": 4}

@@ -4,43 +4,22 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import small_classifiers
 import torch
-from small_classifiers import RECORDS, llama, mlp, one_token, wrn
+from small_classifiers import RECORDS, SETTINGS, llama, mlp, one_token, trained, wrn
 from torch import nn
 
-from memaudit import seeds
-from memaudit.errors import AuditError
+from memaudit.common import seeds
+from memaudit.common.errors import AuditError
 from memaudit.models import shadow_ensembles
 from memaudit.models.lora import Adapter, adapt
-from memaudit.models.shadow_ensembles import Group, Settings
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-SETTINGS = Settings(
-    seed=5, name="toy", epochs=3, batch=6, learning_rate=0.02, checkpoints=(0, 0.5, 1, 3), warmup=0.5, decay="cosine"
-)
 
 
 def adapted(number):
     module = one_token(number)
     adapt(module, Adapter(rank=2, alpha=4.0), number)
     return module
-
-
-@pytest.fixture(scope="module")
-def design():
-    return np.random.default_rng(0).random((6, RECORDS)) < 0.5
-
-
-@pytest.fixture(scope="module")
-def data():
-    return small_classifiers.data()
-
-
-def trained(folder, design, data, numbers=range(6), build=mlp, settings=SETTINGS, watched=0, until=None):
-    group = Group(numbers, build, data, design[list(numbers)], settings, folder, watched)
-    return group, group.train(until)
 
 
 @pytest.mark.parametrize(
@@ -51,11 +30,11 @@ def trained(folder, design, data, numbers=range(6), build=mlp, settings=SETTINGS
         ("wrn", wrn, replace(SETTINGS, epochs=1, checkpoints=(0, 1))),
     ],
 )
-def test_a_stacked_ensemble_is_what_one_by_one_training_gives(kind, build, settings, design, data, tmp_path):
-    stacked = trained(tmp_path / "all", design, data[kind], range(4), build, settings, watched=2)[1]
+def test_a_stacked_ensemble_is_what_one_by_one_training_gives(kind, build, settings, membership, data, tmp_path):
+    stacked = trained(tmp_path / "all", membership, data[kind], range(4), build, settings, watched=2)[1]
     for number in range(3):
         one, watched = range(number, number + 1), number < 2
-        alone = trained(tmp_path / str(number), design, data[kind], one, build, settings, watched)[1]
+        alone = trained(tmp_path / str(number), membership, data[kind], one, build, settings, watched)[1]
         np.testing.assert_allclose(stacked.gap[:, number], alone.gap[:, 0], atol=2e-4)
         np.testing.assert_allclose(stacked.loss[:, number], alone.loss[:, 0], atol=2e-4)
         for ours, theirs in zip(stacked.states[number], alone.states[0], strict=True) if watched else ():
@@ -63,9 +42,9 @@ def test_a_stacked_ensemble_is_what_one_by_one_training_gives(kind, build, setti
     assert np.abs(stacked.gap[-1] - stacked.gap[0]).max() > 0.1
 
 
-def test_training_is_plain_adamw_on_each_models_own_records(design, data, tmp_path):
-    trace = trained(tmp_path, design, data["mlp"], range(2, 3))[1]
-    module, own = mlp(2), np.flatnonzero(design[2])
+def test_training_is_plain_adamw_on_each_models_own_records(membership, data, tmp_path):
+    trace = trained(tmp_path, membership, data["mlp"], range(2, 3))[1]
+    module, own = mlp(2), np.flatnonzero(membership[2])
     optimizer = torch.optim.AdamW(module.parameters(), 0.02, weight_decay=0.0)
     steps = round(RECORDS / 2 / 6)
     for epoch in range(3):
@@ -83,31 +62,33 @@ def test_training_is_plain_adamw_on_each_models_own_records(design, data, tmp_pa
     others = logits.scatter(1, data["mlp"].y[:, None], -torch.inf).max(1).values
     np.testing.assert_allclose(trace.gap[-1, 0], logits.gather(1, data["mlp"].y[:, None])[:, 0] - others, atol=1e-4)
     assert trace.counts["trained"] == 3 * len(own)
-    assert trace.counts["asked"] == 4 * RECORDS
+    assert trace.counts["queried"] == 4 * RECORDS
 
 
 @pytest.mark.parametrize(("kind", "build", "numbers"), [("mlp", mlp, range(6)), ("text", adapted, range(1, 2))])
-def test_killed_and_resumed_training_ends_with_the_same_bits(kind, build, numbers, design, data, tmp_path, monkeypatch):
+def test_killed_and_resumed_training_ends_with_the_same_bits(
+    kind, build, numbers, membership, data, tmp_path, monkeypatch
+):
     options = {"numbers": numbers, "build": build, "watched": 1}
-    undisturbed = trained(tmp_path / "a", design, data[kind], **options)[1]
+    undisturbed = trained(tmp_path / "a", membership, data[kind], **options)[1]
     monkeypatch.setattr(shadow_ensembles, "SAVE", 0.0)
     for until in (2, 5, 7):
-        trained(tmp_path / "b", design, data[kind], until=until, **options)
+        trained(tmp_path / "b", membership, data[kind], until=until, **options)
         # Written after the last state, and so made again.
         torn = np.lib.format.open_memmap(tmp_path / "b" / "gap.npy", "r+")
         torn[-1] = np.nan
-    group, resumed = trained(tmp_path / "b", design, data[kind], **options)
+    group, resumed = trained(tmp_path / "b", membership, data[kind], **options)
     assert group.step == 9
     for name in ("loss", "gap"):
         np.testing.assert_array_equal(getattr(undisturbed, name), getattr(resumed, name))
     for ours, theirs in zip(undisturbed.states[0], resumed.states[0], strict=True):
         np.testing.assert_array_equal(ours, theirs)
-    assert resumed.counts["asked"] == undisturbed.counts["asked"] == 4 * RECORDS
-    again = trained(tmp_path / "b", design, data[kind], **options)[1]
+    assert resumed.counts["queried"] == undisturbed.counts["queried"] == 4 * RECORDS
+    again = trained(tmp_path / "b", membership, data[kind], **options)[1]
     assert again.counts == resumed.counts
 
 
-def test_each_model_is_clipped_by_its_own_gradient(design, data, tmp_path):
+def test_each_model_is_clipped_by_its_own_gradient(membership, data, tmp_path):
     """A model with large gradients beside it takes nothing from another."""
     settings = replace(SETTINGS, optimiser="sgd", clip_norm=0.05)
 
@@ -117,13 +98,13 @@ def test_each_model_is_clipped_by_its_own_gradient(design, data, tmp_path):
             module.head.weight.data *= 50
         return module
 
-    beside = trained(tmp_path / "a", design, data["mlp"], range(2), wild, settings)[1]
-    alone = trained(tmp_path / "b", design, data["mlp"], range(1), wild, settings)[1]
+    beside = trained(tmp_path / "a", membership, data["mlp"], range(2), wild, settings)[1]
+    alone = trained(tmp_path / "b", membership, data["mlp"], range(1), wild, settings)[1]
     np.testing.assert_allclose(beside.gap[:, 0], alone.gap[:, 0], atol=1e-4)
 
 
-def test_an_adapter_trains_and_the_base_does_not(design, data, tmp_path):
-    group, trace = trained(tmp_path, design, data["text"], range(1), adapted)
+def test_an_adapter_trains_and_the_base_does_not(membership, data, tmp_path):
+    group, trace = trained(tmp_path, membership, data["text"], range(1), adapted)
     assert group._weights
     assert all("lora" in name for name in group._weights)
     base = llama().state_dict()
@@ -134,12 +115,12 @@ def test_an_adapter_trains_and_the_base_does_not(design, data, tmp_path):
     assert np.abs(trace.gap[-1] - trace.gap[0]).max() > 0.05
 
 
-def test_a_model_that_diverges_is_named(design, data, tmp_path):
+def test_a_model_that_diverges_is_named(membership, data, tmp_path):
     settings = replace(SETTINGS, optimiser="sgd", learning_rate=1e30)
     with pytest.raises(AuditError, match=r"toy: the loss of model 4 is not a number at epoch 0\.5"):
-        trained(tmp_path, design, data["mlp"], range(4, 5), settings=settings)
+        trained(tmp_path, membership, data["mlp"], range(4, 5), settings=settings)
 
 
-def test_checkpoints_closer_than_a_step_are_refused(design, data, tmp_path):
+def test_checkpoints_closer_than_a_step_are_refused(membership, data, tmp_path):
     with pytest.raises(AuditError, match=r"less than a step apart \(3 steps an epoch\)"):
-        trained(tmp_path, design, data["mlp"], settings=replace(SETTINGS, checkpoints=(0, 0.1, 3)))
+        trained(tmp_path, membership, data["mlp"], settings=replace(SETTINGS, checkpoints=(0, 0.1, 3)))

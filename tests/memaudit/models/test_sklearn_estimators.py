@@ -11,8 +11,8 @@ from sklearn.linear_model import BayesianRidge, LogisticRegression, Ridge
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.preprocessing import StandardScaler
 
-from memaudit.errors import AuditError
-from memaudit.io import write_json
+from memaudit.common.errors import AuditError
+from memaudit.common.io import write_json
 from memaudit.models.sklearn_estimators import EstimatorBranch
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -256,7 +256,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_what_is_wrong_is_said_in_one_line(opened, fault):
+def test_a_fault_is_reported_in_one_line(opened, fault):
     name, params, task, message = FAULTS[fault]
     with pytest.raises(AuditError, match=message) as raised:
         opened(name, params, task)

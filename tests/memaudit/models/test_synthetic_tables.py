@@ -15,7 +15,7 @@ def only(family):
 
 
 @pytest.mark.parametrize("shape", [Shape(7, 40, 30, 5), Shape(1, 30, 8, 1), Shape(3, 64, 48, 64)])
-def test_batch_has_the_asked_shape_and_no_infinity(shape):
+def test_batch_has_the_requested_shape_and_no_infinity(shape):
     x, y = tables(shape, SETTINGS, seed=0)
     assert x.shape == (shape.tables, shape.context + shape.query, shape.features)
     assert y.shape == x.shape[:2]
@@ -74,6 +74,6 @@ def test_tables_show_what_real_ones_have():
     assert constant / columns < 0.1
 
 
-def test_two_classes_are_as_frequent_as_asked():
+def test_two_classes_have_the_requested_frequencies():
     counts = [int(y.max()) + 1 for seed in range(60) for y in tables(Shape(8, 200, 8, 3), SETTINGS, seed)[1]]
     assert 0.4 < np.mean(np.array(counts) <= 2) < 0.7

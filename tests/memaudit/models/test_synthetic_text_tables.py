@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from small_text_settings import PRIOR, SHAPE, TINY
 
-from memaudit import seeds
+from memaudit.common import seeds
 from memaudit.models.synthetic_text_tables import Shape, collate, parts_of, table, tokenizer_of
 
 

@@ -12,7 +12,7 @@ from tabicl._model.inference_config import InferenceConfig
 from tabicl._model.tabicl import TabICL
 from tabicl._sklearn.preprocessing import EnsembleGenerator, TransformToNumerical
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models.context_scaling import package_view, standardize, target_scale
 from memaudit.models.tabicl import TabICLBranch
 

@@ -5,8 +5,9 @@ from copy import deepcopy
 import numpy as np
 import pytest
 import torch
+from small_tabicl import TINY
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models.tabicl_pretraining import (
     Run,
     batch_shape,
@@ -17,57 +18,6 @@ from memaudit.models.tabicl_pretraining import (
 )
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-TINY = {
-    "seed": 3,
-    "steps": 8,
-    "validate_every": 4,
-    "save_every": 3,
-    "validation_batches": 1,
-    "architecture": {
-        "max_classes": 10,
-        "embed_dim": 8,
-        "col_num_blocks": 1,
-        "col_nhead": 2,
-        "col_num_inds": 4,
-        "col_feature_group": "valid",
-        "col_feature_group_size": 2,
-        "col_target_aware": True,
-        "col_ssmax": "ssmax-mlp",
-        "row_num_blocks": 1,
-        "row_nhead": 2,
-        "row_num_cls": 2,
-        "icl_num_blocks": 1,
-        "icl_nhead": 2,
-        "icl_ssmax": "ssmax-mlp",
-    },
-    "prior": {
-        "max_classes": 10,
-        "binary": 0.5,
-        "clip": 6.0,
-        "families": {"network": 1, "forest": 1, "additive": 1, "neighbours": 1, "clusters": 1},
-        "least_query": 8,
-        "query_share": [0.5, 1.0],
-        "features_per_token": 2,
-        "row_cost": 4,
-        "cells": 800,
-        "tables": [2, 8],
-        "curriculum": [
-            {"until": 0.5, "context": [16, 24], "features": 4},
-            {"until": 1.0, "context": [16, 48], "features": 8},
-        ],
-    },
-    "optimiser": {
-        "learning_rate": 0.003,
-        "weight_decay": 0.01,
-        "momentum": 0.95,
-        "newton_schulz_steps": 5,
-        "betas": [0.9, 0.98],
-        "warmup": 2,
-        "decay": 0.5,
-        "clip_norm": 1.0,
-    },
-}
 
 
 def weights(run):

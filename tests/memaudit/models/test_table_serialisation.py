@@ -2,26 +2,14 @@
 
 import numpy as np
 import pytest
-import torch
+from small_text_settings import NAN, ROWS, SCHEMA
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models.table_serialisation import Serialiser, dates, texts
-
-NAN = float("nan")
-SCHEMA = {
-    "task": "classification",
-    "columns": [
-        {"name": "age", "type": "numeric"},
-        {"name": "work", "type": "categorical", "categories": ["Private", "State gov"]},
-        {"name": "since", "type": "date"},
-    ],
-    "target": {"name": "income", "type": "categorical", "categories": ["no", "not sure", "yes"]},
-}
-X = torch.tensor([[39, 0, 20000], [0.3, 1, NAN], [123.25, NAN, 0.5], [NAN, 1, 11000], [51, 0, 1], [7, 1, 19999]])
 
 
 def test_a_record_reads_as_in_the_papers_templates():
-    x = X[:1].numpy()
+    x = ROWS[:1].numpy()
     assert Serialiser.of(SCHEMA, "template").records(x) == [
         "The age is 39. The work is Private. The since is 2024-10-04."
     ]

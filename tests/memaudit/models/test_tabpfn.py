@@ -11,7 +11,7 @@ import torch
 from small_tabpfn import VERSIONS
 from tabpfn import TabPFNClassifier, TabPFNRegressor
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models.tabpfn import COUPLED, TabPFNBranch
 
 TASKS = ("classification", "regression")
@@ -355,7 +355,7 @@ def test_without_scaling_a_network_has_the_same_weights(models, version, task):
 
 
 @pytest.mark.parametrize("version", COUPLED)
-def test_a_version_that_removes_constant_columns_is_not_asked_without_scaling(models, version):
+def test_a_version_that_removes_constant_columns_has_no_mode_without_scaling(models, version):
     with pytest.raises(AuditError, match=f"TabPFN {version} cannot be used without its scaling") as caught:
         models[version, "classification"][1].without_scaling()
     assert "\n" not in str(caught.value)

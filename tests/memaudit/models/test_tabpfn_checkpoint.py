@@ -10,7 +10,7 @@ from tabpfn import TabPFNRegressor
 from tabpfn.checkpoint import save_as_safetensors
 from tabpfn.model_loading import save_tabpfn_model
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models.model_protocol import Limits
 from memaudit.models.tabpfn import TabPFNBranch
 
@@ -119,7 +119,7 @@ def test_another_version_is_refused(tmp_path, version):
     refused(tmp_path, f"named {other}, but it holds a TabPFN {version}; restore the file's name")
 
 
-def test_v3_5_fast_is_told_by_its_name(tmp_path):
+def test_v3_5_fast_is_identified_by_its_name(tmp_path):
     file = small_tabpfn.write(tmp_path, "v3.5", "classification")
     refused(tmp_path, "a TabPFN v3.5, but the card says v3.5-fast", version="v3.5-fast")
     file.rename(tmp_path / "tabpfn-v3.5-fast-20260909.ckpt")

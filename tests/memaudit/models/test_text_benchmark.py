@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from memaudit.io import read_json
+from memaudit.common.io import read_json
 from memaudit.models.text_benchmark import QUERIES, draws, scores
 from memaudit.statistics.roc import auc
 

@@ -7,10 +7,10 @@ import pytest
 import torch
 from small_text_settings import TINY
 
-from memaudit import seeds
-from memaudit.checksums import sha256
-from memaudit.errors import AuditError
-from memaudit.io import write_json
+from memaudit.common import seeds
+from memaudit.common.checksums import sha256
+from memaudit.common.errors import AuditError
+from memaudit.common.io import write_json
 from memaudit.models.model_folder import load
 from memaudit.models.synthetic_text_tables import batch, tokenizer_of
 from memaudit.models.text_benchmark import CARD, draws

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
+from small_text_settings import ROWS, SCHEMA
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import (
     BertConfig,
@@ -23,23 +24,12 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models import text_table_models
 from memaudit.models.table_serialisation import Serialiser
 from memaudit.models.text_table_models import TextBranch
 
-NAN = float("nan")
-SCHEMA = {
-    "task": "classification",
-    "columns": [
-        {"name": "age", "type": "numeric"},
-        {"name": "work", "type": "categorical", "categories": ["Private", "State gov"]},
-        {"name": "since", "type": "date"},
-    ],
-    "target": {"name": "income", "type": "categorical", "categories": ["no", "not sure", "yes"]},
-}
 CARD = {"name": "tiny", "family": "text", "task": "classification", "mode": "raw", "version": None, "options": {}}
-X = torch.tensor([[39, 0, 20000], [0.3, 1, NAN], [123.25, NAN, 0.5], [NAN, 1, 11000], [51, 0, 1], [7, 1, 19999]])
 Y = torch.tensor([0, 1, 2, 1, 0, 2])
 SIZES = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4}
 SIZES |= {"num_key_value_heads": 2, "max_position_embeddings": 512, "initializer_range": 0.3}
@@ -54,7 +44,7 @@ def tokenizer(whole=False, start=False):
         vocab_size=320, special_tokens=["<s>"], initial_alphabet=pre_tokenizers.ByteLevel.alphabet()
     )
     serialiser = Serialiser.of(SCHEMA, "template")
-    bpe.train_from_iterator(["".join(serialiser.examples(X.numpy(), Y.numpy()))] * 3, special)
+    bpe.train_from_iterator(["".join(serialiser.examples(ROWS.numpy(), Y.numpy()))] * 3, special)
     if start:
         bpe.post_processor = processors.TemplateProcessing("<s> $A", special_tokens=[("<s>", 0)])
     return PreTrainedTokenizerFast(tokenizer_object=bpe, bos_token="<s>")
@@ -88,13 +78,13 @@ def gpt2(tmp_path):
 
 
 def asked(branch, context=slice(0, 4), queries=slice(4, 6), method="logits"):
-    return getattr(branch, method)(X[None, context], Y[None, context], X[None, queries])[0]
+    return getattr(branch, method)(ROWS[None, context], Y[None, context], ROWS[None, queries])[0]
 
 
 def prompt(form="template", context=slice(0, 4), query=4, schema=SCHEMA):
     serialiser = Serialiser.of(schema, form)
-    before = "".join(serialiser.examples(X[context].numpy(), Y[context].numpy()))
-    return serialiser.instruction() + before + serialiser.questions(X[query][None].numpy())[0]
+    before = "".join(serialiser.examples(ROWS[context].numpy(), Y[context].numpy()))
+    return serialiser.instruction() + before + serialiser.questions(ROWS[query][None].numpy())[0]
 
 
 def plainly(branch, whole, **wanted):
@@ -144,17 +134,17 @@ def test_a_neighbour_does_not_change_my_prediction(branch, monkeypatch):
 
 
 def test_queries_of_equal_length_share_a_forward_pass(gpt2):
-    same, passes = X[4].repeat(8, 1), []
+    same, passes = ROWS[4].repeat(8, 1), []
     gpt2.module.register_forward_hook(lambda *_: passes.append(1))
-    scores = gpt2.logits(X[None, :4], Y[None, :4], same[None])[0]
+    scores = gpt2.logits(ROWS[None, :4], Y[None, :4], same[None])[0]
     assert len(passes) == 3  # the context, the questions, the answers
     torch.testing.assert_close(scores, scores[:1].expand_as(scores), atol=1e-5, rtol=0)
 
 
 def test_contexts_are_answered_one_by_one(gpt2):
-    x, y = torch.stack([X[:3], X[2:5]]), torch.stack([Y[:3], Y[2:5]])
-    both = gpt2.logits(x, y, X[None, 5:].expand(2, -1, -1))
-    second = gpt2.logits(x[1:], y[1:], X[None, 5:])
+    x, y = torch.stack([ROWS[:3], ROWS[2:5]]), torch.stack([Y[:3], Y[2:5]])
+    both = gpt2.logits(x, y, ROWS[None, 5:].expand(2, -1, -1))
+    second = gpt2.logits(x[1:], y[1:], ROWS[None, 5:])
     torch.testing.assert_close(both[1:], second, atol=1e-5, rtol=0)
     assert not torch.allclose(both[0], both[1])
 
@@ -168,7 +158,7 @@ def test_the_order_of_the_classes_does_not_matter(tmp_path):
         tmp_path, network("llama"), tokenizer(), SCHEMA | {"target": SCHEMA["target"] | {"categories": names}}
     )
     codes = order.argsort()[Y]
-    again = turned.logits(X[None, :4], codes[None, :4], X[None, 4:])[0]
+    again = turned.logits(ROWS[None, :4], codes[None, :4], ROWS[None, 4:])[0]
     torch.testing.assert_close(again, scores[:, order], atol=1e-5, rtol=0)
 
 
@@ -220,7 +210,7 @@ def test_a_prompt_that_is_too_long_is_refused_and_not_cut(tmp_path, options):
     most = options.get("max_tokens", 512)
     rows = torch.arange(60) % 6 if most == 512 else torch.arange(4)
     with pytest.raises(AuditError, match=rf"a prompt has \d+ tokens, .* at most {most}; take fewer context rows"):
-        branch.logits(X[rows][None], Y[rows][None], X[None, 4:])
+        branch.logits(ROWS[rows][None], Y[rows][None], ROWS[None, 4:])
 
 
 # The network
@@ -238,7 +228,7 @@ def test_gradients_are_those_of_a_plain_forward_pass(gpt2):
 
 
 def test_a_step_down_the_loss_lowers_it(gpt2):
-    context, query = (X[None, :4], Y[None, :4], X[None, 4:]), Y[None, 4:]
+    context, query = (ROWS[None, :4], Y[None, :4], ROWS[None, 4:]), Y[None, 4:]
     optimizer = torch.optim.SGD(gpt2.module.parameters(), 1e-3)
     loss = gpt2.loss(gpt2.forward(*context), Y[None, :4], query)
     assert loss.shape == (1, 2)
@@ -269,7 +259,7 @@ def test_attention_is_that_of_the_last_token_on_each_row(branch):
     weights = said.attentions[-1][0, :, -1].mean(0)
     # Words are cut apart here: tokens of the text up to a row's end are the tokens of that beginning.
     serialiser = Serialiser.of(SCHEMA, "template")
-    parts = [serialiser.instruction(), *serialiser.examples(X[:4].numpy(), Y[:4].numpy())]
+    parts = [serialiser.instruction(), *serialiser.examples(ROWS[:4].numpy(), Y[:4].numpy())]
     ends = [len(branch.prompter.tokenizer("".join(parts[: i + 1]))["input_ids"]) for i in range(5)]
     sums = torch.stack([weights[begin:end].sum() for begin, end in pairwise(ends)])
     torch.testing.assert_close(attention[0], sums / sums.sum(), atol=1e-4, rtol=0)

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 
-from memaudit import tidy
 from memaudit.attacks.registry import REGISTRY
-from memaudit.errors import AuditError
+from memaudit.common import tidy
+from memaudit.common.errors import AuditError
 from memaudit.plotting import attacks_figures, figure_style
 
 DATASETS, RATES, BUDGETS, SETS = ("wine", "breast_cancer"), (0.001, 0.1, 1.0), (0, 5, 20), (16, 64, 256)

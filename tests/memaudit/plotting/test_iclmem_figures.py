@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 
-from memaudit import tidy
-from memaudit.errors import AuditError
+from memaudit.common import tidy
+from memaudit.common.errors import AuditError
 from memaudit.plotting import figure_style, iclmem_figures
 from memaudit.studies.iclmem import outcome_rules
 from memaudit.studies.iclmem.setting_summaries import NULL_CALIBRATED
@@ -158,12 +158,12 @@ def titles(figure):
 
 
 def line(axes, colour, marker):
-    (found,) = (
+    (observed,) = (
         one
         for one in axes.get_lines()
         if to_hex(one.get_color()) == to_hex(colour) and one.get_marker() == marker and len(one.get_xdata())
     )
-    return found
+    return observed
 
 
 def look(figure, label):
@@ -173,9 +173,9 @@ def look(figure, label):
 
 def dots(figure, axes, label):
     """What stands where: name of the line, its value, of the dots with this look."""
-    found = line(axes, *look(figure, label))
+    observed = line(axes, *look(figure, label))
     names = [text.get_text() for text in figure.axes[0].get_yticklabels()]
-    return {names[round(y)]: x for x, y in zip(found.get_xdata(), found.get_ydata(), strict=True)}
+    return {names[round(y)]: x for x, y in zip(observed.get_xdata(), observed.get_ydata(), strict=True)}
 
 
 def test_every_outcome_group_and_rule_that_the_evaluation_names_has_a_look():
@@ -193,10 +193,10 @@ def test_outcomes_over_epochs_are_the_shares_of_the_table_with_their_intervals(t
     for place, axes in enumerate(figure.axes):
         rule, queries = RULES[place // 2], QUERIES[place % 2]
         for number, outcome in enumerate(outcome_rules.OUTCOMES):
-            found = line(axes, *iclmem_figures.OUTCOMES[outcome][1:])
+            observed = line(axes, *iclmem_figures.OUTCOMES[outcome][1:])
             expected = [share(rule, outcome, queries, epoch) for epoch in EPOCHS]
-            assert list(found.get_ydata()) == pytest.approx(expected)
-            assert np.log(found.get_xdata() / np.array(EPOCHS)) == pytest.approx(0.02 * np.log(100) * (number - 2))
+            assert list(observed.get_ydata()) == pytest.approx(expected)
+            assert np.log(observed.get_xdata() / np.array(EPOCHS)) == pytest.approx(0.02 * np.log(100) * (number - 2))
             ends = [(low, high) for (_, low), (_, high) in axes.collections[number].get_segments()]
             assert np.array(ends) == pytest.approx(np.array(expected)[:, None] + [-0.05, 0.1])
         assert [text.get_text() for text in axes.get_xticklabels()] == ["1", "10", "100"]
@@ -228,7 +228,7 @@ def test_published_rules_are_blue_and_ours_is_not(tables):
 def test_effects_are_those_on_the_loss_by_category_without_the_baseline(tables):
     figure = draw(tables, "manipulations")
     (axes,) = figure.axes
-    assert legend(figure) == ["all healthy runs", *LABELS, "chance"]
+    assert legend(figure) == ["all runs without collapse", *LABELS, "chance"]
     for runs, label in zip(("all", *RULES), legend(figure), strict=False):
         expected = {name.replace("_", " "): 0.01 * place + 0.001 * len(runs) for place, name in enumerate(CATEGORIES)}
         del expected["baseline"]
@@ -262,11 +262,11 @@ def test_survival_is_that_of_all_labels_and_the_legend_counts_detections(tables)
     assert titles(figure) == ["runs", "settings"]
     assert legend(figure) == [f"{label}: {90 - i} runs, {8 - i} settings" for i, label in enumerate(LABELS)]
     for place, label in enumerate(legend(figure)):
-        found = dots(figure, figure.axes[0], label)
+        observed = dots(figure, figure.axes[0], label)
         expected = {
             iclmem_figures.CHECKS[check]: 0.2 + 0.1 * place + 0.005 * len(check) for check in ("p-value", "setting")
         }
-        assert found == pytest.approx(expected)
+        assert observed == pytest.approx(expected)
         assert list(dots(figure, figure.axes[1], label)) == [iclmem_figures.CHECKS["setting"]]
 
 
@@ -276,8 +276,8 @@ def test_a_data_set_stands_at_its_labels_and_majority_in_the_colour_of_its_outco
     assert legend(figure) == ["collapse", "detectable"]
     for axes in figure.axes:
         for label, point in (("collapse", (3, 0.4)), ("detectable", (33, 0.1))):
-            found = line(axes, *look(figure, label))
-            assert (found.get_xdata()[0], found.get_ydata()[0]) == pytest.approx(point)
+            observed = line(axes, *look(figure, label))
+            assert (observed.get_xdata()[0], observed.get_ydata()[0]) == pytest.approx(point)
         assert [text.get_text() for text in axes.texts] == list(DATASETS)
 
 
@@ -294,11 +294,11 @@ def test_detectable_shares_stand_against_density_and_coverage(tables):
         queries = QUERIES[number // 2]
         expected = (130, 30) if number % 2 == 0 else (queries / 4000, queries / 2000)
         for place, label in enumerate(LABELS):
-            found, shares = line(axes, *look(figure, label)), np.array([0.3, 0.4]) + 0.02 * place
-            assert list(found.get_ydata()) == pytest.approx(shares)
+            observed, shares = line(axes, *look(figure, label)), np.array([0.3, 0.4]) + 0.02 * place
+            assert list(observed.get_ydata()) == pytest.approx(shares)
             ends = [(low, high) for (_, low), (_, high) in axes.collections[place].get_segments()]
             assert np.array(ends) == pytest.approx(shares[:, None] + [-0.05, 0.1])
-            assert np.log(found.get_xdata() / np.array(expected)) == pytest.approx(0, abs=0.1)
+            assert np.log(observed.get_xdata() / np.array(expected)) == pytest.approx(0, abs=0.1)
 
 
 def test_a_number_of_queries_that_one_data_set_alone_has_shows_no_dependence(tables):
@@ -348,8 +348,8 @@ def test_what_is_missing_is_left_out_and_not_invented(tables, name):
     ((key, gone),) = LEFT_OUT[name].items()
     table = tables[name]
     before, after = draw(tables, name), getattr(iclmem_figures, name)(table[table[key] != gone])
-    shown = [label for label in legend(before) if label not in legend(after)]
-    assert len(shown) == 1
+    removed = [label for label in legend(before) if label not in legend(after)]
+    assert len(removed) == 1
     assert set(legend(after)) < set(legend(before))
     after.draw_without_rendering()
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from memaudit import tidy
+from memaudit.common import tidy
 from memaudit.plotting import figure_style, lira_figures
 
 DATASETS, FPRS, MODELS = ("wine", "breast_cancer"), (0.1, 0.01), (16, 64, 256)
@@ -43,14 +43,37 @@ def legend(figure):
     return [text.get_text() for text in figure.legends[0].get_texts()]
 
 
-def test_strategies_has_a_panel_for_each_data_set_and_rate_with_all_seven_lines(rates):
+def test_strategies_has_a_panel_for_each_data_set_and_rate_with_every_line(rates):
     figure = lira_figures.strategies(rates)
     assert len(figure.axes) == len(DATASETS) * len(FPRS)
-    assert len(legend(figure)) == len(lira_figures.STRATEGIES) == 7
+    assert len(legend(figure)) == len(lira_figures.STRATEGIES)
     for axes in figure.axes:
         drawn = [line for line in axes.get_lines() if len(line.get_xdata()) == len(MODELS)]
         assert {line.get_color() for line in drawn} == {look[1] for look in lira_figures.STRATEGIES.values()}
-        assert len(axes.collections) == 7
+        assert len(axes.collections) == len(lira_figures.STRATEGIES)
+
+
+def test_nulls_are_drawn_like_strategies(rates):
+    figure = lira_figures.nulls(rates.assign(metric="null_tpr"))
+    assert len(figure.axes) == len(DATASETS) * len(FPRS)
+    assert len(legend(figure)) == len(lira_figures.STRATEGIES)
+
+
+def test_scores_have_a_panel_for_the_auc_and_each_low_rate_and_no_differences():
+    names = [*lira_figures.SCORES, "rmia - lira mean"]
+    metrics = ("auc", "tpr@0.1", "tpr@0.01", "tpr@0.001")
+    rows = [
+        tidy.row("lira", {"dataset": dataset, "models": models, "attack": name}, metric, 0.5, low=0.4, high=0.6)
+        for dataset in DATASETS
+        for models in MODELS
+        for name in names
+        for metric in (metrics if name in lira_figures.SCORES else [f"{metric} difference" for metric in metrics])
+    ]
+    figure = lira_figures.scores(tidy.expand(tidy.frame(rows)))
+    titles = [axes.get_title() for axes in figure.axes]
+    assert titles[:3] == ["AUC", "TPR at FPR 0.01", "TPR at FPR 0.001"]
+    assert len(figure.axes) == 3 * len(DATASETS)
+    assert len(legend(figure)) == len(lira_figures.SCORES)
 
 
 def test_values_and_bands_are_drawn_as_they_come(rates):

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.plotting import ltmia_figures
 
 FAMILIES = ["transformer", "state space", "a new one"]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from memaudit import tidy
-from memaudit.errors import AuditError
+from memaudit.common import tidy
+from memaudit.common.errors import AuditError
 from memaudit.plotting import figure_style, predict_figures
 
 CASES, EPOCHS, RATES = ("images", "words"), (0.0, 1.0, 4.0), (0.001, 0.1, 1.0)
@@ -88,8 +88,8 @@ FIGURES += ["theorem"]
 
 def drawn(axes, colour, count):
     """Values of the lines of a colour that have so many points."""
-    found = [line for line in axes.get_lines() if to_hex(line.get_color()) == to_hex(colour)]
-    return [list(line.get_ydata()) for line in found if len(line.get_xdata()) == count]
+    observed = [line for line in axes.get_lines() if to_hex(line.get_color()) == to_hex(colour)]
+    return [list(line.get_ydata()) for line in observed if len(line.get_xdata()) == count]
 
 
 @pytest.mark.parametrize("name", FIGURES)

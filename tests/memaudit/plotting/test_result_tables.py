@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from memaudit import tidy
+from memaudit.common import tidy
 from memaudit.plotting import result_tables
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.plotting import figure_style, shared_panels
 
 LOOKS = {"a": ("first", "blue", "o"), "b": ("second", "red", "s")}

@@ -6,13 +6,13 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 
-from memaudit import tidy
-from memaudit.errors import AuditError
+from memaudit.common import tidy
+from memaudit.common.errors import AuditError
 from memaudit.plotting import figure_style, tabpate_figures
 
 DATASETS, RATES, EPSILONS = ("wine", "breast_cancer"), (0.001, 0.1, 1.0), (1, 10)
 # As the scripts write them: by name. One of them is not shipped.
-ARMS = ("as_published", "class_moments", "mine", "prompt_pate")
+CONDITIONS = ("as_published", "class_moments", "mine", "prompt_pate")
 IN_ORDER = ["class_moments", "as_published", "prompt_pate", "mine"]
 FIGURES = ("roc", "utility", "answers", "queries", "regression")
 
@@ -22,7 +22,7 @@ def row(metric, estimate, null, **keys):
 
 
 def value(arm, epsilon, dataset="wine"):
-    return 0.5 + 0.05 * ARMS.index(arm) + epsilon / 100 + 0.01 * DATASETS.index(dataset)
+    return 0.5 + 0.05 * CONDITIONS.index(arm) + epsilon / 100 + 0.01 * DATASETS.index(dataset)
 
 
 def worth(metric, null):
@@ -31,19 +31,19 @@ def worth(metric, null):
     for dataset in DATASETS:
         for arm in ("non_private", "non_private_shared", "majority"):
             rows.append(row(metric, 0.85, null, dataset=dataset, arm=arm, approach=arm, epsilon="inf"))
-        for arm in ARMS:
+        for arm in CONDITIONS:
             for epsilon in EPSILONS:
                 keys = {"dataset": dataset, "arm": arm, "approach": "tabpate", "epsilon": epsilon}
                 rows.append(row(metric, value(arm, epsilon, dataset), null, **keys))
                 rows.append(row(f"{metric} deviation between repeats", 0.1, np.nan, **keys))
                 rows.append(tidy.row("tabpate", keys, "asked", 500))
-                rows.append(tidy.row("tabpate", keys, "answered", 10 * epsilon * ARMS.index(arm)))
+                rows.append(tidy.row("tabpate", keys, "answered", 10 * epsilon * CONDITIONS.index(arm)))
                 rows.append(row(f"{metric} difference", 0.2, 0.0, **keys | {"arm": f"{arm} - non_private"}))
     return rows
 
 
 def curves():
-    pairs = [("non_private", "inf"), *((arm, epsilon) for arm in ARMS[:2] for epsilon in EPSILONS)]
+    pairs = [("non_private", "inf"), *((arm, epsilon) for arm in CONDITIONS[:2] for epsilon in EPSILONS)]
     keys = [
         {
             "dataset": dataset,
@@ -113,7 +113,7 @@ def test_roc_has_a_panel_for_each_data_set_and_epsilon_and_the_model_without_pri
     assert legend(figure) == ["non_private", *IN_ORDER[:2], "guessing"]
     for axes, epsilon in zip(figure.axes, EPSILONS * 2, strict=True):
         for arm in ("non_private", *IN_ORDER[:2]):
-            curve = lines(axes, tabpate_figures.ARMS[arm][0])[0]
+            curve = lines(axes, tabpate_figures.CONDITIONS[arm][0])[0]
             expected = {fpr: height(arm, "inf" if arm == "non_private" else epsilon, fpr) for fpr in RATES}
             assert dict(zip(curve.get_xdata(), curve.get_ydata(), strict=True)) == pytest.approx(expected)
         assert len(axes.collections) == 3  # a band each
@@ -121,7 +121,7 @@ def test_roc_has_a_panel_for_each_data_set_and_epsilon_and_the_model_without_pri
 
 
 @pytest.mark.parametrize("name", ["utility", "regression"])
-def test_every_private_arm_is_a_line_of_its_own_values_beside_the_epsilons(tables, name):
+def test_every_private_condition_is_a_line_of_its_values_near_the_epsilons(tables, name):
     figure = getattr(tabpate_figures, name)(tables[name])
     assert legend(figure) == [*IN_ORDER, "non-private", "guessing"]
     for dataset, axes in zip(DATASETS, figure.axes, strict=True):
@@ -151,16 +151,16 @@ def test_intervals_are_those_of_the_table(tables):
     assert np.array(ends) == pytest.approx(np.outer([value("mine", epsilon) for epsilon in EPSILONS], (0.9, 1.1)))
 
 
-def test_an_arm_looks_the_same_in_all_figures_with_markers(tables):
+def test_a_condition_looks_the_same_in_all_figures_with_markers(tables):
     found = [looks(getattr(tabpate_figures, name)(tables[name])) for name in ("utility", "answers", "regression")]
     for arm in IN_ORDER:
         assert len({look[arm] for look in found}) == 1
-    shipped = {arm: look for arm, look in found[0].items() if arm in tabpate_figures.ARMS}
-    assert shipped == {arm: tabpate_figures.ARMS[arm] for arm in shipped}
-    assert len(set(tabpate_figures.ARMS.values())) == len(tabpate_figures.ARMS)
+    shipped = {arm: look for arm, look in found[0].items() if arm in tabpate_figures.CONDITIONS}
+    assert shipped == {arm: tabpate_figures.CONDITIONS[arm] for arm in shipped}
+    assert len(set(tabpate_figures.CONDITIONS.values())) == len(tabpate_figures.CONDITIONS)
 
 
-def test_curves_have_no_markers_and_no_two_arms_one_colour(tables):
+def test_curves_have_no_markers_and_each_condition_its_own_colour(tables):
     table = tables["roc"].replace({"arm": {"as_published": "class_moments_shared"}})
     for axes in tabpate_figures.roc(table).axes:
         shown = [line for line in axes.get_lines() if line.get_linestyle() == "-"]
@@ -179,24 +179,25 @@ def test_answers_are_counts_of_labels_from_none_on(tables):
     assert legend(figure) == IN_ORDER
     for axes in figure.axes:
         for arm in IN_ORDER:
-            assert list(drawn(axes, looks(figure)[arm]).get_ydata()) == [10 * ARMS.index(arm), 100 * ARMS.index(arm)]
+            place = CONDITIONS.index(arm)
+            assert list(drawn(axes, looks(figure)[arm]).get_ydata()) == [10 * place, 100 * place]
         assert (axes.get_yscale(), axes.get_ylim()[0]) == ("symlog", 0)
 
 
-def test_queries_have_a_line_for_each_arm_in_the_order_of_the_table_and_a_colour_for_each_epsilon(tables):
+def test_queries_have_a_row_for_each_condition_in_the_tables_order_and_a_colour_for_each_epsilon(tables):
     figure = tabpate_figures.queries(tables["queries"])
     assert legend(figure) == ["\u03b5 = 1", "\u03b5 = 10", "non-private", "guessing"]
     left, right = figure.axes
-    assert [label.get_text() for label in left.get_yticklabels()] == list(ARMS)[::-1]
+    assert [label.get_text() for label in left.get_yticklabels()] == list(CONDITIONS)[::-1]
     assert {label.get_text() for label in right.get_yticklabels()} == {""}
     for epsilon, shift in zip(EPSILONS, (0.1, -0.1), strict=True):
         (dots,) = lines(left, *looks(figure)[f"\u03b5 = {epsilon}"])
         placed = {round(y - shift): x for x, y in zip(dots.get_xdata(), dots.get_ydata(), strict=True)}
-        assert placed == {3 - place: pytest.approx(value(arm, epsilon)) for place, arm in enumerate(ARMS)}
+        assert placed == {3 - place: pytest.approx(value(arm, epsilon)) for place, arm in enumerate(CONDITIONS)}
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_one_data_set_one_arm_and_one_epsilon_are_enough(tables, name):
+def test_one_data_set_one_condition_and_one_epsilon_are_enough(tables, name):
     table = tables[name]
     table = table[(table["dataset"] == "wine") & (table["epsilon"] != 10)]
     table = table[table["arm"].isin(["non_private", "class_moments"])]
@@ -206,7 +207,7 @@ def test_one_data_set_one_arm_and_one_epsilon_are_enough(tables, name):
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_what_an_arm_lacks_on_one_data_set_is_left_out_there_alone(tables, name):
+def test_a_condition_without_values_on_a_data_set_is_left_out_there_alone(tables, name):
     table = tables[name]
     figure = getattr(tabpate_figures, name)(table[(table["dataset"] == "wine") | (table["arm"] != "class_moments")])
     full = getattr(tabpate_figures, name)(table)
@@ -214,11 +215,11 @@ def test_what_an_arm_lacks_on_one_data_set_is_left_out_there_alone(tables, name)
     assert titles(figure) == titles(full)
 
 
-def test_without_the_model_without_privacy_the_arms_are_drawn(tables):
+def test_conditions_are_drawn_without_the_model_without_privacy(tables):
     table = tables["utility"]
     for axes in tabpate_figures.utility(table[table["arm"] != "non_private"]).axes:
         assert not lines(axes, figure_style.BLACK)
-        assert len(axes.get_lines()) == len(ARMS) + 1
+        assert len(axes.get_lines()) == len(CONDITIONS) + 1
 
 
 @pytest.mark.parametrize("name", FIGURES)

@@ -7,7 +7,7 @@ import pytest
 from dp_accounting import GaussianDpEvent
 from dp_accounting.rdp import RdpAccountant
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.privacy import accounting
 from memaudit.privacy.accounting import (
     Budget,
@@ -47,7 +47,7 @@ def test_the_textbook_calibration_is_not_private_at_epsilon_10():
     ("budget", "records"),
     [(Budget(0, DELTA), 10), (Budget(np.nan, DELTA), 10), (Budget(1, 0), 10), (Budget(1, 0.11), 10)],
 )
-def test_a_budget_that_protects_nobody_is_refused(budget, records):
+def test_a_budget_without_a_guarantee_is_refused(budget, records):
     with pytest.raises(AuditError, match="budget"):
         budget.checked(records)
     assert Budget(1, 0.1).checked(10) == Budget(1, 0.1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.privacy.discrete_noise import discrete_gaussian, discrete_laplace
 
 SUPPORT = np.arange(-60, 61)

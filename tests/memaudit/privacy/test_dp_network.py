@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 import torch
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models import dp_sgd
 from memaudit.privacy import dp_network
 from memaudit.privacy.accounting import Budget, gaussian_delta
 from memaudit.privacy.dp_network import RealMLP, Settings, add_gradients, coslog4, inputs, optimizer_of, targets, train
 from memaudit.privacy.public_facts import Column, Public
+from memaudit.privacy.teacher_shards import Private
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -24,7 +25,7 @@ UNITS = [f"unit {number}" for number in range(400)]
 
 
 def table(public=PUBLIC, size=400):
-    """The target is told by the first column, or by its square."""
+    """The target depends on the first column, or on its square."""
     rng = np.random.default_rng(2)
     a = rng.uniform(0, 10, size)
     x = np.column_stack([a, rng.integers(0, 3, size), rng.uniform(-1, 1, size)]).astype(np.float32)
@@ -136,7 +137,7 @@ def drawn_units(monkeypatch, public, units, settings):
 
     monkeypatch.setattr(dp_network, "add_gradients", counted)
     monkeypatch.setattr(dp_network, "sigma_for", lambda *_: 1.0)
-    train(*table(), units, public, Budget(1.0, 1e-5), settings, generator=seeded())
+    train(Private(*table(), units, b"", public), Budget(1.0, 1e-5), settings, generator=seeded())
     return np.array(counts)
 
 
@@ -153,10 +154,10 @@ def test_a_batch_of_more_than_all_records_takes_all(monkeypatch):
 
 def test_a_generous_budget_learns_classes_and_a_tiny_one_does_not():
     x, y = table()
-    settings = replace(SMALL, steps=60, width=32)
+    settings, learned = replace(SMALL, steps=60, width=32), Private(x[:300], y[:300], UNITS[:300], b"", PUBLIC)
     correct = {}
     for epsilon in (10.0, 0.01):
-        trained = train(x[:300], y[:300], UNITS[:300], PUBLIC, Budget(epsilon, 1e-5), settings, generator=seeded())
+        trained = train(learned, Budget(epsilon, 1e-5), settings, generator=seeded())
         correct[epsilon] = (trained.predict(x[300:]).argmax(1) == y[300:]).mean()
     assert correct[10.0] > 0.85
     assert correct[0.01] < 0.7
@@ -164,9 +165,8 @@ def test_a_generous_budget_learns_classes_and_a_tiny_one_does_not():
 
 def test_a_generous_budget_learns_numbers_within_their_public_range():
     x, y = table(RENTS)
-    trained = train(
-        x[:300], y[:300], UNITS[:300], RENTS, Budget(10.0, 1e-5), replace(SMALL, steps=60, width=32), generator=seeded()
-    )
+    learned = Private(x[:300], y[:300], UNITS[:300], b"", RENTS)
+    trained = train(learned, Budget(10.0, 1e-5), replace(SMALL, steps=60, width=32), generator=seeded())
     values = trained.predict(x[300:])
     assert np.sqrt(np.mean((values - y[300:]) ** 2)) < 0.5 * y[300:].std()
     assert ((values >= 100) & (values <= 300)).all()
@@ -177,7 +177,7 @@ def test_noise_has_no_seed_and_first_weights_have(monkeypatch):
     settings = replace(SMALL, steps=2)
 
     def weights(seed, generator=None):
-        trained = train(*table(), UNITS, PUBLIC, Budget(1.0, 1e-5), settings, seed, generator)
+        trained = train(Private(*table(), UNITS, b"", PUBLIC), Budget(1.0, 1e-5), settings, seed, generator)
         return torch.cat([weight.detach().flatten() for weight in trained.module.parameters()])
 
     assert (weights(1) != weights(1)).float().mean() > 0.99
@@ -201,6 +201,6 @@ def test_the_learning_rate_rises_and_falls_in_four_waves():
 
 
 @pytest.mark.parametrize("budget", [Budget(0.0, 1e-5), Budget(1.0, 0.5)])
-def test_a_budget_that_promises_nothing_is_refused(budget):
+def test_a_budget_without_a_guarantee_is_refused(budget):
     with pytest.raises(AuditError, match="budget"):
-        train(*table(), UNITS, PUBLIC, budget)
+        train(Private(*table(), UNITS, b"", PUBLIC), budget)

@@ -8,7 +8,7 @@ from opendp.domains import atom_domain, vector_domain
 from opendp.measurements import make_gaussian
 from opendp.metrics import l2_distance
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.privacy.accounting import Filter
 from memaudit.privacy.discrete_noise import discrete_gaussian
 from memaudit.privacy.gnmax import Confident, label
@@ -48,13 +48,13 @@ def test_many_queries_at_a_time_are_the_same_as_one_by_one(rho):
     votes = np.random.default_rng(1).multinomial(20, [0.61, 0.29, 0.1], size=300)
     settings = Confident(12, 5.0, 7.0)
     expected, allowance = Filter(rho), Filter(rho)
-    labels, asked = one_by_one(votes, settings, expected)
+    labels, queried = one_by_one(votes, settings, expected)
     found = label(votes, settings, allowance, noise=silent)
     # Ties of the largest count fall below the threshold of 12 among 20.
     assert found.labels.tolist() == labels.tolist()
-    assert (found.asked, found.answered) == (asked, (labels >= 0).sum())
+    assert (found.queried, found.answered) == (queried, (labels >= 0).sum())
     assert allowance.spent == pytest.approx(expected.spent, rel=1e-9)
-    assert 0 < found.answered < found.asked or rho == 0.05
+    assert 0 < found.answered < found.queried or rho == 0.05
 
 
 def test_a_check_is_always_charged_and_a_label_only_if_answered():
@@ -74,7 +74,7 @@ def test_without_a_threshold_nothing_is_checked_and_each_label_is_charged():
         noise=lambda center, sigma: draws.append((center.shape, sigma)) or center,
     )
     assert found.labels.tolist() == [0, 1, 0, 1, 0, -1, -1, -1]
-    assert (found.asked, found.answered) == (5, 5)
+    assert (found.queried, found.answered) == (5, 5)
     assert draws == [((5, 2), 3.0)]
 
 
@@ -92,8 +92,8 @@ def test_costs_are_charged_before_noise_is_drawn():
 def test_agreement_does_not_buy_more_labels():
     """Data-dependent costs of unanimous votes are a fraction of the guarantee: they must not decide when to stop."""
     split, unanimous = np.tile([26, 24], (500, 1)), np.tile([50, 0], (500, 1))
-    asked = [label(votes, Confident(None, None, 5.0), Filter(4.0)).asked for votes in (split, unanimous)]
-    assert asked == [100, 100]
+    queried = [label(votes, Confident(None, None, 5.0), Filter(4.0)).queried for votes in (split, unanimous)]
+    assert queried == [100, 100]
 
 
 def test_a_tie_favours_each_class_in_turn():
@@ -113,7 +113,7 @@ def test_a_hundred_thousand_queries_are_labelled_and_accounted_within_a_second()
     start = time.process_time()
     found = label(votes, Confident(9, 20.0, 10.0), Filter(1e4), noise=silent)
     assert time.process_time() - start < 1
-    assert found.asked == 100_000
+    assert found.queried == 100_000
     assert 0 < found.answered < 100_000
 
 

@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.privacy.accounting import Budget
 from memaudit.privacy.ledger import RELEASED, Ledger, Paid, identity
 
@@ -137,7 +137,7 @@ def test_a_process_that_is_killed_as_soon_as_it_was_charged_has_spent_it(ledger)
     process.start()
     process.join()
     assert process.exitcode == -signal.SIGKILL
-    assert "nothing released for it is kept" in refused(ledger)
+    assert "no release is kept" in refused(ledger)
 
 
 def test_a_lock_that_a_killed_process_held_is_free(ledger):
@@ -228,7 +228,7 @@ def test_the_refusal_names_the_copy_of_what_was_released(ledger):
         ledger.place(entry).mkdir()
     (ledger.place(paid) / RELEASED).write_text("{}")
     line = refused(ledger)
-    assert f"what was released for it is kept in {ledger.folder / paid.id}" in line
+    assert f"its releases are kept in {ledger.folder / paid.id}" in line
     assert unfinished.id not in line
 
 

@@ -6,13 +6,13 @@ from opendp.domains import atom_domain
 from opendp.measurements import make_gaussian
 from opendp.metrics import absolute_distance
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.privacy.accounting import Filter
 from memaudit.privacy.noisy_means import STEPS, label_means
 
 
 class Recorder:
-    """Stands for noise: adds none and keeps what it was asked for."""
+    """Noise of zero that keeps its arguments."""
 
     def __call__(self, center, sigma):
         self.center, self.sigma = center, sigma

@@ -4,10 +4,13 @@ from itertools import product
 
 import numpy as np
 import pytest
+from private_records import Recorder, silent
 
-from memaudit.errors import AuditError
-from memaudit.privacy.noisy_moments import STEPS, Moments, lattice_vectors, moments_sensitivity, release_moments
+from memaudit.common.errors import AuditError
+from memaudit.privacy.noisy_moments import Moments, lattice_vectors, moments_sensitivity, release_moments
 from memaudit.privacy.public_facts import Column, Public
+from memaudit.privacy.teacher_shards import Private
+from memaudit.privacy.unit_lattice import STEPS
 
 AGE, DOSE = Column("age", (18.0, 90.0)), Column("dose", (-1.0, 3.0))
 JOB, CITY = Column("job", ("cook", "nurse", "pilot")), Column("city", ("Bonn", "Ulm"))
@@ -25,10 +28,6 @@ NUMBERS = table(AGE, DOSE, target=RANGE)
 CODES = table(JOB, CITY)
 
 
-def silent(center, sigma):
-    return center
-
-
 def odd(public, rng, n=60):
     """Records at, between and beyond the bounds, missing, infinite, and with codes of no category; any targets."""
     x = rng.choice(
@@ -42,21 +41,21 @@ def ids(records):
     return [f"{number:032x}" for number in range(len(records))]
 
 
+def private(x, y, public, units=None):
+    """Private records; by default each is a unit of its own."""
+    return Private(x, y, units or ids(x), b"", public)
+
+
 def exact(x, y, public, *, units=None, **options):
     """Moments without noise; each record is a unit of its own."""
-    return release_moments(x, y, units or ids(x), public, 1.0, noise=silent, **options)
+    return release_moments(private(x, y, public, units), 1.0, noise=silent, **options)
 
 
 def released(public, x, y, clip, by_class, units=None):
     """The sums before noise, in lattice steps."""
-    seen = []
-
-    def noise(center, sigma):
-        seen.append(center)
-        return center
-
-    release_moments(x, y, units or ids(x), public, 1.0, clip=clip, by_class=by_class, noise=noise)
-    return seen[0]
+    noise = Recorder()
+    release_moments(private(x, y, public, units), 1.0, clip=clip, by_class=by_class, noise=noise)
+    return noise.centers[0]
 
 
 # --- sensitivity -------------------------------------------------------------------------------------------------
@@ -133,14 +132,13 @@ def test_a_record_changes_the_block_of_its_own_class_alone():
 # --- noise -------------------------------------------------------------------------------------------------------
 
 
-def test_the_noise_has_the_deviation_that_was_asked_for_in_every_moment():
+def test_the_noise_has_the_requested_deviation_in_every_moment():
     """The true noise, on no records: each kind of moment is off by sigma records, weighted as its block is."""
     sigma, clip = 3.0, 2**0.5
     draws = []
     for _ in range(60):
-        moments = release_moments(
-            np.empty((0, 4), np.float32), np.empty(0, np.int64), [], MIXED, sigma, clip=clip, by_class=True
-        )
+        empty = private(np.empty((0, 4), np.float32), np.empty(0, np.int64), MIXED)
+        moments = release_moments(empty, sigma, clip=clip, by_class=True)
         draws.append([moments.count, moments.total / clip, moments.squares / clip, *moments.categories])
     for kind, scale in zip(zip(*draws, strict=True), [1, 1, 1, 2**0.5, 2**0.5], strict=True):
         values = np.stack(kind).ravel() / (sigma * scale)
@@ -149,16 +147,13 @@ def test_the_noise_has_the_deviation_that_was_asked_for_in_every_moment():
         assert abs(values.mean()) < 4 / np.sqrt(len(values))
 
 
-def test_the_noise_is_asked_for_once_for_all_moments_in_lattice_steps():
-    asked = []
+def test_noise_is_drawn_once_for_all_moments_in_lattice_steps():
+    noise = Recorder()
     x, y = odd(MIXED, np.random.default_rng(3))
 
-    def noise(center, sigma):
-        asked.append((center.shape, sigma))
-        return center
-
-    release_moments(x, y, ids(x), MIXED, 2.5, clip=1.0, by_class=True, noise=noise)
-    assert asked == [((3, 1 + 2 + 2 + 3 + 2), 2.5 * STEPS)]
+    release_moments(private(x, y, MIXED), 2.5, clip=1.0, by_class=True, noise=noise)
+    assert [center.shape for center in noise.centers] == [(3, 1 + 2 + 2 + 3 + 2)]
+    assert noise.sigmas == [2.5 * STEPS]
 
 
 # --- what they say -----------------------------------------------------------------------------------------------

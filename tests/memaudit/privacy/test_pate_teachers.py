@@ -1,16 +1,16 @@
-"""Teachers are asked one by one: what one says does not depend on what another has read."""
+"""PATE teachers are queried one by one: predictions of one do not depend on the context of another."""
 
 import numpy as np
 import pytest
 import torch
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models.predictive_distributions import Binned
-from memaudit.privacy.pate_teachers import asker
+from memaudit.privacy.pate_teachers import predictor
 
 
 class Mean:
-    """Says the mean of its context, plus a trace of everybody who is asked in the same pass."""
+    """Predicts the mean of its context, plus the number of contexts in the same pass."""
 
     alone = True
 
@@ -18,8 +18,8 @@ class Mean:
         self.task = task
 
     def logits(self, context_x, context_y, query_x):
-        said = context_x.mean((1, 2))[:, None, None] + query_x.sum(-1, keepdim=True) * torch.arange(2.0)
-        return said + len(context_x)
+        predicted = context_x.mean((1, 2))[:, None, None] + query_x.sum(-1, keepdim=True) * torch.arange(2.0)
+        return predicted + len(context_x)
 
 
 CONTEXTS = [(np.full((4, 3), value, np.float32), np.array([0, 1, 1, 0])) for value in (1, 2, 3)]
@@ -27,7 +27,7 @@ QUERIES = np.arange(6, dtype=np.float32).reshape(2, 3)
 
 
 def test_each_teacher_answers_every_query_with_every_class():
-    logits = asker(Mean("classification"), 3)(CONTEXTS, QUERIES)
+    logits = predictor(Mean("classification"), 3)(CONTEXTS, QUERIES)
     assert logits.shape == (3, 2, 3)
     assert (logits[:, :, 0] == np.array([[2, 2], [3, 3], [4, 4]])).all()
     assert (logits[0, :, 1] == [2 + 3, 2 + 12]).all()
@@ -36,10 +36,10 @@ def test_each_teacher_answers_every_query_with_every_class():
 
 def test_a_teacher_is_alone_in_its_forward_pass():
     """Equal shapes would go together: the last bits of an answer, and a tied vote, would then depend on the others."""
-    ask = asker(Mean("classification"), 2)
-    together = ask(CONTEXTS, QUERIES)
+    predict = predictor(Mean("classification"), 2)
+    together = predict(CONTEXTS, QUERIES)
     for place, context in enumerate(CONTEXTS):
-        assert (ask([context], QUERIES)[0] == together[place]).all()
+        assert (predict([context], QUERIES)[0] == together[place]).all()
 
 
 def test_numbers_are_predicted_by_their_means():
@@ -50,10 +50,10 @@ def test_numbers_are_predicted_by_their_means():
             return Binned.from_normal(mean, torch.ones_like(mean))
 
     contexts = [(x, y + 10.5) for x, y in CONTEXTS]
-    predicted = asker(Regressor("regression"), None)(contexts, QUERIES)
+    predicted = predictor(Regressor("regression"), None)(contexts, QUERIES)
     np.testing.assert_allclose(predicted, np.full((3, 2), 11.0), atol=1e-4)
 
 
 def test_a_prediction_of_nan_is_refused():
     with pytest.raises(AuditError, match="predicts NaN"):
-        asker(Mean("classification"), 2)([(np.full((2, 3), np.nan, np.float32), np.array([0, 1]))], QUERIES)
+        predictor(Mean("classification"), 2)([(np.full((2, 3), np.nan, np.float32), np.array([0, 1]))], QUERIES)

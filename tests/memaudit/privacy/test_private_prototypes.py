@@ -5,16 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from private_records import KEY, Recorder, silent
 
-from memaudit.errors import AuditError
-from memaudit.privacy.private_prototypes import STEPS, lattice_vectors, parts_of, release_prototypes, sensitivity
+from memaudit.common.errors import AuditError
+from memaudit.privacy.private_prototypes import lattice_vectors, parts_of, release_prototypes, sensitivity
 from memaudit.privacy.public_facts import Column, Public
-from memaudit.privacy.teacher_shards import shards_of
+from memaudit.privacy.teacher_shards import Private, shards_of
+from memaudit.privacy.unit_lattice import STEPS
 
 COLUMNS = (Column("age", (18.0, 90.0)), Column("job", ("cook", "nurse", "vet")), Column("wage", (-5.0, 5.0)))
 PUBLIC = Public("people", "made up", 60, "classification", COLUMNS, Column("target", ("no", "yes")))
 RENTS = replace(PUBLIC, task="regression", target=Column("target", (0.0, 100.0)))
-KEY, UNITS = b"key", [f"unit {number}" for number in range(60)]
+UNITS = [f"unit {number}" for number in range(60)]
 
 
 def table(public=PUBLIC):
@@ -26,11 +28,15 @@ def table(public=PUBLIC):
     return x, y
 
 
+def private():
+    return Private(*table(), UNITS, KEY, PUBLIC)
+
+
 def released_sums(x, y, units, public=PUBLIC, prototypes=6):
     """The sums before noise, in records, and the scale of the noise."""
-    seen = []
-    release_prototypes(x, y, units, KEY, public, 2.0, prototypes, noise=lambda *given: seen.append(given) or given[0])
-    return seen[0][0] / STEPS, seen[0][1] / STEPS
+    noise = Recorder()
+    release_prototypes(Private(x, y, units, KEY, public), 2.0, prototypes, noise=noise)
+    return noise.centers[0] / STEPS, noise.sigmas[0] / STEPS
 
 
 @pytest.mark.parametrize("public", [PUBLIC, RENTS])
@@ -66,13 +72,13 @@ def test_noise_has_the_scale_of_the_laplace_mechanism():
 
 
 def test_noise_is_drawn_afresh_for_each_release():
-    first, second = (release_prototypes(*table(), UNITS, KEY, PUBLIC, 1.0, 6)[0] for _ in range(2))
+    first, second = (release_prototypes(private(), 1.0, 6)[0] for _ in range(2))
     assert (first[:, 0] != second[:, 0]).sum() >= 4
 
 
 def test_prototypes_without_noise_are_means_and_commonest_categories_by_hand():
     x, y = table()
-    released, labels = release_prototypes(x, y, UNITS, KEY, PUBLIC, 1.0, 5, noise=lambda sums, scale: sums)
+    released, labels = release_prototypes(private(), 1.0, 5, noise=silent)
     frame = pd.DataFrame(x, columns=["age", "job", "wage"]).fillna({"age": 54, "wage": 0})
     # The remainder goes to the first class: three parts of it, two of the other.
     shards = [shards_of([unit], KEY, 3 if label == 0 else 2)[0] for unit, label in zip(UNITS, y, strict=True)]
@@ -85,7 +91,7 @@ def test_prototypes_without_noise_are_means_and_commonest_categories_by_hand():
 
 
 def test_prototypes_of_much_noise_stay_within_the_public_bounds():
-    x, _ = release_prototypes(*table(), UNITS, KEY, PUBLIC, 1e-4, 6)
+    x, _ = release_prototypes(private(), 1e-4, 6)
     lower, upper = PUBLIC.bounds
     assert ((x >= lower) & (x <= upper)).all()
     assert set(x[:, 1]) <= {0, 1, 2}
@@ -96,26 +102,26 @@ def test_a_generous_budget_finds_the_classes_and_a_tiny_one_does_not():
     y = rng.integers(0, 2, 400)
     x = np.column_stack([54 + 30 * (2 * y - 1), 2 * y, rng.uniform(-5, 5, 400)]).astype(np.float32)
     units = list(map(str, range(400)))
-    near, labels = release_prototypes(x, y, units, KEY, PUBLIC, 10.0, 8)
+    near, labels = release_prototypes(Private(x, y, units, KEY, PUBLIC), 10.0, 8)
     np.testing.assert_allclose(near[:, 0], 54 + 30 * (2 * labels - 1), atol=8)
     assert (near[:, 1] == 2 * labels).all()
-    far, _ = release_prototypes(x, y, units, KEY, PUBLIC, 1e-3, 8)
+    far, _ = release_prototypes(Private(x, y, units, KEY, PUBLIC), 1e-3, 8)
     assert np.abs(far[:, 0] - near[:, 0]).max() > 25
 
 
 def test_a_number_target_is_parted_by_equal_intervals_and_labelled_by_their_middles():
     y = np.array([0.0, 24.9, 25.0, 60.0, 100.0])
-    parts, labels = parts_of(y, UNITS[:5], KEY, RENTS, 4, 4)
+    parts, labels = parts_of(Private(None, y, UNITS[:5], KEY, RENTS), 4, 4)
     assert parts.tolist() == [0, 0, 1, 2, 3]
     assert labels.tolist() == [12.5, 37.5, 62.5, 87.5]
 
 
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, float("inf"), float("nan")])
-def test_a_budget_that_promises_nothing_is_refused(epsilon):
+def test_a_budget_without_a_guarantee_is_refused(epsilon):
     with pytest.raises(AuditError, match="epsilon"):
-        release_prototypes(*table(), UNITS, KEY, PUBLIC, epsilon, 6)
+        release_prototypes(private(), epsilon, 6)
 
 
 def test_fewer_prototypes_than_classes_are_refused():
     with pytest.raises(AuditError, match="1 prototypes cannot have 2 labels"):
-        release_prototypes(*table(), UNITS, KEY, PUBLIC, 1.0, 1)
+        release_prototypes(private(), 1.0, 1)

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_table, write_table
 from memaudit.data.deduplication import Policy, deduplicate
 from memaudit.data.table_sources import fetch
-from memaudit.errors import AuditError
-from memaudit.io import read_table, write_table
 from memaudit.privacy.private_table_reader import read_raw
 
 # Equal rows (also of two people), conflicts, missing and unknown values, a number beyond its bounds.

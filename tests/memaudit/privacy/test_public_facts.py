@@ -10,11 +10,11 @@ import yaml
 from conftest import PROJECT, load
 from sklearn import datasets
 
-from memaudit.checksums import sha256
+from memaudit.common.checksums import sha256
+from memaudit.common.errors import AuditError
+from memaudit.common.io import write_json
 from memaudit.data.column_schema import sort_categories
 from memaudit.data.record_encoding import encode
-from memaudit.errors import AuditError
-from memaudit.io import write_json
 from memaudit.models.model_folder import load as load_model
 from memaudit.privacy.public_facts import read_facts, read_public
 

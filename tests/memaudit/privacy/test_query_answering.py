@@ -1,37 +1,17 @@
 """Methods that answer queries themselves: noisy votes and means of PATE teachers, and a network trained with DP-SGD."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from private_records import CLASSES, NUMBER, by_first_column, private
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.privacy.accounting import Budget
-from memaudit.privacy.public_facts import Column, Public
 from memaudit.privacy.query_answering import answered, at_query_time
-from memaudit.privacy.release_methods import Private
 
-COLUMNS = (Column("a", (0.0, 10.0)), Column("b", (0.0, 10.0)))
-CLASSES = Public("toy", "made up", 300, "classification", COLUMNS, Column("target", ("no", "yes")))
-NUMBER = replace(CLASSES, task="regression", target=Column("target", (0.0, 100.0)))
 QUERY_TIME = {"method": "query-time", "settings": {"teachers": 5}}
 DP_SGD = {"method": "dp-sgd", "settings": {"steps": 2}}
 # Noise that does not change a majority of five votes.
 AMPLE = Budget(500.0, 1e-5)
-
-
-def private(public):
-    rng = np.random.default_rng(0)
-    x = rng.uniform(0, 10, (200, 2)).astype(np.float32)
-    y = (x[:, 0] > 5).astype(int) if public is CLASSES else 10.0 * x[:, 0]
-    return Private(x, y, [str(number) for number in range(200)], b"a key of the tests", public, x[:0])
-
-
-def by_first_column(contexts, queries):
-    """A model that knows the rule, whatever its context: logits of two classes, or the number."""
-    if contexts[0][1].dtype.kind == "f":
-        return np.stack([10 * queries[:, 0] for _ in contexts])
-    return np.stack([np.stack([5 - queries[:, 0], queries[:, 0] - 5], 1) for _ in contexts])
 
 
 QUERIES = np.array([[1, 3], [9, 3], [4, 8]], dtype=np.float32)
@@ -60,6 +40,6 @@ def test_dp_sgd_answers_by_its_network_and_queries_no_teacher(public, shape):
     assert np.isfinite(answers).all()
 
 
-def test_dp_sgd_refuses_a_budget_that_protects_nobody():
+def test_dp_sgd_refuses_a_budget_without_a_guarantee():
     with pytest.raises(AuditError, match="budget"):
         answered(DP_SGD, private(CLASSES), Budget(1.0, 0.5), QUERIES, None, 0)

@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
+from private_records import by_first_column, private
 
 from memaudit.privacy.accounting import Budget
-from memaudit.privacy.public_facts import Column, Public
-from memaudit.privacy.release_methods import CONTEXTS, Private, released
+from memaudit.privacy.release_methods import CONTEXTS, released
 
-COLUMNS = (Column("a", (0.0, 10.0)), Column("b", (0.0, 10.0)))
-PUBLIC = Public("toy", "made up", 300, "classification", COLUMNS, Column("target", ("no", "yes")))
 VOTES = {"teachers": 5, "queries": 20}
 SETTINGS = {
     "tabpate": VOTES,
@@ -16,18 +14,6 @@ SETTINGS = {
     "prompt-pate": VOTES,
     "dp-tabicl": {"prototypes": 8},
 }
-
-
-def private(public_records=30):
-    rng = np.random.default_rng(0)
-    x = rng.uniform(0, 10, (200, 2)).astype(np.float32)
-    unlabelled = rng.uniform(0, 10, (public_records, 2)).astype(np.float32)
-    units = [str(number) for number in range(200)]
-    return Private(x, (x[:, 0] > 5).astype(int), units, b"a key of the tests", PUBLIC, unlabelled)
-
-
-def by_first_column(contexts, queries):
-    return np.stack([np.stack([5 - queries[:, 0], queries[:, 0] - 5], 1) for _ in contexts])
 
 
 def release_of(method, epsilon=10.0, records=None):
@@ -48,7 +34,7 @@ def test_a_context_lies_within_the_public_bounds_and_is_not_the_records_themselv
 def test_prompt_pate_labels_public_records_and_at_most_as_many_as_there_are():
     records = private(public_records=7)
     context = release_of("prompt-pate", records=records)
-    assert context.asked == 7
+    assert context.queried == 7
     assert {row.tobytes() for row in context.x} <= {row.tobytes() for row in records.unlabelled}
 
 
@@ -60,7 +46,7 @@ def test_with_an_ample_budget_labels_are_those_of_the_teachers():
 def test_dp_tabicl_is_pure_and_queries_no_teacher():
     context = release_of("dp-tabicl")
     assert context.statement == {"pure_epsilon": 10.0}
-    assert context.asked == 0
+    assert context.queried == 0
     assert np.bincount(context.y).tolist() == [4, 4]
 
 

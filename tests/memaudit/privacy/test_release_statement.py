@@ -1,4 +1,4 @@
-"""The words of a statement say the numbers, rounded against whoever releases."""
+"""The page of a statement has its numbers, rounded so that it never overstates the guarantee."""
 
 import re
 
@@ -24,14 +24,14 @@ def table(words):
     return dict(re.findall(r"^\| (.+?) \| (.*) \|$", words, re.MULTILINE))
 
 
-def test_every_number_stands_in_the_table():
-    told = table(in_words(FACTS))
-    assert told["epsilon"] == "1"
-    assert told["delta"] == "1e-06"
-    assert told["public: records"] == "400"
-    assert told["public: settings: teachers"] == "20"
-    assert told["public: settings: threshold"] == "none"
-    assert told["spent: votes: sigma2"] == "17.3"
+def test_every_number_is_in_the_table():
+    entries = table(in_words(FACTS))
+    assert entries["epsilon"] == "1"
+    assert entries["delta"] == "1e-06"
+    assert entries["public: records"] == "400"
+    assert entries["public: settings: teachers"] == "20"
+    assert entries["public: settings: threshold"] == "none"
+    assert entries["spent: votes: sigma2"] == "17.3"
 
 
 def test_a_text_of_the_owner_stays_in_its_cell():
@@ -41,23 +41,23 @@ def test_a_text_of_the_owner_stays_in_its_cell():
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "factor", "sure"),
+    ("epsilon", "factor", "posterior"),
     [(0.1, "1.11", "53 %"), (1.0, "2.72", "74 %"), (3.0, "20.1", "96 %"), (10.0, "2.2e+04", "99.996 %")],
 )
-def test_the_words_say_what_epsilon_means(epsilon, factor, sure):
-    """e^epsilon, and e^epsilon / (1 + e^epsilon) rounded up: never surer than said."""
+def test_the_words_say_what_epsilon_means(epsilon, factor, posterior):
+    """e^epsilon, and e^epsilon / (1 + e^epsilon) rounded up."""
     words = " ".join(in_words(FACTS | {"epsilon": epsilon}).split())
-    assert f"a factor of at most {factor}, and by 1e-06 beside that" in words
-    assert f"they can be at most {sure} sure of it afterwards" in words
+    assert f"a factor of at most {factor}, plus 1e-06" in words
+    assert f"a posterior probability of at most {posterior}." in words
 
 
 @pytest.mark.parametrize(("epsilon", "weak"), [(3.0, False), (3.1, True), (1000.0, True)])
 def test_a_large_epsilon_is_called_weak(epsilon, weak):
-    assert ("is a weak promise" in in_words(FACTS | {"epsilon": epsilon})) == weak
+    assert ("is a weak guarantee" in in_words(FACTS | {"epsilon": epsilon})) == weak
 
 
 def test_the_unit_is_named():
-    assert "take one household with all its rows out of that table" in " ".join(in_words(FACTS).split())
+    assert "from the same table without one household with all its rows," in " ".join(in_words(FACTS).split())
 
 
 def test_numbers_in_a_list_are_written_as_numbers():

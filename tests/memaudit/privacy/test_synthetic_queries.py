@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from private_records import silent
 
 from memaudit.privacy.noisy_moments import Moments, release_moments
 from memaudit.privacy.public_facts import Column, Public
 from memaudit.privacy.synthetic_queries import from_moments, gaussian, uniform
+from memaudit.privacy.teacher_shards import Private
 
 COLUMNS = (
     Column("age", (18.0, 90.0)),
@@ -103,8 +105,8 @@ def test_from_records_to_queries_without_noise_the_moments_come_back():
     y = draw.choice(3, 3000, p=[0.3, 0.1, 0.6])
     records = uniform(PUBLIC, 3000, draw)
     records[:, 0] = draw.normal(40 + 10 * y, 5)
-    units, silent = [f"{number:032x}" for number in range(3000)], lambda sums, _: sums
-    released = release_moments(records, y, units, PUBLIC, 1.0, clip=2**0.5, by_class=True, noise=silent)
+    private = Private(records, y, [f"{number:032x}" for number in range(3000)], b"", PUBLIC)
+    released = release_moments(private, 1.0, clip=2**0.5, by_class=True, noise=silent)
     x, group = from_moments(released, PUBLIC, 3000, draw)
     for number in range(3):
         assert x[group == number, 0].mean() == pytest.approx(40 + 10 * number, abs=1.7)

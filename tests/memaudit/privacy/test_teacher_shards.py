@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from memaudit.errors import AuditError
-from memaudit.privacy.teacher_shards import shards_of
+from memaudit.common.errors import AuditError
+from memaudit.privacy.teacher_shards import Private, shards_of
 
 KEY = b"a key for tests"
 UNITS = [f"{number:032x}" for number in range(60)]
@@ -46,6 +46,14 @@ def test_units_spread_evenly_but_shards_are_not_made_equal():
     # Chi-square with 49 degrees of freedom: 0.001 and 0.999 quantiles.
     assert 23 < ((counts - 200) ** 2 / 200).sum() < 86
     assert shards_of([], KEY, 3).tolist() == []
+
+
+def test_contexts_of_the_teachers_are_disjoint_and_together_all_records():
+    x, y = np.arange(60, dtype=np.float32)[:, None], np.arange(60)
+    contexts = Private(x, y, UNITS, KEY, None).teacher_contexts(7)
+    assert [len(rows) for rows, _ in contexts] == np.bincount(shards_of(UNITS, KEY, 7), minlength=7).tolist()
+    assert all((rows[:, 0] == labels).all() for rows, labels in contexts)
+    assert sorted(np.concatenate([labels for _, labels in contexts])) == list(range(60))
 
 
 def test_no_key_or_no_teacher_is_refused():

@@ -5,30 +5,23 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from private_records import CLASSES, KEY, NUMBER, silent
 from pydantic import ValidationError
 
+from memaudit.common.errors import AuditError
 from memaudit.config.tabpate_section import Tuning as Section
-from memaudit.errors import AuditError
 from memaudit.privacy.accounting import Budget, rho_within
 from memaudit.privacy.noisy_means import STEPS as MEAN_STEPS
-from memaudit.privacy.noisy_moments import STEPS, moments_sensitivity
-from memaudit.privacy.public_facts import Column, Public
-from memaudit.privacy.release_methods import Private, released
-from memaudit.privacy.tabpate_release import Released, Settings
+from memaudit.privacy.noisy_moments import moments_sensitivity
+from memaudit.privacy.release_methods import released
+from memaudit.privacy.tabpate_release import Released, Settings, TabPATE
+from memaudit.privacy.teacher_shards import Private
 from memaudit.privacy.tuned_alpha import Tuning, loss_sum, losses, release_tuned
+from memaudit.privacy.unit_lattice import STEPS
 
-KEY = b"a key of the tests"
-PLANE = (Column("a", (0.0, 10.0)), Column("b", (0.0, 10.0)))
-CLASSES = Public("toy", "made up", 300, "classification", PLANE, Column("target", ("no", "yes")))
-NUMBER = replace(CLASSES, task="regression", target=Column("target", (0.0, 100.0)))
 BUDGET = Budget(10.0, 1e-5)
 VOTES = Settings(queries=20, teachers=5)
 TUNING = Tuning((0.0, 0.05, 0.2), 0.1, VOTES)
-
-
-def silent(center, sigma):
-    """No noise: what is left is what the records say."""
-    return center
 
 
 def records(public, count=120, seed=0, a_unit=1):
@@ -41,11 +34,11 @@ def records(public, count=120, seed=0, a_unit=1):
 
 def nearest(contexts, queries):
     """A model: the target of the nearest row of the context, as logits of two classes or as a number."""
-    said = []
+    predicted = []
     for x, y in contexts:
         near = np.asarray(y)[np.linalg.norm(queries[:, None] - x, axis=2).argmin(1)]
-        said.append(near if y.dtype.kind == "f" else np.log(near[:, None] == np.arange(2)))
-    return np.array(said, dtype=np.float32)
+        predicted.append(near if y.dtype.kind == "f" else np.log(near[:, None] == np.arange(2)))
+    return np.array(predicted, dtype=np.float32)
 
 
 nearest = np.errstate(divide="ignore")(nearest)
@@ -56,9 +49,14 @@ def ranked(contexts, queries):
     return np.array([100 * queries[:, 0] / queries[:, 0].sum() for _ in contexts], dtype=np.float32)
 
 
-def tuned(public, tuning=TUNING, data=None, budget=BUDGET, ask=nearest, noise=silent):
-    x, y, units = data or records(public)
-    return release_tuned(x, y, units, KEY, public, tuning, budget, ask, np.random.default_rng(1), noise)
+def private_of(data, public):
+    x, y, units = data
+    return Private(x, y, units, KEY, public)
+
+
+def tuned(public, tuning=TUNING, data=None, budget=BUDGET, predict=nearest, noise=silent):
+    private = private_of(data or records(public), public)
+    return release_tuned(TabPATE(private, predict, np.random.default_rng(1), noise), tuning, budget)
 
 
 def contexts_of(public):
@@ -68,9 +66,9 @@ def contexts_of(public):
     return [Released(x, y, 0, 0, {}), Released(x, wrong, 0, 0, {}), Released(x[:0], y[:0], 0, 0, {})]
 
 
-def sums(public, data, ask=nearest):
-    x, y, units = data
-    return np.array([loss_sum(losses(context, x, y, public, ask), units) for context in contexts_of(public)])
+def sums(public, data, predict=nearest):
+    private = private_of(data, public)
+    return np.array([loss_sum(losses(context, private, predict), private.units) for context in contexts_of(public)])
 
 
 def without(data, unit):
@@ -118,9 +116,9 @@ def test_a_unit_of_many_records_counts_as_one(size):
 def test_losses_are_errors_in_what_saying_the_middle_can_err_at_most():
     x, y = np.array([[1, 1], [9, 9]], np.float32), np.array([0.0, 75.0])
     none = Released(x[:0], y[:0], 0, 0, {})
-    assert losses(none, x, y, NUMBER, nearest).tolist() == [1.0, 0.25]
+    assert losses(none, private_of((x, y, ["p", "q"]), NUMBER), nearest).tolist() == [1.0, 0.25]
     right = Released(x, np.array([1, 1]), 0, 0, {})
-    assert losses(right, x, np.array([0, 1]), CLASSES, nearest).tolist() == [1.0, 0.0]
+    assert losses(right, private_of((x, np.array([0, 1]), ["p", "q"]), CLASSES), nearest).tolist() == [1.0, 0.0]
 
 
 @pytest.mark.parametrize("public", [CLASSES, NUMBER], ids=["classes", "number"])
@@ -158,15 +156,15 @@ def test_all_noise_that_is_drawn_costs_at_most_the_budget(public, budget, share,
 
 @pytest.mark.parametrize("public", [CLASSES, NUMBER], ids=["classes", "number"])
 @pytest.mark.parametrize("candidates", [(0.0, 0.5), (0.5, 0.0)])
-def test_without_noise_the_best_candidate_is_chosen_wherever_it_stands(public, candidates):
+def test_without_noise_the_best_candidate_is_chosen_in_any_order(public, candidates):
     """All records lie where one even query in a hundred does: moments find it."""
     found = tuned(public, Tuning(candidates, 0.1, replace(VOTES, queries=60)))
     assert found.statement["alpha"] == 0.5
     assert np.abs(found.x - 2.5).mean() < 1
     lost, won = (found.statement["candidates"][f"alpha {alpha}"]["noisy_loss"] for alpha in ("0", "0.5"))
     assert won < lost
-    x, y, units = records(public)
-    assert won * STEPS == loss_sum(losses(found, x, y, public, nearest), units)
+    private = private_of(records(public), public)
+    assert won * STEPS == loss_sum(losses(found, private, nearest), private.units)
 
 
 def test_the_choice_is_that_of_noisy_sums_alone():
@@ -178,7 +176,7 @@ def test_the_choice_is_that_of_noisy_sums_alone():
     assert tuned(NUMBER, candidates, noise=upside_down).statement["alpha"] == 0.0
 
 
-def test_losers_are_paid_for_and_the_statement_says_so():
+def test_rejected_candidates_cost_their_part_and_the_statement_lists_it():
     found = tuned(NUMBER)
     spent = found.statement["candidates"]
     assert list(spent) == ["alpha 0", "alpha 0.05", "alpha 0.2"]
@@ -191,11 +189,11 @@ def test_losers_are_paid_for_and_the_statement_says_so():
     assert "has cost its part, chosen or not" in found.statement["losers"]
 
 
-def test_an_arm_of_the_config_releases_by_one_budget():
-    x, y, units = records(NUMBER)
+def test_a_condition_of_the_config_releases_within_one_budget():
+    private = private_of(records(NUMBER), NUMBER)
     settings = Section(**{"teachers": 5, "queries": 20, "candidates": [0.0, 0.2], "share": 0.1}).model_dump()
     arm = {"method": "tabpate-tuned", "settings": settings}
-    found = released(arm, Private(x, y, units, KEY, NUMBER, x), BUDGET, nearest, np.random.default_rng(0))
+    found = released(arm, private, BUDGET, nearest, np.random.default_rng(0))
     assert found.answered == len(found.x) == 20
     assert found.statement["rho"] <= rho_within(BUDGET)
     assert settings["candidates"] == [0.0, 0.2], "the arm's settings are left as they were"
@@ -204,12 +202,12 @@ def test_an_arm_of_the_config_releases_by_one_budget():
 @pytest.mark.parametrize("share", [0.0, 1.0, -0.1, np.nan])
 def test_a_choice_without_a_budget_is_refused_before_a_record_is_used(share):
     def never(contexts, queries):
-        raise AssertionError("a teacher was asked")
+        raise AssertionError("a teacher was queried")
 
     with pytest.raises(AuditError, match="tuning: a share of"):
-        tuned(NUMBER, replace(TUNING, share=share), ask=never)
+        tuned(NUMBER, replace(TUNING, share=share), predict=never)
     with pytest.raises(AuditError, match="budget"):
-        tuned(NUMBER, budget=Budget(1.0, 0.0), ask=never)
+        tuned(NUMBER, budget=Budget(1.0, 0.0), predict=never)
 
 
 @pytest.mark.parametrize("changed", [{"candidates": [0.1]}, {"candidates": [0.0, 1.0]}, {"share": 0.0}, {"share": 1.0}])

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from memaudit.io import read_json
+from memaudit.common.io import read_json
 from memaudit.plotting.result_tables import MARKDOWN
 from memaudit.report import docs_pages
 

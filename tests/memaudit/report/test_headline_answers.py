@@ -9,8 +9,9 @@ from report_examples import headline, results
 
 from memaudit.report import page_tables
 from memaudit.report.headline_answers import answers
-from memaudit.report.page_templates import environment
+from memaudit.report.report_page import TEMPLATES
 from memaudit.statistics.headlines import state
+from memaudit.templating.page_templates import environment
 
 
 def test_an_answer_whose_interval_includes_chance_says_so():
@@ -35,7 +36,7 @@ def drawn(scale, *numbers):
     facts = {"study": "demo", "answers": "memorized", "headline": 0, "sentence": "s", "scale": scale}
     table = pd.DataFrame(numbers, columns=columns, dtype=float).assign(value="v", **facts)
     (answer,) = answers(table)["What has the model memorized?"]
-    macros = environment(filters={"highlighted": page_tables.highlighted, "marked": page_tables.marked})
+    macros = environment(TEMPLATES, filters={"highlighted": page_tables.highlighted, "marked": page_tables.marked})
     markup = str(macros.get_template("parts.html").module.answer(answer))
     assert not re.search("nan|inf\\b|None", markup)
     return [(mark.estimate, mark.low, mark.high, mark.null) for mark in answer.marks], markup

@@ -6,7 +6,7 @@ import pytest
 from markupsafe import escape
 from report_examples import EVIL, results
 
-from memaudit import tidy
+from memaudit.common import tidy
 from memaudit.report import page_tables
 
 

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from memaudit.io import read_json
+from memaudit.common.io import read_json
 from memaudit.report import performance_tables
 
 # Benchmarks that have a table of their own.

@@ -5,7 +5,7 @@ import re
 import pytest
 from report_examples import CLAIM, EVIL, JUDGED, SIDECARS, SVG, headline, results
 
-from memaudit import tidy
+from memaudit.common import tidy
 from memaudit.report.report_page import Run, duration, render
 from memaudit.report.result_lineage import Lineage
 from memaudit.statistics.headlines import state

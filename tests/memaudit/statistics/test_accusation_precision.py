@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from memaudit.attacks.calibrate import calibrate
 from memaudit.data import membership_matrices
-from memaudit.statistics.accusation_precision import beliefs, precision, worth
+from memaudit.statistics.accusation_precision import precision, precision_estimates
 from memaudit.statistics.attack_performance import judge, judge_attack
 from memaudit.statistics.roc import tpr_at_fpr
 from memaudit.statistics.threat_models import ratio
@@ -46,12 +46,6 @@ def test_precision_is_the_share_of_members_among_the_accused():
     assert precision(0.0, 0.05, 0.3) == 0
 
 
-def test_beliefs_are_the_posterior_where_the_record_is_in():
-    scores, design = np.log([[9.0, 1.0], [1.0, 4.0]]), np.array([[True, False], [False, True]])
-    assert beliefs(scores, design, 0.5) == pytest.approx([0.9, 0.8])
-    assert beliefs(scores, design, 0.1) == pytest.approx([0.5, 4 / 13])
-
-
 def test_the_interval_of_the_precision_holds_in_90_of_100_audits(grid):
     """Truth: what audits with as many shadow sets find on average over all sets and records of the grid."""
     signals, design, drawn = grid
@@ -66,7 +60,7 @@ def test_the_interval_of_the_precision_holds_in_90_of_100_audits(grid):
         cells = np.ix_(sets, rng.permutation(signals.shape[1])[:drawn])
         scores = calibrate(signals[cells], design[cells], "lira")
         found = judge(scores, design[cells], fprs=[FPR], rng=rng, replicates=100)
-        ((_, value),) = worth(found, FPR, [RATE])
+        ((_, value),) = precision_estimates(found, FPR, [RATE])
         held += value.low <= truth <= value.high
     assert held >= 90
 

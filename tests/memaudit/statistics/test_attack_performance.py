@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from memaudit.attacks.calibrate import calibrate
-from memaudit.errors import AuditError
-from memaudit.statistics.attack_performance import judge, permutation_null
+from memaudit.attacks.registry import Attack
+from memaudit.common.errors import AuditError
+from memaudit.data.membership_matrices import Scheme, balanced
+from memaudit.statistics.attack_performance import judge, judge_attack, judge_options
+from memaudit.statistics.randomisation_tests import randomisation_null
 
 SHAPE = (16, 100)
 
@@ -19,18 +22,16 @@ def recorded(seed, leak=1.0):
 
 
 def verdict(signals, design, rng, **options):
-    null = permutation_null(signals, design, "lira", rng, 19, **options)
-    return judge(calibrate(signals, design, "lira"), design, rng=rng, replicates=100, null=null, **options)
+    return judge_attack(Attack(signals, "lira"), design, rng=rng, replicates=100, permutations=19, **options)
 
 
-def test_permuted_designs_hold_one_half_and_claim_no_leak():
+def test_random_membership_holds_one_half_and_claims_no_leak():
     """95 % intervals hold it in at least 90 of 100 seeds; a claim needs p <= 0.05 and the interval: at most 5 here."""
     held, claimed = 0, 0
     for seed in range(100):
-        signals, design = recorded(seed)
+        signals, _ = recorded(seed)
         rng = np.random.default_rng([seed, 1])
-        permuted = design[rng.permutation(SHAPE[0])]
-        auc, *_ = verdict(signals, permuted, rng, fprs=(0.1,))
+        auc, *_ = verdict(signals, balanced(*SHAPE, rng), rng, fprs=(0.1,))
         held += auc.low <= 0.5 <= auc.high
         claimed += auc.detected
     assert held >= 90
@@ -48,7 +49,7 @@ def test_a_leak_is_claimed():
     assert "interpolated" not in tpr.method
 
 
-def test_without_a_permutation_null_nothing_is_claimed():
+def test_without_a_randomisation_null_nothing_is_claimed():
     signals, design = recorded(0)
     for estimate in judge(calibrate(signals, design, "lira"), design, rng=np.random.default_rng(0), replicates=20):
         assert not estimate.detected
@@ -62,19 +63,23 @@ def test_a_constant_score_sits_on_its_analytic_null():
         assert estimate.low == pytest.approx(estimate.high)
 
 
-def test_permutation_moves_whole_rows_of_the_design():
-    """Every record is in exactly when the model is: rows that moved one by one would break that."""
+def test_the_null_of_an_attack_is_of_its_scheme_and_units():
+    """Every record is in exactly when its unit is: records that were redrawn one by one would break that."""
     rng = np.random.default_rng(0)
-    design = np.repeat(np.arange(12)[:, None] % 2 == 0, 5, axis=1)
-    signals = np.repeat(rng.normal(size=(12, 1)), 5, axis=1)
-    together = permutation_null(signals, design, "raw", np.random.default_rng(1), 200, fprs=(0.1,)).values[:, 0]
-    apart = np.array(
-        [
-            judge(signals, rng.permuted(design, axis=0), fprs=(0.1,), rng=rng, replicates=1)[0].estimate
-            for _ in range(200)
-        ]
-    )
-    assert together.std() > 1.5 * apart.std()
+    units = np.repeat(np.arange(8), 10)
+    design = balanced(16, 8, rng)[:, units]
+    signals = rng.normal(size=(16, 8))[:, units]
+    ranges = []
+    for groups in (units, None):
+        options = {"groups": groups, "permutations": 99, "fprs": (0.1,), "scheme": Scheme(block=8)}
+        auc, *_ = judge_attack(Attack(signals, "raw"), design, rng=np.random.default_rng(1), replicates=20, **options)
+        ranges.append(auc.null_high - auc.null_low)
+    assert ranges[0] > 1.5 * ranges[1]
+
+
+def test_options_of_the_judges_come_from_a_section():
+    section = {"fpr": [0.1], "replicates": 20, "permutations": 19, "sets": 8}
+    assert judge_options(section) == {"fprs": [0.1], "replicates": 20, "permutations": 19}
 
 
 def test_one_model_alone_is_judged_over_its_records():
@@ -84,14 +89,8 @@ def test_one_model_alone_is_judged_over_its_records():
     assert 0.8 < auc.low < auc.estimate < auc.high < 1
 
 
-def test_too_few_permutations_for_a_p_value_are_refused():
-    signals, design = recorded(0)
-    with pytest.raises(AuditError, match="at least 19 permutations"):
-        permutation_null(signals, design, "lira", np.random.default_rng(0), 18)
-
-
 def test_a_null_for_other_fprs_is_refused():
     signals, design = recorded(0)
-    null = permutation_null(signals, design, "lira", np.random.default_rng(0), 19, fprs=(0.1,))
+    null = randomisation_null(signals, design, "lira", np.random.default_rng(0), 19, fprs=(0.1,))
     with pytest.raises(AuditError, match="make it with the same"):
         judge(signals, design, rng=np.random.default_rng(0), null=null)

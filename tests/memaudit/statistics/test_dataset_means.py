@@ -1,10 +1,11 @@
-"""Means over data sets: values and intervals by hand, incomplete combinations, missing keys, published numbers."""
+"""Means over data sets: values and intervals, incomplete combinations, missing keys, units, published numbers."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from memaudit import tidy
+from memaudit.common import tidy
+from memaudit.common.errors import AuditError
 from memaudit.statistics.dataset_means import means, published
 
 
@@ -44,7 +45,36 @@ def test_combinations_that_some_data_set_lacks_are_left_out():
     assert len(averaged(table, {"lira": 2, "loss": 1})) == 2
 
 
+def test_values_in_different_units_have_no_mean():
+    table = scores().assign(unit=["nats", "fraction", "fraction", "fraction"])
+    with pytest.raises(AuditError, match="demo: auc is in nats and in fraction, so it has no mean over data sets"):
+        averaged(table)
+    assert averaged(scores().assign(unit="nats"))["unit"].tolist() == ["nats", "nats"]
+
+
 def test_a_published_number_has_its_keys_and_no_interval():
-    row = published("demo", "auc", 0.73, table="Table 1", dataset="mean")
-    assert (row["setting"], row["estimate"]) == ("source=paper, table=Table 1, dataset=mean", 0.73)
+    (row,) = published("demo", [{"table": "1", "dataset": "mean", "metric": "auc", "printed": 0.73}], scores())
+    assert (row["setting"], row["metric"], row["estimate"]) == (
+        "source=paper, table=1, dataset=mean",
+        "auc",
+        0.73,
+    )
     assert np.isnan([row["low"], row["high"]]).all()
+
+
+def test_an_entry_may_have_several_published_numbers():
+    by_metric = published("demo", [{"table": "1", "printed": {"auc": 0.7, "tpr@0.1": 0.2}}], scores())
+    assert [(row["setting"], row["metric"], row["estimate"]) for row in by_metric] == [
+        ("source=paper, table=1", "auc", 0.7), ("source=paper, table=1", "tpr@0.1", 0.2),
+    ]  # fmt: skip
+    by_attack = published(
+        "demo", [{"metric": "auc", "printed": {"lira": 0.7}}, {"metric": "d", "printed": 1}], scores(), "attack"
+    )
+    assert [(row["setting"], row["metric"]) for row in by_attack] == [
+        ("source=paper, attack=lira", "auc"), ("source=paper", "d"),
+    ]  # fmt: skip
+
+
+def test_a_published_number_has_the_unit_of_ours():
+    entries = [{"metric": "auc", "printed": 0.7}, {"metric": "other", "printed": 0.7}]
+    assert [row["unit"] for row in published("demo", entries, scores().assign(unit="nats"))] == ["nats", "fraction"]

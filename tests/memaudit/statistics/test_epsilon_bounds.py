@@ -9,6 +9,7 @@ from memaudit.statistics.epsilon_bounds import (
     audit_best_record,
     audit_pooled,
     clopper_pearson,
+    clopper_pearson_roc,
     epsilon_lower_bound,
     gaussian_toy,
     mu_lower_bound,
@@ -112,3 +113,39 @@ def test_pooled_bounds_see_that_cells_of_a_model_stand_together():
     by_cell = audit_pooled("cell", rng.random((50, 400)), design, 0.3, DELTA, rng)
     assert by_model.fpr_high - by_model.fpr > 5 * (by_cell.fpr_high - by_cell.fpr)
     assert by_model.fpr_high - by_model.fpr == pytest.approx(1.96 * np.sqrt(0.3 * 0.7 / 50), rel=0.25)
+
+
+def test_the_mu_of_an_audited_point_holds_for_gaussian_noise_and_is_not_empty():
+    """Noise for epsilon 4 has mu 1 / sigma; thresholds over unlike records are mixtures, which do not exceed it."""
+    mu, sensitivities = 1 / gaussian_sigma(4.0, DELTA), np.linspace(0.5, 1, 10)
+    pooled, best = [], []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        toy = gaussian_toy(4.0, DELTA, 512, rng, sensitivities)
+        pooled.append(audit_pooled("one", *toy, 0.1, DELTA, rng).mu)
+        best.append(audit_best_record(*toy, 0.1, DELTA, rng).mu)
+    assert np.mean(np.array([pooled, best]) > mu) <= 0.05
+    assert np.median(pooled) > 0.4 * mu
+
+
+def test_the_roc_curve_of_independent_entries_covers_the_tpr_at_its_thresholds():
+    """The threshold is random, and so is the true TPR above it: Phi(1 - threshold)."""
+    covered = []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        member = np.arange(120) < 60
+        scores = rng.standard_normal(120) + member
+        ((tpr, low, high),) = clopper_pearson_roc(scores, member, np.array([0.1]))
+        threshold = np.sort(scores[~member])[-7]  # 6 of 60 lie above it
+        assert tpr == (scores[member] > threshold).mean()
+        assert (low, high) == clopper_pearson(round(60 * tpr), 60)
+        covered.append(low <= stats.norm.sf(threshold - 1) <= high)
+    assert np.mean(covered) >= 0.93
+
+
+def test_a_constant_score_has_the_diagonal_within_its_interval():
+    fprs = np.array([0.2, 0.5])
+    curve = clopper_pearson_roc(np.zeros(40), np.arange(40) % 2 == 0, fprs)
+    np.testing.assert_allclose(curve[:, 0], fprs)
+    assert (curve[:, 1] < fprs).all()
+    assert (curve[:, 2] > fprs).all()

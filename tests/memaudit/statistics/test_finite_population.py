@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.statistics.finite_population import (
     correction,
     one_sided_test,

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from report_examples import headline, results
 
-from memaudit import tidy
+from memaudit.common import tidy
 from memaudit.statistics.headlines import state
 
 
@@ -12,6 +12,15 @@ def test_a_headline_states_its_value_with_interval_and_null():
     stated = state("demo", [headline()], results())
     assert stated["sentence"].tolist()[0] == "wine: AUC 0.6 [0.55, 0.7]; by chance 0.5"
     assert len(stated) == 2
+
+
+def test_a_sentence_may_name_another_key_and_the_size_of_a_value():
+    stated = state(
+        "demo",
+        [headline(sentence="{dataset}: {auc.estimate:g} of {auc.keys[models]:g} models, n = {auc.n}")],
+        results(),
+    )
+    assert stated["sentence"].tolist()[0] == "wine: 0.6 of 16 models, n = 0"
 
 
 def test_a_headline_that_forgets_a_key_is_refused():

@@ -14,7 +14,15 @@ from simulated_runs import (
 )
 
 from memaudit.statistics import roc
-from memaudit.statistics.permutation_tests import aucs, lowest_priorities, max_t, p_value, permuted_members, q_value
+from memaudit.statistics.permutation_tests import (
+    aucs,
+    lowest_priorities,
+    max_t,
+    max_t_half_widths,
+    p_value,
+    permuted_members,
+    q_value,
+)
 from memaudit.studies.iclmem.run_metrics import split_draws
 
 
@@ -105,3 +113,27 @@ def test_max_t_is_the_p_value_of_one_setting_and_corrects_for_several():
     assert precise < 0.01
     assert noisy > 0.2
     assert np.isnan(none)
+
+
+@pytest.mark.parametrize("leak", [0.0, 0.15])
+def test_the_simultaneous_interval_of_the_largest_of_many_aucs_covers_and_a_single_ones_does_not(leak):
+    """12 settings, a mean over splits each: the largest is overstated, alone its interval misses far too often."""
+    rng = np.random.default_rng(1)
+    trials, spread, covered, naive = 400, 0.05, 0, 0
+    null = 0.5 + spread * rng.normal(size=(12, 999))
+    half = max_t_half_widths(null)
+    for _ in range(trials):
+        found = 0.5 + leak + spread * rng.normal(size=12)
+        best = found.argmax()
+        covered += abs(found[best] - 0.5 - leak) <= half[best]
+        naive += abs(found[best] - 0.5 - leak) <= 1.96 * spread
+    assert covered / trials >= 0.94
+    assert naive / trials < 0.8
+
+
+def test_max_t_rejects_no_more_than_its_level_with_few_permutations():
+    """The observed values are one of the permutations: 19 of them would else reject in more than a twentieth."""
+    rng = np.random.default_rng(0)
+    drawn = rng.standard_normal((2000, 5, 20))
+    rejected = [(max_t(one[:, 0], one[:, 1:]) <= 0.05).any() for one in drawn]
+    assert np.mean(rejected) <= 0.062

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.statistics.roc import area, at_fpr, auc, curve, rank, resolved, tpr_at_fpr
 
 FPRS = (0.0, 0.001, 0.1, 0.37, 1.0)

@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from memaudit import tidy
+from memaudit.common import tidy
+from memaudit.common.io import write_table
 from memaudit.data.deduplication import Policy, deduplicate
 from memaudit.data.member_splits import MEMBERS, NONMEMBERS, split_records
 from memaudit.data.split_contents import Sample, read_contents
 from memaudit.data.table_sources import fetch
-from memaudit.io import write_table
 from memaudit.statistics.split_balance import balance_rows, compare_targets, two_sample_test, violations
 
 LIMITS = {"tvd": 0.05, "ks": 0.05, "wasserstein": 0.05, "p_value": 0.001}

@@ -1,43 +1,88 @@
-"""Split-half agreement appears where vulnerability differs between records and vanishes for permuted memberships."""
-
-from itertools import pairwise
+"""Split-half agreement: halves agree on records of unlike vulnerability, and on nothing where all are alike."""
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from memaudit.errors import AuditError
-from memaudit.statistics.split_half_agreement import (
-    agreement_by_models,
-    spearman_brown,
-    split_half,
-)
+from memaudit.common.errors import AuditError
+from memaudit.statistics.record_vulnerability import Population
+from memaudit.statistics.split_half_agreement import agreement_by_models, spearman_brown, split_half
 
-
-def grid(rng, gaps, models=256):
-    design = rng.random((models, len(gaps))).argsort(0).argsort(0) < models // 2
-    return design * gaps + rng.standard_normal(design.shape), design
+RECORDS = 300
 
 
-def test_halves_agree_on_unlike_records_and_not_under_a_permuted_design():
+def grid(rng, gaps, models=64, balanced=True):
+    drawn = rng.random((models, len(gaps)))
+    membership = drawn.argsort(0).argsort(0) < models // 2 if balanced else drawn < 0.5
+    return membership * gaps + rng.standard_normal(membership.shape), membership
+
+
+def agreement(signals, membership, rng, splits=10, lists=None):
+    found = agreement_by_models(signals, membership, [len(signals)], rng, splits, lists)
+    return {one.metric: one for one in found}
+
+
+def test_halves_agree_on_unlike_records():
     rng = np.random.default_rng(0)
-    signals, design = grid(rng, np.linspace(0, 2, 200))
-    real = split_half(signals, design, rng, splits=20)
-    null = split_half(signals, design[rng.permutation(len(design))], rng, splits=20)
-    assert real["spearman"].min() > 0.8
-    assert real["overlap_10%"].mean() > 0.4
-    assert abs(null["spearman"].mean()) < 0.1
-    assert null["overlap_10%"].mean() == pytest.approx(0.1, abs=0.06)
+    found = agreement(*grid(rng, np.linspace(0, 3, RECORDS), 128), rng, lists={"listed": 20})
+    assert found["spearman"].estimate > 0.8
+    assert found["listed"].estimate > 0.35
+    assert found["listed"].p_value < 1e-3
+    assert found["listed"].low <= found["listed"].estimate <= found["listed"].high
+    assert found["listed"].null == pytest.approx(20 / RECORDS)
 
 
-def test_agreement_grows_with_the_models_and_spearman_brown_foresees_it():
+@pytest.mark.parametrize("leak", [0.0, 1.0])
+@pytest.mark.parametrize("balanced", [True, False])
+def test_lists_of_records_that_leak_alike_agree_by_chance(leak, balanced):
+    """Also where all leak: rank correlations and overlaps are those of independent rankings."""
     rng = np.random.default_rng(1)
-    signals, design = grid(rng, 0.5 * rng.standard_normal(300), models=1024)
-    rows = [row for row in agreement_by_models(signals, design, (128, 256, 512), rng, 15) if row.metric == "spearman"]
-    assert [row.models for row in rows] == [128, 256, 512]
-    assert rows[0].estimate < rows[1].estimate < rows[2].estimate
-    for smaller, larger in pairwise(rows):
-        assert smaller.extrapolated == pytest.approx(larger.estimate, abs=0.05)
-    assert all(row.low <= row.estimate <= row.high and row.null_high < row.low for row in rows)
+    audits = [agreement(*grid(rng, np.full(RECORDS, leak), 32, balanced), rng, 6, {"listed": 20}) for _ in range(20)]
+    assert np.mean([one["listed"].estimate for one in audits]) == pytest.approx(20 / RECORDS, abs=0.03)
+    assert sum(one["listed"].p_value <= 0.05 for one in audits) <= 2
+    assert abs(np.mean([one["spearman"].estimate for one in audits])) < 0.05
+
+
+def test_a_ranking_may_agree_at_the_top_alone():
+    """Few leaking records: no rank correlation over all records, but the list is the same."""
+    rng = np.random.default_rng(2)
+    found = agreement(*grid(rng, np.where(np.arange(RECORDS) < 10, 3.0, 0.0), 64), rng, lists={"listed": 10})
+    assert found["spearman"].estimate < 0.2
+    assert found["listed"].estimate > 0.7
+    assert found["listed"].p_value < 1e-6
+
+
+def test_p_values_are_those_of_the_hypergeometric_distribution():
+    rng = np.random.default_rng(3)
+    signals, membership = grid(rng, np.linspace(0, 1, RECORDS), 32)
+    split = split_half(signals, membership, Population.fit(signals, membership, rng), rng, [15])
+    ways = stats.hypergeom(RECORDS, 15, 15).pmf(np.arange(16))
+    assert split.p_values[0] == pytest.approx(ways[split.shared[0] :].sum())
+
+
+@pytest.mark.parametrize("draw", [lambda rng: rng.normal(0, 0.7, RECORDS), lambda rng: np.abs(rng.standard_t(2, 300))])
+def test_spearman_brown_predicts_the_agreement_of_two_grids(draw):
+    rng, predicted, observed = np.random.default_rng(4), [], []
+    for _ in range(12):
+        gaps = draw(rng)
+        grids = [grid(rng, gaps, 64) for _ in range(2)]
+        found = agreement(*grids[0], rng, 8, {"listed": 20})
+        predicted.append([found["spearman"].whole, found["listed"].whole])
+        population = Population.fit(*grids[0], rng)
+        ranks = [population.scores(*one) for one in grids]
+        tops = [set(np.argsort(-rank)[:20]) for rank in ranks]
+        observed.append([stats.spearmanr(*ranks).statistic, len(tops[0] & tops[1]) / 20])
+    np.testing.assert_allclose(np.mean(predicted, 0), np.mean(observed, 0), atol=0.07)
+
+
+def test_sizes_are_subsets_and_shares_of_the_records_are_the_default_lists():
+    rng = np.random.default_rng(5)
+    rows = agreement_by_models(*grid(rng, rng.normal(0, 0.5, RECORDS), 128), [32, 128], rng, 8)
+    assert [row.metric for row in rows] == 2 * ["spearman", "overlap_5%", "overlap_10%"]
+    assert [row.models for row in rows] == 3 * [32] + 3 * [128]
+    assert rows[0].estimate < rows[3].estimate
+    assert rows[1].null == pytest.approx(0.05)
+    assert np.isnan(rows[0].p_value)
 
 
 def test_spearman_brown_is_the_formula():
@@ -47,12 +92,15 @@ def test_spearman_brown_is_the_formula():
 
 def test_too_few_models_for_halves_says_so():
     rng = np.random.default_rng(3)
+    signals, membership = grid(rng, np.zeros(50), 6)
     with pytest.raises(AuditError, match=r"leave .*% of the records"):
-        split_half(*grid(rng, np.zeros(50), models=6), rng)
+        split_half(signals, membership, Population.fit(signals, membership, rng), rng, [5])
 
 
 def test_few_records_without_enough_models_are_left_out_of_a_split():
     rng = np.random.default_rng(7)
-    signals, design = grid(rng, np.linspace(0, 3, 200), models=64)
-    design[1:, 0] = False
-    assert split_half(signals, design, rng, splits=5)["spearman"].min() > 0.5
+    signals, membership = grid(rng, np.linspace(0, 3, 200), 64)
+    membership[2:, 0] = False
+    membership[:2, 0] = True
+    population = Population.fit(signals, membership, rng)
+    assert split_half(signals, membership, population, rng, [10]).spearman > 0.5

@@ -4,13 +4,17 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
-from memaudit.statistics.student_t import BinnedSquares, exact_threshold
+from memaudit.statistics.student_t import BinnedSquares, exact_threshold, t_threshold
 
 
 def test_exact_threshold_tends_to_the_normal_one():
     np.testing.assert_allclose(
         exact_threshold(0.01, np.array([7, 10**7])), [t.ppf(0.99, 6) * np.sqrt(8 / 7), 2.32635], rtol=1e-5
     )
+
+
+def test_the_t_threshold_is_exceeded_at_its_rate():
+    assert t.sf(t_threshold(0.01, 5.5), 5.5) == pytest.approx(0.01)
 
 
 @pytest.mark.parametrize("freedom", [0.8, 3.0, 30.0])

@@ -2,9 +2,13 @@
 
 import numpy as np
 import pytest
+import xarray as xr
+from attack_grids import MEMBERS, RECORDS, SETS, TARGETS, passive, perturbed, poisoned
 from scipy.special import ndtr
 
 from memaudit.attacks.registry import PASSIVE, Attack, on_confidence
+from memaudit.attacks.score_matrices import confidence, variant
+from memaudit.data import membership_matrices
 from memaudit.statistics import roc, threat_models
 
 KEYS = {"dataset": "wine", "arm": "main", "model": "m", "records": "targets"}
@@ -17,11 +21,13 @@ def planted(shape=(64, 100), leak=1.0, seed=0):
 
 
 def case(name, attack, design, **facts):
-    return threat_models.case(KEYS, name, attack, design, np.arange(design.shape[1]), **facts)
+    coordinates = {"unit": ("record", np.arange(design.shape[1]))}
+    grid = xr.Dataset({"design": (("model", "record"), design)}, coordinates, {"block": len(design)})
+    return threat_models.case(KEYS, name, attack, grid, **facts)
 
 
 def auc(one):
-    return roc.auc(one.scores(), one.design)
+    return roc.auc(one.scores(), one.membership)
 
 
 def test_a_gaussian_shift_gives_the_auc_of_its_distance():
@@ -38,7 +44,7 @@ def test_fractions_that_hardly_vary_do_not_score_near_infinity():
     """One of 50 copies changed in every set without the record: without a floor all deviations are 0."""
     _, design, _ = planted((16, 10))
     stable = np.where(design, 1.0, 0.98)
-    scores = case("perturbation", threat_models.stability(stable, 50), design).scores()
+    scores = case("perturbation", threat_models.label_robustness(stable, 50), design).scores()
     # The floor is a step over the root of 12: a step is 3.5 floors, and the ratio half its square.
     np.testing.assert_allclose(np.abs(scores), 6)
     bare = case("perturbation", Attack(stable, "lira"), design).scores()
@@ -47,7 +53,7 @@ def test_fractions_that_hardly_vary_do_not_score_near_infinity():
 
 def test_a_censored_record_counts_as_more_than_the_cap():
     _, design, _ = planted((16, 10))
-    one = case("brainwash", threat_models.resistance(np.where(design, 33, 32)), design)
+    one = case("brainwash", threat_models.fewest_poisons(np.where(design, 33, 32)), design)
     assert auc(one) == 1.0
     # One copy is a step, too: as for fractions.
     np.testing.assert_allclose(np.abs(one.scores()), 6)
@@ -55,7 +61,7 @@ def test_a_censored_record_counts_as_more_than_the_cap():
 
 def test_brainwash_counts_that_are_all_tied_are_guessing():
     _, design, _ = planted((16, 10))
-    assert auc(case("brainwash", threat_models.resistance(np.full(design.shape, 33)), design)) == 0.5
+    assert auc(case("brainwash", threat_models.fewest_poisons(np.full(design.shape, 33)), design)) == 0.5
 
 
 def test_brainwash_finds_counts_that_members_raise():
@@ -63,7 +69,7 @@ def test_brainwash_finds_counts_that_members_raise():
     copies = rng.poisson(6 + 6 * design)
     out, inside = rng.poisson(6, 10**5), rng.poisson(12, 10**5)
     best = np.mean((inside > out) + (inside == out) / 2)
-    assert auc(case("brainwash", threat_models.resistance(copies), design)) == pytest.approx(best, abs=0.03)
+    assert auc(case("brainwash", threat_models.fewest_poisons(copies), design)) == pytest.approx(best, abs=0.03)
 
 
 def less(first, second, rng):
@@ -73,13 +79,16 @@ def less(first, second, rng):
 
 def test_a_difference_is_that_of_the_aucs_and_that_of_an_attack_with_itself_is_none():
     signals, design, rng = planted()
-    strong, weak = (case("lira", threat_models.ratio(signals + gain * design), design) for gain in (1.0, 0.0))
+    strong, weak = (
+        case(name, threat_models.ratio(signals + gain * design), design)
+        for name, gain in (("lira poisoned", 1.0), ("lira", 0.0))
+    )
     found = less(strong, weak, rng)
     assert found["metric"] == "auc difference"
-    assert "attack=lira - lira" in found["setting"]
+    assert "attack=lira poisoned - lira" in found["setting"]
     assert found["estimate"] == pytest.approx(auc(strong) - auc(weak))
     assert 0 == found["null"] < found["low"] < found["estimate"] < found["high"]
-    none = less(weak, weak, rng)
+    none = less(weak, weak._replace(keys={**weak.keys, "attack": "again"}), rng)
     assert (none["estimate"], none["low"], none["high"]) == (0.0, 0.0, 0.0)
 
 
@@ -116,14 +125,38 @@ def test_active_attacks_are_compared_with_lira_on_their_own_arm():
         case(name, threat_models.ratio(signals), design)._replace(
             keys={"arm": "main", "records": "members", "attack": name, "poison": 0}
         )
-        for name in ("lira", "loss")
+        for name in ("lira", *threat_models.THRESHOLDS)
     ]
     found = threat_models.pairs(cases + members)
     assert [(one.name, other.name, one.keys["arm"] == other.keys["arm"]) for one, other in found] == [
         ("lira poisoned", "lira", True), ("brainwash", "lira", True),
-        ("lira poisoned", "lira", True), ("brainwash", "lira", True), ("lira", "loss", True),
+        ("lira poisoned", "lira", True), ("brainwash", "lira", True),
+        *(("lira", threshold, True) for threshold in threat_models.THRESHOLDS),
     ]  # fmt: skip
     assert [one.keys["records"] for one in found[-1]] == ["members", "members"]
+
+
+def test_a_table_and_its_text_are_compared_on_the_same_records():
+    signals, design, rng = planted((16, 10))
+    forms = [
+        case("brainwash", threat_models.ratio(signals + gain * design), design)._replace(
+            keys={"arm": arm, "model": model, "records": "targets", "attack": "brainwash", "poison": 0}
+        )
+        for arm, model, gain in (("tabular", "small", 1.0), ("text", "words", 0.0))
+    ]
+    others = [
+        case(name, threat_models.ratio(signals), design)._replace(
+            keys={"arm": arm, "model": "m", "records": records, "attack": name, "poison": 0}
+        )
+        for arm, records, name in [
+            *(("main", "members", name) for name in ("lira", *threat_models.THRESHOLDS)),
+            *((arm, "targets", "lira") for arm in ("tabular", "text")),
+        ]
+    ]
+    pair = threat_models.pairs([*others, *forms])[-1]
+    assert "arm=tabular - text, model=small - words" in less(*pair, rng)["setting"]
+    elsewhere = forms[1]._replace(membership=~design)
+    assert threat_models.pairs([*others, forms[0], elsewhere])[-1][1].name in threat_models.THRESHOLDS
 
 
 def test_searches_are_counted_and_checks_keep_an_interval_when_all_pass():
@@ -176,3 +209,60 @@ def test_a_tpr_difference_below_one_non_member_is_named():
     auc, resolved, below = threat_models.against(one, one, {"fpr": [0.1, 0.01], "replicates": 20}, rng)
     assert "interpolated" not in auc["method"] + resolved["method"]
     assert below["method"].endswith("interpolated")
+
+
+def test_attacks_on_targets_state_their_poisons_and_queries():
+    grid = variant(passive(np.random.default_rng(0)), "usual")
+    rng = np.random.default_rng(1)
+    noisy = threat_models.perturbation_case(KEYS, perturbed(grid, rng), {"scale": 0.1, "count": 20})
+    assert (noisy.name, noisy.queries, noisy.membership.shape) == ("perturbation", 21, (SETS, TARGETS))
+    matrix = poisoned(grid, rng)
+    cases = list(threat_models.poisoning_cases(KEYS, matrix))
+    assert [(case.name, case.keys["poison"]) for case in cases] == [("lira", 0), ("lira poisoned", 2), ("brainwash", 0)]
+    assert cases[-1].queries == float(matrix.passes.mean())
+
+
+def test_the_negative_controls_draw_membership_by_unit():
+    grid = variant(passive(np.random.default_rng(0)), "usual")
+    units = np.where(grid.member, grid.unit, grid.unit // 2)
+    grid = grid.assign_coords(unit=("record", units)).assign_attrs(block=8)
+    outside, companions = threat_models.negative_controls(KEYS, grid, np.random.default_rng(2))
+    assert outside.membership.shape == (SETS, RECORDS - MEMBERS)
+    assert (outside.membership[:, ::2] == outside.membership[:, 1::2]).all()
+    drawn = membership_matrices.balanced(SETS, (RECORDS - MEMBERS) // 2, np.random.default_rng(2))
+    np.testing.assert_array_equal(outside.membership[:, ::2], drawn)
+    assert (outside.scheme.block, companions.scheme.block) == (None, 8)
+    assert companions.keys["records"] == "companions"
+    np.testing.assert_array_equal(companions.attack.signals, confidence(grid.isel(record=grid.member.values)))
+    columns = {column.tobytes() for column in grid.design.values[:, :MEMBERS].T}
+    assert {column.tobytes() for column in companions.membership.T} == columns
+    assert not (companions.membership == grid.design.values[:, :MEMBERS]).all(0).any()
+
+
+def controlled(signal, seed):
+    """p-value of the AUC of the control with exchanged memberships; 48 contexts of 18 members."""
+    rng = np.random.default_rng(seed)
+    member = membership_matrices.balanced(48, 24, rng, 8) & (np.arange(24) < 18)
+    signals = signal(member, rng)
+    logits = np.stack([np.zeros_like(signals), signals], axis=-1)
+    coordinates = {"unit": np.arange(24), "member": np.arange(24) < 18, "label": np.ones(24, int)}
+    grid = xr.Dataset(
+        {"logits": (("model", "record", "class"), logits), "design": (("model", "record"), member)},
+        {name: ("record", values) for name, values in coordinates.items()},
+        {"block": 8},
+    )
+    *_, control = threat_models.negative_controls(KEYS, grid, rng)
+    settings = {"fpr": [0.1], "replicates": 20, "permutations": 19}
+    return threat_models.estimates(control, settings, rng)[0].p_value
+
+
+def test_exchanged_memberships_find_companion_effects_and_no_own_effects():
+    def own(member, rng):
+        return rng.normal(size=member.shape) + 1.5 * member
+
+    def companions(member, rng):
+        return rng.normal(size=member.shape) / 2 + member.sum(1, keepdims=True) - member
+
+    found = [np.mean([controlled(signal, seed) <= 0.05 for seed in range(40)]) for signal in (own, companions)]
+    assert found[0] <= 0.15
+    assert found[1] >= 0.7

@@ -10,9 +10,9 @@ import tarfile
 
 import pytest
 
-from memaudit.checksums import sha256
-from memaudit.errors import AuditError
-from memaudit.io import write_json
+from memaudit.common.checksums import sha256
+from memaudit.common.errors import AuditError
+from memaudit.common.io import write_json
 from memaudit.workflow import archive
 
 ODD = "../elsewhere/our customers (2).csv"

@@ -3,10 +3,13 @@
 import os
 import re
 import time
+from functools import partial
+from operator import mul
 
 import numpy as np
+import pytest
 
-from memaudit.io import read_json
+from memaudit.common.io import MEBIBYTE, read_json
 from memaudit.workflow import bench_card
 
 
@@ -30,14 +33,23 @@ def test_the_median_is_that_of_so_many_runs():
     assert len(calls) == 3
 
 
+def test_slopes_are_the_powers_by_which_the_upper_half_of_the_points_grows():
+    sizes = [1, 10, 100, 1000, 10000]
+    measured = [(9.0, 9.0), (9.0, 9.0), *((3.0 * size, 5.0 * size**2) for size in sizes[2:])]
+    slopes = bench_card.growth_slopes(sizes, measured)
+    assert slopes == {"seconds": pytest.approx(1), "peak_mib": pytest.approx(2)}
+
+
+def test_the_cost_of_work_leaves_out_its_preparation():
+    step = partial(partial, mul, b"x")  # step(n) prepares the work b"x" * n
+    seconds, peak = bench_card.own_cost(step, 1, 64 * MEBIBYTE)
+    assert seconds >= 0
+    assert 50 < peak < 100
+
+
 def test_a_process_of_its_own_has_its_own_id_and_peak():
     assert bench_card.in_own_process(os.getpid) != os.getpid()
     assert 0 < bench_card.in_own_process(bench_card.peak_mib) < 4096
-
-
-def test_the_shipped_model_is_where_the_benchmarks_look(project):
-    assert bench_card.SHIPPED.is_file()
-    assert bench_card.SHIPPED.is_relative_to(project)
 
 
 def test_nothing_but_benchmarks_uses_it(project):

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 
-from memaudit.workflow.project_paths import SCRIPTS
+from memaudit.common.project_paths import SCRIPTS
 
 
 def probe(*names, path):

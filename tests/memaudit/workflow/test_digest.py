@@ -12,13 +12,17 @@ python workflow_scripts/study/fit.py
 import numpy as np
 
 from memaudit.attacks import lira
+from memaudit.common.progress_bar import steps
 from memaudit.models import deep
-from memaudit.workflow.progress_bar import steps
+from memaudit.workflow.job import run
 
 
 def main(job):
     for _ in steps(range(3)):
         lira.score(deep.fit())
+
+
+run(main)
 ''',
     "study/plot.py": "from memaudit.plotting.style import save\n\n\ndef main(job):\n    save()\n",
     "memaudit/__init__.py": "",
@@ -42,9 +46,12 @@ def score(x):
     "memaudit/plotting/__init__.py": "",
     "memaudit/plotting/style.py": "def save():\n    from memaudit import io\n    return io\n",
     "memaudit/workflow/__init__.py": "",
-    "memaudit/workflow/progress_bar.py": "def steps(rows):\n    return rows\n",
+    "memaudit/workflow/job.py": "def run(main):\n    main(1)\n",
+    "memaudit/common/__init__.py": "",
+    "memaudit/common/progress_bar.py": "def steps(rows):\n    return rows\n",
 }
 RULES = ["study_fit", "study_plot"]
+FIGURES = ["lira", "attacks"]
 
 
 @pytest.fixture
@@ -113,7 +120,16 @@ EDITS = {
     "a docstring": (replaced(LIRA, '"""A score."""', '"""Twice the value."""'), set()),
     "a script's docstring": (replaced("study/fit.py", "Fit.", "Fit it."), set()),
     "layout": (replaced(LIRA, "return 2 * x", "return (\n        2\n        * x\n    )"), set()),
-    "the progress bar": (replaced("memaudit/workflow/progress_bar.py", "return rows", "return list(rows)"), set()),
+    "the progress bar": (replaced("memaudit/common/progress_bar.py", "return rows", "return list(rows)"), set()),
+    "the plumbing of jobs": (replaced("memaudit/workflow/job.py", "main(1)", "main(2)"), set()),
+    "a module moved out of the plumbing's package": (
+        moved(
+            "memaudit/workflow/job.py",
+            "memaudit/common/job_inputs.py",
+            ("study/fit.py", "workflow.job import", "common.job_inputs import"),
+        ),
+        set(),
+    ),
     "a module moved to another package": (
         moved(LIRA, "memaudit/calibration/lira.py", ("study/fit.py", "memaudit.attacks", "memaudit.calibration")),
         set(),
@@ -187,6 +203,26 @@ def test_a_function_of_another_module_by_the_same_name_counts(tree):
     assert digests()["study_fit"] != before["study_fit"]
 
 
+def test_a_module_that_a_script_loads_by_name_reruns_the_jobs_that_load_it(tree):
+    """An edit of one study's figures redraws the figures of this study alone."""
+
+    def of_figures():
+        clear()
+        return {study: module.digest("study_plot", "one", f"memaudit.plotting.{study}_figures") for study in FIGURES}
+
+    plotting = tree / "scripts/memaudit/plotting"
+    for study in FIGURES:
+        (plotting / f"{study}_figures.py").write_text(f"from memaudit.io import write\n\nSTUDY = '{study}'\n")
+    before = of_figures()
+    (plotting / "lira_figures.py").write_text("from memaudit.io import write\n\nSTUDY = 'LiRA'\n")
+    after = of_figures()
+    assert {study for study in FIGURES if before[study] != after[study]} == {"lira"}
+    replaced("memaudit/io.py", "json.dumps(1)", "json.dumps(2)")(tree)
+    assert not after.items() & of_figures().items(), "what a loaded module imports counts, too"
+    with pytest.raises(ModuleNotFoundError, match=r"no module is named memaudit\.plotting\.none"):
+        module.digest("study_plot", "one", "memaudit.plotting.none")
+
+
 def test_the_plumbings_version_counts_everywhere(tree, monkeypatch):
     before = digests()
     monkeypatch.setattr(module, "WORKFLOW_VERSION", module.WORKFLOW_VERSION + 1)
@@ -196,7 +232,7 @@ def test_the_plumbings_version_counts_everywhere(tree, monkeypatch):
 
 def test_the_closure_holds_the_plumbing_too(tree):
     names = {path.relative_to(tree / "scripts").as_posix() for path in module.closure("study_fit")}
-    assert "memaudit/workflow/progress_bar.py" in names
+    assert "memaudit/common/progress_bar.py" in names
     assert "memaudit/models/layers.py" in names
     assert "memaudit/plotting/style.py" not in names
 

@@ -86,9 +86,9 @@ def test_a_missing_pin_is_named_with_its_module_script_and_environment(family, p
 
 
 def test_a_package_that_many_scripts_lack_is_one_line_that_names_them_all():
-    wanted = {"x_b": {"xarray", "memaudit.io"}, "x_a": {"memaudit.io", "yaml"}, "x_c": {"yaml"}}
+    wanted = {"x_b": {"xarray", "memaudit.common.io"}, "x_a": {"memaudit.common.io", "yaml"}, "x_c": {"yaml"}}
     why = "No module named 'xarray'"
-    assert environments.described("data", {"xarray": why, "memaudit.io": why}, wanted) == [
+    assert environments.described("data", {"xarray": why, "memaudit.common.io": why}, wanted) == [
         "envs/data.yaml: No module named 'xarray'; reached by: x/a.py, x/b.py"
     ]
 

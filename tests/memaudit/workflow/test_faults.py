@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.workflow.faults import explain
 
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.workflow import housekeeping
 
 

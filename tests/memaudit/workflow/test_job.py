@@ -11,7 +11,7 @@ SCRIPT = '''"""Copy a file.
 
 python study/copy_file.py --input a --output b
 """
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.workflow.job import run
 
 

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 from conftest import load_script
 
-from memaudit.errors import AuditError
-from memaudit.io import write_json
+from memaudit.common.errors import AuditError
+from memaudit.common.io import write_json
 from memaudit.workflow.job_costs import Cost, Line, Size, estimate, fit, measure, seconds_of, size, whole
 
 main = load_script("maintenance_measure_costs").main

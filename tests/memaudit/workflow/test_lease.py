@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.workflow import lease
 from memaudit.workflow.lease import Lease, journal
 

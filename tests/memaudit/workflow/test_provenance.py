@@ -2,9 +2,9 @@
 
 import pytest
 
-from memaudit.checksums import sha256
-from memaudit.errors import AuditError
-from memaudit.io import read_json, write_json
+from memaudit.common.checksums import sha256
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json, write_json
 from memaudit.workflow import provenance
 
 

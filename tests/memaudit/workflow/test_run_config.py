@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from conftest import PROJECT, load
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.workflow.run_config import RunConfig, grows, read_facts, read_yaml, shards
 
 

@@ -11,9 +11,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from memaudit.checksums import sha256
-from memaudit.errors import AuditError
-from memaudit.io import replacing
+from memaudit.common.checksums import sha256
+from memaudit.common.errors import AuditError
+from memaudit.common.io import replacing
 from memaudit.workflow import lease
 from memaudit.workflow.housekeeping import sweep
 from memaudit.workflow.job import Paths

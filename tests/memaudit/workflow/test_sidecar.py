@@ -2,8 +2,8 @@
 
 from types import SimpleNamespace
 
-from memaudit.checksums import sha256
-from memaudit.io import read_json
+from memaudit.common.checksums import sha256
+from memaudit.common.io import read_json
 from memaudit.workflow import sidecar
 from memaudit.workflow.job import Paths
 

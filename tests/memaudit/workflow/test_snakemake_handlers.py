@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from conftest import PROJECT, load
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.workflow import snakemake_handlers as handlers
 from memaudit.workflow.study_catalogue import prepare
 

@@ -6,7 +6,7 @@ import pytest
 import yaml
 from conftest import PROJECT, load
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.statistics.headlines import Headline
 from memaudit.workflow.run_config import RunConfig
 from memaudit.workflow.study import Study

@@ -6,7 +6,7 @@ import pytest
 from attack_grids import RECORDS, call, halves, passive, perturbed, poisoned
 from audit_examples import ATTACKS, AUDIT
 
-from memaudit.io import write_grid, write_json, write_table
+from memaudit.common.io import write_grid, write_json, write_table
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 """Groups are numbered in the results; their names stay beside the records."""
 
-from memaudit import tidy
-from memaudit.io import read_json, read_table
+from memaudit.common import tidy
+from memaudit.common.io import read_json, read_table
 
 
 def test_groups_are_numbered_in_the_result_and_named_beside_the_records(folder):
@@ -9,3 +9,9 @@ def test_groups_are_numbered_in_the_result_and_named_beside_the_records(folder):
     assert set(table["column"]) == {"target", "c0"}  # quarters of so few records are too small
     assert "Zqx" not in table.to_csv()
     assert set(read_json(folder / "groups.json")["c0"].values()) == {"Zqx-a", "Zqx-b"}
+
+
+def test_an_excess_is_detected_by_its_adjusted_p_value(folder):
+    table = tidy.expand(read_table(folder / "groups.parquet"))
+    values = {metric: rows["estimate"].to_numpy() for metric, rows in table.groupby("metric")}
+    assert (values["auc excess detected"] == (values["auc excess p-value"] <= 0.05)).all()

@@ -3,9 +3,9 @@
 import pandas as pd
 from attack_grids import call
 
+from memaudit.common.io import read_table, write_json
 from memaudit.data.deduplication import Policy, deduplicate
 from memaudit.data.record_ids import make_key, read_key
-from memaudit.io import read_table, write_json
 
 
 def test_each_record_is_located_in_its_first_row(tmp_path, project):

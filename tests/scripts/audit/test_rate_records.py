@@ -2,9 +2,10 @@
 
 import pytest
 from attack_grids import MEMBERS
+from audit_examples import AUDIT
 
-from memaudit import tidy
-from memaudit.io import read_table
+from memaudit.common import tidy
+from memaudit.common.io import read_table
 
 
 def test_every_adversary_is_judged_and_has_its_own_key(folder):
@@ -17,6 +18,7 @@ def test_every_adversary_is_judged_and_has_its_own_key(folder):
     )
     assert aucs["main", "members", "lira", 0] > 0.75  # planted: 1.5 deviations
     assert 0.3 < aucs["main", "placebo", "lira", 0] < 0.7
+    assert 0.3 < aucs["main", "companions", "lira", 0] < 0.7
     assert aucs["model_2", "main alike", "lira", 0] == aucs["model_2", "members", "lira", 0]
 
 
@@ -35,3 +37,13 @@ def test_every_member_is_rated_once_by_its_first_row(folder):
     assert list(risk["rank"]) == list(range(1, MEMBERS + 1))
     assert (risk["low"] <= risk["exposure"]).all()
     assert (risk["belief_0.1"] <= risk["belief_0.5"]).all()
+
+
+def test_halves_of_the_contexts_agree_on_as_many_records_as_the_page_lists(folder):
+    table = tidy.expand(read_table(folder / "threats.parquet")).set_index("metric")
+    listed = table.loc["overlap_listed"]
+    assert listed["null"] == pytest.approx(AUDIT["shown"] / MEMBERS)
+    assert listed["low"] <= listed["estimate"] <= listed["high"]
+    assert table.loc["overlap_listed extrapolated", "estimate"] >= listed["null"]
+    detected = table.loc["overlap_listed p-value", "estimate"] <= 0.05
+    assert table.loc["overlap_listed detected", "estimate"] == detected

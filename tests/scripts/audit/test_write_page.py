@@ -4,8 +4,8 @@ import pytest
 from attack_grids import MEMBERS, RECORDS, call
 from audit_examples import ATTACKS, AUDIT, FACTS
 
-from memaudit import tidy
-from memaudit.io import read_json, write_json, write_table
+from memaudit.common import tidy
+from memaudit.common.io import read_json, write_json, write_table
 
 
 @pytest.mark.parametrize("shown", [False, True])

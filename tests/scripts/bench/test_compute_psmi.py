@@ -9,8 +9,8 @@ import pytest
 from conftest import load_script
 
 from memaudit.attacks import psmi
-from memaudit.io import read_json
-from memaudit.seeds import generator
+from memaudit.common.io import read_json
+from memaudit.common.seeds import generator
 
 
 def test_the_benchmarks_arrays_find_the_same_psmi():

@@ -13,8 +13,8 @@ import pytest
 import torch
 from conftest import load_script
 
-from memaudit.errors import AuditError
-from memaudit.io import read_json, write_json
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json, write_json
 from memaudit.report import gpu_section
 
 script = load_script("bench_measure_gpu")

@@ -1,17 +1,13 @@
 """Tests over all runs from end to end, on planted probe results of a few records."""
 
 import pytest
-from planted_probes import EPOCHS, SPLITS, chosen, judged_tasks, only
+from planted_probes import EPOCHS, SPLITS
+from result_rows import chosen, only
 
-from memaudit import tidy
-from memaudit.io import read_table
+from memaudit.common import tidy
+from memaudit.common.io import read_table
 from memaudit.studies.iclmem.outcome_rules import OUTCOMES
 from memaudit.studies.iclmem.setting_summaries import KEYS
-
-
-@pytest.fixture(scope="module")
-def judged(tmp_path_factory):
-    return judged_tasks(tmp_path_factory.mktemp("iclmem"))
 
 
 def test_the_memorizer_is_detected_and_the_idle_condition_is_not(judged):
@@ -40,7 +36,7 @@ def test_shares_of_outcomes_add_up_and_survival_counts_the_memorizer(judged):
     outcomes = chosen(outcomes, labels="all")
     detections = only(outcomes, metric="detections", rule="null_calibrated", of="run")["estimate"]
     survivors = only(outcomes, metric="surviving share", rule="null_calibrated", check="p-value")
-    assert detections >= 2 * 2 * SPLITS  # memorizer and joint arm at epoch 10, of both data sets
+    assert detections >= 2 * 2 * SPLITS  # memorizer and joint condition at epoch 10, of both data sets
     assert survivors["estimate"] == 1
     written = only(outcomes, metric="surviving share", rule="as_written", of="run", check="setting on loss")
     assert 0.3 < written["estimate"] < 0.9
@@ -63,11 +59,11 @@ def test_negative_controls_have_the_nominal_rate_and_permutations_are_flagged_by
     rate = chosen(outcomes, metric="placebo rate", of="permutation", regime="single fixed")
     assert set(rate["rule"]) == {"as_written", "as_tabulated"}
     assert (rate["estimate"] > 0.4).all()
-    placebo = chosen(outcomes, metric="placebo rate", of="run", stage="criterion", regime="single fixed placebo")
-    ours = only(placebo, rule="null_calibrated", signal="larger")
+    controls = chosen(outcomes, metric="placebo rate", of="run", stage="criterion", regime="single fixed placebo")
+    ours = only(controls, rule="null_calibrated", signal="larger")
     assert ours["n"] == 2 * SPLITS * len(EPOCHS)
     assert ours["estimate"] < 0.25
-    assert (placebo["null"] == 0.05).all()
+    assert (controls["null"] == 0.05).all()
     assert only(outcomes, metric="placebo rate", of="setting", signal="loss")["estimate"] < 0.5
     pooled = outcomes[outcomes["metric"] != "placebo rate"]
     assert not pooled["regime"].astype(str).str.contains("placebo").any(), "negative controls are in no other result"
@@ -82,7 +78,7 @@ def test_the_peak_of_a_condition_is_its_late_epoch_beside_matched_conditions(jud
     assert only(peak, metric="auc shuffled_members")["estimate"] < 0.8
     assert only(peak, metric="auc max-T p-value")["estimate"] == pytest.approx(1 / 200)
     best = chosen(outcomes, peak="regime", dataset="wine", regime="single fixed", metric="auc")
-    assert best["arm"].tolist() == ["memorizer"]  # not the broken arm, although that has the same AUC
+    assert best["arm"].tolist() == ["memorizer"]  # not the broken condition, although that has the same AUC
 
 
 def test_the_rows_have_keys_of_their_own(judged):

@@ -7,9 +7,9 @@ import pytest
 from conftest import load_script
 from sklearn.datasets import load_wine
 
-from memaudit import tidy
-from memaudit.errors import AuditError
-from memaudit.io import read_table, write_table
+from memaudit.common import tidy
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_table, write_table
 from memaudit.workflow.job import Paths
 
 LIMITS = {"tvd": 0.2, "ks": 0.2, "wasserstein": 0.2, "p_value": 0.0}

@@ -8,26 +8,14 @@ import torch
 from wine_probes import (
     call,
     log_probabilities,
-    make_reference,
-    make_world,
     same,
     split_of,
 )
 
-from memaudit.errors import AuditError
-from memaudit.io import read_json, read_table, write_json, write_table
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json, read_table, write_json, write_table
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-
-@pytest.fixture(scope="session")
-def world(tmp_path_factory):
-    return make_world(tmp_path_factory.getbasetemp())
-
-
-@pytest.fixture(scope="session")
-def reference(tmp_path_factory):
-    return make_reference(tmp_path_factory.getbasetemp())
 
 
 def test_a_model_that_learns_nothing_has_the_signals_of_the_base_model(world, reference, tmp_path):
@@ -51,10 +39,10 @@ def test_canaries_have_the_label_that_the_base_model_finds_least_probable(world,
     assert (chosen.label.values[0] != split.true[rows].numpy()).mean() > 0.6
     grid = call(world, tmp_path / "0.nc", arm={"labels": "canaries", "epochs": [1]})
     assert (grid.label.values == chosen.label.values).all()
-    # `taught` uses these labels, in the context too; `vanilla` the true ones.
-    taught = split.true.clone()
-    taught[rows] = torch.from_numpy(chosen.label.values[0]).to(taught.dtype)
-    for name, labels in {"taught": taught, "vanilla": split.true}.items():
+    # `relabelled` uses these labels, in the context too; `vanilla` the true ones.
+    relabelled = split.true.clone()
+    relabelled[rows] = torch.from_numpy(chosen.label.values[0]).to(relabelled.dtype)
+    for name, labels in {"relabelled": relabelled, "vanilla": split.true}.items():
         logs = log_probabilities(world, replace(split, true=labels), rows, in_context)
         loss = -logs[torch.arange(20), labels[rows]].numpy()
         np.testing.assert_allclose(grid[name].sel(signal="loss", stage=0).values[0], loss, atol=1e-4)

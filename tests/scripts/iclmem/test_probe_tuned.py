@@ -8,28 +8,10 @@ import pytest
 import xarray as xr
 from wine_probes import (
     call,
-    make_reference,
-    make_tuned,
-    make_world,
     same,
 )
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-
-@pytest.fixture(scope="session")
-def world(tmp_path_factory):
-    return make_world(tmp_path_factory.getbasetemp())
-
-
-@pytest.fixture(scope="session")
-def reference(tmp_path_factory):
-    return make_reference(tmp_path_factory.getbasetemp())
-
-
-@pytest.fixture(scope="session")
-def tuned(tmp_path_factory):
-    return make_tuned(tmp_path_factory.getbasetemp())
 
 
 def test_fine_tuning_changes_the_signals_and_fewer_targets_have_the_same_ones(world, reference, tuned, tmp_path):

@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from ltmia_pipeline import HELD_OUT, LENGTH, call, make_all, make_pair
+from ltmia_pipeline import HELD_OUT, LENGTH, call
 from scipy.special import expit
 
-from memaudit.io import read_table
+from memaudit.common.io import read_table
 from memaudit.statistics.roc import auc
 from memaudit.studies.ltmia.target_combinations import error_rates
 from memaudit.studies.ltmia.transfer_bootstrap import is_combination
@@ -23,16 +23,6 @@ def verdicts_on(made, pair, folder, target=None):
     outputs = [folder / "out" / "verdicts.csv"]
     call("ltmia_attack_texts", [*inputs, f"held_out={made}/transformer.parquet"], outputs, folder, params)
     return pd.read_csv(outputs[0])
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    return make_all(tmp_path_factory.getbasetemp())
-
-
-@pytest.fixture(scope="module")
-def pair(tmp_path_factory):
-    return make_pair(tmp_path_factory.getbasetemp())
 
 
 def test_verdicts_on_a_pair_that_was_made_elsewhere(made, pair, tmp_path):

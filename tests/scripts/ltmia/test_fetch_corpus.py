@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 from ltmia_pipeline import call
 
-from memaudit.errors import AuditError
-from memaudit.io import read_json, read_table
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json, read_table
 
 
 def fetch(folder, seed=1, **changes):

@@ -3,24 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-from ltmia_pipeline import FULL, HELD_OUT, TRAINING, TUNE, UNTRAINED, finetune, make_all
+from ltmia_pipeline import FULL, HELD_OUT, TRAINING, TUNE, UNTRAINED, finetune
 
-from memaudit.errors import AuditError
-from memaudit.io import read_json, read_table
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json, read_table
 from memaudit.statistics.roc import auc
 from memaudit.studies.ltmia.target_combinations import open_combinations
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    return make_all(tmp_path_factory.getbasetemp())
-
-
-@pytest.fixture(scope="module")
-def combinations(made):
-    return open_combinations([made / "0.npy"], [made / "0.parquet"])
 
 
 def test_targets_memorize_their_own_members(made, combinations):

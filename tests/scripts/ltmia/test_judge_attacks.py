@@ -2,26 +2,15 @@
 
 import numpy as np
 import pytest
-from ltmia_pipeline import HELD_OUT, make_all
+from ltmia_pipeline import HELD_OUT
 
-from memaudit import tidy
-from memaudit.io import read_table
+from memaudit.common import tidy
+from memaudit.common.io import read_table
 from memaudit.statistics.roc import auc
 from memaudit.studies.ltmia.model_pair_queries import BASELINES
-from memaudit.studies.ltmia.target_combinations import open_combinations
 from memaudit.studies.ltmia.transfer_bootstrap import is_combination
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    return make_all(tmp_path_factory.getbasetemp())
-
-
-@pytest.fixture(scope="module")
-def combinations(made):
-    return open_combinations([made / "0.npy"], [made / "0.parquet"])
 
 
 @pytest.fixture(scope="module")
@@ -44,11 +33,11 @@ def test_all_attacks_are_judged_on_the_same_texts(made, combinations, results):
     learned = known["score"][is_combination(known, HELD_OUT)].to_numpy()
     member = table["member"].to_numpy()
     rows = results[(results["role"] == "held out") & results["model"].notna() & (results["metric"] == "auc")]
-    found = rows.set_index("attack")["estimate"]
+    observed = rows.set_index("attack")["estimate"]
     for name in BASELINES:
-        assert found[name] == pytest.approx(auc(table[name].to_numpy(), member)), name
-    assert found["lt_mia"] == pytest.approx(auc(learned, member))
+        assert observed[name] == pytest.approx(auc(table[name].to_numpy(), member)), name
+    assert observed["lt_mia"] == pytest.approx(auc(learned, member))
     lead = results[(results["attack"] == "lt_mia - ez") & (results["metric"] == "auc difference")]
-    np.testing.assert_allclose(lead["estimate"], found["lt_mia"] - found["ez"])
+    np.testing.assert_allclose(lead["estimate"], observed["lt_mia"] - observed["ez"])
     printed = results[results["source"] == "paper"]
     assert printed["estimate"].tolist() == [0.945]

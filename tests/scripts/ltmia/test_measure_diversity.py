@@ -1,22 +1,17 @@
-"""Numbers of training combinations with as many texts in total."""
+"""Numbers of training combinations with a fixed number of texts."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from conftest import load_script
-from ltmia_pipeline import TRAIN, TRAINING, make_all
+from ltmia_pipeline import TRAIN, TRAINING
 
-from memaudit.errors import AuditError
-from memaudit.io import read_table
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_table
 from memaudit.studies.ltmia.target_combinations import open_combinations
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    return make_all(tmp_path_factory.getbasetemp())
 
 
 def test_diversity_holds_the_number_of_texts(made):

@@ -1,16 +1,10 @@
 """Permuted groups of features: their rows, and that the unpermuted scores are the attack's own."""
 
 import numpy as np
-import pytest
-from ltmia_pipeline import HELD_OUT, make_all
+from ltmia_pipeline import HELD_OUT
 
-from memaudit.io import read_table
+from memaudit.common.io import read_table
 from memaudit.studies.ltmia.transfer_bootstrap import is_combination
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    return make_all(tmp_path_factory.getbasetemp())
 
 
 def test_every_group_is_permuted_as_often_as_requested(made):

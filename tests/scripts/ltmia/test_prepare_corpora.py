@@ -4,18 +4,12 @@ import pytest
 from ltmia_pipeline import (
     CORPORA,
     PARTS,
-    make_all,
 )
 
-from memaudit import tidy
-from memaudit.io import read_table
+from memaudit.common import tidy
+from memaudit.common.io import read_table
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    return make_all(tmp_path_factory.getbasetemp())
 
 
 def test_every_corpus_has_its_parts_and_a_blind_check(made):

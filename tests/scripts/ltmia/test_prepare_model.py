@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from ltmia_pipeline import make_all
+from ltmia_pipeline import ENTRY, LENGTH, call
 
-from memaudit.io import read_json
+from memaudit.common.io import read_json
 from memaudit.models.language_models import (
     FILES,
     logits,
@@ -15,11 +15,6 @@ from memaudit.models.language_models import (
 )
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    return make_all(tmp_path_factory.getbasetemp())
 
 
 def test_a_folder_is_the_whole_model(made):
@@ -33,3 +28,14 @@ def test_pretraining_lowers_the_loss_on_the_selection_pool(made):
     facts = read_json(made / "base/training.json")
     assert facts["losses"]["after"] < facts["losses"]["before"] - 1
     assert facts["origin"] == "pre-trained here"
+
+
+def test_an_existing_model_is_copied_with_its_origin(made, tmp_path):
+    params = {"seed": 1, "length": LENGTH, "entry": ENTRY | {"path": str(made / "base")}, "training": {}}
+    outputs = [tmp_path / name for name in (*FILES, "training.json")]
+    call("ltmia_prepare_model", [], outputs, tmp_path, params, model="own")
+    facts = read_json(tmp_path / "training.json")
+    assert facts["origin"] == str(made / "base")
+    copied, base = open_model(tmp_path), open_model(made / "base")
+    assert facts["parameters"] == base.num_parameters()
+    assert all(map(torch.equal, copied.parameters(), base.parameters()))

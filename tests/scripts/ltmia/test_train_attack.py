@@ -2,24 +2,14 @@
 
 import numpy as np
 import pytest
-from ltmia_pipeline import HELD_OUT, TRAINING, make_all
+from ltmia_pipeline import HELD_OUT, TRAINING
 
 from memaudit.attacks.learned_classifier import load, odds_of_rows
-from memaudit.io import read_table
-from memaudit.studies.ltmia.target_combinations import open_combinations, portions
+from memaudit.common.io import read_table
+from memaudit.studies.ltmia.target_combinations import portions
 from memaudit.studies.ltmia.transfer_bootstrap import is_combination
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    return make_all(tmp_path_factory.getbasetemp())
-
-
-@pytest.fixture(scope="module")
-def combinations(made):
-    return open_combinations([made / "0.npy"], [made / "0.parquet"])
 
 
 def test_the_classifier_is_tested_on_new_texts(made, combinations):

@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from memaudit.checksums import sha256
+from memaudit.common.checksums import sha256
 
 ENTRY = {"family": "tabicl", "task": "classification", "mode": "raw", "version": None, "options": {}, "licence": "MIT"}
 ENTRY |= {"estimator": None, "params": {}, "path": None}

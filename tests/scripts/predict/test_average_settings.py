@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from conftest import load_script
 
-from memaudit.io import write_table
-from memaudit.tidy import expand, frame, row
+from memaudit.common.io import write_table
+from memaudit.common.tidy import expand, frame, row
 
 
 def test_means_are_of_all_settings_beside_printed_numbers(tmp_path):
@@ -33,9 +33,9 @@ def test_means_are_of_all_settings_beside_printed_numbers(tmp_path):
     params = SimpleNamespace(memorized=4.0, published=[printed])
     job = SimpleNamespace(input=paths, output=[tmp_path / "out"], params=params)
     load_script("predict_average_settings").main(job)
-    found = expand(pd.read_parquet(tmp_path / "out")).set_index(["source", "metric"])
-    assert list(found.index) == [("here", "auc"), ("paper", "tpr")]
-    mean = found.loc[("here", "auc")]
+    observed = expand(pd.read_parquet(tmp_path / "out")).set_index(["source", "metric"])
+    assert list(observed.index) == [("here", "auc"), ("paper", "tpr")]
+    mean = observed.loc[("here", "auc")]
     assert mean["estimate"] == pytest.approx(0.7)
     assert mean["high"] - mean["estimate"] == pytest.approx(0.1 / np.sqrt(2))
-    assert found.loc[("paper", "tpr"), "estimate"] == 0.658
+    assert observed.loc[("paper", "tpr"), "estimate"] == 0.658

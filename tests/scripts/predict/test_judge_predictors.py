@@ -1,42 +1,37 @@
-"""The judgement of predictors: all models, and recommendations that rank a user's records."""
+"""The evaluation of predictors: all models, and recommendations that rank a user's records."""
 
 import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
 from conftest import load_script
-from predict_pipeline import JUDGED, job, make_run, make_table
+from predict_pipeline import JUDGED, job
 
-from memaudit.errors import AuditError
-from memaudit.io import read_grid, read_json
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_grid, read_json, write_json
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
-@pytest.fixture(scope="module")
-def table(tmp_path_factory):
-    return make_table(tmp_path_factory.getbasetemp())
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    return make_run(tmp_path_factory.getbasetemp())
-
-
 def test_recommendations_rank_a_users_own_records(run, table, tmp_path):
-    """The JSON of one script is the input of the other."""
+    """The JSON of one script is the input of the other, which refuses what two models cannot tell from chance."""
     settings = read_json(run.judged["recommended"])
     assert [setting["profile"] for setting in settings] == ["practitioners", "researchers"]
     assert settings[0]["case"] == "toy"
     records, states = read_grid(run.ready["records"]), xr.load_dataset(run.folder / "0.states.nc")
-    own = records.design.values[0].astype(bool)
+    own = records.membership.values[0].astype(bool)
     frame = pd.DataFrame({"id": records.record.values[own], "label": records.code.values[own].astype(str)})
     frame.to_parquet(tmp_path / "own.parquet")
     np.save(tmp_path / "states.npy", states["target0_layer1"].values[8][own])
     given = {"records": tmp_path / "own.parquet", "states": tmp_path / "states.npy"}
     made = {"ranked": tmp_path / "r.parquet", "csv": tmp_path / "r.csv", "page": tmp_path / "r.md"}
     params = {"directions": 200, "accuracy": None, "dimensions": 500, "classes": None}
-    load_script("predict_rank_own").main(job(given | {"results": run.judged["recommended"]}, made, params))
+    rank = load_script("predict_rank_own").main
+    with pytest.raises(AuditError, match="no more was memorized there than by chance"):
+        rank(job(given | {"results": run.judged["recommended"]}, made, params))
+    settings[0]["memorized"] |= {"low": 0.12}  # as of more target models
+    write_json(settings, tmp_path / "recommended.json")
+    rank(job(given | {"results": tmp_path / "recommended.json"}, made, params))
     ranked = pd.read_parquet(tmp_path / "r.parquet")
     wrong = set(records.record.values[own & records.mislabelled.values.astype(bool)])
     assert len(wrong & set(ranked["id"][: 2 * len(wrong)])) > len(wrong) / 2

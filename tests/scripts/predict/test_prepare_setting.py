@@ -2,24 +2,19 @@
 
 import numpy as np
 import pytest
-from predict_pipeline import CANARIES, MODELS, NOISE, RECORDS, make_table, prepared, text_setting
+from predict_pipeline import CANARIES, MODELS, NOISE, RECORDS, prepared, text_setting
 from safetensors.numpy import load_file
 
-from memaudit.io import read_grid
+from memaudit.common.io import read_grid
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory):
-    return make_table(tmp_path_factory.getbasetemp())
 
 
 def test_a_table_has_planted_records_and_balanced_membership(table, tmp_path, capsys):
     made = prepared(table, tmp_path)
     grid = read_grid(made["records"])
     assert grid.sizes["record"] == RECORDS + CANARIES
-    assert (grid.design.values.sum(0) == MODELS / 2).all()
+    assert (grid.membership.values.sum(0) == MODELS / 2).all()
     assert load_file(made["weights"]) == {}
     printed = capsys.readouterr().out
     assert f"{RECORDS + CANARIES} records of 2 classes, {round(NOISE * RECORDS)} with another label" in printed

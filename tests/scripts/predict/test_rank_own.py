@@ -13,11 +13,11 @@ import pytest
 from conftest import load_script
 
 from memaudit.attacks import psmi
-from memaudit.errors import AuditError
-from memaudit.io import read_json, write_json
-from memaudit.seeds import generator
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json, write_json
+from memaudit.common.seeds import generator
 from memaudit.studies.predict.prediction_metrics import member_entries
-from memaudit.studies.predict.recommended_settings import recommended
+from memaudit.studies.predict.recommended_thresholds import recommended
 from memaudit.workflow.job import Paths
 
 PARAMS = {"seed": 1, "directions": 300, "accuracy": None, "dimensions": 500, "classes": ["no", "yes"]}

@@ -3,18 +3,13 @@
 import numpy as np
 import pytest
 from conftest import load_script
-from predict_pipeline import SCORING, TARGETS, job, make_run
+from predict_pipeline import SCORING, TARGETS, job
 
-from memaudit.errors import AuditError
-from memaudit.io import read_grid
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_grid
 from memaudit.workflow.scratch import resumable
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    return make_run(tmp_path_factory.getbasetemp())
 
 
 def test_a_loss_that_never_falls_so_far_is_an_error(run, tmp_path):
@@ -28,7 +23,7 @@ def test_a_loss_that_never_falls_so_far_is_an_error(run, tmp_path):
 
 def test_scores_are_those_of_members_and_psmi_explains_most_of_them(run):
     scores, records = read_grid(run.given["scores"]), read_grid(run.ready["records"])
-    member = records.design.values[:TARGETS].astype(bool)
+    member = records.membership.values[:TARGETS].astype(bool)
     for name in ("psmi", "mahalanobis", "loss", "logit_gap"):
         assert (np.isnan(scores[name].values) == ~member[:, None]).all(), name
     assert scores.sizes["checkpoint"] == 20

@@ -9,8 +9,8 @@ from conftest import load_script
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from memaudit.errors import AuditError
-from memaudit.tidy import COLUMNS, expand
+from memaudit.common.errors import AuditError
+from memaudit.common.tidy import COLUMNS, expand
 
 THEOREM = {"rates": [0.05, 0.2], "separations": [0, 6], "records": 600, "dimensions": 8, "directions": 60, "repeats": 6}
 
@@ -35,8 +35,8 @@ def test_the_theorem_holds_for_the_density_that_its_proof_uses(theorem):
 @pytest.mark.parametrize("density", ["joint", "estimated"])
 def test_outliers_are_below_zero_under_densities_that_do_not_know_them(theorem, density):
     for rate in THEOREM["rates"]:
-        found = theorem.loc[density, rate, 6]
-        assert found.loc["psmi_outliers", "high"] < 0 < found.loc["psmi_rest", "low"]
+        observed = theorem.loc[density, rate, 6]
+        assert observed.loc["psmi_outliers", "high"] < 0 < observed.loc["psmi_rest", "low"]
 
 
 def test_without_separation_there_are_no_outliers(theorem):
@@ -52,14 +52,14 @@ def test_the_true_psmi_of_outliers_is_minus_a_divergence():
     rng = np.random.default_rng(0)
     states = rng.standard_normal((40000, 1)) + separation * (rng.integers(0, 2, (40000, 1)) - 0.5)
     label = rng.integers(0, 2, 40000)
-    found = load_script("predict_simulate_theorem").true_psmi(states, label, np.ones((1, 1)), separation, rate)
+    observed = load_script("predict_simulate_theorem").true_psmi(states, label, np.ones((1, 1)), separation, rate)
 
     def integrand(x, centre):
         either = (norm.pdf(x, -1.5) + norm.pdf(x, 1.5)) / 2
         return either * np.log(((1 - rate) * norm.pdf(x, centre) + rate * either) / either) / 2
 
     expected = sum(quad(integrand, -12, 12, args=(centre,))[0] for centre in (-1.5, 1.5))
-    assert found.mean() == pytest.approx(expected, abs=4 * found.std() / 200)
+    assert observed.mean() == pytest.approx(expected, abs=4 * observed.std() / 200)
     assert expected < -0.1
 
 

@@ -3,17 +3,12 @@
 import numpy as np
 import pytest
 import xarray as xr
-from predict_pipeline import MODELS, SETTING, make_run, trained
+from predict_pipeline import MODELS, SETTING, trained
 
-from memaudit.io import read_grid
+from memaudit.common.io import read_grid
 from memaudit.models import shadow_ensembles
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    return make_run(tmp_path_factory.getbasetemp())
 
 
 def test_nothing_depends_on_the_shard(run, tmp_path):
@@ -42,7 +37,7 @@ def test_a_killed_shard_goes_on_with_the_same_bits(run, tmp_path, monkeypatch):
     assert not list(tmp_path.glob("*.nc"))
     trained(run.ready, tmp_path, "0")
     ours, theirs = read_grid(tmp_path / "0.nc"), read_grid(run.folder / "0.nc")
-    for name in ("loss", "gap", "trained", "asked"):
+    for name in ("loss", "gap", "trained", "queried"):
         np.testing.assert_array_equal(ours[name], theirs[name])
     ours, theirs = (xr.load_dataset(folder / "0.states.nc") for folder in (tmp_path, run.folder))
     assert set(ours) == {f"target{target}_layer{layer}" for target in range(2) for layer in range(2)}

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 import torch
 
-from memaudit.checksums import sha256
+from memaudit.common.checksums import sha256
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json, write_json
 from memaudit.data.table_sources import fetch
-from memaudit.errors import AuditError
-from memaudit.io import read_json, write_json
 from memaudit.models.model_protocol import Limits
-from memaudit.privacy.tabpate_release import release
+from memaudit.privacy.tabpate_release import TabPATE
 from memaudit.workflow.job import Paths
 
 FACTS = """source: a test
@@ -103,20 +103,24 @@ def test_the_context_has_the_tables_names_and_labels_that_teachers_know(script):
 
 def test_the_statement_says_what_was_spent_and_on_what(script):
     script()
-    (charge,), said = script.charges(), read_json("mine/customers/statement.json")
-    assert {"epsilon": said["epsilon"], "delta": said["delta"]} == charge["budget"] == {"epsilon": 2.0, "delta": 1e-3}
-    assert said["ledger"]["charge"] == charge["id"]
-    assert said["ledger"]["table_so_far"] == said["ledger"]["total"] == charge["total"]
-    assert said["public"]["sha256"] == sha256("facts.yaml")
-    assert said["queries"] == {"asked": 30, "answered": 30}
-    assert said["records"] == len(pd.read_parquet("mine/customers/context.parquet")) == 30
-    assert said["unit"] == "one row"
+    (charge,), statement = script.charges(), read_json("mine/customers/statement.json")
+    assert (
+        {"epsilon": statement["epsilon"], "delta": statement["delta"]}
+        == charge["budget"]
+        == {"epsilon": 2.0, "delta": 1e-3}
+    )
+    assert statement["ledger"]["charge"] == charge["id"]
+    assert statement["ledger"]["table_so_far"] == statement["ledger"]["total"] == charge["total"]
+    assert statement["public"]["sha256"] == sha256("facts.yaml")
+    assert statement["queries"] == {"asked": 30, "answered": 30}
+    assert statement["records"] == len(pd.read_parquet("mine/customers/context.parquet")) == 30
+    assert statement["unit"] == "one row"
     # Two counts a label: each costs 1 / sigma2^2 in rho.
-    assert said["spent"]["labels_rho"] == pytest.approx(30 / said["spent"]["votes"]["sigma2"] ** 2)
+    assert statement["spent"]["labels_rho"] == pytest.approx(30 / statement["spent"]["votes"]["sigma2"] ** 2)
     assert f"| ledger: charge | {charge['id']} |" in (script.folder / "mine/customers/statement.md").read_text()
 
 
-def test_nothing_that_was_computed_from_the_records_without_noise_is_said(script):
+def test_nothing_computed_from_the_records_without_noise_is_printed(script):
     """The identity is a hash of the whole table: who knows all rows but one could test guesses about that one."""
     script()
     (charge,) = script.charges()
@@ -154,14 +158,14 @@ def test_what_fails_later_has_spent_everything(script):
     for again in ({}, {"run": "other"}):
         line = refused(script, **again)
         assert line.startswith("budget spent: table customers")
-        assert "nothing released for it is kept" in line
+        assert "no release is kept" in line
 
 
 def test_neither_another_run_nor_another_name_releases_again(script):
     script()
     (charge,) = script.charges()
     for again in ({"run": "other"}, {"dataset": "clients"}):
-        assert f"what was released for it is kept in ledger/{charge['id']}" in refused(script, **again)
+        assert f"its releases are kept in ledger/{charge['id']}" in refused(script, **again)
     kept, released = script.ledger / charge["id"], script.folder / "mine/customers"
     for name in ("context.parquet", "statement.md", "statement.json"):
         assert (kept / name).read_bytes() == (released / name).read_bytes()
@@ -176,7 +180,7 @@ def test_no_noise_is_drawn_for_a_release_that_is_refused(script):
     refused(script, run="other", discrete_gaussian=noise)
 
 
-def test_a_release_that_stands_is_not_paid_for_again_unless_it_is_moved_away(script):
+def test_an_existing_release_is_not_repeated_unless_it_is_moved_away(script):
     """Whatever makes Snakemake run the rule again: a newer table, other settings, `-F`."""
     twice = {"wanted": {"total": {"epsilon": 4.0, "delta": 2e-3}}}
     script(**twice)
@@ -193,11 +197,11 @@ def test_the_key_of_the_shards_is_drawn_anew_for_each_release(script):
     """And kept nowhere: nobody who sees a context can tell in which shard a record was."""
     keys = []
 
-    def spy(x, y, units, key, *others):
-        keys.append(key)
-        return release(x, y, units, key, *others)
+    def spy(private, *others):
+        keys.append(private.key)
+        return TabPATE(private, *others)
 
     for run in ("mine", "other"):
-        script(run=run, wanted={"total": {"epsilon": 4.0, "delta": 2e-3}}, release=spy)
+        script(run=run, wanted={"total": {"epsilon": 4.0, "delta": 2e-3}}, TabPATE=spy)
     assert len({*keys}) == 2
     assert min(map(len, keys)) >= 16

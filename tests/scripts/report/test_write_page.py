@@ -6,8 +6,8 @@ import yaml
 from conftest import load_script
 from report_examples import CLAIM, JUDGED, SVG, headline, record, results
 
-from memaudit import tidy
-from memaudit.io import write_json
+from memaudit.common import tidy
+from memaudit.common.io import write_json
 from memaudit.statistics.headlines import state
 from memaudit.workflow.job import Paths
 

@@ -6,15 +6,15 @@ import pytest
 from conftest import load_script
 from tabpate_tables import FACTS, RECORDS, Neighbour
 
+from memaudit.common.io import write_json, write_table
 from memaudit.data.record_ids import make_key
-from memaudit.io import write_json, write_table
 from memaudit.privacy.tabpate_release import Released
 
 
 @pytest.fixture
 def world(tmp_path, monkeypatch):
     """Labels that nothing predicts, so that only who remembers a record is right about it; two records a unit."""
-    for name in ("release_contexts", "ask_students", "release_shadows", "poison_shadows"):
+    for name in ("release_contexts", "query_students", "release_shadows", "poison_shadows"):
         monkeypatch.setattr(load_script(f"tabpate_{name}"), "load", lambda *_: Neighbour())
     rng = np.random.default_rng(0)
     records = pd.DataFrame(rng.uniform(-4, 4, (RECORDS, 2)), columns=["age", "wage"])
@@ -44,7 +44,7 @@ def handed(monkeypatch):
     """What the mechanism is given, which here gives all of it away: records, their units, and draws of its queries."""
     given = []
 
-    def released(entry, private, budget, ask, rng):
+    def released(entry, private, budget, predict, rng):
         given.append((entry["method"], private, budget, rng.random(3).tolist()))
         return Released(private.x, private.y, 0, 0, {})
 

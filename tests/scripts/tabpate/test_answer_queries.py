@@ -5,8 +5,8 @@ import pytest
 from conftest import load_script
 from tabpate_tables import RECORDS, ROLES, Neighbour, call, files
 
-from memaudit.errors import AuditError
-from memaudit.io import read_grid
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_grid
 from memaudit.studies.tabpate.evaluation_tables import open_table
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -42,7 +42,7 @@ def test_each_repeat_answers_its_test_records_alone(answers, world):
     assert "no ledger is charged" in grid.ledger
 
 
-def test_a_label_at_query_time_is_one_class_and_nothing_beside_it(answers):
+def test_a_label_at_query_time_is_one_class_alone(answers):
     found = answers([["query_time", 10.0, 0]]).answers.values[0]
     tested = found[~np.isnan(found).any(1)]
     assert (np.sort(tested, axis=1) == [-np.inf, 0]).all()

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from tabpate_tables import attack, only, shadows
 
-from memaudit.errors import AuditError
-from memaudit.io import read_grid, write_grid
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_grid, write_grid
 from memaudit.privacy.tabpate_release import Released
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -57,5 +57,5 @@ def halved(grid, folder, part):
 def test_sets_that_are_missing_are_named(world):
     grid = shadows(world)
     write_grid(grid.isel(release=np.arange(grid.sizes["release"]) != 4), world / "short.nc")
-    with pytest.raises(AuditError, match="arm as_published, epsilon 1: 15 of 16 shadow sets"):
+    with pytest.raises(AuditError, match="condition as_published, epsilon 1: 15 of 16 shadow contexts"):
         attack(world, f"shadows={world / 'short.nc'}")

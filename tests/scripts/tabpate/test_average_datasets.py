@@ -6,7 +6,7 @@ import pytest
 import xarray as xr
 from tabpate_tables import FACTS, RECORDS, answers, call, only, results, utility
 
-from memaudit.io import read_table, write_grid, write_table
+from memaudit.common.io import read_table, write_grid, write_table
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -19,9 +19,9 @@ def test_numbers_are_measured_by_their_error_and_means_are_taken_by_task(table):
     write_table(records, table / "other/records.parquet")
     (table / "other/towns.yaml").write_text(FACTS.format(task="regression", target="[0, 0.5]"))
     tested = np.arange(RECORDS) % 4 == 0
-    said = np.where(tested, [[truth.mean()], [truth.mean()]] * np.ones(RECORDS), np.nan)
+    predicted = np.where(tested, [[truth.mean()], [truth.mean()]] * np.ones(RECORDS), np.nan)
     coords = {"arm": ("release", ["as_published", "non_private"]), "epsilon": ("release", [1.0, np.inf])}
-    grid = xr.Dataset({"answers": (("release", "record"), said)}, coords | {"record": list(records["id"])})
+    grid = xr.Dataset({"answers": (("release", "record"), predicted)}, coords | {"record": list(records["id"])})
     grid = grid.assign_coords(repeat=("release", [0, 0])).assign(
         asked=("release", [4, 0]), answered=("release", [4, 0])
     )

@@ -3,7 +3,7 @@
 import pytest
 from tabpate_tables import RECORDS, ROLES, call, files
 
-from memaudit.io import read_json, read_table
+from memaudit.common.io import read_json, read_table
 from memaudit.studies.tabpate.evaluation_tables import open_table
 
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from tabpate_tables import answers, only, utility
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
-def test_every_arm_is_measured_with_its_approach_beside_the_most_frequent_class(table):
+def test_every_condition_is_measured_and_so_is_the_most_frequent_class(table):
     _, right = answers(table)
     found = utility(table, "answers")
     assert set(zip(found["arm"], found["approach"], found["epsilon"], strict=True)) == {
@@ -27,7 +27,7 @@ def test_every_arm_is_measured_with_its_approach_beside_the_most_frequent_class(
     assert set(found["study"]) == {"tabpate"}
 
 
-def test_queries_and_agreement_are_means_over_repeats_of_private_arms(table):
+def test_queries_and_agreement_are_means_over_repeats_of_private_conditions(table):
     answers(table)
     answers(table, "more", pairs=[("shown", 10.0)])
     found = utility(table, "answers", "more")
@@ -56,5 +56,5 @@ def test_answers_that_are_no_numbers_are_named(table):
     broken = grid.answers.values.copy()
     broken[3, 5, 1] = np.nan
     answers(table, answers=(grid.answers.dims, broken))
-    with pytest.raises(AuditError, match="data set towns, arm other, epsilon 1, repeat 1: answers are missing"):
+    with pytest.raises(AuditError, match="data set towns, condition other, epsilon 1, repeat 1: answers are missing"):
         utility(table, "answers")

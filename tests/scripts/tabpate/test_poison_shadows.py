@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tabpate_tables import ARMS, ROLES, attack, call, files, only, shadows
 
-from memaudit.io import read_grid, write_grid
+from memaudit.common.io import read_grid, write_grid
 from memaudit.privacy.teacher_shards import shards_of
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -28,8 +28,8 @@ def test_a_member_stands_against_one_copy_and_others_against_none(world):
     assert wrong[inside][:, 2:].all()
     assert wrong[~inside][:, 1:].all()
     assert grid.sizes["record"] == 10, "units of two records are targets together"
-    shown = shadows(world, sets=8)
-    assert np.array_equal(shown.design.sel(record=grid.record).values[::3], inside), "the sets of the other attack"
+    attacked = shadows(world, sets=8)
+    assert np.array_equal(attacked.design.sel(record=grid.record).values[::3], inside), "the sets of the other attack"
 
 
 def test_copies_are_units_of_their_own_and_leave_the_other_shards_as_they_are(world, handed):
@@ -45,7 +45,7 @@ def test_copies_are_units_of_their_own_and_leave_the_other_shards_as_they_are(wo
     assert len(set(shards_of([f"copy {i} of r00" for i in range(30)], b"a test", 4))) == 4
 
 
-def test_brainwash_on_students_is_judged_beside_lira(world):
+def test_brainwash_on_students_is_judged_with_lira(world):
     grid = poisoned(world, sets=16, shard=16)
     grid.wrong[:, 0] = False
     write_grid(grid, world / "poisoned.nc")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from tabpate_tables import ARMS, ROLES, call, files
 
-from memaudit.errors import AuditError
-from memaudit.io import read_grid
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_grid
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -6,14 +6,14 @@ import pytest
 import xarray as xr
 from tabpate_tables import FACTS, RECORDS, ROLES, shadows
 
-from memaudit.errors import AuditError
-from memaudit.io import read_table, write_table
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_table, write_table
 from memaudit.studies.tabpate.evaluation_tables import open_table
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
-def test_halves_are_balanced_by_unit_and_the_same_for_all_arms(world):
+def test_halves_are_balanced_by_unit_and_the_same_for_all_conditions(world):
     grid, records = shadows(world), read_table(world / "records.parquet").set_index("id")
     role = open_table(*(world / file for file in ("records.parquet", "schema.json", "towns.yaml", "key"))).roles(
         ROLES, 1, 0
@@ -49,7 +49,7 @@ def test_the_mechanism_gets_half_the_records_and_the_tables_nominal_number(world
     assert {budget.epsilon for *_, budget, _ in handed} == {1.0, 10.0}
 
 
-def test_queries_are_those_of_the_arm_in_all_sets_and_at_every_epsilon(world, handed):
+def test_a_condition_has_the_same_queries_in_all_shadow_contexts_and_at_every_epsilon(world, handed):
     shadows(world, pairs=[["as_published", 1.0], ["as_published", 10.0], ["shown", 1.0]])
     draws = {method: {tuple(draw) for name, *_, draw in handed if name == method} for method, *_ in handed}
     assert {method: len(found) for method, found in draws.items()} == {"tabpate": 1, "prompt-pate": 1}
@@ -69,7 +69,7 @@ def test_the_first_sets_of_more_are_the_same(world, handed):
 
 
 def test_sets_that_are_no_whole_blocks_and_number_targets_are_refused(world):
-    with pytest.raises(AuditError, match="20 shadow sets do not fill whole blocks; use a multiple of 8"):
+    with pytest.raises(AuditError, match="20 shadow contexts do not fill whole blocks; use a multiple of 8"):
         shadows(world, sets=20)
     records = read_table(world / "records.parquet")
     write_table(records.assign(target=np.arange(RECORDS) / RECORDS), world / "records.parquet")
@@ -84,7 +84,7 @@ def test_methods_that_answer_themselves_are_attacked_too(world):
     trained = {"method": "dp-sgd", "held_out": False, "settings": {"steps": 2}}
     both = {"arms": {"asked": asked, "trained": trained}, "pairs": [["asked", 1.0], ["trained", 1.0]]}
     grid = shadows(world, sets=8, shard=8, **both)
-    said, network = (grid.logits.values[grid.arm.values == arm] for arm in ("asked", "trained"))
-    assert (np.isfinite(said).sum(-1) == 1).all()
+    predicted, network = (grid.logits.values[grid.arm.values == arm] for arm in ("asked", "trained"))
+    assert (np.isfinite(predicted).sum(-1) == 1).all()
     assert np.isfinite(network).all()
     assert len({one.tobytes() for one in network}) == 8

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from conftest import PROJECT, load_script
 
-from memaudit.errors import AuditError
-from memaudit.io import read_table, write_json, write_table
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_table, write_json, write_table
 from memaudit.privacy.accounting import Budget, rho_within
 from memaudit.workflow.job import Paths
 
@@ -81,7 +81,7 @@ print(cdp_rho(1.0, 1e-5))
 
 
 @pytest.mark.parametrize("change", [{"epsilon": 0}, {"delta": 1.0}, {"rounds": 0}])
-def test_settings_that_dpmm_takes_and_that_promise_nothing_are_refused(change):
+def test_settings_without_a_guarantee_are_refused_though_dpmm_takes_them(change):
     with pytest.raises(AuditError, match=r"synthesis: .*(guarantees nothing|rounds)"):
         SCRIPT.synthesized(pd.DataFrame({"target": [0]}), {"target": 2}, SimpleNamespace(**PARAMS | change))
 

@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import pytest
 from conftest import load_script
 
-from memaudit import tidy
-from memaudit.errors import AuditError
-from memaudit.io import write_table
+from memaudit.common import tidy
+from memaudit.common.errors import AuditError
+from memaudit.common.io import write_table
 from memaudit.workflow.job import Paths
 
 FORMS = ("svg", "png", "pdf")

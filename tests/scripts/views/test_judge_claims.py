@@ -7,7 +7,7 @@ import yaml
 from conftest import load_script
 from report_examples import CLAIM, results
 
-from memaudit.io import read_table, write_table
+from memaudit.common.io import read_table, write_table
 from memaudit.workflow.job import Paths
 
 

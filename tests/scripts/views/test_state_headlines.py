@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from conftest import load_script
 from report_examples import results
 
-from memaudit.io import read_table, write_table
+from memaudit.common.io import read_table, write_table
 from memaudit.workflow.job import Paths
 
 HEADLINE = {

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pandas as pd
 from conftest import load_script
 
-from memaudit import tidy
-from memaudit.io import write_table
+from memaudit.common import tidy
+from memaudit.common.io import write_table
 from memaudit.workflow.job import Paths
 
 

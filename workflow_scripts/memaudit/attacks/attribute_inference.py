@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from memaudit.arrays import Floats
 from memaudit.attacks.signals import loss
-from memaudit.errors import AuditError
+from memaudit.common.arrays import Array, Array32, Floats, Mask
+from memaudit.common.errors import AuditError
 
 KEY = "attacks/inference/sensitive"
 
@@ -27,9 +27,9 @@ class Candidates:
     median: the border of a numeric column's two bins; None where every category is a bin.
     """
 
-    value: NDArray[np.float64]
+    value: Array
     bin: NDArray[np.int64]
-    prior: NDArray[np.float64]
+    prior: Array
     median: float | None = None
 
     def truth(self, values: Floats) -> NDArray[np.int64]:
@@ -37,7 +37,7 @@ class Candidates:
         return (values if self.median is None else values > self.median).astype(np.int64)
 
 
-def place(schema: Mapping[str, Any], shown: NDArray[np.bool_], dataset: str, name: str) -> int:
+def place(schema: Mapping[str, Any], shown: Mask, dataset: str, name: str) -> int:
     """Place of the sensitive column in the schema; shown: (feature,) whether the contexts have the column.
 
     Raises AuditError for a column that they lack, or that is free text.
@@ -73,14 +73,14 @@ def candidates(column: Mapping[str, Any], reference: Floats, levels: int) -> Can
     return Candidates(values, above, np.full(levels, 1 / levels), median)
 
 
-def queries(records: Floats, column: int, values: Floats) -> NDArray[np.float32]:
+def queries(records: Floats, column: int, values: Floats) -> Array32:
     """Every record (record, feature) with each of the values in one column: (record, level, feature)."""
     asked = np.repeat(records[:, None], len(values), axis=1).astype(np.float32)
     asked[..., column] = values
     return asked
 
 
-def scores(logits: Floats, label: NDArray[np.integer], bin: NDArray[np.integer], prior: Floats) -> NDArray[np.float64]:
+def scores(logits: Floats, label: NDArray[np.integer], bin: NDArray[np.integer], prior: Floats) -> Array:
     """Log posterior of each bin: log of the sum over its levels of prior times p(true label), less that of all bins.
 
     logits: (..., level, class), -inf for a class that the context lacks; label: broadcasts to (...); bin, prior:

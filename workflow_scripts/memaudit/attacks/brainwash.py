@@ -10,11 +10,10 @@ from collections.abc import Callable, Collection, Generator, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from memaudit.arrays import Indices
+from memaudit.common.arrays import Indices, Mask
 
-Ask = Callable[[Indices, Indices], NDArray[np.bool_]]
+Ask = Callable[[Indices, Indices], Mask]
 Searching = Generator[int, bool, int]
 
 
@@ -29,10 +28,10 @@ class Scan(NamedTuple):
     """copies: (target,), fewest that make the answer wrong; monotone: (target,), whether it then stays wrong."""
 
     copies: Indices
-    monotone: NDArray[np.bool_]
+    monotone: Mask
 
 
-def search(ask: Ask, targets: int, most: int, known: Mapping[int, NDArray[np.bool_]] | None = None) -> Search:
+def search(ask: Ask, targets: int, most: int, known: Mapping[int, Mask] | None = None) -> Search:
     """Fewest copies for targets 0 .. targets - 1 of one context, by bisection, all targets in step.
 
     ask: (targets (question,), copies (question,)) -> wrong (question,); one call has at most one question of a target.

@@ -12,7 +12,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from memaudit.errors import AuditError
+from memaudit.common.arrays import Array32, Mask
+from memaudit.common.errors import AuditError
 
 PROBE_SIGNALS = ("loss", "entropy", "confidence", "error")  # of the answer to a manipulated context
 
@@ -40,7 +41,7 @@ class Context:
 
     labels: NDArray[np.intp]
     columns: NDArray[np.intp]
-    noise: NDArray[np.float32]
+    noise: Array32
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def parsed(entries: Sequence[Mapping[str, Any]]) -> tuple[Manipulation, ...]:
     return tuple(suite)
 
 
-def effective(suite: Sequence[Manipulation], candidates: int, columns: int | None = None) -> NDArray[np.bool_]:
+def effective(suite: Sequence[Manipulation], candidates: int, columns: int | None = None) -> Mask:
     """Mask (manipulation,) of the manipulations that repeat no earlier one.
 
     candidates, columns: their numbers (None: many). With two candidates there is only one incorrect label to skew.

@@ -1,23 +1,26 @@
 """Gaussian fits of a record's signals under shadow models, with and without the target's own value."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-from memaudit.arrays import Array, Mask
-from memaudit.errors import AuditError
+from memaudit.common.arrays import Array, Mask
+from memaudit.common.errors import AuditError
 
 # What the fits of a target leave out.
 # "self" (every published code): the target. A member target then meets n - 1 IN and n OUT shadow models, a non-member n
 # and n - 1, and the better-estimated side fits better: without any leak the pooled AUC of 16 models is 0.487.
 # "pair": each record's k-th model in is paired with its k-th model out, models without a partner serve in no fit, and a
 # target leaves with its pair (a target without one with the pair of its turn). Every target of a record then meets as
-# many models on either side: where nothing leaks, IN and OUT scores have one distribution whatever the signal's, and
-# the AUC is 0.500 at 16, 64 and 512 models (statistics.attack_performance).
+# many models on either side: where nothing leaks, IN and OUT scores have one distribution whatever the signal's.
+# Scores of one record remain dependent, since each is in the fits of the others. So the pooled AUC is 0.500 for many
+# records (of 16, 64 and 512 models) but lower for few: 0.493 for 8 records of 24 models, 0.494 for 10 of 64. Compare it
+# with the mean of the randomisation null (statistics.randomisation_tests), not with 0.5.
 Leave = Literal["self", "pair"]
 
 LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
@@ -80,7 +83,7 @@ def fit(
 
     shadow, member: (model, record). Returns centre and sigma of shape (record,) or, pooled, sigma of shape ().
     """
-    count, mean, squares = _moments(shadow, member)
+    count, mean, squares = fit_moments(shadow, member)
     centre = _median(shadow, member) if convention.centre == "median" else mean
     if spread is Spread.RAW:
         variance = shadow[member].var(ddof=convention.ddof)
@@ -88,7 +91,27 @@ def fit(
         variance = (squares + count * (mean - centre) ** 2).sum() / (count - convention.ddof).sum()
     else:
         variance = squares / (count - convention.ddof)
-    return Gaussian(centre, _sigma(variance, convention, floor))
+    return Gaussian(centre, to_sigma(variance, convention, floor))
+
+
+class Side(NamedTuple):
+    """Shadow models of one side, and what the fit of each target does without; all (model, record).
+
+    values: signals; member: models that serve in the fits; leaver: value that leaves a target's fit where `left`.
+    """
+
+    values: Array
+    member: Mask
+    leaver: Array
+    left: Mask
+
+
+class Moments(NamedTuple):
+    """Number, mean and sum of squared deviations of the values in a fit, each broadcasting to (model, record)."""
+
+    count: NDArray[np.int64]
+    mean: Array
+    squares: Array
 
 
 def fit_without_target(
@@ -101,57 +124,148 @@ def fit_without_target(
 ) -> Gaussian:
     """Fit every record once per target model, on the *other* models where `member` is True.
 
-    All M leave-one-out fits cost as much as one: with deviation d from the mean of n members, the mean without a member
-    is mean - d / (n - 1), and the sum of squares loses d^2 n / (n - 1).
     signals, member: (model, record); leave: see `Leave`. Returns centre and sigma of shape (model, record) or, pooled,
     sigma of (model, 1).
     """
-    leaver, left = signals, member
-    if leave == "pair":
-        left = np.ones_like(member)
-        leaver, member = _paired(signals, member)
-    count, mean, squares = _moments(signals, member)
-    own = np.where(left, leaver - mean, 0.0)
-    others = count - left
+    return side_gaussian(sides(signals, member, leave)[0], convention, spread, floor)
+
+
+def sides(signals: Array, membership: Mask, leave: Leave = "pair") -> tuple[Side, Side]:
+    """IN and OUT shadow models of every target; signals, membership: (model, record)."""
+    if leave == "self":
+        return Side(signals, membership, signals, membership), Side(signals, ~membership, signals, ~membership)
+    count = membership.sum(0)
+    if is_balanced(membership):
+        return _balanced_sides(signals, membership)
+    pairs = np.minimum(count, len(membership) - count)
+    number = np.cumsum(membership, axis=0)
+    place = np.where(membership, number, np.arange(1, len(membership) + 1)[:, None] - number) - 1
+    # Positions of a record's IN models, then of its OUT models.
+    members_first = np.argsort(~membership, axis=0, kind="stable")
+    turn = place % np.maximum(pairs, 1)
+    leavers = (
+        np.take_along_axis(signals, np.take_along_axis(members_first, first + turn, axis=0), axis=0)
+        for first in (0, np.minimum(count, len(membership) - 1))
+    )
+    everyone, paired = np.ones_like(membership), place < pairs
+    served = membership & paired, ~membership & paired
+    return tuple(Side(signals, side, leaver, everyone) for side, leaver in zip(served, leavers, strict=True))
+
+
+def is_balanced(membership: Mask) -> bool:
+    """Whether every record is in half of the models: `split_sides` then gives what leaving out pairs comes to."""
+    return bool((2 * membership.sum(0) == len(membership)).all())
+
+
+def split_sides(values: Array, membership: Mask) -> Array:
+    """IN values and OUT values of every record in the order of its models: (side, pair, record).
+
+    In a balanced matrix a target leaves with its pair, so that leaving out pairs is leaving one value out of each side:
+    fits are (pair, record), half of the entries, and serve both targets of a pair.
+    """
+    models, records = membership.shape
+    by_record = np.ascontiguousarray(values.T).ravel()
+    split = [by_record.take(places).reshape(records, models // 2) for places in _places(membership)]
+    return np.moveaxis(np.stack(split), 1, 2)
+
+
+def join_sides(split: Array, membership: Mask) -> Array:
+    """Inverse of `split_sides`: (model, record) of (side, pair, record), or of (pair, record) for both sides."""
+    models, records = membership.shape
+    joined = np.empty(membership.size)
+    for places, side in zip(_places(membership), np.broadcast_to(split, (2, models // 2, records)), strict=True):
+        joined[places] = side.T.ravel()
+    return joined.reshape(records, models).T
+
+
+def _places(membership: Mask) -> Iterator[NDArray[np.intp]]:
+    """Places of the IN and of the OUT entries, record by record, a record's models in their order."""
+    return (np.flatnonzero(np.ascontiguousarray(side.T)) for side in (membership, ~membership))
+
+
+def _balanced_sides(signals: Array, membership: Mask) -> tuple[Side, Side]:
+    inside, outside = split_sides(signals, membership)
+    everyone = np.ones_like(membership)
+    return (
+        Side(signals, membership, join_sides(inside, membership), everyone),
+        Side(signals, ~membership, join_sides(outside, membership), everyone),
+    )
+
+
+def one_side(values: Array) -> Side:
+    """Shadow models that all serve, each target among them left out; values: (model, record)."""
+    everyone = np.ones_like(values, np.bool_)
+    return Side(values, everyone, values, everyone)
+
+
+def mean_without_target(side: Side) -> Array:
+    """Mean of every fit without its target, (model, record)."""
+    count = side.member.sum(0)
+    mean = np.where(side.member, side.values, 0.0).sum(0) / count
+    return mean - np.where(side.left, side.leaver - mean, 0.0) / (count - 1)
+
+
+def moments_without_target(side: Side) -> Moments:
+    """Moments of every fit without its target.
+
+    All M leave-one-out fits cost as much as one: with deviation d from the mean of n members, the mean without a member
+    is mean - d / (n - 1), and the sum of squares loses d^2 n / (n - 1).
+    """
+    count, mean, squares = fit_moments(side.values, side.member)
+    own = np.where(side.left, side.leaver - mean, 0.0)
     squares = np.maximum(squares - own**2 * (count / (count - 1)), 0.0)
-    mean = mean - own / (count - 1)
-    centre = _median_without(leaver, left, signals, member) if convention.centre == "median" else mean
+    return Moments(count - side.left, mean - own / (count - 1), squares)
+
+
+def side_gaussian(side: Side, convention: Convention, spread: Spread, floor: float = 0.0) -> Gaussian:
+    """Gaussian of every target's fit; centre (model, record), sigma alike or, pooled over records, (model, 1)."""
+    fitted = moments_without_target(side)
+    centre = _median_without(side) if convention.centre == "median" else fitted.mean
     if spread is Spread.RAW:
-        variance = _raw_variance_without_model(signals, member, convention.ddof)
+        variance = _raw_variance_without_model(side.values, side.member, convention.ddof)
     elif spread is Spread.POOLED:
-        pool = squares + others * (mean - centre) ** 2
-        variance = pool.sum(1, keepdims=True) / (others - convention.ddof).sum(1, keepdims=True)
+        squares, freedom = pooled_squares(fitted, centre, convention.ddof)
+        variance = (squares / freedom)[:, None]
     else:
-        variance = squares / (others - convention.ddof)
-    return Gaussian(centre, _sigma(variance, convention, floor))
+        variance = fitted.squares / (fitted.count - convention.ddof)
+    return Gaussian(centre, to_sigma(variance, convention, floor))
 
 
-def least_shadows(design: Mask) -> NDArray[np.int64]:
+def pooled_squares(fitted: Moments, centre: Array, ddof: int) -> tuple[Array, Array]:
+    """Sums over records, (model,), of squared deviations from each record's centre, and of degrees of freedom."""
+    freedom = np.broadcast_to(fitted.count - ddof, centre.shape)
+    return (fitted.squares + fitted.count * (fitted.mean - centre) ** 2).sum(1), freedom.sum(1)
+
+
+def least_shadows(membership: Mask) -> NDArray[np.int64]:
     """(record,) fewest shadow models that any target of this membership matrix meets on one side."""
-    inside = design.sum(0)
-    return np.maximum(np.minimum(inside, len(design) - inside) - 1, 0)
+    inside = membership.sum(0)
+    return np.maximum(np.minimum(inside, len(membership) - inside) - 1, 0)
 
 
-def require_shadows(design: Mask) -> None:
+def require_shadows(membership: Mask) -> None:
     """Raise AuditError, naming the first record, where a target would have fewer than 2 shadow models on one side."""
-    least = least_shadows(design)
+    least = least_shadows(membership)
     if (least < 2).any():
         record = int(np.argmax(least < 2))
         raise AuditError(
-            f"record {record} has {least[record]} shadow models on one side of its membership design beside the target;"
+            f"record {record} has {least[record]} shadow models on one side of its membership matrix beside the target;"
             " 2 are needed: ask for more models (lira.models, or `models` of the setting)"
         )
 
 
-def _moments(signals: Array, member: Mask) -> tuple[NDArray[np.int64], Array, Array]:
+def fit_moments(signals: Array, member: Mask) -> Moments:
+    """Moments of every record's values where `member` is True, (record,) each; NaN where there are none."""
     count = member.sum(0)
-    mean = np.einsum("mr,mr->r", signals, member) / count
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(member, signals, 0.0).sum(0) / count
     # Squares of deviations, not a difference of squares: signals of 20 nats with a spread of 1e-6 occur.
     deviation = np.where(member, signals - mean, 0.0)
-    return count, mean, np.einsum("mr,mr->r", deviation, deviation)
+    return Moments(count, mean, np.einsum("mr,mr->r", deviation, deviation))
 
 
-def _sigma(variance: Array, convention: Convention, floor: float) -> Array:
+def to_sigma(variance: Array, convention: Convention, floor: float = 0.0) -> Array:
+    """Standard deviation of at least the convention's floor, and at least `floor`."""
     return np.maximum(np.sqrt(variance), max(convention.floor, floor)) + convention.added
 
 
@@ -167,17 +281,9 @@ def _median(signals: Array, member: Mask) -> Array:
     return np.nanmedian(np.where(member, signals, np.nan), axis=0)
 
 
-def _paired(signals: Array, member: Mask) -> tuple[Array, Mask]:
-    """The signal that leaves every cell's fit, the member's of the cell's pair; and the members that have a pair."""
-    pairs = np.minimum(member.sum(0), (~member).sum(0))
-    rank = np.where(member, np.cumsum(member, axis=0), np.cumsum(~member, axis=0)) - 1
-    members_first = np.argsort(~member, axis=0, kind="stable")
-    leaver = np.take_along_axis(members_first, rank % np.maximum(pairs, 1), axis=0)
-    return np.take_along_axis(signals, leaver, axis=0), member & (rank < pairs)
-
-
-def _median_without(leaver: Array, left: Mask, signals: Array, member: Mask) -> Array:
+def _median_without(side: Side) -> Array:
     """Median of the others, from one sort: which side of the middle a value leaves decides what moves there."""
+    signals, member, leaver, left = side
     count = member.sum(0)
     ordered = np.sort(np.where(member, signals, np.inf), axis=0)
 

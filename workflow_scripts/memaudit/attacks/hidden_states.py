@@ -9,16 +9,17 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from memaudit.errors import AuditError
+from memaudit.common.arrays import Floats
+from memaudit.common.errors import AuditError
 
-States = NDArray[np.floating] | Iterable[NDArray[np.floating]]
+States = Floats | Iterable[Floats]
 
 LARGEST = 1e15  # larger numbers would overflow in fourth powers of float32
 CHUNK = 2**22  # numbers that are read at once
 SOME = 64  # records whose median approximates that of all
 
 
-def chunks(states: States, *, exact: bool = True) -> Iterator[NDArray[np.floating]]:
+def chunks(states: States, *, exact: bool = True) -> Iterator[Floats]:
     """Hidden states in their order, in bounded chunks: as float64, or, if not exact, float32 ones unchanged.
 
     Raises AuditError if one is not finite.
@@ -46,7 +47,7 @@ def chunks(states: States, *, exact: bool = True) -> Iterator[NDArray[np.floatin
         yield chunk
 
 
-def median(states: States) -> NDArray[np.floating]:
+def median(states: States) -> Floats:
     """Median of some states, (feature,): close to most of them despite outliers.
 
     Of an array, evenly spaced records are taken, since records of a class often follow each other; of a list the first.
@@ -68,7 +69,7 @@ def median(states: States) -> NDArray[np.floating]:
     return np.median(np.concatenate(parts), axis=0)
 
 
-def reader(states: States, origin: NDArray[np.floating], dtype: DTypeLike) -> Callable[[], Iterable[NDArray]]:
+def reader(states: States, origin: Floats, dtype: DTypeLike) -> Callable[[], Iterable[NDArray]]:
     """A function that iterates over the states minus `origin`, in `dtype`; small arrays are kept in memory."""
 
     def read() -> Iterator[NDArray]:

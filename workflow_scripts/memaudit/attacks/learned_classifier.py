@@ -10,16 +10,15 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from memaudit.arrays import Array, Mask
 from memaudit.attacks.learned_networks import Architecture, network
 from memaudit.attacks.token_features import SEQUENCE, Rows, TokenFeatures, unpack
-from memaudit.checksums import sha256
-from memaudit.errors import AuditError
-from memaudit.io import DAMAGED, read_json, readable, replacing, write_json
+from memaudit.common.arrays import Array, Array32, Mask
+from memaudit.common.checksums import sha256
+from memaudit.common.errors import AuditError
+from memaudit.common.io import DAMAGED, read_json, readable, replacing, write_json
 from memaudit.models.model_files import UNREADABLE, reason
 
 Auc = Callable[[Array, Mask], float]
@@ -51,7 +50,7 @@ class Classifier(nn.Module):
 
 
 @torch.inference_mode()
-def apply(classifier: Classifier, values: NDArray[np.float32], mask: Mask) -> Array:
+def apply(classifier: Classifier, values: Array32, mask: Mask) -> Array:
     """Scores (text,) of features (text, T, channel) and their mask (text, T); higher = more likely a member.
 
     Raises AuditError for a text without a token to predict, and for features of another shape than in training.
@@ -138,7 +137,7 @@ def _unpacked(rows: Rows) -> Iterator[TokenFeatures]:
     return (unpack(rows[start : start + TEXTS]) for start in range(0, len(rows), TEXTS))
 
 
-def _check_shape(classifier: Classifier, values: NDArray[np.float32], mask: Mask) -> None:
+def _check_shape(classifier: Classifier, values: Array32, mask: Mask) -> None:
     flat = classifier.architecture.kind in {"flat_mlp", "logistic"}
     positions = classifier.positions if flat else values.shape[1]
     if values.shape[1:] != (positions, classifier.channels) or mask.shape != values.shape[:2]:

@@ -9,18 +9,17 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from memaudit import seeds
-from memaudit.arrays import Array, Mask
 from memaudit.attacks.learned_classifier import TEXTS, Auc, Classifier, logits, score_rows
 from memaudit.attacks.learned_networks import Architecture
 from memaudit.attacks.token_features import Rows, TokenFeatures, unpack
-from memaudit.errors import AuditError
-from memaudit.workflow.progress_bar import steps
+from memaudit.common import seeds
+from memaudit.common.arrays import Array, Array32, Mask
+from memaudit.common.errors import AuditError
+from memaudit.common.progress_bar import steps
 
 GRADIENT_NORM = 1.0
 CONSTANT = 1e-6  # a channel that varies less than this share of its mean keeps its own scale
@@ -164,7 +163,7 @@ def _batches(
         yield unpack(rows), member
 
 
-def _moments(combinations: Sequence[Combination]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def _moments(combinations: Sequence[Combination]) -> tuple[Array32, Array32]:
     """Mean and deviation of every channel over the tokens, with equal weight for every combination."""
     moments = []
     for one in combinations:

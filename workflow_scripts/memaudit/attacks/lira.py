@@ -5,21 +5,30 @@ fitted on the other models that have it in (out of) their training set or contex
 """
 
 import itertools
-from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memaudit.arrays import Array, Mask
 from memaudit.attacks.gaussian import (
     CONVENTIONS,
+    Convention,
     Gaussian,
     Leave,
     Spread,
-    fit_without_target,
+    is_balanced,
+    join_sides,
+    moments_without_target,
+    one_side,
+    pooled_squares,
     require_shadows,
+    side_gaussian,
+    sides,
+    split_sides,
+    to_sigma,
 )
+from memaudit.common.arrays import Array, Floats, Mask
 
 # (model, record) entries whose float64 temporaries stay in a core's cache: over a whole matrix memory sets the pace.
 BLOCK_ENTRIES = 1 << 15
@@ -44,8 +53,8 @@ class Block(NamedTuple):
 
 
 def log_likelihood_ratio(
-    signals: Array,
-    design: Mask,
+    signals: Floats,
+    membership: Mask,
     *,
     convention: str = "mean",
     spread: str = "per_record",
@@ -54,23 +63,19 @@ def log_likelihood_ratio(
 ) -> Array:
     """log p_in - log p_out of every model as target, the others as its shadow models (efficient LiRA).
 
-    signals: (model, record[, query]) logit-scaled confidences, averaged over queries after scoring; design: membership
-    matrix (model, record). convention: "mean", "median" or "ddof1" (`CONVENTIONS`); spread: see `Spread`; floor: least
+    signals: (model, record[, query]) logit-scaled confidences, averaged over queries after scoring; membership:
+    (model, record). convention: "mean", "median" or "ddof1" (`CONVENTIONS`); spread: see `Spread`; floor: least
     sigma, for discrete signals `resolution_floor`; leave: what a target's fits do without, see `Leave` (every published
     code: "self"). Returns (model, record), in nats.
     Raises AuditError where a record has fewer than 2 shadow models on one side.
     """
-    require_shadows(design)
-    entries, member = _columns(signals, design)
-    ratios = np.empty(entries.shape)
-    for block in fitted_blocks(entries, member, convention=convention, spread=spread, floor=floor, leave=leave):
-        ratios[:, block.records] = block.ratio
-    return ratios.reshape(*design.shape, -1).mean(-1)
+    options = {"convention": convention, "spread": spread, "floor": floor, "leave": leave}
+    return score_blocks(signals, membership, lambda block: block.ratio, **options)
 
 
 def offline_score(
-    signals: Array,
-    design: Mask,
+    signals: Floats,
+    membership: Mask,
     *,
     convention: str = "mean",
     spread: str = "per_record",
@@ -81,38 +86,82 @@ def offline_score(
 
     Arguments, shape and errors of `log_likelihood_ratio`.
     """
-    require_shadows(design)
-    entries, member = _columns(signals, design)
-    outside = fit_without_target(entries, ~member, CONVENTIONS[convention], Spread(spread), floor, leave)
-    return outside.log_cdf(entries).reshape(*design.shape, -1).mean(-1)
+    options = {"convention": convention, "spread": spread, "floor": floor, "leave": leave}
+    return score_blocks(signals, membership, lambda block: block.outside.log_cdf(block.values), **options)
+
+
+def score_blocks(signals: Floats, membership: Mask, score: Callable[[Block], Array], **options) -> Array:
+    """A score of every entry from its fits, mean over queries: (model, record); options of `fitted_blocks`.
+
+    Raises AuditError where a record has fewer than 2 shadow models on one side.
+    """
+    require_shadows(membership)
+    # Every query of a record is fitted on its own: to the fit it is one more record.
+    entries = signals.reshape(len(signals), -1)
+    queries = entries.shape[1] // membership.shape[1]
+    member = membership.repeat(queries, axis=1) if queries > 1 else membership
+    scores = np.empty(entries.shape)
+    in_pairs = options["leave"] == "pair" and options.get("spread") in (None, "per_record") and is_balanced(membership)
+    for block in (paired_blocks if in_pairs else fitted_blocks)(entries, member, **options):
+        found = score(block)
+        scores[:, block.records] = join_sides(found, block.member) if in_pairs else found
+    return scores if queries == 1 else scores.reshape(*membership.shape, queries).mean(-1)
 
 
 def fitted_blocks(
-    signals: NDArray[np.floating],
-    design: Mask,
+    signals: Floats,
+    membership: Mask,
     *,
     convention: str = "mean",
     spread: str = "per_record",
     floor: float = 0.0,
     leave: Leave = "pair",
     records: NDArray[np.int64] | None = None,
-    order: Literal["K", "F"] = "K",
 ) -> Iterator[Block]:
     """IN and OUT fits of every target; options as for `log_likelihood_ratio`.
 
-    signals, design: (model, record); records: places of those that are fitted, None: all. A block's slice counts the
-    fitted ones. With one deviation for all records there is one block. order: of a block in memory, "K" as the
-    signals lie, so that sums round as over the whole matrix; "F", one record's models side by side, is faster.
+    signals, membership: (model, record); records: places of those that are fitted, None: all. A block's slice counts
+    the fitted ones. A deviation that is pooled over records takes a pass over them of its own.
     """
     rule, pool = CONVENTIONS[convention], Spread(spread)
-    count = design.shape[1] if records is None else len(records)
-    blocks = record_blocks(count, len(design)) if pool is Spread.PER_RECORD else [slice(count)]
-    for block in blocks:
-        chosen = block if records is None else records[block]
-        values = np.asarray(signals[:, chosen], dtype=np.float64, order=order)
-        member = np.asarray(design[:, chosen], order=order)
-        fits = (fit_without_target(values, side, rule, pool, floor, leave) for side in (member, ~member))
-        yield Block(block, values, member, *fits)
+    chosen = np.arange(membership.shape[1]) if records is None else records
+    # Raw values of all records make one variance, a published fault that nobody needs at size: one block.
+    blocks = [slice(len(chosen))] if pool is Spread.RAW else list(record_blocks(len(chosen), len(membership)))
+    own = Spread.PER_RECORD if pool is Spread.POOLED else pool
+    sigmas = _pooled_sigmas(signals, membership, chosen, blocks, rule, floor, leave) if pool is Spread.POOLED else None
+    for part in blocks:
+        values, member = columns(signals, membership, chosen[part])
+        fits = [side_gaussian(side, rule, own, floor) for side in sides(values, member, leave)]
+        if sigmas is not None:
+            fits = [Gaussian(fit.centre, sigma) for fit, sigma in zip(fits, sigmas, strict=True)]
+        yield Block(part, values, member, *fits)
+
+
+def paired_blocks(
+    signals: Floats,
+    membership: Mask,
+    *,
+    convention: str = "mean",
+    spread: str = "per_record",
+    floor: float = 0.0,
+    leave: Leave = "pair",
+) -> Iterator[Block]:
+    """`fitted_blocks` of a balanced matrix with pairs left out, in half the time: values (side, pair, record).
+
+    Fits are (pair, record), see `gaussian.split_sides`; `member` is (model, record), to put scores into their places.
+    """
+    rule = CONVENTIONS[convention]
+    for part in record_blocks(membership.shape[1], len(membership)):
+        values, member = columns(signals, membership, part)
+        split = split_sides(values, member)
+        fits = (side_gaussian(one_side(side), rule, Spread(spread), floor) for side in split)
+        yield Block(part, split, member, *fits)
+
+
+def columns(signals: Floats, membership: Mask, records: NDArray[np.int64] | slice) -> tuple[Array, Mask]:
+    """Signals and membership of some records, (model, record) each; one record's models lie together in memory."""
+    values = np.asarray(signals[:, records], dtype=np.float64, order="F")
+    return values, np.asarray(membership[:, records], order="F")
 
 
 def record_blocks(records: int, models: int) -> Iterator[slice]:
@@ -127,7 +176,19 @@ def resolution_floor(resolution: float) -> float:
     return resolution / 12**0.5
 
 
-def _columns(signals: Array, design: Mask) -> tuple[Array, Mask]:
-    # Every query of a record is fitted on its own: to the fit it is one more record.
-    entries = signals.reshape(len(signals), -1)
-    return entries, design.repeat(entries.shape[1] // design.shape[1], axis=1)
+def _pooled_sigmas(
+    signals: Floats,
+    membership: Mask,
+    records: NDArray[np.int64],
+    blocks: list[slice],
+    rule: Convention,
+    floor: float,
+    leave: Leave,
+) -> list[Array]:
+    """Standard deviation that all records share, without each target, IN and OUT: (model, 1)."""
+    totals = np.zeros((2, 2, len(membership)))
+    for part in blocks:
+        for number, side in enumerate(sides(*columns(signals, membership, records[part]), leave)):
+            centre = side_gaussian(side, rule, Spread.PER_RECORD).centre
+            totals[number] += pooled_squares(moments_without_target(side), centre, rule.ddof)
+    return [to_sigma(squares / freedom, rule, floor)[:, None] for squares, freedom in totals]

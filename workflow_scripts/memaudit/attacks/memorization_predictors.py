@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 
-from memaudit.arrays import Array, Codes
 from memaudit.attacks import psmi, signals
 from memaudit.attacks.hidden_states import States, chunks
 from memaudit.attacks.psmi import Scores
-from memaudit.errors import AuditError
+from memaudit.common.arrays import Array, Codes
+from memaudit.common.errors import AuditError
 
 DIMENSIONS = 500  # Appendix C; the authors' repository takes 100
 RANK = 1e-12  # share of the largest variance below which a principal component is rounding

@@ -7,6 +7,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from memaudit.common.arrays import Mask
+
 QUARTERS = 4
 
 
@@ -21,7 +23,7 @@ def bagged(answer: Callable[[NDArray[np.intp]], Tensor], context: NDArray[np.int
     return (torch.logsumexp(logs, 0) - np.log(bags)).float()
 
 
-def coarsened(x: Tensor, reference: Tensor, numeric: NDArray[np.bool_]) -> Tensor:
+def coarsened(x: Tensor, reference: Tensor, numeric: Mask) -> Tensor:
     """Records as a careful owner might give them: a number as the middle of its quarter, a category as missing.
 
     x: (record, feature) float32, NaN stays; reference: (record, feature) whose quarters are taken; numeric: (feature,).

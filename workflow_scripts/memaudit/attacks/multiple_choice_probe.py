@@ -17,10 +17,10 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from memaudit.arrays import Floats
 from memaudit.attacks import signals
 from memaudit.attacks.context_manipulations import PROBE_SIGNALS, Manipulation
-from memaudit.errors import AuditError
+from memaudit.common.arrays import Array32, Floats
+from memaudit.common.errors import AuditError
 from memaudit.models.batched_queries import MEMORY, Question, answer, as_wide
 from memaudit.models.context_scaling import target_scale
 from memaudit.models.model_protocol import Network, TabularModel
@@ -49,7 +49,7 @@ def probe(
     rngs: Sequence[np.random.Generator],
     replicates: int = 1,
     memory: int = MEMORY,
-) -> NDArray[np.float32]:
+) -> Array32:
     """Signals of every target under every manipulation: (target, manipulation, signal), in the order of PROBE_SIGNALS.
 
     x: (target, d); labels: (target,) true class codes or numbers; candidates: (k,) or (target, k) labels to choose
@@ -114,7 +114,7 @@ def candidates_of(targets: ArrayLike, most: int, true: float, rng: np.random.Gen
     return np.sort(np.append(drawn, true).astype(others.dtype))
 
 
-def read(predicted: Tensor | Binned, true: Floats, deviation: float = 1.0) -> NDArray[np.float32]:
+def read(predicted: Tensor | Binned, true: Floats, deviation: float = 1.0) -> Array32:
     """Signals (..., signal), see `probe`, of logits (..., class) or of densities (...), whose true labels are (...).
 
     deviation: of the targets, the unit of numbers. Signals of an answer that is not finite are NaN.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memaudit.arrays import Floats
+from memaudit.common.arrays import Array, Array32, Floats, Mask
 
 Setting = tuple[float, int]  # scale and number N of copies
 
@@ -24,11 +24,11 @@ class Reference:
     categories: by place of such a column, the codes that are there, each as often as it occurs.
     """
 
-    deviations: NDArray[np.float64]
+    deviations: Array
     categories: dict[int, Floats]
 
     @classmethod
-    def of(cls, x: Floats, redrawn: NDArray[np.bool_]) -> "Reference":
+    def of(cls, x: Floats, redrawn: Mask) -> "Reference":
         """x: (record, feature), NaN where missing; redrawn: (feature,) True for categories and codes of texts."""
         known = [column[~np.isnan(column)].astype(np.float64) for column in x.T]
         deviations = [0.0 if redrawn[j] or not len(values) else values.std() for j, values in enumerate(known)]
@@ -40,9 +40,7 @@ def settings(counts: Sequence[int], scales: Sequence[float], count: int, scale: 
     return list(dict.fromkeys([(scale, number) for number in counts] + [(other, count) for other in scales]))
 
 
-def queries(
-    record: Floats, reference: Reference, asked: Sequence[Setting], rng: np.random.Generator
-) -> NDArray[np.float32]:
+def queries(record: Floats, reference: Reference, asked: Sequence[Setting], rng: np.random.Generator) -> Array32:
     """A record (feature,) and below it its noisy copies, scale by scale as in `most`: (1 + copy, feature).
 
     All scales have the same noise, and a smaller number of copies is the beginning of a larger one: settings are
@@ -71,7 +69,7 @@ def most(asked: Sequence[Setting]) -> dict[float, int]:
     return {scale: max(count for other, count in asked if other == scale) for scale, _ in asked}
 
 
-def stability(predicted: NDArray[np.integer], asked: Sequence[Setting]) -> NDArray[np.float32]:
+def stability(predicted: NDArray[np.integer], asked: Sequence[Setting]) -> Array32:
     """s(x) of each setting: share of the copies whose predicted class is the one predicted for the record itself.
 
     predicted: (..., 1 + copy) class codes in the order of `queries`. Returns (..., setting).

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from memaudit.arrays import Indices
-from memaudit.errors import AuditError
+from memaudit.common.arrays import Array32, Floats, Indices, Mask
+from memaudit.common.errors import AuditError
 from memaudit.models.batched_queries import MEMORY, Question, answer, as_wide
 from memaudit.models.model_protocol import TabularModel
 
@@ -37,7 +36,7 @@ def reference_rows(labels: Indices, size: int, rng: np.random.Generator) -> Indi
     return order[chosen[: max(size, len(first))]]
 
 
-def runner_up(logits: NDArray[np.floating], labels: Indices, known: Indices) -> Indices:
+def runner_up(logits: Floats, labels: Indices, known: Indices) -> Indices:
     """Poison labels: of the classes `known` but the true one, that with the largest logit; of equal ones the lowest.
 
     logits: (target, class) of a reference model; labels: (target,), the true classes; known: codes of the classes in
@@ -85,9 +84,9 @@ class Poisoned:
     poison: Indices
     classes: int
     memory: int = MEMORY
-    _said: dict[tuple[int, int], NDArray[np.float32]] = field(default_factory=dict)
+    _said: dict[tuple[int, int], Array32] = field(default_factory=dict)
 
-    def logits(self, targets: Sequence[int] | Indices, copies: Sequence[int] | Indices) -> NDArray[np.float32]:
+    def logits(self, targets: Sequence[int] | Indices, copies: Sequence[int] | Indices) -> Array32:
         """Logits about targets (question,) with so many copies (question,): (question, class).
 
         -inf for a class that is not in the context. Contexts of one size share forward passes: that is up to nine
@@ -101,7 +100,7 @@ class Poisoned:
         }
         return np.array([self._said[pair] for pair in asked], dtype=np.float32).reshape(len(asked), self.classes)
 
-    def wrong(self, targets: Sequence[int] | Indices, copies: Sequence[int] | Indices) -> NDArray[np.bool_]:
+    def wrong(self, targets: Sequence[int] | Indices, copies: Sequence[int] | Indices) -> Mask:
         """Whether the predicted class is not the true one: (question,). Of equally likely classes the lowest counts."""
         return self.logits(targets, copies).argmax(-1) != self.labels[np.asarray(targets, dtype=int)]
 

@@ -21,9 +21,9 @@ from math import isnan
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memaudit.arrays import Array, Codes
 from memaudit.attacks.hidden_states import States, median, reader
-from memaudit.errors import AuditError
+from memaudit.common.arrays import Array, Array32, Codes, Floats
+from memaudit.common.errors import AuditError
 
 DIRECTIONS = 2000  # Appendix C
 STEP = 500  # directions in a block, after which the accuracy is checked
@@ -71,7 +71,7 @@ class Fit:
     classes: NDArray
     log_priors: Array
     origin: Array
-    thetas: NDArray[np.floating]
+    thetas: Floats
     means: Array
     sigmas: Array
 
@@ -95,7 +95,7 @@ class Fit:
         return reduce(_pooled, parts)
 
 
-def draw(rng: np.random.Generator, directions: int, features: int) -> NDArray[np.float32]:
+def draw(rng: np.random.Generator, directions: int, features: int) -> Array32:
     """Directions drawn uniformly on the unit sphere, (direction, feature), of float32.
 
     Normal numbers by Box and Muller (1958), three times faster than numpy's own.
@@ -106,7 +106,7 @@ def draw(rng: np.random.Generator, directions: int, features: int) -> NDArray[np
     return thetas / np.linalg.norm(thetas, axis=1, keepdims=True)
 
 
-def fit(states: States, labels: ArrayLike, thetas: NDArray[np.floating]) -> Fit:
+def fit(states: States, labels: ArrayLike, thetas: Floats) -> Fit:
     """Fit the Gaussians of every class on given directions.
 
     states: (record, feature); labels: (record,) numbers or texts; thetas: (direction, feature). Deviations have
@@ -190,7 +190,7 @@ def _blocks(records: int, directions: int, features: int) -> Iterator[slice]:
     return (slice(start, min(start + size, directions)) for start in range(0, directions, size))
 
 
-def _project(centred: Iterable[NDArray[np.floating]], thetas: NDArray[np.floating], records: int) -> NDArray:
+def _project(centred: Iterable[Floats], thetas: Floats, records: int) -> NDArray:
     """Projections (record, direction), of the directions' type; raises AuditError unless there are as many states."""
     projections, start = np.empty((records, len(thetas)), thetas.dtype), 0
     for chunk in centred:
@@ -203,11 +203,11 @@ def _project(centred: Iterable[NDArray[np.floating]], thetas: NDArray[np.floatin
     return projections
 
 
-def _by_class(projections: NDArray[np.floating], codes: Codes, classes: int) -> list[NDArray[np.floating]]:
+def _by_class(projections: Floats, codes: Codes, classes: int) -> list[Floats]:
     return [projections[codes == code] for code in range(classes)]
 
 
-def _moments(own: list[NDArray[np.floating]]) -> tuple[Array, Array]:
+def _moments(own: list[Floats]) -> tuple[Array, Array]:
     """Mean and deviation of every class on every direction, each (class, direction).
 
     own: the classes' projections, centred on their means in place.
@@ -222,13 +222,13 @@ def _moments(own: list[NDArray[np.floating]]) -> tuple[Array, Array]:
     return means, np.maximum.reduce([np.sqrt(variances), rounding, np.broadcast_to(FLOOR * scale + LEAST, means.shape)])
 
 
-def _total(values: NDArray[np.floating], product: str) -> Array:
+def _total(values: Floats, product: str) -> Array:
     """Sums over the records, (direction,): partial sums in their own type, added in float64."""
     few = (values[start : start + FEW] for start in range(0, len(values), FEW))
     return sum((np.einsum(product, *[part] * len(product.split(","))) for part in few), np.zeros(values.shape[1]))
 
 
-def _score(own: list[NDArray[np.floating]], codes: Codes, means: Array, sigmas: Array, log_priors: Array) -> Scores:
+def _score(own: list[Floats], codes: Codes, means: Array, sigmas: Array, log_priors: Array) -> Scores:
     """PSMI on one block of directions: minus the log of the label's prior, and of all densities over the own one.
 
     own: every class's projections, centred on its mean. In tiles (record, direction) that fit the processor's cache.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from memaudit.arrays import Array, Codes
+from memaudit.common.arrays import Array, Codes
 
 LABELS, PROBABILITIES = "label-only", "probabilities"
 PER_CLASS = " per class"
@@ -18,8 +18,9 @@ class Entry:
     """An attack on a score matrix.
 
     label: for readers; signal: what it calibrates, one number of each (model, record) entry; reads: labels or
-    probabilities; active: whether the adversary adds records to the context; method: a name of `calibrate.METHODS` or
-    a function like them; options: of the method; colour: in figures of threat models (`plotting.figure_style`).
+    probabilities; active: whether the adversary adds records to the context; action: what the adversary does, for
+    readers; method: a name of `calibrate.METHODS` or a function like them; options: of the method; colour: in figures
+    of threat models (`plotting.figure_style`).
     """
 
     label: str
@@ -28,6 +29,7 @@ class Entry:
     options: Mapping[str, Any] = field(default_factory=dict)
     reads: str = PROBABILITIES
     active: bool = False
+    action: str = "one query"
     colour: str = "GREY"
 
     @property
@@ -35,8 +37,16 @@ class Entry:
         """Threat model: what the adversary reads, and whether the context is changed."""
         return f"{self.reads} {'active' if self.active else 'passive'}"
 
+    @property
+    def adversary(self) -> str:
+        """What the adversary observes and does, for readers."""
+        return f"reads {'labels' if self.reads == LABELS else PROBABILITIES}, {self.action}"
 
+
+POISONS = "adds mislabelled copies to the context"
 CONFIDENCE = "logit-scaled confidence in the true label"
+DOMINATION = "probability of the true label, and of population records"
+ESTIMATED = "estimated"  # RMIA's a, by `rmia.estimated_a`
 MEAN = {"convention": "mean"}
 REGISTRY: Mapping[str, Entry] = {
     "signal alone": Entry("Signal", CONFIDENCE, "raw"),
@@ -45,22 +55,44 @@ REGISTRY: Mapping[str, Entry] = {
     "lira median": Entry("LiRA, medians", CONFIDENCE, options={"convention": "median"}),
     "lira ddof1": Entry("LiRA, one degree of freedom less", CONFIDENCE, options={"convention": "ddof1"}),
     "lira fixed variance": Entry("LiRA, one variance", CONFIDENCE, options={"spread": "pooled"}),
+    "lira shrunk variance": Entry("LiRA, shrunken variances", CONFIDENCE, "lira_shrunk"),
+    "lira shared variance": Entry(
+        "LiRA, one shrunken variance for IN and OUT", CONFIDENCE, "lira_shrunk", {"shared": True}
+    ),
     "lira offline": Entry("LiRA, OUT models alone", CONFIDENCE, "lira_offline"),
     "post-processed": Entry("Post-processed signal", CONFIDENCE, "postprocessed"),
-    "rmia": Entry("RMIA", "probability of the true label, and of population records", "rmia"),
-    "rmia offline": Entry("RMIA, OUT models alone", "probability of the true label, and of population records", "rmia"),
+    "rmia": Entry("RMIA", DOMINATION, "rmia"),
+    "rmia offline": Entry("RMIA, OUT models alone", DOMINATION, "rmia"),
+    "rmia offline estimated": Entry("RMIA, OUT models alone, a estimated", DOMINATION, "rmia", {"offline": ESTIMATED}),
+    "combined": Entry("LiRA and RMIA combined", f"{CONFIDENCE}, and that of population records", "combined"),
     "loss": Entry("Loss", "loss of the true label, negated", "raw"),
     "confidence": Entry("Confidence", "largest probability", "raw"),
     "prediction gap": Entry("Prediction gap", "probability of the true label less the largest other one", "raw"),
     "entropy": Entry("Entropy", "entropy of the prediction, negated", "raw"),
     "modified entropy": Entry("Modified entropy", "modified entropy of the true label, negated", "raw"),
     "correctness": Entry("Correctness", "whether the predicted label is the true one", "raw", reads=LABELS),
-    "perturbation": Entry("Perturbation", "share of noisy copies that keep the label", reads=LABELS, colour="SKY"),
+    "perturbation": Entry(
+        "Perturbation",
+        "share of noisy copies that keep the label",
+        reads=LABELS,
+        action="queries noisy copies",
+        colour="SKY",
+    ),
     "brainwash": Entry(
-        "Brainwash", "fewest mislabelled copies that change the label", reads=LABELS, active=True, colour="ORANGE"
+        "Brainwash",
+        "fewest mislabelled copies that change the label",
+        reads=LABELS,
+        active=True,
+        action=POISONS,
+        colour="ORANGE",
     ),
     "lira poisoned": Entry(
-        "LiRA + {k:g} poisons", f"{CONFIDENCE}, mislabelled copies in context", options=MEAN, active=True, colour="RED"
+        "LiRA + {k:g} poisons",
+        f"{CONFIDENCE}, mislabelled copies in context",
+        options=MEAN,
+        active=True,
+        action=POISONS,
+        colour="RED",
     ),
 }
 # Attacks of the study of LiRA's reliability, by their names in its results.
@@ -71,10 +103,14 @@ ON_ONE_MATRIX = {
     "lira median": "lira median",
     "lira ddof1": "lira ddof1",
     "lira fixed variance": "lira fixed variance",
+    "lira shrunk variance": "lira shrunk variance",
+    "lira shared variance": "lira shared variance",
     "lira offline (cdf)": "lira offline",
     "post-processed": "post-processed",
     "rmia": "rmia",
     "rmia offline": "rmia offline",
+    "rmia offline estimated": "rmia offline estimated",
+    "combined": "combined",
 }
 # Calibrated attacks of a passive adversary who reads probabilities.
 PASSIVE = ("lira", "lira fixed variance", "lira offline", "rmia", "rmia offline")
@@ -119,14 +155,12 @@ def on_confidence(
     # Imported where it is called: who reads the facts alone needs no SciPy.
     from scipy.special import expit
 
-    # The logistic function of the signal is the probability that RMIA compares.
-    inputs = {
-        "rmia": (expit(signals), {"population": expit(population), "gamma": rmia["gamma"]}),
-        "rmia offline": (
-            expit(signals),
-            {"population": expit(population), "gamma": rmia["gamma"], "offline": rmia["offline_a"]},
-        ),
-    }
+    inputs = {"combined": (signals, {"population": population, "gamma": rmia["gamma"]})}
+    if any(name.startswith("rmia") for name in names.values()):
+        # The logistic function of the signal is the probability that RMIA compares.
+        dominated = expit(signals), {"population": expit(population), "gamma": rmia["gamma"]}
+        inputs |= dict.fromkeys(("rmia", "rmia offline", "rmia offline estimated"), dominated)
+        inputs["rmia offline"] = dominated[0], {**dominated[1], "offline": rmia["offline_a"]}
     found = {}
     for called, name in names.items():
         values, options = inputs.get(name, (signals, {}))

@@ -1,4 +1,4 @@
-"""Grids of several variants: shards put together, and the rows and records of one variant taken out again."""
+"""Score matrices of several context variants: shards put together, rows and records of one variant selected."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,16 +6,19 @@ from typing import Any
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
+from scipy.special import log_softmax
 
+from memaudit.attacks import signals
 from memaudit.attacks.signals import logit_confidence
-from memaudit.errors import AuditError
-from memaudit.io import read_grid
+from memaudit.common.arrays import Array
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_grid
 
 CLIP = 1e-12  # least and largest probability, as in the reliability paper's code
 
 
 def gather(paths: str | Sequence[str]) -> xr.Dataset:
-    """The shards of one grid as one, models in order. Attributes are the first shard's, forward passes those of all."""
+    """The shards of one matrix as one, models in order; attributes of the first shard, forward passes of all."""
     shards = [read_grid(path) for path in ([paths] if isinstance(paths, str) else paths)]
     passes = sum(int(shard.attrs.get("forward_passes", 0)) for shard in shards)
     whole = xr.concat(shards, "model", data_vars="minimal", combine_attrs="override")
@@ -31,7 +34,7 @@ def of_input(job: Any, name: str) -> xr.Dataset:
 
 
 def variant(grid: xr.Dataset, name: str) -> xr.Dataset:
-    """The shadow contexts (model) of one variant, and the records that it asks about, with `design` beside `counts`.
+    """The shadow contexts (model) of one variant, and the records that it queries, with `design` beside `counts`.
 
     Raises AuditError for a variant that the grid has not.
     """
@@ -45,15 +48,30 @@ def variant(grid: xr.Dataset, name: str) -> xr.Dataset:
 
 
 def labels(grid: xr.Dataset) -> NDArray[np.int64]:
-    """True classes of the cells: (model, record)."""
+    """True classes of the entries: (model, record)."""
     return np.broadcast_to(grid.label.values, (grid.sizes["model"], grid.sizes["record"]))
 
 
-def confidence(grid: xr.Dataset) -> NDArray[np.float64]:
+def confidence(grid: xr.Dataset) -> Array:
     """LiRA's signal (model, record) of `logits` (model, record, class): the logit-scaled confidence in the label."""
-    # Set by set: float64 copies of a large table's logits would take ten times their memory at once.
-    cells = zip(grid.logits.values, labels(grid), strict=True)
-    return np.stack([logit_confidence(logits, truth, clip=CLIP) for logits, truth in cells])
+    # Model by model: float64 copies of a large table's logits would take ten times their memory at once.
+    entries = zip(grid.logits.values, labels(grid), strict=True)
+    return np.stack([logit_confidence(logits, truth, clip=CLIP) for logits, truth in entries])
+
+
+def threshold_signals(grid: xr.Dataset) -> dict[str, Array]:
+    """Signals (model, record) of the threshold attacks (TabPATE, Table 7), higher = more likely a member."""
+    # Every class is clipped: an infinite loss or modified entropy has no threshold.
+    logits = np.clip(log_softmax(grid.logits.values.astype(float), axis=-1), np.log(CLIP), np.log1p(-CLIP))
+    truth = labels(grid)
+    return {
+        "loss": -signals.loss(logits, truth),
+        "confidence": signals.confidence(logits),
+        "prediction gap": signals.prediction_gap(logits, truth),
+        "entropy": -signals.entropy(logits),
+        "correctness": signals.correctness(logits, truth),
+        "modified entropy": -signals.modified_entropy(logits, truth),
+    }
 
 
 def attackable(grid: xr.Dataset) -> NDArray[np.str_]:
@@ -61,7 +79,7 @@ def attackable(grid: xr.Dataset) -> NDArray[np.str_]:
     return grid.record.values[grid.member.values & grid.design.values.any(0)]
 
 
-def stable(grid: xr.Dataset, scale: float, count: int) -> NDArray[np.float64]:
+def stable(grid: xr.Dataset, scale: float, count: int) -> Array:
     """Share of the noisy copies of one setting that keep the answer, (model, record), of a perturbed grid.
 
     Raises AuditError for a setting that the grid has not.

@@ -2,10 +2,10 @@
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from memaudit.attacks.signals import logit_confidence
+from memaudit.common.arrays import Array32, Mask
 from memaudit.models.batched_queries import MEMORY, Question, answer
 from memaudit.models.model_protocol import TabularModel
 
@@ -17,11 +17,11 @@ def logit_signals(
     model: TabularModel,
     x: Tensor,
     y: Tensor,
-    contexts: NDArray[np.bool_],
+    contexts: Mask,
     asked: Tensor,
     classes: int,
     memory: int = MEMORY,
-) -> NDArray[np.float32]:
+) -> Array32:
     """Logit-scaled confidence in the true label of the records asked about, one model a row.
 
     x: (record, feature) float32; y: (record,) class codes; contexts: (model, record), True where a record is in the

@@ -1,16 +1,16 @@
-"""Signals: what one query of one model says about one record.
+"""Signals of one query of one model on one record.
 
 Classification signals take logits (..., class), -inf for a class that the model does not know, and labels (...), and
 work in float64 on log-probabilities, with 0 log 0 = 0. Regression signals take numbers that a predicted distribution
-yields, so that this module knows arrays only. All return (...), in nats unless they say otherwise; which direction
-points to members is left to the calibration.
+yields, so that this module knows arrays only. All return (...), in nats unless they say otherwise; the calibration
+decides which direction points to members.
 """
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import log_softmax, logsumexp
 
-from memaudit.arrays import Array, Codes
+from memaudit.common.arrays import Array, Codes
 
 
 def logit_confidence(logits: Array, labels: Codes, clip: float = 0.0) -> Array:

@@ -29,9 +29,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from memaudit.arrays import Mask
-from memaudit.errors import AuditError
-from memaudit.io import DAMAGED, MEBIBYTE, readable, replacing
+from memaudit.common.arrays import Array32, Mask
+from memaudit.common.errors import AuditError
+from memaudit.common.io import DAMAGED, MEBIBYTE, readable, replacing
 
 Rows = NDArray[np.void]
 Positions = tuple[Tensor, Tensor]
@@ -48,7 +48,7 @@ HIGHEST = 15  # stored values stay below 2^15; float16 ends at 65504
 class TokenFeatures:
     """values: (text, T, channel) float32, zero where there is no next token; mask: (text, T), where there is one."""
 
-    values: NDArray[np.float32]
+    values: Array32
     mask: Mask
 
 

@@ -12,9 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from memaudit.arrays import Array, Mask
 from memaudit.attacks.token_features import MEMORY, chunks, labels_at, logits_at, scored_positions
-from memaudit.errors import AuditError
+from memaudit.common.arrays import Array, Mask
+from memaudit.common.errors import AuditError
 
 SHARE = 0.2  # k of Min-K%; the LT-MIA paper does not state its own
 DEVIATION_FLOOR = 1e-6
@@ -116,13 +116,13 @@ def ez_published(target: Tokens, reference: Tokens, *, drop_first: bool = True) 
     return np.where((errors.sum(1) < 2) | (falls == 0), 0.0, rises / (falls + SHIFT_FLOOR))
 
 
-def ez(target: Tokens, reference: Tokens, *, drop_first: bool = True) -> Array:
+def ez(target: Tokens, reference: Tokens) -> Array:
     """EZ-MIA corrected: log((rises + 1e-12) / (falls + 1e-12)), over all tokens where fewer than two are errors.
 
     It ranks texts as the published score does where that has two errors, a rise and a fall; the absence of falls is the
     strongest evidence here, not the weakest. 0 where target and reference agree.
     """
-    kept = _kept(target, drop_first)
+    kept = _kept(target, drop_first=True)
     errors = kept & ~target.right
     few = errors.sum(1, keepdims=True) < 2
     rises, falls = _shifts(target, reference, np.where(few, kept, errors))

@@ -17,8 +17,8 @@ from memaudit.auditing import runner
 from memaudit.auditing.model_choice import SHIPPED
 from memaudit.auditing.request import Request
 from memaudit.auditing.summary import Summary
-from memaudit.errors import AuditError
-from memaudit.io import read_json, read_table
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json, read_table
 
 TARGET = "target"
 GROUP = "group"

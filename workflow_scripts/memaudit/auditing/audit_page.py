@@ -5,23 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from memaudit.attacks.registry import REGISTRY
 from memaudit.auditing.summary import METHODS, Adversary, Summary, Value
-from memaudit.report import page_templates
+from memaudit.templating import page_templates
 
 TEMPLATES = Path(__file__).parent / "templates"
 WIDTH, MARGIN = 240.0, 6.0
-# What the adversary of each attack observes and does.
-ADVERSARIES = {
-    "lira": "reads probabilities, one query",
-    "correctness": "reads labels, one query",
-    "perturbation": "reads labels, queries noisy copies",
-    "lira poisoned": "reads probabilities, adds mislabelled copies to the context",
-    "brainwash": "reads labels, adds mislabelled copies to the context",
-}
+CONTROLS = {"placebo": "negative control", "companions": "negative control, memberships exchanged"}
 MEASURES = {
     "spearman": "rank correlation of the vulnerability scores",
-    "overlap_5%": "share of the top 5 % that both halves have",
-    "overlap_10%": "share of the top 10 % that both halves have",
+    "overlap_listed": "share of as long a list that both halves name",
 }
 
 
@@ -47,10 +40,12 @@ def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str
         "annex": annex,
         "main": main,
         "placebo": summary.placebo(),
+        "companions": summary.companions(),
         "precisions": [(float(rate), value) for rate, value in main.precision.items()],
         "members": [one for one in summary.adversaries if one.records == "members"],
         "targets": [one for one in summary.adversaries if one.records == "targets"],
         "alike": {one.model: one for one in summary.adversaries if one.records == "main alike"},
+        "controls": CONTROLS,
         "measures": MEASURES,
         "methods": METHODS,
         "public": public,
@@ -83,7 +78,7 @@ def percent(value: Value) -> str:
 def description(adversary: Adversary) -> str:
     """What an adversary observes and does, with the number of poisons."""
     poisons = f" ({adversary.poison})" if adversary.poison else ""
-    return f"{ADVERSARIES[adversary.attack]}{poisons}"
+    return f"{REGISTRY[adversary.attack].adversary}{poisons}"
 
 
 def mark(value: Value, low: float, high: float) -> dict[str, float] | None:

@@ -8,7 +8,7 @@ from typing import Any
 from memaudit.auditing import runner, source_file
 from memaudit.auditing.model_choice import SHIPPED
 from memaudit.auditing.request import MOST_ROWS, Request
-from memaudit.errors import AuditError, printable
+from memaudit.common.errors import AuditError, printable
 
 SHOWN = 40  # most columns that are printed
 

@@ -17,12 +17,12 @@ import yaml
 from memaudit.auditing import source_file
 from memaudit.auditing.request import Request
 from memaudit.auditing.table_columns import left_out, read_target, typed
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json, replacing, write_json
 from memaudit.config.name_checks import hint
 from memaudit.data.column_schema import MISSING, TYPES, Column, cleaned, first_row
 from memaudit.data.duckdb_engine import connect, literal, parquet
 from memaudit.data.table_sources import fetch
-from memaudit.errors import AuditError
-from memaudit.io import read_json, replacing, write_json
 
 FEWEST_ROWS = 60
 EDIT = """\

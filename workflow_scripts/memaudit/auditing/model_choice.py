@@ -8,9 +8,9 @@ from typing import Any
 
 import yaml
 
+from memaudit.common.errors import AuditError
+from memaudit.common.project_paths import PROJECT
 from memaudit.config.name_checks import hint
-from memaudit.errors import AuditError
-from memaudit.workflow.project_paths import PROJECT
 
 SHIPPED = "tabicl-small"
 IMPORT = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")

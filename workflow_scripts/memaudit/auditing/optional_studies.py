@@ -9,9 +9,9 @@ from typing import Any
 
 import yaml
 
+from memaudit.common.errors import AuditError
+from memaudit.common.io import replacing
 from memaudit.data.duckdb_engine import connect, parquet
-from memaudit.errors import AuditError
-from memaudit.io import replacing
 from memaudit.privacy.public_facts import read_public
 
 PUBLIC = "table/table.yaml"

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from memaudit.auditing.summary import METHODS, Advice, Mitigation, PrivateContext, Summary, Tuned
 
-STABLE = 0.5  # rank correlation of two halves from which on the list of most vulnerable records is reliable
+STABLE = 0.5  # expected share of the list that as many other shadow contexts would name again, to act on it
 CHEAP = -0.02  # largest acceptable change of balanced accuracy by a mitigation
 
 
@@ -79,15 +79,14 @@ def best(summary: Summary) -> Mitigation:
 
 
 def stands_out(summary: Summary) -> list:
-    """Groups with a leak, corrected for the number of groups, that is larger than that of the other records."""
-    return [one for one in summary.groups if one.q_value <= 0.05 and (one.excess.low or 0) > 0]
+    """Groups with a leak that is larger than that of the other records, both corrected for the number of groups."""
+    return [one for one in summary.groups if one.q_value <= 0.05 and one.excess.detected]
 
 
 def _stable(summary: Summary) -> bool:
-    """Whether two halves rank all records alike, and share more of the top of the list than by chance."""
-    agreement, top = summary.stability.get("spearman"), summary.stability.get("overlap_5%")
-    same = top is None or top.low is None or top.low > (top.null or 0.0)
-    return bool(agreement and agreement.estimate is not None and agreement.estimate >= STABLE and same)
+    """Whether two halves name more of the same records than by chance, and all contexts enough to act on the list."""
+    halves, whole = (summary.stability.get(name) for name in ("overlap_listed", "overlap_listed extrapolated"))
+    return bool(halves and halves.detected and whole and (whole.estimate or 0.0) >= STABLE)
 
 
 def _group(summary: Summary) -> str:
@@ -97,7 +96,8 @@ def _group(summary: Summary) -> str:
     called = "" if worst.name else " (--show-values shows its name)"
     return (
         f"Group {worst.name or worst.number} of column {column}{called} leaks more than the others (AUC higher by "
-        f"{worst.excess.estimate:.2f}). Show this page to those who represent these people before you use the table."
+        f"{worst.excess.estimate:.2f}, corrected for the choice among all groups). Show this page to those who "
+        "represent these people before you use the table."
     )
 
 
@@ -147,17 +147,18 @@ RULES = [
         "a leak is detected, and the list of most vulnerable records is stable",
         lambda summary: leaks(summary) and _stable(summary),
         lambda summary: (
-            "Two halves of the shadow contexts give similar lists of the most vulnerable records, so you can act on "
-            "this list: ask these people for consent, or leave them out. Then audit again: other records may become "
-            "vulnerable."
+            "Two halves of the shadow contexts name the same records more often than by chance, and other contexts "
+            f"would name about {summary.stability['overlap_listed extrapolated'].estimate:.0%} of this list again, so "
+            "you can act on it: ask these people for consent, or leave them out. Then audit again: other records may "
+            "become vulnerable."
         ),
     ),
     Rule(
         "a leak is detected, and the list of most vulnerable records is not stable",
         lambda summary: leaks(summary) and not _stable(summary),
         lambda summary: (
-            "Do not act on single records of the list: two halves of the shadow contexts give different lists. More "
-            "--minutes make the list more stable."
+            "Do not act on single records of the list: other shadow contexts would name others. More --minutes make "
+            "the list more stable."
         ),
     ),
     Rule(

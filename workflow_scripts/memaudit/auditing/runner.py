@@ -17,9 +17,9 @@ import yaml
 from memaudit.auditing import model_choice, optional_studies, stages
 from memaudit.auditing.intake import take_in
 from memaudit.auditing.request import Request
-from memaudit.errors import AuditError
-from memaudit.io import read_json, replacing
-from memaudit.workflow.project_paths import PROJECT
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json, replacing
+from memaudit.common.project_paths import PROJECT
 
 MARK = ".memaudit"
 LOG = "snakemake.log"

@@ -7,7 +7,7 @@ import zlib
 from contextlib import suppress
 from pathlib import Path
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 
 PARQUET = (".parquet", ".pq")
 SUFFIXES = (*PARQUET, ".csv", ".tsv", ".txt", ".gz")

@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from memaudit.auditing import model_choice, optional_studies
-from memaudit.workflow.project_paths import PROJECT
+from memaudit.common.project_paths import PROJECT
 
 BLOCK = 8
 QUICK_SETS, QUICK_RECORDS = 32, 1000

@@ -6,7 +6,6 @@ from typing import Any
 
 import pandas as pd
 
-from memaudit import tidy
 from memaudit.auditing.summary import (
     METHODS,
     Adversary,
@@ -18,6 +17,7 @@ from memaudit.auditing.summary import (
     Utility,
     Value,
 )
+from memaudit.common import tidy
 
 PLACEBO = "placebo"
 CONTEXTS = list(METHODS)
@@ -72,8 +72,15 @@ def utilities(threats: pd.DataFrame) -> list[Utility]:
 def stability(threats: pd.DataFrame) -> dict[str, Value]:
     """Agreement between two halves of the shadow contexts, by measure."""
     table = tidy.expand(threats)
-    names = [name for name in ("spearman", "overlap_5%", "overlap_10%") if (table["metric"] == name).any()]
-    return {name: value(table, name) for name in names}
+    names = [f"{measure}{part}" for measure in ("spearman", "overlap_listed") for part in ("", " extrapolated")]
+    return {name: value(table, name) for name in names if (table["metric"] == name).any()}
+
+
+def calibration(threats: pd.DataFrame) -> dict[str, Value]:
+    """Calibration error of the posteriors, by kind."""
+    table = tidy.expand(threats)
+    errors = table[table["metric"] == "calibration error"]
+    return {kind: value(rows, "calibration error") for kind, rows in errors.groupby("posterior", sort=False)}
 
 
 def groups(

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from memaudit.workflow.project_paths import PROJECT
+from memaudit.common.project_paths import PROJECT
 
 SCHEMA = PROJECT / "docs" / "audit.schema.json"
 
@@ -26,7 +26,7 @@ class Value(Part):
     low: float | None = None
     high: float | None = None
     null: float | None = None
-    detected: bool | None = Field(None, description="p <= 0.05 of the permutation null, and the interval above it")
+    detected: bool | None = Field(None, description="p <= 0.05 of the randomisation test, and the interval above it")
 
 
 class Table(Part):
@@ -48,7 +48,7 @@ class Adversary(Part):
     threat: str
     attack: str
     poison: int
-    records: Literal["members", "main alike", "targets", "placebo"]
+    records: Literal["members", "main alike", "targets", "placebo", "companions"]
     cells: int
     queries: float
     auc: Value
@@ -75,7 +75,9 @@ class Group(Part):
     records: int
     auc: Value
     q_value: float
-    excess: Value
+    excess: Value = Field(
+        description="AUC against all records minus that of the others; detected: corrected for the choice among groups"
+    )
 
 
 class Mitigation(Part):
@@ -123,9 +125,9 @@ class Exposed(Part):
 
     row: int
     id: str
-    exposure: Value = Field(description="vulnerability score: effect size of the record's presence")
+    exposure: Value = Field(description="vulnerability score: posterior effect size of the record's presence")
     beliefs: dict[str, float] = Field(
-        description="by base rate: mean posterior membership probability when it is in the data"
+        description="by base rate: mean calibrated posterior membership probability when it is in the data"
     )
     shows: bool = Field(description="membership is detectable at a false discovery rate of 5 %")
 
@@ -153,7 +155,12 @@ class Summary(Part):
     mitigations: list[Mitigation]
     private: list[PrivateContext]
     tuned: list[Tuned]
-    stability: dict[str, Value]
+    calibration: dict[str, Value] = Field(
+        description="mean distance of posteriors from the share of members: of LiRA's own ratios, and of those shown"
+    )
+    stability: dict[str, Value] = Field(
+        description="agreement of halves of the shadow contexts; extrapolated: of as many other contexts as there are"
+    )
     showing: int = Field(description="records whose membership is detectable at a false discovery rate of 5 %")
     rated: int = Field(description="records that were rated")
     exposed: list[Exposed]
@@ -168,6 +175,10 @@ class Summary(Part):
     def placebo(self) -> Adversary:
         """Results of the negative control: the attack on records that are in no context."""
         return next(one for one in self.adversaries if one.records == "placebo")
+
+    def companions(self) -> list[Adversary]:
+        """Results of the second negative control: members with the membership of another one."""
+        return [one for one in self.adversaries if one.records == "companions"]
 
 
 def schema() -> str:

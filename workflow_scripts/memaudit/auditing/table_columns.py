@@ -6,9 +6,9 @@ from typing import Any
 from duckdb import DuckDBPyConnection
 
 from memaudit.auditing.request import Request
+from memaudit.common.errors import AuditError
 from memaudit.data.column_schema import MISSING, Column, Reading, cleaned, infer
 from memaudit.data.duckdb_engine import literal
-from memaudit.errors import AuditError
 
 MOST_CLASSES = 10  # of the shipped model and of TabPFN
 QUARTERS = (0.25, 0.5, 0.75)

@@ -1,16 +1,14 @@
 """The section `attacks`: its shape, and what only several of its keys together can get wrong."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from memaudit.config.context_variants import variant_name
 from memaudit.config.field_types import Count, Fraction, Name, Rmia, Section
 from memaudit.config.name_checks import hint, licence_faults, unknown
-
-if TYPE_CHECKING:
-    from memaudit.config.schema import Config
+from memaudit.config.shared_keys import SharedKeys
 
 NEEDED = ("main", "settings", "defended")  # arms that the tables are made of
 TAKEN = ("designs", "perturbed", "poisoned", "attribute")  # folders beside those of the arms
@@ -97,7 +95,7 @@ class Attacks(Section):
     sizes: list[Annotated[int, Field(ge=8)]] = Field(min_length=1, description="numbers of shadow sets compared")
     fpr: list[Fraction] = Field(min_length=1, description="target false positive rates")
     replicates: Annotated[int, Field(ge=20)] = Field(description="bootstrap replicates behind each interval")
-    permutations: Annotated[int, Field(ge=19)] = Field(description="permuted designs behind each null")
+    permutations: Annotated[int, Field(ge=19)] = Field(description="redraws of the membership matrix behind each null")
     layer: Annotated[float, Field(gt=0, le=0.5)] = Field(
         description="share of the members that are the most exposed layer; as many others are dropped at random"
     )
@@ -109,17 +107,16 @@ class Attacks(Section):
     inference: Inference
 
 
-def attacks_faults(config: "Config") -> Iterator[str]:
+def attacks_faults(attacks: Attacks, shared: SharedKeys) -> Iterator[str]:
     """Faults of the section `attacks`, each naming its key path and a remedy."""
-    attacks = config.attacks
-    yield from unknown("attacks/datasets", attacks.datasets, "datasets", config)
-    for name in (name for name in attacks.datasets if name in config.datasets):
-        if config.datasets[name].kind != "table" or config.datasets[name].task != "classification":
+    yield from unknown("attacks/datasets", attacks.datasets, "datasets", shared)
+    for name in (name for name in attacks.datasets if name in shared.datasets):
+        if shared.datasets[name].kind != "table" or shared.datasets[name].task != "classification":
             yield f"attacks/datasets: {name} is no classification table"
         if name not in attacks.inference.sensitive:
             yield f"attacks/inference/sensitive/{name}: missing; name the column whose value an adversary would guess"
-    if attacks.split not in config.data.splits:
-        yield f"attacks/split: unknown split {attacks.split!r}{hint(attacks.split, list(config.data.splits))}"
+    if attacks.split not in shared.data.splits:
+        yield f"attacks/split: unknown split {attacks.split!r}{hint(attacks.split, list(shared.data.splits))}"
     for name in NEEDED:
         if name not in attacks.arms:
             yield f"attacks/arms/{name}: missing; the study compares with it, take it from config/config.yaml"
@@ -130,12 +127,12 @@ def attacks_faults(config: "Config") -> Iterator[str]:
             yield f"attacks/arms/{name}/datasets: say null, or {least} of attacks/datasets"
     for name, arm in attacks.arms.items():
         yield from (f"attacks/arms/{name}{fault}" for fault in _arm_faults(name, arm, attacks))
-        yield from unknown(f"attacks/arms/{name}/model", [arm.model], "models", config)
-        yield from unknown(f"attacks/arms/{name}/datasets", arm.datasets or [], "datasets", config)
-        if arm.model in config.models and config.models[arm.model].task != "classification":
+        yield from unknown(f"attacks/arms/{name}/model", [arm.model], "models", shared)
+        yield from unknown(f"attacks/arms/{name}/datasets", arm.datasets or [], "datasets", shared)
+        if arm.model in shared.models and shared.models[arm.model].task != "classification":
             yield f"attacks/arms/{name}/model: {arm.model} is no classifier"
     used = {f"attacks/arms/{name}/model": arm.model for name, arm in attacks.arms.items()}
-    yield from licence_faults(used, config)
+    yield from licence_faults(used, shared)
     if "main" in attacks.arms:
         yield from _number_faults(attacks)
 

@@ -1,15 +1,14 @@
 """The section `audit`: what `./memaudit audit` asks of somebody's table, and what only several keys can get wrong."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
+from memaudit.config.attacks_section import Attacks
 from memaudit.config.field_types import Count, Fraction, Name, Positive, Section
 from memaudit.config.name_checks import unknown
-
-if TYPE_CHECKING:
-    from memaudit.config.schema import Config
+from memaudit.config.shared_keys import SharedKeys
 
 MAIN = "main"
 
@@ -31,7 +30,9 @@ class Audit(Section):
     )
     shown: Count = Field(description="most exposed records that the page lists")
     groups: Count = Field(description="categories of a column that are compared, the largest first")
-    permutations: Annotated[int, Field(ge=19)] = Field(description="permuted designs behind the null of a group")
+    permutations: Annotated[int, Field(ge=19)] = Field(
+        description="redraws of the membership matrix behind the null of a group"
+    )
     epsilons: list[Positive] = Field([], description="of contexts with differential privacy; none: none are made")
     finetune: bool = Field(False, description="whether the model is fine-tuned on records and probed for memory")
     complete: bool = Field(description="mitigations, noisy copies and poison too, not the first numbers alone")
@@ -39,17 +40,16 @@ class Audit(Section):
     plan: dict[str, float | int | str] = Field(description="how the sizes were chosen, for the page's annex")
 
 
-def audit_faults(config: "Config") -> Iterator[str]:
+def audit_faults(audit: Audit | None, attacks: Attacks, shared: SharedKeys) -> Iterator[str]:
     """Faults of the section, each naming its key path and a remedy; none where there is no section."""
-    audit = config.audit
     if audit is None:
         return
-    yield from unknown("audit/dataset", [audit.dataset], "datasets", config)
-    if audit.dataset not in config.attacks.datasets:
+    yield from unknown("audit/dataset", [audit.dataset], "datasets", shared)
+    if audit.dataset not in attacks.datasets:
         yield f"audit/dataset: {audit.dataset} is none of attacks/datasets; name it there"
     if MAIN not in audit.models:
         yield f"audit/models: the arm `{MAIN}` is missing; it has the model that is audited"
-    for arm in (arm for arm in audit.models if arm not in config.attacks.arms):
+    for arm in (arm for arm in audit.models if arm not in attacks.arms):
         yield f"audit/models/{arm}: there is no such arm in attacks/arms; add it"
-    if audit.fpr not in config.attacks.fpr:
+    if audit.fpr not in attacks.fpr:
         yield f"audit/fpr: {audit.fpr:g} is none of attacks/fpr; name it there"

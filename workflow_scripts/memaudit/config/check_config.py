@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 from pydantic import ValidationError
 from typing_extensions import is_typeddict
 
+from memaudit.common.errors import AuditError
 from memaudit.config.attacks_section import attacks_faults
 from memaudit.config.audit_section import audit_faults
 from memaudit.config.iclmem_section import iclmem_faults
@@ -17,9 +18,9 @@ from memaudit.config.ltmia_section import ltmia_faults
 from memaudit.config.name_checks import CATALOGUES, hint, unknown
 from memaudit.config.predict_section import predict_faults
 from memaudit.config.release_section import release_faults
-from memaudit.config.schema import Config, Dataset, LanguageModel, Model
+from memaudit.config.schema import Config
+from memaudit.config.shared_keys import Dataset, LanguageModel, Model
 from memaudit.config.tabpate_section import tabpate_faults
-from memaudit.errors import AuditError
 
 SECRETS = ("token", "key", "sig", "signature", "password")
 # What tabicl 2.2.0 and tabpfn 9.2.0 know; families that are asked in one way alone.
@@ -93,16 +94,16 @@ def _contradictions(config: Config) -> Iterator[str]:
         ):
             total = split.members + split.nonmembers
             yield f"data/splits/{name}: members + nonmembers is {total:g}, more than all records"
-    yield from lira_faults(config)
-    yield from attacks_faults(config)
+    yield from lira_faults(config.lira, config)
+    yield from attacks_faults(config.attacks, config)
     for name, model in config.language_models.items():
         yield from (f"language_models/{name}: {fault}" for fault in _language_model_faults(model))
-    yield from tabpate_faults(config)
-    yield from iclmem_faults(config)
-    yield from ltmia_faults(config)
-    yield from predict_faults(config)
-    yield from release_faults(config)
-    yield from audit_faults(config)
+    yield from tabpate_faults(config.tabpate, config)
+    yield from iclmem_faults(config.iclmem, config)
+    yield from ltmia_faults(config.ltmia, config)
+    yield from predict_faults(config.predict, config.own, config)
+    yield from release_faults(config.release, config)
+    yield from audit_faults(config.audit, config.attacks, config)
 
 
 def _dataset_faults(entry: Dataset) -> Iterator[str]:

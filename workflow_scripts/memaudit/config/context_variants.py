@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-# What a variant of the contexts leaves as it is: config/schema.py, class Variant.
+# What a variant of the contexts leaves as it is: config/attacks_section.py, class Variant.
 DEFAULTS: Mapping[str, Any] = {
     "bags": 1, "context": None, "copies": 1, "features": None, "layer": None, "order": 0, "population": 0,
     "shares": None,

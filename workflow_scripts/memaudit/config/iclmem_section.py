@@ -1,16 +1,14 @@
 """The section `iclmem`: its shape, and what only several of its keys together can get wrong."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from memaudit.config.field_types import Adapter, Count, Fraction, Name, Positive, Section
 from memaudit.config.name_checks import licence_faults, unknown
-
-if TYPE_CHECKING:
-    from memaudit.config.schema import Config, Dataset, Model
+from memaudit.config.shared_keys import Dataset, Model, SharedKeys
 
 JOINT = "joint"  # what the models of a joint arm are called, where others have the name of their table
 TAKEN = ("reference", "runs", "null")  # inputs beside those of the arms
@@ -138,17 +136,16 @@ class Iclmem(Section):
     manipulations: list[Manipulation] = Field(min_length=1, description="changes of the contexts that probes ask")
 
 
-def iclmem_faults(config: "Config") -> Iterator[str]:
+def iclmem_faults(study: Iclmem, shared: SharedKeys) -> Iterator[str]:
     """Faults of the section, each naming its key path and a remedy."""
-    study = config.iclmem
     if not study.datasets:
         return
-    yield from unknown("iclmem/datasets", study.datasets, "datasets", config)
-    yield from unknown("iclmem/contexts", list(study.contexts), "datasets", config)
+    yield from unknown("iclmem/datasets", study.datasets, "datasets", shared)
+    yield from unknown("iclmem/contexts", list(study.contexts), "datasets", shared)
     yield from _epoch_faults("iclmem/epochs", study.epochs)
-    yield from _model_faults(config)
-    for name in (name for name in study.datasets if name in config.datasets):
-        yield from _dataset_faults(name, config.datasets[name], config)
+    yield from _model_faults(study, shared)
+    for name in (name for name in study.datasets if name in shared.datasets):
+        yield from _dataset_faults(name, shared.datasets[name], study)
     for key in ("datasets", "fpr"):
         if len(set(getattr(study, key))) < len(getattr(study, key)):
             yield f"iclmem/{key}: a value stands twice"
@@ -158,7 +155,7 @@ def iclmem_faults(config: "Config") -> Iterator[str]:
     )
     yield from _suite_faults(study.manipulations)
     for name, arm in study.arms.items():
-        yield from (f"iclmem/arms/{name}{fault}" for fault in _arm_faults(name, arm, config))
+        yield from (f"iclmem/arms/{name}{fault}" for fault in _arm_faults(name, arm, study, shared))
 
 
 def _suite_faults(suite: list[Manipulation]) -> Iterator[str]:
@@ -179,26 +176,26 @@ def _epoch_faults(where: str, epochs: list[int]) -> Iterator[str]:
         yield f"{where}: must increase, without repeats"
 
 
-def _model_faults(config: "Config") -> Iterator[str]:
-    used = {f"iclmem/models/{task}": name for task, name in config.iclmem.models.items()}
-    yield from licence_faults(used, config)
-    for task, name in config.iclmem.models.items():
-        where, model = f"iclmem/models/{task}", config.models.get(name)
-        yield from unknown(where, [name], "models", config)
+def _model_faults(study: Iclmem, shared: SharedKeys) -> Iterator[str]:
+    used = {f"iclmem/models/{task}": name for task, name in study.models.items()}
+    yield from licence_faults(used, shared)
+    for task, name in study.models.items():
+        where, model = f"iclmem/models/{task}", shared.models.get(name)
+        yield from unknown(where, [name], "models", shared)
         if model and model.task != task:
             yield f"{where}: {name} is for {model.task}"
         if model and not _is_probed(model):
             yield f"{where}: {name} cannot be asked without its scaling; take tabicl, or tabpfn v3 or v3.5, mode raw"
 
 
-def _is_probed(model: "Model") -> bool:
+def _is_probed(model: Model) -> bool:
     """Whether a model is a network that sees a query among copies of it (attacks/multiple_choice_probe.py)."""
     coupled = model.family == "tabpfn" and model.version is not None and model.version.startswith("v2")
     return model.family in ("tabicl", "tabpfn") and model.mode == "raw" and not coupled
 
 
-def _dataset_faults(name: str, entry: "Dataset", config: "Config") -> Iterator[str]:
-    study, where = config.iclmem, "iclmem/datasets"
+def _dataset_faults(name: str, entry: Dataset, study: Iclmem) -> Iterator[str]:
+    where = "iclmem/datasets"
     if name == JOINT:
         yield f"{where}: a table cannot be called {JOINT}, as the models of joint arms are; give it another name"
     if entry.kind != "table" or entry.task not in ("classification", "regression"):
@@ -230,18 +227,17 @@ def _context(study: Iclmem, dataset: str) -> int:
     return study.contexts.get(dataset, study.context)
 
 
-def _arm_faults(name: str, arm: Arm, config: "Config") -> Iterator[str]:
-    study = config.iclmem
+def _arm_faults(name: str, arm: Arm, study: Iclmem, shared: SharedKeys) -> Iterator[str]:
     if not name.isidentifier() or name in TAKEN or name in RESERVED:
         yield f": call an arm by letters, digits and _ alone, and not {', '.join(TAKEN)}, nor like a method of a list"
-    yield from unknown(f"iclmem/arms/{name}/datasets", arm.datasets or [], "datasets", config)
+    yield from unknown(f"iclmem/arms/{name}/datasets", arm.datasets or [], "datasets", shared)
     yield from _epoch_faults("/epochs", arm.epochs or study.epochs)
     names = arm.datasets or study.datasets
     least = arm.context or min((_context(study, dataset) for dataset in names), default=study.context)
     if study.targets.context > least:
         yield f"/context: {least} rows, and iclmem/targets/context wants {study.targets.context} of them probed"
     if arm.joint:
-        tasks = {config.datasets[dataset].task for dataset in names if dataset in config.datasets}
+        tasks = {shared.datasets[dataset].task for dataset in names if dataset in shared.datasets}
         if len(names) < 2:
             yield "/joint: it has one table alone; name more in `datasets`, or set it to false"
         if len(tasks) > 1:

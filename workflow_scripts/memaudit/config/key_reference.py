@@ -10,8 +10,8 @@ from typing import get_args
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from memaudit.common.project_paths import PROJECT
 from memaudit.config.schema import Config
-from memaudit.workflow.project_paths import PROJECT
 
 SIGNS = [("ge", "≥"), ("gt", ">"), ("le", "≤"), ("lt", "<")]
 FOLDER = PROJECT / "config"

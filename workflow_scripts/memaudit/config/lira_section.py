@@ -1,15 +1,13 @@
 """The section `lira`: its shape, and what only several of its keys together can get wrong."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from memaudit.config.field_types import Count, Fraction, Name, Rmia, Section
 from memaudit.config.name_checks import hint, licence_faults, unknown
-
-if TYPE_CHECKING:
-    from memaudit.config.schema import Config
+from memaudit.config.shared_keys import SharedKeys
 
 MOST_OF_POPULATION = 0.05
 
@@ -53,7 +51,7 @@ class Lira(Section):
     datasets: list[Name] = Field(min_length=1, description="tables whose records are attacked")
     model: Name = Field(description="model whose contexts are attacked")
     split: Name = Field(
-        description="split whose members are drawn into contexts; non-members serve as population and placebo"
+        description="split whose members are drawn into contexts; non-members serve as population and negative control"
     )
     design: Literal["balanced", "bernoulli", "fixed_size"] = Field(description="how contexts are drawn")
     models: Annotated[int, Field(ge=64)] = Field(description="shadow models M")
@@ -63,40 +61,39 @@ class Lira(Section):
     )
     fpr: list[Fraction] = Field(min_length=1, description="target false positive rates")
     replicates: Annotated[int, Field(ge=20)] = Field(description="bootstrap replicates behind each interval")
-    permutations: Annotated[int, Field(ge=19)] = Field(description="permuted designs behind each null")
+    permutations: Annotated[int, Field(ge=19)] = Field(description="redraws of the membership matrix behind each null")
     simulation: Simulation
     population_check: PopulationCheck
     audit: Audit
     rmia: Rmia
 
 
-def lira_faults(config: "Config") -> Iterator[str]:
+def lira_faults(lira: Lira, shared: SharedKeys) -> Iterator[str]:
     """Faults of the section, each naming its key path and a remedy."""
-    lira = config.lira
-    yield from unknown("lira/datasets", lira.datasets, "datasets", config)
-    yield from unknown("lira/model", [lira.model], "models", config)
-    yield from licence_faults({"lira/model": lira.model}, config)
-    if lira.split not in config.data.splits:
-        yield f"lira/split: unknown split {lira.split!r}{hint(lira.split, list(config.data.splits))}"
+    yield from unknown("lira/datasets", lira.datasets, "datasets", shared)
+    yield from unknown("lira/model", [lira.model], "models", shared)
+    yield from licence_faults({"lira/model": lira.model}, shared)
+    if lira.split not in shared.data.splits:
+        yield f"lira/split: unknown split {lira.split!r}{hint(lira.split, list(shared.data.splits))}"
     if max(lira.sizes) != lira.models:
         yield f"lira/sizes: must end with lira/models = {lira.models}, not with {max(lira.sizes)}"
     if lira.sizes != sorted(set(lira.sizes)):
         yield "lira/sizes: must increase, without repeats"
     block = lira.sizes[0]
     if lira.design == "balanced" and any(size % block for size in [*lira.sizes, lira.models, block // 2 * 2]):
-        yield f"lira/sizes: a balanced design needs an even first size, and multiples of it ({block}) from there on"
+        yield f"lira/sizes: `balanced` needs an even first size, and multiples of it ({block}) from there on"
     most = lira.simulation.population - 1
     for size in (size for size in lira.simulation.sizes if size >= most):
         yield f"lira/simulation/sizes: {size} must be smaller than population - 1 = {most}"
-    if config.lira.model in config.models and config.models[lira.model].task != "classification":
+    if lira.model in shared.models and shared.models[lira.model].task != "classification":
         yield f"lira/model: {lira.model} is no classifier"
     lists = {"datasets": lira.datasets, "fpr": lira.fpr, "simulation/draws": lira.simulation.draws}
     for key, values in (lists | {"simulation/sizes": lira.simulation.sizes}).items():
         if len(set(values)) < len(values):
             yield f"lira/{key}: a value stands twice"
-    split = config.data.splits.get(lira.split)
+    split = shared.data.splits.get(lira.split)
     for name in lira.datasets:
-        entry = config.datasets.get(name)
+        entry = shared.datasets.get(name)
         if entry is None or split is None:
             continue
         if entry.kind != "table" or entry.task != "classification":
@@ -105,17 +102,17 @@ def lira_faults(config: "Config") -> Iterator[str]:
         wanted = _count(split.members, rows) + _count(split.nonmembers, rows) if rows else 0
         if rows and wanted > rows:
             yield f"data/splits/{lira.split}: {wanted} members and non-members wanted, {name} has {rows} records"
-    yield from _population_faults(config)
+    yield from _population_faults(lira, shared)
 
 
-def _population_faults(config: "Config") -> Iterator[str]:
-    check, where = config.lira.population_check, "lira/population_check"
-    yield from unknown(f"{where}/datasets", check.datasets, "datasets", config)
+def _population_faults(lira: Lira, shared: SharedKeys) -> Iterator[str]:
+    check, where = lira.population_check, "lira/population_check"
+    yield from unknown(f"{where}/datasets", check.datasets, "datasets", shared)
     if check.context >= check.targets - 1:
         yield f"{where}/context: must be smaller than `targets` - 1: a context is a part of its superset"
     for name in check.datasets:
-        entry, split = config.datasets.get(name), config.data.splits.get(config.lira.split)
-        if name not in config.lira.datasets:
+        entry, split = shared.datasets.get(name), shared.data.splits.get(lira.split)
+        if name not in lira.datasets:
             yield f"{where}/datasets: {name} must be one of lira/datasets"
         if not (entry and split and entry.rows):
             continue

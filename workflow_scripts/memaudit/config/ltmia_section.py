@@ -1,15 +1,13 @@
 """The section `ltmia`: its shape, and what only several of its keys together can get wrong."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
 from memaudit.config.field_types import Count, Fraction, Name, Positive, Section, Share
 from memaudit.config.name_checks import unknown
-
-if TYPE_CHECKING:
-    from memaudit.config.schema import Config
+from memaudit.config.shared_keys import SharedKeys
 
 Text = Annotated[str, StringConstraints(min_length=1)]
 
@@ -164,9 +162,8 @@ class Ltmia(Section):
     attack: Attack | None = Field(None, description="a target of your own for `snakemake ltmia_attack`; null: none")
 
 
-def ltmia_faults(config: "Config") -> Iterator[str]:
+def ltmia_faults(study: Ltmia, shared: SharedKeys) -> Iterator[str]:
     """Faults of the section, each naming its key path and a remedy."""
-    study = config.ltmia
     if not study.training:
         if study.attack:
             yield "ltmia/attack: needs a classifier, and ltmia/training is empty; name combinations to learn from"
@@ -175,10 +172,10 @@ def ltmia_faults(config: "Config") -> Iterator[str]:
     groups |= {f"ltmia/held_out/{number}": group for number, group in enumerate(study.held_out)}
     groups |= {f"ltmia/controls/{name}": group for name, group in study.controls.items()}
     for where, group in groups.items():
-        yield from _group_faults(where, group, config)
+        yield from _group_faults(where, group, study, shared)
     for name, trap in study.shifted.items():
-        yield from unknown(f"ltmia/shifted/{name}", [trap.members, trap.nonmembers], "datasets", config)
-        if name in config.datasets:
+        yield from unknown(f"ltmia/shifted/{name}", [trap.members, trap.nonmembers], "datasets", shared)
+        if name in shared.datasets:
             yield f"ltmia/shifted/{name}: a data set has that name; choose another"
     yield from _overlaps(study)
     yield from _size_faults(study)
@@ -189,19 +186,18 @@ def ltmia_faults(config: "Config") -> Iterator[str]:
             yield f"ltmia/tunings/{name}: lora and privacy together are not measured; leave one out"
 
 
-def _group_faults(where: str, group: Group, config: "Config") -> Iterator[str]:
-    study = config.ltmia
-    yield from unknown(f"{where}/models", group.models, "language_models", config)
+def _group_faults(where: str, group: Group, study: Ltmia, shared: SharedKeys) -> Iterator[str]:
+    yield from unknown(f"{where}/models", group.models, "language_models", shared)
     yield from unknown(
-        f"{where}/corpora", [name for name in group.corpora if name not in study.shifted], "datasets", config
+        f"{where}/corpora", [name for name in group.corpora if name not in study.shifted], "datasets", shared
     )
     if group.tuning not in study.tunings:
         yield f"{where}/tuning: {group.tuning} is none of ltmia/tunings: {', '.join(study.tunings)}"
-    for name in (name for name in group.corpora if name in config.datasets):
-        if config.datasets[name].kind != "text":
+    for name in (name for name in group.corpora if name in shared.datasets):
+        if shared.datasets[name].kind != "text":
             yield f"{where}/corpora: {name} is no corpus of texts (kind: text)"
-    for name in (name for name in group.models if name in config.language_models):
-        model = config.language_models[name]
+    for name in (name for name in group.models if name in shared.language_models):
+        model = shared.language_models[name]
         if study.texts.unit == "tokens" and (model.hub or model.path):
             yield f"{where}/models: {name} has a tokenizer of its own; set ltmia/texts/unit to words"
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from memaudit.config.schema import Config
+    from memaudit.config.shared_keys import SharedKeys as Config
 
 CATALOGUES = {
     "datasets": "config/datasets.yaml",

@@ -1,16 +1,14 @@
 """The section `predict` and the section `own`: their shapes, and what only several of their keys can get wrong."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from memaudit.config.field_types import Adapter, Count, Fraction, Name, Positive, Section, Share
 from memaudit.config.name_checks import hint, licence_faults, unknown
 from memaudit.config.release_section import Text
-
-if TYPE_CHECKING:
-    from memaudit.config.schema import Config
+from memaudit.config.shared_keys import SharedKeys
 
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -196,9 +194,8 @@ class Own(Section):
     scoring: Scoring = Field(Scoring(), description="how predictors are computed")
 
 
-def predict_faults(config: "Config") -> Iterator[str]:
+def predict_faults(predict: Predict, own: Own | None, shared: SharedKeys) -> Iterator[str]:
     """Faults of the sections, each naming its key path and a remedy."""
-    predict = config.predict
     for name in predict.cases:
         if name not in predict.settings:
             yield f"predict/cases: unknown setting {name!r}{hint(name, list(predict.settings))}"
@@ -206,21 +203,21 @@ def predict_faults(config: "Config") -> Iterator[str]:
             yield f"predict/settings/{name}: call a setting by letters, digits and _ alone"
         else:
             setting, where = predict.settings[name], f"predict/settings/{name}"
-            yield from _data_faults(where, setting, config)
-            yield from _network_faults(f"{where}/network", setting, config)
+            yield from _data_faults(where, setting, shared)
+            yield from _network_faults(f"{where}/network", setting, shared)
             yield from _size_faults(where, setting)
     for key in ("cases", "thresholds", "fpr", "tpr"):
         if len(set(values := getattr(predict, key))) < len(values):
             yield f"predict/{key}: a value stands twice"
-    if config.own and config.own.case not in predict.cases:
-        yield f"own/case: {config.own.case!r} is none of predict/cases{hint(config.own.case, predict.cases)}"
+    if own and own.case not in predict.cases:
+        yield f"own/case: {own.case!r} is none of predict/cases{hint(own.case, predict.cases)}"
 
 
-def _data_faults(where: str, setting: Setting, config: "Config") -> Iterator[str]:
+def _data_faults(where: str, setting: Setting, shared: SharedKeys) -> Iterator[str]:
     data, text = setting.data, setting.network.kind == "text"
     if data.kind == "table":
-        yield from unknown(f"{where}/data/dataset", [data.dataset], "datasets", config)
-        entry = config.datasets.get(data.dataset)
+        yield from unknown(f"{where}/data/dataset", [data.dataset], "datasets", shared)
+        entry = shared.datasets.get(data.dataset)
         if entry and (entry.kind != "table" or entry.task != "classification"):
             yield f"{where}/data/dataset: {data.dataset} is no classification table"
         if text != (data.questions is not None):
@@ -237,12 +234,12 @@ def _data_faults(where: str, setting: Setting, config: "Config") -> Iterator[str
         yield f"{where}/canaries: questions in words have no columns to draw; say 0"
 
 
-def _network_faults(where: str, setting: Setting, config: "Config") -> Iterator[str]:
+def _network_faults(where: str, setting: Setting, shared: SharedKeys) -> Iterator[str]:
     network = setting.network
     if network.kind in ("in_context", "text") and network.model:
-        yield from unknown(f"{where}/model", [network.model], "models", config)
-        yield from licence_faults({f"{where}/model": network.model}, config)
-        entry, family = config.models.get(network.model), {"in_context": "tabicl"}.get(network.kind, "text")
+        yield from unknown(f"{where}/model", [network.model], "models", shared)
+        yield from licence_faults({f"{where}/model": network.model}, shared)
+        entry, family = shared.models.get(network.model), {"in_context": "tabicl"}.get(network.kind, "text")
         if entry and (entry.family, entry.mode, entry.task) != (family, "raw", "classification"):
             yield f"{where}/model: {network.model} is no classifier of family {family}, mode raw"
     if network.kind == "wrn" and network.depth % 6 != 4:

@@ -1,17 +1,15 @@
 """The section `release`: a private context from a table of the user's own, and what only several keys can get wrong."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import yaml
 from pydantic import Field, StringConstraints
 
+from memaudit.common.project_paths import PROJECT
 from memaudit.config.field_types import Count, Fraction, Name, Positive, Section
 from memaudit.config.name_checks import licence_faults, unknown
-from memaudit.workflow.project_paths import PROJECT
-
-if TYPE_CHECKING:
-    from memaudit.config.schema import Config
+from memaudit.config.shared_keys import SharedKeys
 
 Text = Annotated[str, StringConstraints(min_length=1)]
 
@@ -65,15 +63,14 @@ class Release(Section):
     )
 
 
-def release_faults(config: "Config") -> Iterator[str]:
+def release_faults(release: Release | None, shared: SharedKeys) -> Iterator[str]:
     """Faults of the section, each naming its key path and a remedy; none where there is no section."""
-    release = config.release
     if release is None:
         return
-    yield from unknown("release/dataset", [release.dataset], "datasets", config)
-    yield from unknown("release/model", [release.model], "models", config)
-    yield from licence_faults({"release/model": release.model}, config)
-    entry, model = config.datasets.get(release.dataset), config.models.get(release.model)
+    yield from unknown("release/dataset", [release.dataset], "datasets", shared)
+    yield from unknown("release/model", [release.model], "models", shared)
+    yield from licence_faults({"release/model": release.model}, shared)
+    entry, model = shared.datasets.get(release.dataset), shared.models.get(release.model)
     if entry and entry.kind != "table":
         yield f"release/dataset: {release.dataset} is no table"
     if entry and model and entry.task != model.task:

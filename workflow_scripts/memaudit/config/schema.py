@@ -1,142 +1,19 @@
 """The config's shape: every key with its type, its limits and what it means. Values stand in config/*.yaml alone."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from memaudit.config.attacks_section import Attacks
 from memaudit.config.audit_section import Audit
-from memaudit.config.field_types import Count, Fraction, ImportPath, Name, Repo, Section, Sha256
+from memaudit.config.field_types import Count, Fraction, Name, Section
 from memaudit.config.iclmem_section import Iclmem
 from memaudit.config.lira_section import Lira
 from memaudit.config.ltmia_section import Ltmia
 from memaudit.config.predict_section import Own, Predict
 from memaudit.config.release_section import Release
+from memaudit.config.shared_keys import SharedKeys
 from memaudit.config.tabpate_section import Tabpate
-
-
-class Limits(Section):
-    """How far a split may stray before the run stops."""
-
-    tvd: Fraction = Field(0.05, description="total variation distance between the sides' class shares")
-    ks: Fraction = Field(0.05, description="Kolmogorov-Smirnov statistic between the sides' targets (regression)")
-    wasserstein: Fraction = Field(0.05, description="Wasserstein distance of the targets, in standard deviations")
-    p_value: Fraction = Field(0.001, description="smallest p-value of the KS and the covariate test")
-    reason: str | None = Field(None, description="why this data set needs other limits; required where they are wider")
-
-
-class Dataset(Section):
-    """One entry of the catalogue of data sets."""
-
-    source: Literal["sklearn", "openml", "file", "url", "hub", "package"] = Field(
-        description="where it comes from: inside scikit-learn, OpenML, a local file, a URL, a hub, an installed package"
-    )
-    kind: Literal["table", "text"] = Field("table", description="rows with a target, or documents")
-    name: str | None = Field(None, description="name at the source (sklearn, openml, hub)")
-    id: Count | None = Field(None, description="OpenML's data set id")
-    version: Count | None = Field(None, description="OpenML's version")
-    package: str | None = Field(None, description="installed package whose documentation or code is the corpus")
-    path: str | None = Field(
-        None, description="local CSV or Parquet file; of texts also .txt, .tsv, .jsonl, or a folder of .txt"
-    )
-    url: str | None = Field(None, description="address of a CSV or Parquet file, or `archive.zip#member`")
-    sha256: Sha256 | None = Field(
-        None, description="checksum of the file; a URL without one is trusted once, and its checksum recorded"
-    )
-    delimiter: str | None = Field(None, description="of a CSV file; a comma, or a tab in .tsv files, if not given")
-    encoding: str | None = Field(None, description="of a CSV file; UTF-8 if not given")
-    subset: str | None = Field(None, description="configuration of a hub data set")
-    split: str | None = Field(None, description="split of a hub data set; train if not given")
-    content: Literal["text", "code"] = Field(
-        "text", description="what a corpus holds; of a package: docstrings or code"
-    )
-    text_columns: list[str] = Field(["text"], description="columns of a corpus whose cells are joined to a text")
-    characters: Count | None = Field(None, description="of a corpus, after which reading stops")
-    target: str | None = Field(None, description="column to predict")
-    task: Literal["classification", "regression", "language"] = Field(description="what is predicted")
-    public: str | None = Field(
-        None, description="public facts for private releases; config/public/<name>.yaml if not given"
-    )
-    licence: str = Field(description="licence of the data, or `unknown`")
-    rows: Count | None = Field(None, description="rows before deduplication, where known")
-    columns: Count | None = Field(None, description="features before encoding, where known (for `snakemake plan`)")
-    group: str | None = Field(None, description="column of the person or household that replaces the row as the unit")
-    drop: list[str] = Field([], description="columns that are not features")
-    missing: list[str] = Field(["?", "NA", "NaN", "nan"], description="marks of missing values beside the empty cell")
-    missing_target: Literal["error", "drop"] = Field("error", description="records without a target")
-    types: dict[str, Literal["numeric", "categorical", "text", "date"]] = Field(
-        {}, description="types to use instead of the detected ones"
-    )
-    max_records: Count | None = Field(None, description="take a stratified sample of that many records")
-    balance: bool = Field(False, description="take equally many records of each class")
-    limits: Limits = Field(Limits(), description="limits of the split checks")
-    note: str | None = Field(None, description="anything a reader should know")
-
-
-class Hub(Section):
-    """A file on a model hub, or a whole repository."""
-
-    repo: Repo = Field(description="owner/name")
-    file: str | None = Field(None, description="file in the repository; family `text` takes all of its model's files")
-    revision: str = Field("main", description="commit, tag or branch")
-
-
-class Model(Section):
-    """One entry of the catalogue of models."""
-
-    family: Literal["tabicl", "tabpfn", "contexttab", "text", "estimator"] = Field(
-        description="architecture; `text`: a language model that reads rows; `estimator`: one like scikit-learn's"
-    )
-    task: Literal["classification", "regression"] = Field("classification", description="what it predicts")
-    mode: Literal["raw", "as_deployed"] = Field(
-        "raw", description="one view and nothing drawn, or the package's own estimator with its defaults"
-    )
-    version: str | None = Field(None, description="of the architecture, like v2.5; other checkpoints are refused")
-    path: str | None = Field(
-        None, description="local checkpoint or, for `text`, folder; relative paths start at the project's folder"
-    )
-    hub: Hub | None = Field(None, description="checkpoint on a hub, fetched by the fetch rule alone")
-    estimator: ImportPath | None = Field(None, description="import path of an estimator's class; code that will run")
-    params: dict[str, Any] = Field({}, description="arguments of the estimator")
-    options: dict[str, bool | int | float | str] = Field({}, description="settings of the family; see docs/models.md")
-    sha256: Sha256 | None = Field(None, description="checksum of the checkpoint")
-    licence: str = Field(description="licence of the weights")
-    terms: str | None = Field(
-        None, description="where the terms of gated weights can be read: they need a line in accept_licences"
-    )
-
-
-class LanguageModel(Section):
-    """A causal language model of `transformers`: built from a class and trained here, or one that is there."""
-
-    model_type: str | None = Field(None, description="its type in transformers, to build it with fresh weights")
-    config: dict[str, Any] = Field({}, description="arguments of the type's config class that differ from its defaults")
-    family: str = Field(
-        "transformer", description="how tokens meet: transformer for softmax attention, or another name"
-    )
-    hub: Hub | None = Field(None, description="a repository with safetensors and a tokenizer")
-    path: str | None = Field(None, description="a folder with them; relative paths start at the project's folder")
-    licence: str = Field("none: made here", description="licence of the weights")
-
-
-class Split(Section):
-    """Disjoint members and non-members of a table, stratified by the target."""
-
-    members: Fraction | Count = Field(description="share or number of records that may be in a training set or context")
-    nonmembers: Fraction | Count = Field(description="share or number of records that never are")
-
-
-class Data(Section):
-    """Which tables are prepared and checked, and how."""
-
-    datasets: list[Name] = Field(min_length=1, description="tables that the data checks report on")
-    public_id_key: Annotated[str, StringConstraints(min_length=1, max_length=64)] | None = Field(
-        description="key of the record ids; null draws a secret one per run (results/<run>/data/id.key, mode 0600)"
-    )
-    openml_cache: str | None = Field(description="cache folder of the openml package; null takes the package's own")
-    duplicates: Literal["drop", "keep"] = Field(description="records that are equal in every column")
-    conflicts: Literal["drop_both", "keep_first", "keep"] = Field(description="equal features, different target")
-    splits: dict[Name, Split] = Field(min_length=1, description="named splits")
 
 
 class Pretrained(Section):
@@ -179,21 +56,9 @@ class Plan(Section):
     width: Fraction = Field(description="wanted width of a 95 % interval of a TPR")
 
 
-class Config(Section):
+class Config(SharedKeys):
     """One run of the workflow."""
 
-    run: Name = Field(description="name of the run; results stand in results/<run>/")
-    seed: Annotated[int, Field(ge=0)] = Field(description="master seed; every random stream derives from it and a name")
-    data: Data
-    datasets: dict[Name, Dataset] = Field(description="catalogue of data sets (config/datasets.yaml)")
-    models: dict[Name, Model] = Field(description="catalogue of models (config/models.yaml)")
-    language_models: dict[Name, LanguageModel] = Field(
-        description="catalogue of language models (config/language_models.yaml)"
-    )
-    memory_mb: Count = Field(
-        description="MiB that a forward pass of a tabular model may hold beside its weights; no answer depends on it"
-    )
-    accept_licences: list[Name] = Field(description="models with `terms` that you have read and accepted")
     lira: Lira
     attacks: Attacks
     tabpate: Tabpate

@@ -1,16 +1,14 @@
 """The section `tabpate`: its shape, and what only several of its keys together can get wrong."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from memaudit.config.field_types import Count, Fraction, Name, Positive, Section
 from memaudit.config.name_checks import licence_faults, unknown
 from memaudit.config.release_section import Mechanism
-
-if TYPE_CHECKING:
-    from memaudit.config.schema import Config
+from memaudit.config.shared_keys import SharedKeys
 
 
 class Arm(Section):
@@ -163,7 +161,7 @@ class Shadows(Section):
     sets: Annotated[int, Field(ge=16)] = Field(description="shadow sets of each arm and epsilon")
     shard: Count = Field(description="shadow sets per job")
     fpr: list[Fraction] = Field(min_length=1, description="target false positive rates")
-    permutations: Annotated[int, Field(ge=19)] = Field(description="permuted designs behind each null")
+    permutations: Annotated[int, Field(ge=19)] = Field(description="redraws of the membership matrix behind each null")
     poisoned: Poisoned
 
 
@@ -209,9 +207,8 @@ class Tabpate(Section):
     audit: Count = Field(description="runs of the label mechanism with and without a record, each")
 
 
-def tabpate_faults(config: "Config") -> Iterator[str]:
+def tabpate_faults(tabpate: Tabpate, shared: SharedKeys) -> Iterator[str]:
     """Faults of the section `tabpate`, each naming its key path and a remedy."""
-    tabpate = config.tabpate
     if not tabpate.datasets:
         return
     for where, names in (
@@ -219,25 +216,25 @@ def tabpate_faults(config: "Config") -> Iterator[str]:
         ("shadows/datasets", tabpate.shadows.datasets),
         ("ablations/datasets", tabpate.ablations.datasets),
     ):
-        yield from unknown(f"tabpate/{where}", names, "datasets", config)
-    tasks = {name: config.datasets[name].task for name in tabpate.datasets if name in config.datasets}
+        yield from unknown(f"tabpate/{where}", names, "datasets", shared)
+    tasks = {name: shared.datasets[name].task for name in tabpate.datasets if name in shared.datasets}
     for name, task in tasks.items():
-        if config.datasets[name].kind != "table":
+        if shared.datasets[name].kind != "table":
             yield f"tabpate/datasets: {name} is no table"
         elif task not in tabpate.models:
             yield f"tabpate/models/{task}: missing; {name} needs one"
-        rows = config.datasets[name].rows
+        rows = shared.datasets[name].rows
         if rows and tabpate.delta > 1 / rows:
             yield f"tabpate/delta: {tabpate.delta:g} is more than 1 / {rows}, the records of {name}"
     for task, model in tabpate.models.items():
-        yield from unknown(f"tabpate/models/{task}", [model], "models", config)
-        if model in config.models and config.models[model].task != task:
-            yield f"tabpate/models/{task}: {model} is for {config.models[model].task}"
-    yield from licence_faults({f"tabpate/models/{task}": model for task, model in tabpate.models.items()}, config)
-    yield from _arm_faults(tabpate, tasks, config)
+        yield from unknown(f"tabpate/models/{task}", [model], "models", shared)
+        if model in shared.models and shared.models[model].task != task:
+            yield f"tabpate/models/{task}: {model} is for {shared.models[model].task}"
+    yield from licence_faults({f"tabpate/models/{task}": model for task, model in tabpate.models.items()}, shared)
+    yield from _arm_faults(tabpate, tasks, shared)
 
 
-def _arm_faults(tabpate: Tabpate, tasks: dict[str, str], config: "Config") -> Iterator[str]:
+def _arm_faults(tabpate: Tabpate, tasks: dict[str, str], shared: SharedKeys) -> Iterator[str]:
     for needed in ("as_published", tabpate.ablations.base):
         if needed not in tabpate.arms or tabpate.arms[needed].method != "tabpate":
             yield f"tabpate/arms/{needed}: missing; comparisons need this arm, of the method tabpate"
@@ -245,7 +242,7 @@ def _arm_faults(tabpate: Tabpate, tasks: dict[str, str], config: "Config") -> It
         settings = arm.settings
         if not name.isidentifier():
             yield f"tabpate/arms/{name}: call an arm by letters, digits and _ alone"
-        yield from unknown(f"tabpate/arms/{name}/datasets", arm.datasets or [], "datasets", config)
+        yield from unknown(f"tabpate/arms/{name}/datasets", arm.datasets or [], "datasets", shared)
         if arm.method == "prompt-pate" and not arm.held_out:
             yield f"tabpate/arms/{name}/held_out: PromptPATE's public records cannot be private, too; set it to true"
         if arm.method == "tabpate-tuned" and len(set(settings.candidates)) < len(settings.candidates):

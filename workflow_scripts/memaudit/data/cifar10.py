@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 
 FILES = (*(f"data_batch_{number}.bin" for number in range(1, 6)), "test_batch.bin")
 CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")

@@ -12,8 +12,8 @@ from typing import Any
 
 import duckdb
 
+from memaudit.common.errors import AuditError
 from memaudit.data.duckdb_engine import identifier, literal
-from memaudit.errors import AuditError
 
 TYPES = ("numeric", "categorical", "text", "date")
 MISSING = ("?", "NA", "NaN", "nan")

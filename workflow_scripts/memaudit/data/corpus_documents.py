@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from memaudit.common.errors import AuditError
 from memaudit.data.installed_packages import installed, parsed_files
-from memaudit.errors import AuditError
 
 SHORTEST = 50  # characters of a document, as in the authors' code
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import duckdb
 
+from memaudit.common.errors import AuditError
 from memaudit.data.duckdb_engine import literal
-from memaudit.errors import AuditError
 
 
 def to_parquet(

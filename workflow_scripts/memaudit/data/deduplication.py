@@ -6,12 +6,12 @@ from typing import Any
 
 from duckdb import DuckDBPyConnection
 
-from memaudit import tidy
+from memaudit.common import tidy
+from memaudit.common.errors import AuditError
+from memaudit.common.io import replacing
 from memaudit.data.column_schema import Column, Reading, cleaned, first_row, infer, sort_categories
 from memaudit.data.duckdb_engine import connect, identifier, literal, parquet
 from memaudit.data.record_ids import hexadecimal, keyed, message, use_key
-from memaudit.errors import AuditError
-from memaudit.io import replacing
 
 
 @dataclass(frozen=True)

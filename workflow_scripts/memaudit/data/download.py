@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 
-from memaudit.errors import AuditError
-from memaudit.workflow.progress_bar import steps
+from memaudit.common.errors import AuditError
+from memaudit.common.progress_bar import steps
 
 BLOCK = 1 << 20
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import duckdb
 
-from memaudit.errors import AuditError
-from memaudit.io import DAMAGED
+from memaudit.common.errors import AuditError
+from memaudit.common.io import DAMAGED
 
 # A table of 10 million rows must fit into 4 GiB, with Python, Arrow and the allocator beside the engine.
 MEMORY = "1500MB"

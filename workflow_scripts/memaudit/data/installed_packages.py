@@ -10,7 +10,7 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 
 import numpy as np
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 
 TESTS = {"test", "tests", "testing", "_test"}
 

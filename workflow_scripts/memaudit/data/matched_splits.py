@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from memaudit.arrays import Indices
+from memaudit.common.arrays import Array, Indices
+from memaudit.common.errors import AuditError
 from memaudit.data.member_splits import MEMBERS, NONMEMBERS, draw, strata
 from memaudit.data.membership_matrices import unit_codes
-from memaudit.errors import AuditError
 
 QUERY, CONTEXT, NONMEMBER, PLACEBO, SPARE = "query", "context", "nonmember", "placebo", "spare"
 CONDITIONS = ("normal", "shuffled_members", "shuffled_all")
@@ -93,7 +93,7 @@ def matched_targets(split: pd.DataFrame, target: pd.Series, queries: int) -> tup
     return *counts, True
 
 
-def _representatives(records: pd.DataFrame, rng: np.random.Generator) -> tuple[Indices, NDArray[np.float64], bool]:
+def _representatives(records: pd.DataFrame, rng: np.random.Generator) -> tuple[Indices, Array, bool]:
     """Place of one record of each unit, their targets (class codes or numbers), and whether targets are classes."""
     classes = not pd.api.types.is_numeric_dtype(records["target"])
     target = pd.factorize(records["target"], sort=True)[0] if classes else records["target"]
@@ -102,7 +102,7 @@ def _representatives(records: pd.DataFrame, rng: np.random.Generator) -> tuple[I
     return places, np.asarray(target, dtype=np.float64)[places], classes
 
 
-def _check(targets: NDArray[np.float64], classes: bool, sizes: Sizes) -> None:
+def _check(targets: Array, classes: bool, sizes: Sizes) -> None:
     if classes and len(np.unique(targets)) == len(targets):
         raise AuditError(
             "every record has a class of its own, so nothing can be learned; choose another target or task"
@@ -122,16 +122,14 @@ def _check(targets: NDArray[np.float64], classes: bool, sizes: Sizes) -> None:
         )
 
 
-def _matched(
-    free: Indices, targets: NDArray[np.float64], classes: bool, size: int, rng: np.random.Generator
-) -> NDArray[np.intp]:
+def _matched(free: Indices, targets: Array, classes: bool, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Pairs (size, 2) of member and non-member, stratified by the target and in random order."""
     pairs = free[_neighbours(targets[free], classes, size, rng)]
     chosen = pairs[draw(strata(targets[pairs[:, 0]], classes, size, rng), size, rng)]
     return rng.permuted(rng.permutation(chosen), axis=1)
 
 
-def _neighbours(targets: NDArray[np.float64], classes: bool, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
+def _neighbours(targets: Array, classes: bool, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Places (pair, 2) of records that are next to each other in the order of their targets, ties in random order."""
     order = np.lexsort((rng.random(len(targets)), targets))
     if not classes:
@@ -146,7 +144,7 @@ def _neighbours(targets: NDArray[np.float64], classes: bool, size: int, rng: np.
 
 
 def _context(
-    free: Indices, targets: NDArray[np.float64], classes: bool, sizes: Sequence[int], rng: np.random.Generator
+    free: Indices, targets: Array, classes: bool, sizes: Sequence[int], rng: np.random.Generator
 ) -> Iterator[Indices]:
     """Context rows in order, in parts."""
     if classes:

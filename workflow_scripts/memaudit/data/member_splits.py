@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from memaudit.errors import AuditError
+from memaudit.common.arrays import Array, Mask
+from memaudit.common.errors import AuditError
 
 MEMBERS, NONMEMBERS = "members", "nonmembers"
 
@@ -32,7 +33,7 @@ def split_records(records: pd.DataFrame, settings: Mapping[str, Any], rng: np.ra
     return pd.DataFrame({"id": records["id"].array[taken], "side": names})
 
 
-def strata(targets: NDArray[np.float64], classes: bool, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def strata(targets: Array, classes: bool, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return the stratum of each unit: its class, or which of `count` quantiles its number is in, ties at random."""
     if classes:
         return targets.astype(np.int64)
@@ -41,7 +42,7 @@ def strata(targets: NDArray[np.float64], classes: bool, count: int, rng: np.rand
     return ranks * count // len(targets)
 
 
-def draw(stratum: NDArray[np.int64], size: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+def draw(stratum: NDArray[np.int64], size: int, rng: np.random.Generator) -> Mask:
     """Draw `size` units as a mask; shares are rounded so that no run of strata is off by more than one unit."""
     counts = np.bincount(stratum)
     ends = np.floor(np.cumsum(counts) * (size / len(stratum)) + 0.5).astype(np.int64)
@@ -53,7 +54,7 @@ def draw(stratum: NDArray[np.int64], size: int, rng: np.random.Generator) -> NDA
     return mask
 
 
-def _units(records: pd.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.float64], bool]:
+def _units(records: pd.DataFrame) -> tuple[NDArray[np.int64], Array, bool]:
     """Unit of each record; target of each unit (majority class code, or mean); whether targets are classes."""
     classes = not pd.api.types.is_numeric_dtype(records["target"])
     target = pd.factorize(records["target"], sort=True)[0] if classes else records["target"].to_numpy(dtype=np.float64)
@@ -67,9 +68,7 @@ def _units(records: pd.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.float64
     return unit, np.bincount(unit, target) / np.bincount(unit), False
 
 
-def _pool(
-    targets: NDArray[np.float64], classes: bool, settings: Mapping[str, Any], rng: np.random.Generator
-) -> NDArray[np.int64]:
+def _pool(targets: Array, classes: bool, settings: Mapping[str, Any], rng: np.random.Generator) -> NDArray[np.int64]:
     """The units that the split may use."""
     most = min(settings.get("max_records") or len(targets), len(targets))
     if not settings.get("balance"):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from memaudit import OFFLINE
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 
 REFUSED = (401, 403)
 # What transformers reads at the top of a folder; pickled weights are not copied.

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from memaudit.errors import AuditError
-from memaudit.io import read_table, readable
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_table, readable
 
 LETTERS = "ABCDEFGHIJ"
 ADVICE = "download the questions again"

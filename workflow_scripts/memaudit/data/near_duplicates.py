@@ -15,7 +15,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from memaudit.workflow.progress_bar import steps
+from memaudit.common.arrays import Mask
+from memaudit.common.progress_bar import steps
 
 Hashes = NDArray[np.uint64]
 
@@ -25,7 +26,7 @@ WORD = re.compile(r"\w+|[^\w\s]")
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
-def first_of_near_duplicates(texts: Sequence[str], likeness: float) -> NDArray[np.bool_]:
+def first_of_near_duplicates(texts: Sequence[str], likeness: float) -> Mask:
     """Return a mask (text,) of the texts that are no near duplicate of a text kept before them.
 
     likeness: least similarity of near duplicates. Of two that MinHash finds the earlier is kept, unless it is itself

@@ -10,8 +10,8 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from memaudit.common.errors import AuditError
 from memaudit.data.installed_packages import parsed_files
-from memaudit.errors import AuditError
 
 DOCUMENTED = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 ALIASES = {"np", "pd", "sklearn"}

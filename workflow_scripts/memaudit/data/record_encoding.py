@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from memaudit.errors import AuditError
+from memaudit.common.arrays import Array, Array32
+from memaudit.common.errors import AuditError
 
 DAY = np.timedelta64(1, "D")
 
@@ -28,7 +29,7 @@ def vocabulary(records: pd.DataFrame, schema: Mapping[str, Any]) -> dict[str, An
 
 def encode(
     records: pd.DataFrame, schema: Mapping[str, Any], reads_text: bool = False
-) -> tuple[NDArray[np.float32], NDArray[np.int64] | NDArray[np.float64]]:
+) -> tuple[Array32, NDArray[np.int64] | Array]:
     """Return features (record, column) as float32 and target (record,): class codes as int64, or numbers as float64.
 
     Numbers are unchanged, categories become their place in the schema's sorted list, dates become days since 1970;
@@ -50,7 +51,7 @@ def encode(
     return np.column_stack(features).astype(np.float32), target
 
 
-def _numbers(values: pd.Series, column: Mapping[str, Any]) -> NDArray[np.float64]:
+def _numbers(values: pd.Series, column: Mapping[str, Any]) -> Array:
     if column["type"] in ("categorical", "text"):
         codes = pd.Index(column["categories"], dtype="str").get_indexer(values)
         return np.where(codes < 0, np.nan, codes)

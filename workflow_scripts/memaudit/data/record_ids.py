@@ -12,8 +12,8 @@ from pathlib import Path
 
 import duckdb
 
+from memaudit.common.errors import AuditError
 from memaudit.data.duckdb_engine import identifier
-from memaudit.errors import AuditError
 
 BLOCK = 64
 

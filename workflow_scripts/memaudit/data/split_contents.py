@@ -1,4 +1,4 @@
-"""What members and non-members of a split hold: shared records, targets, and a sample of their features."""
+"""Contents of a split: records that members and non-members share, targets, and a sample of the features."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,11 +10,12 @@ import pandas as pd
 from duckdb import DuckDBPyConnection
 from numpy.typing import NDArray
 
+from memaudit.common.arrays import Array, Array32, Mask
+from memaudit.common.io import read_table
 from memaudit.data.duckdb_engine import connect, identifier, literal
 from memaudit.data.member_splits import MEMBERS
 from memaudit.data.membership_matrices import unit_codes
 from memaudit.data.record_encoding import encode
-from memaudit.io import read_table
 
 ROWS = 2000  # records of the sample, at most
 
@@ -23,16 +24,16 @@ ROWS = 2000  # records of the sample, at most
 class Sample:
     """Random records: features (record, column), member (record,), and number of the privacy unit (record,)."""
 
-    features: NDArray[np.float32]
-    member: NDArray[np.bool_]
+    features: Array32
+    member: Mask
     unit: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class SplitContents:
-    """What a split holds.
+    """Contents of a split.
 
-    shared: numbers of ids, feature rows (`shared_copies`) and groups that stand among members and non-members.
+    shared: numbers of ids, feature rows (`shared_copies`) and groups that occur among both members and non-members.
     classes: whether the target is a class. members, nonmembers: their targets (record,), or of classes how many records
     each class has (class,).
     """
@@ -82,7 +83,7 @@ def _class_counts(connection: DuckDBPyConnection) -> list[NDArray[np.int64]]:
     return [counts[side].to_numpy() for side in ("inside", "outside")]
 
 
-def _targets(connection: DuckDBPyConnection, comparison: str) -> NDArray[np.float64]:
+def _targets(connection: DuckDBPyConnection, comparison: str) -> Array:
     return connection.execute(f"SELECT target FROM sided WHERE side {comparison} '{MEMBERS}'").fetchnumpy()["target"]
 
 

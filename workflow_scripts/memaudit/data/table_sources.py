@@ -1,4 +1,4 @@
-"""Tables from their sources: scikit-learn, OpenML, a local file, an address.
+"""Tables from their sources: this project, scikit-learn, OpenML, a local file, an address.
 
 Each source becomes one unchanged Parquet table and facts about it: origin, sha256, whether its columns have types (a
 CSV has none), the categories among them, and its default target. Nothing is unpickled.
@@ -18,12 +18,14 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 
+from memaudit.common.errors import AuditError
+from memaudit.common.io import replacing
+from memaudit.common.project_paths import PROJECT
 from memaudit.data import csv_to_parquet
 from memaudit.data.download import check, download
 from memaudit.data.duckdb_engine import connect, identifier, literal
-from memaudit.errors import AuditError
-from memaudit.io import replacing
 
+SHIPPED = PROJECT / "resources" / "tables"
 BUNDLED = ("breast_cancer", "diabetes", "digits", "iris", "wine")
 
 
@@ -36,14 +38,17 @@ def fetch(
 ) -> dict[str, Any]:
     """Fetch an entry of the catalogue as Parquet to `table`; return its facts.
 
-    entry: source (sklearn: name; openml: id, version; file: path; url: url, `archive.zip#member` for a part of an
-    archive), sha256, and for CSV files delimiter and encoding. downloads: folder of downloads, where interrupted
+    entry: source (shipped, sklearn: name; openml: id, version; file: path; url: url, `archive.zip#member` for a part of
+    an archive), sha256, and for CSV files delimiter and encoding. downloads: folder of downloads, where interrupted
     ones are resumed. openml_cache: folder of the openml package (None: its default); what is cached needs no network.
     Raises AuditError for anything missing, damaged or not as declared.
     """
     table = Path(table)
     with replacing(table) as temporary:
-        if entry["source"] == "sklearn":
+        if entry["source"] == "shipped":
+            path = SHIPPED / f"{entry['name']}.csv.gz"
+            facts = {"origin": str(path.relative_to(PROJECT)), **_local(entry, path, temporary, threads)}
+        elif entry["source"] == "sklearn":
             facts = _bundled(entry, temporary)
         elif entry["source"] == "openml":
             facts = _openml(entry, temporary, openml_cache)

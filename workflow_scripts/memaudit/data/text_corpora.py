@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from memaudit.common.arrays import Array, Mask
+from memaudit.common.errors import AuditError
 from memaudit.data.near_duplicates import first_of_near_duplicates
-from memaudit.errors import AuditError
 
 Starts = Callable[[str], Sequence[int]]
 
@@ -24,7 +24,7 @@ PARTS = (MEMBER, NONMEMBER, SELECTION, PRETRAINING)
 FOLDS = 5
 
 
-def for_pretraining(documents: pd.DataFrame, share: float, rng: np.random.Generator) -> NDArray[np.bool_]:
+def for_pretraining(documents: pd.DataFrame, share: float, rng: np.random.Generator) -> Mask:
     """Draw the documents for pre-training as a mask (document,): up to a share of all characters.
 
     Raises AuditError where either part would be empty.
@@ -130,7 +130,7 @@ def text_id(text: str, key: bytes) -> str:
     return hmac.digest(key, text.encode(), "sha256").hex()[:32]
 
 
-def blind_scores(texts: Sequence[str], member: NDArray[np.bool_], seed: int) -> NDArray[np.float64]:
+def blind_scores(texts: Sequence[str], member: Mask, seed: int) -> Array:
     """Return membership scores (text,) of a classifier of the texts alone, without any model (blind baseline).
 
     Logistic regression on TF-IDF of words and pairs of words, in five folds. Where membership was assigned at random

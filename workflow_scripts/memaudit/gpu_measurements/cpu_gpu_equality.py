@@ -15,15 +15,13 @@ from torch import Tensor
 from memaudit.gpu_measurements.published_networks import NETWORKS, build
 from memaudit.gpu_measurements.resumable_parts import Case, Part, Setup
 from memaudit.gpu_measurements.timing import precision, synchronize
+from memaudit.models import shipped_model
 from memaudit.models.batched_queries import Question, answer
 from memaudit.models.model_protocol import Network
 from memaudit.models.tabicl import TabICLBranch
-from memaudit.workflow.project_paths import PROJECT
 
 TOLERANCE = 1e-4  # nats
 SHIPPED = "tabicl_small_shipped"
-CHECKPOINT = PROJECT / "resources/tabicl-small/tabicl-small.ckpt"
-CARD = {"task": "classification", "version": None, "options": {"clip": 6.0}}
 PUBLISHED = {"tables": 2, "context_rows": 1000, "query_rows": 250, "features": 14}
 SMALLEST = {"tables": 2, "context_rows": 30, "query_rows": 10, "features": 4}
 SHIPPED_TABLES = {"tables": 8, "context_rows": 285, "query_rows": 100, "features": 30}
@@ -80,7 +78,7 @@ def on_cpu(network: str, smallest: bool) -> Tensor:
 def opened(network: str, device: str, smallest: bool) -> Network:
     """The network on a device, with the same weights on each."""
     if network == SHIPPED:
-        return TabICLBranch.of_file(CHECKPOINT, CARD, device)
+        return TabICLBranch.of_file(shipped_model.SHIPPED, shipped_model.SHIPPED_CARD, device)
     model = build(network, device, smallest).network
     if NETWORKS[network].device_draws:
         with torch.no_grad():

@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
+from memaudit.common.io import MEBIBYTE
 from memaudit.gpu_measurements.timing import precision, timed
-from memaudit.io import MEBIBYTE
 
 # TFLOP/s of dense products (no sparsity), from NVIDIA's data sheets; of several keys in a name the longest counts.
 PEAK_TFLOPS = {

@@ -16,8 +16,8 @@ from typing import Any
 
 import torch
 
+from memaudit.common.io import read_json, write_json
 from memaudit.gpu_measurements.device_facts import machine
-from memaudit.io import read_json, write_json
 from memaudit.models.model_folder import set_up
 
 GRACE = 10  # seconds between the request to end and the kill

@@ -12,20 +12,19 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy.stats import t as student
 
 from memaudit.attacks.shadow_queries import logit_signals
+from memaudit.common.io import MEBIBYTE
 from memaudit.gpu_measurements.device_facts import free_mib
 from memaudit.gpu_measurements.published_networks import NETWORKS, build
 from memaudit.gpu_measurements.resumable_parts import Case, LeftOut, NotReached, Part, Setup
 from memaudit.gpu_measurements.timing import kernel_shares, precision, synchronize, timed
-from memaudit.io import MEBIBYTE
 from memaudit.models.batched_queries import MEMORY, ROWS, table_bytes
+from memaudit.statistics.mean_interval import half_width
 
 PUBLISHED = {"rows": 10_000, "context_rows": 5_000, "features": 14, "models": 4_096, "block": 16, "blocks": 8}
 SMALLEST = {"rows": 40, "context_rows": 20, "features": 4, "models": 6, "block": 2, "blocks": 3}
 AIMS = {"tabicl_v2": 1200, "tabpfn_v3": 3600}  # seconds of a whole grid on one H200
-LEVEL = 0.95
 SPARE = 1.1  # a whole grid starts if this many times its predicted time is left
 ROUND = 64  # models of a whole grid between two looks at the clock
 MOST_TABLES = 16
@@ -121,7 +120,7 @@ def sample(network: str, dtype: str, sizes: dict[str, int], setup: Setup) -> dic
     grid = Grid(network, dtype, sizes, setup)
     timing = timed(lambda: grid.query(sizes["block"]), setup.device, sizes["blocks"], seconds=75)
     each = np.array(timing["seconds_of_each"]) / sizes["block"]
-    half = student.ppf((1 + LEVEL) / 2, len(each) - 1) * each.std(ddof=1) / np.sqrt(len(each))
+    half = half_width(each)
     return timing | {
         "models_measured": sizes["block"] * len(each),
         "seconds_per_model": float(each.mean()),

@@ -10,7 +10,7 @@ import torch
 from torch.autograd import DeviceType
 from torch.profiler import ProfilerActivity, profile
 
-from memaudit.io import MEBIBYTE
+from memaudit.common.io import MEBIBYTE
 
 LEAST = 3  # repetitions, however long they take
 # Parts of the names of operations on a CPU and of kernels on a GPU.

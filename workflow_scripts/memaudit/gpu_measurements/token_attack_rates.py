@@ -10,10 +10,10 @@ import torch
 from memaudit.attacks import token_features
 from memaudit.attacks.learned_training import PRESETS, Combination, settings_of, train
 from memaudit.attacks.token_features import TokenFeatures, channels, extract, pack, unpack
+from memaudit.common.io import MEBIBYTE
 from memaudit.gpu_measurements.device_facts import free_mib
 from memaudit.gpu_measurements.resumable_parts import Case, LeftOut, Part, Setup
 from memaudit.gpu_measurements.timing import synchronize, timed
-from memaudit.io import MEBIBYTE
 from memaudit.statistics.roc import auc
 
 TEXTS = {"texts": 8, "tokens": 128, "vocabulary": 150_000}

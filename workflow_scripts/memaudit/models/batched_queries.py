@@ -3,7 +3,6 @@
 A forward pass of a tiny table is mostly overhead: sixty-four tables in one pass cost little more than one.
 """
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -12,8 +11,9 @@ from itertools import islice
 import torch
 from torch import Tensor, nn
 
-from memaudit.errors import AuditError
-from memaudit.io import MEBIBYTE
+from memaudit.common.checksums import array_hash
+from memaudit.common.errors import AuditError
+from memaudit.common.io import MEBIBYTE
 from memaudit.models import flops
 from memaudit.models.model_protocol import TabularModel
 from memaudit.models.predictive_distributions import Binned
@@ -105,8 +105,8 @@ def _tables(model: TabularModel, questions: Sequence[Question], most: int) -> tu
     """
     contexts = defaultdict(dict)
     for number, question in enumerate(questions):
-        context = _digest(question.context_x, question.context_y)
-        contexts[context].setdefault(_digest(question.query_x), []).append(number)
+        context = array_hash(question.context_x.cpu().numpy(), question.context_y.cpu().numpy())
+        contexts[context].setdefault(array_hash(question.query_x.cpu().numpy()), []).append(number)
     tables: list[tuple[Question, list[Tensor]]] = []
     places: dict[int, tuple[int, slice]] = {}
     for groups in contexts.values():
@@ -122,14 +122,6 @@ def _tables(model: TabularModel, questions: Sequence[Question], most: int) -> tu
             rows += m
     merged = [Question(question.context_x, question.context_y, torch.cat(queries)) for question, queries in tables]
     return merged, [places[number] for number in range(len(questions))]
-
-
-def _digest(*tensors: Tensor) -> bytes:
-    digest = hashlib.blake2b(digest_size=16)
-    for tensor in tensors:
-        digest.update(f"{tuple(tensor.shape)} {tensor.dtype}".encode())
-        digest.update(tensor.contiguous().cpu().numpy().data)
-    return digest.digest()
 
 
 def _forward(model: TabularModel, tables: list[Question]) -> list[Tensor] | list[Binned]:

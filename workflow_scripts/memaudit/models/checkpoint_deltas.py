@@ -16,8 +16,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from memaudit.errors import AuditError
-from memaudit.io import DAMAGED, readable, replacing
+from memaudit.common.errors import AuditError
+from memaudit.common.io import DAMAGED, readable, replacing
 
 Dtype = Literal["bfloat16", "float32"]
 State = Mapping[str, Tensor]

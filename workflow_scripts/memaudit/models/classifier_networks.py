@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from torch import Tensor, nn
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 
 Outputs = tuple[Tensor, list[Tensor]]
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from memaudit.errors import AuditError
+from memaudit.common.arrays import Array32
+from memaudit.common.errors import AuditError
 from memaudit.models.model_files import UNREADABLE, reason
 from memaudit.models.model_protocol import Limits
 from memaudit.models.table_serialisation import dates, names, readable
@@ -92,7 +92,7 @@ class ConTextTabBranch:
         return pd.DataFrame({column["name"]: _cells(column, values[:, i]) for i, column in enumerate(self._columns)})
 
 
-def _cells(column: Mapping[str, Any], values: NDArray[np.float32]) -> pd.Series:
+def _cells(column: Mapping[str, Any], values: Array32) -> pd.Series:
     if column["type"] == "numeric":
         return pd.Series(values, dtype="float64")
     if column["type"] == "date":

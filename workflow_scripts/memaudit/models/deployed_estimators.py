@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from memaudit.errors import AuditError
+from memaudit.common.arrays import Array
+from memaudit.common.errors import AuditError
 from memaudit.models.context_scaling import target_scale
 from memaudit.models.model_files import reason, the_file
 from memaudit.models.model_protocol import Limits, Mode
@@ -23,7 +23,7 @@ from memaudit.models.tabicl import TabICLBranch
 LEAST = {"seed": 0, "n_estimators": 1}
 QUERIES = ("together", "alone")
 Task = Literal["classification", "regression"]
-Rows = NDArray[np.float64] | pd.DataFrame
+Rows = Array | pd.DataFrame
 
 
 class Deployed:
@@ -142,7 +142,7 @@ def _check(options: Mapping[str, Any]) -> None:
             raise AuditError(f"options: {name} is {value!r}; set a whole number from {least} on")
 
 
-def _column(column: Mapping[str, Any], numbers: NDArray[np.float64]) -> pd.Categorical | NDArray[np.float64]:
+def _column(column: Mapping[str, Any], numbers: Array) -> pd.Categorical | Array:
     if column["type"] != "categorical":
         return numbers
     codes = np.where(np.isnan(numbers), -1, numbers).astype(int)

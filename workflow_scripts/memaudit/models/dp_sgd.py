@@ -25,8 +25,8 @@ from opacus.accountants.utils import get_noise_multiplier
 from opacus.optimizers import DPOptimizer
 from torch import Tensor, nn
 
-from memaudit import seeds
-from memaudit.errors import AuditError
+from memaudit.common import seeds
+from memaudit.common.errors import AuditError
 from memaudit.models.context_query_pairs import Pair, Task
 from memaudit.models.lora import Adapter, adapt, merge
 from memaudit.models.model_protocol import Network

@@ -18,9 +18,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from memaudit import seeds
-from memaudit.errors import AuditError
-from memaudit.io import readable, replacing
+from memaudit.common import seeds
+from memaudit.common.errors import AuditError
+from memaudit.common.io import readable, replacing
 from memaudit.models import checkpoint_deltas
 from memaudit.models.context_query_pairs import Pair, Task, batch, draw_pair
 from memaudit.models.lora import Adapter, adapt, adapter_of, merge

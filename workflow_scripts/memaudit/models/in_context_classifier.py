@@ -4,7 +4,7 @@ from copy import deepcopy
 
 from torch import Tensor, nn
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models.classifier_networks import Outputs
 from memaudit.models.model_protocol import Network
 from memaudit.models.tabicl import TabICLBranch

@@ -22,8 +22,8 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from memaudit.errors import AuditError
-from memaudit.io import read_json
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json
 from memaudit.models.classifier_networks import Outputs
 from memaudit.models.model_files import UNREADABLE, reason
 from memaudit.models.token_questions import END, Tokens, Words

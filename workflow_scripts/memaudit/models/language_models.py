@@ -26,8 +26,8 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from memaudit.arrays import Mask
-from memaudit.errors import AuditError
+from memaudit.common.arrays import Mask
+from memaudit.common.errors import AuditError
 from memaudit.models.model_files import reason
 
 END = "<|end|>"  # the one special token, number 0: begin, end and padding

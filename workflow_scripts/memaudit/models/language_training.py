@@ -16,12 +16,12 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from memaudit import seeds
-from memaudit.arrays import Mask
-from memaudit.errors import AuditError
-from memaudit.io import replacing
+from memaudit.common import seeds
+from memaudit.common.arrays import Mask
+from memaudit.common.errors import AuditError
+from memaudit.common.io import replacing
+from memaudit.common.progress_bar import steps
 from memaudit.models.language_models import Ids, losses, mean_loss
-from memaudit.workflow.progress_bar import steps
 
 SAVE_EVERY = 60.0  # seconds between two states on the disk
 # Layers whose weights the model reads directly, bypassing the wrappers of peft.

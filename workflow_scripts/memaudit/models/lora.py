@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from pickle import UnpicklingError
 
 from safetensors import SafetensorError
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 
 # What torch and the packages raise for a file that is damaged or has other contents.
 UNREADABLE = (OSError, EOFError, RuntimeError, LookupError, ValueError, TypeError, AttributeError)

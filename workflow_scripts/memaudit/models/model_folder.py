@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
-from memaudit.checksums import sha256
-from memaudit.errors import AuditError
-from memaudit.io import DAMAGED, read_json
+from memaudit.common.checksums import sha256
+from memaudit.common.errors import AuditError
+from memaudit.common.io import DAMAGED, read_json
 from memaudit.models.model_protocol import TabularModel
 
 DEVICE = "MEMAUDIT_DEVICE"

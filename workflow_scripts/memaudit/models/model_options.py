@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 
 
 def options_of(card: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:

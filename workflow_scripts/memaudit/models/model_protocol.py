@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 
 from torch import Tensor, nn
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models.predictive_distributions import Binned
 
 Mode = Literal["raw", "as_deployed"]

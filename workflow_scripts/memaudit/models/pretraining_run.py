@@ -19,8 +19,8 @@ import torch
 from tabicl.train._muon import Muon
 from torch import Tensor, nn
 
-from memaudit.errors import AuditError
-from memaudit.io import replacing
+from memaudit.common.errors import AuditError
+from memaudit.common.io import replacing
 
 Settings = Mapping[str, Any]
 

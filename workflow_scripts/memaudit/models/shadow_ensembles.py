@@ -23,15 +23,15 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.func import functional_call, vmap
 
-from memaudit import seeds
-from memaudit.arrays import Array32, Mask
-from memaudit.errors import AuditError
-from memaudit.io import readable, replacing
+from memaudit.common import seeds
+from memaudit.common.arrays import Array32, Mask
+from memaudit.common.errors import AuditError
+from memaudit.common.io import readable, replacing
 from memaudit.models.classifier_networks import Outputs
 
 SAVE = 20.0  # seconds between two states: the most that a killed run loses
 EVALUATED = 4  # training batches in one batch of evaluation
-COUNTS = ("trained", "asked", "training_seconds", "asking_seconds")
+COUNTS = ("trained", "queried", "training_seconds", "query_seconds")
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Trace(NamedTuple):
 
     loss: cross-entropy, gap: logit of the label minus the largest other one (appendix C), (checkpoint, model, record);
     states: of each watched model, for each layer (checkpoint, record, width); counts: per model, records in training
-    and in evaluation (`asked`), and seconds of either (of the processor, on a CPU).
+    and in evaluation (`queried`), and seconds of either (of the processor, on a CPU).
     """
 
     loss: Array32
@@ -152,7 +152,7 @@ class Group:
         cuda = self._data.x.is_cuda
         clock = time.perf_counter if cuda else time.process_time
         start = clock()
-        self.counts["trained" if what == "training" else "asked"] += work()
+        self.counts["trained" if what == "training" else "queried"] += work()
         if cuda:
             torch.cuda.synchronize()
         self.counts[f"{what}_seconds"] += clock() - start
@@ -241,7 +241,7 @@ class Group:
                         self._map(f"states-{model}-{layer}", kept)[checkpoint, rows] = state[model].float().cpu()
             return count * len(self.numbers)
 
-        self._timed("asking", evaluate)
+        self._timed("query", evaluate)
         if (wrong := ~np.isfinite(loss[checkpoint]).all(1)).any():
             who = f"{self.settings.name}: the loss of model {self.numbers[int(np.argmax(wrong))]}"
             when = f"at epoch {self.settings.checkpoints[checkpoint]:g}"

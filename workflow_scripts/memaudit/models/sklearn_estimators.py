@@ -23,9 +23,9 @@ from sklearn.utils import get_tags
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
-from memaudit.arrays import Array
-from memaudit.errors import AuditError
-from memaudit.io import read_json
+from memaudit.common.arrays import Array
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json
 from memaudit.models.context_scaling import target_scale
 from memaudit.models.model_files import reason
 from memaudit.models.model_options import options_of

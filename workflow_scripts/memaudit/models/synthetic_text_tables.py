@@ -19,7 +19,8 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, train
 from torch import Tensor
 from transformers import PreTrainedTokenizerFast
 
-from memaudit import seeds
+from memaudit.common import seeds
+from memaudit.common.arrays import Array, Array32
 from memaudit.models.table_serialisation import Serialiser
 
 # The fixed parts of sentences are one token each. A token holds one digit at most, with the decimal point before it:
@@ -62,9 +63,7 @@ def table(shape: Shape, settings: Mapping[str, Any], rng: np.random.Generator) -
     return Serialiser.of({"columns": columns, "target": target}, "template"), x, y
 
 
-def _rows(
-    shape: Shape, classes: int, family: str, rng: np.random.Generator
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _rows(shape: Shape, classes: int, family: str, rng: np.random.Generator) -> tuple[Array, NDArray[np.int64]]:
     """Standardised features (n, d) and class codes (n,)."""
     n, d = shape.rows, shape.features
     mixed = np.eye(d) + rng.uniform(0, 1) * rng.normal(size=(d, d)) / np.sqrt(d)
@@ -84,9 +83,7 @@ def _rows(
     return (noise - noise.mean(0)) / (noise.std(0) + 1e-9), y
 
 
-def _repeated(
-    z: NDArray[np.float64], y: NDArray[np.int64], rng: np.random.Generator
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _repeated(z: Array, y: NDArray[np.int64], rng: np.random.Generator) -> tuple[Array, NDArray[np.int64]]:
     """Some rows in the place of later ones."""
     rows = np.arange(len(y))
     earlier = (rng.random(len(y)) * rows).astype(int)
@@ -94,9 +91,7 @@ def _repeated(
     return z[rows], y[rows]
 
 
-def _columns(
-    z: NDArray[np.float64], categories: float, rng: np.random.Generator
-) -> tuple[list[dict[str, Any]], NDArray[np.float32]]:
+def _columns(z: Array, categories: float, rng: np.random.Generator) -> tuple[list[dict[str, Any]], Array32]:
     """Schema and cells of the features z (n, d) in units of their own, with few decimals."""
     columns, cells = [], []
     for feature in z.T:
@@ -111,7 +106,7 @@ def _columns(
     return columns, np.stack(cells, 1).astype(np.float32)
 
 
-def _measured(z: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+def _measured(z: Array, rng: np.random.Generator) -> Array:
     """A feature (n,) in a unit of its own: from small to large, most positive, some skewed, with few decimals."""
     scale = 10 ** rng.uniform(-2, 2.7)
     offset = rng.choice([0.0, 1.0]) * rng.uniform(2, 4) + np.exp(rng.uniform(0, 2.5)) if rng.random() < 0.85 else 0.0

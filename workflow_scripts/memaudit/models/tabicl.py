@@ -12,7 +12,7 @@ import torch
 from tabicl._model.tabicl import TabICL
 from torch import Tensor, nn
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models.context_scaling import package_view, standardize, target_scale
 from memaudit.models.model_files import UNREADABLE, reason, the_file
 from memaudit.models.model_protocol import Limits, Mode
@@ -117,21 +117,21 @@ class TabICLBranch:
     def embeddings(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
         """See Network. The decoder's input, after the last normalisation."""
 
-        def ask(x: Tensor, y: Tensor) -> Tensor:
+        def predict(x: Tensor, y: Tensor) -> Tensor:
             (rows,) = self._input_of(self.module.icl_predictor.decoder, x, y)
             return rows[:, y.shape[1] :]
 
-        return self._answers(context_x, context_y, query_x, ask)
+        return self._answers(context_x, context_y, query_x, predict)
 
     def attention(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
         """See Network. Of the last block of in-context learning."""
         layer = self.module.icl_predictor.tf_icl.blocks[-1].attn
 
-        def ask(x: Tensor, y: Tensor) -> Tensor:
+        def predict(x: Tensor, y: Tensor) -> Tensor:
             rows, keys, values = self._input_of(layer, x, y)
             return _weights(layer, rows[:, y.shape[1] :], keys, values)
 
-        return self._answers(context_x, context_y, query_x, ask)
+        return self._answers(context_x, context_y, query_x, predict)
 
     def _input_of(self, layer: nn.Module, x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
         """Run the module on tables; return the inputs of a layer."""
@@ -144,20 +144,20 @@ class TabICLBranch:
         return seen[-1]
 
     def _answers(
-        self, context_x: Tensor, context_y: Tensor, query_x: Tensor, ask: Callable[[Tensor, Tensor], Tensor]
+        self, context_x: Tensor, context_y: Tensor, query_x: Tensor, predict: Callable[[Tensor, Tensor], Tensor]
     ) -> Tensor:
-        """ask(x (b, n + m, columns), y (b, n)) of all tables, scaled; tables with the same kept columns at once."""
+        """predict(x (b, n + m, columns), y (b, n)) of all tables, scaled; tables with the same kept columns at once."""
         context_x, query_x = context_x.to(self.device), query_x.to(self.device)
         y = self._targets(context_y).to(self.device)
         if not self.scales:
-            return ask(torch.cat([context_x, query_x], 1).float(), y)
+            return predict(torch.cat([context_x, query_x], 1).float(), y)
         if self.clip is not None:
-            return ask(torch.cat(standardize(context_x.double(), query_x.double(), self.clip), 1).float(), y)
+            return predict(torch.cat(standardize(context_x.double(), query_x.double(), self.clip), 1).float(), y)
         *parts, kept = package_view(context_x, query_x)
         x = torch.cat(parts, 1)
         patterns, group = torch.unique(kept, dim=0, return_inverse=True)
         members = [torch.nonzero(group == number)[:, 0] for number in range(len(patterns))]
-        answers = [ask(x[at][..., columns], y[at]) for at, columns in zip(members, patterns, strict=True)]
+        answers = [predict(x[at][..., columns], y[at]) for at, columns in zip(members, patterns, strict=True)]
         return torch.cat(answers)[torch.cat(members).argsort()]
 
     def _targets(self, context_y: Tensor) -> Tensor:

@@ -19,7 +19,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from tabicl import TabICLClassifier, TabICLRegressor
 from torch import Tensor
 
-from memaudit import seeds
+from memaudit.common import seeds
 from memaudit.models.model_protocol import TabularModel
 
 Predict = Callable[[pd.DataFrame, pd.Series, pd.DataFrame], np.ndarray]
@@ -124,8 +124,8 @@ def _deployed(checkpoint: str | Path, seed: int) -> dict[str, Any]:
     return own | {"use_amp": False, "use_fa3": False, "random_state": seed}
 
 
-def _fitted(ask: str, *steps: Any) -> Predict:
-    return lambda x, y, query: getattr(make_pipeline(*steps).fit(x, y), ask)(query)
+def _fitted(method: str, *steps: Any) -> Predict:
+    return lambda x, y, query: getattr(make_pipeline(*steps).fit(x, y), method)(query)
 
 
 def _tensors(x: pd.DataFrame, query: pd.DataFrame, y: Tensor) -> tuple[Tensor, Tensor, Tensor]:

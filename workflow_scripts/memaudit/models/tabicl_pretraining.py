@@ -8,8 +8,8 @@ import torch
 from tabicl._model.tabicl import TabICL
 from torch import Tensor, nn
 
-from memaudit import seeds
-from memaudit.io import replacing
+from memaudit.common import seeds
+from memaudit.common.io import replacing
 from memaudit.models.context_scaling import standardize
 from memaudit.models.pretraining_run import PretrainingRun, Settings, muon
 from memaudit.models.synthetic_tables import Shape, tables

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerBase
 
-from memaudit.errors import AuditError
+from memaudit.common.arrays import Array32
+from memaudit.common.errors import AuditError
 
 FORMS = {"template": ("The {} is {}.", " "), "list": ("- {}: {}", "\n")}  # of a cell; separator of cells
 UNKNOWN = "Nothing is known."
@@ -52,7 +53,7 @@ class Serialiser:
         """Return the question and its possible answers, sorted by name and not by code."""
         return f"What is the {self.target} of each record? It is one of: {', '.join(sorted(self.classes))}.\n"
 
-    def records(self, x: NDArray[np.float32]) -> list[str]:
+    def records(self, x: Array32) -> list[str]:
         """Return rows (n, d), encoded as in data/record_encoding.py, as texts. A missing cell is left out.
 
         Raises AuditError for an invalid category code.
@@ -64,7 +65,7 @@ class Serialiser:
         ]
         return [between.join(filter(None, cells)) or UNKNOWN for cells in zip(*columns, strict=True)]
 
-    def questions(self, x: NDArray[np.float32]) -> list[str]:
+    def questions(self, x: Array32) -> list[str]:
         """Return rows (n, d), each as a question without its answer."""
         return [f"{record}\nAnswer:" for record in self.records(x)]
 
@@ -72,7 +73,7 @@ class Serialiser:
         """Return the answer to a question, with the line break: else `no` would be the beginning of `no idea`."""
         return f" {self.classes[code]}\n"
 
-    def examples(self, x: NDArray[np.float32], y: NDArray[np.int64]) -> list[str]:
+    def examples(self, x: Array32, y: NDArray[np.int64]) -> list[str]:
         """Return rows (n, d), each with its answer."""
         return [question + self.answer(code) for question, code in zip(self.questions(x), y, strict=True)]
 
@@ -108,7 +109,7 @@ class Prompter:
         empty = tokenizer("")["input_ids"]
         self._start = empty[:1] if empty[:1] == [tokenizer.bos_token_id] else []
 
-    def context(self, x: NDArray[np.float32], y: NDArray[np.int64]) -> Context:
+    def context(self, x: Array32, y: NDArray[np.int64]) -> Context:
         """Rows (n, d) with their class codes (n,), after the instruction."""
         parts = [self.serialiser.instruction(), *self.serialiser.examples(x, y)]
         text = "".join(parts)
@@ -118,7 +119,7 @@ class Prompter:
         tokens = self._start + cut["input_ids"]
         return Context(text, tokens, [-1] * len(self._start) + rows.tolist(), np.unique(y).tolist())
 
-    def questions(self, context: Context, x: NDArray[np.float32]) -> list[Question]:
+    def questions(self, context: Context, x: Array32) -> list[Question]:
         """Rows (m, d) after a context. Raises AuditError for one that is too long."""
         answers = [self.serialiser.answer(code) for code in context.classes]
         questions = []
@@ -146,7 +147,7 @@ def readable(schema: Mapping[str, Any]) -> None:
             )
 
 
-def texts(column: Mapping[str, Any], values: NDArray[np.float32]) -> list[str | None]:
+def texts(column: Mapping[str, Any], values: Array32) -> list[str | None]:
     """Encoded cells (n,) of a column as texts; None: missing. Numbers are as short as float32 allows, dates ISO."""
     if column["type"] == "date":
         return [_date(day) for day in dates(values)]
@@ -155,7 +156,7 @@ def texts(column: Mapping[str, Any], values: NDArray[np.float32]) -> list[str | 
     return names(column, values)
 
 
-def names(column: Mapping[str, Any], codes: NDArray[np.float32]) -> list[str | None]:
+def names(column: Mapping[str, Any], codes: Array32) -> list[str | None]:
     """Names of categories (n,) from their places in the column's list; None: missing."""
     listed = column["categories"]
     missing = np.isnan(codes)
@@ -168,7 +169,7 @@ def names(column: Mapping[str, Any], codes: NDArray[np.float32]) -> list[str | N
     return [None if gap else listed[int(place)] for gap, place in zip(missing, places, strict=True)]
 
 
-def dates(days: NDArray[np.float32]) -> NDArray[np.datetime64]:
+def dates(days: Array32) -> NDArray[np.datetime64]:
     """Days since 1970 (n,) as times, exact to the second; NaT: missing."""
     seconds = np.where(np.isnan(days), 0, np.round(days.astype(np.float64) * SECONDS)).astype("datetime64[s]")
     return np.where(np.isnan(days), np.datetime64("NaT"), seconds)

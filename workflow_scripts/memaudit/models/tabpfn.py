@@ -10,7 +10,7 @@ import torch
 from tabpfn.preprocessing.torch.torch_standard_scaler import TorchStandardScaler
 from torch import Tensor, nn
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models.model_protocol import Limits, Mode
 from memaudit.models.predictive_distributions import Binned
 from memaudit.models.tabpfn_checkpoint import Opened, open_checkpoint
@@ -19,7 +19,7 @@ from memaudit.models.tabpfn_checkpoint import Opened, open_checkpoint
 COUPLED = ("v2", "v2.5", "v2.6")
 CONSTANT = 1e-5  # the package's half width of a constant target's distribution, relative above 1
 
-Ask = Callable[[Tensor, Tensor, Tensor], Tensor]
+Predict = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 class TabPFNBranch:
@@ -89,10 +89,10 @@ class TabPFNBranch:
     def forward(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
         """See Network. Logits are indexed by class code, as in `logits`; a regression head has the K bars' logits."""
 
-        def ask(*table: Tensor) -> Tensor:
+        def predict(*table: Tensor) -> Tensor:
             return self._run(*table)["standard"].transpose(0, 1)
 
-        outputs = self._answers(context_x, context_y, query_x, ask)
+        outputs = self._answers(context_x, context_y, query_x, predict)
         if self.task == "regression":
             return outputs
         present, rank = _present(context_y.to(self.device), outputs.shape[-1])
@@ -123,10 +123,10 @@ class TabPFNBranch:
     def embeddings(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
         """See Network. The decoder's input; up to v2.6 the target column's token, from v3 on the normed row."""
 
-        def ask(*table: Tensor) -> Tensor:
+        def predict(*table: Tensor) -> Tensor:
             return self._run(*table)["test_embeddings"].transpose(0, 1)
 
-        return self._answers(context_x, context_y, query_x, ask)
+        return self._answers(context_x, context_y, query_x, predict)
 
     def attention(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
         """See Network. Of the last attention between rows; up to v2.6 that of the target column.
@@ -136,7 +136,7 @@ class TabPFNBranch:
         last = self.module.blocks[-1] if self.version in COUPLED else self.module.icl_blocks[-1]
         layer = last.per_column_attention_between_cells if self.version in COUPLED else last.icl_attention
 
-        def ask(context: Tensor, targets: Tensor, query: Tensor) -> Tensor:
+        def predict(context: Tensor, targets: Tensor, query: Tensor) -> Tensor:
             seen: list[Tensor] = []
             hook = layer.register_forward_pre_hook(lambda _, arguments: seen.append(arguments[0]))
             try:
@@ -148,7 +148,7 @@ class TabPFNBranch:
             weights = _weights(layer, rows, query.shape[1])[..., -context.shape[1] :]
             return weights / weights.sum(-1, keepdim=True)
 
-        return self._answers(context_x, context_y, query_x, ask)
+        return self._answers(context_x, context_y, query_x, predict)
 
     def _run(self, context_x: Tensor, targets: Tensor, query_x: Tensor) -> dict[str, Tensor]:
         """The module's outputs for tables that may share a batch, with the row axis before the table axis."""
@@ -156,8 +156,8 @@ class TabPFNBranch:
         kind = "multiclass" if self.task == "classification" else "regression"
         return self.module(x.contiguous(), y, only_return_standard_out=False, task_type=kind)
 
-    def _answers(self, context_x: Tensor, context_y: Tensor, query_x: Tensor, ask: Ask) -> Tensor:
-        """ask(context (b, n, k), targets (b, n), query (b, q, k)) of all tables and queries, as if each were alone."""
+    def _answers(self, context_x: Tensor, context_y: Tensor, query_x: Tensor, predict: Predict) -> Tensor:
+        """predict(context (b, n, k), targets (b, n), query (b, q, k)) of all tables and queries, each alone."""
         context_x, query_x = context_x.to(self.device).float(), query_x.to(self.device).float()
         targets = self._targets(context_y.to(self.device))
         kept = _kept(context_x) if self.scales else torch.ones_like(context_x[:, 0], dtype=torch.bool)
@@ -169,7 +169,7 @@ class TabPFNBranch:
                 rows.gather(2, chosen.expand(-1, rows.shape[1], -1))
                 for rows in (context_x[tables], query_x[tables][:, queries])
             )
-            parts.append((tables[:, None], queries, ask(context, targets[tables], query)))
+            parts.append((tables[:, None], queries, predict(context, targets[tables], query)))
         answers = parts[0][2].new_zeros(*query_x.shape[:2], parts[0][2].shape[-1])
         for tables, queries, part in parts:
             answers[tables, queries] = part

@@ -15,7 +15,7 @@ from tabpfn.constants import ModelVersion
 from tabpfn.inference_config import InferenceConfig
 from torch import Tensor, nn
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models.model_files import UNREADABLE, reason, the_file
 from memaudit.models.model_protocol import Limits
 

@@ -13,8 +13,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from memaudit import seeds
-from memaudit.arrays import Array
+from memaudit.common import seeds
+from memaudit.common.arrays import Array
 from memaudit.models.text_table_models import TextBranch
 
 TABLES = {"breast_cancer": load_breast_cancer, "wine": load_wine}

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from memaudit import seeds
+from memaudit.common import seeds
 from memaudit.models.pretraining_run import PretrainingRun, Settings, muon
 from memaudit.models.synthetic_text_tables import Batch, Shape, batch, collate, parts_of, tokenizer_of
 

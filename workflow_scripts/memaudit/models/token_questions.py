@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from memaudit.common.arrays import Mask
+
 Tokens = NDArray[np.int64]
 
 END = -1  # after the end of a question
@@ -41,7 +43,7 @@ class Words:
         """Return the tokens of cells (record, column), which are numbers of bins."""
         return cells if self.shared else np.arange(self.columns) * self.bins + cells
 
-    def questions(self, cells: Tokens, synthetic: NDArray[np.bool_] | None = None) -> Tokens:
+    def questions(self, cells: Tokens, synthetic: Mask | None = None) -> Tokens:
         """Return records (record, column) of bins as tokens with a question (record, column + 1).
 
         synthetic: (record,), whether the question is the synthetic one and not that about the target.

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from memaudit.attacks.registry import LABELS, REGISTRY, Entry
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.plotting import figure_style, shared_panels
 from memaudit.plotting.shared_panels import COLOURS, GREY, GUESSING, NULL
 

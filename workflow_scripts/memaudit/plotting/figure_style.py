@@ -6,7 +6,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from memaudit.io import replacing
+from memaudit.common.io import replacing
 
 # Inches: widths of one and two columns of a paper, height of a row of panels.
 ONE_COLUMN, TWO_COLUMNS, PANEL_HEIGHT = 3.4, 7.0, 1.9

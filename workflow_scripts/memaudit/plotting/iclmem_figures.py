@@ -25,7 +25,7 @@ OUTCOMES = {
 # The other rules are published ones: blue, each with a marker of its own.
 RULES = {
     "null_calibrated": ("null-calibrated", figure_style.PURPLE, "D"),
-    "all": ("all healthy runs", figure_style.BLACK, "^"),
+    "all": ("all runs without collapse", figure_style.BLACK, "^"),
 }
 RECORDS = {
     "query": ("members (queries of the fine-tuning)", figure_style.RED, "o"),
@@ -65,9 +65,9 @@ def epochs(table: pd.DataFrame) -> Figure:
     figure, grid = figure_style.panels(len(rules), len(panels), width=shared_panels.width(panels))
     for rule, line in zip(rules, grid, strict=True):
         for panel, axes in zip(panels, line, strict=True):
-            cell = shared_panels.single(rows[(rows["rule"] == rule) & (rows["panel"] == panel)], ["outcome", "epoch"])
+            points = shared_panels.single(rows[(rows["rule"] == rule) & (rows["panel"] == panel)], ["outcome", "epoch"])
             for place, (outcome, look) in enumerate(looks.items()):
-                dots = cell[cell["outcome"] == outcome].sort_values("epoch")
+                dots = points[points["outcome"] == outcome].sort_values("epoch")
                 x = _beside(dots["epoch"], rows["epoch"], place, len(looks))
                 shared_panels.intervals(axes, x, dots, look, line={"linewidth": 0.7})
             shared_panels.ticks(axes, rows["epoch"], base=10, most=8, form=".3g")
@@ -92,8 +92,8 @@ def outcomes(table: pd.DataFrame) -> Figure:
 def manipulations(table: pd.DataFrame) -> Figure:
     """Change of the AUC by one manipulation of the context, by category, a panel per model (ICLMEM, Figure 4).
 
-    table: rows of metric "auc effect" with keys model, runs, signal, category. Runs: all healthy ones, or those that a
-    rule calls detectable. The baseline has no effect by definition and is omitted.
+    table: rows of metric "auc effect" with keys model, runs, signal, category. Runs: all without
+    collapse, or those that a rule calls detectable. The baseline has no effect by definition and is omitted.
     """
     table = table[table["category"] != "baseline"]
     rows = shared_panels.rows(table, "iclmem_manipulations", metric="auc effect", category=None, signal="loss")
@@ -103,7 +103,7 @@ def manipulations(table: pd.DataFrame) -> Figure:
 
 @figure_style.applied
 def flags(table: pd.DataFrame) -> Figure:
-    """Share of healthy runs that raw and calibrated TPRs flag, beside chance, a panel per model (ICLMEM, Appendix A.4).
+    """Share of runs without collapse that raw and calibrated TPRs flag, beside chance (ICLMEM, Appendix A.4).
 
     table: rows of metrics "raw flag share" and "calibrated flag share" with keys model, records.
     """
@@ -111,7 +111,7 @@ def flags(table: pd.DataFrame) -> Figure:
     rows = shared_panels.rows(table, "iclmem_flags", metric=list(flagged_by), records=None)
     rows = rows.assign(panel=rows["model"], flag=rows["metric"].map(flagged_by))
     looks = shared_panels.present(RECORDS, rows["records"])
-    return _dots(rows, "flag", "records", looks, "share of healthy runs that are flagged", limits=SHARE)
+    return _dots(rows, "flag", "records", looks, "share of runs without collapse that are flagged", limits=SHARE)
 
 
 @figure_style.applied

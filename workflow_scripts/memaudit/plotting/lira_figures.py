@@ -1,6 +1,8 @@
 """Figures of the study of LiRA's reliability (Jälkö et al. 2026), drawn from tidy results after `tidy.expand`."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +13,8 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from memaudit.plotting import figure_style, shared_panels
 
+Look = tuple[str, str, Any, str]
+Looks = Mapping[str, Look]
 # strategy: label, colour, line style, marker, in the order of the legend
 STRATEGIES = {
     "naive": ("concatenated, naive", figure_style.RED, "-", "o"),
@@ -19,24 +23,39 @@ STRATEGIES = {
     "pp_t": ("PP, Student's t", figure_style.GREEN, "-", "v"),
     "pp_exact": ("PP, exact", figure_style.PURPLE, "-", "P"),
     "per_sample": ("per sample", figure_style.BLACK, "--", "D"),
+    "per_sample_crossfit": ("per sample, cross-fitted", figure_style.BLACK, "-", "*"),
     "per_sample_normal": ("per sample, normal", figure_style.ORANGE, (0, (1, 1.2)), "x"),
+}
+# ROC curves of strategies, and of the record that other models predict to be the most exposed.
+CURVES = STRATEGIES | {"best_record": ("best record, Clopper-Pearson", figure_style.PURPLE, ":", "*")}
+
+# score: as above, by its name in the results
+SCORES = {
+    "lira mean": ("LiRA", figure_style.RED, "-", "o"),
+    "lira fixed variance": ("LiRA, one variance", figure_style.ORANGE, "-", "s"),
+    "lira shrunk variance": ("LiRA, shrunken variances", figure_style.SKY, "-", "^"),
+    "lira shared variance": ("LiRA, one shrunken variance for IN and OUT", figure_style.BLUE, "-", "v"),
+    "rmia": ("RMIA", figure_style.GREEN, "-", "D"),
+    "rmia offline": ("RMIA offline, a as configured", figure_style.GREEN, (0, (1, 1.2)), "x"),
+    "rmia offline estimated": ("RMIA offline, a estimated", figure_style.GREEN, "--", "P"),
+    "combined": ("combined", figure_style.BLACK, "-", "*"),
 }
 
 
 @figure_style.applied
-def strategies(table: pd.DataFrame, access: str = "efficient") -> Figure:
+def strategies(table: pd.DataFrame, access: str = "efficient", metric: str = "tpr") -> Figure:
     """TPR against the number of models M, a row per data set, a column per FPR (Figure 1; A1 with oracle access).
 
-    table: rows of metric tpr with keys dataset, models, fpr, strategy, access; bands from low and high. Dotted lines
+    table: rows of the metric with keys dataset, models, fpr, strategy, access; bands from low and high. Dotted lines
     mark the smallest M for a per-record threshold: 1/FPR in the paper's code, 2/FPR in its text.
     """
-    rows = table[(table["metric"] == "tpr") & (table["access"] == access)]
+    rows = table[(table["metric"] == metric) & (table["access"] == access)]
     datasets, fprs = rows["dataset"].unique(), sorted(rows["fpr"].unique(), reverse=True)
     figure, grid = figure_style.panels(len(datasets), len(fprs))
     for dataset, line in zip(datasets, grid, strict=True):
         for fpr, axes in zip(fprs, line, strict=True):
             panel = rows[(rows["dataset"] == dataset) & (rows["fpr"] == fpr)]
-            _per_models(axes, panel)
+            _per_models(axes, panel, "strategy", STRATEGIES)
             _log2_axis(axes, rows["models"].unique())
             figure_style.reference(axes, y=fpr, label="guessing")
             for times in (1, 2):
@@ -46,7 +65,38 @@ def strategies(table: pd.DataFrame, access: str = "efficient") -> Figure:
     for fpr, axes in zip(fprs, grid[0], strict=True):
         axes.set_title(f"FPR = {fpr:g}")
     _outer_labels(grid, datasets, "models M", "TPR")
-    _strategy_legend(figure, rows["strategy"].unique())
+    _legend(figure, STRATEGIES, rows["strategy"].unique())
+    return figure
+
+
+@figure_style.applied
+def nulls(table: pd.DataFrame) -> Figure:
+    """`strategies` without a leak: TPR where membership is redrawn, rows of metric null_tpr."""
+    return strategies(table, metric="null_tpr")
+
+
+@figure_style.applied
+def scores(table: pd.DataFrame) -> Figure:
+    """AUC, and TPR at each FPR of at most 1 %, against the number of models M, a row per data set.
+
+    table: rows of metrics auc and tpr@FPR with keys dataset, models, attack; bands from low and high.
+    """
+    rates = {metric: float(metric[4:]) for metric in table["metric"].unique() if re.fullmatch(r"tpr@[\d.e-]+", metric)}
+    few = [metric for metric, fpr in rates.items() if fpr <= 0.01]
+    chance = {"auc": 0.5} | {metric: rates[metric] for metric in few}
+    rows = table[table["attack"].isin(SCORES)]
+    datasets = rows["dataset"].unique()
+    figure, grid = figure_style.panels(len(datasets), len(chance))
+    for dataset, line in zip(datasets, grid, strict=True):
+        for (metric, guessing), axes in zip(chance.items(), line, strict=True):
+            panel = rows[(rows["dataset"] == dataset) & (rows["metric"] == metric)]
+            _per_models(axes, panel, "attack", SCORES)
+            _log2_axis(axes, rows["models"].unique())
+            figure_style.reference(axes, y=guessing, label="guessing")
+    for metric, axes in zip(chance, grid[0], strict=True):
+        axes.set_title("AUC" if metric == "auc" else f"TPR at FPR {rates[metric]:g}")
+    _outer_labels(grid, datasets, "models M", "")
+    _legend(figure, SCORES, rows["attack"].unique())
     return figure
 
 
@@ -76,7 +126,7 @@ def sample_fpr(table: pd.DataFrame) -> Figure:
             axes.set(xscale="log", yscale="log", xlim=(fpr / 20, min(1, fpr * 30)), ylim=(share[-1] / 2, 1.3))
             axes.set_title(f"target FPR = {fpr:g}" if line is grid[0] else "")
     _outer_labels(grid, datasets, "FPR of a record", "share of records at or above")
-    _strategy_legend(figure, table["strategy"].unique(), markers=False)
+    _legend(figure, STRATEGIES, table["strategy"].unique(), markers=False)
     return figure
 
 
@@ -94,7 +144,7 @@ def roc(table: pd.DataFrame) -> Figure:
         lowest = panel["fpr"].min()
         axes.plot([lowest, 1], [lowest, 1], color=figure_style.GREY, linewidth=0.7, linestyle="--", zorder=1)
         for strategy, curve in panel.sort_values("fpr").groupby("strategy"):
-            _band(axes, curve, "fpr", strategy, marker="")
+            _band(axes, curve, "fpr", CURVES[strategy], marker="")
         axes.set(
             xscale="log",
             yscale="log",
@@ -104,7 +154,7 @@ def roc(table: pd.DataFrame) -> Figure:
             title=figure_style.plain(dataset),
         )
     grid[0][0].set_ylabel("TPR")
-    _strategy_legend(figure, rows["strategy"].unique(), markers=False)
+    _legend(figure, CURVES, rows["strategy"].unique(), markers=False)
     return figure
 
 
@@ -161,13 +211,13 @@ def fpc_ratio(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def _per_models(axes: Axes, panel: pd.DataFrame) -> None:
-    for strategy, (*_, marker) in shared_panels.present(STRATEGIES, panel["strategy"]).items():
-        _band(axes, panel[panel["strategy"] == strategy].sort_values("models"), "models", strategy, marker)
+def _per_models(axes: Axes, panel: pd.DataFrame, key: str, looks: Looks) -> None:
+    for name, look in shared_panels.present(looks, panel[key]).items():
+        _band(axes, panel[panel[key] == name].sort_values("models"), "models", look, look[-1])
 
 
-def _band(axes: Axes, rows: pd.DataFrame, x: str, strategy: str, marker: str) -> None:
-    _, colour, dash, _ = STRATEGIES[strategy]
+def _band(axes: Axes, rows: pd.DataFrame, x: str, look: Look, marker: str) -> None:
+    _, colour, dash, _ = look
     axes.fill_between(rows[x], rows["low"], rows["high"], color=colour, alpha=0.12, linewidth=0)
     axes.plot(rows[x], rows["estimate"], color=colour, linestyle=dash, marker=marker)
 
@@ -207,10 +257,10 @@ def _outer_labels(grid: list[list[Axes]], datasets: Iterable[str], x: str, y: st
         axes.set_xlabel(x)
 
 
-def _strategy_legend(figure: Figure, present: Iterable[str], markers: bool = True) -> None:
+def _legend(figure: Figure, looks: Looks, present: Iterable[str], markers: bool = True) -> None:
     handles = [
         Line2D([], [], color=colour, linestyle=dash, marker=marker if markers else "", label=label)
-        for label, colour, dash, marker in shared_panels.present(STRATEGIES, present).values()
+        for label, colour, dash, marker in shared_panels.present(looks, present).values()
     ]
     columns = min(4 if figure.get_figwidth() > figure_style.ONE_COLUMN else 2, len(handles))
     figure.legend(handles=handles, loc="outside upper center", ncols=columns)

@@ -70,15 +70,15 @@ def auc(table: pd.DataFrame) -> Figure:
     """
     rows = _rows(table, "auc", metric="auc", truth="memorized", records="all", rule=RULES, predictor=None)
     shared_panels.single(rows, ["dataset", "predictor"])
-    cases, looks = list(dict.fromkeys(rows["dataset"])), _predictors(rows)
-    figure, [[axes]] = figure_style.panels(1, 1, width=figure_style.ONE_COLUMN * 1.4, height=0.5 * len(cases) + 0.6)
+    settings, looks = list(dict.fromkeys(rows["dataset"])), _predictors(rows)
+    figure, [[axes]] = figure_style.panels(1, 1, width=figure_style.ONE_COLUMN * 1.4, height=0.5 * len(settings) + 0.6)
     for place, (name, look) in enumerate(looks.items()):
         dots = rows[rows["predictor"] == name]
-        height = -dots["dataset"].map(cases.index) - 0.14 * (place - (len(looks) - 1) / 2)
+        height = -dots["dataset"].map(settings.index) - 0.14 * (place - (len(looks) - 1) / 2)
         shared_panels.intervals_across(axes, dots, height, look)
     axes.axvline(0.5, **shared_panels.GREY, zorder=1)
-    axes.set_yticks([-place for place in range(len(cases))], [figure_style.plain(case) for case in cases])
-    axes.set(xlabel="AUC", ylim=(0.5 - len(cases), 0.5))
+    axes.set_yticks([-place for place in range(len(settings))], [figure_style.plain(setting) for setting in settings])
+    axes.set(xlabel="AUC", ylim=(0.5 - len(settings), 0.5))
     axes.grid(visible=False, axis="y")
     return shared_panels.legend(figure, looks, shared_panels.GUESSING, lines=False)
 
@@ -94,8 +94,8 @@ def threshold(table: pd.DataFrame) -> Figure:
     points = rows.pivot(index=["dataset", "predictor"], columns="metric", values=["estimate", "low", "high"])
     looks = shared_panels.looks(dict.fromkeys(rows["dataset"]))
     figure, [[axes]] = figure_style.panels(1, 1, width=figure_style.ONE_COLUMN, height=2.8)
-    for (case, predictor), point in points.iterrows():
-        _, colour, marker = looks[case]
+    for (setting, predictor), point in points.iterrows():
+        _, colour, marker = looks[setting]
         (fpr, tpr), low, high = (point[part][["fpr", "tpr"]].to_numpy() for part in ("estimate", "low", "high"))
         axes.hlines(tpr, low[0], high[0], color=colour, alpha=0.4, linewidth=1)
         axes.vlines(fpr, low[1], high[1], color=colour, alpha=0.4, linewidth=1)
@@ -119,21 +119,21 @@ def timing(table: pd.DataFrame) -> Figure:
     areas = _rows(table, "timing", "epoch", metric="auc", predictor=None)
     groups = _rows(table, "timing", "epoch", metric=["psmi", "already memorized"], cells=None).assign(null=np.nan)
     stops = _rows(table, "timing", metric="interruption", rule=RULES)
-    cases, looks = list(dict.fromkeys(areas["dataset"])), _predictors(areas)
-    figure, grid = figure_style.panels(3, len(cases), height=1.7)
-    for case, column in zip(cases, zip(*grid, strict=True), strict=True):
-        of_case = groups[groups["dataset"] == case]
-        shared_panels.lines(column[0], areas[areas["dataset"] == case], "epoch", "predictor", looks)
+    settings, looks = list(dict.fromkeys(areas["dataset"])), _predictors(areas)
+    figure, grid = figure_style.panels(3, len(settings), height=1.7)
+    for setting, column in zip(settings, zip(*grid, strict=True), strict=True):
+        of_setting = groups[groups["dataset"] == setting]
+        shared_panels.lines(column[0], areas[areas["dataset"] == setting], "epoch", "predictor", looks)
         for axes, metric in zip(column[1:], ("psmi", "already memorized"), strict=True):
-            shared_panels.lines(axes, of_case[of_case["metric"] == metric], "epoch", "cells", OUTCOMES)
-        column[0].set_title(figure_style.plain(case))
+            shared_panels.lines(axes, of_setting[of_setting["metric"] == metric], "epoch", "cells", OUTCOMES)
+        column[0].set_title(figure_style.plain(setting))
         for axes in column:
-            for stop in stops.loc[stops["dataset"] == case, "estimate"]:
+            for stop in stops.loc[stops["dataset"] == setting, "estimate"]:
                 axes.axvline(stop, color=figure_style.GREY, linewidth=0.9)
             # A square-root axis gives room to the early checkpoints.
             axes.set_xscale("function", functions=(lambda x: np.sqrt(np.maximum(x, 0)), np.square))
             axes.set_xlim(left=0)
-            axes.set_xticks(_spread(areas.loc[areas["dataset"] == case, "epoch"]))
+            axes.set_xticks(_spread(areas.loc[areas["dataset"] == setting, "epoch"]))
         column[1].axhline(0, **shared_panels.GREY, zorder=1)
     for axes, label in zip(grid, ("AUC", "mean PSMI (nats)", "share memorized so far"), strict=True):
         axes[0].set_ylabel(label)
@@ -150,8 +150,8 @@ def layers(table: pd.DataFrame) -> Figure:
     rows = _rows(table, "layers", "layer", metric="auc", predictor=None)
     figure, panels = shared_panels.panels_of(rows["dataset"].unique(), "layer", "AUC", height=1.9)
     looks = _predictors(rows)
-    for case, axes in panels.items():
-        panel = rows[rows["dataset"] == case]
+    for setting, axes in panels.items():
+        panel = rows[rows["dataset"] == setting]
         shared_panels.lines(axes, panel, "layer", "predictor", looks)
         axes.set_xticks(_spread(panel["layer"], apart=0.08))
     return shared_panels.legend(figure, looks, shared_panels.NULL)
@@ -166,15 +166,15 @@ def lira_threshold(table: pd.DataFrame) -> Figure:
     """
     areas = _rows(table, "lira_threshold", "threshold", metric="auc", predictor=None)
     shares = _rows(table, "lira_threshold", "threshold", metric="memorized").assign(of="members")
-    cases, looks = list(dict.fromkeys(areas["dataset"])), _predictors(areas)
-    figure, grid = figure_style.panels(2, len(cases), height=1.7)
+    settings, looks = list(dict.fromkeys(areas["dataset"])), _predictors(areas)
+    figure, grid = figure_style.panels(2, len(settings), height=1.7)
     share = {"members": ("share that is memorized", figure_style.PURPLE, "P")}
-    for case, above, below in zip(cases, *grid, strict=True):
+    for setting, above, below in zip(settings, *grid, strict=True):
         shared_panels.lines(
-            above, areas[areas["dataset"] == case].dropna(subset="estimate"), "threshold", "predictor", looks
+            above, areas[areas["dataset"] == setting].dropna(subset="estimate"), "threshold", "predictor", looks
         )
-        shared_panels.lines(below, shares[shares["dataset"] == case], "threshold", "of", share)
-        above.set_title(figure_style.plain(case))
+        shared_panels.lines(below, shares[shares["dataset"] == setting], "threshold", "of", share)
+        above.set_title(figure_style.plain(setting))
         below.set_ylim(bottom=0)
     grid[0][0].set_ylabel("AUC")
     grid[1][0].set_ylabel("share")
@@ -192,12 +192,12 @@ def early(table: pd.DataFrame) -> Figure:
     names = ["log-lira at the interruption", "log-lira at the end"]
     taus = _rows(table, "early", metric="tpr", predictor="lira", tau=None)
     figure, panels = _scatter(table, "early", names)
-    for case, axes in panels.items():
+    for setting, axes in panels.items():
         for line in axes.get_lines():
             line.set_data(*(np.clip(values, *LIRA) for values in line.get_data()))
         axes.relim()
         axes.autoscale_view()
-        for tau in taus.loc[taus["dataset"] == case, "tau"]:
+        for tau in taus.loc[taus["dataset"] == setting, "tau"]:
             axes.axvline(tau, **shared_panels.GREY, zorder=1)
             axes.axhline(tau, **shared_panels.GREY, zorder=1)
     threshold = Line2D([], [], **shared_panels.GREY, label="threshold of memorization")
@@ -213,9 +213,9 @@ def definitions(table: pd.DataFrame) -> Figure:
     """
     figure, panels = _scatter(table, "definitions", ["counterfactual memorization", "attack success"])
     correlations = _rows(table, "definitions", metric="spearman").set_index("dataset")
-    for case, axes in panels.items():
-        numbers = "{:.2f} [{:.2f}, {:.2f}]".format(*correlations.loc[case, ["estimate", "low", "high"]])
-        axes.set_title(f"{figure_style.plain(case)}\n{numbers}")
+    for setting, axes in panels.items():
+        numbers = "{:.2f} [{:.2f}, {:.2f}]".format(*correlations.loc[setting, ["estimate", "low", "high"]])
+        axes.set_title(f"{figure_style.plain(setting)}\n{numbers}")
     return shared_panels.legend(figure, KINDS, lines=False)
 
 
@@ -259,8 +259,8 @@ def _rocs(rows: pd.DataFrame) -> Figure:
     """ROC curves on linear axes, which show the high TPRs that matter here (Section 5.1)."""
     figure, panels = shared_panels.panels_of(list(dict.fromkeys(rows["dataset"])), "FPR", "TPR", height=1.9)
     looks = shared_panels.unmarked(_predictors(rows))
-    for case, axes in panels.items():
-        panel = rows[(rows["dataset"] == case) & ~rows["method"].str.endswith("interpolated")]
+    for setting, axes in panels.items():
+        panel = rows[(rows["dataset"] == setting) & ~rows["method"].str.endswith("interpolated")]
         shared_panels.lines(axes, panel.assign(null=np.nan), "fpr", "predictor", looks)
         axes.plot([0, 1], [0, 1], **shared_panels.GREY, zorder=1)
         axes.set(xlim=(0, 1), ylim=(0, 1.02))
@@ -272,9 +272,9 @@ def _scatter(table: pd.DataFrame, figure: str, names: list[str]) -> tuple[Figure
     rows = _rows(table, figure, metric=names, record=None, kind=None)
     points = rows.pivot(index=["dataset", "record", "kind"], columns="metric", values="estimate").reset_index()
     drawn, panels = shared_panels.panels_of(list(dict.fromkeys(rows["dataset"])), *map(AXES.get, names), height=2.0)
-    for case, axes in panels.items():
+    for setting, axes in panels.items():
         for kind, (_, colour, marker) in KINDS.items():
-            x, y = (points.loc[(points["dataset"] == case) & (points["kind"] == kind), name] for name in names)
+            x, y = (points.loc[(points["dataset"] == setting) & (points["kind"] == kind), name] for name in names)
             axes.plot(x, y, marker=marker, color=colour, markersize=2.2, linestyle="", alpha=0.7)
     return drawn, panels
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from memaudit.io import replacing
+from memaudit.common.io import replacing
 
 LATEX = str.maketrans(
     {

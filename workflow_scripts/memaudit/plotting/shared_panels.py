@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.plotting import figure_style
 
 Look = tuple[str, str, str]

@@ -14,10 +14,10 @@ from matplotlib.lines import Line2D
 
 from memaudit.plotting import figure_style, shared_panels
 
-OPEN = "non_private"
-# condition (`arm`): colour, marker, in the order of the legend; conditions of other configs get unused looks
-ARMS = {
-    OPEN: (figure_style.BLACK, ""),
+NON_PRIVATE = "non_private"
+# Colour and marker of each condition (`arm`), in the order of the legend; other conditions get unused ones.
+CONDITIONS = {
+    NON_PRIVATE: (figure_style.BLACK, ""),
     "class_moments": (figure_style.RED, "D"),
     "class_moments_shared": (figure_style.RED, "v"),
     "few_teachers": (figure_style.PURPLE, "^"),
@@ -31,7 +31,7 @@ ARMS = {
     "aim": (figure_style.BLACK, "d"),
 }
 BUDGET = "privacy budget \u03b5"
-OPEN_LINE = Line2D([], [], color=figure_style.BLACK, label="non-private")
+NON_PRIVATE_LINE = Line2D([], [], color=figure_style.BLACK, label="non-private")
 
 
 @figure_style.applied
@@ -84,7 +84,7 @@ def regression(table: pd.DataFrame) -> Figure:
 
 @figure_style.applied
 def answers(table: pd.DataFrame) -> Figure:
-    """Number of labels that a budget pays for against epsilon, a panel per data set.
+    """Number of released labels against epsilon, a panel per data set.
 
     table: rows of metric answered with keys dataset, arm, epsilon: the mean over repeats, without interval.
     """
@@ -92,7 +92,7 @@ def answers(table: pd.DataFrame) -> Figure:
     looks = _looks(rows)
     figure, panels = shared_panels.panels_of(rows["dataset"].unique(), BUDGET, "labels released")
     for dataset, axes in panels.items():
-        _arms(axes, rows[rows["dataset"] == dataset], looks)
+        _lines(axes, rows[rows["dataset"] == dataset], looks)
         axes.set_yscale("symlog", linthresh=1)
         axes.set_ylim(bottom=0)
         shared_panels.ticks(axes, rows["epsilon"], base=2)
@@ -122,11 +122,11 @@ def queries(table: pd.DataFrame) -> Figure:
             axes.axvline(row.estimate, color=figure_style.BLACK, zorder=1)
         axes.axvline(panel["null"].mean(), **shared_panels.GREY, zorder=1)
     named = {epsilon: (_named(epsilon), *look) for epsilon, (_, *look) in looks.items()}
-    return shared_panels.legend(figure, named, OPEN_LINE, shared_panels.GUESSING, lines=False)
+    return shared_panels.legend(figure, named, NON_PRIVATE_LINE, shared_panels.GUESSING, lines=False)
 
 
 def _against_epsilon(table: pd.DataFrame, name: str, metric: str) -> tuple[Figure, list[Axes]]:
-    """Every condition against epsilon; black line with band: without privacy."""
+    """Figure with every condition against epsilon (black line with band: without privacy), and its panels."""
     rows, unprotected = _private(shared_panels.rows(table, name, metric=metric, arm=None), name)
     looks = _looks(rows)
     figure, panels = shared_panels.panels_of(rows["dataset"].unique(), BUDGET, metric if metric != "nrmse" else "NRMSE")
@@ -135,32 +135,34 @@ def _against_epsilon(table: pd.DataFrame, name: str, metric: str) -> tuple[Figur
         for row in shared_panels.single(unprotected[unprotected["dataset"] == dataset], ["dataset"]).itertuples():
             axes.axhspan(row.low, row.high, color=figure_style.BLACK, alpha=0.1, linewidth=0)
             axes.axhline(row.estimate, color=figure_style.BLACK, zorder=1)
-        _arms(axes, panel, looks)
+        _lines(axes, panel, looks)
         axes.axhline(panel["null"].mean(), **shared_panels.GREY, zorder=1)
         shared_panels.ticks(axes, rows["epsilon"], base=2)
-    return shared_panels.legend(figure, looks, OPEN_LINE, shared_panels.GUESSING), list(panels.values())
+    return shared_panels.legend(figure, looks, NON_PRIVATE_LINE, shared_panels.GUESSING), list(panels.values())
 
 
 def _private(rows: pd.DataFrame, figure: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Rows of private conditions, and those of the model without privacy; epsilon as a number."""
     rows = shared_panels.rows(rows, figure, "epsilon")
     finite = np.isfinite(rows["epsilon"])
-    return shared_panels.rows(rows[finite], figure, epsilon=None, arm=None), rows[~finite & (rows["arm"] == OPEN)]
+    return shared_panels.rows(rows[finite], figure, epsilon=None, arm=None), rows[
+        ~finite & (rows["arm"] == NON_PRIVATE)
+    ]
 
 
 def _looks(rows: pd.DataFrame) -> dict[str, tuple]:
-    """Looks of the conditions of the rows, in the order of ARMS and then of the rows."""
+    """Label, colour and marker of the conditions of the rows, in the order of CONDITIONS and then of the rows."""
     free = (
         look
         for look in zip(cycle(shared_panels.COLOURS), cycle(shared_panels.MARKERS), strict=False)
-        if look not in ARMS.values()
+        if look not in CONDITIONS.values()
     )
-    looks = shared_panels.present(ARMS, rows["arm"])
-    looks |= {name: next(free) for name in dict.fromkeys(rows["arm"]) if name not in ARMS}
+    looks = shared_panels.present(CONDITIONS, rows["arm"])
+    looks |= {name: next(free) for name in dict.fromkeys(rows["arm"]) if name not in CONDITIONS}
     return {name: (figure_style.plain(name), *look) for name, look in looks.items()}
 
 
-def _arms(axes: Axes, rows: pd.DataFrame, looks: dict[str, tuple]) -> None:
+def _lines(axes: Axes, rows: pd.DataFrame, looks: dict[str, tuple]) -> None:
     """Draw a line with intervals for each condition, shifted so that points at the same epsilon do not overlap."""
     octaves = np.log2(np.unique(rows["epsilon"]))
     step = 0.7 * np.diff(octaves).min(initial=1) / len(looks)

@@ -12,10 +12,10 @@ from functools import lru_cache, reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize, special
 
-from memaudit.errors import AuditError
+from memaudit.common.arrays import Array
+from memaudit.common.errors import AuditError
 
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
@@ -141,6 +141,6 @@ def _loss(sensitivity: float, sigma: float) -> "PrivacyLossDistribution":
     return pld.from_gaussian_mechanism(smooth, sensitivity, value_discretization_interval=INTERVAL)
 
 
-def _rho_at(orders: NDArray[np.float64], budget: Budget) -> NDArray[np.float64]:
+def _rho_at(orders: Array, budget: Budget) -> Array:
     """(order,) the conversion of `rho_within` at each order, solved for rho."""
     return (budget.epsilon - np.log1p(-1 / orders) + np.log(budget.delta * orders) / (orders - 1)) / orders

@@ -14,7 +14,7 @@ from opendp.measurements import make_gaussian, make_laplace
 from opendp.metrics import l1_distance, l2_distance
 from opendp.mod import enable_features
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 
 Noise = Callable[[NDArray[np.int64], float], NDArray[np.int64]]
 

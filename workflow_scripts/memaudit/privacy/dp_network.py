@@ -14,7 +14,6 @@ steps (privacy loss distributions, dp_accounting). Noise and sampling use a gene
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -26,10 +25,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.func import functional_call, grad, vmap
 
-from memaudit import seeds
+from memaudit.common import seeds
+from memaudit.common.arrays import Array, Array32
 from memaudit.models import dp_sgd
 from memaudit.privacy.accounting import Budget
 from memaudit.privacy.public_facts import Public
+from memaudit.privacy.teacher_shards import Private
 
 # Privacy loss is rounded up to multiples of this, at a cost of 0.02 % of epsilon 1; a tenth takes 2 s to compose.
 LOSS_STEP = 1e-3
@@ -62,7 +63,7 @@ class Network:
     steps: int
 
     @torch.no_grad()
-    def predict(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
+    def predict(self, x: Array32) -> Array32:
         """Logits (n, class), or values (n,) within the target's public range, of records x (n, d)."""
         outputs = self.module(inputs(x, self.public)).numpy()
         if self.public.task == "classification":
@@ -72,27 +73,25 @@ class Network:
 
 
 def train(
-    x: NDArray[np.float32],
-    y: NDArray[np.int64] | NDArray[np.float64],
-    units: Sequence[str],
-    public: Public,
+    private: Private,
     budget: Budget,
     settings: Settings = Settings(),
     seed: int = 0,
     generator: torch.Generator | None = None,
 ) -> Network:
-    """A network trained within the budget on records x (n, d), y (n,) of `Public.encode`, units (n,).
+    """A network trained within the budget on private records.
 
     generator: of noise and sampling, for tests alone. Raises AuditError for an invalid budget.
     """
+    public = private.public
     budget.checked(public.records)
     rate = min(1.0, settings.batch / public.records)
     sigma = sigma_for(budget.epsilon, budget.delta, rate, settings.steps)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seeds.integer(seed, "privacy", "network"))
         module = RealMLP(public, settings)
-    _, unit = np.unique(np.asarray(units, dtype=str), return_inverse=True)
-    rows = inputs(x, public), targets(y, public), torch.from_numpy(unit)
+    _, unit = np.unique(np.asarray(private.units, dtype=str), return_inverse=True)
+    rows = inputs(private.x, public), targets(private.y, public), torch.from_numpy(unit)
     optimizer = optimizer_of(module, public, settings, rate, sigma, generator or dp_sgd.unseeded("cpu"))
     for step in range(settings.steps):
         for group in optimizer.param_groups:
@@ -130,9 +129,8 @@ class RealMLP(nn.Module):
     def __init__(self, public: Public, settings: Settings):
         super().__init__()
         numbers, classes = int(public.numeric.sum()), len(public.target.values)
-        categories = sum(len(column.values) for column in public.columns if column.type == "categorical")
         self.embed = Embedding(numbers, settings.frequencies, settings.embedding)
-        widths = [numbers * (1 + settings.embedding) + categories, *[settings.width] * settings.layers]
+        widths = [numbers * (1 + settings.embedding) + sum(public.category_counts), *[settings.width] * settings.layers]
         self.scale = nn.Parameter(torch.ones(widths[0]))
         self.hidden = nn.ModuleList(map(Linear, widths[:-1], widths[1:]))
         self.activation = nn.SELU() if public.task == "classification" else nn.Mish()
@@ -177,7 +175,7 @@ class Embedding(nn.Module):
         return torch.cat([x[..., None], embedded], -1).flatten(-2)
 
 
-def inputs(x: NDArray[np.float32], public: Public) -> Tensor:
+def inputs(x: Array32, public: Public) -> Tensor:
     """Inputs of the network for records (n, d): numbers in [-1, 1], then one-hot categories, (n, inputs) float32."""
     scaled, numeric = public.scaled(x), public.numeric
     places = np.flatnonzero(~numeric)
@@ -185,7 +183,7 @@ def inputs(x: NDArray[np.float32], public: Public) -> Tensor:
     return torch.from_numpy(np.hstack([np.nan_to_num(scaled[:, numeric]), *hot]).astype(np.float32))
 
 
-def targets(y: NDArray[np.int64] | NDArray[np.float64], public: Public) -> Tensor:
+def targets(y: NDArray[np.int64] | Array, public: Public) -> Tensor:
     """Classes (n,) int64, or values (n,) float32 scaled to [-1, 1] by the public range."""
     if public.task == "classification":
         return torch.from_numpy(np.asarray(y, dtype=np.int64))

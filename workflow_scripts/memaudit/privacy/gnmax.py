@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from memaudit.common.arrays import Mask
 from memaudit.privacy.accounting import Filter, gaussian_rho
 from memaudit.privacy.discrete_noise import Noise, discrete_gaussian
 
@@ -41,10 +42,10 @@ class Confident:
 
 @dataclass(frozen=True)
 class Labels:
-    """labels: (query,) class, or -1 for abstained or not processed; asked: processed; answered: labelled."""
+    """labels: (query,) class, or -1 for abstained or not processed; queried, answered: numbers processed, labelled."""
 
     labels: NDArray[np.int64]
-    asked: int
+    queried: int
     answered: int
 
 
@@ -54,19 +55,19 @@ def label(votes: Votes, settings: Confident, allowance: Filter, noise: Noise = d
     Every cost is charged before its noise is drawn. Raises AuditError unless sigma > 0.
     """
     labels = np.full(len(votes), ABSTAINED)
-    asked = 0
+    queried = 0
     # Blocks of as many queries as could all be answered: equal to one by one, with fewer draws of noise.
-    while block := allowance.times(settings.check_cost + settings.label_cost, len(votes) - asked):
-        queries = np.arange(asked, asked + block)
+    while block := allowance.times(settings.check_cost + settings.label_cost, len(votes) - queried):
+        queries = np.arange(queried, queried + block)
         allowance.charge(block * settings.check_cost)
         agreed = queries[_agreed(votes[queries], settings, noise)]
         allowance.charge(len(agreed) * settings.label_cost)
         labels[agreed] = _plurality(noise(votes[agreed], settings.sigma2), agreed)
-        asked += block
-    return Labels(labels, asked, int((labels != ABSTAINED).sum()))
+        queried += block
+    return Labels(labels, queried, int((labels != ABSTAINED).sum()))
 
 
-def _agreed(votes: Votes, settings: Confident, noise: Noise) -> NDArray[np.bool_]:
+def _agreed(votes: Votes, settings: Confident, noise: Noise) -> Mask:
     if settings.threshold is None:
         return np.ones(len(votes), dtype=bool)
     return noise(votes.max(axis=1), settings.sigma1) >= settings.threshold

@@ -22,7 +22,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.privacy.accounting import Budget
 from memaudit.privacy.discrete_noise import Noise
 
@@ -34,8 +34,8 @@ RELEASED = "statement.json"  # written last into the folder of a charge: marks a
 class Charge:
     """One line of the ledger. name, identity: of the table; total: its limit at the time of the charge.
 
-    id: 16 hexadecimal digits, drawn at random: the only part of a line that may be published. The identity may not: an
-    adversary who knows all records but one could test guesses about that record.
+    id: 16 random hexadecimal digits, the only part of a line that may be published. With the identity, an adversary who
+    knows all records but one could test guesses about that record.
     """
 
     id: str
@@ -121,7 +121,7 @@ class Ledger:
         if others and not self.path.exists():
             raise AuditError(
                 f"{self.folder}: has files but no {self.path.name}; if it was lost, take it from a backup, for without "
-                "it nobody knows what was spent; else name an empty folder in release/ledger"
+                "it the spent budget is unknown; else name an empty folder in release/ledger"
             )
         self.folder.chmod(0o700)
         # A git repository around the folder must not track it.
@@ -135,8 +135,8 @@ class Ledger:
             charge = _parsed(line)
             if charge is None or number > len(lines):
                 raise AuditError(
-                    f"{self.path}, line {number}: cut off or damaged, so that nobody knows what was spent; complete "
-                    "the line, or remove it if you are sure that nothing was released for it: until then nothing is"
+                    f"{self.path}, line {number}: cut off or damaged, so that the spent budget is unknown; complete "
+                    "the line, or remove it if certainly nothing was released for it; nothing is released until then"
                 )
             charges.append(charge)
         return charges
@@ -152,12 +152,12 @@ class Ledger:
         if all(map(operator.le, _sum([*(charge.budget for charge in own), budget]), _sum([total]))):
             return
         places = [self.place(charge) for charge in own if (self.place(charge) / RELEASED).exists()]
-        kept = f"what was released for it is kept in {', '.join(map(str, places))}"
-        lost = "nothing released for it is kept, for a run that ends after its charge has spent it"
+        kept = f"its releases are kept in {', '.join(map(str, places))}"
+        lost = "no release is kept, because a run ended after its charge; its budget is spent"
         raise AuditError(
             f"budget spent: table {name} has been charged {_as_text(Budget(*spent))} in "
-            f"{self.path}, and {_as_text(budget)} more would pass its total {_as_text(total)}; "
-            f"{kept if places else lost if own else 'ask for less'}"
+            f"{self.path}, and {_as_text(budget)} more would exceed its total {_as_text(total)}; "
+            f"{kept if places else lost if own else 'use a smaller budget'}"
         )
 
 

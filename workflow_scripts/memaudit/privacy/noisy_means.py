@@ -1,9 +1,9 @@
 """Regression labels: the noisy mean of the clipped predictions of PATE teachers (TabPATE, Section 5.4)."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from memaudit.errors import AuditError
+from memaudit.common.arrays import Array
+from memaudit.common.errors import AuditError
 from memaudit.privacy.accounting import Filter, gaussian_rho
 from memaudit.privacy.discrete_noise import Noise, discrete_gaussian
 
@@ -11,9 +11,7 @@ from memaudit.privacy.discrete_noise import Noise, discrete_gaussian
 STEPS = 2**16
 
 
-def label_means(
-    predictions: NDArray[np.float64], sigma: float, allowance: Filter, noise: Noise = discrete_gaussian
-) -> NDArray[np.float64]:
+def label_means(predictions: Array, sigma: float, allowance: Filter, noise: Noise = discrete_gaussian) -> Array:
     """Noisy means in [0, 1] of the first queries, as many as the allowance covers: (labelled,).
 
     predictions: (query, teacher), clipped to [0, 1]; sigma: of the noise on their sum. One changed teacher moves the

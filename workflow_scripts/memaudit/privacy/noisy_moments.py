@@ -17,14 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memaudit.arrays import Array
-from memaudit.errors import AuditError
+from memaudit.common.arrays import Array, Array32
+from memaudit.common.errors import AuditError
 from memaudit.privacy.discrete_noise import Noise, discrete_gaussian
 from memaudit.privacy.public_facts import Public
-
-# Lattice steps of one record in a count. Rounding errs by less than one step a record. The square of a block's norm is
-# a whole number of at most 2^40: a relative error of 1e-13 before rounding does not reach the next one.
-STEPS = 2**20
+from memaudit.privacy.teacher_shards import Private
+from memaudit.privacy.unit_lattice import STEPS, lattice_contributions
 
 
 @dataclass(frozen=True)
@@ -63,10 +61,7 @@ class Moments:
 
 
 def release_moments(
-    x: NDArray[np.float32],
-    y: NDArray[np.int64] | NDArray[np.float64],
-    units: Sequence[str],
-    public: Public,
+    private: Private,
     sigma: float,
     *,
     clip: float,
@@ -74,20 +69,24 @@ def release_moments(
     bins: int = 5,
     noise: Noise = discrete_gaussian,
 ) -> Moments:
-    """Noisy moments of private records x (n, d), y (n,) of `Public.encode` with the ids of their units (n,).
+    """Noisy moments of private records.
 
     sigma: deviation of the noise, in records: the release is rho-zCDP, rho = moments_sensitivity^2 / (2 sigma^2), for
     adding or removing one unit; clip: C, the largest norm of the scaled numbers; by_class: a group for each class, or
     for each of `bins` equal parts of a number target's public range, at no further cost, else one group.
     """
-    vectors = lattice_vectors(x, units, public, clip)
-    groups = (len(public.target.values) if public.task == "classification" else bins) if by_class else 1
-    group = _groups(y, public, groups) if by_class else np.zeros(len(y), dtype=np.int64)
+    public, target = private.public, private.public.target
+    vectors = lattice_vectors(private.x, private.units, public, clip)
+    groups, group = 1, np.zeros(len(private.y), dtype=np.int64)
+    if by_class and public.task == "classification":
+        groups, group = len(target.values), private.y
+    elif by_class:
+        groups, group = bins, target.interval(private.y, bins)
     sums = np.stack([vectors[group == number].sum(0) for number in range(groups)])
     noisy = noise(sums, sigma * STEPS) / STEPS
     numbers, scale = np.count_nonzero(public.numeric), _scale(public, clip)
     count, total, squares, codes = np.split(noisy / scale, np.cumsum([1, numbers, numbers]), axis=1)
-    categories = np.split(codes, np.cumsum(_sizes(public))[:-1], axis=1) if codes.size else ()
+    categories = np.split(codes, np.cumsum(public.category_counts)[:-1], axis=1) if codes.size else ()
     return Moments(count[:, 0], total, squares, tuple(categories))
 
 
@@ -96,40 +95,27 @@ def moments_sensitivity(public: Public) -> float:
     return math.sqrt(1 + 2 * public.numeric.any() + (~public.numeric).any())
 
 
-def lattice_vectors(x: NDArray[np.float32], units: Sequence[str], public: Public, clip: float) -> NDArray[np.int64]:
+def lattice_vectors(x: Array32, units: Sequence[str], public: Public, clip: float) -> NDArray[np.int64]:
     """Contribution of each record to the moments, in lattice steps: (n, 1 + 2 numbers + categories).
 
-    The records of a unit share its weight of 1. A missing number counts as the middle of its range, a missing category
-    as none. No value of x breaks the bound.
+    A missing number counts as the middle of its range, a missing category as none. No value of x exceeds the bound.
     """
     if not clip > 0:
         raise AuditError(f"clip is {clip}; the norm of the scaled numbers is clipped to a number above 0")
     scaled = np.nan_to_num(public.scaled(x)[:, public.numeric])
     norm = np.linalg.norm(scaled, axis=1, keepdims=True)
     scaled *= clip / np.maximum(norm, clip)
-    pairs = zip(x[:, ~public.numeric].T, _sizes(public), strict=True)
+    pairs = zip(x[:, ~public.numeric].T, public.category_counts, strict=True)
     categories = [column[:, None] == np.arange(size) for column, size in pairs]
     vectors = np.hstack([np.ones((len(x), 1)), scaled, scaled**2, *categories])
-    _, unit, size = np.unique(np.asarray(units, dtype=str), return_inverse=True, return_counts=True)
-    return np.trunc(vectors * _scale(public, clip) * (STEPS / size[unit])[:, None]).astype(np.int64)
+    return lattice_contributions(vectors * _scale(public, clip), units)
 
 
 def _scale(public: Public, clip: float) -> Array:
     """Weight of each entry of a record's vector: it makes the norm of each block at most 1."""
-    numbers, sizes = np.count_nonzero(public.numeric), _sizes(public)
+    numbers, sizes = np.count_nonzero(public.numeric), public.category_counts
     weights = [1, 1 / clip, 1 / (clip * min(1, clip)), 1 / math.sqrt(max(len(sizes), 1))]
     return np.repeat(weights, [1, numbers, numbers, sum(sizes)])
-
-
-def _sizes(public: Public) -> list[int]:
-    return [len(column.values) for column in public.columns if column.type == "categorical"]
-
-
-def _groups(y: NDArray[np.int64] | Array, public: Public, groups: int) -> NDArray[np.int64]:
-    if public.task == "classification":
-        return y
-    lower, upper = public.target.bounds
-    return np.clip((y - lower) / (upper - lower) * groups, 0, groups - 1).astype(np.int64)
 
 
 def _shares(counts: Array) -> Array:

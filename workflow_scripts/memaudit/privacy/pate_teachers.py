@@ -1,35 +1,32 @@
 """PATE teachers: one frozen model with a shard of a private table as context each, and the same synthetic queries."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from memaudit.errors import AuditError
+from memaudit.common.arrays import Array32
+from memaudit.common.errors import AuditError
 from memaudit.models.batched_queries import MEMORY, Question, answer, as_wide
 from memaudit.models.model_protocol import TabularModel
-
-Context = tuple[NDArray[np.float32], NDArray[np.int64] | NDArray[np.float64]]
-Ask = Callable[[Sequence[Context], NDArray[np.float32]], NDArray[np.float32]]
+from memaudit.privacy.teacher_shards import Context, Predict
 
 
-def asker(model: TabularModel, classes: int | None, memory: int = MEMORY) -> Ask:
-    """ask(contexts, queries (m, d)): logits (context, query, class), or predicted means (context, query).
+def predictor(model: TabularModel, classes: int | None, memory: int = MEMORY) -> Predict:
+    """predict(contexts, queries (m, d)): logits (context, query, class), or predicted means (context, query).
 
     classes: of the public schema; None: numbers are predicted. Each context has a separate forward pass: in a
     batch with another one, last bits and with them a tied vote can differ, and one record would change two teachers.
     """
 
-    def ask(contexts: Sequence[Context], queries: NDArray[np.float32]) -> NDArray[np.float32]:
+    def predict(contexts: Sequence[Context], queries: Array32) -> Array32:
         return np.stack([_answer(model, classes, memory, *context, queries) for context in contexts])
 
-    return ask
+    return predict
 
 
-def _answer(
-    model: TabularModel, classes: int | None, memory: int, x: NDArray, y: NDArray, queries: NDArray
-) -> NDArray[np.float32]:
+def _answer(model: TabularModel, classes: int | None, memory: int, x: NDArray, y: NDArray, queries: NDArray) -> Array32:
     dtype = torch.float32 if classes is None else torch.int64
     question = Question(torch.from_numpy(x), torch.from_numpy(y).to(dtype), torch.from_numpy(queries))
     distribution = answer(model, [question], memory)[0]

@@ -16,39 +16,28 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from memaudit.errors import AuditError
+from memaudit.common.arrays import Array, Array32
+from memaudit.common.errors import AuditError
 from memaudit.privacy.discrete_noise import Noise, discrete_laplace
 from memaudit.privacy.public_facts import Public
-from memaudit.privacy.record_discretization import interval
-from memaudit.privacy.teacher_shards import shards_of
-
-# Lattice steps of one record in a count, as in noisy_moments.py: values are rounded before they are added.
-STEPS = 2**20
+from memaudit.privacy.teacher_shards import Context, Private, Targets, shards_of
+from memaudit.privacy.unit_lattice import STEPS, lattice_contributions
 
 
 def release_prototypes(
-    x: NDArray[np.float32],
-    y: NDArray[np.int64] | NDArray[np.float64],
-    units: Sequence[str],
-    key: bytes,
-    public: Public,
-    epsilon: float,
-    prototypes: int,
-    *,
-    intervals: int = 10,
-    noise: Noise = discrete_laplace,
-) -> tuple[NDArray[np.float32], NDArray[np.int64] | NDArray[np.float64]]:
-    """Prototypes x (prototypes, d), y (prototypes,), in the form of the records x (n, d), y (n,) of `Public.encode`.
+    private: Private, epsilon: float, prototypes: int, *, intervals: int = 10, noise: Noise = discrete_laplace
+) -> Context:
+    """Prototypes x (prototypes, d), y (prototypes,), in the form of the records.
 
-    units: (n,) ids; key: of their shards; prototypes: divided equally between the classes, the first ones take the
-    remainder; intervals: groups of a number target. Raises AuditError for a budget without noise, and for fewer
-    prototypes than classes or intervals.
+    prototypes: divided equally between the classes, the first ones take the remainder; intervals: groups of a number
+    target. Raises AuditError for a budget without noise, and for fewer prototypes than classes or intervals.
     """
     if not 0 < epsilon < float("inf"):
         raise AuditError(f"prototypes: epsilon is {epsilon}, which guarantees nothing; give a number above 0")
-    parts, labels = parts_of(y, units, key, public, prototypes, intervals)
+    public = private.public
+    parts, labels = parts_of(private, prototypes, intervals)
     sums = np.zeros((prototypes, 1 + sum(_sizes(public))), dtype=np.int64)
-    np.add.at(sums, parts, lattice_vectors(x, units, public))
+    np.add.at(sums, parts, lattice_vectors(private.x, private.units, public))
     return _means(noise(sums, sensitivity(public) * STEPS / epsilon) / STEPS, public), labels
 
 
@@ -60,45 +49,39 @@ def sensitivity(public: Public) -> int:
     return 1 + len(public.columns)
 
 
-def lattice_vectors(x: NDArray[np.float32], units: Sequence[str], public: Public) -> NDArray[np.int64]:
+def lattice_vectors(x: Array32, units: Sequence[str], public: Public) -> NDArray[np.int64]:
     """Contribution of each record to its part, in lattice steps: (n, 1 + numbers and categories in the columns' order).
 
-    The count, scaled numbers, and one-hot categories. The records of a unit share its weight of 1. A missing number
-    counts as the middle of its range, a missing category as none. Rounding is towards zero: no value breaks the bound.
+    The count, scaled numbers, and one-hot categories. A missing number counts as the middle of its range, a missing
+    category as none. No value exceeds the bound.
     """
-    _, unit, size = np.unique(np.asarray(units, dtype=str), return_inverse=True, return_counts=True)
     blocks = [np.ones((len(x), 1))]
     for column, kind, values in zip(public.columns, public.numeric, public.scaled(x).T, strict=True):
         blocks.append(np.nan_to_num(values)[:, None] if kind else values[:, None] == np.arange(len(column.values)))
-    return np.trunc(np.hstack(blocks) * (STEPS / size[unit])[:, None]).astype(np.int64)
+    return lattice_contributions(np.hstack(blocks), units)
 
 
-def parts_of(
-    y: NDArray[np.int64] | NDArray[np.float64],
-    units: Sequence[str],
-    key: bytes,
-    public: Public,
-    prototypes: int,
-    intervals: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int64] | NDArray[np.float64]]:
+def parts_of(private: Private, prototypes: int, intervals: int) -> tuple[NDArray[np.int64], Targets]:
     """Part of each record (n,), in 0 ... prototypes - 1, and label of each part (prototypes,)."""
-    if public.task == "classification":
-        group, labels = y, np.arange(len(public.target.values))
+    target, y = private.public.target, private.y
+    if private.public.task == "classification":
+        group, labels = y, np.arange(len(target.values))
     else:
-        lower, upper = public.target.bounds
-        group = interval(y, public.target.bounds, intervals)
+        lower, upper = target.bounds
+        group = target.interval(y, intervals)
         labels = lower + (np.arange(intervals) + 0.5) * (upper - lower) / intervals
     if prototypes < len(labels):
         raise AuditError(f"{prototypes} prototypes cannot have {len(labels)} labels; take at least one for each")
     of_group = np.bincount(np.arange(prototypes) % len(labels))
-    first, parts, units = np.cumsum(of_group) - of_group, np.zeros(len(y), dtype=np.int64), np.asarray(units, dtype=str)
+    first, parts = np.cumsum(of_group) - of_group, np.zeros(len(y), dtype=np.int64)
+    units = np.asarray(private.units, dtype=str)
     for number, shards in enumerate(of_group):
         mine = group == number
-        parts[mine] = first[number] + shards_of(units[mine].tolist(), key, int(shards))
+        parts[mine] = first[number] + shards_of(units[mine].tolist(), private.key, int(shards))
     return parts, np.repeat(labels, of_group)
 
 
-def _means(noisy: NDArray[np.float64], public: Public) -> NDArray[np.float32]:
+def _means(noisy: Array, public: Public) -> Array32:
     """Prototypes (part, d) from noisy sums (part, 1 + entries): means within the bounds, most frequent categories."""
     count, *sums = np.split(noisy, np.cumsum([1, *_sizes(public)[:-1]]), axis=1)
     scaled = [

@@ -20,10 +20,11 @@ import pandas as pd
 from duckdb import DuckDBPyConnection
 from numpy.typing import NDArray
 
+from memaudit.common.arrays import Array, Array32
+from memaudit.common.errors import AuditError
 from memaudit.data.column_schema import Reading, cleaned, first_row, infer
 from memaudit.data.duckdb_engine import connect, identifier, parquet
 from memaudit.data.record_ids import message
-from memaudit.errors import AuditError
 from memaudit.privacy.ledger import identity
 from memaudit.privacy.public_facts import Column, Facts, Public, read_facts, read_public
 
@@ -36,8 +37,8 @@ class RawTable:
     """
 
     public: Public
-    x: NDArray[np.float32]
-    y: NDArray[np.int64] | NDArray[np.float64]
+    x: Array32
+    y: NDArray[np.int64] | Array
     units: list[str]
     identity: str
 

@@ -16,10 +16,11 @@ import yaml
 from numpy.typing import NDArray
 from pydantic import Field, PlainValidator, StringConstraints, ValidationError
 
+from memaudit.common.arrays import Array, Array32, Floats, Mask
+from memaudit.common.errors import AuditError
 from memaudit.config.field_types import Count, Section
 from memaudit.config.name_checks import hint
 from memaudit.data.record_encoding import encode
-from memaudit.errors import AuditError
 
 FORM = "give [lower, upper], two numbers, or a list of categories as texts ('yes' and '1' in quotes)"
 LARGEST = float(np.finfo(np.float32).max)
@@ -73,6 +74,11 @@ class Column:
         """Least and largest number, or code."""
         return self.values if self.type == "numeric" else (0.0, len(self.values) - 1.0)
 
+    def interval(self, values: Floats, count: int) -> NDArray[np.int64]:
+        """Index of the equal interval, of `count` between the bounds, of each number; beyond them the first or last."""
+        lower, upper = self.bounds
+        return np.clip((values.astype(np.float64) - lower) / (upper - lower) * count, 0, count - 1).astype(np.int64)
+
     def described(self) -> dict[str, Any]:
         """The column's entry in a schema."""
         facts = {"name": self.name, "source": self.name, "type": self.type}
@@ -82,9 +88,9 @@ class Column:
 class Encoded(NamedTuple):
     """Features (n, d) float32, targets (n,) int64 or float64, and which records of the frame they are: (record,)."""
 
-    x: NDArray[np.float32]
-    y: NDArray[np.int64] | NDArray[np.float64]
-    kept: NDArray[np.bool_]
+    x: Array32
+    y: NDArray[np.int64] | Array
+    kept: Mask
 
 
 @dataclass(frozen=True)
@@ -99,14 +105,19 @@ class Public:
     target: Column
 
     @property
-    def numeric(self) -> NDArray[np.bool_]:
+    def numeric(self) -> Mask:
         """(d,) whether a column holds numbers, else codes of categories."""
         return np.array([column.type == "numeric" for column in self.columns])
 
     @property
-    def bounds(self) -> NDArray[np.float64]:
+    def bounds(self) -> Array:
         """(2, d) least and largest number or code of each column."""
         return np.array([column.bounds for column in self.columns]).T
+
+    @property
+    def category_counts(self) -> list[int]:
+        """Number of categories of each categorical column."""
+        return [len(column.values) for column in self.columns if column.type == "categorical"]
 
     def with_target(self) -> "Public":
         """A copy with the target as the last column, so that its moments can be released with the others."""
@@ -134,18 +145,18 @@ class Public:
                 clipped[column.name] = clipped[column.name].astype(np.float64).clip(*column.bounds)
         return Encoded(*encode(clipped, self.schema()), kept)
 
-    def decode(self, x: NDArray[np.float32], y: NDArray[np.int64] | NDArray[np.float64]) -> pd.DataFrame:
+    def decode(self, x: Array32, y: NDArray[np.int64] | Array) -> pd.DataFrame:
         """Table of encoded records x (n, d), y (n,): columns as in the private table, and `target`."""
         columns = zip((*self.columns, self.target), (*x.T, y), strict=True)
         return pd.DataFrame({column.name: _named(column, numbers) for column, numbers in columns})
 
-    def scaled(self, x: NDArray[np.floating]) -> NDArray[np.float64]:
+    def scaled(self, x: Floats) -> Array:
         """Records (n, d) with numbers in [-1, 1], clipped; codes of categories and NaN stay."""
         lower, upper = self.bounds
         scaled = (x.astype(np.float64) - (lower + upper) / 2) / np.where(self.numeric, (upper - lower) / 2, 1)
         return np.where(self.numeric, np.clip(scaled, -1, 1), x)
 
-    def unscaled(self, scaled: NDArray[np.floating]) -> NDArray[np.float32]:
+    def unscaled(self, scaled: Floats) -> Array32:
         """The inverse of `scaled`; values outside [-1, 1] are clipped."""
         lower, upper = self.bounds
         numbers = np.clip((lower + upper) / 2 + scaled * (upper - lower) / 2, lower, upper)

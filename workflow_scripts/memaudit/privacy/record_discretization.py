@@ -15,14 +15,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from memaudit.common.arrays import Array, Array32
 from memaudit.privacy.public_facts import Column, Public
 from memaudit.privacy.synthetic_queries import uniform
-
-
-def interval(values: NDArray[np.floating], bounds: tuple[float, float], count: int) -> NDArray[np.int64]:
-    """Index of the equal interval, of `count` between the bounds, of each number; beyond them the first or last one."""
-    lower, upper = bounds
-    return np.clip((values.astype(np.float64) - lower) / (upper - lower) * count, 0, count - 1).astype(np.int64)
 
 
 def counts(public: Public, bins: int, columns: int) -> dict[str, int]:
@@ -31,8 +26,8 @@ def counts(public: Public, bins: int, columns: int) -> dict[str, int]:
 
 
 def coded(
-    x: NDArray[np.float32],
-    y: NDArray[np.int64] | NDArray[np.float64],
+    x: Array32,
+    y: NDArray[np.int64] | Array,
     units: Sequence[str],
     public: Public,
     bins: int,
@@ -49,7 +44,7 @@ def coded(
 
 def restored(
     codes: pd.DataFrame, public: Public, bins: int, rng: np.random.Generator
-) -> tuple[NDArray[np.float32], NDArray[np.int64] | NDArray[np.float64]]:
+) -> tuple[Array32, NDArray[np.int64] | Array]:
     """Records x (n, d), y (n,) of codes like those of `coded`: a number is uniform within its interval."""
     x = uniform(public, len(codes), rng)
     columns = _columns(public, codes.shape[1] - 1)
@@ -70,11 +65,11 @@ def _count(column: Column, bins: int, name: str) -> int:
 
 def _codes(column: Column, values: NDArray[np.floating | np.integer], bins: int) -> NDArray[np.int64]:
     if column.type == "numeric":
-        return interval(np.nan_to_num(values, nan=sum(column.bounds) / 2), column.bounds, bins)
+        return column.interval(np.nan_to_num(values, nan=sum(column.bounds) / 2), bins)
     return np.where(np.isnan(values), len(column.values), values).astype(np.int64)
 
 
-def _values(column: Column, codes: NDArray[np.int64], bins: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def _values(column: Column, codes: NDArray[np.int64], bins: int, rng: np.random.Generator) -> Array:
     if column.type == "numeric":
         lower, upper = column.bounds
         return lower + (codes + rng.random(len(codes))) * (upper - lower) / bins

@@ -1,4 +1,4 @@
-"""The statement of a private release in words, for its recipients. The numbers are those of its statement.json."""
+"""The statement of a private release as a page for its recipients, with the numbers of its statement.json."""
 
 import math
 from collections.abc import Mapping
@@ -8,39 +8,39 @@ from memaudit.privacy.tabpate_release import Released
 
 # By settings of the mechanism (tabpate_release.Settings).
 MECHANISM = {
-    "votes": "TabPATE: teachers, each shown its own part of the table, label made-up records together, with noise",
-    "group": "TabPATE's moments alone: noisy sums of each class, records drawn from them and labelled by their class",
+    "votes": "TabPATE: teachers with disjoint parts of the table in context label synthetic records by noisy votes",
+    "group": "TabPATE, moments only: synthetic records from noisy sums of each class, labelled by that class",
 }
 ACCOUNTING = {
-    "joint": "for the worst table: privacy loss distributions of discrete Gaussians, a zCDP filter with a threshold",
-    "as_published": "for the worst table: analytic Gaussian for moments, a zCDP filter for labels, half of delta each",
+    "joint": "worst case over tables: privacy loss distributions of discrete Gaussians, a zCDP filter with a threshold",
+    "as_published": "worst case over tables: analytic Gaussian for moments, zCDP filter for labels, half of delta each",
 }
-WORDS = """# What was released from `{dataset}`, and what that promises
+WORDS = """# Private release from `{dataset}` and its guarantee
 
-`context.parquet` has {records} made-up records with noisy labels. It is **({epsilon:g}, {delta:g})-differentially
+`context.parquet` has {records} synthetic records with noisy labels. It is **({epsilon:g}, {delta:g})-differentially
 private** for {unit} of a private table.
 
-In words: take {unit} out of that table, or put one more in. Whatever somebody may conclude from these records, with
-whatever else they know and however long they work on it, the probability that they come to conclude it changes by a
-factor of at most {factor:.3g}, and by {delta:g} beside that. If they thought it as likely as not, before, that {unit}
-stands in the table, they can be at most {posterior} sure of it afterwards. Predictions that a model makes with these
-records promise the same, however many.
+In words: compare the release with one from the same table without {unit}, or with one more. Whatever a recipient
+concludes from the records, with any other knowledge and any amount of computation, the probability of that conclusion
+differs by a factor of at most {factor:.3g}, plus {delta:g}. A recipient whose prior probability that {unit} is in the
+table is one half has a posterior probability of at most {posterior}. The same guarantee holds for any number of
+predictions that a model makes with these records in context.
 {weak}
 ## In numbers
 | | |
 |---|---|
 {table}
 
-## What it does not promise
-- That nothing can be learnt about anybody. What holds for many holds for them, and that is what the records are for:
-  hidden is what can be told only because {unit} stands in the table.
-- Anything about what is listed as public, the nominal number of records included.
-- Anything about other files. It speaks of `context.parquet` and of this page alone.
-- The same for several releases of one table together: their epsilons and deltas add up, see "table so far".
-- Anything, if the settings were chosen by looking at the table. What was said about that stands at "tuned".
+## Not guaranteed
+- Secrecy of facts that hold for many people. The records are released to show such facts; the guarantee covers only
+  what depends on the presence of {unit}.
+- Secrecy of the facts listed as public, including the nominal number of records.
+- Anything about other files: the guarantee covers `context.parquet` and this page.
+- The same epsilon for several releases of one table: their epsilons and deltas add up, see "table so far".
+- Anything, if the settings were chosen by looking at the table. The entry "tuned" states how they were chosen.
 """
 WEAK = """
-An epsilon of {epsilon:g} is a weak promise: it rules out little on its own. Attack the context before you rely on it.
+An epsilon of {epsilon:g} is a weak guarantee that excludes little by itself. Attack the context before you rely on it.
 """
 STRONG = 3  # at epsilons up to this, a prior of one half becomes a posterior of at most 95 %
 
@@ -59,10 +59,10 @@ def in_words(facts: Mapping[str, Any]) -> str:
 
 
 def query_counts(released: Released, settings: Mapping[str, Any]) -> dict[str, int]:
-    """Entry `queries` of a statement: number of queries, and of those asked of the model or answered."""
+    """Entry `queries` of a statement: numbers of queries drawn, or processed by the teachers, and answered."""
     if settings.get("labels", "votes") == "group":
         return {"drawn": released.answered, "asked of a model": 0}
-    return {"asked": released.asked, "answered": released.answered}
+    return {"asked": released.queried, "answered": released.answered}
 
 
 def _flat(facts: Mapping[str, Any], prefix: str = ""):

@@ -6,24 +6,24 @@ They are drawn from public facts or from noisy moments already released, which c
 import numpy as np
 from numpy.typing import NDArray
 
-from memaudit.arrays import Array
+from memaudit.common.arrays import Array, Array32
 from memaudit.privacy.noisy_moments import Moments
 from memaudit.privacy.public_facts import Public
 
 
-def uniform(public: Public, count: int, rng: np.random.Generator) -> NDArray[np.float32]:
+def uniform(public: Public, count: int, rng: np.random.Generator) -> Array32:
     """Queries (count, d), as `Public.encode` gives records: numbers uniform within their bounds, categories uniform."""
     return _records(public, rng.uniform(-1, 1, (count, np.count_nonzero(public.numeric))), _alike(public, count), rng)
 
 
-def gaussian(public: Public, count: int, rng: np.random.Generator) -> NDArray[np.float32]:
+def gaussian(public: Public, count: int, rng: np.random.Generator) -> Array32:
     """Queries (count, d): numbers normal around the middle of their range, deviation a quarter of it, clipped."""
     return _records(public, rng.normal(0, 0.5, (count, np.count_nonzero(public.numeric))), _alike(public, count), rng)
 
 
 def from_moments(
     moments: Moments, public: Public, count: int, rng: np.random.Generator
-) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+) -> tuple[Array32, NDArray[np.int64]]:
     """Queries (count, d) and the group of each (count,), drawn by the shares of the groups.
 
     Within a group columns are independent: numbers normal around its mean, with the standard deviation shared by all
@@ -35,11 +35,10 @@ def from_moments(
 
 
 def _alike(public: Public, count: int) -> list[Array]:
-    sizes = [len(column.values) for column in public.columns if column.type == "categorical"]
-    return [np.full((count, size), 1 / size) for size in sizes]
+    return [np.full((count, size), 1 / size) for size in public.category_counts]
 
 
-def _records(public: Public, numbers: Array, shares: list[Array], rng: np.random.Generator) -> NDArray[np.float32]:
+def _records(public: Public, numbers: Array, shares: list[Array], rng: np.random.Generator) -> Array32:
     """Records from scaled numbers (n, number) and the probabilities (n, category) in each categorical column."""
     scaled = np.empty((len(numbers), len(public.columns)))
     scaled[:, public.numeric] = numbers

@@ -18,21 +18,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from memaudit.errors import AuditError
+from memaudit.common.arrays import Array
+from memaudit.common.errors import AuditError
 from memaudit.privacy import synthetic_queries
 from memaudit.privacy.accounting import Budget, Filter, delta_of, gaussian_rho, gaussian_sigma, rho_within
 from memaudit.privacy.discrete_noise import Noise, discrete_gaussian
 from memaudit.privacy.gnmax import ABSTAINED, Confident, label
 from memaudit.privacy.noisy_means import STEPS as MEAN_STEPS
 from memaudit.privacy.noisy_means import label_means
-from memaudit.privacy.noisy_moments import STEPS, Moments, moments_sensitivity, release_moments
+from memaudit.privacy.noisy_moments import Moments, moments_sensitivity, release_moments
 from memaudit.privacy.public_facts import Public
-from memaudit.privacy.teacher_shards import shards_of
-
-Numbers = NDArray[np.float32]
-Targets = NDArray[np.int64] | NDArray[np.float64]
-# Contexts and queries in, logits (context, query, class) or predictions (context, query) out.
-Ask = Callable[[Sequence[tuple[Numbers, Targets]], Numbers], NDArray[np.float32]]
+from memaudit.privacy.teacher_shards import Context, Numbers, Predict, Private, Targets
+from memaudit.privacy.unit_lattice import STEPS
 
 # Uniform numbers in [-1, 1] have a root mean square of 0.58: larger norms are rare.
 CLIP = {"public": 0.8, "narrowed": 0.5}
@@ -85,12 +82,14 @@ class Plan:
 
 @dataclass(frozen=True)
 class Released:
-    """A private context x (m, d), y (m,) in the form of `Public.encode`, numbers of queries asked and answered, and the
-    entries of the statement."""
+    """A private context x (m, d), y (m,) in the form of `Public.encode`, and the entries of its statement.
+
+    queried: number of queries that the teachers processed; answered: of those, the labelled ones.
+    """
 
     x: Numbers
     y: Targets
-    asked: int
+    queried: int
     answered: int
     statement: dict[str, Any]
 
@@ -129,88 +128,108 @@ def planned_by_rho(settings: Settings, rho: float, public: Public) -> Plan:
     return _labelled(settings, sigmas, (1 - settings.alpha) * rho, public)
 
 
-def release(
-    x: Numbers,
-    y: Targets,
-    units: Sequence[str],
-    key: bytes,
-    public: Public,
-    settings: Settings,
-    budget: Budget,
-    ask: Ask,
-    rng: np.random.Generator,
-    noise: Noise = discrete_gaussian,
-    given: Numbers | None = None,
-) -> Released:
-    """A private context from records x (n, d), y (n,) of units (n,): (epsilon, delta)-DP, add or remove one unit.
+@dataclass(frozen=True)
+class TabPATE:
+    """The mechanism on one private table.
 
-    key: secret key of the shards; ask: a model that answers each query independently; rng: of the queries, which need
-    not be secret; given: public records (m, d), the queries of PromptPATE. Raises AuditError for an invalid budget, and
-    where the budget does not cover the settings.
+    predict: a model that answers each query independently; rng: of the queries, which need not be secret.
     """
-    budget.checked(public.records)
-    plan = planned(settings, budget, public)
-    return carried_out(plan, x, y, units, key, public, settings, ask, rng, noise, given)
+
+    private: Private
+    predict: Predict
+    rng: np.random.Generator
+    noise: Noise = discrete_gaussian
+
+    def release(self, settings: Settings, budget: Budget) -> Released:
+        """A private context: (epsilon, delta)-DP, add or remove one unit.
+
+        Raises AuditError for an invalid budget, and where the budget does not cover the settings.
+        """
+        budget.checked(self.private.public.records)
+        return self.release_by_plan(planned(settings, budget, self.private.public), settings)
+
+    def release_by_plan(self, plan: Plan, settings: Settings) -> Released:
+        """A private context by a given plan, which defines its cost; the budget is not checked."""
+        public, statement = self.private.public, plan.described(self.private.public)
+        queries, groups = self._queries(settings, plan)
+        if settings.labels == "group":
+            return Released(queries, groups, 0, len(queries), statement)
+        contexts, allowance = self.private.teacher_contexts(settings.teachers), Filter(plan.rho)
+        if public.task == "regression":
+            labels = mean_labels(contexts, queries, public, self.predict, plan.votes.sigma2, allowance, self.noise)
+            return Released(queries[: len(labels)], labels, len(labels), len(labels), statement)
+        counts = votes(contexts, queries, len(public.target.values), self.predict)
+        labelled = label(counts, plan.votes, allowance, self.noise)
+        kept = labelled.labels != ABSTAINED
+        return Released(queries[kept], labelled.labels[kept], labelled.queried, labelled.answered, statement)
+
+    def _queries(self, settings: Settings, plan: Plan) -> tuple[Numbers, Targets | None]:
+        """Queries (M, d), and the targets drawn with them (M,), or None."""
+        public, count = self.private.public, settings.queries
+        if settings.prior == "given":
+            return self.rng.permutation(self.private.unlabelled)[:count], None
+        if settings.prior != "moments":
+            return getattr(synthetic_queries, settings.prior)(public, count, self.rng), None
+        if public.task == "classification":
+            return self._from_moments(self.private, settings, plan)
+        # The target is one more column, with moments of its own.
+        records = np.column_stack([self.private.x, self.private.y]).astype(np.float32)
+        drawn, _ = self._from_moments(replace(self.private, x=records, public=public.with_target()), settings, plan)
+        return drawn[:, :-1], drawn[:, -1].astype(np.float64)
+
+    def _from_moments(self, private: Private, settings: Settings, plan: Plan) -> tuple[Numbers, NDArray[np.int64]]:
+        """Queries (M, d) from noisy moments of the records, and the group of each (M,)."""
+        clip = math.sqrt(max(1, np.count_nonzero(private.public.numeric)))
+        *first, last = plan.moments
+        if first:
+            options = {"clip": CLIP["public"] * clip, "by_class": False, "noise": self.noise}
+            private = replace(private, public=narrowed(private.public, release_moments(private, *first, **options)))
+        options = {"clip": CLIP["narrowed" if first else "public"] * clip, "by_class": settings.by_class}
+        moments = release_moments(private, last, noise=self.noise, **options)
+        return synthetic_queries.from_moments(moments, private.public, settings.queries, self.rng)
 
 
-def carried_out(
-    plan: Plan,
-    x: Numbers,
-    y: Targets,
-    units: Sequence[str],
-    key: bytes,
-    public: Public,
-    settings: Settings,
-    ask: Ask,
-    rng: np.random.Generator,
-    noise: Noise = discrete_gaussian,
-    given: Numbers | None = None,
-) -> Released:
-    """`release` by a given plan, which defines its cost; the budget is not checked."""
-    drawn, targets = (given, None) if given is not None else _queries(x, y, units, public, settings, plan, rng, noise)
-    if settings.labels == "group":
-        return Released(drawn, targets, 0, len(drawn), plan.described(public))
-    shards = shards_of(units, key, settings.teachers)
-    contexts = [(x[shards == shard], y[shards == shard]) for shard in range(settings.teachers)]
-    allowance = Filter(plan.rho)
-    if public.task == "regression":
-        lower, upper = public.target.bounds
-        means = label_means(predictions(contexts, drawn, public, ask), plan.votes.sigma2, allowance, noise)
-        labels = lower + (upper - lower) * means
-        return Released(drawn[: len(labels)], labels, len(labels), len(labels), plan.described(public))
-    labelled = label(votes(contexts, drawn, len(public.target.values), ask), plan.votes, allowance, noise)
-    kept = labelled.labels != ABSTAINED
-    return Released(drawn[kept], labelled.labels[kept], labelled.asked, labelled.answered, plan.described(public))
-
-
-def votes(contexts: Sequence[tuple[Numbers, Targets]], drawn: Numbers, classes: int, ask: Ask) -> NDArray[np.int64]:
+def votes(contexts: Sequence[Context], queries: Numbers, classes: int, predict: Predict) -> NDArray[np.int64]:
     """Votes (query, class) of the PATE teachers.
 
     A teacher with records of one class votes for it, a teacher without records for the first class.
     """
-    counts = np.zeros((len(drawn), classes), dtype=np.int64)
+    counts = np.zeros((len(queries), classes), dtype=np.int64)
     usable = [context for context in contexts if len(np.unique(context[1])) > 1]
     for context in contexts:
         if len(np.unique(context[1])) < 2:
             counts[:, context[1][0] if len(context[1]) else 0] += 1
-    for logits in ask(usable, drawn) if usable else ():
-        counts[np.arange(len(drawn)), logits.argmax(1)] += 1
+    for logits in predict(usable, queries) if usable else ():
+        counts[np.arange(len(queries)), logits.argmax(1)] += 1
     return counts
 
 
-def predictions(
-    contexts: Sequence[tuple[Numbers, Targets]], drawn: Numbers, public: Public, ask: Ask
-) -> NDArray[np.float64]:
+def predictions(contexts: Sequence[Context], queries: Numbers, public: Public, predict: Predict) -> Array:
     """Predictions (query, teacher), with the public range of the target scaled to [0, 1] (TabPATE, Section 5.4).
 
     A teacher with fewer than two records predicts the middle.
     """
     lower, upper = public.target.bounds
-    predicted = np.full((len(drawn), len(contexts)), 0.5)
+    predicted = np.full((len(queries), len(contexts)), 0.5)
     usable = [place for place, (_, targets) in enumerate(contexts) if len(targets) > 1]
     if usable:
-        predicted[:, usable] = ((ask([contexts[place] for place in usable], drawn) - lower) / (upper - lower)).T
+        predicted[:, usable] = ((predict([contexts[place] for place in usable], queries) - lower) / (upper - lower)).T
     return predicted
+
+
+def mean_labels(
+    contexts: Sequence[Context],
+    queries: Numbers,
+    public: Public,
+    predict: Predict,
+    sigma: float,
+    allowance: Filter,
+    noise: Noise = discrete_gaussian,
+) -> Array:
+    """Noisy means of the teachers' predictions, in the target's units: (labelled,), as many as the allowance covers."""
+    lower, upper = public.target.bounds
+    means = label_means(predictions(contexts, queries, public, predict), sigma, allowance, noise)
+    return lower + (upper - lower) * means
 
 
 def _separately(settings: Settings, budget: Budget, public: Public) -> Plan:
@@ -250,33 +269,6 @@ def _noisy_labels(settings: Settings, sigma2: float, public: Public) -> tuple[in
     if public.task == "classification":
         return 2 * settings.queries, 1, sigma2
     return settings.queries, MEAN_STEPS, sigma2 * MEAN_STEPS
-
-
-def _queries(
-    x: Numbers,
-    y: Targets,
-    units: Sequence[str],
-    public: Public,
-    settings: Settings,
-    plan: Plan,
-    rng: np.random.Generator,
-    noise: Noise,
-) -> tuple[Numbers, Targets | None]:
-    """Queries (M, d), and the targets drawn with them (M,), or None."""
-    if settings.prior != "moments":
-        return getattr(synthetic_queries, settings.prior)(public, settings.queries, rng), None
-    number = public.task == "regression"
-    if number:  # The target is one more column, with moments of its own.
-        x, public = np.column_stack([x, y]).astype(np.float32), public.with_target()
-    clip = math.sqrt(max(1, np.count_nonzero(public.numeric)))
-    *first, last = plan.moments
-    if first:
-        wide = release_moments(x, y, units, public, *first, clip=CLIP["public"] * clip, by_class=False, noise=noise)
-        public = narrowed(public, wide)
-    clip *= CLIP["narrowed" if first else "public"]
-    moments = release_moments(x, y, units, public, last, clip=clip, by_class=settings.by_class, noise=noise)
-    drawn, group = synthetic_queries.from_moments(moments, public, settings.queries, rng)
-    return (drawn[:, :-1], drawn[:, -1].astype(np.float64)) if number else (drawn, group)
 
 
 def narrowed(public: Public, moments: Moments) -> Public:

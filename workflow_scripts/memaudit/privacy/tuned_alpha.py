@@ -19,25 +19,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from memaudit.errors import AuditError
+from memaudit.common.arrays import Array
+from memaudit.common.errors import AuditError
 from memaudit.privacy.accounting import ROUNDING, Budget, rho_within
-from memaudit.privacy.discrete_noise import Noise, discrete_gaussian
-from memaudit.privacy.noisy_moments import STEPS
 from memaudit.privacy.public_facts import Public
 from memaudit.privacy.tabpate_release import (
-    Ask,
-    Numbers,
     Plan,
     Released,
     Settings,
-    Targets,
-    carried_out,
+    TabPATE,
     planned_by_rho,
     predictions,
     votes,
 )
+from memaudit.privacy.teacher_shards import Predict, Private
+from memaudit.privacy.unit_lattice import STEPS, lattice_contributions
 
 LOSERS = "each candidate has cost its part, chosen or not; of those that lost, the noisy loss alone is released"
 
@@ -73,64 +70,50 @@ class Tuning:
         return math.sqrt(len(self.candidates) / (2 * self.parts(budget)[1]))
 
 
-def release_tuned(
-    x: Numbers,
-    y: Targets,
-    units: Sequence[str],
-    key: bytes,
-    public: Public,
-    tuning: Tuning,
-    budget: Budget,
-    ask: Ask,
-    rng: np.random.Generator,
-    noise: Noise = discrete_gaussian,
-) -> Released:
+def release_tuned(mechanism: TabPATE, tuning: Tuning, budget: Budget) -> Released:
     """The context of the candidate with the least noisy loss: (epsilon, delta)-DP, add or remove one unit.
 
-    Arguments and errors as of `tabpate_release.release`; the counts of queries are those of the chosen candidate. The
-    statement lists all candidates with their costs.
+    Errors as of `TabPATE.release`; the counts of queries are those of the chosen candidate. The statement lists all
+    candidates with their costs.
     """
-    budget.checked(public.records)
+    private = mechanism.private
+    budget.checked(private.public.records)
     settings, (rho, _) = tuning.settings(), tuning.parts(budget)
-    plans = [planned_by_rho(candidate, rho, public) for candidate in settings]
-    contexts = [
-        carried_out(plan, x, y, units, key, public, candidate, ask, rng, noise)
-        for plan, candidate in zip(plans, settings, strict=True)
-    ]
-    sums = np.array([loss_sum(losses(context, x, y, public, ask), units) for context in contexts])
-    noisy = noise(sums, tuning.sigma(budget) * STEPS) / STEPS
+    plans = [planned_by_rho(candidate, rho, private.public) for candidate in settings]
+    contexts = [mechanism.release_by_plan(plan, candidate) for plan, candidate in zip(plans, settings, strict=True)]
+    sums = np.array([loss_sum(losses(context, private, mechanism.predict), private.units) for context in contexts])
+    noisy = mechanism.noise(sums, tuning.sigma(budget) * STEPS) / STEPS
     chosen = int(noisy.argmin())
-    return replace(contexts[chosen], statement=_statement(tuning, budget, public, plans, noisy, chosen))
+    return replace(contexts[chosen], statement=_statement(tuning, budget, private.public, plans, noisy, chosen))
 
 
-def losses(context: Released, x: Numbers, y: Targets, public: Public, ask: Ask) -> NDArray[np.float64]:
-    """Loss of the PATE student with this context on each record x (n, d), y (n,): (n,), not clipped.
+def losses(context: Released, private: Private, predict: Predict) -> Array:
+    """Loss of the PATE student with this context on each private record (n,), not clipped.
 
     Class: 1 where it is wrong. Number: the squared error over the largest possible one of the middle of the public
     range. `votes` and `predictions` define the student of a context of one class or without records.
     """
-    student = [(context.x, context.y)]
+    student, x, y, public = [(context.x, context.y)], private.x, private.y, private.public
     if public.task == "classification":
         classes = len(public.target.values)
-        right = [votes(student, record[None], classes, ask)[0, label] for record, label in zip(x, y, strict=True)]
+        right = [votes(student, record[None], classes, predict)[0, label] for record, label in zip(x, y, strict=True)]
         return 1.0 - np.array(right, dtype=np.float64)
     lower, upper = public.target.bounds
-    predicted = np.array([predictions(student, record[None], public, ask)[0, 0] for record in x], dtype=np.float64)
+    predicted = np.array([predictions(student, record[None], public, predict)[0, 0] for record in x], dtype=np.float64)
     return (2 * (predicted - (y - lower) / (upper - lower))) ** 2
 
 
-def loss_sum(each: NDArray[np.float64], units: Sequence[str]) -> np.int64:
+def loss_sum(each: Array, units: Sequence[str]) -> np.int64:
     """Sum over units of the mean loss of their records, in lattice steps; each: (n,), clipped to [0, 1] here.
 
     A unit adds at most `STEPS`, in integers: its records share its weight of 1. NaN counts as 1.
     """
     clipped = np.maximum(np.fmin(each, 1), 0)
-    _, unit, size = np.unique(np.asarray(units, dtype=str), return_inverse=True, return_counts=True)
-    return np.trunc(clipped * (STEPS / size[unit])).astype(np.int64).sum()
+    return lattice_contributions(clipped[:, None], units).sum()
 
 
 def _statement(
-    tuning: Tuning, budget: Budget, public: Public, plans: Sequence[Plan], noisy: NDArray[np.float64], chosen: int
+    tuning: Tuning, budget: Budget, public: Public, plans: Sequence[Plan], noisy: Array, chosen: int
 ) -> dict[str, object]:
     rho, choice = tuning.parts(budget)
     spent = {

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from memaudit.statistics.claims import Claim
+from memaudit.statistics.claims import Claim, Number
 from memaudit.statistics.row_selection import Range, Selection, Wanted
 
 RELATIONS = {"greater": "is greater than", "less": "is less than", "at_most": "is at most", "close": "is close to"}
@@ -31,7 +31,7 @@ class Verdict:
 
 
 def verdicts(table: pd.DataFrame, claims: Mapping[str, Claim]) -> list[Verdict]:
-    """The judged claims in the order of the table; table: rows of `statistics.claims.verdicts`; claims: by their id."""
+    """The judged claims in the order of the table; table: rows of `statistics.verdicts`; claims: by their id."""
     return [
         Verdict(
             row.id,
@@ -59,11 +59,19 @@ def predicate(claim: Claim) -> str:
         right = claim.right.key or f"{claim.right.value:g}"
         factor = "" if claim.right.factor == 1 else f"{claim.right.factor:g} "
         text = f"{left} {RELATIONS[claim.relation]} {factor}{right}"
-    tolerance = f", tolerance {claim.tolerance:g}{' of it' if claim.relative else ''}" if claim.tolerance else ""
+    text += f", tolerance {claim.tolerance:g}{' of it' if claim.relative else ''}" if claim.tolerance else ""
+    text += "".join(f"; {_printed(number, claim)}" for number in claim.numbers)
     where = [_condition(key, value) for key, value in claim.where.items()]
     where += [f"{key} at least {least:g}" for key, least in claim.needs.items()]
-    text += tolerance + (f", where {', '.join(where)}" if where else "")
+    text += f"; where {', '.join(where)}" if where else ""
+    if claim.control:
+        text += f"; only where {_named(claim.control)} exceeds the bound"
     return f"{text}; in {claim.share:.0%} of the comparisons, intervals included"
+
+
+def _printed(number: Number, claim: Claim) -> str:
+    rows = number.of or claim.difference or claim.left
+    return f"{_named(rows)} within {number.margin:.3g} of the printed {number.value:g}"
 
 
 def _named(selection: Selection) -> str:

@@ -1,4 +1,4 @@
-"""Write docs/results.md and docs/performance.md from the JSON of published runs and of benchmarks.
+"""Write docs/results.md, docs/performance.md and docs/coverage.md from the JSON of published runs and of benchmarks.
 
 The texts are in docs/templates/, all numbers come from the JSON. The figure of docs/performance.md is drawn again, too,
 and carries the digest of the JSON that it shows.
@@ -13,15 +13,15 @@ from typing import Any
 
 import yaml
 
-from memaudit.checksums import sha256
-from memaudit.io import read_json, replacing
+from memaudit.common.checksums import sha256
+from memaudit.common.io import read_json, replacing
+from memaudit.common.project_paths import PROJECT
 from memaudit.plotting import figure_style
 from memaudit.plotting.result_tables import texts_table
 from memaudit.plotting.scaling_figure import scaling
-from memaudit.report import performance_tables
-from memaudit.report.page_templates import render
+from memaudit.report import coverage_tables, performance_tables
 from memaudit.statistics.headlines import QUESTIONS
-from memaudit.workflow.project_paths import PROJECT
+from memaudit.templating.page_templates import render
 
 TEMPLATES = PROJECT / "docs/templates"
 BENCHES = PROJECT / "results/bench"
@@ -51,6 +51,11 @@ def results(published: Published, source: str, others: Mapping[str, Published] |
 def performance(benches: Mapping[str, Mapping[str, Any]]) -> str:
     """Markdown of the results of `make bench`; benches: by name."""
     return render("performance.md", performance_tables.context(benches), TEMPLATES)
+
+
+def coverage(simulated: Mapping[str, Any]) -> str:
+    """Markdown of the simulations of `make coverage`."""
+    return render("coverage.md", coverage_tables.context(simulated), TEMPLATES)
 
 
 def _study(name: str, study: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,10 +122,11 @@ def pages() -> dict[Path, str]:
     source = "results/demo.json"
     benches = {path.stem: read_json(path) for path in sorted(BENCHES.glob("*.json"))}
     runs = {f"results/{path.name}": read_json(path) for path in sorted((PROJECT / "docs/results").glob("*.json"))}
-    demo = runs.pop(source)
+    demo, simulated = runs.pop(source), benches.pop("coverage")
     return {
         PROJECT / "docs/results.md": results(demo, source, runs),
         PROJECT / "docs/performance.md": performance(benches),
+        PROJECT / "docs/coverage.md": coverage(simulated),
     }
 
 

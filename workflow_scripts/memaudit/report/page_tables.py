@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
+from memaudit.common.tidy import COLUMNS
 from memaudit.plotting.result_tables import arrange, cell
-from memaudit.tidy import COLUMNS
 
 ROWS, LONG = 60, 32
 NUMBER = r"-?(?:[\d.]+(?:e[+-]?\d+)?|inf)"

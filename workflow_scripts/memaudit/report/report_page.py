@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from memaudit.report import inline_figures, page_tables, page_templates
+from memaudit.report import inline_figures, page_tables
 from memaudit.report.claim_verdicts import verdicts
 from memaudit.report.headline_answers import answers
 from memaudit.report.result_lineage import Lineage
@@ -19,7 +19,9 @@ from memaudit.report.workflow_graph import Drawing, draw
 from memaudit.statistics.attack_performance import SIGNIFICANT
 from memaudit.statistics.bootstrap import LEVEL
 from memaudit.statistics.claims import Claim
+from memaudit.templating import page_templates
 
+TEMPLATES = Path(__file__).parent / "templates"
 # Thresholds that no config key changes: name, value, meaning.
 FIXED = [
     [
@@ -27,7 +29,7 @@ FIXED = [
         f"{LEVEL:g}",
         "coverage of a confidence interval; where a method names random halves or permutations, the share of these",
     ],
-    ["detected", f"{SIGNIFICANT:g}", "largest p of the permutation test; the interval must also lie above the null"],
+    ["detected", f"{SIGNIFICANT:g}", "largest p of the randomisation test; the interval must also lie above the null"],
 ]
 Entries = Mapping[str, Mapping[str, Any]]
 
@@ -53,7 +55,7 @@ class Run:
 def render(run: Run) -> str:
     """The page as one HTML document that loads nothing from elsewhere."""
     filters = {"marked": page_tables.marked, "highlighted": page_tables.highlighted, "duration": duration}
-    return page_templates.render("page.html", context(run), filters=filters)
+    return page_templates.render("page.html", context(run), TEMPLATES, filters=filters)
 
 
 def context(run: Run) -> dict[str, Any]:

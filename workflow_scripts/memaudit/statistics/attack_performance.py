@@ -1,9 +1,9 @@
-"""Performance of an attack: AUC and TPR with bootstrap intervals, permutation nulls and p-values.
+"""Performance of an attack: AUC and TPR with bootstrap intervals, randomisation nulls and p-values.
 
 LiRA's pooled AUC without a leak: M models x N records, signals Gaussian, t_3, with shared model effects, with shared
-factors, and bimodal as after a permutation of the membership matrix; balanced and Bernoulli(0.5) membership matrices.
-Range over those settings; half-width: that of the mean 95 % interval divided by 1.96, to compare with the standard
-deviation of the estimate over seeds; missed: mean share of intervals that exclude 0.5.
+factors, and bimodal; balanced and Bernoulli(0.5) membership matrices. Range over those settings; half-width: that of
+the mean 95 % interval divided by 1.96, to compare with the standard deviation of the estimate over seeds; missed: mean
+share of intervals that exclude 0.5.
 
     fits leave out     M x N       mean AUC    deviation    half-width / 1.96   missed
     self, balanced     16 x 455    .488-.490   .008-.010    .012                .10
@@ -12,32 +12,36 @@ deviation of the estimate over seeds; missed: mean share of intervals that exclu
     self               64 x 455    .499-.502   .003-.005    .006-.007           .02
     pair               64 x 455    .500-.501   .003-.005    .006-.007           .01
     pair               512 x 100   .499-.500   .003-.004    .004-.005           .01
+    pair, balanced     24 x 8      .493
+    pair, balanced     64 x 10     .494
 
 Leave-one-out gives a member n - 1 IN and n OUT shadow models and a non-member the reverse, and the distribution that is
 estimated from more models fits better: members score too low, at 16 models by a whole standard error. Leave-pair-out
-(attacks.gaussian.Leave), the default of every calibration, removes this bias, so the scores need no re-centring. Fewer
-than 5 % are missed because the two-way bootstrap is conservative.
+(attacks.gaussian.Leave), the default of every calibration, removes this bias for many records. With few records the
+AUC of no leak stays below 0.5, since a target often competes with entries of its own record, whose fits contain it: so
+every estimate is compared with the mean of its randomisation null, which has the same bias. Fewer than 5 % are missed
+because the two-way bootstrap is conservative.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memaudit import tidy
-from memaudit.arrays import Array, Mask
-from memaudit.attacks.calibrate import Method, calibrate
+from memaudit.attacks.calibrate import calibrate
 from memaudit.attacks.registry import Attack
-from memaudit.errors import AuditError
+from memaudit.common import tidy
+from memaudit.common.arrays import Array, Mask
+from memaudit.common.errors import AuditError
+from memaudit.data.membership_matrices import COLUMNS, Scheme
 from memaudit.statistics import bootstrap, roc
-from memaudit.workflow.progress_bar import steps
+from memaudit.statistics.randomisation_tests import Null, p_value, randomisation_null
 
 FPRS = (0.1, 0.01, 0.001)
 ROC_FPRS = np.geomspace(1e-3, 1, 31)
 SIGNIFICANT = 0.05
-FEWEST_PERMUTATIONS = 19
 
 
 @dataclass(frozen=True)
@@ -45,9 +49,9 @@ class Estimate:
     """One metric with its 95 % interval.
 
     n: number of (model, record) entries; method: how the interval was made, with caveats; null: the value without a
-    leak, 0.5 or the FPR, or the mean of the permutation null where there is one; null_low, null_high: its 95 % range;
-    p_value: of the permutation null. detected: p_value <= 0.05 *and* the interval lies above the null; never without a
-    permutation null. There is no correction for multiple tests: of 100 without a leak about five may be detected.
+    leak: the mean of the randomisation null, or without one 0.5 or the FPR; null_low, null_high: its 95 % range;
+    p_value: of the randomisation test. detected: p_value <= 0.05 *and* the interval lies above the null; never without
+    a randomisation null. There is no correction for multiple tests: of 100 without a leak about five may be detected.
     """
 
     metric: str
@@ -63,12 +67,12 @@ class Estimate:
     detected: bool = False
 
 
-@dataclass(frozen=True)
-class Null:
-    """Metrics of permuted membership matrices: (permutation, metric), AUC first, then TPR at each FPR."""
+def judge_options(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Keyword arguments `fprs`, `replicates` and `permutations` of the judges from a study's `settings`.
 
-    fprs: tuple[float, ...]
-    values: Array
+    settings: keys fpr, replicates and permutations of a config's section.
+    """
+    return {"fprs": settings["fpr"], "replicates": settings["replicates"], "permutations": settings["permutations"]}
 
 
 def judge_attack(
@@ -80,16 +84,23 @@ def judge_attack(
     groups: NDArray[np.int64] | None = None,
     replicates: int = 200,
     permutations: int = 39,
+    scheme: Scheme = COLUMNS,
 ) -> list[Estimate]:
-    """`judge` of an attack's scores, with its own permutation null; membership: (model, record); the rest as there."""
+    """`judge` of an attack's scores, with its own randomisation null; membership: (model, record).
+
+    permutations: number of redraws of the membership matrix by its `scheme`, in which the records of a group are in
+    together; the rest as for `judge`.
+    """
     values, method, options = attack
-    null = permutation_null(values, membership, method, rng, permutations, fprs=fprs, **options)
+    null = randomisation_null(
+        values, membership, method, rng, permutations, fprs=fprs, scheme=scheme, units=groups, **options
+    )
     scores = calibrate(values, membership, method, **options)
     return judge(scores, membership, fprs=fprs, rng=rng, groups=groups, replicates=replicates, null=null)
 
 
 def rows(study: str, keys: Mapping[str, Any], estimates: Sequence[Estimate]) -> Iterator[dict[str, Any]]:
-    """Estimates as tidy rows: each metric, and where it has a permutation null also "p-value" and "detected"."""
+    """Estimates as tidy rows: each metric, and where it has a randomisation null also "p-value" and "detected"."""
     for estimate in estimates:
         common = {"n": estimate.n, "method": estimate.method}
         interval = {"low": estimate.low, "high": estimate.high, "null": estimate.null}
@@ -112,11 +123,11 @@ def judge(
     """AUC and TPR at each FPR over all (model, record) entries, with two-way bootstrap intervals and the null.
 
     scores, membership: (model, record), one model is enough; groups: (record,) records that are resampled together;
-    null: `permutation_null` of the same score matrix and method. Raises AuditError where one class is empty, or where
+    null: `randomisation_null` of the same score matrix and method. Raises AuditError where one class is empty, or where
     the null is for other FPRs.
     """
     if null is not None and null.fprs != tuple(fprs):
-        raise AuditError(f"the permutation null is for FPRs {null.fprs} and not {tuple(fprs)}: make it with the same")
+        raise AuditError(f"the randomisation null is for FPRs {null.fprs} and not {tuple(fprs)}: make it with the same")
     ranking = roc.rank(scores, membership)
     weights = bootstrap.two_way_weights(*membership.shape, replicates, rng, groups)
     areas = bootstrap.auc_replicates(ranking, membership.shape, weights)
@@ -126,11 +137,13 @@ def judge(
     chance = [0.5, *fprs]
     notes = _notes(membership, fprs, replicates)
     observed = _metrics(ranking, fprs)
+    pairs = zip(samples.T, observed, strict=True)
+    ends = [bootstrap.two_way_interval(sample, value, weights, 0, 1) for sample, value in pairs]
     return [
-        _estimate(
-            names[i], observed[i], samples[:, i], membership.size, notes[i], chance[i], null and null.values[:, i]
+        with_null(Estimate(name, float(value), *between, membership.size, note, expected), null, i)
+        for i, (name, value, between, note, expected) in enumerate(
+            zip(names, observed, ends, notes, chance, strict=True)
         )
-        for i in range(len(names))
     ]
 
 
@@ -148,7 +161,8 @@ def roc_band(
     weights = bootstrap.two_way_weights(*membership.shape, replicates, rng, groups)
     samples = bootstrap.tpr_replicates(ranking, fprs, membership.shape, weights)
     tprs = roc.at_fpr(*roc.curve(ranking), fprs)
-    return np.array([(tpr, *bootstrap.interval(sample)) for tpr, sample in zip(tprs, samples.T, strict=True)])
+    ends = [bootstrap.two_way_interval(sample, tpr, weights, 0, 1) for tpr, sample in zip(tprs, samples.T, strict=True)]
+    return np.column_stack([tprs, ends])
 
 
 def curve_rows(
@@ -170,34 +184,6 @@ def interpolated(member: Mask, fprs: Sequence[float] | Array) -> list[str]:
     return ["", *("" if ok else warning for ok in roc.resolved(fprs, member))]
 
 
-def permutation_null(
-    grid: Array,
-    membership: Mask,
-    method: str | Method,
-    rng: np.random.Generator,
-    permutations: int,
-    *,
-    fprs: Sequence[float] = FPRS,
-    **options: Any,
-) -> Null:
-    """Metrics under random permutations of the rows of the membership matrix, which remove any leak.
-
-    One permutation of whole rows for all records, so that records of one model stay together; the scores are calibrated
-    again for every permuted matrix, with `method` and its options. Raises AuditError for fewer than 19 permutations,
-    whose p-value could not reach 0.05, or fewer than 5 models, which have fewer than that.
-    """
-    if permutations < FEWEST_PERMUTATIONS or len(membership) < 5:
-        raise AuditError(
-            f"{permutations} permutations of {len(membership)} models cannot give p <= {SIGNIFICANT}: ask for at least"
-            f" {FEWEST_PERMUTATIONS} permutations of at least 5 models"
-        )
-    values = []
-    for _ in steps(range(permutations), f"permuted designs, {method}"):
-        permuted = membership[rng.permutation(len(membership))]
-        values.append(_metrics(roc.rank(calibrate(grid, permuted, method, **options), permuted), fprs))
-    return Null(tuple(fprs), np.array(values))
-
-
 def _metrics(ranking: roc.Ranking, fprs: Sequence[float]) -> Array:
     fpr, tpr = roc.curve(ranking)
     return np.array([roc.area(fpr, tpr), *roc.at_fpr(fpr, tpr, fprs)])
@@ -210,13 +196,13 @@ def _notes(membership: Mask, fprs: Sequence[float], replicates: int) -> list[str
     return [method + first_order + auc, *(method + note for note in rates)]
 
 
-def _estimate(name, observed, sample, cells, method, chance, null) -> Estimate:
-    low, high = bootstrap.interval(sample)
+def with_null(estimate: Estimate, null: Null | None, metric: int) -> Estimate:
+    """The estimate with the mean, range and p-value of the null of this metric; unchanged without a null."""
     if null is None:
-        return Estimate(name, float(observed), low, high, cells, method, chance)
-    centre = float(null.mean())
-    p_value = (1 + np.count_nonzero(null >= observed)) / (len(null) + 1)
-    detected = bool(p_value <= SIGNIFICANT and low > centre)
-    return Estimate(
-        name, float(observed), low, high, cells, method, centre, *bootstrap.interval(null), float(p_value), detected
-    )
+        return estimate
+    values = null.values[:, metric]
+    low, high = bootstrap.interval(values)
+    p = p_value(np.float64(estimate.estimate), values) if null.p_values is None else null.p_values[metric]
+    detected = bool(p <= SIGNIFICANT and estimate.low > values.mean())
+    made = {"null": float(values.mean()), "null_low": low, "null_high": high}
+    return replace(estimate, **made, p_value=float(p), detected=detected)

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from memaudit.arrays import Array, Mask
 from memaudit.attacks.gaussian import CONVENTIONS, fit
-from memaudit.errors import AuditError
+from memaudit.common.arrays import Array, Mask
+from memaudit.common.errors import AuditError
 from memaudit.privacy.accounting import gaussian_sigma
+from memaudit.statistics import roc
 from memaudit.statistics.bootstrap import Weights, rate, two_way_weights
 from memaudit.statistics.finite_population import predicted_tpr
 from memaudit.statistics.record_vulnerability import gap_statistics
@@ -40,6 +41,11 @@ class AuditPoint:
     cells: int
     method: str
 
+    @property
+    def mu(self) -> float:
+        """Largest mu of Gaussian DP that the same two rates refute, with the same confidence (Dong et al. 2022)."""
+        return mu_refuted(self.tpr_low, self.fpr_high)
+
 
 def epsilon_lower_bound(tpr_low: float, fpr_high: float, delta: float) -> float:
     """Largest epsilon that both rates refute, in nats, never below 0.
@@ -58,7 +64,15 @@ def mu_lower_bound(hits_in: int, inside: int, hits_out: int, outside: int, tail:
     Phi^-1(TPR) - Phi^-1(FPR), both bounded at `tail`. Gaussian noise of a cost rho has mu = sqrt(2 rho).
     """
     tpr_low, fpr_high = clopper_pearson(hits_in, inside, tail)[0], clopper_pearson(hits_out, outside, tail)[1]
-    # Never NaN: the bound on TPR is below 1 and the bound on FPR above 0.
+    return mu_refuted(tpr_low, fpr_high)
+
+
+def mu_refuted(tpr_low: float, fpr_high: float) -> float:
+    """Largest mu of Gaussian DP that two bounded rates refute, Phi^-1(TPR) - Phi^-1(FPR), never below 0.
+
+    The region of mu-Gaussian DP is convex, so that a threshold over many records never exceeds mu either.
+    """
+    # Never NaN: a bound on a TPR is below 1 and a bound on an FPR above 0.
     return max(0.0, float(special.ndtri(tpr_low) - special.ndtri(fpr_high)))
 
 
@@ -106,15 +120,8 @@ def audit_best_record(
     half gives independent trials of this one test (exactly so under Bernoulli and fixed-size sampling), hence
     Clopper-Pearson. Raises AuditError where a half leaves a record with fewer than 2 models on a side.
     """
-    chosen = rng.permutation(len(signals)) % 2 == 0
-    gap = gap_statistics(signals[chosen], membership[chosen])
-    record = int(predicted_tpr(gap, fpr).argmax())
-    direction = np.sign(gap.delta[record])
-    outside = fit(signals[chosen][:, [record]], ~membership[chosen][:, [record]], CONVENTIONS["ddof1"])
-    hits = direction * outside.standardise(signals[~chosen, record]) > stats.norm.isf(fpr)
-    member = membership[~chosen, record]
-    if not 0 < member.sum() < member.size:
-        raise AuditError(f"record at position {record} has only IN or only OUT test models: raise the number of models")
+    scores, member = best_record_scores(signals, membership, fpr, rng)
+    hits = scores > stats.norm.isf(fpr)
     true_hits, inside, false_hits, outside = (
         int(part.sum()) for part in (hits & member, member, hits & ~member, ~member)
     )
@@ -123,6 +130,34 @@ def audit_best_record(
     method = "Clopper-Pearson, record and threshold from the other half of the models"
     tpr, realised = true_hits / inside, false_hits / outside
     return AuditPoint("best_record", fpr, epsilon, tpr, tpr_low, realised, fpr_high, member.size, method)
+
+
+def best_record_scores(signals: Array, membership: Mask, fpr: float, rng: np.random.Generator) -> tuple[Array, Mask]:
+    """Scores of the record with the highest predicted TPR in the models that did not choose it, and its membership.
+
+    (test model,) each: independent trials, standardised by the OUT signals of the other half. See `audit_best_record`.
+    """
+    chosen = rng.permutation(len(signals)) % 2 == 0
+    gap = gap_statistics(signals[chosen], membership[chosen])
+    record = int(predicted_tpr(gap, fpr).argmax())
+    outside = fit(signals[chosen][:, [record]], ~membership[chosen][:, [record]], CONVENTIONS["ddof1"])
+    member = membership[~chosen, record]
+    if not 0 < member.sum() < member.size:
+        raise AuditError(f"record at position {record} has only IN or only OUT test models: raise the number of models")
+    return np.sign(gap.delta[record]) * outside.standardise(signals[~chosen, record]), member
+
+
+def clopper_pearson_roc(scores: Array, member: Mask, fprs: Array) -> Array:
+    """TPR at each FPR with Clopper and Pearson's 95 % interval, (fpr, 3), for independent entries (entry,).
+
+    Each threshold is the one with this FPR among the non-members, which are independent of the members: the interval
+    is of the TPR at this threshold.
+    """
+    inside, tprs = np.count_nonzero(member), roc.tpr_at_fpr(scores, member, fprs)
+    # A TPR between two thresholds has the lower end of one and the upper end of the other.
+    counts = [(int(np.floor(tpr * inside + 1e-9)), int(np.ceil(tpr * inside - 1e-9))) for tpr in tprs]
+    ends = [(clopper_pearson(low, inside)[0], clopper_pearson(high, inside)[1]) for low, high in counts]
+    return np.column_stack([tprs, ends])
 
 
 def gaussian_toy(

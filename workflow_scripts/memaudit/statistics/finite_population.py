@@ -9,10 +9,10 @@ from typing import Literal
 import numpy as np
 from scipy import stats
 
-from memaudit.arrays import Array, Mask
 from memaudit.attacks.gaussian import CONVENTIONS, fit, fit_without_target
-from memaudit.errors import AuditError
-from memaudit.statistics.record_vulnerability import Gap, vulnerability_score_out_deviations
+from memaudit.common.arrays import Array, Mask
+from memaudit.common.errors import AuditError
+from memaudit.statistics.record_vulnerability import Gap
 
 Side = Literal["in", "out"]
 
@@ -81,7 +81,7 @@ def predicted_tpr(
     """
     threshold = stats.norm.isf(fpr)
     scale = gap.sigma_out / gap.sigma_in * np.sqrt(correction_in / correction_out)
-    score = vulnerability_score_out_deviations(gap)
+    score = gap.delta / gap.sigma_out
     shift = np.abs(score) if direction is None else direction * score
     return stats.norm.cdf((shift * np.sqrt(correction_out) - threshold) * scale)
 

@@ -1,25 +1,35 @@
-"""Attack performance by group of records, with q-values over the groups and the excess over the other records."""
+"""Attack performance by group of records, with q-values over the groups and the excess over the other records.
 
-from collections.abc import Iterator, Mapping
+Of many groups one always leaks most. Where vulnerability varies between 400 records and not between groups, the lower
+end of some group's interval (two-way bootstrap) is above 0 in 19 % of simulated audits of 12 groups, and in 47 % of 36
+in three columns. So groups are compared with random groups of the same sizes: the largest standardised excess of
+permuted privacy units (max-T; Westfall and Young 1993) says which excess is remarkable. It names a
+group in 4.6 % of 2,500 simulations of 12 groups and in 5.1 % of 36; and a group of 36 of 600 records with d = 1.5 in
+place of 1, at 32 models, in all of 300.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
-from memaudit.arrays import Array, Codes, Mask
 from memaudit.attacks.calibrate import calibrate
 from memaudit.attacks.registry import Attack
+from memaudit.common.arrays import Array, Codes, Indices, Mask
+from memaudit.data.membership_matrices import COLUMNS, Scheme
 from memaudit.statistics import bootstrap, roc
-from memaudit.statistics.attack_performance import Estimate, Null, judge
-from memaudit.workflow.progress_bar import steps
+from memaudit.statistics.attack_performance import SIGNIFICANT, Estimate, judge
+from memaudit.statistics.permutation_tests import max_t
+from memaudit.statistics.randomisation_tests import group_nulls
 
 FEWEST = 10  # records of a group whose leakage is stated
 
 
 @dataclass(frozen=True)
-class Judged:
-    """One group: its records, AUC and TPRs, how much its AUC exceeds that of the others, and the q-value of its AUC."""
+class GroupLeakage:
+    """One group: its records, AUC and TPRs, its excess over the other records, and the q-value of its AUC."""
 
     records: int
     estimates: list[Estimate]
@@ -37,13 +47,15 @@ def judge_groups(
     rng: np.random.Generator,
     replicates: int,
     permutations: int,
-) -> dict[Any, Judged]:
+    scheme: Scheme = COLUMNS,
+) -> dict[Any, GroupLeakage]:
     """Groups by name, judged; a group of fewer than FEWEST records, or of all, is left out.
 
-    membership: (model, record); members: by group name, which records belong to it (record,); units: (record,) records
-    that are resampled together. The null permutes the rows of the membership matrix once for all groups and calibrates
-    again. q-values: Benjamini-Hochberg over the groups. The excess is a difference under common bootstrap weights,
-    detected where its interval excludes 0.
+    membership: (model, record), drawn by `scheme`; members: by group name, which records belong to it (record,); units:
+    (record,) records that are in together and are resampled together. The null is of `permutations` redraws of the
+    membership matrix, the same for all groups. q-values: Benjamini-Hochberg over the groups. The excess has a p-value
+    for being above 0, adjusted for the choice among all groups (`excess_p_values`); its interval is that of a single
+    group.
     """
     kept = {name: mask for name, mask in members.items() if FEWEST <= mask.sum() < len(mask)}
     if not kept:
@@ -51,41 +63,85 @@ def judge_groups(
     values, method, options = attack
     scores = calibrate(values, membership, method, **options)
     weights = bootstrap.two_way_weights(*membership.shape, replicates, rng, units)
-    nulls = _nulls(attack, membership, kept, fprs, rng, permutations)
+    redrawn = {"fprs": fprs, "scheme": scheme, "units": units, **options}
+    nulls = group_nulls(values, membership, method, kept, rng, permutations, **redrawn)
+    excesses = _excesses(scores, membership, kept, weights, units, rng, permutations)
     judged = {}
-    for name, mask in kept.items():
+    for (name, mask), excess in zip(kept.items(), excesses, strict=True):
         part = {"fprs": fprs, "rng": rng, "groups": units[mask], "replicates": replicates, "null": nulls[name]}
         estimates = judge(scores[:, mask], membership[:, mask], **part)
-        judged[name] = Judged(int(mask.sum()), estimates, _excess(scores, membership, mask, weights), np.nan)
+        judged[name] = GroupLeakage(int(mask.sum()), estimates, excess, np.nan)
     q_values = stats.false_discovery_control([one.estimates[0].p_value for one in judged.values()])
     return {name: replace(one, q_value=float(q)) for (name, one), q in zip(judged.items(), q_values, strict=True)}
 
 
-def _nulls(
-    attack: Attack, membership: Mask, members: Mapping[Any, Mask], fprs: list[float], rng, permutations: int
-) -> dict[Any, Null]:
-    values, method, options = attack
-    drawn: dict[Any, list[Array]] = {name: [] for name in members}
-    for _ in steps(range(permutations), "permuted designs, groups"):
-        permuted = membership[rng.permutation(len(membership))]
-        scores = calibrate(values, permuted, method, **options)
-        for name, mask in members.items():
-            curve = roc.curve(roc.rank(scores[:, mask], permuted[:, mask]))
-            drawn[name].append(np.array([roc.area(*curve), *roc.at_fpr(*curve, fprs)]))
-    return {name: Null(tuple(fprs), np.array(found)) for name, found in drawn.items()}
+def record_aucs(scores: Array, membership: Mask) -> Array:
+    """Share of pairs of an IN and an OUT entry in the right order, one of them the record's, (record,).
+
+    scores, membership: (model, record). IN and OUT entries of the record count half each. The mean over records is the
+    AUC where all records are in as many models.
+    """
+    placed, _ = bootstrap.placements(roc.rank(scores, membership), membership.shape)
+    inside, outside = ((placed * side).sum(0) / side.sum(0) for side in (membership, ~membership))
+    return (inside + outside) / 2
 
 
-def _excess(scores: Array, membership: Mask, mask: Mask, weights: bootstrap.Weights) -> Estimate:
-    sides = list(_sides(scores, membership, mask, weights))
-    gap = sides[0][0] - sides[1][0]
-    low, high = bootstrap.interval(sides[0][1] - sides[1][1])
-    method = f"two-way bootstrap, {len(weights.models)} replicates, common weights"
-    return Estimate("auc excess", gap, low, high, scores.size, method, 0.0, detected=bool(low > 0 or high < 0))
+def permuted_units(units: Codes, rng: np.random.Generator) -> Indices:
+    """A random permutation of the records that moves whole units, each to the place of one of as many records."""
+    order = np.argsort(units, kind="stable")
+    _, starts, sizes = np.unique(units[order], return_index=True, return_counts=True)
+    permuted = np.empty_like(order)
+    for size in np.unique(sizes):
+        records = order[starts[sizes == size, None] + np.arange(size)]
+        permuted[records] = records[rng.permutation(len(records))]
+    return permuted
 
 
-def _sides(scores: Array, membership: Mask, mask: Mask, weights: bootstrap.Weights) -> Iterator[tuple[float, Array]]:
-    """AUC and its replicates, of the group and of the others."""
-    for side in (mask, ~mask):
-        ranking = roc.rank(scores[:, side], membership[:, side])
-        drawn = bootstrap.Weights(weights.models, weights.records[:, side])
-        yield roc.area(*roc.curve(ranking)), bootstrap.auc_replicates(ranking, membership[:, side].shape, drawn)
+def excess_p_values(values: Array, masks: Mask, units: Codes, rng: np.random.Generator, permutations: int) -> Array:
+    """p-values (group,) that the records of a group have a larger mean than the others, adjusted for all groups.
+
+    values: (record,), such as `record_aucs`; masks: (group, record); units: (record,) records that are permuted
+    together. Null: groups of the same sizes, drawn anew from the units; max-T over the groups.
+    """
+    permuted = values[np.array([permuted_units(units, rng) for _ in range(permutations)])]
+    return max_t(excess_means(values, masks), excess_means(permuted, masks).T)
+
+
+def excess_means(values: Array, masks: Mask) -> Array:
+    """Mean over the records of each group minus that over all others, (..., group).
+
+    values: (..., record); masks: (group, record), neither empty nor full.
+    """
+    total, count = values @ masks.T.astype(np.float64), masks.sum(1)
+    return total / count - (values.sum(-1, keepdims=True) - total) / (masks.shape[1] - count)
+
+
+def _excesses(
+    scores: Array,
+    membership: Mask,
+    members: Mapping[Any, Mask],
+    weights: bootstrap.Weights,
+    units: Codes,
+    rng: np.random.Generator,
+    permutations: int,
+) -> list[Estimate]:
+    """Excess of each group in `record_aucs`, with its bootstrap interval and adjusted p-value."""
+    values, masks = record_aucs(scores, membership), np.array(list(members.values()))
+    p_values = excess_p_values(values, masks, units, rng, permutations)
+    placed, _ = bootstrap.placements(roc.rank(scores, membership), membership.shape)
+    inside, outside = ((weights.models @ (placed * side), weights.models @ side) for side in (membership, ~membership))
+    method = f"two-way bootstrap, {len(weights.models)} replicates; p-value: max-T, {permutations} permuted units"
+    found = []
+    for mask, excess, p_value in zip(masks, excess_means(values, masks), p_values, strict=True):
+        group, others = (
+            sum((total * drawn).sum(1) / (count * drawn).sum(1) for total, count in (inside, outside)) / 2
+            for drawn in (weights.records * mask, weights.records * ~mask)
+        )
+        ends = bootstrap.interval(group - others)
+        found.append(
+            Estimate(
+                "auc excess", float(excess), *ends, scores.size, method, 0.0, p_value=float(p_value),
+                detected=bool(p_value <= SIGNIFICANT),
+            )
+        )  # fmt: skip
+    return found

@@ -7,8 +7,8 @@ from typing import Any, Literal
 import pandas as pd
 from pydantic import Field, field_validator
 
-from memaudit import tidy
-from memaudit.statistics.claims import Value
+from memaudit.common import tidy
+from memaudit.statistics.claim_comparisons import Value
 from memaudit.statistics.row_selection import Selection, Strict, Wanted, select
 
 QUESTIONS = {
@@ -16,13 +16,16 @@ QUESTIONS = {
     "trust": "How far can the measurement be trusted?",
     "defence": "What does a private defence cost?",
 }
-COLUMNS = ["study", "answers", "headline", "sentence", "scale", "value", "estimate", "low", "high", "null"]
+NUMBERS = ["estimate", "low", "high", "null"]
+COLUMNS = ["study", "answers", "headline", "sentence", "scale", "value", *NUMBERS]
 
 
 class Headline(Strict):
     """One sentence for each combination of the keys `per` for which all of its values are there.
 
-    sentence: names keys of `per`, and values: {auc} is "0.6 [0.5, 0.7]", {auc.null:.3g} what chance would give.
+    sentence: names keys of `per`, and values: {auc} is "0.6 [0.5, 0.7]", {auc.null:.3g} what chance would give, {auc.n}
+    its number of entries, {auc.keys[poison]:g} another key of its row. Values that are compared have rows of their own
+    difference on the same records.
     values: which row each of them is, whole (no `quantity`); there may be one at most.
     provided: a row whose interval must lie above what chance gives for there to be a sentence.
     scale: of the axis that shows them.
@@ -48,9 +51,11 @@ class Headline(Strict):
 
 @dataclass(frozen=True)
 class Result(Value):
-    """A value as a sentence names it."""
+    """A value as a sentence names it; keys: of its row."""
 
     null: float
+    n: int
+    keys: Mapping[str, Any]
 
 
 def state(study: str, headlines: list[Headline], results: pd.DataFrame) -> pd.DataFrame:
@@ -72,7 +77,8 @@ def _sentences(headline: Headline, table: pd.DataFrame) -> Iterator[dict[str, An
         if supposed and all(keys in results for results in found.values()):
             values = {name: results[keys] for name, results in found.items()}
             sentence = headline.sentence.format(**dict(zip(headline.per, keys, strict=True)), **values)
-            yield from ({"sentence": sentence, "value": name, **vars(value)} for name, value in values.items())
+            numbers = {name: {key: getattr(value, key) for key in NUMBERS} for name, value in values.items()}
+            yield from ({"sentence": sentence, "value": name, **row} for name, row in numbers.items())
 
 
 def _by_key(
@@ -83,5 +89,6 @@ def _by_key(
     keys = list(rows.reindex(columns=headline.per).itertuples(index=False, name=None))
     if len(set(keys)) < len(keys):
         raise ValueError(f"{headline.sentence}: two results for one {wanted.metric}; `per` or `where` forgets a key")
-    numbers = rows[["estimate", "low", "high", "null"]].itertuples(index=False, name=None)
-    return {key: Result(*row) for key, row in zip(keys, numbers, strict=True)}
+    numbers = rows[[*NUMBERS, "n"]].itertuples(index=False, name=None)
+    settings = rows.to_dict("records")
+    return {key: Result(*row, setting) for key, row, setting in zip(keys, numbers, settings, strict=True)}

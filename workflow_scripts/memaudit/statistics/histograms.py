@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from memaudit.arrays import Array
+from memaudit.common.arrays import Array
 
 
 def quantile_edges(values: Array, bins: int) -> Array:

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import norm
 
-from memaudit.arrays import Array
+from memaudit.common.arrays import Array
 from memaudit.statistics.bootstrap import LEVEL
 
 Z = norm.ppf((1 + LEVEL) / 2)

@@ -1,10 +1,12 @@
 """Accuracy of the attacked system on records that are in no context."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from memaudit.arrays import Array, Codes, Mask
+from memaudit.common.arrays import Array, Codes, Mask
 from memaudit.statistics.attack_performance import Estimate
-from memaudit.statistics.bootstrap import Weights, interval, two_way_weights
+from memaudit.statistics.bootstrap import Weights, two_way_interval, two_way_weights
 from memaudit.statistics.paired_differences import gaps
 
 METRICS = ("accuracy", "balanced accuracy")
@@ -20,13 +22,18 @@ def judge_utility(
     """
     weights = two_way_weights(*correct.shape, replicates, rng, groups)
     frequency = np.unique(labels, return_counts=True)[1] / len(labels)
-    ends = [interval(sample) for sample in _accuracies(correct, labels, weights).T]
+    samples, observed = _accuracies(correct, labels, weights).T, _observed(correct, labels)
+    # Balanced accuracy is as uncertain as the recall of the rarest class.
+    rarest = min(
+        len(np.unique(np.flatnonzero(labels == one) if groups is None else groups[labels == one]))
+        for one in np.unique(labels)
+    )
+    drawn = weights, replace(weights, units=rarest)
+    ends = [two_way_interval(*one, 0, 1) for one in zip(samples, observed, drawn, strict=True)]
     method = f"two-way bootstrap, {replicates} replicates"
     return [
         Estimate(name, value, *pair, correct.size, method, null)
-        for name, value, pair, null in zip(
-            METRICS, _observed(correct, labels), ends, (frequency.max(), 1 / len(frequency)), strict=True
-        )
+        for name, value, pair, null in zip(METRICS, observed, ends, (frequency.max(), 1 / len(frequency)), strict=True)
     ]
 
 
@@ -42,7 +49,7 @@ def utility_differences(
     """Both accuracies minus those of the usual answers, (model, record) each: the same records, model by model."""
     weights = two_way_weights(*usual.shape, replicates, rng, groups)
     samples = _accuracies(changed, labels, weights) - _accuracies(usual, labels, weights)
-    return gaps(METRICS, _observed(changed, labels) - _observed(usual, labels), samples, usual.size)
+    return gaps(METRICS, _observed(changed, labels) - _observed(usual, labels), samples, usual.size, weights)
 
 
 def _observed(correct: Mask, labels: Codes) -> Array:

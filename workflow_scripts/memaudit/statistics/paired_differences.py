@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from memaudit.arrays import Array, Codes, Mask
+from memaudit.common.arrays import Array, Codes, Mask
 from memaudit.statistics import bootstrap, roc
 from memaudit.statistics.attack_performance import Estimate, interpolated
 
@@ -27,20 +27,27 @@ def differences(
     """
     weights = bootstrap.two_way_weights(*usual[1].shape, replicates, rng, groups)
     (one, samples), (other, baseline) = (metric_samples(*pair, fprs, weights) for pair in (changed, usual))
-    # Where the membership matrixs have different numbers of non-members, the fewer decide what can be resolved.
+    # Where the membership matrices have different numbers of non-members, the fewer decide what can be resolved.
     fewest = max((membership for _, membership in (changed, usual)), key=np.count_nonzero)
-    estimates = gaps(["auc", *(f"tpr@{fpr:g}" for fpr in fprs)], one - other, samples - baseline, usual[1].size)
+    estimates = gaps(
+        ["auc", *(f"tpr@{fpr:g}" for fpr in fprs)], one - other, samples - baseline, usual[1].size, weights
+    )
     return [
         replace(gap, method=gap.method + note) for gap, note in zip(estimates, interpolated(fewest, fprs), strict=True)
     ]
 
 
-def gaps(metrics: Sequence[str], observed: Array, samples: Array, cells: int) -> list[Estimate]:
-    """Differences of metrics (metric,) with the intervals of their paired replicates (replicate, metric)."""
+def gaps(
+    metrics: Sequence[str], observed: Array, samples: Array, cells: int, weights: bootstrap.Weights
+) -> list[Estimate]:
+    """Differences of metrics (metric,) with the intervals of their paired replicates (replicate, metric).
+
+    weights: those of the replicates.
+    """
     method = f"two-way bootstrap, {len(samples)} replicates, common weights"
     estimates = []
     for name, gap, sample in zip(metrics, observed, samples.T, strict=True):
-        low, high = bootstrap.interval(sample)
+        low, high = bootstrap.two_way_interval(sample, float(gap), weights, -1, 1)
         detected = bool(low > 0 or high < 0)
         estimates.append(Estimate(f"{name} difference", float(gap), low, high, cells, method, 0.0, detected=detected))
     return estimates

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import false_discovery_control, rankdata
 
-from memaudit.arrays import Array, Mask
+from memaudit.common.arrays import Array, Mask
 from memaudit.statistics.roc import ROUNDING
 
 TIE = 1e-9  # means of equal AUCs differ in their last digits
@@ -64,10 +64,13 @@ def max_t(observed: Array, null: Array) -> Array:
     """p-values (setting,), adjusted for picking the largest of several settings; (setting,), (setting, permutation).
 
     Each AUC is standardised by its own null, since AUCs of fewer targets vary more; the value of a permutation is its
-    maximum over the settings (Westfall and Young 1993, single step). NaN where a setting has no AUC.
+    maximum over the settings (Westfall and Young 1993, single step). Mean and deviation are those of the permutations
+    and the observed value together: of the permutations alone, 99 of 12 settings reject in 7.4 % at a nominal 5 %. NaN
+    where a setting has no AUC.
     """
     defined = ~np.isnan(observed)
-    centre, spread = null[defined].mean(1), null[defined].std(1)
+    every = np.column_stack([observed[defined], null[defined]])
+    centre, spread = every.mean(1), every.std(1)
     spread = np.where(spread > ROUNDING, spread, np.inf)
     largest = ((null[defined] - centre[:, None]) / spread[:, None]).max(0, initial=-np.inf)
     adjusted = np.full(len(observed), np.nan)
@@ -75,6 +78,18 @@ def max_t(observed: Array, null: Array) -> Array:
         (observed[defined] - centre) / spread, np.broadcast_to(largest, (defined.sum(), len(largest)))
     )
     return adjusted
+
+
+def max_t_half_widths(null: Array) -> Array:
+    """Half-widths (setting,) of simultaneous 95 % intervals: each covers, also of a setting picked for its size.
+
+    null: (setting, permutation). The 95th percentile of the largest absolute deviation, each standardised by its own
+    null, times the setting's own spread: the interval that belongs to `max_t` (Westfall and Young 1993).
+    """
+    spread = null.std(1)
+    scaled = np.where(spread > ROUNDING, spread, np.inf)
+    largest = np.abs((null - null.mean(1)[:, None]) / scaled[:, None]).max(0)
+    return np.quantile(largest, 0.95) * spread
 
 
 def q_value(p_values: Array) -> Array:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import norm
 
-from memaudit.arrays import Array
+from memaudit.common.arrays import Array
 
 
 def normal_threshold(fpr: float) -> float:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.stats import rankdata
 
-from memaudit.arrays import Array, Codes
+from memaudit.common.arrays import Array, Codes
 from memaudit.statistics import bootstrap, intervals, roc
 from memaudit.statistics.attack_performance import SIGNIFICANT, Estimate
 
@@ -29,11 +29,11 @@ def rank_correlation(
     a, b = outcome[kept], predictor[kept]
     groups = (np.arange(len(predictor)) if groups is None else groups)[kept]
     method = f"bootstrap over units, {replicates} replicates, outcomes fixed; null: {replicates} permuted predictors"
-    observed = _spearman(a, b) if len(a) > 2 else np.nan
+    observed = spearman(a, b) if len(a) > 2 else np.nan
     if np.isnan(observed):
         return Estimate("spearman", np.nan, np.nan, np.nan, len(a), method, 0.0)
     drawn = bootstrap.two_way_weights(1, len(a), replicates, rng, groups).records.astype(int)
-    ends = bootstrap.interval(np.array([_spearman(np.repeat(a, times), np.repeat(b, times)) for times in drawn]))
+    ends = bootstrap.interval(np.array([spearman(np.repeat(a, times), np.repeat(b, times)) for times in drawn]))
     one = np.unique(groups, return_index=True)[1]
     null = _permuted(a[one], b[one], replicates, rng)
     return _tested(Estimate("spearman", observed, *ends, len(a), method, 0.0), null)
@@ -55,7 +55,8 @@ def _tested(correlation: Estimate, null: Array) -> Estimate:
     return replace(correlation, null_low=low, null_high=high, p_value=float(p_value), detected=detected)
 
 
-def _spearman(a: Array, b: Array) -> float:
+def spearman(a: Array, b: Array) -> float:
+    """Spearman correlation of two arrays, (record,) each; NaN where one is constant."""
     return _pearson(rankdata(a), rankdata(b))
 
 
@@ -75,7 +76,7 @@ def correlation_over_variants(
     each AUC enters through the scatter of the points. A bootstrap of the variants would exclude 0 in 29 % of the draws
     of 3 unrelated variants, and in 13 % of 7. NaN where all variants have the same number of features, or the same AUC.
     """
-    observed = _spearman(np.asarray(features), aucs)
+    observed = spearman(np.asarray(features), aucs)
     method = f"Fisher's z of {len(aucs)} variants of one table; null: {permutations} permuted numbers"
     ends = intervals.spearman(observed, len(aucs))
     correlation = Estimate("spearman features", observed, *ends, len(aucs), method, 0.0)

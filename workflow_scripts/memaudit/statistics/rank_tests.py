@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from memaudit.arrays import Array, Mask
+from memaudit.common.arrays import Array, Mask
 
 
 def greater_p_values(sample: Array, other: Array) -> Array:

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from memaudit.arrays import Array, Codes, Mask
+from memaudit.common.arrays import Array, Codes, Mask
 
 BLOCK = 512  # records whose distances to all others are in memory at once
 

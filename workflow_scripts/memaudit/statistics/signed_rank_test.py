@@ -3,18 +3,15 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import wilcoxon
 
-from memaudit import tidy
+from memaudit.common import tidy
+from memaudit.common.arrays import Array
 
 FEWEST = 5  # differences: fewer cannot be significant
 
 
-def signed_rank_rows(
-    study: str, keys: Mapping[str, Any], differences: NDArray[np.float64], over: str
-) -> Iterator[dict[str, Any]]:
+def signed_rank_rows(study: str, keys: Mapping[str, Any], differences: Array, over: str) -> Iterator[dict[str, Any]]:
     """Row of the two-sided test of differences (pair,); none for fewer than 5, or where all are 0.
 
     over: the pairs, for the method.

@@ -13,7 +13,8 @@ from scipy import stats
 from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
-from memaudit import tidy
+from memaudit.common import tidy
+from memaudit.common.arrays import Array, Array32, Mask
 from memaudit.data.split_contents import Sample, SplitContents
 
 PERMUTATIONS, FOLDS = 20, 3
@@ -68,7 +69,7 @@ def compare_targets(members: NDArray[Any], nonmembers: NDArray[Any], classes: bo
     }
 
 
-def two_sample_test(sample: Sample, rng: np.random.Generator) -> tuple[float, NDArray[np.float64], float]:
+def two_sample_test(sample: Sample, rng: np.random.Generator) -> tuple[float, Array, float]:
     """Classifier two-sample test (Lopez-Paz and Oquab 2017): cross-validated AUC of a small gradient-boosted model.
 
     Returns the AUC for members against non-members, the AUCs (permutation,) after shuffling membership among units, and
@@ -88,7 +89,7 @@ def two_sample_test(sample: Sample, rng: np.random.Generator) -> tuple[float, ND
     return observed, null, float(stats.t.sf((observed - null.mean()) / spread, PERMUTATIONS - 1))
 
 
-def _cross_validated_auc(features: NDArray[np.float32], member: NDArray[np.bool_], fold: NDArray[np.int64]) -> float:
+def _cross_validated_auc(features: Array32, member: Mask, fold: NDArray[np.int64]) -> float:
     aucs = []
     for held_out in range(FOLDS):
         test, train = fold == held_out, fold != held_out

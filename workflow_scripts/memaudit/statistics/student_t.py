@@ -6,7 +6,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 from scipy.stats import t as student
 
-from memaudit.arrays import Array
+from memaudit.common.arrays import Array, Floats
 
 BINS_PER_NAT = 512
 MOST_FREEDOM = 1e7
@@ -21,7 +21,7 @@ class BinnedSquares:
     def __init__(self) -> None:
         self.counts = np.zeros(1, dtype=np.int64)
 
-    def add(self, values: NDArray[np.floating]) -> None:
+    def add(self, values: Floats) -> None:
         """Take in values of any shape."""
         bins = (np.log1p(np.square(values.ravel(), dtype=np.float64)) * BINS_PER_NAT).astype(np.int64)
         new = np.bincount(bins, minlength=len(self.counts))
@@ -40,6 +40,11 @@ class BinnedSquares:
 
         best = minimize_scalar(loss, bounds=(np.log(0.05), np.log(MOST_FREEDOM)), method="bounded")
         return float(np.exp(best.x))
+
+
+def t_threshold(fpr: float, freedom: float) -> float:
+    """Threshold that Student's t with these degrees of freedom exceeds with probability `fpr`."""
+    return float(student.ppf(1 - fpr, freedom))
 
 
 def exact_threshold(fpr: float, shadows: NDArray[np.integer]) -> Array:

@@ -17,10 +17,10 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
-from memaudit.checksums import sha256
-from memaudit.errors import AuditError
-from memaudit.io import replacing
-from memaudit.workflow.project_paths import PROJECT
+from memaudit.common.checksums import sha256
+from memaudit.common.errors import AuditError
+from memaudit.common.io import replacing
+from memaudit.common.project_paths import PROJECT
 from memaudit.workflow.provenance import ENDS, Checked, verify, walk
 
 SUMS = "SHA256SUMS"

@@ -6,19 +6,19 @@ import platform
 import resource
 import statistics
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
-from memaudit.io import MEBIBYTE, write_json
-from memaudit.workflow.project_paths import PROJECT
+import numpy as np
+
+from memaudit.common.io import MEBIBYTE, write_json
+from memaudit.models.shipped_model import SHIPPED
 
 Result = TypeVar("Result")
 
-SHIPPED = PROJECT / "resources/tabicl-small/tabicl-small.ckpt"
-SHIPPED_CARD = {"task": "classification", "version": None, "options": {"clip": 6.0}}
 # One view of the table without the package's preprocessing: what the raw mode asks.
 ONE_VIEW = {"n_estimators": 1, "norm_methods": "none", "feat_shuffle_method": "none", "class_shuffle_method": "none"}
 
@@ -58,10 +58,28 @@ def peak_mib() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
+def growth_slopes(sizes: Sequence[int], measured: Sequence[tuple[float, float]]) -> dict[str, float]:
+    """Slopes of seconds and of peak MiB against sizes on logarithmic axes, fitted to the upper half of the points."""
+    upper = slice(-(len(sizes) // 2 + 1), None)
+    slopes, _ = np.polyfit(np.log(sizes[upper]), np.log(measured[upper]), 1)
+    return dict(zip(("seconds", "peak_mib"), slopes.tolist(), strict=True))
+
+
 def in_own_process(function: Callable[..., Result], *arguments: Any, start: str = "spawn") -> Result:
     """Call a function in a process of its own, so that the peak of its memory is its own."""
     with ProcessPoolExecutor(1, multiprocessing.get_context(start)) as pool:
         return pool.submit(function, *arguments).result()
+
+
+def own_cost(step: Callable[..., Callable[[], Any]], runs: int, *arguments: Any) -> tuple[float, float]:
+    """Median CPU seconds of the work that `step` prepares, and its peak MiB beyond that, in a forked process."""
+    return in_own_process(_cost, step, runs, *arguments, start="fork")
+
+
+def _cost(step: Callable[..., Callable[[], Any]], runs: int, *arguments: Any) -> tuple[float, float]:
+    work = step(*arguments)
+    before = peak_mib()
+    return median_cpu_seconds(work, runs), peak_mib() - before
 
 
 def one_thread() -> None:

@@ -3,9 +3,9 @@
 Snakemake does not see edits to a script's library nor, without `--sdm`, to its environment. Each rule therefore carries
 `digest(...)` in its params: an edit reruns exactly the rules whose numbers it can change.
 
-What counts: the syntax of the script and of every memaudit module that it reaches outside `workflow/`, the templates
+What counts: the syntax of the script and of every memaudit module that it reaches outside the plumbing, the templates
 beside them, and the pins of the environment. What does not: comments, docstrings, layout, texts of raised errors, paths
-and names of modules, and the plumbing in `workflow/`, which counts by one version number.
+and names of modules, and the plumbing, `workflow/` and PLUMBING, which counts by one version number.
 """
 
 import ast
@@ -16,10 +16,12 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from memaudit.errors import AuditError
-from memaudit.workflow.project_paths import ENVS, SCRIPTS
+from memaudit.common.errors import AuditError
+from memaudit.common.project_paths import ENVS, SCRIPTS
 
-# Raise it when a change in `memaudit/workflow/` changes results that were made with the one before.
+# Low modules that no number depends on: job inputs, progress, and where the project's files stand.
+PLUMBING = {"common/job_inputs.py", "common/progress_bar.py", "common/project_paths.py"}
+# Raise it when a change of the plumbing changes results that were made with the one before.
 WORKFLOW_VERSION = 1
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 HOLDS_STATEMENTS = (ast.stmt, ast.excepthandler, ast.match_case)
@@ -37,19 +39,20 @@ class Module(NamedTuple):
 
 
 @cache
-def digest(rule: str, env: str) -> str:
+def digest(rule: str, env: str, loads: str | None = None) -> str:
     """Hash of a rule's code and of its environment's pins: 16 hex digits.
 
-    rule: `folder_script`, as `lira_draw_designs` of workflow_scripts/lira/draw_designs.py; env: a file of envs/.
-    Raises FileNotFoundError for an unknown script or environment.
+    rule: `folder_script`, as `lira_draw_designs` of workflow_scripts/lira/draw_designs.py; env: a file of envs/;
+    loads: module that the script imports by a name that its params decide. Raises FileNotFoundError for an unknown
+    script or environment, ModuleNotFoundError for an unknown module.
     """
-    return hashlib.sha256(code(rule).encode() + _pins(ENVS / f"{env}.yaml")).hexdigest()[:16]
+    return hashlib.sha256(code(rule, loads).encode() + _pins(ENVS / f"{env}.yaml")).hexdigest()[:16]
 
 
 @cache
-def code(rule: str) -> str:
-    """Hash of a rule's script, of every memaudit module that it reaches outside `workflow/`, and of their templates."""
-    modules = closure(rule, plumbing=False)
+def code(rule: str, loads: str | None = None) -> str:
+    """Hash of a rule's script, every memaudit module that it reaches outside the plumbing, and their templates."""
+    modules = closure(rule, loads, plumbing=False)
     parts = {_meaning(path) for path in modules} | {_template(path) for path in templates(modules)}
     return hashlib.sha256(b"".join([str(WORKFLOW_VERSION).encode(), *sorted(parts - {b""})])).hexdigest()[:16]
 
@@ -65,12 +68,15 @@ def rule_of(script: str | Path) -> str:
     return f"{Path(script).parent.name}_{Path(script).stem}"
 
 
-def closure(rule: str, *, plumbing: bool = True) -> set[Path]:
+def closure(rule: str, loads: str | None = None, *, plumbing: bool = True) -> set[Path]:
     """The rule's script and all memaudit modules that it imports, directly or not, packages included.
 
-    plumbing: False leaves out `workflow/` and what is reached through it alone.
+    loads: module that the script imports by a name that its params decide.
+    plumbing: False leaves out `workflow/`, PLUMBING, and what is reached through them alone.
     """
-    found, todo = set(), [script_of(rule)]
+    if loads and not _file(loads):
+        raise ModuleNotFoundError(f"no module is named {loads}")
+    found, todo = set(), [script_of(rule), *(_files(loads) if loads else ())]
     while todo:
         path = todo.pop()
         if path not in found and (plumbing or not _is_plumbing(path)):
@@ -91,7 +97,8 @@ def imports(path: Path) -> tuple[str, ...]:
 
 
 def _is_plumbing(path: Path) -> bool:
-    return path.is_relative_to(SCRIPTS / "memaudit" / "workflow")
+    library = SCRIPTS / "memaudit"
+    return path.is_relative_to(library / "workflow") or path in {library / name for name in PLUMBING}
 
 
 @cache

@@ -18,8 +18,8 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from memaudit.common.project_paths import PROJECT, SCRIPTS
 from memaudit.workflow.digest import closure, imports, rule_of, script_of
-from memaudit.workflow.project_paths import PROJECT, SCRIPTS
 
 PYTHON, PIP = "3.11.9", "24.0"
 BASE = ["numpy", "pandas", "pyarrow", "xarray", "netcdf4"]

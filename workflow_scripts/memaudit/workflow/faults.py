@@ -5,7 +5,7 @@ import os
 import sys
 from typing import Any
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 
 AGAIN = "run the same command again, it goes on from here"
 RIGHTS = "this user must be able to read and write there; change its permissions or use another folder"

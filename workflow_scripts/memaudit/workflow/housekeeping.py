@@ -11,8 +11,8 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from memaudit.errors import AuditError
-from memaudit.workflow.project_paths import ENVS, SCRIPTS
+from memaudit.common.errors import AuditError
+from memaudit.common.project_paths import ENVS, SCRIPTS
 
 # Rules of these environments run in the Python that runs Snakemake, unless conda makes them one.
 SHARED = ("data", "statistics", "tabular")

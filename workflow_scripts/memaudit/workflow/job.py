@@ -11,11 +11,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
+from memaudit.common.project_paths import SCRIPTS
 from memaudit.workflow import sidecar
 from memaudit.workflow.digest import rule_of
 from memaudit.workflow.faults import explain
-from memaudit.workflow.project_paths import SCRIPTS
 
 
 def run(main: Callable[[Any], dict[str, Any] | None], scope: Mapping[str, Any]) -> None:
@@ -94,11 +94,6 @@ class Paths(list):
         if name not in self.__dict__.get("_named", {}):
             raise AttributeError(f"no path is named {name}: give {name}=PATH")
         return self._named[name]
-
-
-def several(paths: str | list[str]) -> list[str]:
-    """Paths of one name, of which there may be one alone."""
-    return [paths] if isinstance(paths, str) else list(paths)
 
 
 def _from_command_line(argv: list[str], description: str) -> argparse.Namespace:

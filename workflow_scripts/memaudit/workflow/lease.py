@@ -16,8 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from memaudit.errors import AuditError
-from memaudit.io import read_json, write_json
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json, write_json
 
 BEAT = 2.0  # seconds between two signs of life
 SILENCE = 120.0  # seconds without one after which a holder counts as gone

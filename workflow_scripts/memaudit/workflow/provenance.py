@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memaudit.checksums import sha256
-from memaudit.errors import AuditError
+from memaudit.common.checksums import sha256
+from memaudit.common.errors import AuditError
 from memaudit.workflow.sidecar import read_all
 
 ENDS = ("figures", "tables", "report", "config.yaml")

@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
+from memaudit.common.errors import AuditError
 from memaudit.config.check_config import checked
-from memaudit.errors import AuditError
 
 UNKNOWN_TABLE = {"rows": 10000, "columns": 20}
 UNIT_COSTS = "results/bench/unit_costs.json"

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from memaudit.checksums import sha256
-from memaudit.io import read_json, readable, replacing, write_json
+from memaudit.common.checksums import sha256
+from memaudit.common.io import read_json, readable, replacing, write_json
 from memaudit.workflow.digest import code
 from memaudit.workflow.lease import Lease, OvertakenError, journal
 from memaudit.workflow.sidecar import items

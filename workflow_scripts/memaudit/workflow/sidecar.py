@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from memaudit.checksums import files_of, sha256
-from memaudit.io import read_json, write_json
-from memaudit.workflow.project_paths import PROJECT
+from memaudit.common.checksums import files_of, sha256
+from memaudit.common.io import read_json, write_json
+from memaudit.common.project_paths import PROJECT
 
 
 class Stopwatch:

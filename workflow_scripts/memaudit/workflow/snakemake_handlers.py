@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.workflow import housekeeping
 from memaudit.workflow.digest import rule_of
 from memaudit.workflow.job_costs import seconds_of

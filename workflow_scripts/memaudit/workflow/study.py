@@ -33,6 +33,10 @@ class Study:
         """Values that config/views/<study>.yaml takes from the config: `$name` or `{$name}` there."""
         return {}
 
+    def keys(self, *keys: str) -> dict[str, Any]:
+        """These keys of the study's section, as params."""
+        return {key: self.config[key] for key in keys}
+
     def sizes(self) -> Sizes:
         """Size of every job, for the plan and the time left (memaudit/workflow/job_costs.py)."""
         return {}

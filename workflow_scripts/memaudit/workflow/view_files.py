@@ -16,15 +16,15 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from memaudit.common.errors import AuditError
 from memaudit.config.key_reference import keys as config_keys
 from memaudit.config.name_checks import hint
-from memaudit.errors import AuditError
 from memaudit.workflow.run_config import RunConfig, read_yaml
 from memaudit.workflow.study import Study
 from memaudit.workflow.view_schema import OwnTable, Sentence, SharedFile, Shown, Strict, StudyFile
 
 FOLDER = "config/views"
-# Columns that every tidy result has (memaudit/tidy.py).
+# Columns that every tidy result has (memaudit/common/tidy.py).
 FIXED = ("study", "metric", "unit", "estimate", "low", "high", "n", "method", "null")
 WHOLE = re.compile(r"\$(\w+)")
 WITHIN = re.compile(r"\{\$(\w+)(?::([^{}]*))?\}")
@@ -36,13 +36,14 @@ class Views:
 
     tables, figures: title, caption and files of each, with its layout or with values of the keys that it shows;
     headlines: files and sentences; claims: files that the paper's claims rest on; drawings: names of the figures that
-    one job draws, those of the same result kinds.
+    one job draws, those of the same result kinds; drawn_by: module of the functions that draw them.
     """
 
     study: dict[str, Any]
     tables: dict[str, dict[str, Any]]
     figures: dict[str, dict[str, Any]]
     drawings: dict[str, list[str]]
+    drawn_by: str
     headlines: dict[str, Any] | None
     claims: list[str]
 
@@ -107,6 +108,7 @@ def _views(file: StudyFile, study: Study, shared: SharedFile) -> Views:
         tables=tables,
         figures=figures,
         drawings=drawings,
+        drawn_by=f"memaudit.plotting.{study.name}_figures",
         headlines=file.headlines
         and {
             "files": _files(file.headlines.results, study),

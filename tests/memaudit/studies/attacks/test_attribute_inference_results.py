@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.statistics import roc
 from memaudit.studies.attacks import attribute_inference_results
 

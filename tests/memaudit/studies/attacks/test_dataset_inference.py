@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.studies.attacks import dataset_inference
 
 FPRS = (0.1,)
@@ -92,7 +92,7 @@ def test_a_corpus_that_some_set_cannot_hold_is_refused():
     largest = dataset_inference.largest_corpus(design, np.arange(120))
     assert largest == min(design.sum(1).min(), (~design).sum(1).min())
     assert dataset_inference.largest_corpus(design, units) <= 60
-    with pytest.raises(AuditError, match=f"only {largest} on one side"):
+    with pytest.raises(AuditError, match=f"only {largest} members or non-members"):
         dataset_inference.p_values(values, design, public, records=largest + 1, trials=20, rng=rng)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from memaudit.io import write_grid
+from memaudit.common.io import write_grid
 from memaudit.studies.attacks import setting_attacks
 
 RECORDS, FEATURES = 12, ["a", "b", "c"]

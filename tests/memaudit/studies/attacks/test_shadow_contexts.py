@@ -7,7 +7,7 @@ import pytest
 import torch
 import xarray as xr
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models.model_protocol import Limits
 from memaudit.studies.attacks import shadow_contexts
 from memaudit.studies.attacks.shadow_contexts import Contexts
@@ -56,16 +56,16 @@ def test_the_model_is_queried_with_the_contexts_rows_and_columns_and_opened_once
     )
     monkeypatch.setattr(shadow_contexts, "answer", answer)
     for _ in range(2):
-        assert contexts.ask(2, contexts.x[:2], 100).shape == (2, 2)
+        assert contexts.query(2, contexts.x[:2], 100).shape == (2, 2)
     assert len(opened) == 1
     assert queried[0].context_x.tolist() == [[1.0]] * 3
     assert queried[0].context_y.tolist() == [0] * 3
     assert queried[0].query_x.tolist() == [[1.0], [3.0]]
 
 
-@pytest.mark.parametrize(("context", "line"), [([], "a context has no record"), ([0, 1], "an answer is no number")])
+@pytest.mark.parametrize(("context", "line"), [([], "a context has no record"), ([0, 1], "an answer is not a number")])
 def test_an_empty_context_and_an_answer_that_is_no_number_are_errors_of_one_line(contexts, monkeypatch, context, line):
     monkeypatch.setattr(shadow_contexts, "load", lambda *_: SimpleNamespace(limits=Limits(None, None, None)))
     monkeypatch.setattr(shadow_contexts, "answer", lambda *_: [torch.full((3, 2), torch.nan)])
     with pytest.raises(AuditError, match=f"card, data set toy, variant 'usual': .*{line}"):
-        contexts.ask(0, torch.zeros(3, 2), 100, context=np.array(context, dtype=int))
+        contexts.query(0, torch.zeros(3, 2), 100, context=np.array(context, dtype=int))

@@ -4,7 +4,7 @@ from itertools import count
 
 import numpy as np
 import pytest
-from wine_probes import call, make_reference, make_tuned, make_world, same
+from wine_probes import call, same
 
 from memaudit.models.fine_tuning import Run
 from memaudit.studies.iclmem.model_probing import Prober
@@ -12,24 +12,9 @@ from memaudit.studies.iclmem.model_probing import Prober
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
-@pytest.fixture(scope="session")
-def world(tmp_path_factory):
-    return make_world(tmp_path_factory.getbasetemp())
-
-
-@pytest.fixture(scope="session")
-def reference(tmp_path_factory):
-    return make_reference(tmp_path_factory.getbasetemp())
-
-
-@pytest.fixture(scope="session")
-def tuned(tmp_path_factory):
-    return make_tuned(tmp_path_factory.getbasetemp())
-
-
 def test_members_are_the_queries_of_the_log_only(tuned):
     assert (tuned.member.values == (tuned.role.values == "query")[:, None]).all()
-    assert (tuned.shown.values == (tuned.role.values == "context")[:, None]).all()
+    assert (tuned.in_context.values == (tuned.role.values == "context")[:, None]).all()
     assert tuned.role.values[0].tolist() == ["query"] * 8 + ["nonmember"] * 8 + ["context"] * 4
 
 
@@ -42,20 +27,20 @@ def test_a_record_that_was_never_a_query_is_no_member_whatever_its_role(world, t
 
 def test_random_pairs_make_members_epoch_by_epoch(world, tmp_path):
     grid = call(world, tmp_path / "0.nc", context=12, arm={"pairs": "random", "epochs": [1, 2, 3]})
-    member, shown = grid.member.values, grid.shown.values
+    member, in_context = grid.member.values, grid.in_context.values
     outside = grid.role.values == "nonmember"
-    assert not (member | shown)[outside[:, None].repeat(3, 1)].any()
+    assert not (member | in_context)[outside[:, None].repeat(3, 1)].any()
     # Queries and context rows are all among the targets: of 20 a step queries 8 and has 12 in context.
     assert member[0, 0].sum() == 8
-    assert shown[0, 0].sum() == 12
-    assert not (member & shown)[0, 0].any()
+    assert in_context[0, 0].sum() == 12
+    assert not (member & in_context)[0, 0].any()
     assert (np.diff(member[0].astype(int), axis=0) >= 0).all()
     assert (member[:, 2].sum(1) > 8).all()
 
 
 def test_a_killed_run_goes_on_from_its_state_with_the_same_bits(world, tmp_path, monkeypatch):
-    arm = {"epochs": [2, 11]}
-    undisturbed = call(world, tmp_path / "undisturbed" / "0.nc", arm=arm)
+    condition = {"epochs": [2, 11]}
+    undisturbed = call(world, tmp_path / "undisturbed" / "0.nc", arm=condition)
     probe, calls = Prober.probe, count()
 
     def killed(*arguments):
@@ -65,10 +50,10 @@ def test_a_killed_run_goes_on_from_its_state_with_the_same_bits(world, tmp_path,
 
     monkeypatch.setattr(Prober, "probe", killed)
     with pytest.raises(KeyboardInterrupt):
-        call(world, tmp_path / "0.nc", arm=arm)
+        call(world, tmp_path / "0.nc", arm=condition)
     advanced, advance = [], Run.advance
     monkeypatch.setattr(Run, "advance", lambda run: advanced.append(1) or advance(run))
-    resumed = call(world, tmp_path / "0.nc", arm=arm)
+    resumed = call(world, tmp_path / "0.nc", arm=condition)
     assert len(advanced) == 1
     same(undisturbed, resumed)
     assert next(calls) == 3  # signals from before the kill are not computed again

@@ -1,4 +1,4 @@
-"""Probing: a model with a lookup table of some records is found by the whole suite, and canaries among numbers."""
+"""Probing: the whole suite detects a model with a lookup table of some records, and canaries among numbers."""
 
 from types import SimpleNamespace
 
@@ -10,10 +10,10 @@ from conftest import PROJECT, load
 from sklearn.datasets import load_wine
 from wine_probes import SUITE, call, log_probabilities, make_tuned, make_world, split_of
 
-from memaudit import seeds
 from memaudit.attacks.context_manipulations import parsed
+from memaudit.common import seeds
+from memaudit.common.errors import AuditError
 from memaudit.data.matched_splits import Sizes, add_labels, draw_split
-from memaudit.errors import AuditError
 from memaudit.models.predictive_distributions import Binned
 from memaudit.models.tabicl import TabICLBranch
 from memaudit.studies.iclmem.model_probing import Prober
@@ -30,10 +30,10 @@ ARM |= {"joint": False, "adapter": None, "private": None, "placebo": False}
 
 
 class Memorizer:
-    """A model that knows the labels of some records, and predicts the others as `model` does.
+    """A model with the labels of some records stored, which predicts the others as `model` does.
 
-    It finds a record by its cells as its network reads them, in any order, also when two of them are left out and
-    others were added.
+    It identifies a record by its features as the network reads them, in any order, also when two of them are left out
+    and others were added.
     """
 
     def __init__(self, model, cells, labels):
@@ -96,18 +96,18 @@ def judged(world):
     return of
 
 
-def test_a_lookup_table_of_the_members_is_found_by_every_rule(judged):
-    found = judged(np.arange(QUERIES))
-    assert found.query_loss_auc > 0.99
-    assert found.larger_p == 1 / 200
-    assert {found[f"outcome_{rule}"] for rule in (*RULES, "null_calibrated")} == {DETECTABLE}
+def test_a_lookup_table_of_the_members_is_detected_by_every_rule(judged):
+    observed = judged(np.arange(QUERIES))
+    assert observed.query_loss_auc > 0.99
+    assert observed.larger_p == 1 / 200
+    assert {observed[f"outcome_{rule}"] for rule in (*RULES, "null_calibrated")} == {DETECTABLE}
 
 
-def test_one_that_knows_as_many_non_members_is_not_found(judged):
-    found = judged(np.arange(0, 2 * QUERIES, 2))
-    assert found.query_loss_auc == pytest.approx(0.5, abs=0.15)
-    assert found.larger_p > 0.05
-    assert found.outcome_null_calibrated != DETECTABLE
+def test_a_lookup_table_of_equally_many_non_members_is_not_detected(judged):
+    observed = judged(np.arange(0, 2 * QUERIES, 2))
+    assert observed.query_loss_auc == pytest.approx(0.5, abs=0.15)
+    assert observed.larger_p > 0.05
+    assert observed.outcome_null_calibrated != DETECTABLE
 
 
 def test_a_canary_among_numbers_is_the_choice_that_is_farthest_from_the_prediction():
@@ -140,7 +140,7 @@ def test_vanilla_signals_are_those_of_the_context_of_the_fine_tuning(tmp_path_fa
     loss = -logs[np.arange(20), labels]
     expected = np.stack([loss, -(np.exp(logs) * logs).sum(1), np.exp(-loss), logs.argmax(1) != labels], -1)
     np.testing.assert_allclose(tuned.vanilla.values[0, 0], expected, atol=1e-4)
-    np.testing.assert_array_equal(tuned.taught.values, tuned.vanilla.values)  # fine-tuned on the true labels
+    np.testing.assert_array_equal(tuned.relabelled.values, tuned.vanilla.values)  # fine-tuned on the true labels
 
 
 def test_more_labels_than_the_model_takes_are_an_error(tmp_path_factory, tmp_path, monkeypatch):

@@ -32,9 +32,9 @@ def facts(**changed):
 
 
 def outcome(rule=None, **changed):
-    found = facts(**changed)
+    observed = facts(**changed)
     rule = rule or Rule()
-    return outcomes(found, rule, published(found, rule))[0]
+    return outcomes(observed, rule, published(observed, rule))[0]
 
 
 def test_every_signal_scores_higher_for_memorized_records():
@@ -47,16 +47,16 @@ def test_every_signal_scores_higher_for_memorized_records():
 
 def test_robustness_is_the_mean_over_manipulations_in_double_precision():
     values = np.random.default_rng(0).random((3, 7, 48, len(PROBE_SIGNALS)), dtype=np.float32)
-    found = robustness(values)
-    assert found.shape == (3, 7, len(PROBE_SIGNALS))
-    assert found[2, 6, 1] == np.mean([float(value) for value in values[2, 6, :, 1]])
+    observed = robustness(values)
+    assert observed.shape == (3, 7, len(PROBE_SIGNALS))
+    assert observed[2, 6, 1] == np.mean([float(value) for value in values[2, 6, :, 1]])
 
 
 def test_gaps_are_of_member_less_nonmember_means_by_manipulation():
     loss = np.array([[1.0, 2.0], [3.0, 2.0], [0.0, 8.0], [1.0, 0.0]])
-    found = gaps(loss, np.array([True, True, False, False]))
-    assert found.tolist() == [1.5, -2.0]
-    assert (found.mean(), found.std()) == (-0.25, 1.75)
+    observed = gaps(loss, np.array([True, True, False, False]))
+    assert observed.tolist() == [1.5, -2.0]
+    assert (observed.mean(), observed.std()) == (-0.25, 1.75)
 
 
 def test_outcomes_go_by_the_priority_of_table_3():

@@ -5,8 +5,8 @@ import pytest
 from planted_probes import PLANTED, QUERIES, SUITE, in_shards, planted_grids
 from planted_probes import tuned as fine_tuned
 
-from memaudit.errors import AuditError
-from memaudit.io import write_grid
+from memaudit.common.errors import AuditError
+from memaudit.common.io import write_grid
 from memaudit.studies.iclmem import probe_results
 
 
@@ -22,8 +22,8 @@ def tuned(base):
 
 def test_references_keep_the_effective_manipulations(base, tmp_path):
     write_grid(base, tmp_path / "0.nc")
-    found = probe_results.references([tmp_path / "0.nc"])["wine", "normal"]
-    assert found.manipulation.values.tolist() == list(SUITE)[:-1]
+    observed = probe_results.references([tmp_path / "0.nc"])["wine", "normal"]
+    assert observed.manipulation.values.tolist() == list(SUITE)[:-1]
     write_grid(base.assign(signals=base.signals * np.nan), tmp_path / "1.nc")
     with pytest.raises(AuditError, match="data set wine: signals of the base model are missing"):
         probe_results.references([tmp_path / "1.nc"])
@@ -45,9 +45,9 @@ def test_records_are_matched_by_id_and_unknown_ones_are_an_error(base, tuned):
 def test_groups_are_disjoint_and_epochs_in_order(base, tuned):
     own = tuned.isel(split=0)
     reference = base.isel(split=0, manipulation=slice(0, 3))
-    found = list(probe_results.runs(own, reference.isel(target=probe_results.places(own, reference))))
-    assert [epoch for epoch, _ in found] == [1, 10]
-    run = found[1][1]
+    observed = list(probe_results.runs(own, reference.isel(target=probe_results.places(own, reference))))
+    assert [epoch for epoch, _ in observed] == [1, 10]
+    run = observed[1][1]
     assert (run.query.sum(), run.nonmember.sum(), run.context.sum()) == (QUERIES, QUERIES, 6)
     assert ((run.query.astype(int) + run.nonmember + run.context) == 1).all()
     assert run.tuned.shape == (38, 3, 4)

@@ -19,8 +19,8 @@ def test_splits_that_disagree_are_not_detected_however_small_the_p_value():
     table = decisions(planted)["loss"]
     assert table["p"].min() < 0.05
     assert not table["detected"].any()
-    found = {row["metric"]: row["estimate"] for row in variation(planted) if "signal=loss" in row["setting"]}
-    assert found["split share"] > 0.9
+    observed = {row["metric"]: row["estimate"] for row in variation(planted) if "signal=loss" in row["setting"]}
+    assert observed["split share"] > 0.9
     apart = {row["metric"]: row["estimate"] for row in variation(judged(fall=0.0, seed=2)) if "loss" in row["setting"]}
     assert apart["split share"] < 0.5
 

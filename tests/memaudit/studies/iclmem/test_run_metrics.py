@@ -11,10 +11,10 @@ from memaudit.studies.iclmem.run_metrics import judge_run, split_draws
 def test_the_vanilla_auc_is_that_of_the_labels_of_the_fine_tuning():
     rng = np.random.default_rng(0)
     one = run(0.0, rng)
-    known = one._replace(taught=one.taught - 0.5 * (ROLES == "query")[:, None] * [1, 0, 0, 0])
-    found, _ = judge_run(known, draws(), (0.1,))
-    assert found["vanilla_auc"] == 1.0
-    assert abs(found["query_loss_auc"] - 0.5) < 0.25
+    known = one._replace(relabelled=one.relabelled - 0.5 * (ROLES == "query")[:, None] * [1, 0, 0, 0])
+    observed, _ = judge_run(known, draws(), (0.1,))
+    assert observed["vanilla_auc"] == 1.0
+    assert abs(observed["query_loss_auc"] - 0.5) < 0.25
     plain, _ = judge_run(one, draws(), (0.1,))
     assert plain["vanilla_auc"] == 0.5  # nothing changed: all are tied
 
@@ -33,10 +33,10 @@ def test_all_runs_of_a_split_are_permuted_alike():
     rng = np.random.default_rng(0)
     one = run(0.5, rng)
     monotone = one._replace(tuned=3 * one.tuned, reference=3 * one.reference)  # another model, the same ranking
-    found = [judge_run(each, draws(), (0.1,))[1]["permuted"] for each in (one, monotone)]
-    assert np.array_equal(*found)
+    observed = [judge_run(each, draws(), (0.1,))[1]["permuted"] for each in (one, monotone)]
+    assert np.array_equal(*observed)
     other = judge_run(one, draws(split=1), (0.1,))[1]["permuted"]
-    assert not np.allclose(found[0], other)
+    assert not np.allclose(observed[0], other)
 
 
 def test_facts_and_arrays_of_a_run_agree():
@@ -45,21 +45,21 @@ def test_facts_and_arrays_of_a_run_agree():
     role = ROLES.copy()
     role[:10] = "context"
     one = one._replace(query=role == "query", context=role == "context")
-    found, arrays = judge_run(one, draws(), (0.1,))
+    observed, arrays = judge_run(one, draws(), (0.1,))
     delta = -(one.tuned - one.reference).mean(1)[:, 0]
-    assert found["query_loss_auc"] == pytest.approx(roc.auc(delta[10:], role[10:] == "query"))
+    assert observed["query_loss_auc"] == pytest.approx(roc.auc(delta[10:], role[10:] == "query"))
     beside = (role == "context") | (role == "nonmember")
-    assert found["context_loss_auc"] == pytest.approx(roc.auc(delta[beside], (role == "context")[beside]))
-    assert (found["query_targets"], found["context_targets"], found["nonmember_targets"]) == (40, 10, 50)
-    assert arrays["observed"][0] == pytest.approx(found["query_loss_auc"])
-    assert found["query_loss_auc_low"] < found["query_loss_auc"] < found["query_loss_auc_high"]
+    assert observed["context_loss_auc"] == pytest.approx(roc.auc(delta[beside], (role == "context")[beside]))
+    assert (observed["query_targets"], observed["context_targets"], observed["nonmember_targets"]) == (40, 10, 50)
+    assert arrays["observed"][0] == pytest.approx(observed["query_loss_auc"])
+    assert observed["query_loss_auc_low"] < observed["query_loss_auc"] < observed["query_loss_auc_high"]
     assert arrays["alone"].shape == (2, MANIPULATIONS)
-    assert found["mu_gap"] == pytest.approx(one.tuned[10:50, :, 0].mean() - one.tuned[50:, :, 0].mean())
+    assert observed["mu_gap"] == pytest.approx(one.tuned[10:50, :, 0].mean() - one.tuned[50:, :, 0].mean())
     raw = roc.tpr_at_fpr(-one.tuned.mean(1)[10:, 0], role[10:] == "query", 0.1)
-    assert found["raw_tpr"] == pytest.approx(float(raw))
+    assert observed["raw_tpr"] == pytest.approx(float(raw))
     larger = arrays["permuted"].max(0)
-    assert found["larger_p"] == (1 + (larger >= found["larger_auc"] - 1e-9).sum()) / 100
-    assert found["larger_p"] != found["loss_p"]
+    assert observed["larger_p"] == (1 + (larger >= observed["larger_auc"] - 1e-9).sum()) / 100
+    assert observed["larger_p"] != observed["loss_p"]
 
 
 def test_raw_flags_are_counted_under_permuted_memberships_too():
@@ -68,5 +68,5 @@ def test_raw_flags_are_counted_under_permuted_memberships_too():
     members = draws().permuted(one.query)
     assert len(arrays["permuted_raw"]) == 20
     for name, values in (("raw", one.tuned), ("reference", one.reference)):
-        for place, found in enumerate(arrays[f"permuted_{name}"]):
-            assert found == pytest.approx(float(roc.tpr_at_fpr(-values.mean(1)[:, 0], members[place], 0.1)))
+        for place, observed in enumerate(arrays[f"permuted_{name}"]):
+            assert observed == pytest.approx(float(roc.tpr_at_fpr(-values.mean(1)[:, 0], members[place], 0.1)))

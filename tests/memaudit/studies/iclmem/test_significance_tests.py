@@ -7,27 +7,35 @@ import xarray as xr
 from scipy.stats import binom
 from simulated_runs import ROLES, draws, judged, run, study
 
-from memaudit import tidy
+from memaudit.common import tidy
 from memaudit.statistics.permutation_tests import aucs, max_t, p_value
 from memaudit.studies.iclmem.outcome_rules import (
     COLLAPSE,
     DETECTABLE,
 )
 from memaudit.studies.iclmem.run_metrics import judge_run
-from memaudit.studies.iclmem.significance_tests import Study, decide, decisions, label_effects, means
+from memaudit.studies.iclmem.significance_tests import (
+    Study,
+    decide,
+    decisions,
+    label_effects,
+    means,
+    peaks,
+    tpr_peaks,
+)
 
 
 def null_study(seed, correlation, splits=5, epochs=4, permutations=39):
     """Runs without any memory; epochs of a split share most of each record's change. Returns facts, arrays."""
-    rng, lines, found = np.random.default_rng(seed), [], []
+    rng, lines, results = np.random.default_rng(seed), [], []
     for split in range(splits):
         shared, own = rng.normal(size=len(ROLES)), rng.normal(size=(epochs, len(ROLES)))
         of_split = draws(seed, split, permutations)
         for epoch, noise in enumerate(own, start=1):
             common = np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * noise
             lines.append((split, epoch))
-            found.append(scores_of(common, rng, of_split))
-    return np.array(lines), found
+            results.append(scores_of(common, rng, of_split))
+    return np.array(lines), results
 
 
 def scores_of(common, rng, of_split):
@@ -44,8 +52,8 @@ def test_without_memory_null_calibrated_p_values_are_uniform_and_the_published_r
     """
     trials, rates, flagged = 400, {"run": 0, "larger": 0, "setting": 0, "peak": 0}, []
     for seed in range(trials):
-        lines, found = null_study(seed, correlation)
-        observed, permuted = (np.array(part) for part in zip(*found, strict=True))
+        lines, results = null_study(seed, correlation)
+        observed, permuted = (np.array(part) for part in zip(*results, strict=True))
         larger, its_null = observed.max(1), permuted.max(1)
         settings = [np.flatnonzero(lines[:, 1] == epoch) for epoch in range(1, 5)]
         auc, null = means(observed[:, 0], settings), means(permuted[:, 0], settings)
@@ -66,10 +74,10 @@ def test_a_planted_memorizer_is_detected_by_both_rules():
     assert (planted.runs[["outcome_as_written", "outcome_as_tabulated", "outcome_null_calibrated"]] == DETECTABLE).all(
         axis=None
     )
-    found = decisions(planted)["loss"]
-    assert found["detected"].all()
-    assert (found["q"] == 1 / 200).all()
-    assert (found["p_epochs"] == 1 / 200).all()
+    results = decisions(planted)["loss"]
+    assert results["detected"].all()
+    assert (results["q"] == 1 / 200).all()
+    assert (results["p_epochs"] == 1 / 200).all()
 
 
 def test_a_model_without_memorization_is_not_detected_though_the_published_rule_flags_some_runs():
@@ -107,9 +115,9 @@ def test_a_diverged_run_is_a_collapse_and_leaves_its_setting_to_the_other_splits
     rng = np.random.default_rng(0)
     lost = run(3.0, rng)
     lost.tuned[3, 2, 0] = np.nan
-    found = [(0, 1, *judge_run(lost, draws(), (0.1,)))]
-    found += [(split, 1, *judge_run(run(3.0, rng), draws(split=split), (0.1,))) for split in range(1, 4)]
-    planted = study(found)
+    results = [(0, 1, *judge_run(lost, draws(), (0.1,)))]
+    results += [(split, 1, *judge_run(run(3.0, rng), draws(split=split), (0.1,))) for split in range(1, 4)]
+    planted = study(results)
     assert planted.runs["outcome_as_written"].tolist() == [COLLAPSE, *[DETECTABLE] * 3]
     assert planted.runs["query_loss_auc"].isna().tolist() == [True, False, False, False]
     assert decisions(planted)["loss"]["auc"][0] == pytest.approx(planted.runs["query_loss_auc"][1:].mean(), abs=1e-6)
@@ -135,3 +143,31 @@ def test_the_effect_of_labels_is_paired_by_record_and_split():
     late = [part.runs[part.runs["epoch"] == 10]["query_loss_auc"].mean() for part in (normal, other)]
     assert some["estimate"] == pytest.approx(late[0] - late[1], abs=1e-6)
     assert some["low"] > 0
+
+
+def peak_rows(planted):
+    found = tidy.expand(tidy.frame(list(peaks(planted, decisions(planted), (0.1,)))))
+    return found[found["peak"] == "regime"].set_index("metric")
+
+
+def test_the_interval_of_a_peak_covers_with_its_choice_and_its_null_is_that_of_the_largest():
+    weak = peak_rows(judged(fall=0.0, seed=3))
+    auc, p = weak.loc["auc"], weak.loc["auc max-T p-value"]
+    assert auc["low"] < 0.5 < auc["null"] < auc["high"]
+    assert p["n"] == 4  # two epochs and two signals
+    assert (p["estimate"] <= 0.05) == (auc["low"] > 0.5)
+    strong = peak_rows(judged(fall=3.0)).loc["auc"]
+    assert 0.5 < strong["null"] < strong["low"] < strong["estimate"]
+
+
+def test_the_largest_tpr_has_an_interval_for_its_choice():
+    for fall, above in ((3.0, True), (0.0, False)):
+        planted = judged(fall=fall, seed=4)
+        row = next(iter(tpr_peaks(planted, (0.1,))))
+        assert "peak=tpr" in row["setting"]
+        assert "Bonferroni for 4 settings and signals" in row["method"]
+        assert row["null"] == 0.1
+        assert (row["low"] > 0.1) == above
+        columns = [f"query_{signal}_tpr@0.1" for signal in ("loss", "entropy")]
+        means = planted.runs.groupby("epoch")[columns].mean()
+        assert row["estimate"] == pytest.approx(means.max(axis=None))

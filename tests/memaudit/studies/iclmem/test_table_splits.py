@@ -1,17 +1,12 @@
 """Splits of a table: roles, training pairs and label conditions."""
 
 import pytest
-from wine_probes import call, make_world, split_of
+from wine_probes import call, split_of
 
-from memaudit.io import read_table
+from memaudit.common.io import read_table
 from memaudit.studies.iclmem.table_splits import Split
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-
-@pytest.fixture(scope="session")
-def world(tmp_path_factory):
-    return make_world(tmp_path_factory.getbasetemp())
 
 
 @pytest.mark.parametrize("labels", ["shuffled_members", "shuffled_all"])

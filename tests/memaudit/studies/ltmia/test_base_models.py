@@ -1,4 +1,4 @@
-"""Base models: the same weights from the same seed, and the facts of an existing model."""
+"""Base models: the same weights from the same seed, and a loss that falls."""
 
 from types import SimpleNamespace
 
@@ -6,7 +6,7 @@ import pytest
 import torch
 from ltmia_pipeline import ENTRY, LENGTH, make_all
 
-from memaudit.studies.ltmia.base_models import opened, pretrained
+from memaudit.studies.ltmia.base_models import pretrained
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 TRAINING = {"epochs": 1, "batch": 16, "learning_rate": 5e-3, "warmup": 0.1}
@@ -24,10 +24,3 @@ def test_pretraining_is_a_function_of_its_seed_and_lowers_the_loss(tmp_path_fact
         models.append(torch.cat([weight.flatten() for weight in model.parameters()]))
     assert torch.equal(models[0], models[1])
     assert not torch.equal(models[0], models[2])
-
-
-def test_an_existing_model_keeps_its_origin(tmp_path_factory):
-    made = make_all(tmp_path_factory.getbasetemp())
-    model, tokenizer, facts = opened(made / "base", "here")
-    assert facts == {"origin": "here"}
-    assert len(tokenizer) == model.config.vocab_size

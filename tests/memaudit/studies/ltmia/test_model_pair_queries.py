@@ -8,11 +8,9 @@ import torch
 from ltmia_pipeline import (
     LENGTH,
     documents,
-    make_all,
-    make_pair,
 )
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models.language_models import (
     FILES,
     build,
@@ -27,26 +25,18 @@ from memaudit.studies.ltmia.model_pair_queries import encode_for, open_pair, que
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    return make_all(tmp_path_factory.getbasetemp())
-
-
-@pytest.fixture(scope="module")
-def pair(tmp_path_factory):
-    return make_pair(tmp_path_factory.getbasetemp())
-
-
 def test_features_and_scores_are_those_of_the_pair(made, pair):
     """Two texts alone have the features and scores that they have among all texts."""
     folder, texts, _ = pair
     few = [texts[7], texts[50]]
-    found = query_pair(open_pair(folder, made / "base", LENGTH), *encode_for(folder, made / "base", few, LENGTH), few)
+    observed = query_pair(
+        open_pair(folder, made / "base", LENGTH), *encode_for(folder, made / "base", few, LENGTH), few
+    )
     other = query_pair(
         open_pair(folder, made / "base", LENGTH), *encode_for(folder, made / "base", texts, LENGTH), texts
     )
-    np.testing.assert_array_equal(found["row"]["mask"], other["row"]["mask"][[7, 50]])
-    np.testing.assert_allclose(found["scores"], other["scores"][[7, 50]], rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(observed["row"]["mask"], other["row"]["mask"][[7, 50]])
+    np.testing.assert_allclose(observed["scores"], other["scores"][[7, 50]], rtol=1e-4, atol=1e-5)
 
 
 TEXTS = ["l12 l7 l99", "l1 l2 l3 l4 l5 l6 l7"]

@@ -3,32 +3,21 @@
 import numpy as np
 import pandas as pd
 import pytest
-from ltmia_pipeline import make_all
 
-from memaudit.errors import AuditError
-from memaudit.studies.ltmia.target_combinations import error_rates, open_combinations, portions
+from memaudit.common.errors import AuditError
+from memaudit.studies.ltmia.target_combinations import error_rates, portions
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    return make_all(tmp_path_factory.getbasetemp())
-
-
-@pytest.fixture(scope="module")
-def combinations(made):
-    return open_combinations([made / "0.npy"], [made / "0.parquet"])
-
-
 def test_portions_are_of_texts_in_all_combinations_alike(combinations):
     ids = combinations["gpt2", "letters", "full"][0]["id"].tolist()
-    found = portions(ids, 0.2, 0.2)
-    assert [ids[at] for at in found.values()] == [
+    observed = portions(ids, 0.2, 0.2)
+    assert [ids[at] for at in observed.values()] == [
         [one for one in ids if low <= int(one[:8], 16) / 16**8 < high] for low, high in ((0, 0.2), (0.2, 0.4), (0.4, 1))
     ]
     alone = ids[::2]
-    assert set(alone[portions(alone, 0.2, 0.2)["test"]]) <= set(ids[found["test"]])
+    assert set(alone[portions(alone, 0.2, 0.2)["test"]]) <= set(ids[observed["test"]])
     with pytest.raises(AuditError, match="not in the order of their ids"):
         portions(ids[::-1], 0.2, 0.2)
 
@@ -41,10 +30,10 @@ def test_error_rates_are_shares_of_held_out_texts_and_never_zero():
             "score": [3.0, 1.0, 2.0, 0.0, -1.0, 5.0, 4.0, 0.0],
         }
     )
-    found = error_rates(np.array([2.0, 4.5]), held_out)
-    assert found["false_positive_rate"].tolist() == pytest.approx([(2 / 4 + 2 / 3) / 2, (1 / 4 + 1 / 3) / 2])
-    assert found["worst_false_positive_rate"].tolist() == pytest.approx([2 / 3, 1 / 3])
-    assert found["true_positive_rate"].tolist() == pytest.approx([(1 / 2 + 1) / 2, (0 + 1) / 2])
+    observed = error_rates(np.array([2.0, 4.5]), held_out)
+    assert observed["false_positive_rate"].tolist() == pytest.approx([(2 / 4 + 2 / 3) / 2, (1 / 4 + 1 / 3) / 2])
+    assert observed["worst_false_positive_rate"].tolist() == pytest.approx([2 / 3, 1 / 3])
+    assert observed["true_positive_rate"].tolist() == pytest.approx([(1 / 2 + 1) / 2, (0 + 1) / 2])
     with pytest.raises(AuditError, match="only members or only non-members"):
         error_rates(np.array([0.0]), held_out[held_out["member"]])
     with pytest.raises(AuditError, match="no held-out combination"):

@@ -27,7 +27,7 @@ def test_combinations_are_drawn_within_families_and_each_family_keeps_its_weight
     values = np.array([0.0, 1.0, 2.0, 5.0])[:, None]
     assert weights.mean(values) == pytest.approx([3.0])
     spread = weights.means(np.repeat(values[:, None], 500, 1))[:, 0].std()
-    assert spread == pytest.approx(np.sqrt(2 / 3 / 3) / 2, rel=0.1)  # of a mean of three, at half the weight
+    assert spread == pytest.approx(np.sqrt(1 / 3) / 2, rel=0.1)  # of a mean of three of deviation 1, at half the weight
 
 
 def test_intervals_of_the_mean_cover_it():

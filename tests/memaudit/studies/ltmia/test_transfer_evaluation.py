@@ -5,16 +5,16 @@ import pandas as pd
 import pytest
 from simulated_texts import ATTACKS, FAMILIES, TEXTS, names, rows, scores, study
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.statistics import roc
 
 
 @pytest.fixture(scope="module")
-def found():
+def observed():
     return list(study(scores()).attacks(ATTACKS))
 
 
-def test_a_familys_mean_is_that_of_its_combinations_and_families_weigh_alike(found):
+def test_a_familys_mean_is_that_of_its_combinations_and_families_weigh_alike(observed):
     table = scores()
     areas = {
         name: roc.auc(own["lt_mia"].to_numpy(), own["member"].to_numpy())
@@ -24,16 +24,16 @@ def test_a_familys_mean_is_that_of_its_combinations_and_families_weigh_alike(fou
         family: np.mean([area for (model, _), area in areas.items() if FAMILIES[model] == family])
         for family in FAMILIES.values()
     }
-    means = rows(found, role="held out", metric="auc", attack="lt_mia", model=None, dataset=None)
+    means = rows(observed, role="held out", metric="auc", attack="lt_mia", model=None, dataset=None)
     by_family = means.set_index("family")["estimate"]
     for family, area in of_family.items():
         assert by_family[family] == pytest.approx(area)
     assert by_family["mean"] == pytest.approx(np.mean(list(of_family.values())))
 
 
-def test_paired_differences_are_far_narrower_than_the_intervals_of_what_they_compare(found):
-    gap = rows(found, family="mean", attack="lt_mia - ez", metric="auc difference").iloc[0]
-    areas = rows(found, role="held out", family="mean", metric="auc", model=None).set_index("attack")
+def test_paired_differences_are_far_narrower_than_the_intervals_of_what_they_compare(observed):
+    gap = rows(observed, family="mean", attack="lt_mia - ez", metric="auc difference").iloc[0]
+    areas = rows(observed, role="held out", family="mean", metric="auc", model=None).set_index("attack")
     assert gap["estimate"] == pytest.approx(areas.loc["lt_mia", "estimate"] - areas.loc["ez", "estimate"])
     assert gap["low"] > 0
     widths = areas["high"] - areas["low"]
@@ -55,15 +55,15 @@ def test_equal_attacks_have_a_difference_of_zero():
     assert (gap["estimate"], gap["low"], gap["high"]) == (0, 0, 0)
 
 
-def test_the_signed_rank_test_is_over_combinations(found):
-    gap = rows(found, family="mean", metric="wilcoxon p-value", attack="lt_mia - ez").iloc[0]
+def test_the_signed_rank_test_is_over_combinations(observed):
+    gap = rows(observed, family="mean", metric="wilcoxon p-value", attack="lt_mia - ez").iloc[0]
     assert gap["n"] == 8
     assert gap["estimate"] == pytest.approx(2 / 2**8)  # all eight have the same sign
-    assert rows(found, family="state space", metric="wilcoxon p-value").empty
+    assert rows(observed, family="state space", metric="wilcoxon p-value").empty
 
 
-def test_shuffled_membership_leaves_no_signal(found):
-    shuffled = rows(found, control="shuffled membership", metric="auc")
+def test_shuffled_membership_leaves_no_signal(observed):
+    shuffled = rows(observed, control="shuffled membership", metric="auc")
     assert ((shuffled["estimate"] - 0.5).abs() < 0.06).all()
     assert shuffled["attack"].tolist() == ATTACKS
 
@@ -71,13 +71,13 @@ def test_shuffled_membership_leaves_no_signal(found):
 def test_corpora_that_fail_the_blind_check_are_in_no_mean():
     table = pd.concat([scores(), scores(models=("a",), datasets=("moved",), strength=5.0)])
     evaluation = study(table, unfit=["lines"], controls={"moved": names("a", ["moved"])})
-    found = list(evaluation.attacks(ATTACKS))
-    one = rows(found, role="held out", family="transformer", metric="auc", attack="ez", model=None, dataset=None)
+    observed = list(evaluation.attacks(ATTACKS))
+    one = rows(observed, role="held out", family="transformer", metric="auc", attack="ez", model=None, dataset=None)
     prose = table[(table["dataset"] == "prose") & table["model"].isin(["a", "b"])]
     areas = [roc.auc(own["ez"].to_numpy(), own["member"].to_numpy()) for _, own in prose.groupby("model")]
     assert one["estimate"].iloc[0] == pytest.approx(np.mean(areas))
-    assert rows(found, role="moved", metric="auc", attack="ez")["estimate"].iloc[0] > 0.99
-    assert rows(found, control="text less code").empty
+    assert rows(observed, role="moved", metric="auc", attack="ez")["estimate"].iloc[0] > 0.99
+    assert rows(observed, control="text less code").empty
     with pytest.raises(AuditError, match="no corpus passes the blind check"):
         study(table, unfit=["lines", "prose"])
 
@@ -97,26 +97,26 @@ def test_adapters_are_compared_on_the_same_models_and_corpora():
     assert gap["n"] == 2 * TEXTS
 
 
-def test_transformers_of_similar_size_are_those_within_a_factor_of_two(found):
+def test_transformers_of_similar_size_are_those_within_a_factor_of_two(observed):
     whole, near = (
-        rows(found, control=f"other families less transformers{of}", attack="ez", metric="auc difference").iloc[0]
+        rows(observed, control=f"other families less transformers{of}", attack="ez", metric="auc difference").iloc[0]
         for of in ("", " of their size")
     )
     assert whole["n"] == 8 * TEXTS
     assert near["n"] == 6 * TEXTS  # without b, ten times as large
 
 
-def test_thirds_by_likelihood_hold_all_texts_and_the_correlation_is_over_combinations(found):
+def test_thirds_by_likelihood_hold_all_texts_and_the_correlation_is_over_combinations(observed):
     thirds = [
-        rows(found, control=f"{name} third of reference likelihood", attack="ez", metric="auc").iloc[0]
+        rows(observed, control=f"{name} third of reference likelihood", attack="ez", metric="auc").iloc[0]
         for name in ("low", "middle", "high")
     ]
     assert sum(third["n"] for third in thirds) == 8 * TEXTS
-    assert rows(found, metric="spearman").empty  # the reference finds all combinations equally likely
+    assert rows(observed, metric="spearman").empty  # the reference finds all combinations equally likely
     table = scores()
     easier = table.groupby(["model", "dataset"]).ngroup()
-    found = study(table.assign(loss=table["loss"] + easier)).attacks(ATTACKS)
-    ranked = rows(found, metric="spearman", attack="ez").iloc[0]
+    observed = study(table.assign(loss=table["loss"] + easier)).attacks(ATTACKS)
+    ranked = rows(observed, metric="spearman", attack="ez").iloc[0]
     assert ranked["n"] == 8
     assert -1 <= ranked["estimate"] <= 1
 
@@ -127,10 +127,10 @@ def test_importance_is_the_loss_of_auc_where_a_group_is_permuted():
     permuted = whole.assign(score=np.random.default_rng(0).permutation(whole["score"]))
     parts = [whole.assign(permuted="none", repeat=0), permuted.assign(permuted="comparison", repeat=0)]
     parts += [whole.assign(permuted="target", repeat=repeat) for repeat in (0, 1)]
-    found_rows = rows(study(scores()).importance(pd.concat(parts), FAMILIES), family="mean").set_index("features")
-    assert found_rows.loc["target", ["estimate", "low", "high"]].tolist() == [0, 0, 0]
-    assert found_rows.loc["comparison", "estimate"] == pytest.approx(0.26, abs=0.08)
-    assert found_rows.loc["comparison", "low"] > 0
+    by_key = rows(study(scores()).importance(pd.concat(parts), FAMILIES), family="mean").set_index("features")
+    assert by_key.loc["target", ["estimate", "low", "high"]].tolist() == [0, 0, 0]
+    assert by_key.loc["comparison", "estimate"] == pytest.approx(0.26, abs=0.08)
+    assert by_key.loc["comparison", "low"] > 0
 
 
 def test_diversity_is_a_mean_over_draws():
@@ -144,7 +144,7 @@ def test_diversity_is_a_mean_over_draws():
     )
     in_training = scores(models=("t",), datasets=("old",)).rename(columns={"ez": "score"})[[*keys, "score"]]
     drawn = pd.concat([drawn, *(in_training.assign(combinations=1, draw=draw) for draw in (0, 1))])
-    found_rows = rows(study(scores()).diversity(drawn, [["t", "old", "full"]], 20), metric="auc").set_index("records")
+    by_key = rows(study(scores()).diversity(drawn, [["t", "old", "full"]], 20), metric="auc").set_index("records")
     means = [
         np.mean(
             [
@@ -158,17 +158,17 @@ def test_diversity_is_a_mean_over_draws():
         )
         for name in ("score", "lt_mia")
     ]
-    assert found_rows.loc["held out", "estimate"] == pytest.approx(np.mean(means))
-    assert found_rows.loc["training", "estimate"] == pytest.approx(
+    assert by_key.loc["held out", "estimate"] == pytest.approx(np.mean(means))
+    assert by_key.loc["training", "estimate"] == pytest.approx(
         roc.auc(in_training["score"].to_numpy(), in_training["member"].to_numpy())
     )
-    assert found_rows["samples"].tolist() == [20, 20]
+    assert by_key["samples"].tolist() == [20, 20]
 
 
 def test_curves_end_at_one_and_begin_at_the_first_non_member():
     fprs = np.geomspace(2 / TEXTS, 1, 5)
-    found_rows = rows(study(scores()).curves(["ez", "lt_mia"], fprs), dataset="state space", attack="lt_mia")
-    assert found_rows["fpr"].tolist() == pytest.approx(fprs, rel=1e-5)
-    assert found_rows["estimate"].is_monotonic_increasing
-    assert found_rows["estimate"].iloc[-1] == 1
-    assert (found_rows["low"] <= found_rows["estimate"]).all()
+    by_key = rows(study(scores()).curves(["ez", "lt_mia"], fprs), dataset="state space", attack="lt_mia")
+    assert by_key["fpr"].tolist() == pytest.approx(fprs, rel=1e-5)
+    assert by_key["estimate"].is_monotonic_increasing
+    assert by_key["estimate"].iloc[-1] == 1
+    assert (by_key["low"] <= by_key["estimate"]).all()

@@ -8,21 +8,22 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import mannwhitneyu
 from simulated_predictions import grid, judged, planted, values
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.statistics.attack_performance import curve_rows, rows
 from memaudit.studies.predict import ground_truth, prediction_metrics
 from memaudit.studies.predict.prediction_metrics import member_entries
-from memaudit.studies.predict.recommended_settings import PSMI_THRESHOLD
+from memaudit.studies.predict.recommended_thresholds import PSMI_THRESHOLD
 
 
 def test_the_null_of_the_memorized_share_is_that_of_non_members():
     signals, membership = grid(np.repeat([0.0, 8.0], 300), 64)
     lira, member = ground_truth.log_lira(signals, membership, 2), membership[:2]
-    found = prediction_metrics.memorized_share(lira, member_entries(lira >= 4, member, np.random.default_rng(0)))
-    assert found.estimate == pytest.approx(0.5, abs=0.06)
-    assert found.low < found.estimate < found.high
-    assert found.null == np.mean(lira[~member] >= 4) < 0.01
-    assert found.n == member.sum()
+    entries = member_entries(lira >= 4, member, np.random.default_rng(0))
+    observed = prediction_metrics.memorized_share(lira, entries, 4)
+    assert observed.estimate == pytest.approx(0.5, abs=0.06)
+    assert observed.low < observed.estimate < observed.high
+    assert observed.null == np.mean(lira[~member] >= 4) < 0.01
+    assert observed.n == member.sum()
 
 
 def test_the_fpr_follows_from_precision_recall_and_prevalence():
@@ -41,45 +42,45 @@ def test_rates_without_an_fpr_are_an_error(numbers):
 
 def test_the_auc_is_that_of_members_alone():
     scores, memorized, member = planted(targets=2)
-    found = prediction_metrics.judge({"a": np.where(member, scores, np.nan)}, judged(memorized, member))["a"]
+    observed = prediction_metrics.judge({"a": np.where(member, scores, np.nan)}, judged(memorized, member))["a"]
     inside, outside = scores[member & memorized], scores[member & ~memorized]
     expected = mannwhitneyu(inside, outside).statistic / inside.size / outside.size
-    assert values(found)["auc"] == pytest.approx(expected)
-    assert found[0].n == member.sum()
+    assert values(observed)["auc"] == pytest.approx(expected)
+    assert observed[0].n == member.sum()
 
 
 def test_rates_are_those_of_the_best_threshold_on_either_axis():
     scores, memorized, _ = planted()
-    found = values(prediction_metrics.judge({"a": scores}, judged(memorized), fprs=[0.1], tprs=[0.75])["a"])
+    observed = values(prediction_metrics.judge({"a": scores}, judged(memorized), fprs=[0.1], tprs=[0.75])["a"])
     flags = scores[None] >= scores.ravel()[:, None, None]
     tpr, fpr = flags[:, memorized].mean(1), flags[:, ~memorized].mean(1)
-    assert found["tpr@0.1"] == pytest.approx(tpr[fpr <= 0.1].max())
-    assert found["fpr@tpr0.75"] == pytest.approx(fpr[tpr >= 0.75].min())
+    assert observed["tpr@0.1"] == pytest.approx(tpr[fpr <= 0.1].max())
+    assert observed["fpr@tpr0.75"] == pytest.approx(fpr[tpr >= 0.75].min())
 
 
 def test_a_constant_score_has_chance_metrics():
     _, memorized, _ = planted()
-    found = values(prediction_metrics.judge({"a": np.zeros(memorized.shape)}, judged(memorized))["a"])
-    assert found == pytest.approx(
+    observed = values(prediction_metrics.judge({"a": np.zeros(memorized.shape)}, judged(memorized))["a"])
+    assert observed == pytest.approx(
         {"auc": 0.5, "tpr@0.01": 0.01, "tpr@0.1": 0.1, "fpr@tpr0.75": 0.75, "fpr@tpr0.9": 0.9}
     )
 
 
 def test_rates_below_the_resolution_are_marked_as_interpolated():
     scores, memorized, _ = planted(60)
-    found = prediction_metrics.judge({"a": scores}, judged(memorized), fprs=[0.01, 0.1])["a"]
-    assert ["interpolated" in estimate.method for estimate in found] == [False, True, False, False, False]
+    observed = prediction_metrics.judge({"a": scores}, judged(memorized), fprs=[0.01, 0.1])["a"]
+    assert ["interpolated" in estimate.method for estimate in observed] == [False, True, False, False, False]
 
 
 @pytest.mark.parametrize("truth", [True, False])
 def test_the_ends_of_a_sweep_are_undefined(truth):
     scores, memorized, _ = planted()
-    found = prediction_metrics.judge(
+    observed = prediction_metrics.judge(
         {"a": scores, "b": -scores}, judged(np.full_like(memorized, truth)), reference="b"
     )["a"]
-    assert np.isnan([estimate.estimate for estimate in found]).all()
-    assert "not defined" in found[0].method
-    assert list(rows("predict", {"dataset": "x"}, found))
+    assert np.isnan([estimate.estimate for estimate in observed]).all()
+    assert "not defined" in observed[0].method
+    assert list(rows("predict", {"dataset": "x"}, observed))
 
 
 def test_intervals_cover_the_planted_auc_and_rates():
@@ -88,12 +89,12 @@ def test_intervals_cover_the_planted_auc_and_rates():
     for seed in range(100):
         scores, memorized, _ = planted(150, seed=seed)
         known = judged(memorized, seed=seed, replicates=150)
-        found = [
+        observed = [
             *prediction_metrics.judge({"a": scores}, known, fprs=[], tprs=[])["a"],
             *prediction_metrics.error_rates(scores, known, 0.5),
         ]
         truth = [ndtr(2**-0.5), ndtr(0.5), ndtr(-0.5)]
-        hits += [one.low <= value <= one.high for one, value in zip(found, truth, strict=True)]
+        hits += [one.low <= value <= one.high for one, value in zip(observed, truth, strict=True)]
     assert (hits >= 90).all(), hits
     # Wider ones would cover more.
     assert (hits <= 99).any()
@@ -149,15 +150,15 @@ def test_duplicates_of_a_record_are_drawn_together():
 def test_predictors_are_compared_under_common_weights():
     scores, memorized, _ = planted()
     better = scores + 0.5 * memorized
-    found = prediction_metrics.judge(
+    observed = prediction_metrics.judge(
         {"a": scores, "same": 2 * scores, "better": better}, judged(memorized), reference="a"
     )
-    assert not [one for one in found["a"] if "difference" in one.metric]
-    same, more = ({one.metric: one for one in found[name]}["auc difference"] for name in ("same", "better"))
+    assert not [one for one in observed["a"] if "difference" in one.metric]
+    same, more = ({one.metric: one for one in observed[name]}["auc difference"] for name in ("same", "better"))
     assert (same.estimate, same.low, same.high, same.detected) == (0, 0, 0, False)
-    assert more.estimate == pytest.approx(found["better"][0].estimate - found["a"][0].estimate)
+    assert more.estimate == pytest.approx(observed["better"][0].estimate - observed["a"][0].estimate)
     assert more.detected
-    assert more.high - more.low < found["a"][0].high - found["a"][0].low
+    assert more.high - more.low < observed["a"][0].high - observed["a"][0].low
 
 
 def test_a_record_at_the_threshold_is_flagged():
@@ -191,8 +192,11 @@ def test_a_replicate_without_memorized_records_is_left_out():
     """Of a single memorized record a third of the replicates draw none."""
     scores, memorized, _ = planted(50, share=0.0)
     memorized[0, 0], scores[0, 0] = True, ndtri(0.9)
-    found = prediction_metrics.judge({"a": scores}, judged(memorized), fprs=[0.1], tprs=[0.75])["a"]
-    assert np.isfinite([[one.estimate, one.low, one.high] for one in found]).all()
+    observed = prediction_metrics.judge({"a": scores}, judged(memorized), fprs=[0.1], tprs=[0.75])["a"]
+    assert np.isfinite([one.estimate for one in observed]).all()
+    # Wilson's interval serves the TPR; that of an AUC cannot be judged by one record.
+    assert np.isnan(observed[0].low)
+    assert np.isfinite([observed[1].low, observed[1].high]).all()
     known = judged(memorized)
     none_drawn = replace(known, weights=known.weights * ~known.memorized)
     assert np.isnan(prediction_metrics.judge({"a": scores}, none_drawn)["a"][0].low)

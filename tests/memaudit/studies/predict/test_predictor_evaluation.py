@@ -3,45 +3,34 @@
 import numpy as np
 import pandas as pd
 import pytest
-from predict_pipeline import CANARIES, MODELS, RECORDS, TRAINING, found, make_run
+from predict_pipeline import CANARIES, MODELS, RECORDS, TRAINING
+from result_rows import chosen
 
 from memaudit.attacks.score_matrices import gather
-from memaudit.io import read_grid
+from memaudit.common.io import read_grid
+from memaudit.common.tidy import expand
 from memaudit.studies.predict.shadow_training import checkpoints
-from memaudit.tidy import COLUMNS, expand
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    return make_run(tmp_path_factory.getbasetemp())
-
-
-@pytest.fixture(scope="module")
-def results(run):
-    tidy = pd.read_parquet(run.judged["tidy"])
-    assert list(tidy) == list(COLUMNS)
-    return expand(tidy)
 
 
 def test_the_interruption_is_found_and_lies_before_the_end(run, results):
     records, signals = read_grid(run.ready["records"]), gather(run.given["signals"])
     epochs = checkpoints(TRAINING)
     assert epochs == (*range(17), 24, 32, 40)
-    own, losses = records.design.values.astype(bool), signals.loss.values
+    own, losses = records.membership.values.astype(bool), signals.loss.values
     medians = np.array([np.median(losses[model][:, own[model]], 1) for model in range(MODELS)])
     first = (medians <= 0.05 * medians[:, :1]).argmax(1)
     assert (first > 0).all()
-    row = found(results, metric="interruption", rule="first").iloc[0]
+    row = chosen(results, metric="interruption", rule="first").iloc[0]
     assert row["estimate"] == pytest.approx(np.mean([epochs[place] for place in first]))
     assert row["n"] == MODELS
     assert row["high"] <= 16
-    fallen, drops = 1 - medians / medians[:, :1], found(results, metric="median loss drop")
+    fallen, drops = 1 - medians / medians[:, :1], chosen(results, metric="median loss drop")
     np.testing.assert_allclose(drops["estimate"][drops["epoch"].notna()], fallen.mean(0), atol=1e-6)
-    there = found(drops, rule="first")["estimate"].iloc[0]
+    there = chosen(drops, rule="first")["estimate"].iloc[0]
     assert there == pytest.approx(fallen[np.arange(MODELS), first].mean(), abs=1e-6)
-    assert set(found(results, metric="interruption")["rule"]) == {"first", "closest instead"}
+    assert set(chosen(results, metric="interruption")["rule"]) == {"first", "closest instead"}
 
 
 def test_planted_records_are_memorized_and_predicted(run, results):
@@ -49,7 +38,7 @@ def test_planted_records_are_memorized_and_predicted(run, results):
     by_record = expand(pd.read_parquet(run.judged["records"]))
     at_end = by_record[by_record["metric"] == "log-lira at the end"].groupby("kind")["estimate"].median()
     assert at_end["mislabelled"] > 2 > at_end["natural"]
-    judged = found(results, metric="auc", rule="first", records="all").set_index(["truth", "predictor"])["estimate"]
+    judged = chosen(results, metric="auc", rule="first", records="all").set_index(["truth", "predictor"])["estimate"]
     for predictor in ("psmi", "loss", "logit_gap"):
         assert judged["mislabelled", predictor] > 0.9
         assert judged["memorized", predictor] > 0.75
@@ -57,34 +46,34 @@ def test_planted_records_are_memorized_and_predicted(run, results):
 
 
 def test_memorized_records_are_not_yet_so_at_the_interruption(results):
-    early = found(found(results, metric="tpr"), predictor="lira").iloc[0]
+    early = chosen(chosen(results, metric="tpr"), predictor="lira").iloc[0]
     assert early["estimate"] < 0.75
-    share = found(results, metric="already memorized", cells="memorized").sort_values("epoch")["estimate"]
+    share = chosen(results, metric="already memorized", cells="memorized").sort_values("epoch")["estimate"]
     assert share.iloc[-1] == 1
     assert share.iloc[0] < 0.2
-    assert found(results, metric="already memorized", cells="others").sort_values("epoch")["estimate"].iloc[-1] == 0
+    assert chosen(results, metric="already memorized", cells="others").sort_values("epoch")["estimate"].iloc[-1] == 0
 
 
 def test_cost_counts_passes(results):
     """Training to the interruption and one query of each own record, against 16 models and all records."""
-    passes = found(results, metric="passes").set_index("way")["estimate"]
-    stop = found(results, metric="interruption", rule="first")["estimate"].iloc[0]
+    passes = chosen(results, metric="passes").set_index("way")["estimate"]
+    stop = chosen(results, metric="interruption", rule="first")["estimate"].iloc[0]
     assert passes["prediction"] == pytest.approx(3 * stop + 1)
     size, records = 65, RECORDS + CANARIES
     assert passes["baseline"] == pytest.approx(MODELS * (3 * stop + records / size), rel=0.05)
     assert passes["ground truth"] == pytest.approx(MODELS * (3 * 40 + records / size), rel=0.01)
-    ratio = found(results, metric="passes ratio", way="ground truth")["estimate"].iloc[0]
+    ratio = chosen(results, metric="passes ratio", way="ground truth")["estimate"].iloc[0]
     assert ratio == pytest.approx(passes["ground truth"] / passes["prediction"])
-    assert (found(results, metric="seconds")["estimate"] > 0).all()
+    assert (chosen(results, metric="seconds")["estimate"] > 0).all()
 
 
 def test_every_figure_and_table_of_the_section_has_its_rows(results):
-    assert set(found(results, metric="auc").dropna(subset=["layer"])["layer"]) == {1, 2}
-    assert set(found(results, metric="memorized")["threshold"]) == {0.5, 2, 4}
-    assert {"tpr", "fpr", "precision", "prevalence"} <= set(found(results, predictor="psmi", tau=0.0)["metric"])
-    flag = found(results, predictor="lira", tau=2.0).set_index("metric")["estimate"]
+    assert set(chosen(results, metric="auc").dropna(subset=["layer"])["layer"]) == {1, 2}
+    assert set(chosen(results, metric="memorized")["threshold"]) == {0.5, 2, 4}
+    assert {"tpr", "fpr", "precision", "prevalence"} <= set(chosen(results, predictor="psmi", tau=0.0)["metric"])
+    flag = chosen(results, predictor="lira", tau=2.0).set_index("metric")["estimate"]
     assert flag["fpr by precision"] == pytest.approx(flag["fpr"])  # an identity: Appendix D, Eq. 29
     assert set(results["profile"].dropna()) == {"practitioners", "researchers"}
-    assert found(results, metric="spearman")["estimate"].iloc[0] > 0.3
+    assert chosen(results, metric="spearman")["estimate"].iloc[0] > 0.3
     assert {"memorized", "mislabelled", "canary", "memorized later"} == set(results["truth"].dropna())
-    assert {"auc difference", "fpr@tpr0.75", "tpr@0.1"} <= set(found(results, predictor="loss")["metric"])
+    assert {"auc difference", "fpr@tpr0.75", "tpr@0.1"} <= set(chosen(results, predictor="loss")["metric"])

@@ -11,20 +11,14 @@ from predict_pipeline import (
     NOISE,
     RECORDS,
     SETTING,
-    make_table,
 )
 
+from memaudit.common.errors import AuditError
 from memaudit.data.cifar10 import FILES
-from memaudit.errors import AuditError
 from memaudit.studies.predict.setting_records import Records, mislabelled, prepare, with_canaries
 from memaudit.studies.predict.shadow_training import PreparedSetting
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory):
-    return make_table(tmp_path_factory.getbasetemp())
 
 
 def test_noise_and_canaries_are_planted_as_requested(table):
@@ -35,14 +29,14 @@ def test_noise_and_canaries_are_planted_as_requested(table):
     assert canary.sum() == CANARIES
     assert not (wrong & canary).any()
     assert (grid.code.values[wrong] != grid.clean.values[wrong]).all()
-    assert (grid.design.values.sum(0) == MODELS / 2).all()
+    assert (grid.membership.values.sum(0) == MODELS / 2).all()
     # Columns of other records, drawn independently: no canary equals a record.
     x = grid.x.values
     assert np.isin(x[canary], x[~canary]).all()
     assert not (x[canary][:, None] == x[~canary][None]).all(2).any()
     more = prepare(SETTING | {"shard": 4, "targets": 4}, "toy", 3, files)
     xr.testing.assert_identical(grid, more)
-    assert not np.array_equal(grid.design.values, prepare(SETTING, "other", 3, files).design.values)
+    assert not np.array_equal(grid.membership.values, prepare(SETTING, "other", 3, files).membership.values)
 
 
 def test_another_label_is_one_that_the_record_may_have():

@@ -10,24 +10,18 @@ from predict_pipeline import (
     RECORDS,
     SETTING,
     TRAINING,
-    make_table,
     prepared,
     text_setting,
 )
 from transformers import AutoTokenizer
 
-from memaudit.checksums import sha256
-from memaudit.errors import AuditError
-from memaudit.io import read_grid, write_json
+from memaudit.common.checksums import sha256
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_grid, write_json
 from memaudit.studies.predict.setting_records import prepare
 from memaudit.studies.predict.shadow_training import PreparedSetting
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory):
-    return make_table(tmp_path_factory.getbasetemp())
 
 
 def test_a_model_of_the_catalogue_reads_questions_in_words(tmp_path):

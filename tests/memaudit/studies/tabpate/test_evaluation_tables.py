@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from memaudit.common.errors import AuditError
+from memaudit.common.io import write_json, write_table
 from memaudit.data.record_ids import make_key
-from memaudit.errors import AuditError
-from memaudit.io import write_json, write_table
 from memaudit.studies.tabpate.evaluation_tables import open_table
 
 FACTS = """source: a test
@@ -65,6 +65,35 @@ def test_without_a_group_each_record_is_its_own_unit(opened):
 def test_a_number_target_has_no_classes(opened):
     assert opened().classes == 2
     assert opened("[0, 2]", "regression", (0.5, 1.5)).classes is None
+
+
+def test_a_student_of_a_context_that_no_model_takes_has_a_fixed_answer(opened):
+    def unused(contexts, queries):
+        raise AssertionError("the model was queried")
+
+    queries, one = np.zeros((3, 1), np.float32), np.zeros((2, 1), np.float32)
+    classes, numbers = opened(), opened("[0, 2]", "regression", (0.5, 1.5))
+    assert classes.student_answers((one, np.array([1, 1])), queries, unused).tolist() == [[-np.inf, 0]] * 3
+    assert classes.student_answers((one[:0], np.array([])), queries, unused).tolist() == [[0, -np.inf]] * 3
+    assert numbers.student_answers((one[:1], np.array([0.5])), queries, unused).tolist() == [1, 1, 1]
+
+
+def test_a_student_answers_by_the_model_with_its_context(opened):
+    def means(contexts, queries):
+        ((x, y),) = contexts
+        assert (x.dtype, y.dtype) == (np.float32, np.int64)
+        return np.stack([np.stack([queries[:, 0], y.mean() - queries[:, 0]], 1)])
+
+    context = np.array([[1.0], [2.0]]), np.array([0.0, 1.0])
+    answers = opened().student_answers(context, np.array([[3.0]]), means)
+    assert answers.tolist() == [[3.0, -2.5]]
+
+
+def test_answers_of_some_records_are_nan_elsewhere(opened):
+    answers = opened().on_all_records(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([5, 7]))
+    assert answers.shape == (80, 2)
+    assert answers[[5, 7]].tolist() == [[1, 2], [3, 4]]
+    assert np.isnan(np.delete(answers, [5, 7], axis=0)).all()
 
 
 def test_a_class_that_the_public_facts_lack_is_refused(opened):

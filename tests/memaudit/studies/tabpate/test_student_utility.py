@@ -31,11 +31,11 @@ def some_splits(rng, repeats, records, share=0.25):
 def test_accuracies_are_means_over_repeats_of_the_tested_records_alone():
     rng = np.random.default_rng(0)
     truth, tested = rng.choice(3, 200, p=[0.7, 0.2, 0.1]), some_splits(rng, 4, 200)
-    said = np.where(rng.random((4, 200)) < 0.7, truth, rng.integers(0, 3, (4, 200)))
-    other = np.where(tested, said, 99)
+    predicted = np.where(rng.random((4, 200)) < 0.7, truth, rng.integers(0, 3, (4, 200)))
+    other = np.where(tested, predicted, 99)
     found = by_metric(estimates(a_trial("classification", truth, tested).scores(other, range(4))))
-    balanced = [balanced_accuracy_score(truth[mask], row[mask]) for row, mask in zip(said, tested, strict=True)]
-    plain = [(truth[mask] == row[mask]).mean() for row, mask in zip(said, tested, strict=True)]
+    balanced = [balanced_accuracy_score(truth[mask], row[mask]) for row, mask in zip(predicted, tested, strict=True)]
+    plain = [(truth[mask] == row[mask]).mean() for row, mask in zip(predicted, tested, strict=True)]
     assert found["balanced accuracy"].estimate == pytest.approx(np.mean(balanced))
     assert found["accuracy"].estimate == pytest.approx(np.mean(plain))
     assert found["accuracy" + DEVIATION].estimate == pytest.approx(np.std(plain, ddof=1))
@@ -49,11 +49,12 @@ def test_error_is_that_of_the_targets_deviation_and_one_for_their_mean():
     trial = a_trial("regression", truth, tested)
     means = np.array([np.full(300, truth[mask].mean()) for mask in tested])
     assert trial.scores(means, range(3)).observed == pytest.approx(np.ones((3, 1)))
-    said = truth + 2 * rng.normal(size=(3, 300))
+    predicted = truth + 2 * rng.normal(size=(3, 300))
     expected = [
-        np.sqrt(np.mean((row - truth)[mask] ** 2)) / truth[mask].std() for row, mask in zip(said, tested, strict=True)
+        np.sqrt(np.mean((row - truth)[mask] ** 2)) / truth[mask].std()
+        for row, mask in zip(predicted, tested, strict=True)
     ]
-    found = by_metric(estimates(trial.scores(said, range(3))))
+    found = by_metric(estimates(trial.scores(predicted, range(3))))
     assert found["nrmse"].estimate == pytest.approx(np.mean(expected))
     assert found["nrmse"].low < 0.4 < found["nrmse"].high
     assert found["nrmse"].null == 1
@@ -63,12 +64,12 @@ def test_error_is_that_of_the_targets_deviation_and_one_for_their_mean():
 def test_a_replicate_is_the_records_as_often_as_they_are_drawn(task):
     rng = np.random.default_rng(8)
     truth, tested = rng.integers(0, 3, 90), np.ones((1, 90), dtype=bool)
-    said = np.where(rng.random((1, 90)) < 0.6, truth, rng.integers(0, 3, (1, 90)))
+    predicted = np.where(rng.random((1, 90)) < 0.6, truth, rng.integers(0, 3, (1, 90)))
     trial = a_trial(task, truth, tested, replicates=1)
     drawn = np.repeat(np.arange(90), trial.weights[0].astype(int))
-    again = a_trial(task, truth[drawn], tested[:, drawn]).scores(said[:, drawn], [0])
-    assert trial.scores(said, [0]).samples[0, 0] == pytest.approx(again.observed[0])
-    assert not np.array_equal(again.observed, trial.scores(said, [0]).observed)
+    again = a_trial(task, truth[drawn], tested[:, drawn]).scores(predicted[:, drawn], [0])
+    assert trial.scores(predicted, [0]).samples[0, 0] == pytest.approx(again.observed[0])
+    assert not np.array_equal(again.observed, trial.scores(predicted, [0]).observed)
 
 
 def test_who_knows_the_frequencies_alone_gets_what_needs_no_model():

@@ -128,7 +128,7 @@ def test_each_job_is_sized_by_its_share_of_the_contexts(attacks):
     assert contexts["wine/main/0"].written == 32 * 150
     assert contexts["wine/main/1"].written == 8 * 150
     assert contexts["wine/main/0"].work == pytest.approx(4 * contexts["wine/main/1"].work)
-    assert sizes["attacks_draw_designs"]["wine/settings"].work == 48 * 150
+    assert sizes["attacks_draw_contexts"]["wine/settings"].work == 48 * 150
     # Bags are queried one by one.
     assert contexts["wine/defended/0"].written == pytest.approx(16 * (4 * 150 + 150))
 

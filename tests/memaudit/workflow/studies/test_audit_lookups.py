@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from conftest import PROJECT, load
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.workflow.run_config import RunConfig
 from memaudit.workflow.studies.audit_lookups import Audit
 
@@ -32,9 +32,9 @@ def test_the_target_is_the_page_of_the_table(audit):
     assert (audit.dataset, audit.other_models, audit.facts(WINE)) == ("wine", ["model_2"], "facts.json")
 
 
-def test_params_are_the_keys_that_are_asked_for_or_all(audit):
-    assert audit.keys("dataset")(WINE) == {"dataset": "wine"}
-    assert audit.keys()(WINE) == audit.config
+def test_params_are_the_requested_keys_or_all(audit):
+    assert audit.section("dataset")(WINE) == {"dataset": "wine"}
+    assert audit.section()(WINE) == audit.config
 
 
 def test_a_part_is_there_in_the_second_stage_for_its_threat(audit):

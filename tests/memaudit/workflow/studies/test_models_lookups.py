@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from conftest import PROJECT, load
 
-from memaudit.checksums import sha256
+from memaudit.common.checksums import sha256
 from memaudit.workflow.run_config import RunConfig
 from memaudit.workflow.studies.models_lookups import Models
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 from conftest import PROJECT, load
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models import flops
 from memaudit.workflow.run_config import RunConfig
 from memaudit.workflow.studies.predict_lookups import LARGE_MEMORY, PROJECTIONS, SMALL_MEMORY, Predict

@@ -7,14 +7,16 @@ with the record (IN entries) and without it (OUT entries), on the same records.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memaudit.arrays import Array, Mask
+from memaudit.common.arrays import Array, Mask
+from memaudit.data.membership_matrices import COLUMNS, Scheme
 from memaudit.statistics import bootstrap, roc
-from memaudit.statistics.attack_performance import FPRS, SIGNIFICANT, Estimate
+from memaudit.statistics.attack_performance import FPRS, Estimate, with_null
+from memaudit.statistics.randomisation_tests import Null, require_draws
 
 Draws = Iterable[tuple[Array, Array]]
 GROUPS = ("members", "non-members")
@@ -55,52 +57,56 @@ def judge_attribute(
     groups: NDArray[np.int64] | None = None,
     replicates: int = 200,
     permutations: int = 39,
+    scheme: Scheme = COLUMNS,
 ) -> dict[str, list[Estimate]]:
-    """Accuracy, AUC and TPR at each FPR of "members" (IN cells), "non-members" (OUT cells), and their "difference".
+    """Accuracy, AUC and TPR at each FPR of "members" (IN entries), "non-members" (OUT entries), and their "difference".
 
-    membership: (model, record); groups: (record,) records that are resampled together. Intervals: two-way bootstrap
-    with the same weights for members and non-members. Null: the base rate, 0.5 and the FPRs; for the difference, that
-    of permuted rows of the membership matrix, with its p-value. Raises AuditError where all records have the tested
-    bin, or none has.
+    membership: (model, record); groups: (record,) records that are in together and are resampled together. Intervals:
+    two-way bootstrap with the same weights for members and non-members. Null: the base rate, 0.5 and the FPRs; for the
+    difference, that of `permutations` redraws of the membership matrix by its `scheme`, with its p-value. Raises
+    AuditError where all records have the tested bin, or none has.
     """
     weights = bootstrap.two_way_weights(*membership.shape, replicates, rng, groups)
     drawn = list(zip(weights.models, weights.records, strict=True))
     once = [_once(membership)]
     observed, samples = (_both_groups(predicted, membership, fprs, draws) for draws in (once, drawn))
-    permuted = [membership[rng.permutation(len(membership))] for _ in range(permutations)]
-    null = np.vstack([np.subtract(*_both_groups(predicted, other, fprs, once)) for other in permuted])
+    require_draws(permutations, len(membership))
+    redrawn = (scheme.redraw(membership, groups, rng) for _ in range(permutations))
+    null = Null(tuple(fprs), np.vstack([np.subtract(*_both_groups(predicted, other, fprs, once)) for other in redrawn]))
 
     by_group = zip(GROUPS, (membership, ~membership), observed, samples, strict=True)
-    estimates = {name: _group(predicted, cells, values, fprs) for name, cells, *values in by_group}
-    added = _group(predicted, np.ones_like(membership), [np.subtract(*observed), np.subtract(*samples)], fprs)
-    return estimates | {"difference": [_with_null(one, below) for one, below in zip(added, null.T, strict=True)]}
+    estimates = {name: _group(predicted, chosen, values, fprs, weights) for name, chosen, *values in by_group}
+    added = [np.subtract(*observed), np.subtract(*samples)]
+    added = _group(predicted, np.ones_like(membership), added, fprs, weights, least=-1)
+    return estimates | {"difference": [with_null(one, null, i) for i, one in enumerate(added)]}
 
 
 def band(
     predicted: Guesses,
-    cells: Mask,
+    chosen: Mask,
     fprs: Array,
     *,
     rng: np.random.Generator,
     groups: NDArray[np.int64] | None = None,
     replicates: int = 200,
 ) -> Array:
-    """TPR at each FPR over the chosen cells (model, record), with its 95 % two-way bootstrap interval: (fpr, 3)."""
-    weights = bootstrap.two_way_weights(*cells.shape, replicates, rng, groups)
-    tprs = _metrics(predicted, cells, fprs, [_once(cells)])[0, 2:]
-    samples = _metrics(predicted, cells, fprs, zip(weights.models, weights.records, strict=True))[:, 2:]
-    return np.array([(tpr, *bootstrap.interval(sample)) for tpr, sample in zip(tprs, samples.T, strict=True)])
+    """TPR at each FPR over the chosen entries (model, record), with its 95 % two-way bootstrap interval: (fpr, 3)."""
+    weights = bootstrap.two_way_weights(*chosen.shape, replicates, rng, groups)
+    tprs = _metrics(predicted, chosen, fprs, [_once(chosen)])[0, 2:]
+    samples = _metrics(predicted, chosen, fprs, zip(weights.models, weights.records, strict=True))[:, 2:]
+    ends = [bootstrap.two_way_interval(sample, tpr, weights, 0, 1) for tpr, sample in zip(tprs, samples.T, strict=True)]
+    return np.column_stack([tprs, ends])
 
 
 def _both_groups(predicted: Guesses, membership: Mask, fprs: Sequence[float], draws: Draws) -> Array:
-    return np.stack([_metrics(predicted, cells, fprs, draws) for cells in (membership, ~membership)])
+    return np.stack([_metrics(predicted, chosen, fprs, draws) for chosen in (membership, ~membership)])
 
 
-def _metrics(predicted: Guesses, cells: Mask, fprs: Sequence[float] | Array, draws: Draws) -> Array:
-    """(draw, metric): accuracy, AUC and TPRs over the chosen cells, of which (m, r) weighs models[m] records[r]."""
-    model, record = np.nonzero(cells)
-    ranking = roc.rank(predicted.score[cells], predicted.positive[record])
-    correct, order = predicted.correct[cells], ranking.order
+def _metrics(predicted: Guesses, chosen: Mask, fprs: Sequence[float] | Array, draws: Draws) -> Array:
+    """(draw, metric): accuracy, AUC and TPRs over the chosen entries, of which (m, r) weighs models[m] records[r]."""
+    model, record = np.nonzero(chosen)
+    ranking = roc.rank(predicted.score[chosen], predicted.positive[record])
+    correct, order = predicted.correct[chosen], ranking.order
     values = []
     for models, records in draws:
         weights = models[model] * records[record]
@@ -109,27 +115,34 @@ def _metrics(predicted: Guesses, cells: Mask, fprs: Sequence[float] | Array, dra
     return np.array(values)
 
 
-def _once(cells: Mask) -> tuple[Array, Array]:
-    return np.ones(cells.shape[0]), np.ones(cells.shape[1])
+def _once(chosen: Mask) -> tuple[Array, Array]:
+    return np.ones(chosen.shape[0]), np.ones(chosen.shape[1])
 
 
-def _group(predicted: Guesses, cells: Mask, values: Sequence[Array], fprs: Sequence[float]) -> list[Estimate]:
-    """Estimates over the chosen cells; values: (1, metric) observed, and (replicate, metric)."""
+def _group(
+    predicted: Guesses,
+    chosen: Mask,
+    values: Sequence[Array],
+    fprs: Sequence[float],
+    weights: bootstrap.Weights,
+    least: float = 0,
+) -> list[Estimate]:
+    """Estimates over the chosen entries; values: (1, metric) observed, and (replicate, metric) of weights."""
     (observed,), samples = values
-    method = f"two-way bootstrap, {len(samples)} replicates, both sides paired"
-    positive = predicted.positive[np.nonzero(cells)[1]]
-    warning = f", FPR below 1/{np.count_nonzero(~positive)} cells with another value: interpolated"
+    method = f"two-way bootstrap, {len(samples)} replicates, members and non-members paired"
+    positive = predicted.positive[np.nonzero(chosen)[1]]
+    warning = f", FPR below 1/{np.count_nonzero(~positive)} entries with another value: interpolated"
     notes = [method, method, *(method if ok else method + warning for ok in roc.resolved(fprs, positive))]
     names = ["accuracy", "auc", *(f"tpr@{fpr:g}" for fpr in fprs)]
     chance = [predicted.base, 0.5, *fprs]
     return [
-        Estimate(name, float(value), *bootstrap.interval(sample), np.count_nonzero(cells), note, expected)
+        Estimate(
+            name,
+            float(value),
+            *bootstrap.two_way_interval(sample, value, weights, least, 1),
+            np.count_nonzero(chosen),
+            note,
+            expected,
+        )
         for name, value, sample, note, expected in zip(names, observed, samples.T, notes, chance, strict=True)
     ]
-
-
-def _with_null(estimate: Estimate, null: Array) -> Estimate:
-    centre, (null_low, null_high) = float(null.mean()), bootstrap.interval(null)
-    p_value = float((1 + np.count_nonzero(null >= estimate.estimate)) / (len(null) + 1))
-    detected = bool(p_value <= SIGNIFICANT and estimate.low > centre)
-    return replace(estimate, null=centre, null_low=null_low, null_high=null_high, p_value=p_value, detected=detected)

@@ -32,13 +32,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from memaudit.arrays import Array, Mask
 from memaudit.attacks.gaussian import CONVENTIONS, fit_without_target, require_shadows
-from memaudit.errors import AuditError
+from memaudit.common.arrays import Array, Mask
+from memaudit.common.errors import AuditError
+from memaudit.common.progress_bar import steps
+from memaudit.data.membership_matrices import COLUMNS, Scheme
 from memaudit.statistics import intervals, roc
-from memaudit.statistics.attack_performance import FPRS, SIGNIFICANT, Estimate, Null, judge
+from memaudit.statistics.attack_performance import FPRS, SIGNIFICANT, Estimate, judge
+from memaudit.statistics.randomisation_tests import Null
 from memaudit.statistics.rank_tests import greater_p_values
-from memaudit.workflow.progress_bar import steps
 
 Groups = NDArray[np.int64]
 
@@ -68,7 +70,7 @@ def p_values(
     groups = np.arange(membership.shape[1]) if groups is None else groups
     if records > (largest := largest_corpus(membership, groups)):
         raise AuditError(
-            f"a corpus of {records} records: one of the sets has only {largest} on one side; ask for fewer"
+            f"a corpus of {records} records: a context has only {largest} members or non-members; take smaller corpora"
         )
     inside, outside = _standardised(signals, membership, public, rng)
     each = -(-trials // len(membership))
@@ -79,15 +81,25 @@ def p_values(
     return values, np.broadcast_to(np.arange(2 * each) < each, values.shape)
 
 
-def permutation_null(
-    signals: Array, membership: Mask, public: Array, *, permutations: int, fprs: Sequence[float] = FPRS, **options
+def corpora_null(
+    signals: Array,
+    membership: Mask,
+    public: Array,
+    *,
+    permutations: int,
+    fprs: Sequence[float] = FPRS,
+    scheme: Scheme = COLUMNS,
+    **options,
 ) -> Null:
-    """AUC and TPRs of `judge_corpora` under permuted rows of the membership matrix; options: those of `p_values`."""
+    """AUC and TPRs of `judge_corpora` under redraws of the membership matrix by its scheme.
+
+    permutations: number of redraws; options: those of `p_values`.
+    """
     values = []
-    for _ in steps(range(permutations), "permuted designs, data-set inference"):
-        shuffled = membership[options["rng"].permutation(len(membership))]
-        found, inside = p_values(signals, shuffled, public, **options)
-        values.append([roc.auc(-found, inside), *roc.tpr_at_fpr(-found, inside, fprs)])
+    for _ in steps(range(permutations), "redrawn membership, data-set inference"):
+        redrawn = scheme.redraw(membership, options.get("groups"), options["rng"])
+        p, inside = p_values(signals, redrawn, public, **options)
+        values.append([roc.auc(-p, inside), *roc.tpr_at_fpr(-p, inside, fprs)])
     return Null(tuple(fprs), np.array(values))
 
 
@@ -102,7 +114,7 @@ def judge_corpora(
 ) -> list[Estimate]:
     """ "power" and "size", the shares of p <= 0.05 among corpora that are in and out; AUC and TPR of -p between them.
 
-    p_values, inside: (model, corpus) of the function `p_values`; null: `permutation_null`. Intervals of AUC and TPR:
+    p_values, inside: (model, corpus) of the function `p_values`; null: `corpora_null`. Intervals of AUC and TPR:
     bootstrap of the target sets, which carry their corpora along; of the shares: Wilson's, as if the corpora of one
     target were one trial.
     """

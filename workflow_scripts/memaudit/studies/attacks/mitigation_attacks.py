@@ -8,15 +8,16 @@ import pandas as pd
 import xarray as xr
 from scipy.special import logit, softmax
 
-from memaudit.arrays import Array
 from memaudit.attacks.lira import resolution_floor
 from memaudit.attacks.registry import Attack
 from memaudit.attacks.score_matrices import attackable, confidence, labels, stable
 from memaudit.attacks.signals import correctness
-from memaudit.errors import AuditError
-from memaudit.statistics.context_attacks import Attacked, Names
+from memaudit.common.arrays import Array
+from memaudit.common.errors import AuditError
+from memaudit.data.membership_matrices import Scheme
+from memaudit.statistics.attacked_records import Attacked, Names
 from memaudit.statistics.record_vulnerability import layer_size
-from memaudit.statistics.threat_models import ratio, stability
+from memaudit.statistics.threat_models import label_robustness, ratio
 
 DISCRETE = {"floor": resolution_floor(1)}
 
@@ -35,7 +36,7 @@ class Mitigated(NamedTuple):
     def on(self, records: Names) -> Attacked:
         """The attack on those of the records that the contexts are drawn from."""
         grid = self.grid
-        whole = Attacked(grid.record.values, self.attack, grid.design.values, grid.unit.values)
+        whole = Attacked(grid.record.values, self.attack, grid.design.values, grid.unit.values, Scheme.of(grid.attrs))
         return whole.on(records[np.isin(records, attackable(grid))])
 
 
@@ -58,7 +59,7 @@ def coarser_answers(none: Mitigated, decimals: Sequence[int]) -> Iterator[Mitiga
 
 def with_perturbation(grid: xr.Dataset, scale: float, count: int) -> Mitigated:
     """The label-only attack by noisy copies of the targets; grid: shares of copies that keep the predicted class."""
-    return Mitigated("labels only", "perturbation", grid, stability(stable(grid, scale, count), count))
+    return Mitigated("labels only", "perturbation", grid, label_robustness(stable(grid, scale, count), count))
 
 
 def vulnerable_layers(ranks: pd.DataFrame, layer: float, dropped: xr.Dataset | None) -> dict[str, Names]:

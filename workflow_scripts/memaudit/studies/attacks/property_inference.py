@@ -17,10 +17,11 @@ from numpy.typing import ArrayLike
 from sklearn.covariance import ledoit_wolf
 from sklearn.model_selection import StratifiedKFold
 
-from memaudit.arrays import Array, Mask
+from memaudit.common.arrays import Array, Mask
+from memaudit.common.progress_bar import steps
 from memaudit.statistics import roc
-from memaudit.statistics.attack_performance import FPRS, ROC_FPRS, Estimate, Null, judge, roc_band
-from memaudit.workflow.progress_bar import steps
+from memaudit.statistics.attack_performance import FPRS, ROC_FPRS, Estimate, judge, roc_band
+from memaudit.statistics.randomisation_tests import Null
 
 FOLDS = 8
 PROBES = 128  # public records that are queried: the cost of a discriminant grows with the cube of their number

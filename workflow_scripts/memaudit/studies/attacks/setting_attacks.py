@@ -1,17 +1,34 @@
 """Attacks on variants of the contexts: which variants and records are compared, and the AUC by number of columns."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from memaudit.arrays import Array
-from memaudit.attacks.score_matrices import attackable, confidence, gather, variant
+from memaudit.attacks.score_matrices import attackable, confidence, gather, labels, variant
+from memaudit.attacks.signals import correctness
+from memaudit.common.arrays import Array
+from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics import roc
-from memaudit.statistics.context_attacks import Attacked, Names, parsed
+from memaudit.statistics.attack_performance import Estimate
+from memaudit.statistics.attacked_records import Attacked, Names
+from memaudit.statistics.model_utility import judge_utility
 from memaudit.statistics.threat_models import ratio
 
+VARIED = ("context", "features", "order", "copies", "population", "shares", "bags", "layer")
 ELSEWHERE = {"shares", "bags", "layer"}  # variants for property inference or mitigations, judged by other scripts
+
+
+def parsed(variant: str) -> dict[str, str]:
+    """ "features 4 order 1" -> {"features": "4", "order": "1"}; "usual" -> {}."""
+    return dict(re.findall(rf"({'|'.join(VARIED)}) (\S+)", variant))
+
+
+def varies_only(variant: str, key: str, *others: str) -> bool:
+    """Whether a variant differs from the usual contexts in this key and in no other keys than `others`."""
+    return key in parsed(variant) and parsed(variant).keys() <= {key, *others}
 
 
 def membership_variants(paths: Sequence[str] | None, sets: int) -> Iterator[tuple[str, xr.Dataset]]:
@@ -35,7 +52,7 @@ def first(grid: xr.Dataset, sets: int) -> xr.Dataset:
 def lira_on(grid: xr.Dataset, records: Names) -> Attacked:
     """LiRA on these records of one variant."""
     grid = grid.sel(record=records)
-    return Attacked(records, ratio(confidence(grid)), grid.design.values, grid.unit.values)
+    return Attacked(records, ratio(confidence(grid)), grid.design.values, grid.unit.values, Scheme.of(grid.attrs))
 
 
 def number_of_columns(name: str, grid: xr.Dataset) -> int:
@@ -64,5 +81,21 @@ def auc_by_columns(variants: Mapping[str, xr.Dataset], usual: xr.Dataset) -> tup
     compared = {**fewer, "usual": usual}
     sets = min(grid.sizes["model"] for grid in compared.values())
     attacks = [lira_on(first(grid, sets), attackable(usual)) for grid in compared.values()]
-    aucs = np.array([roc.auc(attack.scores(), attack.design) for attack in attacks])
+    aucs = np.array([roc.auc(attack.scores(), attack.membership) for attack in attacks])
     return [number_of_columns(name, grid) for name, grid in compared.items()], aucs, sets
+
+
+def variant_keys(name: str, grid: xr.Dataset) -> dict[str, Any]:
+    """Keys of a variant's results: what it varies, its mean number of records and columns, its number of contexts."""
+    varied = parsed(name)
+    keys = {"variant": name, "context": f"{grid.design.values.sum(1).mean():.4g}"}
+    keys |= {"features": number_of_columns(name, grid)}
+    keys |= {key: varied.get(key, usual) for key, usual in (("order", 0), ("copies", 1), ("population", 0))}
+    return keys | {"sets": grid.sizes["model"]}
+
+
+def utility(grid: xr.Dataset, rng: np.random.Generator, replicates: int) -> list[Estimate]:
+    """Accuracy on the records that are in no context of a variant, with intervals from bootstrap replicates."""
+    others = grid.isel(record=~grid.member.values)
+    correct = correctness(others.logits.values, labels(others)) > 0
+    return judge_utility(correct, others.label.values, rng=rng, groups=others.unit.values, replicates=replicates)

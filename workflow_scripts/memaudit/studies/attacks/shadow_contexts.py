@@ -1,4 +1,4 @@
-"""Shadow contexts as the models read them: records of a table, encoded; the contexts of a design; the model to ask."""
+"""Shadow contexts as models read them: encoded records of a table, the drawn contexts, and the model to query."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,9 +11,9 @@ import xarray as xr
 from numpy.typing import NDArray
 from torch import Tensor
 
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_grid, read_json, read_table
 from memaudit.data.record_encoding import encode, vocabulary
-from memaudit.errors import AuditError
-from memaudit.io import read_grid, read_json, read_table
 from memaudit.models.batched_queries import Question, answer, as_wide
 from memaudit.models.model_folder import load
 from memaudit.models.model_protocol import TabularModel
@@ -21,13 +21,13 @@ from memaudit.models.model_protocol import TabularModel
 
 @dataclass(frozen=True)
 class Contexts:
-    """The contexts of one design (model, record) and what they are made of.
+    """Drawn contexts, with the encoded records and the model.
 
-    design: variables counts (model, record) and columns (model, feature), see docs/add-an-attack.md; x: (record,
+    drawn: variables counts (model, record) and columns (model, feature), see docs/add-an-attack.md; x: (record,
     feature) float32; y: (record,) int64 class codes; schema: of the whole table, with the words of its texts.
     """
 
-    design: xr.Dataset
+    drawn: xr.Dataset
     x: Tensor
     y: Tensor
     schema: Mapping[str, Any]
@@ -42,12 +42,12 @@ class Contexts:
 
     def rows(self, row: int) -> NDArray[np.intp]:
         """Places of the records in a shadow context, each as often as it stands there."""
-        counts = self.design.counts.values[row]
+        counts = self.drawn.counts.values[row]
         return np.repeat(np.arange(len(counts)), counts)
 
     def first(self, sets: int) -> NDArray[np.intp]:
-        """Numbers of the first shadow contexts of the design's first variant."""
-        variant = self.design.variant.values
+        """Numbers of the first shadow contexts of the first variant."""
+        variant = self.drawn.variant.values
         return np.flatnonzero(variant == variant[0])[:sets]
 
     def targets(self, count: int) -> NDArray[np.intp]:
@@ -55,55 +55,55 @@ class Contexts:
 
         Members that are in no context of the first variant, which may draw from fewer of them, are not among them.
         """
-        shown = self.design.counts.values[self.first(len(self.design.variant))].any(0)
-        rank = np.where(shown, self.design["rank"].values, -1)
+        drawn = self.drawn.counts.values[self.first(len(self.drawn.variant))].any(0)
+        rank = np.where(drawn, self.drawn["rank"].values, -1)
         order = np.argsort(rank, kind="stable")
         return order[(rank[order] >= 0) & (rank[order] < count)]
 
     def columns(self, row: int) -> NDArray[np.intp]:
         """Places of the columns that a shadow context has."""
-        return np.flatnonzero(self.design.columns.values[row])
+        return np.flatnonzero(self.drawn.columns.values[row])
 
     def model(self, row: int) -> TabularModel:
-        """The model for the columns of a shadow set, opened once. Raises AuditError for contexts that are too large."""
-        columns = self.design.columns.values[row]
+        """The model for a shadow context's columns, opened once. Raises AuditError for contexts that are too large."""
+        columns = self.drawn.columns.values[row]
         if (key := columns.tobytes()) not in self._models:
             chosen = [column for column, kept in zip(self.schema["columns"], columns, strict=True) if kept]
             model = load(self.card, self.threads, {**self.schema, "columns": chosen})
-            most = int(self.design.counts.sum("record").max())
-            model.limits.check(f"{self.card}, data set {self.design.dataset}", most, len(chosen), self.classes)
+            most = int(self.drawn.counts.sum("record").max())
+            model.limits.check(f"{self.card}, data set {self.drawn.dataset}", most, len(chosen), self.classes)
             self._models[key] = model
         return self._models[key]
 
-    def ask(
+    def query(
         self,
         row: int,
         queries: Tensor,
         memory: int,
         *,
         context: NDArray[np.intp] | None = None,
-        shown: Tensor | None = None,
+        values: Tensor | None = None,
     ) -> Tensor:
-        """What the model says with a shadow context: logits (m, class), -inf for a class that it lacks.
+        """Logits of the model with a shadow context (m, class), -inf for a class that it lacks.
 
         queries: (m, feature), all the table's columns; memory: MiB, see batching.answer; context: places of records to
-        take instead; shown: (record, feature) float32, what the context shows of the records instead of `x`. Raises
-        AuditError for a context without records, and a model that answers with what is no number.
+        take instead; values: (record, feature) float32, of the records in the context instead of `x`. Raises
+        AuditError for a context without records, and answers that are not numbers.
         """
         context, columns = self.rows(row) if context is None else context, self.columns(row)
-        where = f"{self.card}, data set {self.design.dataset}, variant {str(self.design.variant.values[row])!r}"
+        where = f"{self.card}, data set {self.drawn.dataset}, variant {str(self.drawn.variant.values[row])!r}"
         if not len(context):
             raise AuditError(f"{where}: a context has no record; take larger contexts, a smaller layer or fewer bags")
-        x = (self.x if shown is None else shown)[context]
+        x = (self.x if values is None else values)[context]
         question = Question(x[:, columns], self.y[context], queries[:, columns])
         logits = as_wide(answer(self.model(row), [question], memory)[0], self.classes)
         if logits.isnan().any():
-            raise AuditError(f"{where}: an answer is no number; take another model, or leave the table out")
+            raise AuditError(f"{where}: an answer is not a number; take another model, or leave the table out")
         return logits
 
 
 def open_contexts(records: str, schema: str, design: str, card: str, threads: int) -> Contexts:
-    """Read a table's records and schema, the design of an arm, and find the model by its `model.json`.
+    """Read a table's records and schema, the drawn contexts of an arm, and the model of its `model.json`.
 
     Raises AuditError for a table that the model cannot read.
     """

@@ -1,8 +1,8 @@
 """Fine-tuning of one model on a split of each of its tables, with probes at given epochs (ICLMEM, section 4.1, app. D).
 
 A killed run resumes from its state (models.fine_tuning) with the same bits; the signals of an epoch are kept as soon as
-they are computed. Membership is read off the pairs that changed the weights, never off the settings. Divergence is an
-outcome and no error: from that epoch on the signals are NaN.
+they are computed. Membership is derived from the training pairs that changed the weights, never from the settings.
+Divergence is an outcome and no error: from that epoch on the signals are NaN.
 """
 
 import time
@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memaudit import seeds
-from memaudit.arrays import Indices
 from memaudit.attacks.context_manipulations import PROBE_SIGNALS
+from memaudit.common import seeds
+from memaudit.common.arrays import Array32, Indices, Mask
+from memaudit.common.errors import AuditError
 from memaudit.data.matched_splits import CONTEXT, QUERY
-from memaudit.errors import AuditError
 from memaudit.models import dp_sgd
 from memaudit.models.context_query_pairs import Pair
 from memaudit.models.fine_tuning import Run, Settings
@@ -29,7 +29,7 @@ from memaudit.studies.iclmem.table_splits import Split
 
 Part = Callable[[str, Callable[[], NDArray[Any]]], NDArray[Any]]
 STATE = "state.pt"  # of an unfinished run, in its folder
-WITH_CONTEXT = ("vanilla", "taught")  # signals with the context of the fine-tuning
+WITH_CONTEXT = ("vanilla", "relabelled")  # signals with the context of the fine-tuning
 NEVER = -1  # the epoch of divergence of a model that did not diverge
 
 
@@ -58,7 +58,7 @@ class FineTuningRun:
         return Adapter(**self.condition["adapter"]) if self.condition["adapter"] else None
 
     def facts(self, name: str) -> NDArray[Any]:
-        """By target: id, role, label (a number, also of a class) or dataset."""
+        """One fact of every target, (target,): id, role, label (a number, also of a class) or dataset."""
         tables = list(zip(self.splits, self.rows, strict=True))
         if name == "dataset":
             return np.concatenate([np.full(len(rows), split.dataset) for split, rows in tables])
@@ -66,40 +66,40 @@ class FineTuningRun:
             return np.concatenate([split.y[rows].double().numpy() for split, rows in tables])
         return np.concatenate([split.facts[name].to_numpy(str)[rows] for split, rows in tables])
 
-    def probe(self, model: Network) -> NDArray[np.float32]:
+    def probe(self, model: Network) -> Array32:
         """Signals (target, manipulation, signal), the tables' targets one after another."""
         tables = zip(self.splits, self.rows, strict=True)
         return np.concatenate([self.prober.probe(model, split, rows) for split, rows in tables])
 
-    def effective(self) -> NDArray[np.bool_]:
+    def effective(self) -> Mask:
         """Manipulations that each target is queried with: (target, manipulation)."""
         tables = zip(self.splits, self.rows, strict=True)
         return np.concatenate([np.tile(self.prober.effective(split), (len(rows), 1)) for split, rows in tables])
 
-    def vanilla(self, model: Network) -> dict[str, NDArray[np.float32]]:
+    def vanilla(self, model: Network) -> dict[str, Array32]:
         """Signals (target, signal) with the context of the fine-tuning.
 
-        `vanilla`: with the true labels; `taught`: with the labels of the fine-tuning.
+        `vanilla`: with the true labels; `relabelled`: with the labels of the fine-tuning.
         """
 
-        def signals(labels: str) -> NDArray[np.float32]:
+        def signals(labels: str) -> Array32:
             tables, context = zip(self.splits, self.rows, strict=True), self.condition["context"]
             return np.concatenate(
                 [self.prober.vanilla(model, split, rows, context, getattr(split, labels)) for split, rows in tables]
             )
 
         true = signals("true")
-        relabelled = any(not split.true.equal(split.y) for split in self.splits)
-        return {"vanilla": true, "taught": signals("y") if relabelled else true}
+        changed = any(not split.true.equal(split.y) for split in self.splits)
+        return {"vanilla": true, "relabelled": signals("y") if changed else true}
 
 
 def tune(model: Network, study: FineTuningRun, folder: Path, part: Part) -> NDArray[Any]:
     """Fine-tune a copy of `model`, probe it at the condition's epochs, and return a record of arrays.
 
-    signals (epoch, target, manipulation, signal); vanilla, taught (stage, target, signal), stage 0 the base; member and
-    shown (epoch, target), whether it was a query, or in a context, by then; diverged_at, -1 for never; trainable;
-    seconds_finetune and seconds_probe (epoch,), CPU seconds of fine-tuning up to it, and of its probe. folder: of the
-    run's state and checkpoints; part: computes and keeps the signals of an epoch.
+    signals (epoch, target, manipulation, signal); vanilla, relabelled (stage, target, signal), stage 0 the base; member
+    and in_context (epoch, target), whether it was a query, or in a context, by then; diverged_at, -1 for never;
+    trainable; seconds_finetune and seconds_probe (epoch,), CPU seconds of fine-tuning up to it, and of its probe.
+    folder: of the run's state and checkpoints; part: computes and keeps the signals of an epoch.
     """
     condition, splits = study.condition, study.splits
     epochs = condition["epochs"]
@@ -135,9 +135,10 @@ def tune(model: Network, study: FineTuningRun, folder: Path, part: Part) -> NDAr
 
 
 def tune_privately(model: Network, study: FineTuningRun) -> NDArray[Any]:
-    """As `tune`, by DP-SGD and without a saved state, since a repeated run has other noise.
+    """Fine-tune and probe by DP-SGD, and return the record that `tune` returns.
 
-    All queries count as members, though a step draws some of them at random and does not record which.
+    It saves no state, since a repeated run has other noise. All queries count as members, though a step draws some of
+    them at random and does not record which.
     """
     (split,), condition = study.splits, study.condition
     pair = Pair(split.rows(CONTEXT, condition["context"]), split.rows(QUERY, condition["queries"]))
@@ -199,7 +200,7 @@ def _record(
         signals=signals,
         **with_context,
         member=np.stack([_in_pairs(study, log, epoch, "query") for epoch in epochs]),
-        shown=np.stack([_in_pairs(study, log, epoch, "context") for epoch in epochs]),
+        in_context=np.stack([_in_pairs(study, log, epoch, "context") for epoch in epochs]),
         diverged_at=NEVER if diverged is None else diverged,
         trainable=trainable,
         seconds_finetune=np.cumsum(seconds[0] * np.diff(epochs, prepend=0)),
@@ -207,7 +208,7 @@ def _record(
     )
 
 
-def _in_pairs(study: FineTuningRun, log: Sequence[Mapping[str, Any]], epoch: int, where: str) -> NDArray[np.bool_]:
+def _in_pairs(study: FineTuningRun, log: Sequence[Mapping[str, Any]], epoch: int, where: str) -> Mask:
     """Targets that stood in a training pair up to an epoch, as a query or in the context."""
     used = {split.dataset: [] for split in study.splits}
     for entry in log:

@@ -1,4 +1,4 @@
-"""What single manipulations of the context add to the AUC of the unperturbed baseline (ICLMEM, A.3, Figure 4)."""
+"""Effect of single manipulations of the context on the AUC, against the baseline (ICLMEM, A.3, Figure 4)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from memaudit import tidy
-from memaudit.arrays import Array
-from memaudit.errors import AuditError
+from memaudit.common import tidy
+from memaudit.common.arrays import Array
+from memaudit.common.errors import AuditError
 from memaudit.studies.iclmem.outcome_rules import COLLAPSE, DETECTABLE
 from memaudit.studies.iclmem.outcome_shares import SplitBootstrap, rules
 from memaudit.studies.iclmem.run_metrics import ATTACK_SIGNALS, STUDY
@@ -17,6 +17,7 @@ from memaudit.studies.iclmem.significance_tests import Study
 Rows = Iterator[dict[str, Any]]
 
 BASELINE = "baseline"
+SKEW = "skew_true_target"  # the strongest category of the paper, which is compared with the others
 ALL = "all"
 
 
@@ -45,6 +46,24 @@ def manipulation_rows(study: Study, resampling: SplitBootstrap) -> Rows:
                 yield tidy.row(STUDY, keys, "auc of the baseline", **base, null=0.5)
                 for (key, name), values in parts.items():
                     yield from _effect(values[group.index], group, {**keys, key: name}, resampling)
+                by_category = {name: values[group.index] for (key, name), values in parts.items() if key == "category"}
+                yield from _differences(by_category, group, keys, resampling)
+
+
+def _differences(
+    effects: Mapping[str, Array], runs: pd.DataFrame, keys: Mapping[str, Any], resampling: SplitBootstrap
+) -> Rows:
+    """Mean effect of skewing to the true label less that of each other category, on the runs that have both."""
+    if SKEW not in effects:
+        return
+    means = {name: pd.DataFrame(values).mean(axis=1).to_numpy() for name, values in effects.items()}
+    for name in (name for name in means if name.lower() not in (SKEW, BASELINE)):
+        gap = means[SKEW] - means[name]
+        defined = ~np.isnan(gap)
+        if defined.any():
+            mean = resampling.mean(gap[defined], runs[defined], share=False)
+            named = {**keys, "category": f"{SKEW} - {name}"}
+            yield tidy.row(STUDY, named, "auc effect difference", **mean, null=0.0)
 
 
 def _effect(values: Array, runs: pd.DataFrame, keys: Mapping[str, Any], resampling: SplitBootstrap) -> Rows:

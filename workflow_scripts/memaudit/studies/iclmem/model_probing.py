@@ -14,10 +14,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from memaudit import seeds
-from memaudit.arrays import Indices
 from memaudit.attacks.context_manipulations import PROBE_SIGNALS, Manipulation, effective, parsed
 from memaudit.attacks.multiple_choice_probe import candidates_of, probe, read
+from memaudit.common import seeds
+from memaudit.common.arrays import Array32, Indices, Mask
+from memaudit.common.job_inputs import several
 from memaudit.data.matched_splits import CONTEXT
 from memaudit.models.batched_queries import MEMORY, Question, answer, as_wide
 from memaudit.models.context_scaling import target_scale
@@ -25,7 +26,6 @@ from memaudit.models.model_folder import load
 from memaudit.models.model_protocol import Network, TabularModel
 from memaudit.models.predictive_distributions import Binned
 from memaudit.studies.iclmem.table_splits import CANARIES, Split, Table, open_table
-from memaudit.workflow.job import several
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Prober:
         """Number of candidate labels: all classes, or as many numbers as there are and the limit allows."""
         return len(about.choices) if about.classes else min(len(about.choices), self.candidates)
 
-    def effective(self, split: Split) -> NDArray[np.bool_]:
+    def effective(self, split: Split) -> Mask:
         """Manipulations (manipulation,) that do not repeat another on targets of the split: only these are queried."""
         return effective(self.suite, self.offered(split), split.x.shape[1])
 
@@ -60,7 +60,7 @@ class Prober:
             ]
         )
 
-    def probe(self, model: TabularModel, split: Split, rows: Indices) -> NDArray[np.float32]:
+    def probe(self, model: TabularModel, split: Split, rows: Indices) -> Array32:
         """Signals (target, manipulation, signal) of zero-information contexts, see multiple_choice_probe.probe.
 
         NaN for the manipulations that repeat another.
@@ -80,9 +80,7 @@ class Prober:
         )
         return signals
 
-    def vanilla(
-        self, model: TabularModel, split: Split, rows: Indices, context: int, labels: Tensor
-    ) -> NDArray[np.float32]:
+    def vanilla(self, model: TabularModel, split: Split, rows: Indices, context: int, labels: Tensor) -> Array32:
         """Signals (target, signal) with the context of the fine-tuning, which may contain targets.
 
         labels: (N,), of the context rows and of the targets. The split's true labels measure the model's performance;

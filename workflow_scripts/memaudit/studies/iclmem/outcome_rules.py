@@ -1,4 +1,4 @@
-"""Scores, outcomes and flags of single runs: does a fine-tuned in-context model memorize records?
+"""Scores, outcomes and flags of single runs of a fine-tuned in-context model.
 
 ICLMEM, sections 4.2 and 5, appendices A.4 and B, Table 3. Facts of runs are arrays (run,) of these names: `loss`,
 `base_loss` (mean vanilla loss of the attacked targets, in nats), `quality`, `base_quality` (accuracy or R2 of
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memaudit.arrays import Array, Mask
+from memaudit.common.arrays import Array, Floats, Mask
 from memaudit.statistics.roc import ROUNDING
 
 LEVEL = 0.05  # of the permutation tests and of the false discovery rate
@@ -38,7 +38,7 @@ class Rule:
     flag: float = 0.1
 
 
-def robustness(signals: NDArray[np.floating]) -> Array:
+def robustness(signals: Floats) -> Array:
     """Robustness scores S (..., target, signal): means of signals (..., target, manipulation, signal)."""
     return signals.mean(axis=-2, dtype=np.float64)
 
@@ -48,7 +48,7 @@ def score(tuned: Array, reference: Array | float = 0.0) -> Array:
     return DIRECTION * (tuned - reference)
 
 
-def gaps(loss: NDArray[np.floating], member: Mask) -> Array:
+def gaps(loss: Floats, member: Mask) -> Array:
     """g_k (manipulation,): mean loss of members minus that of non-members; loss: (target, manipulation)."""
     members, nonmembers = (loss[chosen].mean(axis=0, dtype=np.float64) for chosen in (member, ~member))
     return members - nonmembers

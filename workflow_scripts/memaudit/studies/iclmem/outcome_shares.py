@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from memaudit import seeds, tidy
-from memaudit.arrays import Array
+from memaudit.common import seeds, tidy
+from memaudit.common.arrays import Array
 from memaudit.statistics import bootstrap, histograms, intervals
 from memaudit.studies.iclmem.outcome_rules import COLLAPSE, DETECTABLE, OUTCOMES, Rule, flags
 from memaudit.studies.iclmem.run_metrics import STUDY
@@ -46,7 +46,7 @@ class SplitBootstrap:
             ends, method = intervals.wilson(values[0], count), f"Wilson, as of {count} splits"
         elif count > 1:
             rng = seeds.generator(self.seed, STUDY, "resampled splits")
-            ends = bootstrap.mean_interval(values, self.replicates, rng, splits)
+            ends = bootstrap.mean_interval(values, self.replicates, rng, splits, *((0, 1) if share else ()))
             method = f"bootstrap of {count} splits, {self.replicates} replicates"
         else:
             ends, method = (np.nan, np.nan), f"{count} splits have no interval"
@@ -97,16 +97,16 @@ def dataset_rows(runs: pd.DataFrame, resampling: SplitBootstrap) -> Rows:
                 named = {**keys_of(line, names), "dataset": dataset, "rule": rule, **facts}
                 yield tidy.row(STUDY, named, "detectable runs", hits.sum(), unit="runs", n=len(hits), method="counted")
                 yield tidy.row(STUDY, named, "detectable share", **resampling.mean(hits, group))
-                rates.append((hits.mean(), line["density"], line["coverage"]))
+                rates.append((hits.mean(), line["density"], line["coverage"], line["k"]))
             yield from _trends(np.array(rates), {**keys_of(pool.iloc[0], names), "rule": rule})
 
 
 def _trends(rates: Array, keys: Mapping[str, Any]) -> Rows:
-    """Rank correlation over data sets of the detectable share with n/k and Q/n; rates: (data set, 3).
+    """Rank correlation over data sets of the detectable share with n/k, Q/n and k; rates: (data set, 4).
 
-    No rows for fewer than four data sets, whose interval is [-1, 1], and where all have the same share, n/k or Q/n.
+    No rows for fewer than four data sets, whose interval is [-1, 1], and where all have the same share, n/k, Q/n or k.
     """
-    for place, name in enumerate(("density", "coverage"), start=1):
+    for place, name in enumerate(("density", "coverage", "k"), start=1):
         if len(rates) < 4 or np.ptp(rates[:, 0]) == 0 or np.ptp(rates[:, place]) == 0:
             continue
         correlation = pd.Series(rates[:, 0]).corr(pd.Series(rates[:, place]), method="spearman")
@@ -149,3 +149,9 @@ def flagged(study: Study, rule: Rule, resampling: SplitBootstrap) -> Rows:
             chance = resampling.mean(by_permutation.mean(axis=1), group)
             yield tidy.row(STUDY, query, f"{name} flag share", **resampling.mean(hits, group), null=chance["estimate"])
             yield tidy.row(STUDY, {**keys, "records": "permuted"}, f"{name} flag share", **chance)
+        raw = group["raw_flag"].astype(float)
+        gaps = {"calibrated - raw": group["calibrated_flag"] - raw, "raw - permuted": raw - permuted[0].mean(axis=1)}
+        for between, gap in gaps.items():
+            mean = resampling.mean(gap, group, share=False)
+            named = {**keys, "records": "query", "between": between}
+            yield tidy.row(STUDY, named, "flag share difference", **mean, null=0.0)

@@ -7,8 +7,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from memaudit.errors import AuditError
-from memaudit.io import read_grid
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_grid
 from memaudit.studies.iclmem.run_metrics import RunSignals
 
 ORDER = ("target", "manipulation", "signal")
@@ -36,7 +36,7 @@ def references(paths: Sequence[str]) -> dict[tuple[str, str], xr.Dataset]:
 
 
 def join_shards(paths: Sequence[str]) -> xr.Dataset:
-    """All shards of a fine-tuning condition, splits in order."""
+    """The joined shards of a fine-tuning condition, splits in order."""
     shards = [read_grid(path) for path in paths]
     return xr.concat(shards, "split", data_vars="minimal", coords="minimal", combine_attrs="override").sortby("split")
 
@@ -52,27 +52,27 @@ def places(tuned: xr.Dataset, base: xr.Dataset) -> NDArray[np.intp]:
     return np.array([place[record] for record in tuned.id.values])
 
 
-def runs(tuned: xr.Dataset, base: xr.Dataset, placebo: bool = False) -> Iterator[tuple[int, RunSignals]]:
+def runs(tuned: xr.Dataset, base: xr.Dataset, control: bool = False) -> Iterator[tuple[int, RunSignals]]:
     """Every epoch of a condition on one split with its signals; base: the same targets, in the same order.
 
-    placebo: a negative control, whose training pairs contain no target; the queries of other conditions are judged as
-    if they were members. An epoch by which no target was a query has no member: it is left out, with a message. Raises
-    AuditError where a training pair contains a non-member.
+    control: whether this is a negative control, whose training pairs contain no target: the queries of other conditions
+    are evaluated as if they were members. An epoch by which no target was a query has no member: it is left out, with a
+    message. Raises AuditError where a training pair contains a non-member.
     """
     reference, role = signals_of(base).values, tuned.role.values
     for epoch in map(int, tuned.epoch.values):
         probed = tuned.sel(epoch=epoch, manipulation=base.manipulation.values)
-        member, in_context = (probed[name].values.astype(bool) for name in ("member", "shown"))
+        member, in_context = (probed[name].values.astype(bool) for name in ("member", "in_context"))
         where = f"{base.dataset}, split {int(base.split)}, epoch {epoch}"
-        if ((member | in_context) & (role == "nonmember")).any() or (placebo and member.any()):
+        if ((member | in_context) & (role == "nonmember")).any() or (control and member.any()):
             raise AuditError(f"iclmem, data set {where}: a training pair contains a non-member; fine-tune again")
-        member |= placebo & (role == "query")
+        member |= control & (role == "query")
         if not member.any():
-            print(f"{where}: no target was a query yet, so there is none to attack: left out", flush=True)
+            print(f"{where}: no target was a query yet, so none can be attacked: left out", flush=True)
             continue
         with_context = [
             tuned[name].sel(stage=stage).transpose("target", "signal").values
-            for name in ("vanilla", "taught")
+            for name in ("vanilla", "relabelled")
             for stage in (epoch, 0)
         ]
         groups = member, in_context & ~member, role == "nonmember"
@@ -80,8 +80,11 @@ def runs(tuned: xr.Dataset, base: xr.Dataset, placebo: bool = False) -> Iterator
 
 
 def table_facts(reference: xr.Dataset, queries: int) -> dict[str, Any]:
-    """Facts of a data set for its runs: records n, different labels k, label density n/k and coverage Q/n (Section 5),
-    candidate labels, share of the majority, and `chance`, the accuracy or R2 of a constant predictor."""
+    """Facts of a data set for its runs (Section 5).
+
+    Among them records n, different labels k, label density n/k, coverage Q/n, candidate labels, share of the majority,
+    and `chance`, the accuracy or R2 of a constant predictor.
+    """
     numbers = reference.task == "regression"
     records, k = int(reference.records), int(reference.cardinality)
     return {

@@ -1,5 +1,7 @@
-"""Validation of the outcome rules: false positive rates on negative controls, checks of detections, and how strongly
-the runs of one split are correlated (ICLMEM, Table 3)."""
+"""Validation of the outcome rules (ICLMEM, Table 3): false positive rates on negative controls, checks of detections.
+
+Also the intraclass correlation of the runs of one split.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -8,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from memaudit import tidy
-from memaudit.arrays import Array, Mask
+from memaudit.common import tidy
+from memaudit.common.arrays import Array, Mask
 from memaudit.statistics.intraclass_correlation import icc
 from memaudit.statistics.permutation_tests import q_value
 from memaudit.studies.iclmem.manipulation_effects import ALL

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memaudit import seeds
-from memaudit.arrays import Array, Mask
 from memaudit.attacks.context_manipulations import PROBE_SIGNALS
+from memaudit.common import seeds
+from memaudit.common.arrays import Array, Mask
 from memaudit.statistics import bootstrap, roc
 from memaudit.statistics.permutation_tests import aucs, p_value, permuted_members
 from memaudit.studies.iclmem.outcome_rules import gaps, robustness, score
@@ -41,24 +41,24 @@ class RunSignals(NamedTuple):
     """Signals of one model and its base on the targets of one split.
 
     tuned, reference: signals (target, manipulation, signal) of the effective manipulations; vanilla, base: (target,
-    signal) with the context of the fine-tuning and the true labels; taught, base_taught: the same with the labels of
-    the fine-tuning; query, context, nonmember: (target,), targets that were queries up to this epoch, that stood only
-    in contexts, and non-members.
+    signal) with the context of the fine-tuning and the true labels; relabelled, base_relabelled: the same with the
+    labels of the fine-tuning; query, context, nonmember: (target,), targets that were queries up to this epoch, that
+    stood only in contexts, and non-members.
     """
 
     tuned: Array
     reference: Array
     vanilla: Array
     base: Array
-    taught: Array
-    base_taught: Array
+    relabelled: Array
+    base_relabelled: Array
     query: Mask
     context: Mask
     nonmember: Mask
 
     def diverged(self) -> bool:
         """Whether a signal is not finite."""
-        return not all(np.isfinite(signals).all() for signals in (self.tuned, self.vanilla, self.taught))
+        return not all(np.isfinite(signals).all() for signals in (self.tuned, self.vanilla, self.relabelled))
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def _estimates(scores: Array, member: Mask, fprs: tuple[float, ...], weights: Ar
     observed, samples = metrics(None), np.array([metrics(drawn[ranking.order]) for drawn in weights])
     estimates: dict[str, float] = {}
     for name, value, sample in zip(("auc", *(f"tpr@{fpr:g}" for fpr in fprs)), observed, samples.T, strict=True):
-        low, high = bootstrap.interval(sample)
+        low, high = bootstrap.widened(sample, value, min(member.sum(), (~member).sum()), 0, 1)
         estimates |= {name: float(value), f"{name}_low": low, f"{name}_high": high}
     return estimates, samples[:, 0]
 
@@ -206,7 +206,7 @@ def _raw_tpr(robust: Array, member: Mask) -> float:
 def _performance(run: RunSignals, attacked: Mask) -> dict[str, float]:
     """Vanilla losses and their AUC, accuracy or R2, and the gaps of probe losses."""
     loss, base = (values[:, LOSS].astype(np.float64) for values in (run.vanilla, run.base))
-    learned = score(run.taught.astype(np.float64), run.base_taught)[attacked, LOSS]
+    learned = score(run.relabelled.astype(np.float64), run.base_relabelled)[attacked, LOSS]
     by_manipulation = gaps(run.tuned[attacked][..., LOSS], run.query[attacked])
     return {
         "loss": loss[attacked].mean(),

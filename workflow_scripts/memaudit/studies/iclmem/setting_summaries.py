@@ -1,4 +1,4 @@
-"""Results of a setting, i.e. a data set, a fine-tuning condition (`arm`) and an epoch, over its splits, as tidy rows.
+"""Tidy results of a setting, i.e. a data set, a fine-tuning condition (`arm`) and an epoch, over its splits.
 
 The split is the unit of replication: estimates are means over splits, intervals Student's t over them, and the standard
 deviation between splits is reported beside.
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from memaudit import tidy
-from memaudit.arrays import Array
+from memaudit.common import tidy
+from memaudit.common.arrays import Array
 from memaudit.statistics import bootstrap, histograms, intervals
 from memaudit.statistics.attack_performance import interpolated
 from memaudit.studies.iclmem.outcome_rules import LEVEL, OUTCOMES, Rule, collapsed, flags, outcomes, published
@@ -22,16 +22,15 @@ Rows = Iterator[dict[str, Any]]
 
 KEYS = ["dataset", "arm", "model", "regime", "labels", "learning_rate", "queries", "context", "epoch"]
 NULL_CALIBRATED = "null_calibrated"
-PLACEBO = "placebo"  # a negative control: fine-tuned on other records than those that are attacked
+NEGATIVE_CONTROL = "placebo"  # in configs and regimes: fine-tuned on other records than those that are attacked
 NOT_COMPARED = ("labels", "epochs", "datasets")
 SPREAD = " deviation between splits"
 
 
 def describe(condition: Mapping[str, Any]) -> dict[str, Any]:
-    """Columns of a condition's runs. `settings`: all that matched conditions with other labels have in common."""
-    kinds = [
-        name for key, name in {"adapter": "lora", "private": "private", PLACEBO: PLACEBO}.items() if condition[key]
-    ]
+    """Columns of a condition's runs; `settings`: all settings that matched conditions with other labels share."""
+    named = {"adapter": "lora", "private": "private", NEGATIVE_CONTROL: NEGATIVE_CONTROL}
+    kinds = [name for key, name in named.items() if condition[key]]
     common = {key: value for key, value in condition.items() if key not in NOT_COMPARED}
     return {
         "model": condition["model"],
@@ -144,7 +143,7 @@ def _outcomes(group: pd.DataFrame, keys: Mapping[str, Any]) -> Rows:
 
 
 def peak_epochs(runs: pd.DataFrame) -> pd.Series:
-    """Epoch of each (data set, arm) with the largest mean over splits of the larger AUC; none if all diverged."""
+    """Epoch of each data set and condition with the largest mean larger AUC over splits; none where all diverged."""
     means = runs.groupby(["dataset", "arm", "epoch"])["larger_auc"].mean().dropna()
     best = means.groupby(["dataset", "arm"]).idxmax()
     return best.map(lambda place: place[-1])
@@ -152,8 +151,8 @@ def peak_epochs(runs: pd.DataFrame) -> pd.Series:
 
 def score_histograms(runs: pd.DataFrame, changes: Sequence[Mapping[str, Array]], bins: int) -> Rows:
     """Histogram of dS of each condition on each data set at its peak epoch; changes: `score_changes` of every run."""
-    for (dataset, arm), epoch in peak_epochs(runs).items():
-        chosen = (runs[["dataset", "arm", "epoch"]] == [dataset, arm, epoch]).all(axis=1).to_numpy()
+    for (dataset, condition), epoch in peak_epochs(runs).items():
+        chosen = (runs[["dataset", "arm", "epoch"]] == [dataset, condition, epoch]).all(axis=1).to_numpy()
         parts = [changes[i] for i in np.flatnonzero(chosen)]
         groups = dict.fromkeys(name for part in parts for name in part)
         pooled = {name: np.concatenate([part[name] for part in parts if name in part]) for name in groups}

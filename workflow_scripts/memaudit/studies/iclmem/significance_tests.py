@@ -3,7 +3,7 @@
 ICLMEM, Table 3; Tables 1, 8, 10, 11 and 12. A setting is detected if its q-value (Benjamini and Hochberg, over all
 settings) is at most .05 and the interval of its mean over splits lies above chance. Max-T p-values over the epochs of
 its condition are reported beside, and where a table picks the largest of several settings and signals, max-T p-values
-over all that it picks from. With m / .05 permutations a single detected setting of m can be found; several detected
+over all that it picks from. With m / .05 permutations a single setting of m can be detected; several detected
 ones need correspondingly fewer.
 
 A permutation exchanges a member with a non-member. This assumes that they differ in membership alone. Where only the
@@ -19,10 +19,10 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from memaudit import seeds, tidy
-from memaudit.arrays import Array
+from memaudit.common import seeds, tidy
+from memaudit.common.arrays import Array
 from memaudit.statistics import bootstrap
-from memaudit.statistics.permutation_tests import max_t, p_value, q_value
+from memaudit.statistics.permutation_tests import max_t, max_t_half_widths, p_value, q_value
 from memaudit.studies.iclmem.outcome_rules import COLLAPSE, LEVEL
 from memaudit.studies.iclmem.run_metrics import ATTACK_SIGNALS, LARGER, STUDY
 from memaudit.studies.iclmem.setting_summaries import KEYS, keys_of, resolution, summary
@@ -42,6 +42,20 @@ REPORTED = {
     "mu_gap": ("mu_gap", "nats"),
     "sigma_gap": ("sigma_gap", "nats"),
 }
+
+
+class Largest(NamedTuple):
+    """What the choice of the largest AUC among several settings and signals means for it.
+
+    p: max-T p-value; half: half-width of its simultaneous 95 % interval; null: mean of the largest AUC under permuted
+    memberships; among: number of AUCs; permutations: their number.
+    """
+
+    p: float
+    half: float
+    null: float
+    among: int
+    permutations: int
 
 
 class Study(NamedTuple):
@@ -71,7 +85,7 @@ def means(values: Array, settings: Sequence[NDArray[np.intp]]) -> Array:
 
 
 def decide(observed: Array, permuted: Array, settings: Sequence[NDArray[np.intp]], signal: str) -> pd.DataFrame:
-    """A line per setting: auc, low (of its interval), p, q, detected; (run,) and (run, permutation)."""
+    """Table of settings: auc, low (of its interval), p, q, detected; observed: (run,), permuted: (run, permutation)."""
     auc, null = means(observed, settings), means(permuted, settings)
     low = np.array([summary(observed[runs]).get("low", np.nan) for runs in settings])
     # The larger of two permuted AUCs has a mean above one half.
@@ -122,8 +136,8 @@ def peaks(study: Study, decided: Mapping[str, pd.DataFrame], fprs: Sequence[floa
     """Tidy rows of the settings with the largest AUC on loss or entropy, within each group of PEAKS.
 
     Only conditions with the paper's labels are compared. Those that collapsed in at least half of their splits are
-    picked only where all did. The max-T p-value is over all settings of the group that could have been picked and both
-    signals.
+    picked only where all did. The max-T p-value, and the interval and null of the AUC, are over all settings of the
+    group that could have been picked and both signals.
     """
     settings = study.settings()
     lines = study.runs.iloc[[runs[0] for runs in settings]].reset_index(drop=True)
@@ -138,12 +152,49 @@ def peaks(study: Study, decided: Mapping[str, pd.DataFrame], fprs: Sequence[floa
             intact = places[~broken[places]]
             compared = np.asarray(intact if len(intact) else places)
             best = int(np.nanargmax(aucs[compared]))
-            p = max_t(aucs[compared].ravel(), nulls[compared].reshape(aucs[compared].size, -1))[best]
-            yield from _peak(study, settings[compared[best // 2]], ATTACK_SIGNALS[best % 2], rule, name, p, fprs)
+            largest = _largest(aucs[compared].ravel(), nulls[compared].reshape(aucs[compared].size, -1), best)
+            yield from _peak(study, settings[compared[best // 2]], ATTACK_SIGNALS[best % 2], rule, name, largest, fprs)
+
+
+def _largest(observed: Array, null: Array, best: int) -> Largest:
+    """observed: (setting,), null: (setting, permutation), NaN for settings without an AUC."""
+    defined = null[~np.isnan(observed)]
+    half = max_t_half_widths(defined)[np.count_nonzero(~np.isnan(observed[:best]))]
+    p = float(max_t(observed, null)[best])
+    return Largest(p, float(half), float(defined.max(0).mean()), len(defined), null.shape[1])
+
+
+def tpr_peaks(study: Study, fprs: Sequence[float]) -> Rows:
+    """Tidy rows of the largest mean TPR of each data set, model and regime at each FPR; key `peak`: tpr.
+
+    Among the paper's labels and settings that did not collapse in half of their splits. The interval, Student's t over
+    splits at level 1 - .05 / m for m settings and signals (Bonferroni), covers with the choice of the largest.
+    """
+    rule = study.runs.columns[study.runs.columns.str.startswith("outcome_")][0]
+    runs = study.runs[study.runs["labels"].isin(LABELS)]
+    intact = (runs[rule] != COLLAPSE).groupby([runs[key] for key in KEYS]).transform("mean") > 0.5
+    for _, group in runs[intact].groupby(PEAKS["regime"], sort=False):
+        for fpr in fprs:
+            metric = f"tpr@{fpr:g}"
+            columns = {signal: f"query_{signal}_{metric}" for signal in ATTACK_SIGNALS}
+            found = [
+                (of[column].dropna().to_numpy(), keys_of(of.iloc[0]), signal, resolution(of, metric))
+                for _, of in group.groupby(KEYS, sort=False)
+                for signal, column in columns.items()
+            ]
+            found = [one for one in found if len(one[0]) > 1]
+            if not found:
+                continue
+            values, keys, signal, note = max(found, key=lambda one: one[0].mean())
+            low, high = np.clip(bootstrap.t_interval(values, 1 - (1 - bootstrap.LEVEL) / len(found)), 0, 1)
+            method = f"Student's t over {len(values)} splits, Bonferroni for {len(found)} settings and signals{note}"
+            named = {**keys, "peak": "tpr", "signal": signal}
+            facts = {"low": low, "high": high, "null": fpr, "n": len(values), "method": method}
+            yield tidy.row(STUDY, named, metric, values.mean(), **facts)
 
 
 def _peak(
-    study: Study, runs: NDArray[np.intp], signal: str, rule: str, name: str, p: float, fprs: Sequence[float]
+    study: Study, runs: NDArray[np.intp], signal: str, rule: str, name: str, largest: Largest, fprs: Sequence[float]
 ) -> Rows:
     """Rows of one setting, and the AUC of matched conditions with other labels; key `outcome`: the most frequent."""
     group = study.runs.iloc[runs]
@@ -153,16 +204,25 @@ def _peak(
     for metric, null in chance.items():
         mean = summary(group[f"query_{signal}_{metric}"].to_numpy(), 0, 1)
         mean["method"] += resolution(group, metric)
-        yield tidy.row(STUDY, keys, metric, **mean, null=null)
+        if metric == "auc":
+            mean |= _simultaneous(mean["estimate"], largest)
+        yield tidy.row(STUDY, keys, metric, **mean, null=largest.null if metric == "auc" else null)
     for metric, (column, unit) in REPORTED.items():
         yield tidy.row(STUDY, keys, metric, **summary(group[column].to_numpy()), unit=unit)
-    yield tidy.row(STUDY, keys, "auc max-T p-value", p, unit="probability", n=len(group))
+    facts = {"unit": "probability", "n": largest.among, "method": f"{largest.permutations} permutations; n: AUCs"}
+    yield tidy.row(STUDY, keys, "auc max-T p-value", largest.p, **facts)
     matched = study.runs[
         (study.runs[["dataset", "settings", "epoch"]] == line[["dataset", "settings", "epoch"]]).all(axis=1)
     ]
     for labels, condition in matched.groupby("labels", sort=False):
         mean = summary(condition[f"query_{signal}_auc"].to_numpy())
         yield tidy.row(STUDY, keys, f"auc {labels}", **mean, null=0.5)
+
+
+def _simultaneous(auc: float, largest: Largest) -> dict[str, Any]:
+    low, high = np.clip([auc - largest.half, auc + largest.half], 0, 1)
+    method = f"max-T over {largest.among} settings and signals, {largest.permutations} permutations of membership"
+    return {"low": low, "high": high, "method": f"{method}; null: mean of the largest permuted AUC"}
 
 
 def label_effects(study: Study, seed: int) -> Iterator[tuple[dict[str, Any], NDArray[np.intp], str]]:
@@ -191,6 +251,6 @@ def _label_effect(study: Study, normal: pd.DataFrame, other: pd.DataFrame, signa
     gap, drawn = observed[first] - observed[second], samples[first] - samples[second]
     rng = seeds.generator(seed, STUDY, line["dataset"], "splits")
     weights = bootstrap.two_way_weights(1, len(gap), drawn.shape[1], rng).records
-    low, high = bootstrap.interval((weights.T * drawn).sum(0) / weights.sum(1))
+    low, high = bootstrap.mean_of_units(gap, drawn, weights, -1, 1)
     method = f"paired bootstrap of records and of {len(gap)} splits, {drawn.shape[1]} replicates"
     return tidy.row(STUDY, keys, "auc difference", gap.mean(), low=low, high=high, n=len(gap), method=method, null=0.0)

@@ -1,7 +1,8 @@
 """Splits of a table as tensors, by record role and label condition (ICLMEM, section 4.1).
 
-Cells and numbers are scaled by the split's reference set: the records drawn as members that are no query, i.e. context
-rows and spare ones, with their own labels. It is the same for every model, and for members and non-members.
+Features and numeric targets are scaled by the split's reference set: the records drawn as members that are no query,
+i.e. context rows and spare ones, with their own labels. It is the same for every model, and for members and
+non-members.
 """
 
 from collections.abc import Mapping
@@ -16,14 +17,14 @@ import xarray as xr
 from numpy.typing import NDArray
 from torch import Tensor
 
-from memaudit.arrays import Indices
 from memaudit.attacks.multiple_choice_probe import Reference
+from memaudit.common.arrays import Indices
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_grid, read_json, read_table
 from memaudit.data.matched_splits import CONTEXT, NONMEMBER, PLACEBO, QUERY, SPARE
 from memaudit.data.member_splits import MEMBERS
 from memaudit.data.record_encoding import encode
 from memaudit.data.text_hashing import hashed
-from memaudit.errors import AuditError
-from memaudit.io import read_grid, read_json, read_table
 from memaudit.models.context_query_pairs import Task
 
 CANARIES = "canaries"
@@ -61,19 +62,19 @@ class Split:
         facts = self.facts.iloc[rows]
         return np.where(facts.role.isin([QUERY, NONMEMBER]), facts.order, -1)
 
-    def task(self, queries: int, context: int, pairs: str, placebo: bool = False) -> Task:
+    def task(self, queries: int, context: int, pairs: str, control: bool = False) -> Task:
         """Records that training pairs are drawn from: the first query members and context rows.
 
         Fixed pairs query all of these members in all of that context; random pairs draw queries and context from both.
-        placebo: a negative control, where other records replace the query members.
+        control: whether other records replace the query members, for a negative control.
         """
-        queried = self.rows(PLACEBO if placebo else QUERY, queries)
+        queried = self.rows(PLACEBO if control else QUERY, queries)
         records = np.concatenate([queried, self.rows(CONTEXT, context)])
         return Task(self.x, self.y, records, queried if pairs == "fixed" else None)
 
     @property
     def reference(self) -> Reference:
-        """The records that cells and numbers are scaled by."""
+        """The records that features and numeric targets are scaled by."""
         chosen = np.flatnonzero((self.facts.side == MEMBERS) & self.facts.role.isin([CONTEXT, SPARE]))
         return Reference(self.x[chosen], self.true[chosen])
 

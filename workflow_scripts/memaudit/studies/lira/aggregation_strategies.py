@@ -1,69 +1,63 @@
-"""Six ways to aggregate a score matrix into a TPR at a given FPR (Jälkö et al. 2026, Section 6.1), and a seventh."""
+"""Ways to aggregate a score matrix into a TPR at a given FPR: six of Jälkö et al. 2026, Section 6.1, and two more."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.stats import t
 
-from memaudit.arrays import Array, Array32, Mask
-from memaudit.attacks.gaussian import least_shadows
-from memaudit.attacks.lira import fitted_blocks, record_blocks
-from memaudit.errors import AuditError
+from memaudit.common.arrays import Array, Codes, Floats, Indices, Mask
+from memaudit.common.errors import AuditError
+from memaudit.common.progress_bar import steps
 from memaudit.statistics.bootstrap import (
     Weights,
-    interval,
     per_record_tpr,
     pooled_tpr,
     rate,
+    two_way_interval,
     two_way_weights,
     weighted_quantiles,
 )
-from memaudit.statistics.quantiles import normal_threshold, quantiles
-from memaudit.statistics.student_t import BinnedSquares, exact_threshold
-from memaudit.workflow.progress_bar import steps
+from memaudit.statistics.quantiles import quantiles
+from memaudit.statistics.rank_thresholds import rank_hits
+from memaudit.studies.lira.strategy_scores import StrategyScores, crossfit_ratio, enough_shadows, halves, score
+from memaudit.studies.lira.strategy_thresholds import (
+    MEAN_OVER_RECORDS,
+    STRATEGIES,
+    exceed,
+    has_models,
+    scores_of,
+    thresholds,
+)
 
 FPRS = (0.1, 0.01, 0.001)
-STRATEGIES = {
-    "naive": "concatenated log-likelihood ratios, threshold: their empirical OUT quantile",
-    "pp": "concatenated post-processed signals, threshold: their empirical OUT quantile",
-    "pp_normal": "concatenated post-processed signals, threshold: the normal quantile",
-    "pp_t": "concatenated post-processed signals, threshold: Student's t fitted to the OUT values of these models",
-    "per_sample": "log-likelihood ratios, threshold: every record's empirical OUT quantile, mean over records",
-    "per_sample_normal": "post-processed signals, threshold: the normal quantile, mean over records",
-    "pp_exact": "post-processed with ddof 1, threshold t_{n-1} sqrt(1 + 1/n) for n OUT shadow models: nothing fitted",
-}
-ON_RATIO = {"naive", "per_sample"}
-MEAN_OVER_RECORDS = {"per_sample", "per_sample_normal"}
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
-
-MOST_LEFT_OUT = 0.1
+CROSSFIT = "per_sample_crossfit"
 
 
 @dataclass(frozen=True)
 class Samples:
     """Bootstrap replicates, (replicate,) each, of an outcome's numbers. Those of one number of models are paired.
 
-    tpr, realised_fpr: two-way; fpr_spread (95 % less 5 % quantile of FPR_x), share_above_twice: over records.
+    tpr, realised_fpr: two-way; fpr_spread (95 % less 5 % quantile of FPR_x), share_above_twice: over records. weights:
+    of models and records.
     """
 
     tpr: Array
     realised_fpr: Array
     fpr_spread: Array
     share_above_twice: Array
+    weights: Weights
 
 
 @dataclass(frozen=True)
 class Outcome:
     """One strategy at one number of models and one nominal FPR.
 
-    tpr: over IN cells alone (Eq. 26 sums all cells), realised_fpr: over OUT cells; means over records for the
-    per-sample strategies. low, high: 95 % two-way bootstrap of tpr. threshold: NaN where cells differ in it. records:
+    tpr: over IN entries alone (Eq. 26 sums all entries), realised_fpr: over OUT entries; means over records for the
+    per-sample strategies. low, high: 95 % two-way bootstrap of tpr. threshold: NaN where entries differ in it. records:
     evaluated; left_out: with fewer than 2 shadow models on one side among these models. fpr_quantiles: of FPR_x over
     records, at `QUANTILES`; share_above_twice: share of records with FPR_x > 2 fpr; fpr_per_record: FPR_x of every
-    record of the grid (NaN: left out), where asked for. enough_models: the paper's rule, M >= 2 / fpr; its code's,
-    M >= 1 / fpr, decides whether "per_sample" is there.
+    record of the matrix (NaN: left out), where requested. enough_models: the paper's rule, M >= 2 / fpr.
     """
 
     strategy: str
@@ -84,39 +78,36 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Cells:
-    """Scores of every target, (record, model) so that a record's cells lie together.
+class Records:
+    """One strategy on every record: what an outcome sums up.
 
-    ratio: log-likelihood ratios; standard: post-processed signals; member: True = IN; shadows: (record,) OUT models of
-    the fits, one more than an OUT target meets; kept: (record,) places in the grid of the records with enough shadow
-    models, left_out: how many others there are.
+    hits: (side, record) numbers of IN and OUT entries above the threshold; count: (side, record) of all entries.
     """
 
-    ratio: Array32
-    standard: Array32
-    member: Mask
-    shadows: NDArray[np.int64]
-    kept: NDArray[np.int64]
-    left_out: int
+    strategy: str
+    fpr: float
+    threshold: float
+    hits: Array
+    count: Array
+    kept: Indices
 
-    def of(self, strategy: str) -> Array32:
-        """The score that a strategy thresholds."""
-        return self.ratio if strategy in ON_RATIO else self.standard
+    @property
+    def rates(self) -> Array:
+        """TPR and FPR of every record, (side, record)."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return self.hits / self.count
 
-    def first(self, models: int) -> "Cells":
-        """The same fits, the first models alone as targets."""
-        return replace(
-            self, ratio=self.ratio[:, :models], standard=self.standard[:, :models], member=self.member[:, :models]
-        )
-
-    def blocks(self) -> Iterator[slice]:
-        """Slices of records that fit a core's cache."""
-        return record_blocks(*self.member.shape)
+    @property
+    def means(self) -> Array:
+        """TPR and FPR: over all entries, or means over records."""
+        if self.strategy in MEAN_OVER_RECORDS:
+            return np.nanmean(self.rates, 1)
+        return self.hits.sum(1) / self.count.sum(1)
 
 
 def evaluate(
-    signals: NDArray[np.floating],
-    design: Mask,
+    signals: Floats,
+    membership: Mask,
     sizes: Sequence[int],
     *,
     fprs: Sequence[float] = FPRS,
@@ -125,193 +116,137 @@ def evaluate(
     floor: float = 0.0,
     replicates: int = 0,
     rng: np.random.Generator | None = None,
-    groups: NDArray[np.int64] | None = None,
+    groups: Codes | None = None,
 ) -> list[Outcome]:
     """Every strategy on the first M models, for every M of `sizes` and every FPR of `fprs`.
 
-    signals, design: (model, record). Fits leave the target alone out, by the paper's convention (mean, ddof 0). oracle:
-    fits on *all* other models of the grid (section A.1). floor: least sigma, for discrete signals. replicates: of the
-    two-way bootstrap behind low and high, 0: none; scores, fits and fitted degrees of freedom are held, empirical
-    thresholds are taken anew in each. groups: (record,) records that are resampled together. Scores are float32 (their
-    fits float64): two arrays of the grid's shape stand beside it. Raises AuditError for a size beyond the grid, or
-    where more than a tenth of the records has too few shadow models.
+    signals, membership: (model, record). Fits leave the target alone out, by the paper's convention (mean, ddof 0), or
+    the target's half of the models ("per_sample_crossfit"). oracle: fits on *all* other models of the matrix (section
+    A.1). floor: least sigma, for discrete signals. replicates: of the two-way bootstrap behind low and high, 0: none;
+    scores, fits and fitted degrees of freedom are fixed, empirical thresholds are taken anew in each. groups: (record,)
+    records that are resampled together. Scores are float32 (their fits float64): two arrays of the matrix's shape stand
+    beside it. Raises AuditError for a size beyond the matrix, or where more than a tenth of the records has too few
+    shadow models.
     """
-    if sizes and not 0 < min(sizes) <= max(sizes) <= len(design):
-        raise AuditError(f"sizes {list(sizes)} were asked for and the grid has {len(design)} models: lower them")
-    whole = score(signals, design, floor) if oracle else None
+    if sizes and not 0 < min(sizes) <= max(sizes) <= len(membership):
+        raise AuditError(f"sizes {list(sizes)} were requested and there are {len(membership)} models: lower them")
+    whole = score(signals, membership, floor) if oracle else None
 
     def at(models: int) -> list[Outcome]:
         # One size's scores are gone before the next size's are made.
-        cells = whole.first(models) if whole else score(signals[:models], design[:models], floor)
+        shown = slice(None) if oracle else slice(models)
+        kept = enough_shadows(membership[shown])
         weights = None
         if replicates:
-            related = None if groups is None else groups[cells.kept]
-            weights = two_way_weights(models, len(cells.kept), replicates, rng, related)
-        return _outcomes(cells, fprs, keep_fpr, weights)
+            related = None if groups is None else groups[kept]
+            weights = two_way_weights(models, len(kept), replicates, rng, related)
+        found = _crossfit(signals[shown], membership[shown], kept, models, fprs, floor, weights)
+        scores = whole.first(models) if whole else score(signals[:models], membership[:models], floor)
+        found += _leave_one_out(scores, fprs, weights)
+        order = {name: place for place, name in enumerate(STRATEGIES)}
+        found.sort(key=lambda pair: (list(fprs).index(pair[0].fpr), order[pair[0].strategy]))
+        return [_outcome(*pair, models, membership.shape[1], keep_fpr) for pair in found]
 
     return [outcome for models in steps(sizes, "numbers of models") for outcome in at(models)]
 
 
-def score(signals: NDArray[np.floating], design: Mask, floor: float = 0.0) -> Cells:
-    """Log-likelihood ratio and post-processed signal of every model as target, in blocks of records."""
-    kept = np.flatnonzero(least_shadows(design) >= 2)
-    if len(kept) < (1 - MOST_LEFT_OUT) * design.shape[1]:
-        raise AuditError(
-            f"{design.shape[1] - len(kept)} of {design.shape[1]} records have fewer than 2 shadow models on one side"
-            f" among {len(design)} models: raise lira.models"
-        )
-    shape = (len(kept), len(design))
-    ratio, standard = np.empty(shape, np.float32), np.empty(shape, np.float32)
-    member = np.empty(shape, np.bool_)
-    for block in fitted_blocks(signals, design, floor=floor, leave="self", records=kept, order="F"):
-        ratio[block.records], member[block.records] = block.ratio.T, block.member.T
-        direction = np.sign(block.inside.centre - block.outside.centre)
-        standard[block.records] = (direction * block.outside.standardise(block.values)).T
-    return Cells(ratio, standard, member, (~member).sum(1), kept, design.shape[1] - len(kept))
+def _crossfit(signals, membership, kept, models, fprs, floor, weights) -> list[tuple[Records, Samples | None]]:
+    fprs = [fpr for fpr in fprs if has_models(CROSSFIT, models, fpr)]
+    if not fprs:
+        return []
+    ratio = crossfit_ratio(signals, membership, kept, models, floor)
+    member = membership[:models, kept].T
+    found = []
+    for fpr in fprs:
+        hits, count = np.zeros((2, len(kept))), np.zeros((2, len(kept)))
+        for half in halves(models):
+            fitted = ~np.isnan(ratio[:, half.start])
+            inside = member[fitted, half].sum(1)
+            hits[:, fitted] += rank_hits(ratio[fitted, half], member[fitted, half], fpr)
+            count[:, fitted] += inside, half.stop - half.start - inside
+        records = Records(CROSSFIT, fpr, np.nan, hits, count, kept)
+        sampled = weights and _crossfit_samples(records, ratio, member, weights)
+        found.append((records, sampled))
+    return found
 
 
-def thresholds(cells: Cells, fprs: Sequence[float]) -> dict[tuple[str, float], NDArray[np.float64]]:
-    """Threshold of every strategy and FPR: (), (record, 1), or (record, 2) where OUT and IN targets have their own."""
-    models = cells.member.shape[1]
-    naive, pooled = pooled_quantiles(cells, "naive", fprs), pooled_quantiles(cells, "pp", fprs)
-    freedom = out_freedom(cells)
-    shadows = cells.shadows[:, None] - [1, 0]
-    of = {}
-    for i, fpr in enumerate(fprs):
-        of["naive", fpr], of["pp", fpr] = naive[i], pooled[i]
-        of["pp_normal", fpr] = of["per_sample_normal", fpr] = np.float64(normal_threshold(fpr))
-        of["pp_t", fpr] = np.float64(t.ppf(1 - fpr, freedom))
-        # The signals are standardised with ddof 0; the exact threshold is for ddof 1.
-        of["pp_exact", fpr] = exact_threshold(fpr, shadows) * np.sqrt(shadows / (shadows - 1))
-    enough = [fpr for fpr in fprs if models * fpr >= 1 - 1e-9]
-    for fpr, column in zip(enough, record_quantiles(cells, enough).T, strict=True):
-        of["per_sample", fpr] = column[:, None]
-    return of
+def _crossfit_samples(records: Records, ratio: Array, member: Mask, weights: Weights) -> Samples:
+    sampled = []
+    for half in halves(member.shape[1]):
+        fitted = ~np.isnan(ratio[:, half.start])
+        of_half = Weights(weights.models[:, half], weights.records[:, fitted])
+        sampled.append(per_record_tpr(ratio[fitted, half], member[fitted, half], records.fpr, of_half))
+    # Its FPR is exact by construction: an OUT entry meets the rank of the others.
+    exact = np.full(len(weights.models), records.means[1])
+    return _samples(records, _centred(np.mean(sampled, 0), records.means[0]), exact, weights)
 
 
-def pooled_quantiles(cells: Cells, strategy: str, fprs: Sequence[float]) -> Array:
-    """The (1 - fpr) quantiles of all OUT scores, linear between neighbours."""
-    scores = cells.of(strategy)
-    outside = np.empty(cells.member.size - np.count_nonzero(cells.member), np.float32)
-    start = 0
-    for block in cells.blocks():
-        values = scores[block][~cells.member[block]]
-        outside[start : (start := start + len(values))] = values
-    place = (len(outside) - 1) * (1 - np.asarray(fprs))
-    low = np.floor(place).astype(np.int64)
-    high = np.minimum(low + 1, len(outside) - 1)
-    outside.partition(np.unique([low, high]))
-    return _between(outside[low], outside[high], place - low)
-
-
-def record_quantiles(cells: Cells, fprs: Sequence[float]) -> Array:
-    """The (1 - fpr) quantiles of every record's OUT log-likelihood ratios: (record, fpr); NaN without OUT targets."""
-    quantiles = np.empty((len(cells.member), len(fprs)))
-    for block in cells.blocks():
-        # IN cells sort behind all others and are never reached.
-        ordered = np.sort(np.where(cells.member[block], np.float32(np.inf), cells.ratio[block]), axis=1)
-        count = (~cells.member[block]).sum(1, keepdims=True)
-        place = np.maximum(count - 1, 0) * (1 - np.asarray(fprs))
-        low = np.floor(place).astype(np.int64)
-        high = np.minimum(low + 1, np.maximum(count - 1, 0))
-        low_value, high_value = np.take_along_axis(ordered, low, 1), np.take_along_axis(ordered, high, 1)
-        quantiles[block] = np.where(count > 0, _between(low_value, high_value, place - low), np.nan)
-    return quantiles
-
-
-def _between(low: Array32, high: Array32, share: Array) -> Array:
-    low = low.astype(np.float64)
-    return low + share * (high - low)
-
-
-def out_freedom(cells: Cells) -> float:
-    """Degrees of freedom of Student's t (location 0, scale 1) on these models' OUT post-processed signals."""
-    squares = BinnedSquares()
-    for block in cells.blocks():
-        squares.add(cells.standard[block][~cells.member[block]])
-    return squares.degrees_of_freedom()
-
-
-def exceed(scores: Array32, threshold: NDArray[np.float64], member: Mask) -> Mask:
-    """scores > threshold, strictly, at float32's pace: x > T is x > the largest float32 not above T."""
-    with np.errstate(over="ignore"):
-        single = np.asarray(threshold).astype(np.float32)
-    single = np.where(single > threshold, np.nextafter(single, np.float32(-np.inf)), single)
-    if single.ndim == 2 and single.shape[1] == 2:
-        single = np.where(member, single[:, 1:], single[:, :1])
-    return scores > single
-
-
-def _outcomes(cells: Cells, fprs: Sequence[float], keep_fpr: bool, weights: Weights | None) -> list[Outcome]:
-    of = thresholds(cells, fprs)
-    hits = {key: np.empty((2, len(cells.member)), np.int64) for key in of}
-    for block in cells.blocks():
-        member = cells.member[block]
+def _leave_one_out(scores: StrategyScores, fprs, weights) -> list[tuple[Records, Samples | None]]:
+    of = thresholds(scores, fprs)
+    hits = {key: np.empty((2, len(scores.member)), np.int64) for key in of}
+    for block in scores.blocks():
+        member = scores.member[block]
         for (strategy, fpr), threshold in of.items():
             rows = threshold if threshold.ndim == 0 else threshold[block]
-            above = exceed(cells.of(strategy)[block], rows, member)
+            above = exceed(scores_of(scores, strategy)[block], rows, member)
             inside = (above & member).sum(1)
             hits[strategy, fpr][:, block] = inside, above.sum(1) - inside
-    inside = cells.member.sum(1)
-    count = np.stack([inside, cells.member.shape[1] - inside])
-    return [
-        _outcome(cells, key, of[key], hits[key], count, keep_fpr, weights) for key in sorted(of, key=_table_order(fprs))
-    ]
+    inside = scores.member.sum(1)
+    count = np.stack([inside, scores.member.shape[1] - inside])
+    found = []
+    for (strategy, fpr), threshold in of.items():
+        single = float(threshold) if threshold.ndim == 0 else np.nan
+        records = Records(strategy, fpr, single, hits[strategy, fpr], count, scores.kept)
+        found.append((records, weights and _threshold_samples(records, scores, threshold, weights)))
+    return found
 
 
-def _table_order(fprs: Sequence[float]):
-    return lambda key: (list(fprs).index(key[1]), list(STRATEGIES).index(key[0]))
-
-
-def _outcome(cells, key, threshold, hits, count, keep_fpr, weights) -> Outcome:
-    strategy, fpr = key
-    with np.errstate(invalid="ignore", divide="ignore"):
-        rates = hits / count
-    tpr, realised = np.nanmean(rates, 1) if strategy in MEAN_OVER_RECORDS else hits.sum(1) / count.sum(1)
-    per_record = rates[1][count[1] > 0]
-    samples = _samples(cells, key, threshold, rates[1], float(tpr), weights) if weights else None
-    low, high = interval(samples.tpr) if samples else (np.nan, np.nan)
-    return Outcome(
-        strategy,
-        cells.member.shape[1],
-        fpr,
-        float(tpr),
-        float(realised),
-        float(threshold) if threshold.ndim == 0 else np.nan,
-        len(cells.member),
-        cells.left_out,
-        tuple(quantiles(per_record, QUANTILES).tolist()),
-        float((per_record > 2 * fpr).mean()),
-        cells.member.shape[1] * fpr >= 2 - 1e-9,
-        low,
-        high,
-        samples,
-        _in_grid(rates[1], cells) if keep_fpr else None,
-    )
-
-
-def _in_grid(values: Array, cells: Cells) -> Array:
-    whole = np.full(len(cells.kept) + cells.left_out, np.nan)
-    whole[cells.kept] = values
-    return whole
-
-
-def _samples(cells: Cells, key, threshold: Array, fpr_x: Array, tpr: float, weights: Weights) -> Samples:
-    strategy, fpr = key
-    scores, outside, per_record = cells.of(strategy), ~cells.member, strategy in MEAN_OVER_RECORDS
-    above = exceed(scores, threshold, cells.member)
-    if strategy in ("naive", "pp"):
-        sampled = pooled_tpr(scores, cells.member, fpr, weights)
-    elif strategy == "per_sample":
-        # Quantiles of few values are biased in a resample with its repeats: the replicates' mean is moved back.
-        sampled = per_record_tpr(scores, cells.member, fpr, weights)
-        sampled += tpr - np.nanmean(sampled)
+def _threshold_samples(records: Records, scores: StrategyScores, threshold: Array, weights: Weights) -> Samples:
+    values, outside = scores_of(scores, records.strategy), ~scores.member
+    per_record = records.strategy in MEAN_OVER_RECORDS
+    above = exceed(values, threshold, scores.member)
+    if records.strategy in ("naive", "pp"):
+        sampled = pooled_tpr(values, scores.member, records.fpr, weights)
+    elif records.strategy == "per_sample":
+        sampled = _centred(per_record_tpr(values, scores.member, records.fpr, weights), records.means[0])
     else:
-        sampled = rate(above & cells.member, cells.member, weights, per_record=per_record)
-    low, high = weighted_quantiles(fpr_x, weights.records, [0.05, 0.95]).T
-    return Samples(
-        sampled,
-        rate(above & outside, outside, weights, per_record=per_record),
-        high - low,
-        weights.records @ (fpr_x > 2 * fpr) / weights.records.sum(1),
+        sampled = rate(above & scores.member, scores.member, weights, per_record=per_record)
+    return _samples(records, sampled, rate(above & outside, outside, weights, per_record=per_record), weights)
+
+
+def _centred(sampled: Array, estimate: float) -> Array:
+    """Replicates with the estimate as their mean: quantiles of few values are biased in a resample with its repeats."""
+    return sampled + estimate - np.nanmean(sampled)
+
+
+def _samples(records: Records, tpr: Array, realised: Array, weights: Weights) -> Samples:
+    fpr_x, known = records.rates[1], records.count[1] > 0
+    drawn = weights.records[:, known]
+    low, high = weighted_quantiles(fpr_x[known], drawn, [0.05, 0.95]).T
+    return Samples(tpr, realised, high - low, drawn @ (fpr_x[known] > 2 * records.fpr) / drawn.sum(1), weights)
+
+
+def _outcome(records: Records, samples: Samples | None, models: int, of_matrix: int, keep_fpr: bool) -> Outcome:
+    tpr, realised = records.means
+    of_record = records.rates[1]
+    known = of_record[records.count[1] > 0]
+    whole = np.full(of_matrix, np.nan)
+    whole[records.kept] = of_record
+    low, high = two_way_interval(samples.tpr, float(tpr), samples.weights, 0, 1) if samples else (np.nan, np.nan)
+    return Outcome(
+        strategy=records.strategy,
+        models=models,
+        fpr=records.fpr,
+        tpr=float(tpr),
+        realised_fpr=float(realised),
+        threshold=records.threshold,
+        records=len(records.kept),
+        left_out=of_matrix - len(records.kept),
+        fpr_quantiles=tuple(quantiles(known, QUANTILES).tolist()),
+        share_above_twice=float((known > 2 * records.fpr).mean()),
+        enough_models=models * records.fpr >= 2 - 1e-9,
+        low=low,
+        high=high,
+        samples=samples,
+        fpr_per_record=whole if keep_fpr else None,
     )

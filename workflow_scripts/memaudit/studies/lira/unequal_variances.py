@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from memaudit.arrays import Array, Mask
 from memaudit.attacks.gaussian import CONVENTIONS, fit, require_shadows
+from memaudit.common.arrays import Array, Mask
 from memaudit.statistics.quantiles import normal_threshold
 
 HALVINGS = 60
@@ -26,16 +26,16 @@ class Tests:
     best: Array
 
 
-def compare_tests(signals: Array, design: Mask, fpr: float) -> Tests:
+def compare_tests(signals: Array, membership: Mask, fpr: float) -> Tests:
     """Gaussian fits (ddof 1, all models) of every record and the power of both tests.
 
     With delta = |mu_in - mu_out| / sigma_out and r = sigma_in / sigma_out both TPRs have closed forms; r = 1 makes the
     tests one. r is estimated: at n models a side it scatters by 1/sqrt(n) even where the deviations are equal, so at
-    few models the best test's gain is noise too. signals, design: (model, record).
+    few models the best test's gain is noise too. signals, membership: (model, record).
     Raises AuditError where a record has fewer than 3 models on one side.
     """
-    require_shadows(design)
-    inside, outside = (fit(signals, member, CONVENTIONS["ddof1"]) for member in (design, ~design))
+    require_shadows(membership)
+    inside, outside = (fit(signals, member, CONVENTIONS["ddof1"]) for member in (membership, ~membership))
     gap = inside.centre - outside.centre
     delta, ratio = np.abs(gap) / outside.sigma, inside.sigma / outside.sigma
     return Tests(gap, ratio, one_sided_tpr(delta, ratio, fpr), likelihood_ratio_tpr(delta, ratio, fpr))

@@ -1,22 +1,20 @@
-"""The base model of a family's targets: a small language model that is pre-trained here, or an existing one."""
+"""Pre-training of the base model of a family's targets, a small language model."""
 
 from pathlib import Path
 from typing import Any
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from memaudit import seeds
+from memaudit.common import seeds
+from memaudit.common.io import read_table
 from memaudit.data.text_corpora import PRETRAINING, SELECTION
-from memaudit.io import read_table
-from memaudit.models.language_models import build, encode, mean_loss, open_model, open_tokenizer
+from memaudit.models.language_models import build, encode, mean_loss, open_tokenizer
 from memaudit.models.language_training import Run, Settings
-
-Base = tuple[PreTrainedModel, PreTrainedTokenizerBase, dict[str, Any]]
 
 
 def pretrained(
     name: str, params: Any, texts: str | Path, tokenizer_folder: Path, state: Path, device: str = "cpu"
-) -> Base:
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase, dict[str, Any]]:
     """A model of the entry's type, pre-trained on its part of the texts, with its tokenizer and facts.
 
     params: seed, length, entry (of config/language_models.yaml) and training; state: file from which a killed run
@@ -36,8 +34,3 @@ def pretrained(
     facts = {"origin": "pre-trained here", "losses": losses, "history": training.done["history"]}
     counts = {"texts": len(tokens[PRETRAINING][0]), "tokens": int(tokens[PRETRAINING][1].sum())}
     return trained, tokenizer, facts | counts
-
-
-def opened(folder: str | Path, origin: str) -> Base:
-    """The model of a folder, its tokenizer and facts."""
-    return open_model(folder), open_tokenizer(folder), {"origin": origin}

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers import PreTrainedModel
 
-from memaudit.arrays import Mask
 from memaudit.attacks.token_features import K, extract, pack, row_type
 from memaudit.attacks.token_scores import all_scores, tokens
-from memaudit.errors import AuditError
-from memaudit.io import MEBIBYTE
+from memaudit.common.arrays import Mask
+from memaudit.common.errors import AuditError
+from memaudit.common.io import MEBIBYTE
+from memaudit.common.progress_bar import steps
 from memaudit.models.language_models import Ids, check_length, encode, logits, open_model, open_tokenizer
-from memaudit.workflow.progress_bar import steps
 
 BATCH = 64  # most texts of a forward pass
 PART = 256  # texts between checkpoints

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
-from memaudit.arrays import Array
 from memaudit.attacks.token_features import Rows, open_rows
-from memaudit.errors import AuditError
-from memaudit.io import read_table
+from memaudit.common.arrays import Array
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_table
 from memaudit.studies.ltmia.transfer_bootstrap import COMBINATION
 
 TEXT = [*COMBINATION, "id", "member"]  # a text of a target, and whether it is a member
@@ -27,7 +27,7 @@ def open_combinations(rows: Sequence[str], scores: Sequence[str]) -> Combination
 
 
 def channels_per_place(channels: int) -> int:
-    """k of features with this number of channels."""
+    """Number k of highest and lowest tokens of a position, of features with this number of channels."""
     return (channels - 14) // 7
 
 

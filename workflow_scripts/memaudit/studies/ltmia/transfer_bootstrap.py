@@ -11,21 +11,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import spearmanr
 
-from memaudit import tidy
-from memaudit.arrays import Array
 from memaudit.attacks.calibrate import calibrate
+from memaudit.common import tidy
+from memaudit.common.arrays import Array, Mask
 from memaudit.statistics import bootstrap, intervals
 from memaudit.statistics.attack_performance import interpolated
 from memaudit.statistics.paired_differences import metric_samples
+from memaudit.statistics.rank_correlation import spearman
 from memaudit.statistics.signed_rank_test import signed_rank_rows
 
 Rows = Iterator[dict[str, Any]]
 
 STUDY = "ltmia"
 COMBINATION = ["model", "dataset", "tuning"]
-RESAMPLED = "texts and combinations"
+FEWEST = 3  # combinations of a family that are resampled
 
 
 def is_combination(table: pd.DataFrame, names: Sequence[Sequence[str]]) -> np.ndarray:
@@ -51,7 +51,7 @@ class AttackMetrics:
     texts: NDArray[np.int64]
     notes: list[str]
 
-    def of(self, chosen: NDArray[np.bool_]) -> "AttackMetrics":
+    def of(self, chosen: Mask) -> "AttackMetrics":
         """The metrics of some combinations."""
         return AttackMetrics(
             self.keys[chosen].reset_index(drop=True),
@@ -75,7 +75,7 @@ def attack_metrics(
     others = [name for name in scores if name not in (*attacks, "id", "member", *COMBINATION)]
     keys, observed, samples, texts = [], {name: [] for name in attacks}, {name: [] for name in attacks}, []
     drawn: dict[tuple[str, int], Array] = {}
-    fewest: NDArray[np.bool_] | None = None
+    fewest: Mask | None = None
     for name, own in scores.sort_values("id", kind="stable").groupby(COMBINATION, sort=False):
         place = (name[1], hash(tuple(own["id"])))
         if place not in drawn:
@@ -105,23 +105,53 @@ def attack_metrics(
 class CombinationWeights:
     """Weights of combinations in a mean, (combination,), and in every replicate of it, (replicate, combination).
 
-    Each family has the same weight; within it combinations are resampled, as many as there are.
+    Each family has the same weight. Within a family of at least FEWEST combinations these are resampled, one fewer than
+    there are, which leaves the variance of their mean unbiased (Rao and Wu 1988); fewer are taken as given, since a
+    bootstrap of two knows no spread.
     """
 
     share: Array
     weights: Array
+    free: NDArray[np.intp]
 
     @classmethod
     def of(cls, families: Sequence[str], replicates: int, rng: np.random.Generator) -> "CombinationWeights":
         """Weights of combinations of these families (combination,)."""
         families = np.asarray(families)
         share, weights = np.empty(len(families)), np.empty((replicates, len(families)))
+        free: list[int] = []
         for family in dict.fromkeys(families):
             own = families == family
             even = np.full(own.sum(), 1 / own.sum())
-            share[own] = even
-            weights[:, own] = rng.multinomial(own.sum(), even, size=replicates) / own.sum()
-        return cls(share / share.sum(), weights / share.sum())
+            share[own] = weights[:, own] = even
+            if own.sum() >= FEWEST:
+                weights[:, own] = rng.multinomial(own.sum() - 1, even, size=replicates) / (own.sum() - 1)
+                free += np.flatnonzero(own)[1 if free else 0 :].tolist()
+        return cls(share / share.sum(), weights / share.sum(), np.array(free, dtype=np.intp))
+
+    @property
+    def drawn(self) -> Array:
+        """Weights of the combinations that are resampled, (replicate, combination), less one for each further family.
+
+        As many columns as Student's t of all families together has degrees of freedom, and one.
+        """
+        return self.weights[:, self.free]
+
+    @property
+    def resampled(self) -> str:
+        """What the intervals resample, for their method."""
+        what = "texts and combinations" if self.drawn.size else "texts, combinations taken as given"
+        return f"{what}, {len(self.weights)} replicates"
+
+    def interval(self, observed: float, samples: Array) -> tuple[float, float]:
+        """95 % interval of a mean or a difference from its replicates (replicate,)."""
+        if not self.drawn.size:
+            return bootstrap.interval(samples)
+        return bootstrap.two_way_interval(samples, observed, bootstrap.Weights(self.drawn, self.drawn, bootstrap.MANY))
+
+    def intervals(self, observed: Array, samples: Array) -> Array:
+        """`interval` of each of several metrics, (metric, 2), from (metric,) and (replicate, metric)."""
+        return np.array([self.interval(value, one) for value, one in zip(observed, samples.T, strict=True)])
 
     def mean(self, values: Array) -> Array:
         """Mean (metric,) of values (combination, metric)."""
@@ -131,21 +161,35 @@ class CombinationWeights:
         """Means (replicate, metric) of samples (combination, replicate, metric)."""
         return np.einsum("crm,rc->rm", samples, self.weights)
 
+    def of_attack(self, metrics: AttackMetrics, attack: str) -> tuple[Array, Array]:
+        """Mean (metric,) of an attack over the combinations, and its replicates (replicate, metric)."""
+        return self.mean(metrics.observed[attack]), self.means(metrics.samples[attack])
+
 
 def combination_rows(metrics: AttackMetrics, **keys: Any) -> Rows:
     """Tidy rows of every attack on every combination; only texts are resampled."""
     for attack, values in metrics.observed.items():
         for at, of in metrics.keys.iterrows():
             own = keys | {name: value for name, value in of.items() if pd.notna(value)} | {"attack": attack}
-            yield from metric_rows(metrics, own, values[at], metrics.samples[attack][at], metrics.texts[at], "texts")
+            texts = int(metrics.texts[at])
+            ends = np.array(
+                [
+                    bootstrap.widened(one, value, texts)
+                    for one, value in zip(metrics.samples[attack][at].T, values[at], strict=True)
+                ]
+            )
+            yield from metric_rows(
+                metrics, own, values[at], ends, texts, f"texts, {metrics.samples[attack].shape[1]} replicates"
+            )
 
 
 def mean_rows(metrics: AttackMetrics, weights: CombinationWeights, **keys: Any) -> Rows:
     """Tidy rows of every attack's mean over the combinations."""
     for attack in metrics.observed:
         own = keys | {"attack": attack}
-        observed, samples = weights.mean(metrics.observed[attack]), weights.means(metrics.samples[attack])
-        yield from metric_rows(metrics, own, observed, samples, metrics.texts.sum())
+        observed, samples = weights.of_attack(metrics, attack)
+        ends = weights.intervals(observed, samples)
+        yield from metric_rows(metrics, own, observed, ends, metrics.texts.sum(), weights.resampled)
 
 
 def difference_rows(metrics: AttackMetrics, weights: CombinationWeights, attack: str, **keys: Any) -> Rows:
@@ -153,8 +197,9 @@ def difference_rows(metrics: AttackMetrics, weights: CombinationWeights, attack:
     for other in (name for name in metrics.observed if name != attack):
         own = keys | {"attack": f"{attack} - {other}"}
         gap = metrics.observed[attack] - metrics.observed[other]
-        samples = weights.means(metrics.samples[attack] - metrics.samples[other])
-        yield from metric_rows(metrics, own, weights.mean(gap), samples, metrics.texts.sum(), difference=True)
+        mean = weights.mean(gap)
+        ends = weights.intervals(mean, weights.means(metrics.samples[attack] - metrics.samples[other]))
+        yield from metric_rows(metrics, own, mean, ends, metrics.texts.sum(), weights.resampled, difference=True)
         yield from signed_rank_rows(STUDY, own, gap[:, 0], "combinations")
 
 
@@ -163,31 +208,34 @@ def contrast_rows(
 ) -> Rows:
     """Tidy rows of every attack's mean over some combinations minus that over others; weights: of the two groups."""
     for attack in one.observed:
-        gap = weights[0].mean(one.observed[attack]) - weights[1].mean(other.observed[attack])
-        samples = weights[0].means(one.samples[attack]) - weights[1].means(other.samples[attack])
+        pair = (weights[0].of_attack(one, attack), weights[1].of_attack(other, attack))
+        gap, samples = (first - second for first, second in zip(*pair, strict=True))
+        fewest = min(weights, key=lambda group: group.drawn.shape[1])
         own, texts = keys | {"attack": attack}, one.texts.sum() + other.texts.sum()
-        yield from metric_rows(one, own, gap, samples, texts, difference=True)
+        ends = fewest.intervals(gap, samples)
+        yield from metric_rows(one, own, gap, ends, texts, fewest.resampled, difference=True)
 
 
-def drop_row(lost: float, samples: Array, texts: int, **keys: Any) -> dict[str, Any]:
+def drop_row(lost: float, samples: Array, weights: CombinationWeights, texts: int, **keys: Any) -> dict[str, Any]:
     """Tidy row of the AUC lost where a group of features is permuted among texts; samples: (replicate,)."""
-    low, high = bootstrap.interval(samples)
-    method = f"bootstrap over texts and combinations, {len(samples)} replicates"
+    low, high = weights.interval(lost, samples)
+    method = f"bootstrap over {weights.resampled}"
     return tidy.row(STUDY, keys, "auc drop", lost, low=low, high=high, n=texts, method=method, null=0.0)
 
 
-def curve_rows(fprs: Array, observed: Array, samples: Array, texts: int, keys: Mapping[str, Any]) -> Rows:
+def curve_rows(
+    fprs: Array, observed: Array, samples: Array, weights: CombinationWeights, texts: int, keys: Mapping[str, Any]
+) -> Rows:
     """Tidy rows of a mean ROC curve: TPR (fpr,) with replicates (replicate, fpr), at key fpr."""
-    method = f"bootstrap over texts and combinations, {len(samples)} replicates"
-    for at, fpr in enumerate(fprs):
-        low, high = bootstrap.interval(samples[:, at])
+    method = f"bootstrap over {weights.resampled}"
+    for at, (fpr, (low, high)) in enumerate(zip(fprs, weights.intervals(observed, samples), strict=True)):
         own = {**keys, "fpr": f"{fpr:.6g}"}
         yield tidy.row(STUDY, own, "roc_tpr", observed[at], low=low, high=high, n=texts, method=method, null=fpr)
 
 
 def likelihood_row(metrics: AttackMetrics, likelihoods: Array, attack: str, **keys: Any) -> dict[str, Any]:
     """Rank correlation over combinations of the AUC with the reference's mean log-likelihood (combination,)."""
-    value = spearmanr(metrics.observed[attack][:, 0], likelihoods).statistic
+    value = spearman(metrics.observed[attack][:, 0], likelihoods)
     low, high = intervals.spearman(value, len(likelihoods))
     facts = {"unit": "", "n": len(likelihoods), "method": "Spearman's rank correlation over combinations, Fisher's z"}
     return tidy.row(STUDY, keys | {"attack": attack}, "spearman", value, low=low, high=high, null=0.0, **facts)
@@ -202,15 +250,14 @@ def metric_rows(
     metrics: AttackMetrics,
     keys: Mapping[str, Any],
     observed: Array,
-    samples: Array,
+    ends: Array,
     texts: int,
-    resampled: str = RESAMPLED,
+    resampled: str,
     *,
     difference: bool = False,
 ) -> Rows:
-    """Tidy rows of metrics (metric,) with replicates (replicate, metric); difference: their null is 0, not chance."""
-    for at, metric in enumerate(metrics.names):
-        low, high = bootstrap.interval(samples[:, at])
-        method = f"bootstrap over {resampled}, {len(samples)} replicates{metrics.notes[at]}"
+    """Tidy rows of metrics (metric,) with intervals (metric, 2); difference: their null is 0, not chance."""
+    for at, (metric, (low, high)) in enumerate(zip(metrics.names, ends, strict=True)):
+        method = f"bootstrap over {resampled}{metrics.notes[at]}"
         named, null = (f"{metric} difference", 0.0) if difference else (metric, metrics.chance[at])
         yield tidy.row(STUDY, keys, named, observed[at], low=low, high=high, n=int(texts), method=method, null=null)

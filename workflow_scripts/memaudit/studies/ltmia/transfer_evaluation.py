@@ -1,4 +1,7 @@
-"""Results of the study LT-MIA from the scores of all attacks (Sections 4 and 5, Tables 1, 2, 11, 12, Figure 3)."""
+"""Results of the study LT-MIA from the scores of all attacks (Sections 4 and 5, Tables 1, 2, 11, 12, Figure 3).
+
+Methods of `Study` yield tidy rows.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -6,9 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from memaudit import seeds, tidy
-from memaudit.errors import AuditError
+from memaudit.common import seeds
+from memaudit.common.errors import AuditError
+from memaudit.studies.ltmia import paired_contrasts
 from memaudit.studies.ltmia import transfer_bootstrap as transfer
+from memaudit.studies.ltmia.paired_contrasts import Replicated
 from memaudit.studies.ltmia.transfer_bootstrap import (
     COMBINATION,
     STUDY,
@@ -20,6 +25,7 @@ from memaudit.studies.ltmia.transfer_bootstrap import (
 Rows = Iterator[dict[str, Any]]
 
 ATTACK = "lt_mia"
+STRONGEST = ("ez_published", "ez")  # the strongest baseline of the paper, and as corrected here
 TRANSFORMER, FULL = "transformer", "full"
 COARSE_FPR = [0.1]  # for few non-members, where the AUC is the metric of interest
 SIMILAR = 2.0  # largest factor between the sizes of similar models
@@ -31,7 +37,7 @@ class Study:
 
     scores: columns model, dataset, tuning, id, member, and one for each attack; training, held_out, controls: names
     [model, dataset, tuning] of combinations; families: of models; contents: text or code, of corpora; ways: full, lora,
-    private or untrained, of tunings; unfit: corpora whose members a classifier of texts alone can tell; sizes:
+    private or untrained, of tunings; unfit: corpora whose members a classifier of texts alone can distinguish; sizes:
     parameters of models.
     """
 
@@ -61,14 +67,14 @@ class Study:
         self.controls, self.sizes, self.fpr, self.replicates, self.seed = controls, sizes, fpr, replicates, seed
         self.held_out = self.scores[is_combination(self.scores, held_out) & (self.scores["fit"] == "yes")]
         if self.held_out.empty:
-            raise AuditError("ltmia/held_out: no corpus passes the blind check; attacks cannot be judged there")
+            raise AuditError("ltmia/held_out: no corpus passes the blind check; name a corpus that does")
 
     def attacks(self, names: Sequence[str]) -> Rows:
-        """Every attack on every combination, its means, its differences from the others, and the controls."""
+        """Metrics of every attack: by combination, their means, differences from the learned attack, and controls."""
         properties = ["family", "content", "way", "fit"]
         table = self.scores[[*COMBINATION, "id", "member", *properties, *names]]
         metrics = transfer.attack_metrics(table, names, self.fpr, self._rng("attacks"), self.replicates)
-        held_out = self._places(metrics, self.held_out)
+        held_out = self._is_held_out(metrics.keys)
         yield from transfer.combination_rows(metrics.of(held_out), source="here", role="held out")
         for name, combinations in self.controls.items():
             chosen = is_combination(metrics.keys, combinations)
@@ -86,6 +92,8 @@ class Study:
             keys = {"source": "here", "role": "held out", "family": family}
             yield from transfer.mean_rows(own, weights, **keys)
             yield from transfer.difference_rows(own, weights, ATTACK, **keys)
+            rivals = [name for name in STRONGEST if name in own.observed and ATTACK in own.observed]
+            yield from paired_contrasts.ratio_rows(own, weights, ATTACK, rivals, self._fewest_nonmembers(), **keys)
             for dataset in dict.fromkeys(own.keys["dataset"]) if family != "mean" else []:
                 part = own.of((own.keys["dataset"] == dataset).to_numpy())
                 yield from transfer.mean_rows(part, self._weights(part, family, dataset), **keys, dataset=dataset)
@@ -171,33 +179,41 @@ class Study:
             whole = table[[*COMBINATION, "id", "member", *names]].assign(family="one")
             metrics = transfer.attack_metrics(whole, names, fprs, self._rng("classifiers", records), self.replicates)
             weights = self._weights(metrics, "classifiers", records)
+            aucs = {}
             for name in names:
                 keys = {"source": "here", "classifier": name, "records": records}
-                values = weights.mean(metrics.observed[name]), weights.means(metrics.samples[name])
-                yield from transfer.metric_rows(metrics, keys, *values, metrics.texts.sum())
+                observed, samples = weights.of_attack(metrics, name)
+                ends = weights.intervals(observed, samples)
+                yield from transfer.metric_rows(metrics, keys, observed, ends, metrics.texts.sum(), weights.resampled)
+                aucs[name] = Replicated(observed[0], samples[:, 0], metrics.texts.sum(), weights)
+            yield from paired_contrasts.classifier_rows(aucs, records)
 
-    def diversity(self, drawn: pd.DataFrame, training: Sequence[Sequence[str]], samples: int) -> Rows:
+    def diversity(self, drawn: pd.DataFrame, training: Sequence[Sequence[str]], size: int) -> Rows:
         """Table 12: by the number of training combinations, on new texts of these and on held-out combinations."""
+        aucs = {}
         for count, of_count in drawn.groupby("combinations"):
-            in_training = is_combination(of_count, training)
-            for records, table in (("training", of_count[in_training]), ("held out", self._in_held_out(of_count))):
+            chosen = {"training": is_combination(of_count, training), "held out": self._is_held_out(of_count)}
+            for records, rows in chosen.items():
                 parts = []
                 fprs = self.fpr if records == "held out" else COARSE_FPR
-                for draw, of_draw in table.groupby("draw"):
+                for draw, of_draw in of_count[rows].groupby("draw"):
                     # One stream: texts are resampled alike in all draws and numbers of combinations.
                     rng = self._rng("diversity", records)
                     own = of_draw[[*COMBINATION, "id", "member", "score"]].assign(family="one")
                     metrics = transfer.attack_metrics(own, ["score"], fprs, rng, self.replicates)
                     weights = self._weights(metrics, "diversity", records, draw)
-                    parts.append((weights.mean(metrics.observed["score"]), weights.means(metrics.samples["score"])))
-                keys = {"source": "here", "combinations": count, "samples": samples, "records": records}
-                values = transfer.averaged(parts)
-                resampled = f"texts and combinations, mean of {len(parts)} draws"
-                yield from transfer.metric_rows(metrics, keys, *values, metrics.texts.sum(), resampled)
+                    parts.append(weights.of_attack(metrics, "score"))
+                keys = {"source": "here", "combinations": count, "samples": size, "records": records}
+                observed, samples = transfer.averaged(parts)
+                resampled = f"{weights.resampled}, mean of {len(parts)} draws"
+                ends = weights.intervals(observed, samples)
+                yield from transfer.metric_rows(metrics, keys, observed, ends, metrics.texts.sum(), resampled)
+                aucs[count, records] = Replicated(observed[0], samples[:, 0], metrics.texts.sum(), weights)
+        yield from paired_contrasts.diversity_rows(aucs, size)
 
     def importance(self, permuted: pd.DataFrame, families: Mapping[str, str]) -> Rows:
         """Figure 3: AUC lost when a group of features is permuted among texts, by family."""
-        permuted = self._in_held_out(permuted).assign(family=permuted["model"].map(families))
+        permuted = permuted[self._is_held_out(permuted)].assign(family=permuted["model"].map(families))
         named = permuted["permuted"] + " " + permuted["repeat"].astype(str)
         wide = permuted.assign(named=named).pivot(
             index=[*COMBINATION, "family", "id", "member"], columns="named", values="score"
@@ -210,19 +226,24 @@ class Study:
         for family in [*(name for name in dict.fromkeys(families.values()) if name in families_found), "mean"]:
             own = metrics if family == "mean" else metrics.of((metrics.keys["family"] == family).to_numpy())
             weights = self._weights(own, "importance", family)
-            whole = weights.mean(own.observed["none 0"]), weights.means(own.samples["none 0"])
+            whole = weights.of_attack(own, "none 0")
+            lost = {}
             for group in sorted({name.rsplit(" ", 1)[0] for name in columns} - {"none"}):
                 repeats = [name for name in columns if name.rsplit(" ", 1)[0] == group]
-                parts = [(weights.mean(own.observed[name]), weights.means(own.samples[name])) for name in repeats]
-                observed, samples = transfer.averaged(parts)
+                observed, samples = transfer.averaged([weights.of_attack(own, name) for name in repeats])
+                lost[group] = Replicated(
+                    whole[0][0] - observed[0], (whole[1] - samples)[:, 0], own.texts.sum(), weights
+                )
                 yield transfer.drop_row(
-                    whole[0][0] - observed[0],
-                    (whole[1] - samples)[:, 0],
+                    lost[group].observed,
+                    lost[group].samples,
+                    weights,
                     int(own.texts.sum()),
                     source="here",
                     family=family,
                     features=group,
                 )
+            yield from paired_contrasts.importance_rows(lost, family)
 
     def curves(self, names: Sequence[str], fprs: np.ndarray) -> Rows:
         """ROC curves of attacks, means over the combinations of a family."""
@@ -232,15 +253,18 @@ class Study:
             own = metrics.of((metrics.keys["family"] == family).to_numpy())
             weights = self._weights(own, "curves", family)
             for name in names:
-                observed, samples = weights.mean(own.observed[name]), weights.means(own.samples[name])
+                observed, samples = weights.of_attack(own, name)
                 keys = {"source": "here", "dataset": family, "attack": name}
-                yield from transfer.curve_rows(fprs, observed[1:], samples[:, 1:], int(own.texts.sum()), keys)
+                yield from transfer.curve_rows(fprs, observed[1:], samples[:, 1:], weights, int(own.texts.sum()), keys)
 
-    def _in_held_out(self, table: pd.DataFrame) -> pd.DataFrame:
-        return table[is_combination(table, self.held_out[COMBINATION].drop_duplicates().values.tolist())]
+    def _is_held_out(self, table: pd.DataFrame) -> np.ndarray:
+        """Whether each row (row,) belongs to a held-out combination that passes the blind check."""
+        return is_combination(table, self.held_out[COMBINATION].drop_duplicates().values.tolist())
 
-    def _places(self, metrics: AttackMetrics, table: pd.DataFrame) -> np.ndarray:
-        return is_combination(metrics.keys, table[COMBINATION].drop_duplicates().values.tolist())
+    def _fewest_nonmembers(self) -> int:
+        """Non-members of the held-out combination that has the fewest."""
+        outside = ~self.held_out["member"].astype(bool)
+        return int(outside.groupby([self.held_out[key] for key in COMBINATION]).sum().min())
 
     def _weights(self, metrics: AttackMetrics, *name: str | int) -> CombinationWeights:
         families = metrics.keys["family"]
@@ -248,10 +272,3 @@ class Study:
 
     def _rng(self, *name: str | int) -> np.random.Generator:
         return seeds.generator(self.seed, STUDY, "intervals", *name)
-
-
-def published_rows(metric: str, printed: float | Mapping[str, float], **keys: Any) -> Rows:
-    """The paper's numbers as rows of their own: one, or one for each attack."""
-    for attack, value in printed.items() if isinstance(printed, Mapping) else [(None, printed)]:
-        own = {"source": "paper", **keys} | ({"attack": attack} if attack else {})
-        yield tidy.row(STUDY, own, metric, value, method="as printed")

@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from memaudit.arrays import Array, Mask
 from memaudit.attacks.calibrate import calibrate
+from memaudit.common.arrays import Array, Mask
 from memaudit.statistics.attack_performance import Estimate
 from memaudit.statistics.rank_correlation import rank_correlation
 from memaudit.statistics.record_vulnerability import gap_statistics
-
-MEMORIZED = 4.0  # Definition 3: least log-LiRA
 
 
 def log_lira(signals: Array, membership: Mask, targets: int = 1, **options: Any) -> Array:

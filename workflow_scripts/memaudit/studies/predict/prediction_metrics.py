@@ -10,13 +10,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from memaudit.arrays import Array, Codes, Mask
-from memaudit.errors import AuditError
+from memaudit.common.arrays import Array, Codes, Mask
+from memaudit.common.errors import AuditError
 from memaudit.statistics import bootstrap, roc
 from memaudit.statistics.attack_performance import Estimate, interpolated
 from memaudit.statistics.intervals import wilson
 from memaudit.statistics.paired_differences import gaps
-from memaudit.studies.predict.ground_truth import MEMORIZED
 
 FPRS = (0.01, 0.1)
 TPRS = (0.75, 0.9)  # the paper reports FPRs at high TPRs
@@ -27,7 +26,7 @@ class Entries:
     """The (target, record) entries that are judged, whether they are memorized, and their bootstrap weights.
 
     target, record, group: (entry,) its place and the group of its record; memorized: (entry,); weights: (replicate,
-    entry), how often each replicate drew it.
+    entry), how often each replicate drew it; targets: (replicate, target), how often it drew each target.
     """
 
     target: NDArray[np.intp]
@@ -35,23 +34,33 @@ class Entries:
     group: Codes
     memorized: Mask
     weights: Array
+    targets: Array
 
     @property
     def both(self) -> bool:
         """Whether there are memorized entries and others."""
         return bool(self.memorized.any() and not self.memorized.all())
 
+    def drawn(self, chosen: Mask) -> bootstrap.Weights:
+        """Weights for `bootstrap.two_way_interval` of a mean over chosen entries (entry,), with their groups."""
+        return bootstrap.Weights(self.targets, self.weights, len(np.unique(self.group[chosen])))
+
+    @property
+    def drawn_of_rarer(self) -> bootstrap.Weights:
+        """`drawn` for an AUC: the class with fewer groups decides how wide its interval is."""
+        return min((self.drawn(side) for side in (self.memorized, ~self.memorized)), key=lambda drawn: drawn.units)
+
     @property
     def method(self) -> str:
         """Description of the intervals."""
         return f"two-way bootstrap over targets and records, {len(self.weights)} replicates" + (
-            "" if self.both else "; all cells of one class: not defined"
+            "" if self.both else "; all entries of one class: not defined"
         )
 
     def only(self, kept: Mask) -> "Entries":
         """Some of the entries; kept: (entry,)."""
         parts = (getattr(self, name)[kept] for name in ("target", "record", "group", "memorized"))
-        return Entries(*parts, self.weights[:, kept])
+        return Entries(*parts, self.weights[:, kept], self.targets)
 
 
 def member_entries(
@@ -60,8 +69,8 @@ def member_entries(
     """Members of each target, resampled over records and, where there are several, over targets.
 
     memorized, member: (target, record); groups: (record,) records that are resampled together. One rng state gives one
-    set of weights: predictors that are judged on the same entries are compared under common weights. With about ten
-    memorized records 86 of 100 intervals of the AUC covered it, with about twenty 93.
+    set of weights: predictors that are judged on the same entries are compared under common weights. Coverage:
+    docs/coverage.md.
     """
     if memorized.shape != member.shape or not member.any():
         raise AuditError(
@@ -72,11 +81,13 @@ def member_entries(
     groups = np.arange(member.shape[1]) if groups is None else groups
     drawn = bootstrap.two_way_weights(*member.shape, replicates, rng, groups)
     weights = drawn.models[:, target] * drawn.records[:, record]
-    return Entries(target, record, groups[record], memorized[member], weights)
+    return Entries(target, record, groups[record], memorized[member], weights, drawn.models)
 
 
-def memorized_share(lira: Array, judged: Entries, threshold: float = MEMORIZED) -> Estimate:
+def memorized_share(lira: Array, judged: Entries, threshold: float) -> Estimate:
     """Share of the entries whose log-LiRA (target, record) reaches the threshold, with its 95 % interval.
+
+    The threshold of Definition 3 is 4.
 
     null: the same share of the records that were *not* in the target's training set. Under Gaussian fits to many models
     a ratio of 4 nats is rare by chance; under fits to a few models it is not. Where 16 models memorize nothing, 1.4 %
@@ -125,7 +136,14 @@ def judge(
     samples = {name: _metrics(scores, judged, fprs, tprs) for name, scores in predictors.items()}
     estimates = {
         name: [
-            Estimate(metric, float(one), *bootstrap.interval(drawn), size, judged.method + note, null)
+            Estimate(
+                metric,
+                float(one),
+                *bootstrap.two_way_interval(drawn, one, judged.drawn_of_rarer, 0, 1),
+                size,
+                judged.method + note,
+                null,
+            )
             for metric, note, null, one, drawn in zip(names, notes, chance, values[0], values[1:].T, strict=True)
         ]
         for name, values in samples.items()
@@ -135,14 +153,15 @@ def judge(
         of_predictor[1 : 1 + len(fprs)] = [_widened(tpr, positives) for tpr in of_predictor[1 : 1 + len(fprs)]]
     for name in samples.keys() - {reference} if reference else ():
         more = samples[name] - samples[reference]
-        estimates[name] += gaps(names, more[0], more[1:], size)
+        estimates[name] += gaps(names, more[0], more[1:], size, judged.drawn_of_rarer)
     return estimates
 
 
 def roc_band(scores: Array, judged: Entries, fprs: Array) -> Array:
     """TPR at each FPR with its 95 % interval, (fpr, 3), for `attack_performance.curve_rows`; (target, record)."""
     values = _metrics(scores, judged, fprs, ())[:, 1:]
-    return np.array([(one[0], *bootstrap.interval(one[1:])) for one in values.T])
+    drawn = judged.drawn_of_rarer
+    return np.array([(one[0], *bootstrap.two_way_interval(one[1:], one[0], drawn, 0, 1)) for one in values.T])
 
 
 def means(values: Array, judged: Entries) -> tuple[Estimate, Estimate]:
@@ -153,6 +172,11 @@ def means(values: Array, judged: Entries) -> tuple[Estimate, Estimate]:
     values = values[judged.target, judged.record]
     memorized, others = (_mean(values, chosen, judged) for chosen in (judged.memorized, ~judged.memorized))
     return memorized, others
+
+
+def auc_samples(scores: Array, judged: Entries) -> Array:
+    """AUC of scores (target, record), observed and of every replicate: (1 + replicate,)."""
+    return _metrics(scores, judged, (), ())[:, 0]
 
 
 def error_rates(scores: Array, judged: Entries, threshold: float) -> tuple[Estimate, Estimate]:
@@ -180,7 +204,8 @@ def _mean(values: Array, chosen: Mask, judged: Entries) -> Estimate:
     weights = np.vstack([np.ones(len(chosen)), judged.weights]) * chosen
     with np.errstate(invalid="ignore"):
         averaged = (weights @ values) / weights.sum(1)
-    ends = bootstrap.interval(averaged[1:])
+    drawn = judged.drawn(chosen)
+    ends = bootstrap.two_way_interval(averaged[1:], averaged[0], drawn, values.min(), values.max())
     return Estimate("mean", float(averaged[0]), *ends, int(chosen.sum()), judged.method, float(values.mean()))
 
 

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memaudit import seeds, tidy
-from memaudit.arrays import Array, Mask
+from memaudit.common import seeds, tidy
+from memaudit.common.arrays import Array, Mask
 from memaudit.statistics import bootstrap
 from memaudit.statistics.attack_performance import Estimate, curve_rows, rows
-from memaudit.studies.predict import ground_truth, prediction_metrics
-from memaudit.studies.predict.interrupted_training import BASELINE, MeasuredSetting, by_rule
+from memaudit.studies.predict import ground_truth, prediction_metrics, predictor_contrasts
+from memaudit.studies.predict.prediction_checkpoints import BASELINE, MeasuredSetting, by_rule
 from memaudit.studies.predict.prediction_metrics import Entries, member_entries
-from memaudit.studies.predict.recommended_settings import PSMI_THRESHOLD, Recommendation, recommended
+from memaudit.studies.predict.recommended_thresholds import PSMI_THRESHOLD, Recommendation, recommended
 
 Rows = Iterator[dict[str, Any]]
 
@@ -70,7 +70,7 @@ class PredictorEvaluation:
         return recommended(scores["psmi"], scores["loss"], self.entries, self._rng("recommended"))
 
     def circumstances(self) -> dict[str, Any]:
-        """Conditions of the measurement, as `predict_rank_own` reports them.
+        """The conditions of the measurement that `predict_rank_own` reports.
 
         Fall of the targets' median loss, number of models behind the ground truth, share memorized by chance.
         """
@@ -115,7 +115,11 @@ class PredictorEvaluation:
             ("memorized later", "not yet memorized"): self._entries(final & ~already, setting.member & ~already),
         } | {(name, "all"): entries for name, entries in self._planted.items()}
         for (truth, records), entries in judged.items():
-            yield from self._judged(self._stopped, entries, {"truth": truth, "records": records, "rule": setting.rule})
+            keys = {"truth": truth, "records": records, "rule": setting.rule}
+            yield from self._judged(self._stopped, entries, keys)
+            planted = self.entries if truth in self._planted else None
+            for name, gap in predictor_contrasts.between_predictors(self._stopped, entries, planted):
+                yield from self._rows(keys | {"predictor": name}, [gap])
         # Early and final LiRA share shadow models, so early LiRA predicts the final one even for non-members.
         outside = self._entries(final & ~setting.member, ~setting.member)
         keys = {"truth": "memorized", "records": "non-members", "rule": setting.rule}
@@ -128,9 +132,14 @@ class PredictorEvaluation:
             yield from self._judged(setting.at(np.array(places)), self.entries, keys)
 
     def thresholded(self) -> Rows:
-        """Mean PSMI of memorized and other entries; TPR and FPR of PSMI at 0 (Section 5.4), and of the baseline at its
-        own threshold, with the precision and the FPR that follows from precision and recall (Appendix D)."""
+        """Metrics at fixed thresholds: PSMI at 0 (Section 5.4), and the baseline at its own threshold.
+
+        Mean PSMI of memorized and other entries; TPR, FPR, precision, and the FPR that follows from precision and
+        recall (Appendix D).
+        """
         yield from self._means("psmi", -self._stopped["psmi"], {}, "nats")
+        for keys, gap in predictor_contrasts.at_thresholds(self._stopped, self.entries, self.memorized):
+            yield from self._rows(keys, [gap])
         for name, threshold in (("psmi", PSMI_THRESHOLD), (BASELINE, self.memorized)):
             keys = {"predictor": name, "tau": f"{threshold:g}"}
             tpr, fpr = prediction_metrics.error_rates(self._stopped[name], self.entries, threshold)
@@ -152,14 +161,17 @@ class PredictorEvaluation:
             yield from self._means("already memorized", already, keys, "fraction")
 
     def layers(self) -> Rows:
-        """AUC by layer at the interruption (Figure 5, left and centre), and its difference from that of the last layer,
-        which the head reads."""
+        """AUC by layer at the interruption (Figure 5, left and centre), and its difference from the last layer's."""
         for name, values in self.setting.layers.items():
             last = values.shape[1]
             scores = {str(layer): values[:, layer - 1] for layer in range(1, last + 1)}
             judged = prediction_metrics.judge(scores, self.entries, reference=str(last), fprs=(), tprs=())
             for layer, estimates in judged.items():
                 yield from self._rows({"layer": layer, "layers": str(last), "predictor": name}, estimates)
+                if name != predictor_contrasts.PSMI:
+                    psmi = self.setting.layers[predictor_contrasts.PSMI][:, int(layer) - 1]
+                    gap = predictor_contrasts.from_psmi(scores[layer], psmi, self.entries)
+                    yield from self._rows({"layer": layer, "layers": str(last), "predictor": name}, [gap])
 
     def sweep(self) -> Rows:
         """AUC by the log-LiRA threshold of a memorized record (Figure 5, right)."""
@@ -176,8 +188,11 @@ class PredictorEvaluation:
                 yield from curve_rows(STUDY, keys, CURVE_FPRS, band, entries.memorized, entries.method)
 
     def records(self, ids: NDArray[np.str_]) -> Rows:
-        """The first target's training records: log-LiRA at the interruption and at the end, PSMI and loss, and attack
-        success and counterfactual memorization over all models (Figures 2 and 7)."""
+        """Values of the first target's training records (Figures 2 and 7).
+
+        Log-LiRA at the interruption and at the end, PSMI and loss; over all models, attack success and counterfactual
+        memorization.
+        """
         setting, scores = self.setting, self._stopped
         values = {"log-lira at the end": setting.lira[-1, 0], "log-lira at the interruption": scores[BASELINE][0]}
         values |= {"psmi": -scores["psmi"][0], "loss": scores["loss"][0]}
@@ -197,7 +212,7 @@ class PredictorEvaluation:
     def cost(self, seconds: Mapping[str, float]) -> Rows:
         """Passes over a training set, and seconds, of the prediction, the baseline and the ground truth.
 
-        seconds: measured, of training on one record (`trained`), of querying one (`asked`), and of `scoring` all
+        seconds: measured, of training on one record (`trained`), of querying one (`queried`), and of `scoring` all
         records. Section 5.2 counts a forward pass as a third of an epoch; shadow models are queried with all records.
         Intervals are those of the epoch of the interruption.
         """
@@ -221,7 +236,7 @@ class PredictorEvaluation:
         costs = {}
         for way, (trained, queried) in work.items():
             costs[way, "passes"] = (TRAINED * trained + FORWARD * queried) / size
-            costs[way, "seconds"] = trained * seconds["trained"] + queried * seconds["asked"]
+            costs[way, "seconds"] = trained * seconds["trained"] + queried * seconds["queried"]
             costs[way, "seconds"] += seconds["scoring"] if way == "prediction" else 0.0
             for metric in ("passes", "seconds"):
                 costs[way, f"{metric} ratio"] = costs[way, metric] / costs["prediction", metric]

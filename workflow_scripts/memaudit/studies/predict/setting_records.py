@@ -15,16 +15,16 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from memaudit import seeds
-from memaudit.arrays import Codes
+from memaudit.common import seeds
+from memaudit.common.arrays import Codes, Mask
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json, read_table
 from memaudit.data import member_splits, membership_matrices
 from memaudit.data.cifar10 import cifar10
 from memaudit.data.multiple_choice_questions import LETTERS, read_choices
 from memaudit.data.package_docstrings import read_docstrings
 from memaudit.data.record_encoding import encode
 from memaudit.data.record_ids import read_key
-from memaudit.errors import AuditError
-from memaudit.io import read_json, read_table
 from memaudit.models import token_questions
 from memaudit.statistics.histograms import rank_bins
 from memaudit.statistics.record_distances import standardised
@@ -48,8 +48,8 @@ class Records:
     choices: Codes
     ids: NDArray[np.str_]
     unit: Codes
-    canary: NDArray[np.bool_]
-    categorical: NDArray[np.bool_]
+    canary: Mask
+    categorical: Mask
 
     def take(self, rows: NDArray[Any]) -> "Records":
         """Some of the records."""
@@ -65,7 +65,7 @@ def prepare(setting: Setting, name: str, seed: int, files: Any) -> xr.Dataset:
     """The data of a setting: inputs of its models, labels and flags, and the membership matrix.
 
     files: paths by name, as a job's input: records and schema of a table; or key; and model, of the catalogue.
-    Variables x (record, ...) and design (model, record), the membership matrix; coordinates record, code, clean,
+    Variables x (record, ...) and membership (model, record); coordinates record, code, clean,
     mislabelled, canary, unit, and answer (class,), the index of each class among the logits; context_x, context_y
     where there is a context.
     """
@@ -89,17 +89,20 @@ def prepare(setting: Setting, name: str, seed: int, files: Any) -> xr.Dataset:
     of_record = {"code": records.code, "clean": records.clean, "unit": units, "canary": records.canary}
     of_record["mislabelled"] = records.code != records.clean
     grid = xr.Dataset(
-        {"x": (("record", *(f"x{axis}" for axis in range(1, x.ndim))), x), "design": (("model", "record"), membership)},
+        {
+            "x": (("record", *(f"x{axis}" for axis in range(1, x.ndim))), x),
+            "membership": (("model", "record"), membership),
+        },
         {"record": records.ids, "answer": ("class", answer)}
         | {key: ("record", values) for key, values in of_record.items()},
         {"case": name} | facts,
     )
     if context is None:
         return grid
-    return grid.assign(context_x=(("shown", "x1"), context.x), context_y=("shown", context.code))
+    return grid.assign(context_x=(("context", "x1"), context.x), context_y=("context", context.code))
 
 
-def _check_classes(records: Records, targets: NDArray[np.bool_], name: str) -> None:
+def _check_classes(records: Records, targets: Mask, name: str) -> None:
     """Raise AuditError if a target, of (target, record), is trained on a single record of a class."""
     for own in targets:
         alone = own & (np.bincount(records.code[own], minlength=records.classes)[records.code] == 1)
@@ -191,7 +194,7 @@ def _records(x: Any, code: Any, choices: Any, ids: Any, unit: Any, categorical: 
     return Records(x, code, code, choices, ids, unit, np.zeros(len(code), bool), categorical)
 
 
-def _drawn(records: Records, count: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+def _drawn(records: Records, count: int, rng: np.random.Generator) -> Mask:
     """Mask of `count` records, or all if there are fewer, stratified by class."""
     count = min(count, len(records.code))
     return member_splits.draw(member_splits.strata(records.code, True, count, rng), count, rng)

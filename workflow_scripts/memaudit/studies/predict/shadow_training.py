@@ -18,8 +18,8 @@ import xarray as xr
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from memaudit import seeds
-from memaudit.io import readable
+from memaudit.common import seeds
+from memaudit.common.io import readable
 from memaudit.models import classifier_networks
 from memaudit.models.lora import Adapter, adapt
 from memaudit.models.model_folder import device, load
@@ -61,7 +61,7 @@ class PreparedSetting:
         training = {key: value for key, value in self.setting["training"].items() if key not in CHECKPOINTS}
         training |= {"clip_norm": training["clip_norm"] or inf, "checkpoints": checkpoints(self.setting["training"])}
         settings = Settings(self.seed, self.name, **training)
-        membership, targets = self.grid.design.values[numbers], range(numbers.start, self.setting["targets"])
+        membership, targets = self.grid.membership.values[numbers], range(numbers.start, self.setting["targets"])
         watched = min(len(targets), len(numbers))
         return Group(numbers, self.build, self._data, membership, settings, folder, watched, check)
 

@@ -8,13 +8,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from memaudit import seeds
+from memaudit.common import seeds
+from memaudit.common.arrays import Array, Array32
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json, read_table
 from memaudit.data.public_private_split import HELD_OUT, PRIVATE, TEST, roles
 from memaudit.data.record_ids import read_key
-from memaudit.errors import AuditError
-from memaudit.io import read_json, read_table
 from memaudit.privacy.public_facts import Public, read_public
-from memaudit.privacy.release_methods import Private
+from memaudit.privacy.teacher_shards import Context, Numbers, Predict, Private
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,8 @@ class Table:
 
     public: Public
     records: pd.DataFrame
-    x: NDArray[np.float32]
-    y: NDArray[np.int64] | NDArray[np.float64]
+    x: Array32
+    y: NDArray[np.int64] | Array
     units: NDArray[np.str_]
     key: bytes
 
@@ -48,6 +49,28 @@ class Table:
     def tested(self, role: NDArray[np.str_]) -> NDArray[np.intp]:
         """Positions of the test records."""
         return np.flatnonzero(role == TEST)
+
+    def student_answers(self, context: Context, queries: Numbers, predict: Predict) -> Array32:
+        """Logits (query, class), or numbers (query,), of the PATE student: the model with a released context.
+
+        A context of one class makes a student that predicts this class. Without records it predicts the first class;
+        with fewer than two, for a number target, the middle of the public range.
+        """
+        x, y = context
+        if self.classes is None:
+            if len(y) > 1:
+                return predict([(x, y.astype(np.float64))], queries)[0]
+            return np.full(len(queries), sum(self.public.target.bounds) / 2, dtype=np.float32)
+        if len(np.unique(y)) > 1:
+            return predict([(x.astype(np.float32), y.astype(np.int64))], queries)[0]
+        only = np.where(np.arange(self.classes) == (y[0] if len(y) else 0), 0.0, -np.inf)
+        return np.tile(only.astype(np.float32), (len(queries), 1))
+
+    def on_all_records(self, answers: NDArray[Any], places: NDArray[np.intp]) -> Array32:
+        """Answers (place, ...) as (record, ...), NaN for all other records."""
+        everywhere = np.full((len(self.x), *answers.shape[1:]), np.nan, dtype=np.float32)
+        everywhere[places] = answers
+        return everywhere
 
 
 def open_table(records: str, schema: str, public: str, key: str) -> Table:

@@ -4,7 +4,6 @@ The adversary is stronger than in the paper: a condition has the same queries in
 released context sees them, and the same key of the teachers' shards. Only the noise is fresh and unknown.
 """
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,15 +12,16 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from memaudit import seeds
-from memaudit.arrays import Indices
+from memaudit.common import seeds
+from memaudit.common.arrays import Array32, Indices, Mask
+from memaudit.common.checksums import array_hash
+from memaudit.common.errors import AuditError
 from memaudit.data import membership_matrices
 from memaudit.data.public_private_split import PRIVATE
-from memaudit.errors import AuditError
 from memaudit.privacy.accounting import Budget
 from memaudit.privacy.query_answering import answered
-from memaudit.privacy.release_methods import CONTEXTS, NO_LEDGER, Private, released
-from memaudit.privacy.tabpate_release import Ask, Numbers, Targets
+from memaudit.privacy.release_methods import CONTEXTS, NO_LEDGER, released
+from memaudit.privacy.teacher_shards import Context, Numbers, Predict, Private
 from memaudit.studies.tabpate.evaluation_tables import Table
 
 NON_PRIVATE = "non_private"
@@ -41,11 +41,11 @@ class Shadows:
     delta: float
     seed: int
     role: NDArray[np.str_]
-    membership: NDArray[np.bool_]
+    membership: Mask
 
     @property
     def largest(self) -> int:
-        """Number of private records of the largest set."""
+        """Number of private records of the largest shadow context."""
         return int(self.membership.sum(1).max())
 
     def private(self, number: int) -> Private:
@@ -56,26 +56,21 @@ class Shadows:
         )
 
     def answers(
-        self, condition: str, epsilon: float | None, private: Private, queries: Numbers, ask: Ask
-    ) -> NDArray[np.float32]:
+        self, condition: str, epsilon: float | None, private: Private, queries: Numbers, predict: Predict
+    ) -> Array32:
         """Logits (query, class) of the PATE student with the released context, or the answers of a method without one.
 
-        A context of one class makes a student that predicts this class, an empty context one that predicts the first
-        class. A method that answers queries directly has one budget for all of them.
+        A method that answers queries directly has one budget for all of them.
         """
         if condition != NON_PRIVATE and self.arms[condition]["method"] not in CONTEXTS:
             seed = seeds.integer(self.seed, "tabpate", self.table.public.dataset, "shadow answers", condition)
-            return answered(self.arms[condition], private, Budget(epsilon, self.delta), queries, ask, seed).astype(
+            return answered(self.arms[condition], private, Budget(epsilon, self.delta), queries, predict, seed).astype(
                 np.float32
             )
-        x, y = self._context(condition, epsilon, private, ask)
-        if len(np.unique(y)) > 1:
-            return ask([(x.astype(np.float32), y.astype(np.int64))], queries)[0]
-        only = np.where(np.arange(self.table.classes) == (y[0] if len(y) else 0), 0.0, -np.inf)
-        return np.tile(only.astype(np.float32), (len(queries), 1))
+        return self.table.student_answers(self._context(condition, epsilon, private, predict), queries, predict)
 
     def grid(self, sets: Sequence[int], pairs: Sequence[tuple[str, float | None]], queried: Indices) -> xr.Dataset:
-        """Membership matrix `design` (release, record) of the queried records; releases by set, then by pair."""
+        """Membership matrix (release, record) of the queried records; releases by shadow context, then by pair."""
         conditions, epsilons = zip(*(list(pairs) * len(sets)), strict=True)
         of_release = {
             "arm": list(conditions),
@@ -92,29 +87,29 @@ class Shadows:
             {"design": (("release", "record"), np.repeat(self.membership[np.ix_(sets, queried)], len(pairs), axis=0))},
             {name: ("release", values) for name, values in of_release.items()}
             | {name: ("record", values[queried]) for name, values in of_record.items()},
-            {"dataset": self.table.public.dataset, "ledger": NO_LEDGER},
+            {"dataset": self.table.public.dataset, "block": BLOCK, "ledger": NO_LEDGER},
         )
 
-    def _context(self, condition: str, epsilon: float | None, private: Private, ask: Ask) -> tuple[Numbers, Targets]:
+    def _context(self, condition: str, epsilon: float | None, private: Private, predict: Predict) -> Context:
         if condition == NON_PRIVATE:
             return private.x, private.y
         # The seed depends neither on the set nor on epsilon: queries are the same, so that predictions can be cached.
         rng = seeds.generator(self.seed, "tabpate", self.table.public.dataset, "shadow queries", condition)
-        context = released(self.arms[condition], private, Budget(epsilon, self.delta), ask, rng)
+        context = released(self.arms[condition], private, Budget(epsilon, self.delta), predict, rng)
         return context.x, context.y
 
 
 def draw(table: Table, params: Any) -> Shadows:
-    """Shadow contexts with each privacy unit in half of every block; a larger number of sets begins with the same sets.
+    """Shadow contexts with each privacy unit in half of every block; more contexts begin with the same ones.
 
     params: of a job; seed, sets, roles, arms and delta are used. Raises AuditError for a number target, and for a
-    number of sets that is no multiple of `BLOCK`.
+    number of contexts that is no multiple of `BLOCK`.
     """
     where = f"tabpate, data set {table.public.dataset}"
     if table.classes is None:
         raise AuditError(f"{where}: the target is a number; LiRA needs class probabilities, leave it out")
     if params.sets % BLOCK:
-        raise AuditError(f"{where}: {params.sets} shadow sets do not fill whole blocks; use a multiple of {BLOCK}")
+        raise AuditError(f"{where}: {params.sets} shadow contexts do not fill whole blocks; use a multiple of {BLOCK}")
     role = table.roles(params.roles, params.seed, 0)
     members = np.flatnonzero(role == PRIVATE)
     units = np.unique(table.units[members], return_inverse=True)[1]
@@ -130,21 +125,14 @@ def draw(table: Table, params: Any) -> Shadows:
 class CachedPredictions:
     """Predictions of a model, cached by content: releases that share queries and shards compute them once."""
 
-    ask: Ask
-    _cache: dict[tuple[bytes, bytes], NDArray[np.float32]] = field(default_factory=dict)
+    predict: Predict
+    _cache: dict[tuple[bytes, bytes], Array32] = field(default_factory=dict)
 
-    def __call__(self, contexts: Sequence[tuple[Numbers, Targets]], queries: Numbers) -> NDArray[np.float32]:
-        """Predictions for each context, as of `Ask`."""
-        key = _digest(queries)
-        named = [(key, _digest(*context)) for context in contexts]
+    def __call__(self, contexts: Sequence[Context], queries: Numbers) -> Array32:
+        """Predictions for each context, as of `Predict`."""
+        key = array_hash(queries)
+        named = [(key, array_hash(*context)) for context in contexts]
         new = {name: context for name, context in zip(named, contexts, strict=True) if name not in self._cache}
         if new:
-            self._cache |= zip(new, self.ask(list(new.values()), queries), strict=True)
+            self._cache |= zip(new, self.predict(list(new.values()), queries), strict=True)
         return np.stack([self._cache[name] for name in named])
-
-
-def _digest(*arrays: NDArray[Any]) -> bytes:
-    digest = hashlib.blake2b(digest_size=16)
-    for array in arrays:
-        digest.update(f"{array.shape} {array.dtype}".encode() + np.ascontiguousarray(array).tobytes())
-    return digest.digest()

@@ -21,11 +21,11 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t
 
-from memaudit.arrays import Array, Codes, Mask
+from memaudit.common.arrays import Array, Codes, Mask
 from memaudit.statistics.attack_performance import Estimate
-from memaudit.statistics.bootstrap import LEVEL, interval, two_way_weights
+from memaudit.statistics.bootstrap import interval, two_way_weights
+from memaudit.statistics.mean_interval import half_width
 
 STUDY = "tabpate"
 METRICS = {"classification": ("balanced accuracy", "accuracy"), "regression": ("nrmse",)}
@@ -113,7 +113,7 @@ def estimates(scores: Scores) -> list[Estimate]:
     found = []
     for place, metric in enumerate(scores.metrics):
         values, chance = scores.observed[:, place], float(scores.chance[:, place].mean())
-        low, high, method = _interval(values, scores.samples[..., place])
+        low, high, method = mean_of_repeats(values, scores.samples[..., place])
         most = np.inf if metric == "nrmse" else 1.0
         ends = float(np.clip(low, 0, most)), float(np.clip(high, 0, most))
         found.append(Estimate(metric, float(values.mean()), *ends, scores.cells, method, chance))
@@ -134,20 +134,20 @@ def differences(changed: Scores, usual: Scores) -> list[Estimate]:
     found = []
     for place, metric in enumerate(one.metrics):
         values = one.observed[:, place] - other.observed[:, place]
-        low, high, method = _interval(values, one.samples[..., place] - other.samples[..., place])
+        low, high, method = mean_of_repeats(values, one.samples[..., place] - other.samples[..., place])
         mean = float(values.mean())
         found.append(Estimate(f"{metric} difference", mean, low, high, one.cells, f"{method}; paired", 0.0))
     return found
 
 
-def _interval(values: Array, samples: Array) -> tuple[float, float, str]:
+def mean_of_repeats(values: Array, samples: Array) -> tuple[float, float, str]:
     """95 % interval of the mean of repeats (repeat,) with their replicates (repeat, replicate), and its method."""
     mean, count = float(values.mean()), len(values)
     low, high = interval(samples.mean(0))
     below, above, method = max(mean - low, 0.0), max(high - mean, 0.0), f"units resampled {samples.shape[1]} times"
     if count == 1:
         return mean - below, mean + above, f"{method}, one repeat: other noise not counted"
-    half = float(t.ppf((1 + LEVEL) / 2, count - 1) * values.std(ddof=1) / np.sqrt(count))
+    half = half_width(values)
     method = f"{method}, with Student's t over {count} repeats"
     return mean - float(np.hypot(below, half)), mean + float(np.hypot(above, half)), method
 

@@ -60,10 +60,6 @@ class Attacks(Study):
             "metrics": ["auc", *(f"tpr@{fpr:g}" for fpr in self.config["fpr"])],
         }
 
-    def keys(self, *keys: str) -> dict[str, Any]:
-        """These keys of the study's section, as params."""
-        return {key: self.config[key] for key in keys}
-
     def arm(self, key: str) -> Callable:
         """A params function: this key of an arm's entry."""
         return lambda wildcards: self.config["arms"][wildcards.arm][key]
@@ -138,11 +134,11 @@ class Attacks(Study):
         return [f"{folder}/{shard}.nc" for shard in self._attribute_shards()]
 
     def sizes(self) -> Sizes:
-        evaluated = ("compare_attacks", "ablate_attacks", "compare_settings", "rank_records", "infer_more")
+        evaluated = ("compare_attacks", "ablate_attacks", "compare_settings", "rank_records", "evaluate_inference")
         return {
             **self.data_sizes(self.datasets, [self.config["split"]]),
             **self.fetch_sizes(self.models),
-            "attacks_draw_designs": {
+            "attacks_draw_contexts": {
                 f"{name}/{arm}": self._design_size(name, arm) for name in self.datasets for arm in self.arms(name)
             },
             "attacks_query_contexts": {

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.workflow.study import Study
 
 MAIN = "main"
@@ -23,7 +23,7 @@ class Audit(Study):
         """Arms whose models are compared with the audited one."""
         return [arm for arm in self.config["models"] if arm != MAIN] if self.config else []
 
-    def keys(self, *keys: str) -> Callable:
+    def section(self, *keys: str) -> Callable:
         """A params function: these keys of the section, or all of them."""
         return lambda wildcards: {key: self.config[key] for key in keys or self.config}
 

@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.workflow.study import Sizes, Study
 
 

@@ -90,10 +90,6 @@ class Iclmem(Study):
         """The file of a shard's fine-tuned weights, if they are kept."""
         return ["<results>/models/iclmem/{task}/{arm}/{shard}.zip"] if self.config["keep_checkpoints"] else []
 
-    def keys(self, *keys: str) -> dict[str, Any]:
-        """These keys of the study's section, as params."""
-        return {key: self.config[key] for key in keys}
-
     def table_files(self, pattern: str) -> Callable:
         """An input function: this file of each table that a model is fine-tuned on."""
         return lambda wildcards: [pattern.format(dataset=dataset) for dataset in self._tables(wildcards)]

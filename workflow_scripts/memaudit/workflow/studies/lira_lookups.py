@@ -31,7 +31,7 @@ class Lira(Study):
     @property
     def results(self) -> dict[str, list[str]]:
         attacked, check = self.config["datasets"], self.config["population_check"]["datasets"]
-        kinds = ("strategies", "calibration", "sample_fpr", "attacks", "roc", "reliability", "variances")
+        kinds = ("strategies", "calibration", "sample_fpr", "attacks", "roc", "scores", "reliability", "variances")
         return {
             **{kind: [f"<results>/scores/lira/{name}/{kind}.parquet" for name in attacked] for kind in kinds},
             "population": [f"<results>/scores/lira/{name}/population.parquet" for name in check],
@@ -70,10 +70,6 @@ class Lira(Study):
         """Numbers of shadow models of which two halves are compared."""
         return [count for count in self.config["sizes"] if count >= LEAST_FOR_HALVES]
 
-    def keys(self, *keys: str) -> dict[str, Any]:
-        """These keys of the study's section, as params."""
-        return {key: self.config[key] for key in keys}
-
     def sizes(self) -> Sizes:
         config, datasets = self.config, self.config["datasets"]
         grids = {name: name.split("/") for name in self.grids}
@@ -91,6 +87,7 @@ class Lira(Study):
             "lira_gather_grid": {name: self._grid_size(*grid) for name, grid in grids.items()},
             "lira_evaluate_strategies": {name: self._passes_size(name, strategies) for name in datasets},
             "lira_compare_attacks": {name: self._passes_size(name, permuted) for name in datasets},
+            "lira_compare_scores": {name: self._passes_size(name, strategies) for name in datasets},
             "lira_rank_records": {name: self._passes_size(name, strategies) for name in datasets},
             "lira_compare_tests": {
                 name: self._passes_size(name, config["models"] * len(config["fpr"])) for name in datasets

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.workflow.job_costs import Size, size
 from memaudit.workflow.run_config import RunConfig, shards
 from memaudit.workflow.study import Sizes, Study
@@ -57,6 +57,7 @@ class Ltmia(Study):
         return {
             "combinations": self._combination_rows(),
             "rates": rates,
+            "ratios": [f"{rate} ratio" for rate in rates],
             # The paper's rates stand beside ours although ours may be others: the header says which.
             "other_published_rates": [name for name in PUBLISHED_RATES if name not in rates],
             "metric_differences": [f"{name} difference" for name in ("auc", *rates)],

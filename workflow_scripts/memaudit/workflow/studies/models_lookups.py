@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from memaudit.checksums import sha256
+from memaudit.common.checksums import sha256
 from memaudit.workflow.study import Study
 
 

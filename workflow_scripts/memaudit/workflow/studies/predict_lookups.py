@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.models import flops
 from memaudit.workflow.job_costs import Size, size
 from memaudit.workflow.run_config import RunConfig, shards
@@ -58,10 +58,6 @@ class Predict(Study):
             "memorized": self.config["memorized"],
             "planted": any(setting["canaries"] or setting["label_noise"] for setting in self.settings.values()),
         }
-
-    def keys(self, *keys: str) -> dict[str, Any]:
-        """These keys of the study's section, as params."""
-        return {key: self.config[key] for key in keys}
 
     def setting(self, *keys: str) -> Callable:
         """A params function: these keys of a setting."""

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from memaudit.errors import AuditError
+from memaudit.common.errors import AuditError
 from memaudit.workflow.run_config import RunConfig
 from memaudit.workflow.study import Study
 

@@ -185,7 +185,7 @@ class Tabpate(Study):
             **self.data_sizes(datasets),
             **self.fetch_sizes(fetched),
             "tabpate_release_contexts": self._by_shard("contexts", self._release_size),
-            "tabpate_ask_students": {name: self._student_size(name) for name in datasets},
+            "tabpate_query_students": {name: self._student_size(name) for name in datasets},
             "tabpate_code_records": {f"{name}/{one}": size(0) for name, one, _ in synthetic},
             "tabpate_synthesize_records": {f"{name}/{one}/{epsilon}": size(0) for name, one, epsilon in synthetic},
             "tabpate_answer_queries": self._by_shard("answers", self._student_size),

@@ -1,0 +1,63 @@
+"""Comparisons: paired within a setting, placed by their whole interval, with the size that would decide."""
+
+import numpy as np
+import pytest
+
+from memaudit.common import tidy
+from memaudit.statistics.claim_comparisons import Value, comparisons, printed_comparisons
+from memaudit.statistics.claims import Claim
+
+
+def claim(relation="close", **parts):
+    base = {"id": "x", "paper": "p", "place": "q", "text": "t", "study": "demo", "relation": relation}
+    return Claim.model_validate(base | {"left": {"metric": "auc"}, "right": {"value": 0.5}} | parts)
+
+
+def results(*values, half=0.02, **keys):
+    rows = [
+        tidy.row("demo", {"dataset": f"d{i}", **keys}, "auc", value, low=value - half, high=value + half, null=0.45)
+        for i, value in enumerate(values)
+    ]
+    return tidy.expand(tidy.frame(rows))
+
+
+@pytest.mark.parametrize(
+    ("value", "outcome", "factor"),
+    [(0.51, "holds", 1.0), (0.54, "inconclusive", 4.0), (0.56, "inconclusive", 4.0), (0.60, "opposite", 1.0)],
+)
+def test_an_interval_is_within_across_or_apart_and_the_factor_moves_it_to_its_estimates_side(value, outcome, factor):
+    """Within .05 of one half: from .54 as from .56 the edge is .01 away, half of the half-width."""
+    (one,) = comparisons(claim(tolerance=0.05), results(value))
+    assert one.outcome == outcome
+    assert one.factor == pytest.approx(factor)
+    assert one.supports == (value < 0.55)
+
+
+def test_the_size_that_a_factor_names_decides_in_simulation():
+    """Means of normal draws: with that many times the data the interval clears the bound in about half of the runs, and
+    with four times as many nearly always."""
+    rng, decided = np.random.default_rng(3), {1: 0, 4: 0}
+    truth, half, trials = 0.53, 0.05, 400
+    for _ in range(trials):
+        (one,) = comparisons(claim("greater"), results(truth, half=half))
+        for more in decided:
+            size = more * one.factor
+            smaller = half / np.sqrt(size)
+            decided[more] += rng.normal(truth, smaller / 1.96) - smaller > 0.5
+    assert 0.42 < decided[1] / trials < 0.58
+    assert decided[4] / trials > 0.95
+
+
+def test_the_null_of_a_row_can_be_its_right_side():
+    (one,) = comparisons(claim("greater", right={"key": "null"}), results(0.48))
+    assert one.outcome == "holds"
+
+
+def test_a_printed_number_is_compared_with_the_rows_that_it_is_printed_for():
+    number = {"value": 0.7, "tolerance": 0.1, "relative": True, "of": {"metric": "auc", "where": {"dataset": "d1"}}}
+    (one,) = printed_comparisons(claim(numbers=[number]), results(0.2, 0.72))
+    assert (one.outcome, one.numbers) == ("holds", "0.72 [0.7, 0.74] against 0.7 in the paper")
+
+
+def test_a_value_shows_its_interval():
+    assert (str(Value(0.5, 0.4, 0.6)), str(Value(0.5, 0.5, 0.5))) == ("0.5 [0.4, 0.6]", "0.5")

@@ -1,0 +1,52 @@
+"""Simulations are reproducible and resumable, and the cheap ones hold at a small size."""
+
+import pytest
+from scipy.stats import binom
+
+from memaudit.studies.coverage import coverage_simulation
+from memaudit.studies.coverage.coverage_registry import CASES, HIGH, LOW, NOMINAL
+from memaudit.studies.coverage.coverage_simulation import described, is_current, simulate
+
+# Cases of a millisecond or less for each data set.
+CHEAP = ["student_t", "few_units", "mean_of_data_sets", "rank_correlation_of_points", "intraclass", "predicted_tpr"]
+CHEAP += ["clopper_pearson", "mu_of_runs", "permutation_p", "max_t", "permuted_pairs", "signed_ranks"]
+TOO_NARROW = ("skewed", "heavy-tailed")
+DATA_SETS = 150
+
+
+@pytest.mark.parametrize("name", CHEAP)
+def test_rates_are_compatible_with_what_is_stated(name):
+    """No rate of 150 data sets is further from its limit than 1 in 10,000 would be by chance."""
+    for row in simulate(name, DATA_SETS, 3)["rows"]:
+        hits = round(row["rate"] * row["n"])
+        if row["kind"] == "interval" and not any(one in f"{row['scenario']} {row['metric']}" for one in TOO_NARROW):
+            assert binom.cdf(hits, row["n"], LOW) > 1e-4, row
+        if row["kind"] != "interval":
+            assert binom.sf(hits - 1, row["n"], 0.06) > 1e-4, row
+
+
+def test_plain_percentile_intervals_of_few_units_fail_this_test():
+    plain = {row["scenario"]: row for row in simulate("percentiles_of_few_units", DATA_SETS, 3)["rows"]}
+    assert binom.cdf(round(plain["3 units"]["rate"] * DATA_SETS), DATA_SETS, LOW) < 1e-4
+
+
+def test_a_case_does_not_depend_on_the_others_and_knows_its_settings():
+    found = simulate("wilson", 20, 5)
+    assert simulate("wilson", 20, 5)["rows"] == found["rows"] != simulate("wilson", 20, 6)["rows"]
+    assert is_current(found, "wilson", 20, 5)
+    assert not is_current(found, "wilson", 21, 5)
+    assert not is_current(found | {"rows": found["rows"][1:]}, "wilson", 20, 5)
+    assert LOW < NOMINAL < HIGH
+
+
+def test_expensive_cases_are_simulated_less_often():
+    name = next(name for name, case in CASES.items() if case.most == 200)
+    assert is_current({"simulations": 200, "seed": 1, "rows": _rows(name)}, name, 1000, 1)
+
+
+def test_every_case_stands_in_one_group():
+    assert {described(name)["group"] for name in CASES} == coverage_simulation.GROUPS.keys()
+
+
+def _rows(name):
+    return [{"scenario": scenario} for scenario in CASES[name].scenarios]

@@ -1,0 +1,3 @@
+"""Fixtures of probes of a small model on tables of wines."""
+
+from wine_probes import reference, tuned, world  # noqa: F401

@@ -1,0 +1,49 @@
+"""The simulations are resumable: what is known is kept, what has changed or is asked for is simulated again."""
+
+from types import SimpleNamespace
+
+import pytest
+from conftest import load_script
+
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json
+from memaudit.studies.coverage.coverage_registry import CASES
+
+
+@pytest.fixture
+def measured(tmp_path, monkeypatch):
+    """Simulates two cheap cases into a file; returns what the file then holds."""
+    script = load_script("maintenance_measure_coverage")
+    for name in CASES.keys() - {"wilson", "student_t"}:
+        monkeypatch.delitem(CASES, name)
+
+    def measure(**params):
+        params = {"simulations": 5, "seed": 1} | params
+        script.main(SimpleNamespace(output=[tmp_path / "coverage.json"], params=SimpleNamespace(**params)))
+        return read_json(tmp_path / "coverage.json")["cases"]
+
+    return measure
+
+
+def seconds(cases):
+    return {name: case["cpu_seconds"] for name, case in cases.items()}
+
+
+def test_a_second_run_keeps_what_is_there(measured, monkeypatch):
+    first = measured()
+    assert first.keys() == {"wilson", "student_t"}
+    monkeypatch.setattr(load_script("maintenance_measure_coverage"), "simulate", None)
+    assert measured() == first
+
+
+def test_other_numbers_and_named_cases_are_simulated_again(measured):
+    first = measured()
+    assert measured(simulations=6)["wilson"]["simulations"] == 6
+    again = measured(only=["wilson"])
+    assert again["wilson"]["rows"] == first["wilson"]["rows"]
+    assert again["student_t"]["simulations"] == 6
+
+
+def test_a_case_that_does_not_exist_is_named(measured):
+    with pytest.raises(AuditError, match="only: no case is named wilsen; the cases are "):
+        measured(only=["wilsen"])

@@ -1,0 +1,23 @@
+"""A run that agrees with its sidecars is counted, a changed byte ends in one line."""
+
+from types import SimpleNamespace
+
+import pytest
+from conftest import load_script
+
+from memaudit.common.errors import AuditError
+
+JOB = SimpleNamespace(params=SimpleNamespace(run="results/demo"))
+
+
+def test_results_and_the_files_behind_them_are_counted(finished, capsys, monkeypatch):
+    lines = []
+    monkeypatch.setattr(load_script("provenance_verify_results"), "tell", lines.append)
+    load_script("provenance_verify_results").main(JOB)
+    assert lines == ["provenance: 2 results and the 3 files behind them agree with their sidecars"]
+
+
+def test_a_changed_file_is_named(finished):
+    (finished / "raw").write_text("other rows")
+    with pytest.raises(AuditError, match=r"^results/demo/raw: "):
+        load_script("provenance_verify_results").main(JOB)

@@ -1,0 +1,79 @@
+"""A combination of attacks: logistic regression on the normal scores of their ranks, cross-fitted."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit, ndtr
+
+from memaudit.attacks.cross_fitting import fold_slices, parts
+from memaudit.attacks.rmia import rmia
+from memaudit.attacks.shrunken_variance import student_t_ratios
+from memaudit.common.arrays import Array, Array32, Floats, Mask
+
+# Places of the knots through which scores become normal scores, in deviations: beyond 1 in 100,000 scores are tied.
+KNOTS = np.linspace(-4.25, 4.25, 171)
+SAMPLE = 1 << 16  # entries behind the knots, and behind each regression
+
+
+def combined(signals: Floats, membership: Mask, *, population: Floats, gamma: float = 1.0) -> Array:
+    """LiRA with shrunken variances, own and shared, and RMIA, combined by `stack`; (model, record), log-odds.
+
+    signals: (model, record) logit-scaled confidences; population: (model, z) those of records in no model; gamma: of
+    RMIA. Raises AuditError as its parts do.
+    """
+    scores = [normal_scores(rmia(expit(signals), membership, population=expit(population), gamma=gamma))]
+    scores += map(normal_scores, student_t_ratios(signals, membership, [True, False], dtype=np.float32))
+    return stack(scores, membership)
+
+
+def normal_scores(scores: Floats) -> Array32:
+    """Each score's rank among all, as the quantile of the normal distribution with that rank; any shape.
+
+    No membership is used. Linear between knots at quantiles of at most `SAMPLE` scores, evenly spaced in their order.
+    Single-precision scores are overwritten.
+    """
+    flat = scores.ravel()
+    knots = np.quantile(flat[:: -(-flat.size // SAMPLE)], ndtr(KNOTS))
+    normal = scores if scores.dtype == np.float32 else np.empty(scores.shape, np.float32)
+    for row, of_row in zip(normal, scores, strict=True):
+        row[:] = np.interp(of_row, knots, KNOTS)
+    return normal
+
+
+def stack(scores: Sequence[Array32], membership: Mask) -> Array:
+    """Log-odds of membership, (model, record), of a logistic regression on scores (model, record) each.
+
+    The weights of a target come from models of other folds and records of the other half (`attacks.cross_fitting`):
+    what is learned about one record's membership is never applied to it. Intercepts are left out: they would order
+    folds and halves.
+    """
+    combination = np.empty(membership.shape)
+    for part in parts(*membership.shape):
+        models, records = np.flatnonzero(part.other_models), np.flatnonzero(part.other_records)
+        chosen = np.arange(0, models.size * records.size, -(-models.size * records.size // SAMPLE))
+        learned = models[chosen // records.size], records[chosen % records.size]
+        weights = logistic_weights(np.stack([score[learned] for score in scores], axis=1), membership[learned])
+        rows, columns = fold_slices(len(membership))[part.fold], slice(part.half, None, 2)
+        combination[rows, columns] = sum(
+            weight * score[rows, columns] for weight, score in zip(weights, scores, strict=True)
+        )
+    return combination
+
+
+def logistic_weights(features: Floats, member: Mask) -> Array:
+    """Maximum-likelihood weights (feature,), none negative, of a logistic regression with an intercept.
+
+    features: (entry, feature), each higher for members; member: (entry,). A negative weight would use the noise of one
+    score against another, which few shadow models cannot learn.
+    """
+    signed = np.where(member, 1.0, -1.0)
+    inputs = np.column_stack([features, np.ones(len(features))]).astype(np.float64)
+
+    def loss(weights: Array) -> tuple[float, Array]:
+        margin = signed * (inputs @ weights)
+        slope = -signed * expit(-margin)
+        return float(np.logaddexp(0, -margin).mean()), slope @ inputs / len(inputs)
+
+    bounds = [(0, None)] * features.shape[1] + [(None, None)]
+    return minimize(loss, np.zeros(len(bounds)), jac=True, method="L-BFGS-B", bounds=bounds).x[:-1]

@@ -1,0 +1,244 @@
+"""The comparisons of intervals that a claim rests on: pair by pair, along a key, or with a printed number."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from memaudit.common import tidy
+from memaudit.statistics.claims import Claim, Constant
+from memaudit.statistics.row_selection import POSITION, Scalar, Selection, select
+
+
+@dataclass(frozen=True)
+class Value:
+    """An estimate with its interval."""
+
+    estimate: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.estimate:.3g}" + (f" [{self.low:.3g}, {self.high:.3g}]" if self.low < self.high else "")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One setting's outcome.
+
+    margin: how far its interval is on the claim's side, negative where it is not; factor: about how many times as much
+    data would move an undecided interval to the side of its estimate, if the estimate stayed and the width fell with
+    the root of the size; supports: the estimate itself is on the claim's side.
+    """
+
+    setting: str
+    numbers: str
+    outcome: Literal["holds", "opposite", "inconclusive", "no interval"]
+    margin: float
+    factor: float = 1.0
+    supports: bool = True
+
+
+def comparisons(claim: Claim, table: pd.DataFrame) -> list[Comparison]:
+    """Every comparison that the claim's relation rests on; table: tidy results, expanded."""
+    rows = judged_rows(claim, table)
+    if claim.along:
+        return list(_trends(claim, select(rows, claim.left, claim.where))) if claim.along in rows else []
+    if claim.difference is not None and len(paired := select(rows, claim.difference, claim.where)):
+        return list(_differences(claim, rows, paired))
+    return list(_pairs(claim, rows))
+
+
+def printed_comparisons(claim: Claim, table: pd.DataFrame) -> list[Comparison]:
+    """Every result that the paper prints a number for, compared with this number."""
+    rows, found = judged_rows(claim, table), []
+    for number in claim.numbers:
+        selection = number.of or claim.difference or claim.left
+        for row, value in _values(select(rows, selection, claim.where), selection):
+            difference = Value(*(part - number.value for part in (value.estimate, value.low, value.high)))
+            text = f"{value} against {number.value:g} in the paper"
+            found.append(_placed(setting_text(row, claim), text, difference, (-number.margin, number.margin)))
+    return found
+
+
+def judged_rows(claim: Claim, table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the claim's study that are large enough, and for which what the claim supposes is given."""
+    rows = table[table["study"] == claim.study]
+    for key, least in claim.needs.items():
+        rows = rows[~(rows[key] < least)] if key in rows else rows
+    if claim.by and claim.by in rows:
+        rows = rows[~rows[claim.by].isin(by_chance(claim, table)[claim.by])]
+    return rows
+
+
+def supposed(claim: Claim, table: pd.DataFrame) -> pd.DataFrame:
+    """Rows that say whether what the claim supposes is given."""
+    return select(table[table["study"] == claim.study], claim.provided, {})
+
+
+def by_chance(claim: Claim, table: pd.DataFrame) -> pd.DataFrame:
+    """Those of them whose interval reaches what chance gives."""
+    rows = supposed(claim, table)
+    return rows[~(rows["low"] > rows["null"])]
+
+
+def _pairs(claim: Claim, rows: pd.DataFrame) -> Iterator[Comparison]:
+    for row, left in _values(select(rows, claim.left, claim.where), claim.left):
+        for right in _right_values(claim, rows, row, claim.left):
+            if _is_controlled(claim, rows, row, right):
+                difference = Value(left.estimate - right.estimate, left.low - right.high, left.high - right.low)
+                yield _judge(
+                    claim, setting_text(row, claim), f"{left} against {right}", difference, abs(right.estimate)
+                )
+
+
+def _is_controlled(claim: Claim, rows: pd.DataFrame, row: pd.Series, right: Value) -> bool:
+    """Whether the positive control, if the claim has one, exceeds the bound that this row is held against."""
+    if claim.control is None:
+        return True
+    controls = _joined(rows, claim.control, claim, row, claim.left)
+    return any(control.estimate > right.estimate for _, control in _values(controls, claim.control))
+
+
+def _differences(claim: Claim, rows: pd.DataFrame, paired: pd.DataFrame) -> Iterator[Comparison]:
+    for row, difference in _values(paired, claim.difference):
+        if not (claim.relative and claim.tolerance):
+            yield _judge(claim, setting_text(row, claim), f"{difference} (paired)", difference, 1.0)
+            continue
+        for right in _right_values(claim, rows, row, claim.difference):
+            yield _judge(
+                claim, setting_text(row, claim), f"{difference} beside {right}", difference, abs(right.estimate)
+            )
+
+
+def _right_values(claim: Claim, rows: pd.DataFrame, row: pd.Series, selection: Selection) -> Iterator[Value]:
+    if isinstance(claim.right, Constant):
+        point = claim.right.factor * (row[claim.right.key] if claim.right.key else claim.right.value)
+        yield Value(point, point, point)
+        return
+    joined = _joined(rows, claim.right, claim, row, selection)
+    yield from (value for _, value in _values(joined, claim.right))
+
+
+def _joined(rows: pd.DataFrame, other: Selection, claim: Claim, row: pd.Series, selection: Selection) -> pd.DataFrame:
+    """Rows of `other` in the setting of `row`: equal in every key that neither selection fixes."""
+    found = select(rows, other, claim.where)
+    for key in _keys(rows):
+        free = key not in selection.where and key not in other.where
+        if free and pd.notna(row[key]) and found[key].notna().any():
+            found = found[found[key] == row[key]]
+    return found
+
+
+def _trends(claim: Claim, rows: pd.DataFrame) -> Iterator[Comparison]:
+    others = [key for key in _keys(rows) if key != claim.along and rows[key].notna().any()]
+    sign = 1 if claim.relation == "increases" else -1
+    ordered = rows.sort_values(claim.along)
+    for _, group in ordered.groupby(others, dropna=False) if others else [((), ordered)]:
+        values = [value for _, value in _values(group, claim.left)]
+        if len(values) < 2:
+            continue
+        (first, last), steps = (values[0], values[-1]), pairwise(values)
+        reversed_step = any(_rise(b, a, sign).low > 0 for a, b in steps) and claim.left.quantity == "estimate"
+        tolerance = claim.tolerance * (abs(first.estimate) if claim.relative else 1.0)
+        ends = group[claim.along].iloc[[0, -1]].tolist()
+        numbers = f"{first} at {ends[0]:g}, {last} at {ends[1]:g}" + (", with a step back" if reversed_step else "")
+        setting = setting_text(group.iloc[0].drop(claim.along), claim)
+        rise = _rise(first, last, sign)
+        if _are_points(claim):
+            rise, tolerance = _within_margin(rise, tolerance), 0.0
+        found = _placed(setting, numbers, rise, (tolerance, np.inf), strict=True, shrinks=not _are_points(claim))
+        against = reversed_step and found.outcome != "no interval"
+        yield Comparison(setting, numbers, "opposite", found.margin) if against else found
+
+
+def _rise(a: Value, b: Value, sign: int) -> Value:
+    """b - a, in the direction of sign, with the interval that both intervals allow."""
+    low, high = (b.low - a.high, b.high - a.low) if sign > 0 else (a.low - b.high, a.high - b.low)
+    return Value(sign * (b.estimate - a.estimate), low, high)
+
+
+def _are_points(claim: Claim) -> bool:
+    """Whether both sides are widths or ends of intervals, which have no interval of their own."""
+    return claim.left.quantity != "estimate" and not isinstance(claim.right, Constant)
+
+
+def _within_margin(difference: Value, margin: float) -> Value:
+    """A difference of such quantities with the claim's tolerance as the half-width of its interval."""
+    return Value(difference.estimate, difference.estimate - margin, difference.estimate + margin)
+
+
+def _judge(claim: Claim, setting: str, numbers: str, difference: Value, scale: float) -> Comparison:
+    tolerance = claim.tolerance * (scale if claim.relative else 1.0)
+    if _are_points(claim):
+        difference, tolerance = _within_margin(difference, tolerance), 0.0
+    region = {
+        "greater": (tolerance, np.inf),
+        "less": (-np.inf, -tolerance),
+        "at_most": (-np.inf, tolerance),
+        "close": (-tolerance, tolerance),
+    }[claim.relation]
+    strict = claim.relation in ("greater", "less")
+    return _placed(setting, numbers, difference, region, strict=strict, shrinks=not _are_points(claim))
+
+
+def _placed(
+    setting: str,
+    numbers: str,
+    difference: Value,
+    region: tuple[float, float],
+    *,
+    strict: bool = False,
+    shrinks: bool = True,
+) -> Comparison:
+    """The outcome of an interval: within the region, apart from it, or across one of its ends.
+
+    strict: not on an end; shrinks: the interval does with more data, and is not a margin.
+    """
+    start, end = region
+    within = min(difference.low - start, end - difference.high)
+    apart = max(start - difference.high, difference.low - end)
+    if np.isnan(within):
+        return Comparison(setting, numbers, "no interval", within)
+    if within > 0 or (within == 0 and not strict):
+        return Comparison(setting, numbers, "holds", within)
+    if apart > 0:
+        return Comparison(setting, numbers, "opposite", within, supports=False)
+    supports = start <= difference.estimate <= end
+    # Within the region both ends must be cleared; outside it, the end that the estimate lies beyond.
+    edges = region if supports else (start if difference.estimate < start else end,)
+    factor = max(_factor(difference, edge) for edge in edges) if shrinks else np.inf
+    return Comparison(setting, numbers, "inconclusive", within, factor, supports)
+
+
+def _factor(value: Value, edge: float) -> float:
+    """How many times as much data would move the interval to the estimate's side of the edge."""
+    distance = edge - value.estimate
+    reach = value.high - value.estimate if distance > 0 else value.estimate - value.low
+    if np.isinf(edge):
+        return 1.0
+    return float((reach / distance) ** 2) if distance else np.inf
+
+
+def _values(rows: pd.DataFrame, selection: Selection) -> Iterator[tuple[pd.Series, Value]]:
+    for _, row in rows.iterrows():
+        point = row["high"] - row["low"] if selection.quantity == "width" else row[selection.quantity]
+        interval = (row["low"], row["high"]) if selection.quantity == "estimate" else (point, point)
+        yield row, Value(point, *interval)
+
+
+def _keys(table: pd.DataFrame) -> list[str]:
+    return [column for column in table if column not in tidy.COLUMNS]
+
+
+def setting_text(row: pd.Series, claim: Claim) -> str:
+    """Keys and values of a row that the claim does not fix."""
+    wanted = claim.where | claim.left.where
+    fixed = {key for key in wanted if isinstance(wanted[key], Scalar) and wanted[key] not in POSITION}
+    parts = {key: row[key] for key in row.index if key not in tidy.COLUMNS and key not in fixed and pd.notna(row[key])}
+    return ", ".join(
+        f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}" for key, value in parts.items()
+    )

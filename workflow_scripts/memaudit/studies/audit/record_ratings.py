@@ -1,0 +1,65 @@
+"""Vulnerability of each record of an audited table."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy.special import expit, logit
+
+from memaudit.common import tidy
+from memaudit.statistics import rank_tests
+from memaudit.statistics.posterior_calibration import calibrated_ratios, member_posteriors, reliability
+from memaudit.statistics.record_vulnerability import Population
+from memaudit.statistics.threat_models import Case
+from memaudit.studies.audit.audit_attacks import lira_on_members
+
+STUDY = "audit"
+
+
+def rate(
+    members: xr.Dataset, located: pd.DataFrame, base_rates: Sequence[float], rng: np.random.Generator
+) -> pd.DataFrame:
+    """One line for each record, the most vulnerable first.
+
+    Columns: id; `row` of the table; `exposure`: the vulnerability score (an effect size) with its credible interval
+    `low` and `high`, which holds for the records at the top, too; `shows`: whether membership is detectable;
+    `belief_...`: calibrated posterior membership probability from each base rate; rank. members: score matrix of the
+    members; located: columns id and row, of which the first row of an id counts.
+    """
+    case = Case({}, *lira_on_members(members))
+    signals, membership = case.attack.signals, case.membership
+    population = Population.fit(signals, membership, rng)
+    table = pd.DataFrame({"id": members.record.values}).merge(located.drop_duplicates("id"), on="id", how="left")
+    table[["exposure", "low", "high"]] = population.intervals(signals, membership)
+    table["shows"] = rank_tests.detected_records(signals, membership)
+    ratios = calibrated_ratios(case.scores(), membership, rng)
+    posteriors = member_posteriors(ratios, signals, membership, population, base_rates, rng)
+    for base_rate, posterior in zip(base_rates, posteriors.T, strict=True):
+        table[f"belief_{base_rate:g}"] = posterior
+    table = table.sort_values("exposure", ascending=False, kind="stable", ignore_index=True)
+    return table.assign(rank=np.arange(1, len(table) + 1))
+
+
+def calibration_rows(
+    members: xr.Dataset, keys: Mapping[str, Any], rng: np.random.Generator
+) -> Iterator[dict[str, Any]]:
+    """Tidy rows of the posteriors' calibration: predicted probability and share of members by bin, and their distance.
+
+    Key `posterior`: "lira" of the log-likelihood ratios as they are, "calibrated" of the published ones, cross-fitted
+    over contexts. Base rate: that of the membership matrix.
+    """
+    case = Case({}, *lira_on_members(members))
+    scores = case.scores()
+    prior = logit(case.membership.mean())
+    for name, ratios in {"lira": scores, "calibrated": calibrated_ratios(scores, case.membership, rng)}.items():
+        found = reliability(expit(ratios + prior), case.membership)
+        of_kind = {**keys, "posterior": name}
+        yield tidy.row(STUDY, of_kind, "calibration error", found.error, unit="probability", n=scores.size)
+        for number, (predicted, share, entries) in enumerate(
+            zip(found.predicted, found.members, found.entries, strict=True), 1
+        ):
+            of_bin = {**of_kind, "bin": number}
+            yield tidy.row(STUDY, of_bin, "predicted probability", predicted, unit="probability", n=int(entries))
+            yield tidy.row(STUDY, of_bin, "share of members", share, unit="probability", n=int(entries))

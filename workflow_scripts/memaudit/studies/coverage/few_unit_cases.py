@@ -1,0 +1,254 @@
+"""Coverage of intervals over a few independent units: splits, repeats, populations, data sets, combinations, points."""
+
+import numpy as np
+from scipy.special import gammaln, ndtr
+
+from memaudit.common.arrays import Array
+from memaudit.data import membership_matrices
+from memaudit.statistics import bootstrap, finite_population, intervals
+from memaudit.statistics.intraclass_correlation import icc
+from memaudit.statistics.rank_correlation import rank_correlation
+from memaudit.studies.coverage.coverage_registry import Interval, Outcome, case
+from memaudit.studies.iclmem.setting_summaries import summary
+from memaudit.studies.ltmia.transfer_bootstrap import CombinationWeights
+from memaudit.studies.tabpate.student_utility import mean_of_repeats
+
+REPLICATES = 200
+Outcomes = dict[str, Outcome]
+COUNTS = {f"{count} units": {"count": count} for count in (2, 3, 5, 10, 30)}
+SHAPES = {
+    "heavy-tailed, 5 units": {"count": 5, "shape": "t3"},
+    "skewed, 5 units": {"count": 5, "shape": "skewed"},
+    "skewed, 30 units": {"count": 30, "shape": "skewed"},
+    "skewed, 100 units": {"count": 100, "shape": "skewed"},
+}
+
+
+def _values(rng: np.random.Generator, shape: str, size: int | tuple[int, ...]) -> Array:
+    """Values of mean 0.5: normal, Student's t with 3 degrees of freedom, or exponential."""
+    if shape == "t3":
+        return 0.5 + 0.1 * rng.standard_t(3, size)
+    return 0.4 + 0.1 * rng.exponential(size=size) if shape == "skewed" else rng.normal(0.5, 0.1, size)
+
+
+@case(
+    "Student's t over splits, repeats or models",
+    "means of iclmem, predict, lira (finite populations)",
+    COUNTS | SHAPES,
+    use="values as skewed as an exponential need 100 units",
+)
+def student_t(rng: np.random.Generator, count: int, shape: str = "normal") -> Outcomes:
+    """`setting_summaries.summary`, which uses `bootstrap.t_interval`."""
+    found = summary(_values(rng, shape, count))
+    return {"mean": Interval(found["low"], found["high"], 0.5)}
+
+
+@case(
+    "bootstrap of a few units, widened as Student's t",
+    "means over records, splits and units (lira, iclmem)",
+    COUNTS | SHAPES,
+    use="values as skewed as an exponential need 100 units",
+)
+def few_units(rng: np.random.Generator, count: int, shape: str = "normal") -> Outcomes:
+    """`bootstrap.mean_interval`."""
+    return {"mean": Interval(*bootstrap.mean_interval(_values(rng, shape, count), REPLICATES, rng), 0.5)}
+
+
+@case(
+    "bootstrap of a few units, percentiles alone",
+    "by no study: what widening corrects",
+    COUNTS,
+    use="not used for few units; shown beside the widened interval",
+)
+def percentiles_of_few_units(rng: np.random.Generator, count: int) -> Outcomes:
+    """`bootstrap.interval` of the same means."""
+    weights = bootstrap.two_way_weights(1, count, REPLICATES, rng).records
+    return {"mean": Interval(*bootstrap.interval(weights @ _values(rng, "normal", count) / count), 0.5)}
+
+
+@case(
+    "paired bootstrap of records and splits",
+    "effect of labels (iclmem)",
+    {f"{count} splits": {"splits": count} for count in (2, 3, 5, 10)}
+    | {
+        "5 splits that differ much": {"splits": 5, "between": 0.5},
+        "records alone differ": {"splits": 5, "between": 0.0},
+    },
+)
+def splits_and_records(rng: np.random.Generator, splits: int, between: float = 0.05) -> Outcomes:
+    """`bootstrap.mean_of_units` of values that differ between splits, each with a noise that its replicates know."""
+    within = 0.05
+    observed = 0.5 + between * rng.standard_normal(splits) + within * rng.standard_normal(splits)
+    samples = observed[:, None] + within * rng.standard_normal((splits, REPLICATES))
+    weights = bootstrap.two_way_weights(1, splits, REPLICATES, rng).records
+    return {"mean": Interval(*bootstrap.mean_of_units(observed, samples, weights), 0.5)}
+
+
+@case(
+    "bootstrap over texts and combinations",
+    "means over combinations of models and corpora (ltmia)",
+    {
+        "one family of 3": {"families": "aaa"},
+        "one family of 8": {"families": "aaaaaaaa"},
+        "two families of 4": {"families": "aaaabbbb"},
+        "families of 3, 1 and 1": {"families": "aaabc"},
+        "texts alone differ": {"families": "aaaabbbb", "between": 0.0},
+        "3 that differ much": {"families": "aaa", "between": 0.3},
+        "8 that differ much": {"families": "aaaabbbb", "between": 0.3},
+    },
+    use="combinations of a family that has fewer than 3 are taken as given: the interval is about these",
+)
+def combinations(rng: np.random.Generator, families: str, between: float = 0.03) -> Outcomes:
+    """`CombinationWeights.interval` of metrics of which each has noise from its texts and, from 3 on, of its choice."""
+    names, texts = np.array(list(families)), 0.03
+    sizes = np.array([families.count(name) for name in families])
+    truths = 0.7 + between * rng.standard_normal(len(names)) * (sizes >= 3)
+    observed = truths + texts * rng.standard_normal(len(names))
+    samples = observed[:, None, None] + texts * rng.standard_normal((len(names), REPLICATES, 1))
+    weights = CombinationWeights.of(names, REPLICATES, rng)
+    low, high = weights.interval(weights.mean(observed), weights.means(samples)[:, 0])
+    return {"mean": Interval(low, high, 0.7)}
+
+
+@case(
+    "units resampled, with Student's t over repeats",
+    "accuracies of students and their differences (tabpate)",
+    {
+        "1 repeat": {"repeats": 1, "between": 0.0},
+        "2 repeats": {"repeats": 2},
+        "3 repeats": {"repeats": 3},
+        "10 repeats": {"repeats": 10},
+        "units alone differ": {"repeats": 3, "between": 0.0},
+    },
+)
+def repeats_and_units(rng: np.random.Generator, repeats: int, between: float = 0.03) -> Outcomes:
+    """`student_utility.mean_of_repeats`: all repeats are tested on the same units."""
+    observed = 0.7 + 0.02 * rng.standard_normal() + between * rng.standard_normal(repeats)
+    samples = observed[:, None] + 0.02 * rng.standard_normal(REPLICATES)
+    return {"mean": Interval(*mean_of_repeats(observed, samples)[:2], 0.7)}
+
+
+@case(
+    "mean over data sets taken as given (MOVER)",
+    "means over data sets (attacks, tabpate, predict)",
+    {
+        "3 rates": {"truths": (0.3, 0.5, 0.6)},
+        "near one": {"truths": (0.97, 0.9, 0.8)},
+        "2 rates, few records": {"truths": (0.1, 0.5), "count": 15},
+        "10 rates": {"truths": tuple(np.linspace(0.05, 0.95, 10))},
+    },
+)
+def mean_of_data_sets(rng: np.random.Generator, truths: tuple[float, ...], count: int = 60) -> Outcomes:
+    """`intervals.mean_of` of rates, each with Wilson's interval."""
+    rates = rng.binomial(count, truths) / count
+    low, high = np.transpose([intervals.wilson(rate, count) for rate in rates])
+    return {"mean": Interval(*intervals.mean_of(rates, low, high)[1:], float(np.mean(truths)))}
+
+
+CORRELATED = {
+    f"{name}, {count} points": {"count": count, "correlation": correlation}
+    for count in (4, 7, 20, 100)
+    for name, correlation in (("null", 0.0), ("strong", 0.8))
+}
+
+
+@case(
+    "Spearman's rank correlation, Fisher's z",
+    "correlations over data sets, variants or combinations (attacks, iclmem, ltmia)",
+    CORRELATED,
+    use="[-1, 1] for up to 3 points",
+)
+def rank_correlation_of_points(rng: np.random.Generator, count: int, correlation: float) -> Outcomes:
+    """`intervals.spearman` of normal pairs."""
+    a, b = _pairs(rng, count, correlation)
+    observed = float(np.corrcoef(a.argsort().argsort(), b.argsort().argsort())[0, 1])
+    return {"Spearman": Interval(*intervals.spearman(observed, count), _spearman_of_normal(correlation))}
+
+
+@case(
+    "Spearman's rank correlation, bootstrap over records",
+    "vulnerability against predictors (attacks)",
+    {name: options for name, options in CORRELATED.items() if options["count"] in (20, 100)},
+    most=400,
+)
+def rank_correlation_of_records(rng: np.random.Generator, count: int, correlation: float) -> Outcomes:
+    """`rank_correlation.rank_correlation` of normal pairs."""
+    found = rank_correlation(*_pairs(rng, count, correlation), rng, replicates=100)
+    return {"Spearman": Interval(found.low, found.high, _spearman_of_normal(correlation))}
+
+
+def _pairs(rng: np.random.Generator, count: int, correlation: float) -> tuple[Array, Array]:
+    a, noise = rng.standard_normal((2, count))
+    return a, correlation * a + np.sqrt(1 - correlation**2) * noise
+
+
+def _spearman_of_normal(correlation: float) -> float:
+    """Rank correlation of normal pairs (Kruskal 1958): 6/pi arcsin(r/2)."""
+    return float(6 / np.pi * np.arcsin(correlation / 2))
+
+
+@case(
+    "intraclass correlation, F distribution",
+    "share of the variance between splits (iclmem)",
+    {
+        "null": {"share": 0.0},
+        "weak": {"share": 0.3},
+        "strong": {"share": 0.9},
+        "3 splits": {"share": 0.5, "splits": 3},
+        "heavy-tailed": {"share": 0.5, "freedom": 3},
+    },
+    use="normal deviations",
+)
+def intraclass(rng: np.random.Generator, share: float, runs: int = 12, splits: int = 5, freedom: int = 0) -> Outcomes:
+    """`intraclass_correlation.icc` of runs that stand in all splits."""
+    common = rng.standard_t(freedom, splits) / np.sqrt(3) if freedom else rng.standard_normal(splits)
+    grid = np.sqrt(share) * common + np.sqrt(1 - share) * rng.standard_normal((runs, splits))
+    residuals = grid - grid.mean(1, keepdims=True)
+    deviation = residuals.mean(0)
+    within = np.square(residuals - deviation).sum() / ((runs - 1) * (splits - 1))
+    found = icc(deviation.var(ddof=1), within, runs, splits)
+    return {"ICC": Interval(found["low"], found["high"], share)}
+
+
+@case(
+    "finite population correction, exact",
+    "ratio of empirical to analytic spread, Student's t over populations (lira); fixed-size draws",
+    {"half of the population": {"size": 20}, "a fifth": {"size": 8}},
+    most=200,
+)
+def finite_population_ratio(rng: np.random.Generator, size: int, population: int = 40, models: int = 400) -> Outcomes:
+    """Mean over records of the corrected ratio of spreads, OUT side, over 6 populations.
+
+    The truth is 1 but for the bias of the square root, of a spread over the OUT models and over the population.
+    """
+    factor = finite_population.correction(size, population)
+    ratios = [
+        finite_population.simulate(
+            membership_matrices.fixed_size(models, population, size, rng), size, rng, dimensions=40
+        )
+        .ratio("out", factor)
+        .mean()
+        for _ in range(6)
+    ]
+    outside = models * (1 - size / population)
+    truth = np.sqrt((outside - 1) / outside) * _mean_deviation(outside - 1) * _mean_deviation(population - 2)
+    return {"ratio": Interval(*bootstrap.t_interval(np.array(ratios)), truth)}
+
+
+def _mean_deviation(freedom: float) -> float:
+    """Mean of a standard deviation of normal values, in units of the true one (ddof 1)."""
+    return float(np.sqrt(2 / freedom) * np.exp(gammaln((freedom + 1) / 2) - gammaln(freedom / 2)))
+
+
+@case(
+    "predicted TPR at a threshold, bootstrap over records",
+    "prediction for the population (lira)",
+    {"heterogeneous": {"records": 60}, "few records": {"records": 8}},
+)
+def predicted_tpr(rng: np.random.Generator, records: int) -> Outcomes:
+    """`bootstrap.mean_interval` of records' normal TPRs at FPR .1."""
+    tprs = ndtr(np.abs(rng.standard_normal(records)) - 1.2816)
+    grid = np.linspace(-8, 8, 20001)
+    density = np.exp(-(grid**2) / 2)
+    truth = float((ndtr(np.abs(grid) - 1.2816) * density).sum() / density.sum())
+    return {"mean TPR": Interval(*bootstrap.mean_interval(tprs, REPLICATES, rng), truth)}

@@ -1,0 +1,106 @@
+"""Scores of the registry against the number of shadow models: metrics, paired differences from LiRA, and nulls."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from memaudit.attacks.calibrate import calibrate
+from memaudit.attacks.gaussian import least_shadows
+from memaudit.attacks.registry import on_confidence
+from memaudit.common import tidy
+from memaudit.common.arrays import Array, Codes, Floats, Mask
+from memaudit.data.membership_matrices import Scheme
+from memaudit.statistics import roc
+from memaudit.statistics.attack_performance import interpolated
+from memaudit.statistics.bootstrap import two_way_interval, two_way_weights
+from memaudit.statistics.paired_differences import gaps, metric_samples
+
+# Names in the results -> entries of the registry; the first is what the others are compared with.
+SCORES = {
+    "lira mean": "lira",
+    "lira fixed variance": "lira fixed variance",
+    "lira shrunk variance": "lira shrunk variance",
+    "lira shared variance": "lira shared variance",
+    "rmia": "rmia",
+    "rmia offline": "rmia offline",
+    "rmia offline estimated": "rmia offline estimated",
+    "combined": "combined",
+}
+BASELINE = "lira mean"
+FEWEST_MODELS = 8
+NULL_ENTRIES, MOST_REDRAWS = 40_000, 20  # entries behind a null: few models are redrawn more often
+
+
+class Matrix(NamedTuple):
+    """Signals (model, record) and membership of the records under attack; population: (model, z) signals of others.
+
+    units: (record,) numbers of privacy units; block: models in which the matrix is balanced, None: it is not.
+    """
+
+    signals: Floats
+    membership: Mask
+    population: Floats
+    units: Codes
+    scheme: Scheme
+
+    def first(self, models: int) -> "Matrix":
+        """The first models, and the records with at least 2 shadow models on each side among them."""
+        kept = least_shadows(self.membership[:models]) >= 2
+        signals, membership = self.signals[:models, kept], self.membership[:models, kept]
+        scheme = self.scheme.of_first(models)
+        return Matrix(signals, membership, self.population[:models], self.units[kept], scheme)
+
+    def scores(self, membership: Mask, rmia: Mapping[str, float]) -> Iterator[tuple[str, Array]]:
+        """Name and scores (model, record) of every entry of `SCORES`, with this membership."""
+        attacks = on_confidence(SCORES, self.signals, self.population, rmia)
+        for name, (values, method, options) in attacks.items():
+            yield name, calibrate(values, membership, method, **options)
+
+
+def compare(
+    matrix: Matrix,
+    keys: Mapping[str, Any],
+    rng: np.random.Generator,
+    *,
+    rmia: Mapping[str, float],
+    fprs: Sequence[float],
+    replicates: int,
+) -> Iterator[dict[str, Any]]:
+    """Tidy rows of AUC and TPRs of every score, with two-way intervals, and less LiRA's under the same weights.
+
+    keys: of the results; rmia: gamma and offline_a of the config. The null is the mean over redrawn memberships: enough
+    for `NULL_ENTRIES` entries, at most `MOST_REDRAWS`.
+    """
+    metrics = ["auc", *(f"tpr@{fpr:g}" for fpr in fprs)]
+    weights = two_way_weights(*matrix.membership.shape, replicates, rng, matrix.units)
+    nulls = _nulls(matrix, rng, rmia, fprs)
+    notes, baseline = interpolated(matrix.membership, fprs), None
+    for name, scores in matrix.scores(matrix.membership, rmia):
+        observed, samples = metric_samples(scores, matrix.membership, fprs, weights)
+        of_score = {**keys, "attack": name}
+        for place, metric in enumerate(metrics):
+            low, high = two_way_interval(samples[:, place], observed[place], weights, 0, 1)
+            method = f"two-way bootstrap, {replicates} replicates{notes[place]}"
+            shown = {"low": low, "high": high, "n": scores.size, "method": method, "null": nulls[name][place]}
+            yield tidy.row("lira", of_score, metric, observed[place], **shown)
+        if name == BASELINE:
+            baseline = observed, samples
+            continue
+        for gap in gaps(metrics, observed - baseline[0], samples - baseline[1], scores.size, weights):
+            of_gap = {**keys, "attack": f"{name} - {BASELINE}"}
+            shown = {"low": gap.low, "high": gap.high, "n": gap.n, "method": gap.method, "null": 0.0}
+            yield tidy.row("lira", of_gap, gap.metric, gap.estimate, **shown)
+
+
+def _nulls(
+    matrix: Matrix, rng: np.random.Generator, rmia: Mapping[str, float], fprs: Sequence[float]
+) -> dict[str, Array]:
+    """Mean metrics (metric,) of every score where membership is redrawn."""
+    found = {name: [] for name in SCORES}
+    for _ in range(min(-(-NULL_ENTRIES // matrix.membership.size), MOST_REDRAWS)):
+        membership = matrix.scheme.redraw(matrix.membership, matrix.units, rng)
+        for name, scores in matrix.scores(membership, rmia):
+            curve = roc.curve(roc.rank(scores, membership))
+            found[name].append([roc.area(*curve), *roc.at_fpr(*curve, fprs)])
+    return {name: np.mean(values, axis=0) for name, values in found.items()}

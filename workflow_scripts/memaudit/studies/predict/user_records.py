@@ -1,0 +1,91 @@
+"""A user's training records, their hidden states, and the recommended setting that ranks them, read and checked.
+
+Only NumPy, pandas and pyarrow are needed: no model and no deep-learning framework.
+"""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from memaudit.common.arrays import Array
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json, read_table, readable
+
+SETTING = {"predictor", "threshold", "chosen", "layer", "tpr", "fpr", "case", "memorized", "targets", "models"}
+SETTING |= {"drop", "least_drop", "most_drop"}
+RATE = {"estimate", "low", "high"}
+REMEDY = "give the records as a Parquet file, the states as a .npy file of one array"
+STANDARD_ERRORS = 1.96  # of PSMI, within which a flag is uncertain
+
+
+def read_setting(path: str) -> dict[str, Any]:
+    """The measured setting for practitioners (`recommended_thresholds.Recommendation.facts`).
+
+    Raises AuditError where it or one of its error rates is missing, and where nothing was memorized beyond chance.
+    """
+    known = read_json(path)
+    settings = [one for one in known if one.get("profile") == "practitioners"] if isinstance(known, list) else []
+    if len(settings) != 1 or not settings[0].keys() >= SETTING:
+        raise AuditError(f"{path}: holds no recommended setting for practitioners; give the results of study predict")
+    rates = [settings[0][name] for name in ("tpr", "fpr", "memorized")]
+    if not all(isinstance(rate, dict) and rate.keys() >= RATE for rate in rates):
+        raise AuditError(f"{path}: holds error rates without their intervals; give the results of study predict")
+    if not settings[0]["tpr"]["n"]:
+        raise AuditError(f"{path}: no record was memorized there, so no error rate is known; choose another `own/case`")
+    if not rates[2]["low"] > rates[2]["null"]:
+        raise AuditError(
+            f"{path}: no more was memorized there than by chance, so no error rate is known; choose another `own/case`"
+        )
+    return settings[0]
+
+
+def read_records(path: str, states: str | None) -> tuple[pd.DataFrame, NDArray[Any]]:
+    """The records' table, and their hidden states (record, feature).
+
+    Raises AuditError for missing columns and values, repeated ids, losses that are no numbers, and several arrays.
+    """
+    table, needed = read_table(path, remedy=REMEDY), ["id", "label"] if states else ["id", "label", "hidden"]
+    if missing := [name for name in needed if name not in table]:
+        raise AuditError(f"{path}: has no column {missing[0]!r}; it needs id, label, and hidden or a file of states")
+    if (incomplete := table.filter([*needed, "loss", "logits"]).isna().any(axis=1)).any():
+        raise AuditError(
+            f"{path}: row {int(np.argmax(incomplete))} has no value in a column that is used; complete or drop it"
+        )
+    if (repeated := table["id"].duplicated()).any():
+        raise AuditError(
+            f"{path}: the id of row {int(np.argmax(repeated))} occurs in an earlier row; give every record its own"
+        )
+    if "loss" in table and not pd.api.types.is_numeric_dtype(table["loss"]):
+        raise AuditError(f"{path}: column loss holds no numbers; give -log p of each record's label")
+    if not states:
+        return table, stacked(table["hidden"], path)
+    with readable(states, REMEDY):
+        loaded = np.load(states, mmap_mode="r", allow_pickle=False)
+    if not isinstance(loaded, np.ndarray):
+        raise AuditError(f"{states}: holds several arrays; {REMEDY}")
+    return table, loaded
+
+
+def stacked(lists: pd.Series, path: str) -> NDArray[Any]:
+    """Lists of a column as an array (record, number). Raises AuditError unless they are numbers of one length."""
+    shapes = {np.shape(one) for one in lists}
+    numbers = np.stack(lists.to_list()) if len(shapes) == 1 else np.empty(0)
+    if numbers.ndim != 2 or numbers.dtype.kind not in "fiu":
+        raise AuditError(f"{path}: column {lists.name} must hold lists of numbers, all of one length; fix the export")
+    return numbers
+
+
+def ranked_records(ids: pd.Series, scores: dict[str, Array], error: Array, setting: dict[str, Any]) -> pd.DataFrame:
+    """The records by descending score; near_threshold: another draw of PSMI's directions could change the flag."""
+    own, threshold = scores[setting["predictor"]], setting["threshold"]
+    near = (np.abs(own - threshold) < STANDARD_ERRORS * error) & (setting["predictor"] == "psmi")
+    table = pd.DataFrame(
+        {"id": ids.to_numpy(), "flagged": own >= threshold, "near_threshold": near}
+        | {"psmi": scores["psmi"], "psmi_error": error}
+        | scores
+    )
+    ranked = table.iloc[np.argsort(-own, kind="stable")].reset_index(drop=True)
+    ranked.insert(0, "rank", np.arange(1, len(ranked) + 1))
+    return ranked
