@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any, Literal
 
 import numpy as np
@@ -20,8 +19,7 @@ from torch import Tensor, nn
 
 from memaudit.common import seeds
 from memaudit.common.errors import AuditError
-from memaudit.common.io import readable, replacing
-from memaudit.models import checkpoint_deltas
+from memaudit.models import checkpoint_deltas, training_state
 from memaudit.models.context_query_pairs import Pair, Task, batch, draw_pair
 from memaudit.models.lora import Adapter, adapt, adapter_of, merge
 from memaudit.models.model_protocol import Network
@@ -80,27 +78,12 @@ class Run:
             "tables": _hash(tasks),
             "base model": checkpoint_deltas.fingerprint(self.base),
         }
-        if self.path.exists():
-            self._resume()
-
-    def _resume(self) -> None:
-        try:
-            with readable(self.path):
-                state = torch.load(self.path, map_location=self.model.device, weights_only=True)
-        except UnpicklingError as error:
-            raise AuditError(f"{self.path}: not the state of a run; move it away to start again") from error
-        for part, value in self.origin.items():
-            if state["origin"][part] != value:
-                raise AuditError(f"{self.path}: is the state of a run with other {part}; move it away to start again")
-        self.model.module.load_state_dict(state["module"])
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.done = state["done"]
+        if done := training_state.resume(self.path, self.origin, self.model.module.state_dict(), self.optimizer):
+            self.done = done
 
     def save(self) -> None:
         """Replace the state file."""
-        state = {"module": self.model.module.state_dict(), "optimizer": self.optimizer.state_dict()}
-        with replacing(self.path) as temporary:
-            torch.save(state | {"origin": self.origin, "done": self.done}, temporary)
+        training_state.save(self.path, self.origin, self.model.module.state_dict(), self.optimizer, self.done)
 
     def pairs(self, task: str, epoch: int) -> list[Pair]:
         """Return the B pairs of a task in an epoch, the same in all epochs if pairs are fixed."""

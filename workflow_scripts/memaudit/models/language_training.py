@@ -19,8 +19,8 @@ from transformers import PreTrainedModel
 from memaudit.common import seeds
 from memaudit.common.arrays import Mask
 from memaudit.common.errors import AuditError
-from memaudit.common.io import replacing
 from memaudit.common.progress_bar import steps
+from memaudit.models import training_state
 from memaudit.models.language_models import Ids, losses, mean_loss
 
 SAVE_EVERY = 60.0  # seconds between two states on the disk
@@ -98,11 +98,11 @@ class Run:
         self.total = settings.epochs * self.per_epoch
         self.guarantee: dict[str, Any] | None = None
         self.optimizer = self._private() if settings.privacy else self._plain()
-        self.identity = repr((settings, seed, self.ids.shape, int(self.ids.sum())))
+        self.origin = {"settings or texts": repr((settings, seed, self.ids.shape, int(self.ids.sum())))}
         self.done: dict[str, Any] = {"step": 0, "running": 0.0, "history": [], "best": None}
         self.best: Weights = {}
-        if path.exists():
-            self._resume()
+        if done := training_state.resume(path, self.origin, self.weights, self.optimizer):
+            self.done, self.best = done
 
     def train(self, until: int | None = None) -> PreTrainedModel:
         """Advance to step `until` (default: the end); at the end the model has the best weights, adapters merged."""
@@ -124,18 +124,7 @@ class Run:
 
     def save(self) -> None:
         """Replace the state file."""
-        state = {"identity": self.identity, "done": self.done, "optimizer": self.optimizer.state_dict()}
-        state |= {"weights": self._copy(), "best": self.best}
-        with replacing(self.path) as temporary:
-            torch.save(state, temporary)
-
-    def _resume(self) -> None:
-        state = torch.load(self.path, weights_only=True)
-        if state["identity"] != self.identity:
-            raise AuditError(f"{self.path}: is the state of a run with other settings; move it away to start anew")
-        self.model.load_state_dict(state["weights"], strict=False)
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.done, self.best = state["done"], state["best"]
+        training_state.save(self.path, self.origin, self._copy(), self.optimizer, (self.done, self.best))
 
     def _advance(self, step: int) -> None:
         settings = self.settings

@@ -19,8 +19,7 @@ import torch
 from tabicl.train._muon import Muon
 from torch import Tensor, nn
 
-from memaudit.common.errors import AuditError
-from memaudit.common.io import replacing
+from memaudit.models import training_state
 
 Settings = Mapping[str, Any]
 
@@ -47,8 +46,8 @@ class PretrainingRun(ABC):
         self.settings, self.path, self.model, self.optimizer = settings, path, model, optimizer
         self.done: dict[str, Any] = dict.fromkeys(("step", *counted, "cpu_seconds", "wall_seconds"), 0)
         self.done |= {"running": [], "history": []}
-        if path.exists():
-            self._resume()
+        if done := training_state.resume(path, {"settings": dict(settings)}, model.state_dict(), optimizer):
+            self.done = done
         self._started = time.process_time() - self.done["cpu_seconds"], time.perf_counter() - self.done["wall_seconds"]
 
     @abstractmethod
@@ -65,10 +64,8 @@ class PretrainingRun(ABC):
 
     def save(self) -> None:
         """Replace the state file."""
-        state = {"settings": dict(self.settings), "done": self.done}
-        state |= {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
-        with replacing(self.path) as temporary:
-            torch.save(state, temporary)
+        origin = {"settings": dict(self.settings)}
+        training_state.save(self.path, origin, self.model.state_dict(), self.optimizer, self.done)
 
     def advance(self) -> None:
         """One optimiser step on one batch."""
@@ -114,14 +111,6 @@ class PretrainingRun(ABC):
             "wall_seconds": round(done["wall_seconds"]),
             "versions": {"python": platform.python_version()} | {name: version(name) for name in packages},
         }
-
-    def _resume(self) -> None:
-        state = torch.load(self.path, weights_only=True)
-        if state["settings"] != dict(self.settings):
-            raise AuditError(f"{self.path}: is the state of a run with other settings; move it away to start again")
-        self.model.load_state_dict(state["model"])
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.done = state["done"]
 
     def _note_losses(self, held_out: Any) -> None:
         done, steps = self.done, self.settings["steps"]

@@ -27,6 +27,7 @@ from memaudit.common import seeds
 from memaudit.common.arrays import Array32, Mask
 from memaudit.common.errors import AuditError
 from memaudit.common.io import readable, replacing
+from memaudit.models import training_state
 from memaudit.models.classifier_networks import Outputs
 
 SAVE = 20.0  # seconds between two states: the most that a killed run loses
@@ -121,8 +122,9 @@ class Group:
                 " batches, or fewer checkpoints"
             )
         self.step, self.counts, self._finished = 0, dict.fromkeys(COUNTS, 0.0), False
-        if (folder / "state.pt").exists():
-            self._resume()
+        self._origin = {"settings": repr(settings), "models": list(numbers)}
+        if done := training_state.resume(folder / "state.pt", self._origin, self._weights, self._optimizer):
+            self.step, self.counts, self._finished = done
 
     def train(self, until: int | None = None) -> Trace:
         """Train to step `until` (default: the end). Raises AuditError for a model whose loss is not a number."""
@@ -260,18 +262,8 @@ class Group:
 
     def _save(self) -> None:
         self._check()
-        state = {"weights": self._weights, "optimizer": self._optimizer.state_dict()}
-        with replacing(self.folder / "state.pt") as temporary:
-            torch.save(state | {"done": (self.step, self.counts, self._finished)}, temporary)
-
-    def _resume(self) -> None:
-        with readable(self.folder / "state.pt"):
-            state = torch.load(self.folder / "state.pt", map_location=self._data.x.device, weights_only=True)
-        with torch.no_grad():
-            for name, weight in self._weights.items():
-                weight.copy_(state["weights"][name])
-        self._optimizer.load_state_dict(state["optimizer"])
-        self.step, self.counts, self._finished = state["done"]
+        done = (self.step, self.counts, self._finished)
+        training_state.save(self.folder / "state.pt", self._origin, self._weights, self._optimizer, done)
 
 
 def _optimizer(weights: list[Tensor], settings: Settings) -> torch.optim.Optimizer:
