@@ -2,55 +2,25 @@
 
 import numpy as np
 import pytest
+from plain_resampling import CELLS, WEIGHTS, resampled
+from scipy.stats import ttest_1samp
 
-from memaudit.statistics import bootstrap, roc
+from memaudit.statistics import bootstrap
 from memaudit.statistics.bootstrap import (
-    auc_replicates,
     interval,
-    linear_auc,
     per_record_tpr,
     pooled_tpr,
     rate,
-    tpr_replicates,
     two_way_weights,
 )
-
-SHAPE = (24, 30)
-FPRS = np.array([0.1, 0.02])
-
-
-@pytest.fixture
-def cells():
-    rng = np.random.default_rng(8)
-    member = rng.random(SHAPE) < 0.5
-    return rng.normal(size=SHAPE) + member + rng.normal(size=SHAPE[1]), member
-
-
-@pytest.fixture
-def weights():
-    return two_way_weights(*SHAPE, 40, np.random.default_rng(9))
-
-
-def resampled(cells, weights):
-    """Every replicate as an array of its own: rows and columns repeated."""
-    for of_model, of_record in zip(weights.models.astype(int), weights.records.astype(int), strict=True):
-        yield tuple(x.repeat(of_model, axis=0).repeat(of_record, axis=1) for x in cells)
-
-
-def test_replicates_equal_plain_resampling_of_rows_and_columns(cells, weights):
-    ranking = roc.rank(*cells)
-    areas, rates = auc_replicates(ranking, SHAPE, weights), tpr_replicates(ranking, FPRS, SHAPE, weights)
-    for i, (scores, member) in enumerate(resampled(cells, weights)):
-        assert areas[i] == pytest.approx(roc.auc(scores, member), abs=1e-12)
-        np.testing.assert_allclose(rates[i], roc.tpr_at_fpr(scores, member, FPRS), atol=1e-12)
 
 
 @pytest.mark.parametrize("decimals", [7, 0])
 @pytest.mark.parametrize("fpr", [0.3, 0.1, 0.004])
-def test_strict_quantile_rates_equal_plain_resampling_with_ties_too(cells, weights, fpr, decimals):
-    scores, member = np.round(cells[0], decimals).T.astype(np.float32), cells[1].T
-    pooled, averaged = pooled_tpr(scores, member, fpr, weights), per_record_tpr(scores, member, fpr, weights)
-    for i, (of_model, of_record) in enumerate(zip(weights.models, weights.records, strict=True)):
+def test_strict_quantile_rates_equal_plain_resampling_with_ties_too(fpr, decimals):
+    scores, member = np.round(CELLS[0], decimals).T.astype(np.float32), CELLS[1].T
+    pooled, averaged = pooled_tpr(scores, member, fpr, WEIGHTS), per_record_tpr(scores, member, fpr, WEIGHTS)
+    for i, (of_model, of_record) in enumerate(zip(WEIGHTS.models, WEIGHTS.records, strict=True)):
         drawn = [x.repeat(of_model.astype(int), 1).repeat(of_record.astype(int), 0) for x in (scores, member)]
         values, inside = drawn[0].astype(float), drawn[1]
         assert pooled[i] == pytest.approx((values[inside] > np.quantile(values[~inside], 1 - fpr)).mean(), abs=1e-12)
@@ -58,34 +28,13 @@ def test_strict_quantile_rates_equal_plain_resampling_with_ties_too(cells, weigh
         assert averaged[i] == pytest.approx(np.mean(each), abs=1e-12)
 
 
-def test_rates_of_given_hits_equal_plain_resampling(cells, weights):
-    hits, member = (cells[0] > 1) & cells[1], cells[1]
-    pooled = rate(hits.T, member.T, weights)
-    averaged = rate(hits.T, member.T, weights, per_record=True)
-    for i, (hit, inside) in enumerate(resampled((hits, member), weights)):
+def test_rates_of_given_hits_equal_plain_resampling():
+    hits, member = (CELLS[0] > 1) & CELLS[1], CELLS[1]
+    pooled = rate(hits.T, member.T, WEIGHTS)
+    averaged = rate(hits.T, member.T, WEIGHTS, per_record=True)
+    for i, (hit, inside) in enumerate(resampled((hits, member), WEIGHTS)):
         assert pooled[i] == pytest.approx(hit.sum() / inside.sum())
         assert averaged[i] == pytest.approx((hit.sum(0) / inside.sum(0)).mean())
-
-
-def test_linear_auc_of_large_grids_has_the_exact_interval():
-    rng = np.random.default_rng(4)
-    member = rng.random((128, 100)) < 0.5
-    scores = np.round(rng.normal(size=member.shape) + member * rng.random(100), 2)
-    ranking, weights = roc.rank(scores, member), two_way_weights(128, 100, 200, rng)
-    exact, linear = (
-        interval(auc_replicates(ranking, member.shape, weights)),
-        interval(linear_auc(ranking, member.shape, weights)),
-    )
-    np.testing.assert_allclose(linear, exact, atol=(exact[1] - exact[0]) / 20)
-
-
-def test_large_grids_take_the_linear_auc(cells, weights, monkeypatch):
-    ranking = roc.rank(*cells)
-    exact = auc_replicates(ranking, SHAPE, weights)
-    monkeypatch.setattr(bootstrap, "EXACT_CELLS", 100)
-    linear = auc_replicates(ranking, SHAPE, weights)
-    np.testing.assert_array_equal(linear, linear_auc(ranking, SHAPE, weights))
-    assert np.abs(linear - exact).max() > 0
 
 
 def test_records_of_a_group_are_drawn_together():
@@ -94,22 +43,6 @@ def test_records_of_a_group_are_drawn_together():
     for group in (7, 2, 9):
         assert (records[:, groups == group] == records[:, groups == group][:, :1]).all()
     np.testing.assert_array_equal(records[:, [0, 2, 5]].sum(1), 3)
-
-
-def test_cells_that_share_records_get_the_wide_interval_they_need():
-    """Copies of one record are one record: a cell-wise interval would shrink with their number."""
-    rng = np.random.default_rng(3)
-    member = rng.random((16, 10)) < 0.5
-    scores = rng.normal(size=(16, 10)) + member * rng.normal(size=10)
-
-    def width(copies, groups):
-        many = np.repeat(scores, copies, axis=1), np.repeat(member, copies, axis=1)
-        weights = two_way_weights(16, 10 * copies, 400, np.random.default_rng(1), groups)
-        low, high = interval(auc_replicates(roc.rank(*many), many[0].shape, weights))
-        return high - low
-
-    assert width(20, np.arange(10).repeat(20)) == pytest.approx(width(1, None), rel=0.15)
-    assert width(20, None) < 0.8 * width(1, None)
 
 
 def test_an_interval_of_mostly_undefined_replicates_is_undefined():
@@ -174,3 +107,16 @@ def test_the_mean_of_splits_has_the_interval_of_their_number():
     weights = two_way_weights(1, 6, 100, rng).records
     ends = bootstrap.mean_of_units(observed, samples, weights)
     assert ends == pytest.approx(bootstrap.widened(weights @ observed / 6, observed.mean(), 6))
+
+
+def test_the_t_interval_is_that_of_scipy():
+    values = np.random.default_rng(0).normal(3, 2, 7)
+    low, high = ttest_1samp(values, 0).confidence_interval(0.95)
+    assert bootstrap.t_half_width(values) == pytest.approx((high - low) / 2)
+
+
+def test_the_t_interval_of_five_normal_values_covers_their_mean():
+    draws = np.random.default_rng(1).normal(1, 3, (4000, 5))
+    covered = [abs(values.mean() - 1) <= bootstrap.t_half_width(values) for values in draws]
+    # 0.95 with a standard error of 0.0034.
+    assert np.mean(covered) == pytest.approx(0.95, abs=0.012)

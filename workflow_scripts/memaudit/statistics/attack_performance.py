@@ -36,7 +36,7 @@ from memaudit.common import tidy
 from memaudit.common.arrays import Array, Mask
 from memaudit.common.errors import AuditError
 from memaudit.data.membership_matrices import COLUMNS, Scheme
-from memaudit.statistics import bootstrap, roc
+from memaudit.statistics import bootstrap, roc, roc_replicates
 from memaudit.statistics.randomisation_tests import Null, p_value, randomisation_null
 
 FPRS = (0.1, 0.01, 0.001)
@@ -130,8 +130,8 @@ def judge(
         raise AuditError(f"the randomisation null is for FPRs {null.fprs} and not {tuple(fprs)}: make it with the same")
     ranking = roc.rank(scores, membership)
     weights = bootstrap.two_way_weights(*membership.shape, replicates, rng, groups)
-    areas = bootstrap.auc_replicates(ranking, membership.shape, weights)
-    rates = bootstrap.tpr_replicates(ranking, np.asarray(fprs), membership.shape, weights)
+    areas = roc_replicates.auc_replicates(ranking, membership.shape, weights)
+    rates = roc_replicates.tpr_replicates(ranking, np.asarray(fprs), membership.shape, weights)
     samples = np.column_stack([areas, rates])
     names = ["auc", *(f"tpr@{fpr:g}" for fpr in fprs)]
     chance = [0.5, *fprs]
@@ -159,7 +159,7 @@ def roc_band(
     """TPR at each FPR with its 95 % two-way bootstrap interval, as for `judge`: (fpr, 3), estimate, low, high."""
     ranking = roc.rank(scores, membership)
     weights = bootstrap.two_way_weights(*membership.shape, replicates, rng, groups)
-    samples = bootstrap.tpr_replicates(ranking, fprs, membership.shape, weights)
+    samples = roc_replicates.tpr_replicates(ranking, fprs, membership.shape, weights)
     tprs = roc.at_fpr(*roc.curve(ranking), fprs)
     ends = [bootstrap.two_way_interval(sample, tpr, weights, 0, 1) for tpr, sample in zip(tprs, samples.T, strict=True)]
     return np.column_stack([tprs, ends])
@@ -191,7 +191,7 @@ def _metrics(ranking: roc.Ranking, fprs: Sequence[float]) -> Array:
 
 def _notes(membership: Mask, fprs: Sequence[float], replicates: int) -> list[str]:
     method = f"two-way bootstrap, {replicates} replicates"
-    first_order = ", linear in the weights" if membership.size > bootstrap.EXACT_CELLS else ""
+    first_order = ", linear in the weights" if membership.size > roc_replicates.EXACT_CELLS else ""
     auc, *rates = interpolated(membership, fprs)
     return [method + first_order + auc, *(method + note for note in rates)]
 

@@ -7,12 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm, t
 
-from memaudit.common.arrays import Array, Array32, Mask
-from memaudit.common.progress_bar import steps
-from memaudit.statistics.roc import ROUNDING, Ranking, area, at_fpr, curve
+from memaudit.common.arrays import Array, Array32, Indices, Mask
 
 LEVEL = 0.95
-EXACT_CELLS = 200_000
 FEWEST_UNITS = 5
 MANY = 1000  # units of which a percentile interval needs no widening
 
@@ -27,6 +24,15 @@ class Weights:
     models: Array
     records: Array
     units: int = 0
+
+    def of_entries(self, entries: Indices) -> Iterator[Array]:
+        """Weights of these entries in each replicate, (entry,); entries: places in the flattened (model, record)."""
+        model, record = np.divmod(entries, self.records.shape[1])
+        return (m[model] * r[record] for m, r in zip(self.models, self.records, strict=True))
+
+    def total(self, values: NDArray) -> Array:
+        """Weighted sum of values (model, record) in each replicate, (replicate,)."""
+        return ((self.models @ values) * self.records).sum(1)
 
 
 def two_way_weights(
@@ -134,8 +140,13 @@ def weighted_quantiles(values: Array, weights: Array, levels: Sequence[float]) -
 
 def t_interval(values: Array, level: float = LEVEL) -> tuple[float, float]:
     """Student's t interval of the mean of a few independent values, 95 % unless another level is given."""
-    half = t.ppf((1 + level) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    half = t_half_width(values, level)
     return float(values.mean() - half), float(values.mean() + half)
+
+
+def t_half_width(values: Array, level: float = LEVEL) -> float:
+    """Half of the width of `t_interval`; values: (repeat,), at least two."""
+    return float(t.ppf((1 + level) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)))
 
 
 def mean_interval(
@@ -167,68 +178,10 @@ def mean_of_units(
     return two_way_interval(means, float(observed.mean()), Weights(weights, weights, MANY), least, most)
 
 
-def auc_replicates(ranking: Ranking, shape: tuple[int, int], weights: Weights) -> Array:
-    """AUC of every replicate: exact up to 200,000 cells, above that linear in the weights (`linear_auc`)."""
-    if len(ranking.order) > EXACT_CELLS:
-        return linear_auc(ranking, shape, weights)
-    return np.array([area(*curve(ranking, w)) for w in _cell_weights(ranking.order, weights)])
-
-
-def linear_auc(ranking: Ranking, shape: tuple[int, int], weights: Weights) -> Array:
-    """AUC of every replicate to first order: each cell's rank among the other class is held at its value.
-
-    A replicate is the weighted mean of the `placements` of either class, less the AUC. Two matrix products in place of
-    200 passes; the interval's ends agree with the exact ones to a twentieth of its width
-    (tests/memaudit/statistics/test_bootstrap).
-    """
-    part, member = placements(ranking, shape)
-    inside, outside = _weighted_sum(part * member, weights), _weighted_sum(part * ~member, weights)
-    return inside / _weighted_sum(member, weights) + outside / _weighted_sum(~member, weights) - area(*curve(ranking))
-
-
-def placements(ranking: Ranking, shape: tuple[int, int]) -> tuple[Array, Mask]:
-    """Of each entry, (model, record): its share of pairs with the other class that are in order, and whether it is IN.
-
-    For an IN entry the share of OUT scores below it, for an OUT entry the share of IN scores above it, ties half: the
-    mean over the entries of either class is the AUC.
-    """
-    fpr, tpr = curve(ranking)
-    run = np.repeat(np.arange(len(ranking.ends)), np.diff(ranking.ends, prepend=-1))
-    below, above = 1 - (fpr[1:] + fpr[:-1]) / 2, (tpr[1:] + tpr[:-1]) / 2
-    part, member = np.empty(len(run)), np.empty(len(run), np.bool_)
-    member[ranking.order] = ranking.member > 0
-    part[ranking.order] = np.where(ranking.member > 0, below[run], above[run])
-    return part.reshape(shape), member.reshape(shape)
-
-
-def tpr_replicates(ranking: Ranking, fprs: Array, shape: tuple[int, int], weights: Weights) -> Array:
-    """TPR at each FPR, (replicate, fpr), exactly: cumulative weights over the top of one sort."""
-    member = np.empty(len(ranking.order), np.bool_)
-    member[ranking.order] = ranking.member > 0
-    member = member.reshape(shape)
-    totals = np.stack([_weighted_sum(member, weights), _weighted_sum(~member, weights)], axis=1)
-    share = 2 * float(np.max(fprs))
-    # A replicate needs the cells down to its own highest FPR: where these are not enough, all take twice as many.
-    while (rates := _from_top(ranking.top(share), fprs, weights, totals)) is None:
-        share *= 2
-    return rates
-
-
-def _from_top(top: Ranking, fprs: Array, weights: Weights, totals: Array) -> Array | None:
-    rates = []
-    pairs = zip(_cell_weights(top.order, weights), totals, strict=True)
-    for of_cell, total in steps(pairs, "replicates", total=len(totals)):
-        fpr, tpr = curve(top, of_cell, total)
-        if fpr[-1] < min(np.max(fprs), 1 - ROUNDING):
-            return None
-        rates.append(at_fpr(fpr, tpr, fprs))
-    return np.array(rates)
-
-
 def rate(hits: Mask, base: Mask, weights: Weights, *, per_record: bool = False) -> Array:
     """Replicates of the share of `base` cells that are hits, both (record, model): pooled, or a mean over records."""
     if not per_record:
-        return _weighted_sum(hits.T, weights) / _weighted_sum(base.T, weights)
+        return weights.total(hits.T) / weights.total(base.T)
     with np.errstate(invalid="ignore"):
         rates = (weights.models @ hits.T) / (weights.models @ base.T)
     return _mean_over_records(rates, weights)
@@ -236,14 +189,14 @@ def rate(hits: Mask, base: Mask, weights: Weights, *, per_record: bool = False) 
 
 def pooled_tpr(scores: Array32, member: Mask, fpr: float, weights: Weights) -> Array:
     """Replicates of the TPR strictly above the (1 - fpr) quantile of all OUT scores; both arrays (record, model)."""
-    totals = _weighted_sum(~member.T, weights), _weighted_sum(member.T, weights)
+    totals = weights.total(~member.T), weights.total(member.T)
     outside, share = scores[~member], 2 * fpr
     while True:
         # As in `tpr_replicates`: the top of the scores, and more of it until every replicate finds its quantile there.
         reach = min(len(outside) - 1, int(share * len(outside)) + 2)
         bound = -np.partition(-outside, reach)[reach]
         (outside_top, order_out), (inside_top, order_in) = (_top(scores, side, bound) for side in (~member, member))
-        drawn = zip(_cell_weights(order_out, weights), _cell_weights(order_in, weights), *totals, strict=True)
+        drawn = zip(weights.of_entries(order_out), weights.of_entries(order_in), *totals, strict=True)
         rates = np.array([tpr_above_quantile(outside_top, inside_top, *of_replicate, fpr) for of_replicate in drawn])
         if share >= 1 or not np.isnan(rates).any():
             return rates
@@ -298,15 +251,6 @@ def tpr_above_quantile(
     hits = np.concatenate([np.zeros((*w_in.shape[:-1], 1)), np.cumsum(w_in, axis=-1)], axis=-1)
     hits = np.take_along_axis(hits, above[..., None], axis=-1)[..., 0]
     return np.where(found, hits / np.where(found, total_in, 1), np.nan)
-
-
-def _cell_weights(order: NDArray[np.intp], weights: Weights) -> Iterator[Array]:
-    model, record = np.divmod(order, weights.records.shape[1])
-    return (m[model] * r[record] for m, r in zip(weights.models, weights.records, strict=True))
-
-
-def _weighted_sum(cells: NDArray, weights: Weights) -> Array:
-    return ((weights.models @ cells) * weights.records).sum(1)
 
 
 def _mean_over_records(rates: Array, weights: Weights) -> Array:

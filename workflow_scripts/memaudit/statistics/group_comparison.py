@@ -19,7 +19,7 @@ from memaudit.attacks.calibrate import calibrate
 from memaudit.attacks.registry import Attack
 from memaudit.common.arrays import Array, Codes, Indices, Mask
 from memaudit.data.membership_matrices import COLUMNS, Scheme
-from memaudit.statistics import bootstrap, roc
+from memaudit.statistics import bootstrap, roc, roc_replicates
 from memaudit.statistics.attack_performance import SIGNIFICANT, Estimate, judge
 from memaudit.statistics.permutation_tests import max_t
 from memaudit.statistics.randomisation_tests import group_nulls
@@ -81,7 +81,7 @@ def record_aucs(scores: Array, membership: Mask) -> Array:
     scores, membership: (model, record). IN and OUT entries of the record count half each. The mean over records is the
     AUC where all records are in as many models.
     """
-    placed, _ = bootstrap.placements(roc.rank(scores, membership), membership.shape)
+    placed, _ = roc_replicates.placements(roc.rank(scores, membership), membership.shape)
     inside, outside = ((placed * side).sum(0) / side.sum(0) for side in (membership, ~membership))
     return (inside + outside) / 2
 
@@ -128,7 +128,7 @@ def _excesses(
     """Excess of each group in `record_aucs`, with its bootstrap interval and adjusted p-value."""
     values, masks = record_aucs(scores, membership), np.array(list(members.values()))
     p_values = excess_p_values(values, masks, units, rng, permutations)
-    placed, _ = bootstrap.placements(roc.rank(scores, membership), membership.shape)
+    placed, _ = roc_replicates.placements(roc.rank(scores, membership), membership.shape)
     inside, outside = ((weights.models @ (placed * side), weights.models @ side) for side in (membership, ~membership))
     method = f"two-way bootstrap, {len(weights.models)} replicates; p-value: max-T, {permutations} permuted units"
     found = []

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from memaudit.common.arrays import Array, Codes, Mask
-from memaudit.statistics import bootstrap, roc
+from memaudit.statistics import bootstrap, roc, roc_replicates
 from memaudit.statistics.attack_performance import Estimate, interpolated
 
 
@@ -59,6 +59,6 @@ def metric_samples(
     """AUC, then TPR at each FPR, of scores (model, record): observed (metric,), and replicates (replicate, metric)."""
     ranking = roc.rank(scores, membership)
     curve = roc.curve(ranking)
-    rates = bootstrap.tpr_replicates(ranking, np.asarray(fprs), membership.shape, weights)
-    samples = np.column_stack([bootstrap.auc_replicates(ranking, membership.shape, weights), rates])
+    rates = roc_replicates.tpr_replicates(ranking, np.asarray(fprs), membership.shape, weights)
+    samples = np.column_stack([roc_replicates.auc_replicates(ranking, membership.shape, weights), rates])
     return np.array([roc.area(*curve), *roc.at_fpr(*curve, fprs)]), samples
