@@ -18,7 +18,8 @@ from memaudit.common import tidy
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_grid, write_json, write_table
 from memaudit.studies.predict.prediction_checkpoints import MeasuredSetting
-from memaudit.studies.predict.predictor_evaluation import PredictorEvaluation
+from memaudit.studies.predict.prediction_cost import cost_rows
+from memaudit.studies.predict.predictor_evaluation import STUDY, PredictorEvaluation
 from memaudit.workflow.job import run
 
 PREDICTORS = ("psmi", "loss", "logit_gap", "mahalanobis")
@@ -31,7 +32,7 @@ def main(job):
     setting = measured(records, scores, signals, params)
     options = params.thresholds, params.fpr, params.tpr, params.replicates, params.seed
     evaluation = PredictorEvaluation(setting, params.memorized, *options)
-    rows = [*evaluation.results(), *evaluation.cost(seconds(scores, signals))]
+    rows = [*evaluation.results(), *cost_rows(STUDY, setting, seconds(scores, signals))]
     write_table(tidy.frame(rows), job.output.tidy)
     write_table(tidy.frame(list(evaluation.curves())), job.output.roc)
     write_table(tidy.frame(list(evaluation.records(records.record.values))), job.output.records)

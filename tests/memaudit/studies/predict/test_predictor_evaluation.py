@@ -1,9 +1,9 @@
-"""Results of one setting: interruption, planted records, cost, and every figure's rows."""
+"""Results of one setting: interruption, planted records, and every figure's rows."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from predict_pipeline import CANARIES, MODELS, RECORDS, TRAINING
+from predict_pipeline import MODELS, TRAINING
 from result_rows import chosen
 
 from memaudit.attacks.score_matrices import gather
@@ -52,19 +52,6 @@ def test_memorized_records_are_not_yet_so_at_the_interruption(results):
     assert share.iloc[-1] == 1
     assert share.iloc[0] < 0.2
     assert chosen(results, metric="already memorized", cells="others").sort_values("epoch")["estimate"].iloc[-1] == 0
-
-
-def test_cost_counts_passes(results):
-    """Training to the interruption and one query of each own record, against 16 models and all records."""
-    passes = chosen(results, metric="passes").set_index("way")["estimate"]
-    stop = chosen(results, metric="interruption", rule="first")["estimate"].iloc[0]
-    assert passes["prediction"] == pytest.approx(3 * stop + 1)
-    size, records = 65, RECORDS + CANARIES
-    assert passes["baseline"] == pytest.approx(MODELS * (3 * stop + records / size), rel=0.05)
-    assert passes["ground truth"] == pytest.approx(MODELS * (3 * 40 + records / size), rel=0.01)
-    ratio = chosen(results, metric="passes ratio", way="ground truth")["estimate"].iloc[0]
-    assert ratio == pytest.approx(passes["ground truth"] / passes["prediction"])
-    assert (chosen(results, metric="seconds")["estimate"] > 0).all()
 
 
 def test_every_figure_and_table_of_the_section_has_its_rows(results):

@@ -1,4 +1,4 @@
-"""Results of the predictors on one setting: by truth, epoch, layer, threshold and cost, as tidy rows.
+"""Results of the predictors on one setting: by truth, epoch, layer and threshold, as tidy rows.
 
 "Predicting memorization within LLMs fine-tuned for classification", Sections 4.2 to 5.8, Appendices A, D and E. An
 entry is a target and one of its own training records. Ground truth is log-LiRA at the end of training; the other truths
@@ -25,7 +25,6 @@ from memaudit.studies.predict.recommended_thresholds import PSMI_THRESHOLD, Reco
 Rows = Iterator[dict[str, Any]]
 
 STUDY = "predict"
-FORWARD, TRAINED = 1, 3  # passes of a queried record, and of one that is trained on (Section 5.2)
 OVER_MODELS = "Student's t over models"
 # Dense at low FPRs, and evenly spaced up to 1, since FPRs at high TPRs are reported.
 CURVE_FPRS = np.union1d(np.geomspace(1e-3, 0.05, 12), np.linspace(0.05, 1, 39))
@@ -47,7 +46,7 @@ class PredictorEvaluation:
     seed: int
 
     def results(self) -> Rows:
-        """All tidy rows except those of records, curves and cost."""
+        """All tidy rows except those of records and curves."""
         for part in (self.shares, self.drops, self.predictions, self.thresholded, self.timing, self.layers, self.sweep):
             yield from part()
         for line in self.recommended:
@@ -209,39 +208,6 @@ class PredictorEvaluation:
                 for name, of_name in values.items()
             )
 
-    def cost(self, seconds: Mapping[str, float]) -> Rows:
-        """Passes over a training set, and seconds, of the prediction, the baseline and the ground truth.
-
-        seconds: measured, of training on one record (`trained`), of querying one (`queried`), and of `scoring` all
-        records. Section 5.2 counts a forward pass as a third of an epoch; shadow models are queried with all records.
-        Intervals are those of the epoch of the interruption.
-        """
-        epochs = self._epochs(self.setting.rule)
-        spent = [self._spent(epoch, seconds) for epoch in (epochs.mean(), *bootstrap.t_interval(epochs))]
-        for (way, metric), estimate in spent[0].items():
-            low, high = sorted((spent[1][way, metric], spent[2][way, metric]))
-            unit = "times" if metric.endswith("ratio") else metric
-            facts = {"n": len(self.setting.gap), "method": "by the epoch of the interruption, " + OVER_MODELS}
-            yield tidy.row(STUDY, self._keys({"way": way}), metric, estimate, unit=unit, low=low, high=high, **facts)
-
-    def _spent(self, epoch: float, seconds: Mapping[str, float]) -> dict[tuple[str, str], float]:
-        """Cost of each way if training is interrupted at an epoch, absolute and relative to the prediction."""
-        models, records = self.setting.membership.shape
-        size, end = self.setting.membership.sum(1).mean(), float(self.setting.epochs[-1])
-        work = {
-            "prediction": (epoch * size, size),
-            "baseline": (models * epoch * size, models * records),
-            "ground truth": (models * end * size, models * records),
-        }
-        costs = {}
-        for way, (trained, queried) in work.items():
-            costs[way, "passes"] = (TRAINED * trained + FORWARD * queried) / size
-            costs[way, "seconds"] = trained * seconds["trained"] + queried * seconds["queried"]
-            costs[way, "seconds"] += seconds["scoring"] if way == "prediction" else 0.0
-            for metric in ("passes", "seconds"):
-                costs[way, f"{metric} ratio"] = costs[way, metric] / costs["prediction", metric]
-        return costs
-
     @property
     def _truth(self) -> Mask:
         return self.setting.lira[-1] >= self.memorized
@@ -263,10 +229,6 @@ class PredictorEvaluation:
         """Entries with the planted truths, if any."""
         member, planted = self.setting.member, {"mislabelled": self.setting.mislabelled, "canary": self.setting.canary}
         return {name: self._entries(member & flag, member) for name, flag in planted.items() if flag.any()}
-
-    def _epochs(self, rule: str) -> Array:
-        """Epochs at which training is interrupted, (model,), of the models whose loss falls far enough."""
-        return self.setting.epochs[[place for place in by_rule(self.setting.interruptions, rule) if place is not None]]
 
     def _entries(self, memorized: Mask, member: Mask) -> Entries:
         options = {"groups": self.setting.unit, "replicates": self.replicates}

@@ -1,42 +1,16 @@
-"""Look-ups of rules/tabpate/: methods, releases, attacked students, files, and how large the jobs are."""
+"""Look-ups of rules/tabpate/: files of releases, attacked students, and how large the jobs are."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
 from memaudit.models import flops
 from memaudit.workflow.job_costs import Size, size
 from memaudit.workflow.run_config import RunConfig, shards
+from memaudit.workflow.studies.tabpate_methods import MAKES, Methods
 from memaudit.workflow.study import Sizes, Study
 
-# What each method makes: contexts for a student, answers of its own, or records of another environment's synthesizer.
-MAKES = {
-    "contexts": ("tabpate", "tabpate-tuned", "prompt-pate", "dp-tabicl"),
-    "answers": ("query-time", "dp-sgd"),
-    "synthetic": ("aim", "mst"),
-}
-# Table 11 of the paper: a method's name, whether it needs public data, and what it releases.
-DEFENCES = {
-    "tabpate": ("TabPATE", "no", "a context"),
-    "tabpate-tuned": ("TabPATE, its alpha chosen at a price", "no", "a context"),
-    "prompt-pate": ("PromptPATE", "unlabelled records of the same distribution", "a context"),
-    "query-time": ("Query-Time", "no", "answers only"),
-    "dp-tabicl": ("DP-TabICL", "no", "a context"),
-    "dp-sgd": ("DP-SGD (RealMLP)", "no", "a network"),
-    "mst": ("DP-Synthetic (MST)", "no", "a context"),
-    "aim": ("DP-Synthetic (AIM)", "no", "a context"),
-}
-# What the budget of each method is spent on; TabPATE's depends on its settings.
-SPENT_ON = {
-    "tabpate-tuned": "moments and labels of every candidate and the choice",
-    "prompt-pate": "labels",
-    "query-time": "every answer",
-    "dp-tabicl": "means of records",
-    "dp-sgd": "steps of training",
-    "mst": "marginals",
-    "aim": "marginals",
-}
 NOT_PRIVATE = ("non_private", "non_private_shared", "majority", "mean")
 # Records of a released context and of a query batch, for the plan.
 STUDENT_ROWS = 300
@@ -52,8 +26,7 @@ class Tabpate(Study):
         self.present = bool(self.config["datasets"])
         self.shadow = self.config["shadows"]
         self.attacked = [name for name in self.config["datasets"] if name in self.shadow["datasets"]]
-        self.varied = dict(self._varied())
-        self.methods = self.config["arms"] | self.varied
+        self.methods = Methods(self.config)
 
     @property
     def results(self) -> dict[str, list[str]]:
@@ -69,16 +42,14 @@ class Tabpate(Study):
     @property
     def names(self) -> dict[str, Any]:
         ablations, classified = self.config["ablations"], self._tables("classification")
-        labelled = ("tabpate", "tabpate-tuned", "prompt-pate")
         return {
-            "defences": [_defence(name, method) for name, method in self.config["arms"].items()],
-            "arms": list(self.config["arms"]),
+            "defences": self.methods.overview,
+            "arms": list(self.methods.compared),
             "not_private": list(NOT_PRIVATE),
-            # Those whose labels a budget pays for one by one, or all at once.
-            "arms_with_labels": [name for name, one in self.config["arms"].items() if one["method"] in labelled],
-            "arms_by_queries": [name for name, one in self.methods.items() if self._differs_in_queries(name, one)],
+            "arms_with_labels": self.methods.labelled,
+            "arms_by_queries": self.methods.by_queries,
             "ablated_arm": ablations["base"],
-            "varied_arms": list(self.varied),
+            "varied_arms": list(self.methods.varied),
             "ablated_tables": ablations["datasets"],
             "ablated_epsilons": ablations["epsilons"],
             "classified": classified,
@@ -125,30 +96,30 @@ class Tabpate(Study):
     def synthetic_files(self, wildcards) -> list[str]:
         """Synthetic records of a table."""
         folder = f"<results>/signals/tabpate/{wildcards.dataset}/synthetic"
-        return [f"{folder}/{name}/{epsilon}.parquet" for name, epsilon in self._synthetic(wildcards.dataset)]
+        return [f"{folder}/{name}/{epsilon}.parquet" for name, epsilon in self.methods.synthetic(wildcards.dataset)]
 
     def synthetic_settings(self, wildcards) -> list[list[Any]]:
         """Method, epsilon and settings of these files."""
-        pairs = self._synthetic(wildcards.dataset)
-        return [[name, epsilon, self.methods[name]["settings"]] for name, epsilon in pairs]
+        pairs = self.methods.synthetic(wildcards.dataset)
+        return [[name, epsilon, self.methods.all[name]["settings"]] for name, epsilon in pairs]
 
     def synthesizer(self, key: str) -> Callable[[Any], Any]:
         """A params function: a key of a synthesizer's entry."""
-        return lambda wildcards: self.methods[wildcards.synthesizer][key]
+        return lambda wildcards: self.methods.all[wildcards.synthesizer][key]
 
     def synthesizer_setting(self, key: str) -> Callable[[Any], Any]:
         """A params function: one of a synthesizer's settings."""
-        return lambda wildcards: self.methods[wildcards.synthesizer]["settings"][key]
+        return lambda wildcards: self.methods.all[wildcards.synthesizer]["settings"][key]
 
     def release_params(self, kind: str) -> dict[str, Any]:
         """Params that make all releases of one kind."""
         shared = {key: self.config[key] for key in ("shard", "delta", "roles")}
-        releases = lambda wildcards: self._releases(wildcards.dataset, kind)  # noqa: E731
-        return shared | {"arms": self._entries(kind), "releases": releases}
+        releases = lambda wildcards: self.methods.releases(wildcards.dataset, kind)  # noqa: E731
+        return shared | {"arms": self.methods.making(kind), "releases": releases}
 
     def shadow_params(self) -> dict[str, Any]:
         """Params that every rule of attacked students has."""
-        arms = {name: _entry(self.config["arms"][name]) for name in self.shadow["arms"]}
+        arms = {name: self.methods.entry(name) for name in self.shadow["arms"]}
         shared = {key: self.config[key] for key in ("delta", "roles")}
         return shared | {"arms": arms, "shard": self.shadow["shard"]}
 
@@ -170,16 +141,16 @@ class Tabpate(Study):
 
         The whole mechanism runs anew for every number of mislabelled copies.
         """
-        contexts = [name for name in self.shadow["arms"] if self.config["arms"][name]["method"] not in MAKES["answers"]]
+        contexts = [name for name in self.shadow["arms"] if name not in self.methods.making("answers")]
         return self._pairs(contexts, self.shadow["poisoned"]["epsilons"])
 
     def method_names(self) -> dict[str, dict[str, str]]:
         """Method of every entry."""
-        return {name: {"method": one["method"]} for name, one in self.methods.items()}
+        return {name: {"method": one["method"]} for name, one in self.methods.all.items()}
 
     def sizes(self) -> Sizes:
         datasets, attacked = self.config["datasets"], self.attacked
-        synthetic = [(name, *pair) for name in datasets for pair in self._synthetic(name)]
+        synthetic = [(name, *pair) for name in datasets for pair in self.methods.synthetic(name)]
         fetched = [self.config["models"][task] for task in self.config["models"] if self._tables(task)]
         return {
             **self.data_sizes(datasets),
@@ -208,42 +179,8 @@ class Tabpate(Study):
             if self._tables(task)
         }
 
-    def _varied(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Methods of the ablations: the base with one setting changed, called by both."""
-        ablations = self.config["ablations"]
-        base = self.config["arms"][ablations["base"]]
-        shared = {key: ablations[key] for key in ("datasets", "epsilons")}
-        for key, values in ablations["vary"].items():
-            for value in values:
-                changed = {key: value} | ({"prior": "moments"} if key == "alpha" else {})
-                yield f"{ablations['base']} {key} {value}", base | shared | {"settings": base["settings"] | changed}
-
-    def _differs_in_queries(self, name: str, method: Mapping[str, Any]) -> bool:
-        """Whether a method is compared with others by where its queries come from."""
-        own = name in self.config["arms"] or name.split()[1] in ("prior", "alpha")
-        return method["method"] == "tabpate" and not method["held_out"] and own
-
-    def _entries(self, kind: str) -> dict[str, dict[str, Any]]:
-        """Methods that make this, by name."""
-        return {name: _entry(one) for name, one in self.methods.items() if one["method"] in MAKES[kind]}
-
-    def _releases(self, dataset: str, kind: str) -> list[list[Any]]:
-        """Method, epsilon and repeat of every release of a table."""
-        entries = {name: self.methods[name] for name in self._entries(kind)}
-        return [
-            [name, epsilon, repeat]
-            for name, one in entries.items()
-            if one["datasets"] is None or dataset in one["datasets"]
-            for epsilon in one["epsilons"] or self.config["epsilons"]
-            for repeat in range(self.config["repeats"])
-        ]
-
-    def _synthetic(self, dataset: str) -> list[tuple[str, float]]:
-        """Method and epsilon of every synthesis of a table."""
-        return list(dict.fromkeys((name, epsilon) for name, epsilon, _ in self._releases(dataset, "synthetic")))
-
     def _shards(self, dataset: str, kind: str) -> range:
-        return shards(len(self._releases(dataset, kind)), self.config["shard"])
+        return shards(len(self.methods.releases(dataset, kind)), self.config["shard"])
 
     def _pairs(self, methods: list[str], epsilons: list[float]) -> list[list[Any]]:
         return [["non_private", None], *([name, epsilon] for name in methods for epsilon in epsilons)]
@@ -279,8 +216,8 @@ class Tabpate(Study):
         """Forward passes of the PATE teachers of all releases; the plan counts a raw TabICL."""
         columns, model = self.run.table_size(dataset)["columns"], self.run.architecture(self._model(dataset))
         work = most = 0
-        for name, *_ in self._releases(dataset, "contexts"):
-            settings = self.methods[name]["settings"]
+        for name, *_ in self.methods.releases(dataset, "contexts"):
+            settings = self.methods.all[name]["settings"]
             if not settings.get("teachers"):
                 continue
             rows, queries = max(2, self._rows(dataset) // settings["teachers"]), settings["queries"]
@@ -292,7 +229,7 @@ class Tabpate(Study):
         return size(work / len(self._shards(dataset, "contexts")), 0, 0, most)
 
     def _all_releases(self, dataset: str) -> int:
-        return sum(len(self._releases(dataset, kind)) for kind in MAKES)
+        return sum(len(self.methods.releases(dataset, kind)) for kind in MAKES)
 
     def _student_size(self, dataset: str) -> Size:
         """Students of all releases, and the model that has the private records in context."""
@@ -310,7 +247,7 @@ class Tabpate(Study):
         table, model = self.run.table_size(dataset), self.run.architecture(self.config["models"]["classification"])
         work = 0
         for name, _ in self.attacked_pairs():
-            settings = self.config["arms"][name]["settings"] if name in self.config["arms"] else {}
+            settings = self.methods.compared[name]["settings"] if name in self.methods.compared else {}
             teachers = settings.get("teachers") or 1
             rows = max(2, table["rows"] // (2 * teachers))
             queries = settings.get("queries", table["rows"])
@@ -318,21 +255,3 @@ class Tabpate(Study):
             work += flops.tabicl(STUDENT_ROWS, table["rows"], table["columns"], **model)
         sets = min(self.shadow["shard"], self.shadow["sets"])
         return size(sets * work, sets * table["rows"], 0, 0)
-
-
-def _entry(method: Mapping[str, Any]) -> dict[str, Any]:
-    """What scripts need of a method."""
-    return {key: method[key] for key in ("method", "held_out", "settings")}
-
-
-def _spent_on(method: Mapping[str, Any]) -> str:
-    if method["method"] != "tabpate":
-        return SPENT_ON[method["method"]]
-    spent = ["moments"] if method["settings"]["alpha"] else []
-    return " and ".join(spent + (["labels"] if method["settings"]["labels"] == "votes" else []))
-
-
-def _defence(name: str, method: Mapping[str, Any]) -> list[str]:
-    """A line of the overview: what a method is, needs, releases and pays for, and its settings."""
-    settings = ", ".join(f"{key} {value}" for key, value in method["settings"].items() if value not in (None, False))
-    return [name, *DEFENCES[method["method"]], _spent_on(method), settings]

@@ -1,0 +1,117 @@
+"""Methods of the study tabpate: those of the config, ablations of one of them, and the releases that each table has."""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+# What each method makes: contexts for a student, answers of its own, or records of another environment's synthesizer.
+MAKES = {
+    "contexts": ("tabpate", "tabpate-tuned", "prompt-pate", "dp-tabicl"),
+    "answers": ("query-time", "dp-sgd"),
+    "synthetic": ("aim", "mst"),
+}
+# Those whose labels a budget pays for one by one, or all at once.
+LABELLED = ("tabpate", "tabpate-tuned", "prompt-pate")
+# Table 11 of the paper: a method's name, whether it needs public data, and what it releases.
+DEFENCES = {
+    "tabpate": ("TabPATE", "no", "a context"),
+    "tabpate-tuned": ("TabPATE, its alpha chosen at a price", "no", "a context"),
+    "prompt-pate": ("PromptPATE", "unlabelled records of the same distribution", "a context"),
+    "query-time": ("Query-Time", "no", "answers only"),
+    "dp-tabicl": ("DP-TabICL", "no", "a context"),
+    "dp-sgd": ("DP-SGD (RealMLP)", "no", "a network"),
+    "mst": ("DP-Synthetic (MST)", "no", "a context"),
+    "aim": ("DP-Synthetic (AIM)", "no", "a context"),
+}
+# What the budget of each method is spent on; TabPATE's depends on its settings.
+SPENT_ON = {
+    "tabpate-tuned": "moments and labels of every candidate and the choice",
+    "prompt-pate": "labels",
+    "query-time": "every answer",
+    "dp-tabicl": "means of records",
+    "dp-sgd": "steps of training",
+    "mst": "marginals",
+    "aim": "marginals",
+}
+Method = Mapping[str, Any]
+
+
+class Methods:
+    """The methods of a run, by name. section: the config's `tabpate`."""
+
+    def __init__(self, section: Mapping[str, Any]):
+        self._section = section
+        self.compared: dict[str, Method] = section["arms"]
+
+    @cached_property
+    def varied(self) -> dict[str, Method]:
+        """Methods of the ablations: the base with one setting changed, called by both."""
+        ablations = self._section["ablations"]
+        base = self.compared[ablations["base"]]
+        shared = {key: ablations[key] for key in ("datasets", "epsilons")}
+        varied = {}
+        for key, values in ablations["vary"].items():
+            for value in values:
+                changed = {key: value} | ({"prior": "moments"} if key == "alpha" else {})
+                settings = {"settings": base["settings"] | changed}
+                varied[f"{ablations['base']} {key} {value}"] = base | shared | settings
+        return varied
+
+    @cached_property
+    def all(self) -> dict[str, Method]:
+        """Methods of the comparison and of the ablations."""
+        return self.compared | self.varied
+
+    @property
+    def labelled(self) -> list[str]:
+        """Methods of the comparison that release labels."""
+        return [name for name, one in self.compared.items() if one["method"] in LABELLED]
+
+    @property
+    def by_queries(self) -> list[str]:
+        """Methods that are compared by where their queries come from."""
+        own = {*self.compared, *(name for name in self.varied if name.split()[1] in ("prior", "alpha"))}
+        return [
+            name for name, one in self.all.items() if one["method"] == "tabpate" and not one["held_out"] and name in own
+        ]
+
+    @property
+    def overview(self) -> list[list[str]]:
+        """For each method of the comparison: what it is, needs, releases and pays for, and its settings."""
+        return [
+            [name, *DEFENCES[one["method"]], _spent_on(one), _text(one["settings"])]
+            for name, one in self.compared.items()
+        ]
+
+    def entry(self, name: str) -> dict[str, Any]:
+        """What scripts need of a method."""
+        return {key: self.all[name][key] for key in ("method", "held_out", "settings")}
+
+    def making(self, kind: str) -> dict[str, dict[str, Any]]:
+        """Entries of the methods that make `contexts`, `answers` or `synthetic` records, by name."""
+        return {name: self.entry(name) for name, one in self.all.items() if one["method"] in MAKES[kind]}
+
+    def releases(self, dataset: str, kind: str) -> list[list[Any]]:
+        """Method, epsilon and repeat of every release of a table."""
+        return [[*pair, repeat] for pair in self._pairs(dataset, kind) for repeat in range(self._section["repeats"])]
+
+    def synthetic(self, dataset: str) -> list[tuple[str, float]]:
+        """Method and epsilon of every synthesis of a table, which serves all repeats."""
+        return list(dict.fromkeys(self._pairs(dataset, "synthetic")))
+
+    def _pairs(self, dataset: str, kind: str) -> Iterator[tuple[str, float]]:
+        for name in self.making(kind):
+            one = self.all[name]
+            if one["datasets"] is None or dataset in one["datasets"]:
+                yield from ((name, epsilon) for epsilon in one["epsilons"] or self._section["epsilons"])
+
+
+def _spent_on(method: Method) -> str:
+    if method["method"] != "tabpate":
+        return SPENT_ON[method["method"]]
+    spent = ["moments"] if method["settings"]["alpha"] else []
+    return " and ".join(spent + (["labels"] if method["settings"]["labels"] == "votes" else []))
+
+
+def _text(settings: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in settings.items() if value not in (None, False))
