@@ -13,20 +13,22 @@ Free-text columns have no distance and are left out. The map contains no record 
 
 import numpy as np
 import pandas as pd
-from sklearn.ensemble import IsolationForest
 
 from memaudit.attacks.score_matrices import confidence, of_input, variant
 from memaudit.common import seeds, tidy
-from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, read_table, write_table
 from memaudit.data.membership_matrices import Scheme
-from memaudit.data.record_encoding import encode
 from memaudit.statistics.attack_performance import judge_options, rows
 from memaudit.statistics.group_comparison import judge_groups
 from memaudit.statistics.rank_correlation import rank_correlation, rank_shares
-from memaudit.statistics.record_distances import neighbour_distances, standardised
 from memaudit.statistics.record_vulnerability import Population
 from memaudit.statistics.threat_models import ratio
+from memaudit.studies.attacks.vulnerability_predictors import (
+    feature_space,
+    from_neighbours,
+    isolation,
+    loss_without_record,
+)
 from memaudit.workflow.job import run
 
 STUDY = "attacks"
@@ -36,7 +38,8 @@ LOSS = "loss without the record"
 def main(job):
     dataset, settings = job.wildcards.dataset, job.params.attacks
     grid = variant(of_input(job, "main"), "usual")
-    space = _space(grid, read_table(job.input.records), read_json(job.input.schema), dataset)
+    records = read_table(job.input.records).set_index("id").loc[grid.record.values]
+    space = feature_space(records, read_json(job.input.schema), ~grid.member.values, dataset)
     space, grid = space[grid.member.values], grid.isel(record=grid.member.values)
     labels, membership, signals = grid.label.values, grid.design.values, confidence(grid)
 
@@ -50,7 +53,9 @@ def main(job):
     ranks = pd.DataFrame({"id": grid.record.values, "exposure": scores[:, 0], "rank": place})
     write_table(ranks.sort_values("rank"), job.output.ranks)
 
-    predictors = _predictors(space, grid, signals[:half], job)
+    predictors = from_neighbours(space, labels, grid.unit.values, settings["neighbours"])
+    predictors[LOSS] = loss_without_record(signals[:half], membership[:half])
+    predictors["isolation forest"] = isolation(space, seeds.integer(job.params.seed, STUDY, dataset, "forest"))
     results = []
     for name, predictor in predictors.items():
         rng = seeds.generator(job.params.seed, STUDY, dataset, "predictor", name)
@@ -63,34 +68,6 @@ def main(job):
     write_table(tidy.frame(results), job.output.tidy)
     write_table(tidy.frame(_map(dataset, scores, place, distance, labels)), job.output.map)
     return {"seed": job.params.seed}
-
-
-def _space(grid, records: pd.DataFrame, schema: dict, dataset: str) -> np.ndarray:
-    """Members and non-members in one space, whose columns are standardised together."""
-    columns = [column for column in schema["columns"] if column["type"] != "text"]
-    if not columns:
-        raise AuditError(f"data set {dataset}: all columns are free text, which has no distance; leave it out")
-    x, _ = encode(records.set_index("id").loc[grid.record.values], schema | {"columns": columns})
-    categorical = np.array([column["type"] == "categorical" for column in columns])
-    return standardised(x.astype(float), categorical, ~grid.member.values)
-
-
-def _predictors(space, grid, signals, job) -> dict[str, np.ndarray]:
-    """Candidate predictors of the members' vulnerability scores; signals: of the first contexts, for the loss."""
-    labels, outside = grid.label.values, ~grid.design.values[: len(signals)]
-    near = neighbour_distances(space, labels, grid.unit.values, job.params.attacks["neighbours"])
-    frequency = np.bincount(labels) / len(labels)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        margin = near["other classes"] / near["own class"]
-    forest = IsolationForest(random_state=seeds.integer(job.params.seed, STUDY, grid.dataset, "forest")).fit(space)
-    return {
-        "neighbour distance": near["all"],
-        # Small where records of other classes are closer.
-        "distance to other classes over own": margin,
-        "frequency of the class": frequency[labels],
-        LOSS: (np.logaddexp(0, -signals) * outside).sum(0) / outside.sum(0),
-        "isolation forest": -forest.score_samples(space),
-    }
 
 
 def _by_quartile(signals, grid, distance, job) -> list[dict]:

@@ -8,6 +8,7 @@ params: audit, the config's section; attacks: its settings of the attacks; seed.
 `mitigations`, `private` (contexts) and `tuned` (models) exist in the second stage only.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -28,8 +29,10 @@ def main(job):
     summary = _summary(job, facts, risk, threats)
     summary = summary.model_copy(update={"advice": advise(summary)})
     write_json(summary.model_dump(), job.output.summary)
+    # The source of the bounds of private contexts.
+    bounds = read_facts(job.input.public).source if job.input.get("public") else ""
     with replacing(job.output.page) as temporary:
-        temporary.write_text(audit_page.render(summary, facts, _annex(job, facts), _source(job)), encoding="utf-8")
+        temporary.write_text(audit_page.render(summary, facts, _annex(job, facts), bounds), encoding="utf-8")
     print(f"{len(summary.adversaries)} attacks, {len(risk)} records, {len(summary.advice)} recommendations")
     return {"seed": job.params.seed}
 
@@ -56,12 +59,10 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
         models=audit["models"],
         adversaries=summarize_results.adversaries(threats),
         utilities=summarize_results.utilities(threats),
-        groups=summarize_results.groups(read_table(job.input.groups), called, names) if job.input.get("groups") else [],
-        mitigations=summarize_results.mitigations(read_table(job.input.mitigations))
-        if job.input.get("mitigations")
-        else [],
-        private=summarize_results.private_contexts(*_tables(job, "private")) if job.input.get("private") else [],
-        tuned=summarize_results.tuned(*_tables(job, "tuned")) if job.input.get("tuned") else [],
+        groups=_optional(job, "groups", lambda groups: summarize_results.groups(groups, called, names)),
+        mitigations=_optional(job, "mitigations", summarize_results.mitigations),
+        private=_optional(job, "private", summarize_results.private_contexts),
+        tuned=_optional(job, "tuned", summarize_results.tuned),
         calibration=summarize_results.calibration(threats),
         stability=summarize_results.stability(threats),
         showing=int(risk["shows"].sum()),
@@ -71,13 +72,10 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
     )
 
 
-def _source(job) -> str:
-    """The source of the bounds of private contexts; empty without them."""
-    return read_facts(job.input.public).source if job.input.get("public") else ""
-
-
-def _tables(job, name: str) -> list[pd.DataFrame]:
-    return [read_table(path) for path in job.input.get(name)]
+def _optional(job, name: str, summarise: Callable[..., list]) -> list:
+    """Part of the summary from the tables of an input; empty where the stage has no such input."""
+    paths = several(job.input.get(name) or [])
+    return summarise(*map(read_table, paths)) if paths else []
 
 
 def _counts(path: str) -> dict[str, float]:

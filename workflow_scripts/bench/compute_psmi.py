@@ -29,36 +29,33 @@ ROWS = 1000  # of the large file that are drawn at once
 
 def main(job):
     params = job.params
-    size = [params.records, params.features, params.directions, params.classes]
-    ways = {way.__name__: measure(way, *size, runs=params.runs) for way in (ours, arrays)}
-    difference = max(abs(a - b) for a, b in zip(*(way["psmi"] for way in ways.values()), strict=True))
+    size = {name: getattr(params, name) for name in ("records", "features", "directions", "classes")}
+    measured = {way.__name__: measure(way, params.runs, *size.values()) for way in (ours, arrays)}
+    difference = float(np.abs(measured["ours"][0] - measured["arrays"][0]).max())
     if params.package:
-        ways["package"] = measure(package, params.package, *size, runs=params.runs)
-    report = {"runs": params.runs, "large": params.large}
-    report |= dict(zip(("records", "features", "directions", "classes"), size, strict=True))
+        measured["package"] = measure(package, params.runs, params.package, *size.values())
+    ways = {name: cost for name, (_, cost) in measured.items()}
     with tempfile.TemporaryDirectory(dir=params.scratch) as folder:
         path = Path(folder, "states.npy")
         write_states(path, params.large["records"], params.large["features"])
-        ways["large"] = measure(mapped, path, params.large["directions"], params.classes, runs=1)
-        report["large"] |= {"file_mib": path.stat().st_size / 2**20}
-    for way in ways.values():
-        way.pop("psmi")
-    report["large"] |= ways.pop("large")
-    seconds = {name: way["cpu_seconds"] for name, way in ways.items()}
+        _, cost = measure(mapped, 1, path, params.large["directions"], params.classes)
+        large = params.large | cost | {"file_mib": path.stat().st_size / 2**20}
+    seconds = {name: cost["cpu_seconds"] for name, cost in ways.items()}
     ratio = {f"{name}_over_ours_psmi": spent / seconds["ours"] for name, spent in seconds.items() if name != "ours"}
-    write_card(report | ways | {"largest_difference": difference, "ratio": ratio}, job.output[0], ("numpy", "scipy"))
+    report = {"runs": params.runs, "large": large, "largest_difference": difference, "ratio": ratio}
+    write_card(report | size | ways, job.output[0], ("numpy", "scipy"))
     print(Path(job.output[0]).read_text())
 
 
-def measure(way, *arguments, runs):
-    """Median CPU seconds, peak memory and PSMI of a way in a fresh process."""
-    return in_own_process(timed, way, arguments, runs)
+def measure(way, runs, *arguments):
+    """PSMI of a way in a fresh process, (record,), and its median CPU seconds and peak memory."""
+    return in_own_process(timed, way, runs, arguments)
 
 
-def timed(way, arguments, runs):
+def timed(way, runs, arguments):
     work = way(*arguments)
     values, seconds = zip(*(cpu_seconds(work) for _ in range(runs)), strict=True)
-    return {"cpu_seconds": statistics.median(seconds), "peak_mib": peak_mib(), "psmi": values[-1].tolist()}
+    return values[-1], {"cpu_seconds": statistics.median(seconds), "peak_mib": peak_mib()}
 
 
 def drawn(records, features, classes):

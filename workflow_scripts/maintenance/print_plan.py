@@ -14,7 +14,7 @@ from textwrap import fill
 import pandas as pd
 
 from memaudit.common.io import read_json
-from memaudit.statistics import sample_size
+from memaudit.statistics.sample_size import requirements
 from memaudit.workflow.job import run, tell
 from memaudit.workflow.job_costs import Cost, Size, estimate
 
@@ -97,32 +97,14 @@ def _table(name: str, table: dict) -> str:
 
 
 def _shadows(params) -> Iterator[str]:
-    width = params.settings["width"]
     for study, needs in params.shadows.items():
         records = ", ".join(f"{count:,} records of {name}" for name, count in needs["records"].items())
         yield f"{study}: {needs['models']:,} shadow models, {records}. An evaluation needs"
-        for fpr in needs["fpr"]:
-            least, advised = (sample_size.models_for_fpr(fpr, n) for n in (sample_size.LEAST, sample_size.ADVISED))
-            yield (
-                f"  {least:>7,} models for a threshold of each record's own at FPR {fpr:g}, {advised:,} are advised"
-                f"{_enough(needs['models'] >= least)}"
-            )
-        models, each = sample_size.models_for_width(width), sample_size.each_for_width(width)
-        yield (
-            f"  {models:>7,} models for a 95 % interval of one record's TPR of width {width:g} at a known threshold"
-            f"{_enough(needs['models'] >= models)}"
-        )
-        few = [name for name, count in (needs["records"] | {"models": needs["models"]}).items() if count < each]
-        yield (
-            f"  {each:>7,} records, and as many models, for one of the records' mean TPR at known thresholds"
-            f"{_enough(not few)}{': ' + ', '.join(few) if few else ''}"
-        )
+        width = params.settings["width"]
+        for count, purpose, short in requirements(needs["models"], needs["records"], needs["fpr"], width):
+            yield f"  {count:>7,} {purpose}" + (f"  <- too few here: {', '.join(short)}" if short else "")
     if params.shadows:
         yield "Worst cases (memaudit/statistics/sample_size.py); estimated thresholds add to them. See plan/width."
-
-
-def _enough(enough: bool) -> str:
-    return "" if enough else "  <- too few here"
 
 
 if __name__ == "__main__":

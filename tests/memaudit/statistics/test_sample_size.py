@@ -47,3 +47,10 @@ def test_more_of_one_side_does_not_make_up_for_fewer_of_the_other(decided_by):
 def test_a_records_own_threshold_needs_the_papers_numbers_of_models():
     assert [sample_size.models_for_fpr(fpr) for fpr in (0.1, 0.01, 0.001)] == [20, 200, 2000]
     assert sample_size.models_for_fpr(0.1, sample_size.ADVISED) == 100
+
+
+def test_requirements_say_what_falls_short():
+    found = list(sample_size.requirements(100, {"wine": 200, "beer": 50}, [0.1, 0.001], WIDTH))
+    assert [needed.count for needed in found] == [20, 2000, 194, 97]
+    assert [needed.short for needed in found] == [[], ["models"], ["models"], ["beer"]]
+    assert "models for a threshold of each record's own at FPR 0.1, 100 are advised" in found[0].purpose

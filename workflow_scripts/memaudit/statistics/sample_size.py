@@ -1,6 +1,8 @@
 """Numbers of models and records that an evaluation needs, for the worst case, before any model is trained."""
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from scipy.stats import norm
 
@@ -33,3 +35,30 @@ def each_for_width(width: float) -> int:
     width = 2 z / (2 sqrt(min(R, M))). More of one never makes up for fewer of the other. Thresholds are taken as known.
     """
     return math.ceil((norm.isf((1 - LEVEL) / 2) / width) ** 2)
+
+
+class Requirement(NamedTuple):
+    """A number that an evaluation needs, what it is for, and which of those there are fall short of it."""
+
+    count: int
+    purpose: str
+    short: list[str]
+
+
+def requirements(models: int, records: Mapping[str, int], fprs: Sequence[float], width: float) -> Iterator[Requirement]:
+    """Needs of an evaluation with this number of shadow models, and of records by data set.
+
+    fprs: at which records have thresholds of their own; width: of the 95 % intervals.
+    """
+    for fpr in fprs:
+        advised = f"{models_for_fpr(fpr, ADVISED):,} are advised"
+        yield _of_models(models, models_for_fpr(fpr), f"a threshold of each record's own at FPR {fpr:g}, {advised}")
+    purpose = f"a 95 % interval of one record's TPR of width {width:g} at a known threshold"
+    yield _of_models(models, models_for_width(width), purpose)
+    each = each_for_width(width)
+    short = [name for name, count in (records | {"models": models}).items() if count < each]
+    yield Requirement(each, "records, and as many models, for one of the records' mean TPR at known thresholds", short)
+
+
+def _of_models(models: int, needed: int, purpose: str) -> Requirement:
+    return Requirement(needed, f"models for {purpose}", ["models"] if models < needed else [])
