@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from plain_resampling import CELLS, WEIGHTS, resampled
-from scipy.stats import ttest_1samp
 
 from memaudit.statistics import bootstrap
 from memaudit.statistics.bootstrap import (
@@ -107,16 +106,3 @@ def test_the_mean_of_splits_has_the_interval_of_their_number():
     weights = two_way_weights(1, 6, 100, rng).records
     ends = bootstrap.mean_of_units(observed, samples, weights)
     assert ends == pytest.approx(bootstrap.widened(weights @ observed / 6, observed.mean(), 6))
-
-
-def test_the_t_interval_is_that_of_scipy():
-    values = np.random.default_rng(0).normal(3, 2, 7)
-    low, high = ttest_1samp(values, 0).confidence_interval(0.95)
-    assert bootstrap.t_half_width(values) == pytest.approx((high - low) / 2)
-
-
-def test_the_t_interval_of_five_normal_values_covers_their_mean():
-    draws = np.random.default_rng(1).normal(1, 3, (4000, 5))
-    covered = [abs(values.mean() - 1) <= bootstrap.t_half_width(values) for values in draws]
-    # 0.95 with a standard error of 0.0034.
-    assert np.mean(covered) == pytest.approx(0.95, abs=0.012)

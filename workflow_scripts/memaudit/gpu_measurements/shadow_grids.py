@@ -20,7 +20,7 @@ from memaudit.gpu_measurements.published_networks import NETWORKS, build
 from memaudit.gpu_measurements.resumable_parts import Case, LeftOut, NotReached, Part, Setup
 from memaudit.gpu_measurements.timing import kernel_shares, precision, synchronize, timed
 from memaudit.models.batched_queries import MEMORY, ROWS, table_bytes
-from memaudit.statistics.bootstrap import t_interval
+from memaudit.statistics.mean_interval import half_width
 
 PUBLISHED = {"rows": 10_000, "context_rows": 5_000, "features": 14, "models": 4_096, "block": 16, "blocks": 8}
 SMALLEST = {"rows": 40, "context_rows": 20, "features": 4, "models": 6, "block": 2, "blocks": 3}
@@ -120,14 +120,14 @@ def sample(network: str, dtype: str, sizes: dict[str, int], setup: Setup) -> dic
     grid = Grid(network, dtype, sizes, setup)
     timing = timed(lambda: grid.query(sizes["block"]), setup.device, sizes["blocks"], seconds=75)
     each = np.array(timing["seconds_of_each"]) / sizes["block"]
-    low, high = t_interval(each)
+    half = half_width(each)
     return timing | {
         "models_measured": sizes["block"] * len(each),
         "seconds_per_model": float(each.mean()),
         "memory_mib": grid.memory,
         "extrapolated_seconds": float(sizes["models"] * each.mean()),
-        "extrapolated_low": float(sizes["models"] * max(0.0, low)),
-        "extrapolated_high": float(sizes["models"] * high),
+        "extrapolated_low": float(sizes["models"] * max(0.0, each.mean() - half)),
+        "extrapolated_high": float(sizes["models"] * (each.mean() + half)),
     }
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm, t
 
-from memaudit.common.arrays import Array, Array32, Indices, Mask
+from memaudit.common.arrays import Array, Array32, Mask
 
 LEVEL = 0.95
 FEWEST_UNITS = 5
@@ -24,15 +24,6 @@ class Weights:
     models: Array
     records: Array
     units: int = 0
-
-    def of_entries(self, entries: Indices) -> Iterator[Array]:
-        """Weights of these entries in each replicate, (entry,); entries: places in the flattened (model, record)."""
-        model, record = np.divmod(entries, self.records.shape[1])
-        return (m[model] * r[record] for m, r in zip(self.models, self.records, strict=True))
-
-    def total(self, values: NDArray) -> Array:
-        """Weighted sum of values (model, record) in each replicate, (replicate,)."""
-        return ((self.models @ values) * self.records).sum(1)
 
 
 def two_way_weights(
@@ -140,13 +131,8 @@ def weighted_quantiles(values: Array, weights: Array, levels: Sequence[float]) -
 
 def t_interval(values: Array, level: float = LEVEL) -> tuple[float, float]:
     """Student's t interval of the mean of a few independent values, 95 % unless another level is given."""
-    half = t_half_width(values, level)
+    half = t.ppf((1 + level) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
     return float(values.mean() - half), float(values.mean() + half)
-
-
-def t_half_width(values: Array, level: float = LEVEL) -> float:
-    """Half of the width of `t_interval`; values: (repeat,), at least two."""
-    return float(t.ppf((1 + level) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)))
 
 
 def mean_interval(
@@ -181,7 +167,7 @@ def mean_of_units(
 def rate(hits: Mask, base: Mask, weights: Weights, *, per_record: bool = False) -> Array:
     """Replicates of the share of `base` cells that are hits, both (record, model): pooled, or a mean over records."""
     if not per_record:
-        return weights.total(hits.T) / weights.total(base.T)
+        return weighted_sum(hits.T, weights) / weighted_sum(base.T, weights)
     with np.errstate(invalid="ignore"):
         rates = (weights.models @ hits.T) / (weights.models @ base.T)
     return _mean_over_records(rates, weights)
@@ -189,14 +175,14 @@ def rate(hits: Mask, base: Mask, weights: Weights, *, per_record: bool = False) 
 
 def pooled_tpr(scores: Array32, member: Mask, fpr: float, weights: Weights) -> Array:
     """Replicates of the TPR strictly above the (1 - fpr) quantile of all OUT scores; both arrays (record, model)."""
-    totals = weights.total(~member.T), weights.total(member.T)
+    totals = weighted_sum(~member.T, weights), weighted_sum(member.T, weights)
     outside, share = scores[~member], 2 * fpr
     while True:
         # As in `tpr_replicates`: the top of the scores, and more of it until every replicate finds its quantile there.
         reach = min(len(outside) - 1, int(share * len(outside)) + 2)
         bound = -np.partition(-outside, reach)[reach]
         (outside_top, order_out), (inside_top, order_in) = (_top(scores, side, bound) for side in (~member, member))
-        drawn = zip(weights.of_entries(order_out), weights.of_entries(order_in), *totals, strict=True)
+        drawn = zip(entry_weights(order_out, weights), entry_weights(order_in, weights), *totals, strict=True)
         rates = np.array([tpr_above_quantile(outside_top, inside_top, *of_replicate, fpr) for of_replicate in drawn])
         if share >= 1 or not np.isnan(rates).any():
             return rates
@@ -251,6 +237,17 @@ def tpr_above_quantile(
     hits = np.concatenate([np.zeros((*w_in.shape[:-1], 1)), np.cumsum(w_in, axis=-1)], axis=-1)
     hits = np.take_along_axis(hits, above[..., None], axis=-1)[..., 0]
     return np.where(found, hits / np.where(found, total_in, 1), np.nan)
+
+
+def entry_weights(entries: NDArray[np.intp], weights: Weights) -> Iterator[Array]:
+    """Weights of these entries in each replicate, (entry,); entries: places in the flattened (model, record)."""
+    model, record = np.divmod(entries, weights.records.shape[1])
+    return (m[model] * r[record] for m, r in zip(weights.models, weights.records, strict=True))
+
+
+def weighted_sum(cells: NDArray, weights: Weights) -> Array:
+    """Weighted sum of cells (model, record) in each replicate, (replicate,)."""
+    return ((weights.models @ cells) * weights.records).sum(1)
 
 
 def _mean_over_records(rates: Array, weights: Weights) -> Array:

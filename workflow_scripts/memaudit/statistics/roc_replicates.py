@@ -4,7 +4,7 @@ import numpy as np
 
 from memaudit.common.arrays import Array, Mask
 from memaudit.common.progress_bar import steps
-from memaudit.statistics.bootstrap import Weights
+from memaudit.statistics.bootstrap import Weights, entry_weights, weighted_sum
 from memaudit.statistics.roc import ROUNDING, Ranking, area, at_fpr, curve
 
 EXACT_CELLS = 200_000
@@ -14,7 +14,7 @@ def auc_replicates(ranking: Ranking, shape: tuple[int, int], weights: Weights) -
     """AUC of every replicate: exact up to 200,000 cells, above that linear in the weights (`linear_auc`)."""
     if len(ranking.order) > EXACT_CELLS:
         return linear_auc(ranking, shape, weights)
-    return np.array([area(*curve(ranking, w)) for w in weights.of_entries(ranking.order)])
+    return np.array([area(*curve(ranking, w)) for w in entry_weights(ranking.order, weights)])
 
 
 def linear_auc(ranking: Ranking, shape: tuple[int, int], weights: Weights) -> Array:
@@ -25,8 +25,8 @@ def linear_auc(ranking: Ranking, shape: tuple[int, int], weights: Weights) -> Ar
     (tests/memaudit/statistics/test_roc_replicates).
     """
     part, member = placements(ranking, shape)
-    inside, outside = weights.total(part * member), weights.total(part * ~member)
-    return inside / weights.total(member) + outside / weights.total(~member) - area(*curve(ranking))
+    inside, outside = weighted_sum(part * member, weights), weighted_sum(part * ~member, weights)
+    return inside / weighted_sum(member, weights) + outside / weighted_sum(~member, weights) - area(*curve(ranking))
 
 
 def placements(ranking: Ranking, shape: tuple[int, int]) -> tuple[Array, Mask]:
@@ -49,7 +49,7 @@ def tpr_replicates(ranking: Ranking, fprs: Array, shape: tuple[int, int], weight
     member = np.empty(len(ranking.order), np.bool_)
     member[ranking.order] = ranking.member > 0
     member = member.reshape(shape)
-    totals = np.stack([weights.total(member), weights.total(~member)], axis=1)
+    totals = np.stack([weighted_sum(member, weights), weighted_sum(~member, weights)], axis=1)
     share = 2 * float(np.max(fprs))
     # A replicate needs the cells down to its own highest FPR: where these are not enough, all take twice as many.
     while (rates := _from_top(ranking.top(share), fprs, weights, totals)) is None:
@@ -59,7 +59,7 @@ def tpr_replicates(ranking: Ranking, fprs: Array, shape: tuple[int, int], weight
 
 def _from_top(top: Ranking, fprs: Array, weights: Weights, totals: Array) -> Array | None:
     rates = []
-    pairs = zip(weights.of_entries(top.order), totals, strict=True)
+    pairs = zip(entry_weights(top.order, weights), totals, strict=True)
     for of_cell, total in steps(pairs, "replicates", total=len(totals)):
         fpr, tpr = curve(top, of_cell, total)
         if fpr[-1] < min(np.max(fprs), 1 - ROUNDING):

@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from memaudit.common.arrays import Array, Codes, Mask
 from memaudit.statistics.attack_performance import Estimate
-from memaudit.statistics.bootstrap import interval, t_half_width, two_way_weights
+from memaudit.statistics.bootstrap import interval, two_way_weights
+from memaudit.statistics.mean_interval import half_width
 
 STUDY = "tabpate"
 METRICS = {"classification": ("balanced accuracy", "accuracy"), "regression": ("nrmse",)}
@@ -146,7 +147,7 @@ def mean_of_repeats(values: Array, samples: Array) -> tuple[float, float, str]:
     below, above, method = max(mean - low, 0.0), max(high - mean, 0.0), f"units resampled {samples.shape[1]} times"
     if count == 1:
         return mean - below, mean + above, f"{method}, one repeat: other noise not counted"
-    half = t_half_width(values)
+    half = half_width(values)
     method = f"{method}, with Student's t over {count} repeats"
     return mean - float(np.hypot(below, half)), mean + float(np.hypot(above, half)), method
 
