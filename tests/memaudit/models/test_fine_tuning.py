@@ -270,14 +270,13 @@ def test_tabicl_learns_its_pair_and_comes_back_from_disk(kind, adapter, tmp_path
     assert (answers(back) - answers(model)).abs().max() > 1e-2
 
 
-def test_embeddings_and_attention_of_a_restored_adapter_run_are_those_of_its_weights(tmp_path):
+def test_the_attention_of_a_restored_adapter_run_is_that_of_its_weights(tmp_path):
     model = tabicl("classification")
     settings = replace(LORA, epochs=4, checkpoints=(4,), checkpoint_dtype="float32")
     back = restore(model, trained(settings, tmp_path, model).checkpoint(4), settings.adapter)
     plain = tabicl("classification")
     plain.module.load_state_dict(back.module.state_dict())
     rows = TASKS["wine"].x[:20][None], TASKS["wine"].y[:20][None], TASKS["wine"].x[20:][None]
-    assert torch.equal(back.embeddings(*rows), plain.embeddings(*rows))
     assert torch.equal(back.attention(*rows), plain.attention(*rows))
 
 

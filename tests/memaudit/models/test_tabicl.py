@@ -275,15 +275,6 @@ def test_a_column_of_any_size_is_scaled_with_a_clip(tmp_path):
 
 
 @torch.no_grad()
-def test_embeddings_are_what_the_head_reads(branch):
-    batch = tables(branch.task)
-    outputs = branch.module.icl_predictor.decoder(branch.embeddings(*batch))
-    expected = branch.forward(*batch)
-    known = 3 if branch.task == "classification" else None
-    torch.testing.assert_close(outputs[..., :known], expected[..., :known], atol=1e-5, rtol=0)
-
-
-@torch.no_grad()
 def test_attention_is_what_the_last_layer_weighs_the_context_with(branch):
     """Values that are one-hot in the context row turn the layer's own output into its weights."""
     context_x, context_y, query_x = tables(branch.task)

@@ -250,17 +250,6 @@ def test_a_step_along_the_gradient_helps(models, version, task):
 
 
 @every
-def test_embeddings_are_the_estimators(models, version, task):
-    file, model = models[version, task]
-    context_x, context_y, query_x = tables(task)
-    found = model.embeddings(context_x, context_y, query_x).detach()
-    fitted = estimator(file, task).fit(context_x[0].numpy(), context_y[0].numpy())
-    for query in range(3):
-        expected = fitted.get_embeddings(query_x[0, [query]].numpy(), data_source="test")[0]
-        torch.testing.assert_close(found[0, query], torch.from_numpy(expected), atol=1e-4, rtol=0)
-
-
-@every
 def test_attention_is_that_of_the_last_layer(models, version, task, monkeypatch):
     """Of its queries and keys as they reach the attention itself, here caught on their way."""
     _, model = models[version, task]

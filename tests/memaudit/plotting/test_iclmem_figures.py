@@ -18,7 +18,7 @@ RULES = ("as_written", "mine", NULL_CALIBRATED)
 LABELS = ["as written", "mine", "null-calibrated"]
 CATEGORIES = ("baseline", "positional_shuffling", "skew_true_target")
 FIGURES = (
-    *("epochs", "outcomes", "manipulations", "flags", "placebos"),
+    *("epochs", "outcomes", "manipulations", "flags", "false_detections"),
     *("survival", "cardinality", "density", "spread", "loss_ratios"),
 )
 POOL = {"model": "small", "regime": "single fixed"}
@@ -137,7 +137,7 @@ def ratios():
 
 @pytest.fixture(scope="module")
 def tables():
-    made = {"manipulations": effects(), "flags": flags(), "placebos": placebos(), "survival": survivals()}
+    made = {"manipulations": effects(), "flags": flags(), "false_detections": placebos(), "survival": survivals()}
     made |= dict.fromkeys(("epochs", "outcomes"), shares()) | dict.fromkeys(
         ("cardinality", "density"), tables_of_data()
     )
@@ -246,7 +246,7 @@ def test_flags_of_members_stand_beside_those_of_permuted_memberships(tables):
 
 
 def test_placebo_rates_of_runs_and_settings_stand_beside_the_nominal_one(tables):
-    figure = draw(tables, "placebos")
+    figure = draw(tables, "false_detections")
     assert titles(figure) == list(iclmem_figures.STAGES.values())
     assert legend(figure) == ["small", "all models", "nominal rate"]
     expected = [{"as written, larger": 0.6 - less, "null calibrated, loss": 0.04 - less} for less in (0.01, 0, 0.02)]
@@ -334,7 +334,7 @@ LEFT_OUT = {
     "outcomes": {"rule": NULL_CALIBRATED},
     "manipulations": {"runs": "mine"},
     "flags": {"records": "permuted"},
-    "placebos": {"of": "setting"},
+    "false_detections": {"of": "setting"},
     "survival": {"rule": "mine"},
     "cardinality": {"outcome": "detectable"},
     "density": {"rule": "mine"},
@@ -383,7 +383,7 @@ def test_a_name_from_data_is_not_read_as_a_formula(tables, name):
     getattr(iclmem_figures, name)(table).draw_without_rendering()
 
 
-@pytest.mark.parametrize("name", ["epochs", "placebos", "cardinality", "spread"])
+@pytest.mark.parametrize("name", ["epochs", "false_detections", "cardinality", "spread"])
 def test_saving_twice_gives_equal_bytes(tables, tmp_path, name):
     for copy in ("a", "b"):
         with mpl.rc_context(figure_style.RC):

@@ -1,10 +1,10 @@
-"""Student's t: fit and thresholds against scipy."""
+"""Thresholds of the normal distribution and of Student's t, and its fit, against scipy."""
 
 import numpy as np
 import pytest
 from scipy.stats import norm, t
 
-from memaudit.statistics.student_t import BinnedSquares, exact_threshold, t_threshold
+from memaudit.statistics.student_t import BinnedSquares, exact_threshold, normal_threshold, t_threshold
 
 
 def test_exact_threshold_tends_to_the_normal_one():
@@ -30,3 +30,9 @@ def test_tails_lighter_than_normal_fit_the_normal_distribution():
     binned = BinnedSquares()
     binned.add(np.random.default_rng(0).uniform(-1, 1, size=1000))
     assert t.ppf(0.999, binned.degrees_of_freedom()) == pytest.approx(norm.ppf(0.999), abs=1e-4)
+
+
+def test_a_normal_score_exceeds_its_threshold_at_the_nominal_rate():
+    scores = np.random.default_rng(0).normal(size=200_000)
+    for fpr in (0.5, 0.1, 0.01):
+        assert (scores > normal_threshold(fpr)).mean() == pytest.approx(fpr, rel=0.05)

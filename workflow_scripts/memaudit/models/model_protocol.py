@@ -76,7 +76,7 @@ class TabularModel(Protocol):
 
 
 class Network(TabularModel, Protocol):
-    """A tabular model whose weights can be fine-tuned, with access to its embeddings and attention."""
+    """A tabular model whose weights can be fine-tuned, with access to its attention."""
 
     module: nn.Module
     device: str
@@ -107,10 +107,6 @@ class Network(TabularModel, Protocol):
 
     def loss(self, outputs: Tensor, context_y: Tensor, query_y: Tensor) -> Tensor:
         """The loss that the family was pre-trained with, of `forward`'s outputs, per query: (B, m)."""
-        ...
-
-    def embeddings(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
-        """Last hidden layer of every query, before the head: (B, m, e)."""
         ...
 
     def attention(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:

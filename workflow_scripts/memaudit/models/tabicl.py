@@ -114,15 +114,6 @@ class TabICLBranch:
         mean, deviation = (part.to(self.device)[..., None] for part in target_scale(context_y))
         return Binned.from_quantiles(self.forward(context_x, context_y, query_x)).scaled(deviation, mean)
 
-    def embeddings(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
-        """See Network. The decoder's input, after the last normalisation."""
-
-        def predict(x: Tensor, y: Tensor) -> Tensor:
-            (rows,) = self._input_of(self.module.icl_predictor.decoder, x, y)
-            return rows[:, y.shape[1] :]
-
-        return self._answers(context_x, context_y, query_x, predict)
-
     def attention(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
         """See Network. Of the last block of in-context learning."""
         layer = self.module.icl_predictor.tf_icl.blocks[-1].attn

@@ -120,14 +120,6 @@ class TabPFNBranch:
         outputs = self.forward(context_x, context_y, query_x)
         return Binned.from_bars(outputs, self.bars.borders).scaled(deviation, mean)
 
-    def embeddings(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
-        """See Network. The decoder's input; up to v2.6 the target column's token, from v3 on the normed row."""
-
-        def predict(*table: Tensor) -> Tensor:
-            return self._run(*table)["test_embeddings"].transpose(0, 1)
-
-        return self._answers(context_x, context_y, query_x, predict)
-
     def attention(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
         """See Network. Of the last attention between rows; up to v2.6 that of the target column.
 

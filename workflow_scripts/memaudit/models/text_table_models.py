@@ -102,15 +102,6 @@ class TextBranch:
         return nn.functional.cross_entropy(outputs.transpose(1, 2), query_y.to(outputs.device), reduction="none")
 
     @torch.no_grad()
-    def embeddings(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
-        """Last hidden state of every question's last token, before its answer: (B, m, e)."""
-
-        def last_state(_context: Context, _questions: list[Question], output: CausalLMOutputWithPast) -> Tensor:
-            return output.hidden_states[-1][:, -1]
-
-        return torch.stack(self._per_context(context_x, context_y, query_x, last_state, output_hidden_states=True))
-
-    @torch.no_grad()
     def attention(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
         """Attention of every question's last token on the tokens of each context row: (B, m, n), sums to 1 over rows.
 

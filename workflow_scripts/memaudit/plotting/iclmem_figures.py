@@ -115,12 +115,12 @@ def flags(table: pd.DataFrame) -> Figure:
 
 
 @figure_style.applied
-def placebos(table: pd.DataFrame) -> Figure:
+def false_detections(table: pd.DataFrame) -> Figure:
     """Detection rate of each rule on negative controls, beside the nominal rate; a panel per stage.
 
     table: rows of metric "placebo rate" with keys of, stage, rule, signal, and model for runs.
     """
-    rows = shared_panels.rows(table, "iclmem_placebos", metric="placebo rate", of=None, stage=None, rule=None)
+    rows = shared_panels.rows(table, "iclmem_false_detections", metric="placebo rate", of=None, stage=None, rule=None)
     stages = pd.Series(list(zip(rows["of"], rows["stage"], strict=True)), rows.index).map(STAGES)
     rules = [f"{_spaced(rule)}, {signal}" for rule, signal in zip(rows["rule"], rows["signal"], strict=True)]
     rows = rows.assign(panel=stages, rule=rules, model=rows["model"].fillna("all models"))

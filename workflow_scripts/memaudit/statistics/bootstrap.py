@@ -121,6 +121,11 @@ def _stretched(replicates: Array, observed: float, factor: float, least: float, 
     return float(max(observed - factor * below, least)), float(min(observed + factor * above, most))
 
 
+def quantiles(values: Array, levels: Sequence[float]) -> Array:
+    """Quantiles of values (n,) at levels in [0, 1], interpolated linearly; shape (level,)."""
+    return np.quantile(values, levels)
+
+
 def weighted_quantiles(values: Array, weights: Array, levels: Sequence[float]) -> Array:
     """Quantiles of values that stand as often as their weight says, (replicate, level); weights: (replicate, value)."""
     order = np.argsort(values)

@@ -1,9 +1,10 @@
-"""Student's t with location 0 and scale 1, fitted and inverted for thresholds."""
+"""Thresholds at a nominal FPR of normal scores and of Student's t, whose degrees of freedom are fitted."""
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
+from scipy.stats import norm
 from scipy.stats import t as student
 
 from memaudit.common.arrays import Array, Floats
@@ -40,6 +41,11 @@ class BinnedSquares:
 
         best = minimize_scalar(loss, bounds=(np.log(0.05), np.log(MOST_FREEDOM)), method="bounded")
         return float(np.exp(best.x))
+
+
+def normal_threshold(fpr: float) -> float:
+    """Threshold that a standard normal score exceeds with probability `fpr`."""
+    return norm.ppf(1 - fpr)
 
 
 def t_threshold(fpr: float, freedom: float) -> float:

@@ -12,19 +12,19 @@ from memaudit.statistics.bootstrap import (
     Weights,
     per_record_tpr,
     pooled_tpr,
+    quantiles,
     rate,
     two_way_interval,
     two_way_weights,
     weighted_quantiles,
 )
-from memaudit.statistics.quantiles import quantiles
-from memaudit.statistics.rank_thresholds import rank_hits
 from memaudit.studies.lira.strategy_scores import StrategyScores, crossfit_ratio, enough_shadows, halves, score
 from memaudit.studies.lira.strategy_thresholds import (
     MEAN_OVER_RECORDS,
     STRATEGIES,
     exceed,
     has_models,
+    rank_hits,
     scores_of,
     thresholds,
 )

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from memaudit.common.arrays import Array, Array32, Mask
-from memaudit.statistics.quantiles import normal_threshold
-from memaudit.statistics.student_t import BinnedSquares, exact_threshold, t_threshold
+from memaudit.common.arrays import Array, Array32, Floats, Mask
+from memaudit.statistics.student_t import BinnedSquares, exact_threshold, normal_threshold, t_threshold
 from memaudit.studies.lira.strategy_scores import StrategyScores
 
 STRATEGIES = {
@@ -96,6 +96,34 @@ def out_freedom(scores: StrategyScores) -> float:
     return squares.degrees_of_freedom()
 
 
+def rank_hits(scores: Floats, member: Mask, fpr: float) -> tuple[Array, Array]:
+    """Expected numbers of IN and of OUT scores of each record above the record's own rank threshold, (record,) each.
+
+    scores, member: (record, model). Of n OUT scores and one more score that is exchangeable with them, the latter
+    exceeds the k-th largest with probability k / (n + 1). k = fpr (n + 1) is rarely whole: the counts above the k-th
+    and the (k + 1)-th are averaged with the weights that give `fpr` exactly, as if the threshold were drawn. An OUT
+    score meets the n - 1 others. Ties count as not above. Below one, k allows no threshold and the count is of scores
+    above the largest OUT score, times k: exact without a leak, and without power.
+    """
+    outside = (~member).sum(1)
+    falling = -np.sort(np.where(member, np.inf, -scores), axis=1)
+    falling = np.hstack([np.full((len(scores), 1), np.inf), falling, np.full((len(scores), 1), -np.inf)])
+
+    def above(rank: Array) -> tuple[Array, Array]:
+        """Numbers of IN and OUT scores above the OUT score of this rank, 1 the largest and 0 none."""
+        found = scores > np.take_along_axis(falling, np.minimum(rank, outside + 1)[:, None], axis=1)
+        inside = (found & member).sum(1)
+        return inside, found.sum(1) - inside
+
+    place = fpr * (outside + 1)
+    rank = np.floor(place).astype(np.int64)
+    in_low, in_high = above(rank)[0], above(rank + 1)[0]
+    of_others = fpr * outside
+    rank_others = np.floor(of_others).astype(np.int64)
+    out_low, out_high = above(rank_others + 1)[1], above(rank_others + 2)[1]
+    return _between(in_low, in_high, place - rank), _between(out_low, out_high, of_others - rank_others)
+
+
 def exceed(scores: Array32, threshold: Array, member: Mask) -> Mask:
     """scores > threshold, strictly, at the pace of float32: x > T is x > the largest float32 not above T."""
     with np.errstate(over="ignore"):
@@ -106,6 +134,6 @@ def exceed(scores: Array32, threshold: Array, member: Mask) -> Mask:
     return scores > single
 
 
-def _between(low: Array32, high: Array32, share: Array) -> Array:
+def _between(low: NDArray, high: NDArray, share: Array) -> Array:
     low = low.astype(np.float64)
     return low + share * (high - low)

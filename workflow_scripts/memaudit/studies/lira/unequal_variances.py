@@ -7,7 +7,7 @@ from scipy.special import ndtr
 
 from memaudit.attacks.gaussian import CONVENTIONS, fit, require_shadows
 from memaudit.common.arrays import Array, Mask
-from memaudit.statistics.quantiles import normal_threshold
+from memaudit.statistics.student_t import normal_threshold
 
 HALVINGS = 60
 
