@@ -9,12 +9,13 @@ import pytest
 from attack_grids import ARMS, ATTACKS, call, halves, passive, perturbed, poisoned
 from context_files import ARMS as CONTEXT_ARMS
 from context_files import draw
+from context_files import run as run_script
+from neighbour_folder import write_wine
 from setting_grids import ASKED
-from sklearn.datasets import load_wine
 
+from memaudit.attacks.score_matrices import gather
 from memaudit.common import tidy
-from memaudit.common.checksums import sha256
-from memaudit.common.io import read_table, write_grid, write_json, write_table
+from memaudit.common.io import read_table, write_grid, write_table
 from memaudit.workflow.digest import script_of
 from memaudit.workflow.job import Paths
 
@@ -59,22 +60,24 @@ def run(project, tmp_path, monkeypatch):
 def contexts(tmp_path_factory, project):
     """The wine table, a model that copies its neighbours, and the drawn contexts of all arms."""
     folder = tmp_path_factory.mktemp("attacks")
-    bunch = load_wine(as_frame=True)
-    table = bunch.data.iloc[:120].assign(target=bunch.target.astype(str))
-    names = np.array([f"{number:04d}" for number in range(120)])
-    write_table(table.assign(id=names), folder / "records.parquet")
-    sides = np.where(np.random.default_rng(0).permutation(120) < 96, "members", "nonmembers")
-    write_table(pd.DataFrame({"id": names, "side": sides}), folder / "split.parquet")
-    columns = [{"name": name, "type": "numeric"} for name in bunch.data]
-    target = {"name": "target", "type": "categorical", "categories": ["0", "1"]}
-    write_json({"task": "classification", "columns": columns, "target": target}, folder / "schema.json")
-    (folder / "weights").mkdir()
-    neighbours = {"class": "sklearn.neighbors.KNeighborsClassifier", "params": {"n_neighbors": 1}}
-    write_json(neighbours, folder / "weights/estimator.json")
-    card = {"name": "nearest", "family": "estimator", "task": "classification", "mode": "raw", "options": {}}
-    write_json(card | {"sha256": sha256(folder / "weights")}, folder / "model.json")
+    names, sides = write_wine(folder, 1)
     for arm, params in CONTEXT_ARMS.items():
         draw(project, folder, arm, **params)
     ranks = pd.DataFrame({"id": names[sides == "members"], "exposure": 0.0, "rank": np.arange(96)})
     write_table(ranks, folder / "ranks.parquet")
     return folder
+
+
+@pytest.fixture
+def queried(project, contexts):
+    """Query a number of shadow contexts in shards by a script; the shards put together."""
+
+    def call(script, name, sets, shard, params):
+        files = ["records=records.parquet", "schema=schema.json", "design=main.nc", "model=model.json"]
+        paths = [f"{name}-{number}.nc" for number in range(sets // shard)]
+        for number, path in enumerate(paths):
+            wildcards = {"dataset": "wine", "shard": str(number)}
+            run_script(project, contexts, script, files, [path], {"code": "by hand", "seed": 1} | params, wildcards)
+        return gather([str(contexts / path) for path in paths])
+
+    return call

@@ -5,13 +5,11 @@ import subprocess
 import sys
 
 import numpy as np
-import pandas as pd
 import pytest
 from lira_grids import call
-from sklearn.datasets import load_wine
+from neighbour_folder import write_wine
 
-from memaudit.common.checksums import sha256
-from memaudit.common.io import read_grid, write_json, write_table
+from memaudit.common.io import read_grid
 from memaudit.workflow.digest import script_of
 
 MODELS = 16
@@ -21,20 +19,7 @@ MODELS = 16
 def folder(tmp_path_factory):
     """The wine table as the data rules leave it, a model that copies its neighbours, and a membership matrix."""
     folder = tmp_path_factory.mktemp("query")
-    bunch = load_wine(as_frame=True)
-    table = bunch.data.iloc[:120].assign(target=bunch.target.astype(str))
-    names = np.array([f"{number:04d}" for number in range(120)])
-    write_table(table.assign(id=names), folder / "records.parquet")
-    side = np.where(np.random.default_rng(0).permutation(120) < 96, "members", "nonmembers")
-    write_table(pd.DataFrame({"id": names, "side": side}), folder / "split.parquet")
-    columns = [{"name": name, "type": "numeric"} for name in bunch.data]
-    target = {"name": "target", "type": "categorical", "categories": ["0", "1"]}
-    write_json({"task": "classification", "columns": columns, "target": target}, folder / "schema.json")
-    (folder / "weights").mkdir()
-    neighbours = {"class": "sklearn.neighbors.KNeighborsClassifier", "params": {"n_neighbors": 2}}
-    write_json(neighbours, folder / "weights/estimator.json")
-    card = {"name": "nearest", "family": "estimator", "task": "classification", "mode": "raw", "options": {}}
-    write_json(card | {"sha256": sha256(folder / "weights")}, folder / "model.json")
+    write_wine(folder, 2)
     inputs = [f"records={folder}/records.parquet", f"split={folder}/split.parquet"]
     setting = {"draw": "balanced", "models": MODELS, "block": 8}
     call("lira_draw_designs", inputs, [folder / "design.nc"], grid=setting)
