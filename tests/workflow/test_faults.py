@@ -243,7 +243,7 @@ def test_a_job_that_runs_out_of_memory_says_how_to_give_it_more(checkout):
     with replaced(script, limited.encode()):
         lines, printed = checkout.fails(GRID)
     assert lines == [
-        "memaudit: lira_query_shadows: out of memory, having asked for 4000 MB; give it more with "
+        "memaudit: lira_query_shadows: out of memory, having requested 4000 MB; give it more with "
         "`--set-resources lira_query_shadows:mem_mb=8000`, or run fewer jobs at once with `--cores 1`"
     ], printed
     assert "Traceback" in printed

@@ -60,14 +60,17 @@ def settings(**changes):
         ({"models": {"classification": "small"}}, "iclmem/models/regression: missing; diabetes needs one"),
         (
             {"models": {"classification": "text-small", "regression": "numbers"}},
-            "text-small cannot be asked without its",
+            "text-small cannot be queried without its",
         ),
-        ({"models": {"classification": "tabpfn-v2", "regression": "numbers"}}, "tabpfn-v2 cannot be asked without its"),
+        (
+            {"models": {"classification": "tabpfn-v2", "regression": "numbers"}},
+            "tabpfn-v2 cannot be queried without its",
+        ),
         (
             {"models": {"classification": "numbers", "regression": "numbers"}},
             "classification: numbers is for regression",
         ),
-        ({"context": 150}, "wine has 178 records; 30 query members, as many non-members, 0 placebos and 150"),
+        ({"context": 150}, "wine has 178 records; 30 query members, as many non-members, 0 negative controls and 150"),
         ({"epochs": [1, 10, 5]}, "iclmem/epochs: must increase"),
         ({"arm": {"epochs": [3, 3]}}, "iclmem/arms/usual/epochs: must increase"),
         ({"queries": 10}, "iclmem/queries: two groups of 10 numbers differ by a KS of 1/10, not below datasets"),
@@ -86,7 +89,7 @@ def settings(**changes):
             "iclmem/manipulations/odd/steps/0: a step has one key, this one has 2",
         ),
         ({"arm": {"placebo": True, "pairs": "random"}}, "iclmem/arms/usual/placebo: is a plain arm on fixed pairs"),
-        ({"arm": {"placebo": True}, "queries": 50}, "50 placebos and 40 context rows are 190: ask for fewer"),
+        ({"arm": {"placebo": True}, "queries": 50}, "50 negative controls and 40 context rows are 190: ask for fewer"),
     ],
 )
 def test_a_fault_of_the_settings_is_named_by_its_key(changes, fault):

@@ -24,7 +24,7 @@ FAULTS = [
     ({"data/splits/lira/members": 0.9}, "data/splits/lira: members + nonmembers is 1.1, more than all records"),
     (
         {"data/splits/lira/members": 600},
-        "data/splits/lira: 714 members and non-members wanted, breast_cancer has 569 records",
+        "data/splits/lira: 714 members and non-members needed, breast_cancer has 569 records",
     ),
     ({"data/duplicates": "remove"}, "data/duplicates: must be 'drop' or 'keep', got 'remove'"),
     ({"data": []}, "data: must be a valid dictionary"),

@@ -82,7 +82,9 @@ def test_negative_controls_are_like_queries_disjoint_and_change_no_other_role(sh
     if shares is None:
         assert abs(of_role(records, split, "placebo").mean() - records.target.mean()) < 0.4
     assert {"target_shuffled_all"} < set(add_labels(split, records.target, SIZES, rng(1)))
-    with pytest.raises(AuditError, match="as many non-members, 90 placebos and 24 context rows are 174 records"):
+    with pytest.raises(
+        AuditError, match="as many non-members, 90 negative controls and 24 context rows are 174 records"
+    ):
         draw_split(records, Sizes(SIZES.queries, SIZES.context, 90), rng(0))
 
 

@@ -24,7 +24,7 @@ def test_a_full_gpu_is_not_mended_with_main_memory():
 
 
 def test_more_memory_is_twice_what_was_asked_for():
-    assert "having asked for 4000 MB; give it more with `--set-resources study_fit:mem_mb=8000`" in line(
+    assert "having requested 4000 MB; give it more with `--set-resources study_fit:mem_mb=8000`" in line(
         MemoryError(), mem_mb=4000
     )
 

@@ -36,13 +36,13 @@ class Variant(Section):
 
 
 class Arm(Section):
-    """Shadow contexts of one model, all asked about the same records."""
+    """Shadow contexts of one model, all queried about the same records."""
 
     model: Name = Field(description="model whose contexts are attacked")
     datasets: Annotated[list[Name], Field(min_length=1)] | None = Field(
         None, description="tables that have the arm; null: all of attacks/datasets"
     )
-    sets: Annotated[int, Field(ge=16)] = Field(description="shadow sets of each variant")
+    sets: Annotated[int, Field(ge=16)] = Field(description="shadow contexts of each variant")
     variants: list[Variant] = Field([Variant()], min_length=1, description="how the contexts are drawn")
 
 
@@ -50,8 +50,8 @@ class Perturbation(Section):
     """Label-only attack: is the answer stable near the record? (TabPATE, Appendix A.1, Tables 5, 8, 9)"""
 
     targets: Annotated[int, Field(ge=4)] = Field(description="members that are attacked, at most")
-    sets: Annotated[int, Field(ge=16)] = Field(description="shadow sets")
-    shard: Count = Field(description="shadow sets per job")
+    sets: Annotated[int, Field(ge=16)] = Field(description="shadow contexts")
+    shard: Count = Field(description="shadow contexts per job")
     counts: list[Annotated[int, Field(ge=2)]] = Field(min_length=1, description="numbers N of noisy copies")
     scales: list[Annotated[float, Field(gt=0)]] = Field(
         min_length=1, description="noise, in standard deviations of a column; a category is redrawn that often"
@@ -65,8 +65,10 @@ class Active(Section):
 
     arms: list[Name] = Field(min_length=1, description="arms whose contexts are poisoned; the first one is the study's")
     targets: Annotated[int, Field(ge=4)] = Field(description="members that are attacked, at most")
-    sets: Annotated[int, Field(ge=16)] = Field(description="shadow sets; an arm of fewer has all of its own poisoned")
-    shard: Count = Field(description="shadow sets per job")
+    sets: Annotated[int, Field(ge=16)] = Field(
+        description="shadow contexts; an arm of fewer has all of its own poisoned"
+    )
+    shard: Count = Field(description="shadow contexts per job")
     budgets: list[Count] = Field(min_length=1, description="numbers k of mislabelled copies, beside none")
     most: Count = Field(description="most copies that Brainwash tries; a record that resists them is censored")
     scanned: Annotated[float, Field(ge=0, le=1)] = Field(
@@ -79,7 +81,7 @@ class Inference(Section):
 
     sensitive: dict[Name, str] = Field(description="by table: the column that is sensitive")
     levels: Annotated[int, Field(ge=2)] = Field(description="values of a numeric column that are tried")
-    sets: Annotated[int, Field(ge=16)] = Field(description="shadow sets that are asked about the column")
+    sets: Annotated[int, Field(ge=16)] = Field(description="shadow contexts that are queried about the column")
     corpora: list[Annotated[int, Field(ge=2)]] = Field(min_length=1, description="records of a suspected corpus")
     trials: Annotated[int, Field(ge=19)] = Field(description="corpora that are drawn for each power")
 
@@ -88,11 +90,13 @@ class Attacks(Section):
     """What does a record in the context leak, for whom, at what cost? (TabPATE, Section 3 and Appendix A)"""
 
     datasets: list[Name] = Field(min_length=1, description="tables whose records are attacked")
-    split: Name = Field(description="split whose members are drawn into contexts; non-members: placebo and reference")
+    split: Name = Field(
+        description="split whose members are drawn into contexts; non-members: negative control and reference"
+    )
     arms: dict[Name, Arm] = Field(description="shadow contexts; `main` is the one that the others are compared with")
     shard: Count = Field(description="shadow contexts per job")
-    sets: Annotated[int, Field(ge=16)] = Field(description="shadow sets of `main` behind the tables")
-    sizes: list[Annotated[int, Field(ge=8)]] = Field(min_length=1, description="numbers of shadow sets compared")
+    sets: Annotated[int, Field(ge=16)] = Field(description="shadow contexts of `main` behind the tables")
+    sizes: list[Annotated[int, Field(ge=8)]] = Field(min_length=1, description="numbers of shadow contexts compared")
     fpr: list[Fraction] = Field(min_length=1, description="target false positive rates")
     replicates: Annotated[int, Field(ge=20)] = Field(description="bootstrap replicates behind each interval")
     permutations: Annotated[int, Field(ge=19)] = Field(description="redraws of the membership matrix behind each null")
@@ -153,9 +157,9 @@ def _arm_faults(name: str, arm: Arm, attacks: Attacks) -> Iterator[str]:
         yield "/variants: begins with {}, the usual contexts, and takes no `layer`: that is chosen by what main finds"
     if name == "defended" and (first.layer or first.bags > 1):
         yield "/variants: the first one is what the others are compared with: give it neither `bags` nor `layer`"
-    for variant, said in zip(arm.variants, names, strict=True):
-        if variant.shares and said != f"shares {variant.shares[0]} {variant.shares[1]}":
-            yield f"/variants: {said!r}: contexts with given `shares` are drawn in their own way; leave the rest out"
+    for variant, called in zip(arm.variants, names, strict=True):
+        if variant.shares and called != f"shares {variant.shares[0]} {variant.shares[1]}":
+            yield f"/variants: {called!r}: contexts with given `shares` are drawn in their own way; leave the rest out"
         if variant.shares and variant.shares[0] == variant.shares[1]:
             yield "/variants: both `shares` are the same: there is nothing to tell"
 
@@ -179,7 +183,7 @@ def _number_faults(attacks: Attacks) -> Iterator[str]:
                 yield f"attacks/{where}{key}: a value stands twice"
     for key, (value, most) in limits.items():
         if value > most:
-            yield f"attacks/{key}: {value} shadow sets wanted, the arm has {most}"
+            yield f"attacks/{key}: {value} shadow contexts requested, the arm has {most}"
         elif value % block and key != "sizes":
             yield f"attacks/{key}: {value} is no multiple of the first of attacks/sizes, {block}: no balanced design"
     for name in (name for name in attacks.active.arms if name not in attacks.arms):

@@ -23,7 +23,7 @@ from memaudit.config.shared_keys import Dataset, LanguageModel, Model
 from memaudit.config.tabpate_section import tabpate_faults
 
 SECRETS = ("token", "key", "sig", "signature", "password")
-# What tabicl 2.2.0 and tabpfn 9.2.0 know; families that are asked in one way alone.
+# What tabicl 2.2.0 and tabpfn 9.2.0 know; families that are queried in one way alone.
 VERSIONS = {"tabicl": ["v1", "v1.1", "v2"], "tabpfn": ["v2", "v2.5", "v2.6", "v3", "v3.5", "v3.5-fast"]}
 MODES = {"contexttab": "as_deployed", "text": "raw", "estimator": "raw"}
 
@@ -133,7 +133,7 @@ def _model_faults(model: Model) -> Iterator[str]:
     if len(given) != 1 or not wanted.issuperset(given):
         yield f"give {' or '.join(f'`{key}`' for key in sorted(wanted, reverse=True))}, and one thing alone"
     if model.params and not model.estimator:
-        yield "`params` are an estimator's; what a family can be told stands in `options`"
+        yield "`params` are an estimator's; settings of a family stand in `options`"
     if model.hub and (model.hub.file is None) != (model.family == "text"):
         yield "hub/file: name the checkpoint's file; a model of family `text` is the whole repository, without `file`"
     if model.mode != MODES.get(model.family, model.mode):

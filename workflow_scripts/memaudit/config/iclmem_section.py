@@ -185,7 +185,7 @@ def _model_faults(study: Iclmem, shared: SharedKeys) -> Iterator[str]:
         if model and model.task != task:
             yield f"{where}: {name} is for {model.task}"
         if model and not _is_probed(model):
-            yield f"{where}: {name} cannot be asked without its scaling; take tabicl, or tabpfn v3 or v3.5, mode raw"
+            yield f"{where}: {name} cannot be queried without its scaling; take tabicl, or tabpfn v3 or v3.5, mode raw"
 
 
 def _is_probed(model: Model) -> bool:
@@ -207,11 +207,12 @@ def _dataset_faults(name: str, entry: Dataset, study: Iclmem) -> Iterator[str]:
         yield f"iclmem/arms: none has {name}; take it from iclmem/datasets, or give it an arm"
         return
     queries = [arm.queries or study.queries for arm in arms.values()]
-    placebos = max((arm.queries or study.queries for arm in arms.values() if arm.placebo), default=0)
+    controls = max((arm.queries or study.queries for arm in arms.values() if arm.placebo), default=0)
     context = max(arm.context or _context(study, name) for arm in arms.values())
-    if entry.rows and (wanted := 2 * max(queries) + context + placebos) > entry.rows:
-        sizes = f"{max(queries)} query members, as many non-members, {placebos} placebos and {context} context rows"
-        yield f"{where}: {name} has {entry.rows} records; {sizes} are {wanted}: ask for fewer (iclmem/contexts/{name})"
+    if entry.rows and (needed := 2 * max(queries) + context + controls) > entry.rows:
+        sides = f"{max(queries)} query members, as many non-members"
+        sizes = f"{sides}, {controls} negative controls and {context} context rows"
+        yield f"{where}: {name} has {entry.rows} records; {sizes} are {needed}: ask for fewer (iclmem/contexts/{name})"
     if entry.task == "regression":
         probed = [min(count, study.targets.queries or count) for count in queries]
         if 1 / min(probed) >= entry.limits.ks:

@@ -99,9 +99,9 @@ def lira_faults(lira: Lira, shared: SharedKeys) -> Iterator[str]:
         if entry.kind != "table" or entry.task != "classification":
             yield f"lira/datasets: {name} is no classification table"
         rows = min(filter(None, (entry.rows, entry.max_records)), default=None)
-        wanted = _count(split.members, rows) + _count(split.nonmembers, rows) if rows else 0
-        if rows and wanted > rows:
-            yield f"data/splits/{lira.split}: {wanted} members and non-members wanted, {name} has {rows} records"
+        needed = _count(split.members, rows) + _count(split.nonmembers, rows) if rows else 0
+        if rows and needed > rows:
+            yield f"data/splits/{lira.split}: {needed} members and non-members needed, {name} has {rows} records"
     yield from _population_faults(lira, shared)
 
 

@@ -22,7 +22,7 @@ class Parts(Section):
 
 
 class Texts(Section):
-    """How corpora are cut into texts, and dealt."""
+    """How corpora are cut into texts, and assigned at random."""
 
     unit: Literal["tokens", "words"] = Field(
         description="of `size`: tokens of a vocabulary made here, or words, for models with tokenizers of their own"
@@ -124,7 +124,7 @@ class Diversity(Section):
 
 
 class Importance(Section):
-    """What is lost when a group of features is dealt to other texts (Figure 3)."""
+    """What is lost when a group of features is permuted among texts (Figure 3)."""
 
     repeats: Count = Field(description="permutations of each group")
     texts: Count = Field(description="most texts of each combination")

@@ -16,7 +16,7 @@ NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 class Questions(Section):
     """Records of a table as questions: the first columns that say most of the target, each in bins of equal size."""
 
-    features: Count = Field(description="columns that are told, those with most mutual information")
+    features: Count = Field(description="columns that the question states, those with most mutual information")
     bins: Annotated[int, Field(ge=2)] = Field(description="bins of a column")
 
 
@@ -54,7 +54,7 @@ class Docstrings(Section):
 
     kind: Literal["docstrings"]
     packages: Annotated[list[Text], Field(min_length=2)] = Field(description="packages of the lock, the classes")
-    words: Count = Field(description="first words that are told of each")
+    words: Count = Field(description="first words of each that the question states")
     vocabulary: Annotated[int, Field(ge=2)] = Field(description="words that are known, the most frequent ones")
 
 
@@ -249,7 +249,7 @@ def _network_faults(where: str, setting: Setting, shared: SharedKeys) -> Iterato
     if (network.model is None) == (network.small is None):
         yield f"{where}: give `model` or `small`, and one of them alone"
     if network.model and setting.data.kind != "choices":
-        yield f"{where}/model: tables and docstrings are told to a `small` language model alone, which has their tokens"
+        yield f"{where}/model: a `small` language model alone has the tokens of tables and docstrings"
     if network.small and setting.data.kind == "choices":
         yield f"{where}/small: knows cells of tables and words of docstrings alone; questions in words need a `model`"
     if network.small and network.small.width % network.small.heads:

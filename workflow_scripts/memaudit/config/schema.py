@@ -53,7 +53,7 @@ class Plan(Section):
     gpu_tflops: Annotated[float, Field(gt=0)] = Field(
         description="fp32 operations a second, in 10^12, that a GPU reaches, where none has been measured"
     )
-    width: Fraction = Field(description="wanted width of a 95 % interval of a TPR")
+    width: Fraction = Field(description="requested width of a 95 % interval of a TPR")
 
 
 class Config(SharedKeys):

@@ -147,7 +147,7 @@ class Poisoned(Section):
     """Brainwash on the student: every number of mislabelled copies is a release of its own."""
 
     epsilons: list[Positive] = Field(min_length=1, description="epsilons that are attacked so")
-    sets: Annotated[int, Field(ge=16)] = Field(description="shadow sets")
+    sets: Annotated[int, Field(ge=16)] = Field(description="shadow contexts")
     targets: Annotated[int, Field(ge=2)] = Field(description="private records that are attacked")
     budgets: list[Count] = Field(min_length=1, description="numbers of mislabelled copies, beside none")
 
@@ -158,8 +158,8 @@ class Shadows(Section):
     datasets: list[Name] = Field(description="those of tabpate/datasets whose students are attacked")
     arms: list[Name] = Field(description="arms that are attacked, beside the model without privacy; not AIM and MST")
     epsilons: list[Positive] = Field(min_length=1, description="epsilons that are attacked")
-    sets: Annotated[int, Field(ge=16)] = Field(description="shadow sets of each arm and epsilon")
-    shard: Count = Field(description="shadow sets per job")
+    sets: Annotated[int, Field(ge=16)] = Field(description="shadow contexts of each arm and epsilon")
+    shard: Count = Field(description="shadow contexts per job")
     fpr: list[Fraction] = Field(min_length=1, description="target false positive rates")
     permutations: Annotated[int, Field(ge=19)] = Field(description="redraws of the membership matrix behind each null")
     poisoned: Poisoned

@@ -115,7 +115,7 @@ def _check(targets: Array, classes: bool, sizes: Sizes) -> None:
             f"{queries} are needed; set fewer queries in `iclmem`"
         )
     if (needed := 2 * queries + context + sizes.placebos) > len(targets):
-        also = f", {sizes.placebos} placebos" if sizes.placebos else ""
+        also = f", {sizes.placebos} negative controls" if sizes.placebos else ""
         raise AuditError(
             f"{queries} query members, as many non-members{also} and {context} context rows are {needed} records, "
             f"there are {len(targets)}; set fewer in `iclmem`"

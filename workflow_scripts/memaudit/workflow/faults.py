@@ -58,8 +58,8 @@ def _memory(error: BaseException, job: Any) -> str:
             "the GPU's memory is full; end what else runs on it, or take one with more (on a cluster with "
             f"`--set-resources {job.rule}:gpu_model=NAME`)"
         )
-    asked = job.resources.get("mem_mb")
+    requested = job.resources.get("mem_mb")
     return (
-        f"out of memory{f', having asked for {asked} MB' if asked else ''}; give it more with `--set-resources "
-        f"{job.rule}:mem_mb={2 * asked if asked else 'MB'}`, or run fewer jobs at once with `--cores 1`"
+        f"out of memory{f', having requested {requested} MB' if requested else ''}; give it more with `--set-resources "
+        f"{job.rule}:mem_mb={2 * requested if requested else 'MB'}`, or run fewer jobs at once with `--cores 1`"
     )
