@@ -44,6 +44,10 @@ def test_records_of_a_group_are_drawn_together():
     np.testing.assert_array_equal(records[:, [0, 2, 5]].sum(1), 3)
 
 
+def test_quantiles_lie_between_the_values_beside_them():
+    np.testing.assert_allclose(bootstrap.quantiles(np.array([0.0, 1.0, 4.0]), [0, 0.25, 0.75, 1]), [0, 0.5, 2.5, 4])
+
+
 def test_an_interval_of_mostly_undefined_replicates_is_undefined():
     assert np.isnan(interval(np.array([0.1, np.nan, np.nan]))).all()
 
@@ -106,7 +110,3 @@ def test_the_mean_of_splits_has_the_interval_of_their_number():
     weights = two_way_weights(1, 6, 100, rng).records
     ends = bootstrap.mean_of_units(observed, samples, weights)
     assert ends == pytest.approx(bootstrap.widened(weights @ observed / 6, observed.mean(), 6))
-
-
-def test_quantiles_lie_between_the_values_beside_them():
-    np.testing.assert_allclose(bootstrap.quantiles(np.array([0.0, 1.0, 4.0]), [0, 0.25, 0.75, 1]), [0, 0.5, 2.5, 4])
