@@ -1,7 +1,8 @@
 """Shadow contexts of the attacks on in-context learning, and the predictions of models (paper: TabPATE, Section 3, Appendix A)
 
 INPUT   <results>/data/{dataset}/records.parquet, schema.json, splits/{split}.parquet and its .ok; model folders
-OUTPUT  <results>/signals/attacks/{dataset}/designs/{arm}.nc            how often each record is in each context
+OUTPUT  <results>/signals/attacks/{dataset}/designs/{arm}.nc            how often each record is in each context;
+                                                                        arms with the same contexts share them
         <results>/signals/attacks/{dataset}/{arm}/{shard}.nc            answers of each context's model
         <results>/signals/attacks/{dataset}/perturbed/{shard}.nc        its labels near the targets
         <results>/signals/attacks/{dataset}/poisoned/{arm}/{shard}.nc   its answers with mislabelled copies in the context
@@ -47,7 +48,7 @@ rule attacks_query_contexts:
     input:
         records="<results>/data/{dataset}/records.parquet",
         schema="<results>/data/{dataset}/schema.json",
-        design="<results>/signals/attacks/{dataset}/designs/{arm}.nc",
+        design=ATTACKS.design,
         model=ATTACKS.model("model.json"),
         weights=ATTACKS.model("weights"),
         ranks=ATTACKS.ranks,
@@ -68,6 +69,7 @@ rule attacks_query_contexts:
     params:
         code=digest("attacks_query_contexts", env="tabular"),
         seed=config["seed"],
+        sets=ATTACKS.arm("sets"),
         shard=ATTACKS.config["shard"],
         layer=ATTACKS.layer,
     script:
@@ -107,7 +109,7 @@ rule attacks_query_poisoned:
     input:
         records="<results>/data/{dataset}/records.parquet",
         schema="<results>/data/{dataset}/schema.json",
-        design="<results>/signals/attacks/{dataset}/designs/{arm}.nc",
+        design=ATTACKS.design,
         model=ATTACKS.model("model.json"),
         weights=ATTACKS.model("weights"),
     output:
@@ -127,6 +129,7 @@ rule attacks_query_poisoned:
     params:
         code=digest("attacks_query_poisoned", env="tabular"),
         seed=config["seed"],
+        sets=ATTACKS.arm("sets"),
         active=ATTACKS.poisoning(),
     script:
         "../../workflow_scripts/attacks/query_poisoned.py"
