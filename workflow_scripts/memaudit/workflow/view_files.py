@@ -48,6 +48,20 @@ class Views:
     claims: list[str]
 
     @property
+    def concluded(self) -> dict[str, str]:
+        """Files of the verdicts on claims and of the main results, which the job of the tables makes and tabulates."""
+        kinds = {"claims": self.claims, "headlines": self.headlines}
+        return {kind: _concluded(self.study["name"], kind) for kind, of in kinds.items() if of}
+
+    @property
+    def tabulated(self) -> dict[str, list[str]]:
+        """Files that the job of the tables reads, by table; those that it judges claims and states headlines by."""
+        made = set(self.concluded.values())
+        files = {name: table["files"] for name, table in self.tables.items() if not made & set(table["files"])}
+        read = {"judged": self.claims, "stated": self.headlines and self.headlines["files"]}
+        return files | {name: paths for name, paths in read.items() if paths}
+
+    @property
     def files(self) -> list[str]:
         """All tables and figures."""
         return [
@@ -95,11 +109,10 @@ def _views(file: StudyFile, study: Study, shared: SharedFile) -> Views:
     figures = {
         name: _entry(figure, study) | {"where": figure.where} for name, figure in file.figures.items() if figure.if_
     }
-    scores = f"<results>/scores/{study.name}"
     if file.claims:
-        tables[f"{study.name}_claims"] = _own(shared.claims, f"{scores}/claims.parquet")
+        tables[f"{study.name}_claims"] = _own(shared.claims, _concluded(study.name, "claims"))
     if file.headlines:
-        tables[f"{study.name}_headlines"] = _own(shared.headlines, f"{scores}/headlines.parquet")
+        tables[f"{study.name}_headlines"] = _own(shared.headlines, _concluded(study.name, "headlines"))
     drawings: dict[str, list[str]] = {}
     for name in figures:
         drawings.setdefault("_".join([study.name, *file.figures[name].results]), []).append(name)
@@ -120,6 +133,10 @@ def _views(file: StudyFile, study: Study, shared: SharedFile) -> Views:
 
 def _entry(shown: Shown, study: Study) -> dict[str, Any]:
     return {"title": shown.title, "caption": shown.caption, "files": _files(shown.results, study)}
+
+
+def _concluded(study: str, kind: str) -> str:
+    return f"<results>/scores/{study}/{kind}.parquet"
 
 
 def _own(table: OwnTable, file: str) -> dict[str, Any]:
