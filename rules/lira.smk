@@ -1,6 +1,6 @@
 """Reliability of a LiRA evaluation (paper: On Reliability of Efficient Membership Inference Evaluation)
 
-INPUT   <results>/data/{dataset}/records.parquet, schema.json, splits/{split}.parquet and its .ok; a model folder
+INPUT   <results>/data/{dataset}/records.parquet, schema.json, splits/{split}.parquet; a model folder
 OUTPUT  <results>/signals/lira/{dataset}/{grid}.nc    who was in which context, and what each model answered
         <results>/scores/lira/*.parquet               tidy results: strategies, attacks, calibration, populations, epsilon
 """
@@ -16,7 +16,6 @@ rule lira_draw_designs:
     input:
         records="<results>/data/{dataset}/records.parquet",
         split=f"<results>/data/{{dataset}}/splits/{LIRA.config['split']}.parquet",
-        ok=f"<results>/data/{{dataset}}/splits/{LIRA.config['split']}.ok",
     output:
         "<results>/signals/lira/{dataset}/{grid}/design.nc",
         sidecar="<results>/provenance/lira_draw_designs/{dataset}/{grid}.json",

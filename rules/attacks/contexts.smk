@@ -1,6 +1,6 @@
 """Shadow contexts of the attacks on in-context learning, and the predictions of models (paper: TabPATE, Section 3, Appendix A)
 
-INPUT   <results>/data/{dataset}/records.parquet, schema.json, splits/{split}.parquet and its .ok; model folders
+INPUT   <results>/data/{dataset}/records.parquet, schema.json, splits/{split}.parquet; model folders
 OUTPUT  <results>/signals/attacks/{dataset}/designs/{arm}.nc            how often each record is in each context;
                                                                         arms with the same contexts share them
         <results>/signals/attacks/{dataset}/{arm}/{shard}.nc            answers of each context's model
@@ -21,7 +21,6 @@ rule attacks_draw_contexts:
         records="<results>/data/{dataset}/records.parquet",
         schema="<results>/data/{dataset}/schema.json",
         split=f"<results>/data/{{dataset}}/splits/{ATTACKS.config['split']}.parquet",
-        ok=f"<results>/data/{{dataset}}/splits/{ATTACKS.config['split']}.ok",
     output:
         "<results>/signals/attacks/{dataset}/designs/{arm}.nc",
         sidecar="<results>/provenance/attacks_draw_contexts/{dataset}/{arm}.json",

@@ -58,7 +58,6 @@ class Study:
             "data_fetch_table": tables,
             "data_deduplicate_table": dict(tables),
             "data_split_records": sides,
-            "data_validate_split": dict(sides),
         }
 
     def fetch_sizes(self, models: Sequence[str]) -> Sizes:
