@@ -154,7 +154,7 @@ class Attacks(Study):
         return [f"{folder}/{shard}.nc" for shard in self._attribute_shards()]
 
     def sizes(self) -> Sizes:
-        evaluated = ("compare_attacks", "ablate_attacks", "compare_settings", "rank_records", "evaluate_inference")
+        evaluated = ("compare_attacks", "compare_settings", "rank_records", "evaluate_inference")
         return {
             **self.data_sizes(self.datasets, [self.config["split"]]),
             **self.fetch_sizes(self.models),

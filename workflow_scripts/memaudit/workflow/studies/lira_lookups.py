@@ -89,9 +89,6 @@ class Lira(Study):
             "lira_compare_attacks": {name: self._passes_size(name, permuted) for name in datasets},
             "lira_compare_scores": {name: self._passes_size(name, strategies) for name in datasets},
             "lira_rank_records": {name: self._passes_size(name, strategies) for name in datasets},
-            "lira_compare_tests": {
-                name: self._passes_size(name, config["models"] * len(config["fpr"])) for name in datasets
-            },
             "lira_predict_population": {
                 name: self._population_size(name) for name in config["population_check"]["datasets"]
             },
