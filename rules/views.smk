@@ -50,7 +50,8 @@ for study, view in VIEWS.items():
             "../workflow_scripts/views/tabulate_results.py"
 
 
-# One job draws the figures of a study that show the same results, and is called by them: views_draw_figures_lira_roc.
+# One job draws the figures of a study whose results the same jobs make, and is called by these results:
+# views_draw_figures_lira_roc.
 for drawing, names, view in [
     (drawing, names, view) for view in VIEWS.values() for drawing, names in view.drawings.items()
 ]:

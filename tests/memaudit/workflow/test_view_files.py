@@ -138,6 +138,11 @@ def test_figures_of_the_same_results_are_one_drawing_that_is_called_by_them(read
     assert read().drawings == {"mine_auc": ["mine_auc", "mine_again"], "mine_auc_roc": ["mine_roc"]}
 
 
+def test_figures_of_results_that_one_job_makes_are_one_drawing(read, monkeypatch):
+    monkeypatch.setattr(Mine, "made_together", (frozenset({"auc", "roc"}),))
+    assert read().drawings == {"mine_auc_roc": ["mine_auc", "mine_again", "mine_roc"]}
+
+
 def test_a_threshold_has_its_values_and_its_meaning(read, run):
     [[key, values, meaning]] = read().study["thresholds"]
     assert (key, values) == ("lira/fpr", [str(run.config["lira"]["fpr"])])

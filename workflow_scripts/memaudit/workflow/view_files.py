@@ -36,7 +36,7 @@ class Views:
 
     tables, figures: title, caption and files of each, with its layout or with values of the keys that it shows;
     headlines: files and sentences; claims: files that the paper's claims rest on; drawings: names of the figures that
-    one job draws, those of the same result kinds; drawn_by: module of the functions that draw them.
+    one job draws, those of results that the same jobs make; drawn_by: module of the functions that draw them.
     """
 
     study: dict[str, Any]
@@ -113,14 +113,11 @@ def _views(file: StudyFile, study: Study, shared: SharedFile) -> Views:
         tables[f"{study.name}_claims"] = _own(shared.claims, _concluded(study.name, "claims"))
     if file.headlines:
         tables[f"{study.name}_headlines"] = _own(shared.headlines, _concluded(study.name, "headlines"))
-    drawings: dict[str, list[str]] = {}
-    for name in figures:
-        drawings.setdefault("_".join([study.name, *file.figures[name].results]), []).append(name)
     return Views(
         study=_study(file, study),
         tables=tables,
         figures=figures,
-        drawings=drawings,
+        drawings=_drawings(study, {name: file.figures[name].results for name in figures}),
         drawn_by=f"memaudit.plotting.{study.name}_figures",
         headlines=file.headlines
         and {
@@ -129,6 +126,19 @@ def _views(file: StudyFile, study: Study, shared: SharedFile) -> Views:
         },
         claims=_files(file.claims, study),
     )
+
+
+def _drawings(study: Study, figures: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """Figures by drawing: those of results that the same jobs make; called by the study and all that they show."""
+    groups: dict[frozenset[frozenset[str]], list[str]] = {}
+    for name, kinds in figures.items():
+        makers = (next((made for made in study.made_together if kind in made), frozenset({kind})) for kind in kinds)
+        groups.setdefault(frozenset(makers), []).append(name)
+    shown = {tuple(names): {kind for name in names for kind in figures[name]} for names in groups.values()}
+    return {
+        "_".join([study.name, *(kind for kind in study.results if kind in kinds)]): list(names)
+        for names, kinds in shown.items()
+    }
 
 
 def _entry(shown: Shown, study: Study) -> dict[str, Any]:

@@ -35,6 +35,11 @@ class Attacks(Study):
     """Attacks on in-context learning: one grid of shadow contexts for each arm and table."""
 
     name = "attacks"
+    made_together = (
+        frozenset({"attacks", "roc", "ablations"}),
+        frozenset({"risk", "map"}),
+        frozenset({"inference", "inference_roc"}),
+    )
 
     def __init__(self, run: RunConfig):
         super().__init__(run)

@@ -15,6 +15,11 @@ class Lira(Study):
     """How far a LiRA evaluation can be trusted: one large grid a table, and small ones of finite populations."""
 
     name = "lira"
+    made_together = (
+        frozenset({"strategies", "calibration", "sample_fpr"}),
+        frozenset({"attacks", "roc"}),
+        frozenset({"reliability", "variances"}),
+    )
 
     def __init__(self, run: RunConfig):
         super().__init__(run)
