@@ -5,7 +5,6 @@ OUTPUT  <results>/tables/{table}.{csv,md,tex}, <results>/figures/{figure}.{svg,p
         <results>/scores/{study}/claims.parquet, headlines.parquet    verdicts on claims, main results as sentences
 """
 
-
 # One job makes all tables of a study, with the verdicts and sentences in them: its start is most of what it costs. Each
 # file can be requested by its path.
 for study, view in VIEWS.items():
