@@ -1,8 +1,8 @@
-"""Tables: fetched as they are, typed, given ids, deduplicated, split, and checked before anything depends on them.
+"""Tables: fetched as they are, typed, given ids, deduplicated, and split into sides that are checked.
 
 INPUT   config/datasets.yaml and where it points: scikit-learn, OpenML, a local file, an address
 OUTPUT  <results>/data/{dataset}/records.parquet, schema.json      records with ids (0600, in a folder of 0700)
-        <results>/data/{dataset}/splits/{split}.parquet, .ok       disjoint sides; .ok stands only if all checks hold
+        <results>/data/{dataset}/splits/{split}.parquet            disjoint sides; kept only if all checks hold
 """
 
 DATA = STUDIES["data"]
@@ -93,9 +93,11 @@ rule data_deduplicate_table:
 
 rule data_split_records:
     input:
-        "<results>/data/{dataset}/records.parquet",
+        records="<results>/data/{dataset}/records.parquet",
+        schema="<results>/data/{dataset}/schema.json",
     output:
-        "<results>/data/{dataset}/splits/{split}.parquet",
+        split="<results>/data/{dataset}/splits/{split}.parquet",
+        checks="<results>/data/{dataset}/splits/{split}.checks.parquet",
         sidecar="<results>/provenance/data_split_records/{dataset}/{split}.json",
     log:
         "<results>/logs/data_split_records/{dataset}/{split}.log",
@@ -103,34 +105,11 @@ rule data_split_records:
         "../envs/data.yaml"
     resources:
         mem_mb=grows(4000),
-        runtime="30m",
+        runtime="1h",
     params:
         code=digest("data_split_records", env="data"),
         seed=config["seed"],
         settings=DATA.split,
-    script:
-        "../workflow_scripts/data/split_records.py"
-
-
-rule data_validate_split:
-    input:
-        records="<results>/data/{dataset}/records.parquet",
-        schema="<results>/data/{dataset}/schema.json",
-        split="<results>/data/{dataset}/splits/{split}.parquet",
-    output:
-        checks="<results>/data/{dataset}/splits/{split}.checks.parquet",
-        ok="<results>/data/{dataset}/splits/{split}.ok",
-        sidecar="<results>/provenance/data_validate_split/{dataset}/{split}.json",
-    log:
-        "<results>/logs/data_validate_split/{dataset}/{split}.log",
-    conda:
-        "../envs/data.yaml"
-    resources:
-        mem_mb=grows(4000),
-        runtime="1h",
-    params:
-        code=digest("data_validate_split", env="data"),
-        seed=config["seed"],
         limits=lookup("datasets/{dataset}/limits", within=config),
     script:
-        "../workflow_scripts/data/validate_split.py"
+        "../workflow_scripts/data/split_records.py"

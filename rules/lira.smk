@@ -1,6 +1,6 @@
 """Reliability of a LiRA evaluation (paper: On Reliability of Efficient Membership Inference Evaluation)
 
-INPUT   <results>/data/{dataset}/records.parquet, schema.json, splits/{split}.parquet and its .ok; a model folder
+INPUT   <results>/data/{dataset}/records.parquet, schema.json, splits/{split}.parquet; a model folder
 OUTPUT  <results>/signals/lira/{dataset}/{grid}.nc    who was in which context, and what each model answered
         <results>/scores/lira/*.parquet               tidy results: strategies, attacks, calibration, populations, epsilon
 """
@@ -16,7 +16,6 @@ rule lira_draw_designs:
     input:
         records="<results>/data/{dataset}/records.parquet",
         split=f"<results>/data/{{dataset}}/splits/{LIRA.config['split']}.parquet",
-        ok=f"<results>/data/{{dataset}}/splits/{LIRA.config['split']}.ok",
     output:
         "<results>/signals/lira/{dataset}/{grid}/design.nc",
         sidecar="<results>/provenance/lira_draw_designs/{dataset}/{grid}.json",
@@ -159,7 +158,8 @@ rule lira_rank_records:
     input:
         "<results>/signals/lira/{dataset}/efficient.nc",
     output:
-        "<results>/scores/lira/{dataset}/reliability.parquet",
+        reliability="<results>/scores/lira/{dataset}/reliability.parquet",
+        variances="<results>/scores/lira/{dataset}/variances.parquet",
         sidecar="<results>/provenance/lira_rank_records/{dataset}.json",
     log:
         "<results>/logs/lira_rank_records/{dataset}.log",
@@ -174,33 +174,10 @@ rule lira_rank_records:
         code=digest("lira_rank_records", env="statistics"),
         seed=config["seed"],
         sizes=LIRA.sizes_of_halves(),
-        splits=LIRA.config["replicates"],
-    script:
-        "../workflow_scripts/lira/rank_records.py"
-
-
-rule lira_compare_tests:
-    input:
-        "<results>/signals/lira/{dataset}/efficient.nc",
-    output:
-        "<results>/scores/lira/{dataset}/variances.parquet",
-        sidecar="<results>/provenance/lira_compare_tests/{dataset}.json",
-    log:
-        "<results>/logs/lira_compare_tests/{dataset}.log",
-    benchmark:
-        "<results>/benchmarks/lira_compare_tests/{dataset}.jsonl"
-    conda:
-        "../envs/statistics.yaml"
-    resources:
-        mem_mb=grows(LIRA.memory),
-        runtime=grows(LIRA.minutes),
-    params:
-        code=digest("lira_compare_tests", env="statistics"),
-        seed=config["seed"],
         fpr=LIRA.config["fpr"],
         replicates=LIRA.config["replicates"],
     script:
-        "../workflow_scripts/lira/compare_tests.py"
+        "../workflow_scripts/lira/rank_records.py"
 
 
 rule lira_predict_population:

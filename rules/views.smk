@@ -1,60 +1,22 @@
-"""Tables, figures, verdicts and headlines: views of tidy results, the same four scripts for every study.
+"""Tables, figures, verdicts and headlines: views of tidy results, the same two scripts for every study.
 
-INPUT   tidy results, as config/views/<study>.yaml names them
+INPUT   tidy results, as config/views/<study>.yaml names them; config/claims.yaml
 OUTPUT  <results>/tables/{table}.{csv,md,tex}, <results>/figures/{figure}.{svg,png,pdf}
+        <results>/scores/{study}/claims.parquet, headlines.parquet    verdicts on claims, main results as sentences
 """
 
-
-rule views_state_headlines:
-    input:
-        lambda wildcards: VIEWS[wildcards.study].headlines["files"],
-    output:
-        "<results>/scores/{study}/headlines.parquet",
-        sidecar="<results>/provenance/views_state_headlines/{study}.json",
-    log:
-        "<results>/logs/views_state_headlines/{study}.log",
-    conda:
-        "../envs/statistics.yaml"
-    resources:
-        mem_mb=grows(1000),
-        runtime="10m",
-    params:
-        code=digest("views_state_headlines", env="statistics"),
-        headlines=lambda wildcards: VIEWS[wildcards.study].headlines["sentences"],
-    script:
-        "../workflow_scripts/views/state_headlines.py"
-
-
-rule views_judge_claims:
-    input:
-        claims=ancient(RUN.in_project("config/claims.yaml")),
-        results=lambda wildcards: VIEWS[wildcards.study].claims,
-    output:
-        "<results>/scores/{study}/claims.parquet",
-        sidecar="<results>/provenance/views_judge_claims/{study}.json",
-    log:
-        "<results>/logs/views_judge_claims/{study}.log",
-    conda:
-        "../envs/statistics.yaml"
-    resources:
-        mem_mb=grows(1000),
-        runtime="10m",
-    params:
-        code=digest("views_judge_claims", env="statistics"),
-        claims=sha256(RUN.in_project("config/claims.yaml")),
-    script:
-        "../workflow_scripts/views/judge_claims.py"
-
-
-# One job makes all tables of a study: its start is most of what it costs. Each file can be requested by its path.
+# One job makes all tables of a study, with the verdicts and sentences in them: its start is most of what it costs. Each
+# file can be requested by its path.
 for study, view in VIEWS.items():
 
     rule:
         name:
             f"views_tabulate_results_{study}"
         input:
-            **{name: table["files"] for name, table in view.tables.items()},
+            **view.tabulated,
+            **({"claims": ancient(RUN.in_project("config/claims.yaml"))} if view.claims else {}),
         output:
+            **view.concluded,
             **{
                 name: [
                     report(
@@ -78,13 +40,17 @@ for study, view in VIEWS.items():
             runtime="10m",
         params:
             code=digest("views_tabulate_results", env="statistics"),
+            study=study,
+            claims=sha256(RUN.in_project("config/claims.yaml")) if view.claims else None,
+            headlines=view.headlines and view.headlines["sentences"],
             layout={name: table["layout"] for name, table in view.tables.items()},
             captions={name: table["caption"] for name, table in view.tables.items()},
         script:
             "../workflow_scripts/views/tabulate_results.py"
 
 
-# One job draws the figures of a study that show the same results, and is called by them: views_draw_figures_lira_roc.
+# One job draws the figures of a study whose results the same jobs make, and is called by these results:
+# views_draw_figures_lira_roc.
 for drawing, names, view in [
     (drawing, names, view) for view in VIEWS.values() for drawing, names in view.drawings.items()
 ]:

@@ -14,9 +14,10 @@ from memaudit.workflow.job import Paths
 SETS, RECORDS, MEMBERS, TARGETS, MOST = 32, 44, 30, 8, 16
 SETTINGS = [(0.1, 10), (0.1, 20), (0.5, 20)]
 ATTACKS = {
-    "sets": SETS, "fpr": [0.1], "replicates": 20, "permutations": 19, "rmia": {"gamma": 1.0, "offline_a": 0.3},
-    "perturbation": {"count": 20, "scale": 0.1},
+    "sets": SETS, "sizes": [16, 32, 64], "fpr": [0.1], "replicates": 20, "permutations": 19,
+    "rmia": {"gamma": 1.0, "offline_a": 0.3}, "perturbation": {"count": 20, "scale": 0.1},
 }  # fmt: skip
+OUTPUTS = {"tidy": "attacks", "roc": "roc", "ablations": "ablations"}  # of the script that compares attacks
 ARMS = {"main": {"model": "small"}, "text": {"model": "words"}}
 
 

@@ -35,12 +35,12 @@ def run(project, folder, script, inputs, outputs, params, wildcards, code=0):
     return done.stderr
 
 
-def asked(project, folder, arm, shard=64, name=None):
-    """The grid of an arm, asked in shards of so many contexts."""
-    files = ["records=records.parquet", "schema=schema.json", f"design={arm}.nc", "model=model.json"]
-    params = {"seed": 1, "shard": shard, "layer": 0.1, "code": "by hand"}
+def asked(project, folder, arm, shard=64, name=None, design=None):
+    """The grid of an arm, asked in shards of so many contexts; design: the arm that has drawn them."""
+    files = ["records=records.parquet", "schema=schema.json", f"design={design or arm}.nc", "model=model.json"]
+    params = {"seed": 1, "sets": ARMS[arm]["sets"], "shard": shard, "layer": 0.1, "code": "by hand"}
     paths = []
-    for number in range(-(-read_grid(folder / f"{arm}.nc").sizes["model"] // shard)):
+    for number in range(-(-ARMS[arm]["sets"] * len(ARMS[arm]["variants"]) // shard)):
         paths.append(f"{name or arm}-{number}.nc")
         wildcards = {"dataset": "wine", "arm": arm, "shard": str(number)}
         run(project, folder, "attacks_query_contexts", [*files, "ranks=ranks.parquet"], [paths[-1]], params, wildcards)

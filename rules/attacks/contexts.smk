@@ -1,7 +1,8 @@
 """Shadow contexts of the attacks on in-context learning, and the predictions of models (paper: TabPATE, Section 3, Appendix A)
 
-INPUT   <results>/data/{dataset}/records.parquet, schema.json, splits/{split}.parquet and its .ok; model folders
-OUTPUT  <results>/signals/attacks/{dataset}/designs/{arm}.nc            how often each record is in each context
+INPUT   <results>/data/{dataset}/records.parquet, schema.json, splits/{split}.parquet; model folders
+OUTPUT  <results>/signals/attacks/{dataset}/designs/{arm}.nc            how often each record is in each context;
+                                                                        arms with the same contexts share them
         <results>/signals/attacks/{dataset}/{arm}/{shard}.nc            answers of each context's model
         <results>/signals/attacks/{dataset}/perturbed/{shard}.nc        its labels near the targets
         <results>/signals/attacks/{dataset}/poisoned/{arm}/{shard}.nc   its answers with mislabelled copies in the context
@@ -20,7 +21,6 @@ rule attacks_draw_contexts:
         records="<results>/data/{dataset}/records.parquet",
         schema="<results>/data/{dataset}/schema.json",
         split=f"<results>/data/{{dataset}}/splits/{ATTACKS.config['split']}.parquet",
-        ok=f"<results>/data/{{dataset}}/splits/{ATTACKS.config['split']}.ok",
     output:
         "<results>/signals/attacks/{dataset}/designs/{arm}.nc",
         sidecar="<results>/provenance/attacks_draw_contexts/{dataset}/{arm}.json",
@@ -47,7 +47,7 @@ rule attacks_query_contexts:
     input:
         records="<results>/data/{dataset}/records.parquet",
         schema="<results>/data/{dataset}/schema.json",
-        design="<results>/signals/attacks/{dataset}/designs/{arm}.nc",
+        design=ATTACKS.design,
         model=ATTACKS.model("model.json"),
         weights=ATTACKS.model("weights"),
         ranks=ATTACKS.ranks,
@@ -68,6 +68,7 @@ rule attacks_query_contexts:
     params:
         code=digest("attacks_query_contexts", env="tabular"),
         seed=config["seed"],
+        sets=ATTACKS.arm("sets"),
         shard=ATTACKS.config["shard"],
         layer=ATTACKS.layer,
     script:
@@ -107,7 +108,7 @@ rule attacks_query_poisoned:
     input:
         records="<results>/data/{dataset}/records.parquet",
         schema="<results>/data/{dataset}/schema.json",
-        design="<results>/signals/attacks/{dataset}/designs/{arm}.nc",
+        design=ATTACKS.design,
         model=ATTACKS.model("model.json"),
         weights=ATTACKS.model("weights"),
     output:
@@ -127,6 +128,7 @@ rule attacks_query_poisoned:
     params:
         code=digest("attacks_query_poisoned", env="tabular"),
         seed=config["seed"],
+        sets=ATTACKS.arm("sets"),
         active=ATTACKS.poisoning(),
     script:
         "../../workflow_scripts/attacks/query_poisoned.py"

@@ -13,6 +13,7 @@ rule attacks_compare_attacks:
     output:
         tidy="<results>/scores/attacks/{dataset}/attacks.parquet",
         roc="<results>/scores/attacks/{dataset}/roc.parquet",
+        ablations="<results>/scores/attacks/{dataset}/ablations.parquet",
         sidecar="<results>/provenance/attacks_compare_attacks/{dataset}.json",
     log:
         "<results>/logs/attacks_compare_attacks/{dataset}.log",
@@ -27,36 +28,9 @@ rule attacks_compare_attacks:
         code=digest("attacks_compare_attacks", env="statistics"),
         seed=config["seed"],
         arms=ATTACKS.arm_models(ATTACKS.config["active"]["arms"]),
-        attacks=ATTACKS.keys("sets", "fpr", "replicates", "permutations", "rmia", "perturbation"),
+        attacks=ATTACKS.keys("sets", "sizes", "fpr", "replicates", "permutations", "rmia", "perturbation"),
     script:
         "../../workflow_scripts/attacks/compare_attacks.py"
-
-
-rule attacks_ablate_attacks:
-    input:
-        **ATTACKS.poisoned_grids(),
-        main=ATTACKS.grid("main"),
-        perturbed=ATTACKS.perturbed,
-    output:
-        "<results>/scores/attacks/{dataset}/ablations.parquet",
-        sidecar="<results>/provenance/attacks_ablate_attacks/{dataset}.json",
-    log:
-        "<results>/logs/attacks_ablate_attacks/{dataset}.log",
-    benchmark:
-        "<results>/benchmarks/attacks_ablate_attacks/{dataset}.jsonl"
-    conda:
-        "../../envs/statistics.yaml"
-    resources:
-        mem_mb=grows(3000),
-        runtime="1h",
-    params:
-        code=digest("attacks_ablate_attacks", env="statistics"),
-        seed=config["seed"],
-        arms=ATTACKS.arm_models(ATTACKS.config["active"]["arms"]),
-        sizes=ATTACKS.config["sizes"],
-        attacks=ATTACKS.keys("sets", "fpr", "replicates", "permutations", "perturbation"),
-    script:
-        "../../workflow_scripts/attacks/ablate_attacks.py"
 
 
 rule attacks_rank_records:

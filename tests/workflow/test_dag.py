@@ -9,10 +9,14 @@ from conftest import PROJECT
 from memaudit.common.io import read_json
 from memaudit.workflow.digest import rule_of, script_of
 from memaudit.workflow.job_costs import Size, estimate
+from memaudit.workflow.studies.attacks_lookups import Attacks
+from memaudit.workflow.studies.lira_lookups import Lira
+from memaudit.workflow.studies.ltmia_lookups import Ltmia
+from memaudit.workflow.studies.predict_lookups import Predict
 from workflow.conftest import SNAKEMAKE, Checkout, job_counts, of_script
 
 pytestmark = pytest.mark.xdist_group("dag")
-MOST_JOBS = {"smoke": 160, "config": 300, "paper": 2100}
+MOST_JOBS = {"smoke": 150, "config": 250, "paper": 2000}
 
 
 @pytest.fixture(scope="module")
@@ -159,3 +163,13 @@ def test_views_have_rules_with_names_that_do_not_depend_on_their_order():
     listed = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=True).stdout.split()
     assert {"views_tabulate_results_lira", "views_tabulate_results_data"} <= set(listed)
     assert {"views_draw_figures_lira_roc", "views_draw_figures_lira_simulation_records"} <= set(listed)
+
+
+@pytest.mark.parametrize("study", [Lira, Attacks, Ltmia, Predict], ids=lambda study: study.name)
+def test_results_that_are_said_to_be_made_together_are_outputs_of_one_rule(study):
+    """Figures of these results are drawn by one job: none waits for a job that it does not need."""
+    outputs = [text.split("output:")[1].split("    log:")[0] for _, text in rules() if "output:" in text]
+    assert study.made_together
+    for kinds in study.made_together:
+        files = [re.compile(rf'"<results>/scores/{study.name}/(\{{\w+\}}/)?{kind}\.parquet"') for kind in kinds]
+        assert [all(file.search(output) for file in files) for output in outputs].count(True) == 1, kinds

@@ -1,9 +1,10 @@
-"""Judge the attacks of four threat models on one data set: AUC, TPR, queries, and differences between them.
+"""Judge the attacks of four threat models on one data set: AUC, TPR, queries, differences between them, and ablations.
 
 python workflow_scripts/attacks/compare_attacks.py --input main=main.nc perturbed=perturbed.nc \
-    poisoned_main=poisoned.nc --output tidy=attacks.parquet roc=roc.parquet --wildcards '{"dataset": "wine"}' \
-    --params '{"seed": 1, "arms": {"main": {"model": "tabicl-small"}}, "attacks": {"sets": 128, "fpr": [0.05, 0.01],
-        "replicates": 200, "permutations": 39, "rmia": {"gamma": 1.0, "offline_a": 0.3},
+    poisoned_main=poisoned.nc --output tidy=attacks.parquet roc=roc.parquet ablations=ablations.parquet \
+    --wildcards '{"dataset": "wine"}' \
+    --params '{"seed": 1, "arms": {"main": {"model": "tabicl-small"}}, "attacks": {"sets": 128, "sizes": [16, 32, 64],
+        "fpr": [0.05, 0.01], "replicates": 200, "permutations": 39, "rmia": {"gamma": 1.0, "offline_a": 0.3},
         "perturbation": {"count": 50, "scale": 0.1}}}'
 
 Every arm of the params has the score matrix of its poisoned contexts in `poisoned_ARM`; the passive and the perturbed
@@ -24,6 +25,7 @@ from memaudit.common.io import write_table
 from memaudit.statistics import threat_models
 from memaudit.statistics.attack_performance import rows
 from memaudit.statistics.threat_models import Case, case
+from memaudit.studies.attacks.attack_ablations import ablation_rows
 from memaudit.workflow.job import run
 
 
@@ -34,7 +36,8 @@ def main(job):
         raise AuditError(f"attacks, data set {dataset}: `main` is not among the params' arms; add it and its model")
     poisoned = {arm: of_input(job, f"poisoned_{arm}") for arm in keys}
     passive, perturbed = of_input(job, "main"), of_input(job, "perturbed")
-    usual = variant(passive, passive.variant.values[0]).isel(model=slice(settings["sets"]))
+    every = variant(passive, passive.variant.values[0])
+    usual = every.isel(model=slice(settings["sets"]))
     targets = {arm: {**of, "records": "targets"} for arm, of in keys.items()}
     perturbation = threat_models.perturbation_case(targets["main"], perturbed, settings["perturbation"])
     rng = seeds.generator(job.params.seed, "attacks", dataset, "placebo")
@@ -62,6 +65,8 @@ def main(job):
         results += threat_models.against(first, second, settings, rng)
     write_table(tidy.frame(results), job.output.tidy)
     write_table(tidy.frame(curves), job.output.roc)
+    ablations = ablation_rows(every, perturbed, poisoned, settings, job.params.seed)
+    write_table(tidy.frame(ablations), job.output.ablations)
     return {"seed": job.params.seed}
 
 

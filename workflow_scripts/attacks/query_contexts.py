@@ -2,10 +2,10 @@
 
 python workflow_scripts/attacks/query_contexts.py --input records=records.parquet schema=schema.json design=main.nc \
     model=model.json --output 0.nc --wildcards '{"dataset": "wine", "arm": "main", "shard": "0"}' \
-    --params '{"seed": 1, "shard": 128, "layer": 0.1, "code": "by hand"}'
+    --params '{"seed": 1, "sets": 512, "shard": 128, "layer": 0.1, "code": "by hand"}'
 
-Arms with a `layer` take `ranks` too, the members by vulnerability score. Each part is kept when it is finished: a
-killed job resumes.
+Conditions (arms) may share drawn contexts: the first `sets` of each variant are queried. Arms with a `layer` take
+`ranks` too, the members by vulnerability score. Each part is kept when it is finished: a killed job resumes.
 """
 
 from typing import NamedTuple
@@ -29,7 +29,7 @@ PART = 4  # contexts between checkpoints
 
 def main(job, scratch):
     files, params = job.input, job.params
-    contexts = open_contexts(files.records, files.schema, files.design, files.model, job.threads)
+    contexts = open_contexts(files.records, files.schema, files.design, files.model, job.threads, params.sets)
     first = int(job.wildcards.shard) * params.shard
     rows = np.arange(first, min(first + params.shard, contexts.drawn.sizes["model"]))
     layers = _layers(job, contexts)
@@ -47,7 +47,7 @@ def main(job, scratch):
     passes = int(drawn.bags.sum())
     print(f"{job.wildcards.dataset}, {job.wildcards.arm}: {passes} contexts queried", flush=True)
     mode = contexts.model(int(rows[0])).mode
-    write_grid(grid.assign_attrs(mode=mode, forward_passes=passes), job.output[0])
+    write_grid(grid.assign_attrs(arm=job.wildcards.arm, mode=mode, forward_passes=passes), job.output[0])
     return {"seed": params.seed, "device": device(), "dtype": "float32"}
 
 

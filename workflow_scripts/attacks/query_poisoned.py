@@ -2,7 +2,7 @@
 
 python workflow_scripts/attacks/query_poisoned.py --input records=records.parquet schema=schema.json design=main.nc \
     model=model.json weights=weights --output 0.nc --wildcards '{"dataset": "wine", "arm": "main", "shard": "0"}' \
-    --params '{"seed": 1, "code": "by hand", "active": {"targets": 16, "sets": 32, "shard": 16,
+    --params '{"seed": 1, "sets": 512, "code": "by hand", "active": {"targets": 16, "sets": 32, "shard": 16,
         "budgets": [5, 10, 20], "most": 32, "scanned": 0.05}}'
 
 LiRA with poisoning takes the logits at each budget of copies, Brainwash the fewest copies that make the answer wrong.
@@ -28,7 +28,8 @@ from memaudit.workflow.scratch import resumable
 def main(job, scratch):
     active, memory = job.params.active, job.resources.get("forward_mb", MEMORY)
     stream = (job.params.seed, "attacks", job.wildcards.dataset)
-    contexts = open_contexts(job.input.records, job.input.schema, job.input.design, job.input.model, job.threads)
+    files, drawn_sets = job.input, job.params.sets
+    contexts = open_contexts(files.records, files.schema, files.design, files.model, job.threads, drawn_sets)
     drawn, base, targets = contexts.drawn, contexts.first(active["sets"]), contexts.targets(active["targets"])
     budgets, rows = [0, *active["budgets"]], int(drawn.counts[base].sum("record").max())
     model = contexts.model(base[0])
@@ -58,7 +59,7 @@ def main(job, scratch):
     grid = xr.Dataset(
         {"logits": ((*counts.dims, "budget", "class"), results["logits"]), **searches, "design": counts > 0},
         {"budget": budgets, "poison_label": ("record", np.array(poison))},
-        {**drawn.attrs, "mode": model.mode, "most": active["most"], "forward_passes": passes},
+        {**drawn.attrs, "arm": job.wildcards.arm, "mode": model.mode, "most": active["most"], "forward_passes": passes},
     )
     write_grid(grid, job.output[0])
     return {"seed": job.params.seed, "device": device(), "dtype": "float32"}

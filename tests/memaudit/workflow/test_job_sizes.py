@@ -55,8 +55,6 @@ def test_views_are_sized_by_the_number_of_their_files(workload):
     sizes = workload.sizes()
     assert sizes["views_tabulate_results"] == {"one": size(2)}
     assert sizes["views_draw_figures"] == {"one_roc": size(1), "one_auc": size(2)}
-    assert sizes["views_judge_claims"] == {"one": size(0)}
-    assert "views_state_headlines" not in sizes
 
 
 def test_requests_of_all_studies_are_gathered_by_model(workload):

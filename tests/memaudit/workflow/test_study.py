@@ -28,7 +28,7 @@ def test_tables_are_fetched_deduplicated_and_split_at_the_size_of_their_cells(st
     sizes = study.data_sizes(["wine", "digits"], ["half"])
     assert sizes["data_fetch_table"] == {"wine": size(178 * 14), "digits": size(1797 * 65)}
     assert sizes["data_deduplicate_table"] == sizes["data_fetch_table"]
-    assert list(sizes["data_validate_split"]) == ["wine/half", "digits/half"]
+    assert list(sizes["data_split_records"]) == ["wine/half", "digits/half"]
     assert study.data_sizes(["wine"])["data_split_records"] == {}
 
 

@@ -123,8 +123,24 @@ def test_every_study_has_tables_of_its_claims_and_main_results(read):
     assert list(read("claims: [roc]", "").tables) == ["mine_auc", "mine_headlines"]
 
 
+def test_the_job_of_the_tables_makes_what_two_of_them_show(read):
+    views = read()
+    made = {kind: f"<results>/scores/mine/{kind}.parquet" for kind in ("claims", "headlines")}
+    assert views.concluded == made
+    assert views.tabulated["judged"] == views.claims
+    assert views.tabulated["stated"] == views.headlines["files"]
+    assert views.tabulated.keys() == {"mine_auc", "judged", "stated"}
+    without = read("claims: [roc]", "")
+    assert (list(without.concluded), list(without.tabulated)) == (["headlines"], ["mine_auc", "stated"])
+
+
 def test_figures_of_the_same_results_are_one_drawing_that_is_called_by_them(read):
     assert read().drawings == {"mine_auc": ["mine_auc", "mine_again"], "mine_auc_roc": ["mine_roc"]}
+
+
+def test_figures_of_results_that_one_job_makes_are_one_drawing(read, monkeypatch):
+    monkeypatch.setattr(Mine, "made_together", (frozenset({"auc", "roc"}),))
+    assert read().drawings == {"mine_auc_roc": ["mine_auc", "mine_again", "mine_roc"]}
 
 
 def test_a_threshold_has_its_values_and_its_meaning(read, run):

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from attack_grids import ARMS, ATTACKS, call, halves, passive, perturbed, poisoned
+from attack_grids import ARMS, ATTACKS, OUTPUTS, call, halves, passive, perturbed, poisoned
 from context_files import ARMS as CONTEXT_ARMS
 from context_files import draw
 from context_files import run as run_script
@@ -36,7 +36,7 @@ def grids(tmp_path_factory):
 def results(project, grids):
     """Tidy results and ROC curves, with their keys as columns."""
     folder, inputs = grids
-    outputs = [f"tidy={folder / 'attacks.parquet'}", f"roc={folder / 'roc.parquet'}"]
+    outputs = [f"{name}={folder / file}.parquet" for name, file in OUTPUTS.items()]
     call(project, "attacks_compare_attacks", inputs, outputs, seed=1, arms=ARMS, attacks=ATTACKS)
     return [tidy.expand(read_table(folder / f"{name}.parquet")) for name in ("attacks", "roc")]
 

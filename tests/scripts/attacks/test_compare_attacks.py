@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from attack_grids import ARMS, ATTACKS, MEMBERS, MOST, RECORDS, SETS, call, only
+from attack_grids import ARMS, ATTACKS, MEMBERS, MOST, OUTPUTS, RECORDS, SETS, call, only
 
 from memaudit.common import tidy
 from memaudit.common.errors import AuditError
@@ -99,7 +99,7 @@ def test_perturbation_on_other_sets_is_not_paired_with_lira(project, grids, tmp_
     other = read_grid(folder / "perturbed.nc")
     write_grid(other.assign(design=~other.design), tmp_path / "other.nc")
     inputs = [path for path in inputs if "perturbed" not in path] + [f"perturbed={tmp_path / 'other.nc'}"]
-    outputs = [f"tidy={tmp_path / 'attacks.parquet'}", f"roc={tmp_path / 'roc.parquet'}"]
+    outputs = [f"{name}={tmp_path / file}.parquet" for name, file in OUTPUTS.items()]
     call(project, "attacks_compare_attacks", inputs, outputs, seed=1, arms={"main": ARMS["main"]}, attacks=ATTACKS)
     table = tidy.expand(read_table(tmp_path / "attacks.parquet"))
     assert "brainwash - lira" in set(table["attack"])
@@ -107,10 +107,32 @@ def test_perturbation_on_other_sets_is_not_paired_with_lira(project, grids, tmp_
     assert set(table["arm"]) == {"main"}
 
 
-@pytest.mark.parametrize("script", ["attacks_compare_attacks", "attacks_ablate_attacks"])
-def test_an_arm_without_a_grid_is_named_in_one_line(project, grids, tmp_path, script):
-    outputs = [f"tidy={tmp_path / 'a.parquet'}", f"roc={tmp_path / 'b.parquet'}"]
+def test_an_arm_without_a_grid_is_named_in_one_line(project, grids, tmp_path):
+    outputs = [f"{name}={tmp_path / file}.parquet" for name, file in OUTPUTS.items()]
     arms = ARMS | {"tabular": {"model": "small"}}
     with pytest.raises(AuditError, match="data set wine: no input is called poisoned_tabular") as error:
-        call(project, script, grids[1], outputs, seed=1, sizes=[16], arms=arms, attacks=ATTACKS)
+        call(project, "attacks_compare_attacks", grids[1], outputs, seed=1, arms=arms, attacks=ATTACKS)
     assert "\n" not in str(error.value)
+
+
+def test_ablations_vary_one_thing_and_sizes_beyond_the_grid_are_left_out(grids, results):
+    table = tidy.expand(read_table(grids[0] / "ablations.parquet"))
+    auc = table[table["metric"] == "auc"].set_index(["arm", "ablation", "value"])
+    assert set(auc.index) == {
+        ("main", "perturbations", 10), ("main", "perturbations", 20),
+        ("main", "perturbation scale", 0.1), ("main", "perturbation scale", 0.5),
+        ("main", "shadow sets", 16), ("main", "shadow sets", 32),
+        *((arm, "poison budget", k) for arm in ARMS for k in (0, 2)),
+    }  # fmt: skip
+    assert auc["low"].notna().all()
+    gap = table[table["metric"] == "auc difference"].set_index("ablation")
+    assert gap[["value", "less"]].astype(float).values.tolist() == [[20, 10], [0.5, 0.1]]
+    ends = auc.loc[("main", "perturbations", 20), "estimate"] - auc.loc[("main", "perturbations", 10), "estimate"]
+    assert gap.loc["perturbations", "estimate"] == pytest.approx(ends)
+    compared = results[0][results[0]["metric"] == "auc"]
+    whole = only(compared, records="members", attack="lira")
+    assert auc.loc[("main", "shadow sets", 32), "estimate"] == pytest.approx(whole["estimate"])
+    assert auc.loc[("main", "shadow sets", 16), "n"] == 16 * MEMBERS
+    usual = only(compared, attack="perturbation")["estimate"]
+    assert auc.loc[("main", "perturbations", 20), "estimate"] == pytest.approx(usual)
+    assert auc.loc[("main", "perturbation scale", 0.1), "estimate"] == pytest.approx(usual)

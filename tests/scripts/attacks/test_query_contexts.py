@@ -7,6 +7,7 @@ from context_files import asked
 from memaudit.attacks.score_matrices import gather, variant
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_grid
+from memaudit.studies.attacks.shadow_contexts import open_contexts
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -22,6 +23,19 @@ def test_a_record_is_answered_by_its_own_copy_in_every_context_that_has_it(conte
 def test_answers_do_not_depend_on_the_shards(contexts, project):
     whole, parts = asked(project, contexts, "defended"), asked(project, contexts, "defended", shard=7, name="parts")
     assert whole.drop_attrs().identical(parts.drop_attrs())
+
+
+def test_an_arm_takes_its_own_number_of_the_contexts_that_another_has_drawn(contexts, project):
+    """Arms with the same variants share their draws: answers are those of contexts that the arm draws itself."""
+    shared = asked(project, contexts, "few", name="shared", design="main")
+    assert shared.identical(asked(project, contexts, "few"))
+    assert (shared.sizes["model"], shared.attrs["arm"]) == (16, "few")
+
+
+def test_too_few_drawn_contexts_are_an_error(contexts):
+    files = [str(contexts / name) for name in ("records.parquet", "schema.json", "few.nc", "model.json")]
+    with pytest.raises(AuditError, match=r"few\.nc: 16 contexts are drawn and 32 needed; draw more"):
+        open_contexts(*files, threads=1, sets=32)
 
 
 def test_layers_leave_the_contexts_and_the_rest_stays(contexts, project):

@@ -60,7 +60,7 @@ def job(folder, shard="0", arm="main", size=SETS, **active):
         rule="attacks_query_poisoned",
         input=Paths([f"{name}={folder / file}" for name, file in files.items()]),
         output=Paths([str(folder / f"{shard}.nc")]),
-        params=SimpleNamespace(seed=7, active=ACTIVE | {"shard": size} | active),
+        params=SimpleNamespace(seed=7, sets=SETS, active=ACTIVE | {"shard": size} | active),
         wildcards=SimpleNamespace(dataset="towns", arm=arm, shard=shard),
         **{"threads": 1, "resources": {}},
     )

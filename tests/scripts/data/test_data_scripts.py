@@ -56,7 +56,7 @@ def in_process(project, tmp_path, monkeypatch):
 
 
 def prepare(run, path, policy, settings, limits=LIMITS):
-    """Key, table, records, split, checks: the result of the last step that ran."""
+    """Key, table, records, split with its checks: the result of the last step that ran."""
     steps = [
         ("data_make_key", [], ["id.key"], {"public_id_key": None}),
         (
@@ -67,11 +67,10 @@ def prepare(run, path, policy, settings, limits=LIMITS):
             "data_deduplicate_table", ["table=d/raw.parquet", "facts=d/raw.json", "key=id.key"],
             ["records=d/records.parquet", "schema=d/schema.json", "counts=d/dedup.parquet"], {"policy": policy},
         ),
-        ("data_split_records", ["d/records.parquet"], ["d/splits/main.parquet"], {"settings": settings, "seed": 1}),
         (
-            "data_validate_split",
-            ["records=d/records.parquet", "schema=d/schema.json", "split=d/splits/main.parquet"],
-            ["checks=d/splits/main.checks.parquet", "ok=d/splits/main.ok"], {"limits": limits, "seed": 1},
+            "data_split_records", ["records=d/records.parquet", "schema=d/schema.json"],
+            ["split=d/splits/main.parquet", "checks=d/splits/main.checks.parquet"],
+            {"settings": settings, "limits": limits, "seed": 1},
         ),
     ]  # fmt: skip
     for name, inputs, outputs, params in steps:
@@ -94,7 +93,9 @@ HALVES = {"members": 0.5, "nonmembers": 0.5}
 
 def test_a_users_table_goes_all_the_way_and_stays_theirs(by_hand, tmp_path):
     assert prepare(by_hand, people(tmp_path), POLICY, HALVES) == (0, "")
-    assert json.loads((tmp_path / "d/splits/main.ok").read_text())["limits"] == LIMITS
+    checks = pd.read_parquet(tmp_path / "d/splits/main.checks.parquet").set_index("metric")["estimate"]
+    assert checks["shared_ids"] == 0
+    assert checks["tvd"] <= LIMITS["tvd"]
     split = pd.read_parquet(tmp_path / "d/splits/main.parquet")
     assert split["side"].value_counts().to_dict() == {"members": 100, "nonmembers": 100}
     counts = pd.read_parquet(tmp_path / "d/dedup.parquet").set_index("metric")["estimate"]
@@ -108,7 +109,7 @@ def test_an_unfair_split_stops_with_data_set_statistic_value_and_threshold(in_pr
     code, line = prepare(in_process, people(tmp_path), POLICY, {"members": 3, "nonmembers": 100})
     assert code == 1
     assert "data set people, split main: tvd 0.167 exceeds the limit 0.05" in line
-    assert not (tmp_path / "d/splits/main.ok").exists()
+    assert list((tmp_path / "d/splits").iterdir()) == []
 
 
 @pytest.mark.parametrize(

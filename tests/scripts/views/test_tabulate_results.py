@@ -1,27 +1,72 @@
-"""A table has one result per line as CSV and the layout of its entry as Markdown."""
+"""Tables of results, of verdicts on the study's claims, and of its main results as sentences."""
 
 from types import SimpleNamespace
 
 import pandas as pd
+import pytest
+import yaml
 from conftest import load_script
+from report_examples import CLAIM, results
 
 from memaudit.common import tidy
-from memaudit.common.io import write_table
+from memaudit.common.io import read_table, write_table
 from memaudit.workflow.job import Paths
 
+HEADLINE = {
+    "answers": "memorized",
+    "per": ["dataset"],
+    "where": {"models": "largest"},
+    "values": {"auc": {"metric": "auc"}},
+    "sentence": "{dataset}: AUC {auc}; by chance {auc.null:.3g}.",
+}
 
-def test_a_table_is_written_in_three_formats(tmp_path):
+
+@pytest.fixture
+def tabulate(tmp_path):
+    """Run the script in a folder; inputs and outputs: (name, file) pairs, of every table its three files."""
+
+    def run(inputs, outputs, layout, **params):
+        files = [(name, f"{name}.{form}") for name in layout for form in ("csv", "md", "tex")] + outputs
+        load_script("views_tabulate_results").main(
+            SimpleNamespace(
+                input=Paths([f"{name}={tmp_path / file}" for name, file in inputs]),
+                output=Paths([f"{name}={tmp_path / file}" for name, file in files]),
+                params=SimpleNamespace(layout=layout, **params),
+            )
+        )
+
+    return run
+
+
+def test_a_table_is_written_in_three_formats(tabulate, tmp_path):
     rows = [tidy.row("lira", {"dataset": "wine", "models": m}, "auc", 0.6, low=0.5, high=0.7) for m in (8, 16)]
     write_table(tidy.frame(rows), tmp_path / "auc.parquet")
-    files = [str(tmp_path / f"lira_auc.{form}") for form in ("csv", "md", "tex")]
     layout = {"lira_auc": {"rows": ["dataset"], "columns": ["models"]}}
-    load_script("views_tabulate_results").main(
-        SimpleNamespace(
-            input=Paths([f"lira_auc={tmp_path}/auc.parquet"]),
-            output=Paths([f"lira_auc={file}" for file in files]),
-            params=SimpleNamespace(layout=layout),
-        )
-    )
-    assert pd.read_csv(files[0])["models"].tolist() == [8, 16]
+    tabulate([("lira_auc", "auc.parquet")], [], layout)
+    assert pd.read_csv(tmp_path / "lira_auc.csv")["models"].tolist() == [8, 16]
     assert "| wine | 0.6 [0.5, 0.7] | 0.6 [0.5, 0.7] |" in (tmp_path / "lira_auc.md").read_text()
     assert (tmp_path / "lira_auc.tex").read_text().startswith(r"\begin{tabular}")
+
+
+@pytest.mark.parametrize(("value", "verdict"), [(0.5, "reproduced"), (0.9, "not reproduced")])
+def test_the_claims_of_the_study_are_judged_and_those_of_others_are_not(tabulate, tmp_path, value, verdict):
+    claim = CLAIM.model_dump(exclude_unset=True) | {"relation": "greater", "right": {"value": value}, "where": {}}
+    claim.pop("tolerance")
+    (tmp_path / "claims.yaml").write_text(yaml.safe_dump([claim, claim | {"id": "two", "study": "another"}]))
+    write_table(results().assign(low=0.58, high=0.62), tmp_path / "auc.parquet")
+    inputs = [("claims", "claims.yaml"), ("judged", "auc.parquet")]
+    tabulate(inputs, [("claims", "judged.parquet")], {"demo_claims": None}, study="demo")
+    judged = read_table(tmp_path / "judged.parquet")
+    assert judged[["id", "verdict"]].values.tolist() == [["one", verdict]]
+    assert pd.read_csv(tmp_path / "demo_claims.csv")["verdict"].tolist() == [verdict]
+
+
+def test_a_sentence_has_a_row_for_each_of_its_values_and_is_printed(tabulate, tmp_path, capsys):
+    write_table(results(), tmp_path / "auc.parquet")
+    outputs = [("headlines", "headlines.parquet")]
+    tabulate([("stated", "auc.parquet")], outputs, {"demo_headlines": None}, study="demo", headlines=[HEADLINE])
+    table = read_table(tmp_path / "headlines.parquet")
+    assert table["sentence"].tolist()[0] == "wine: AUC 0.6 [0.55, 0.7]; by chance 0.5."
+    assert table["value"].tolist() == ["auc", "auc"]
+    assert "iris: AUC 0.6 [0.45, 0.7]" in capsys.readouterr().out
+    assert "wine: AUC 0.6 [0.55, 0.7]" in (tmp_path / "demo_headlines.md").read_text()

@@ -52,8 +52,6 @@ class Workload:
     def _view_sizes(self) -> Sizes:
         views = self._views
         return {
-            "views_judge_claims": {name: size(0) for name, view in views.items() if view.claims},
-            "views_state_headlines": {name: size(0) for name, view in views.items() if view.headlines},
             "views_tabulate_results": {name: size(len(view.tables)) for name, view in views.items()},
             "views_draw_figures": {
                 drawing: size(len(figures)) for view in views.values() for drawing, figures in view.drawings.items()

@@ -18,6 +18,8 @@ class Study:
     name = ""
     # False where the config leaves the study out: its rules stay, nothing of it is shown.
     present = True
+    # Kinds of results that one job makes: figures of any of them wait for the same job, and one job draws them.
+    made_together: Sequence[frozenset[str]] = ()
 
     def __init__(self, run: RunConfig):
         self.run = run
@@ -58,7 +60,6 @@ class Study:
             "data_fetch_table": tables,
             "data_deduplicate_table": dict(tables),
             "data_split_records": sides,
-            "data_validate_split": dict(sides),
         }
 
     def fetch_sizes(self, models: Sequence[str]) -> Sizes:

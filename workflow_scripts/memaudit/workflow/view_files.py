@@ -36,7 +36,7 @@ class Views:
 
     tables, figures: title, caption and files of each, with its layout or with values of the keys that it shows;
     headlines: files and sentences; claims: files that the paper's claims rest on; drawings: names of the figures that
-    one job draws, those of the same result kinds; drawn_by: module of the functions that draw them.
+    one job draws, those of results that the same jobs make; drawn_by: module of the functions that draw them.
     """
 
     study: dict[str, Any]
@@ -46,6 +46,20 @@ class Views:
     drawn_by: str
     headlines: dict[str, Any] | None
     claims: list[str]
+
+    @property
+    def concluded(self) -> dict[str, str]:
+        """Files of the verdicts on claims and of the main results, which the job of the tables makes and tabulates."""
+        kinds = {"claims": self.claims, "headlines": self.headlines}
+        return {kind: _concluded(self.study["name"], kind) for kind, of in kinds.items() if of}
+
+    @property
+    def tabulated(self) -> dict[str, list[str]]:
+        """Files that the job of the tables reads, by table; those that it judges claims and states headlines by."""
+        made = set(self.concluded.values())
+        files = {name: table["files"] for name, table in self.tables.items() if not made & set(table["files"])}
+        read = {"judged": self.claims, "stated": self.headlines and self.headlines["files"]}
+        return files | {name: paths for name, paths in read.items() if paths}
 
     @property
     def files(self) -> list[str]:
@@ -95,19 +109,15 @@ def _views(file: StudyFile, study: Study, shared: SharedFile) -> Views:
     figures = {
         name: _entry(figure, study) | {"where": figure.where} for name, figure in file.figures.items() if figure.if_
     }
-    scores = f"<results>/scores/{study.name}"
     if file.claims:
-        tables[f"{study.name}_claims"] = _own(shared.claims, f"{scores}/claims.parquet")
+        tables[f"{study.name}_claims"] = _own(shared.claims, _concluded(study.name, "claims"))
     if file.headlines:
-        tables[f"{study.name}_headlines"] = _own(shared.headlines, f"{scores}/headlines.parquet")
-    drawings: dict[str, list[str]] = {}
-    for name in figures:
-        drawings.setdefault("_".join([study.name, *file.figures[name].results]), []).append(name)
+        tables[f"{study.name}_headlines"] = _own(shared.headlines, _concluded(study.name, "headlines"))
     return Views(
         study=_study(file, study),
         tables=tables,
         figures=figures,
-        drawings=drawings,
+        drawings=_drawings(study, {name: file.figures[name].results for name in figures}),
         drawn_by=f"memaudit.plotting.{study.name}_figures",
         headlines=file.headlines
         and {
@@ -118,8 +128,25 @@ def _views(file: StudyFile, study: Study, shared: SharedFile) -> Views:
     )
 
 
+def _drawings(study: Study, figures: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """Figures by drawing: those of results that the same jobs make; called by the study and all that they show."""
+    groups: dict[frozenset[frozenset[str]], list[str]] = {}
+    for name, kinds in figures.items():
+        makers = (next((made for made in study.made_together if kind in made), frozenset({kind})) for kind in kinds)
+        groups.setdefault(frozenset(makers), []).append(name)
+    shown = {tuple(names): {kind for name in names for kind in figures[name]} for names in groups.values()}
+    return {
+        "_".join([study.name, *(kind for kind in study.results if kind in kinds)]): list(names)
+        for names, kinds in shown.items()
+    }
+
+
 def _entry(shown: Shown, study: Study) -> dict[str, Any]:
     return {"title": shown.title, "caption": shown.caption, "files": _files(shown.results, study)}
+
+
+def _concluded(study: str, kind: str) -> str:
+    return f"<results>/scores/{study}/{kind}.parquet"
 
 
 def _own(table: OwnTable, file: str) -> dict[str, Any]:

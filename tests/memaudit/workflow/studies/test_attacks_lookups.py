@@ -74,6 +74,22 @@ def test_a_grid_has_a_context_for_each_set_and_variant(attacks):
     assert list(attacks.grids(["main", "settings"])) == ["main", "settings"]
 
 
+def test_arms_with_the_same_variants_share_what_the_larger_one_draws(attacks):
+    drawn = {name: attacks.drawn_by("wine", name) for name in attacks.arms("wine")}
+    assert drawn == {"main": "main", "settings": "settings", "defended": "defended", "other_mode": "main"}
+    assert attacks.design(wildcards(name="other_mode")) == "<results>/signals/attacks/wine/designs/main.nc"
+    assert "wine/other_mode" not in attacks.sizes()["attacks_draw_contexts"]
+    attacks.config["arms"]["other_mode"]["sets"] = 48
+    assert attacks.drawn_by("wine", "other_mode") == "other_mode"
+
+
+def test_an_arm_shares_with_arms_of_its_own_tables_alone(attacks):
+    attacks.config["arms"]["defended"] = arm(8, {"context": 10}, datasets=["wine"])
+    attacks.config["arms"]["other_mode"] = arm(8, {"context": 10}, model=DEPLOYED)
+    assert attacks.drawn_by("wine", "other_mode") == "defended"
+    assert attacks.drawn_by("digits", "other_mode") == "other_mode"
+
+
 def test_poisoned_grids_have_no_more_sets_than_their_arm(attacks):
     files = attacks.poisoned_grids()
     assert list(files) == ["poisoned_main", "poisoned_other_mode"]

@@ -81,7 +81,7 @@ def test_statistics_are_sized_by_what_they_go_over(lira):
     assert sizes["lira_compare_attacks"]["wine"].work == 64 * 20 * 100
     assert sizes["lira_compare_attacks"]["wine"].held == 64 * 100
     assert sizes["lira_predict_population"]["wine"].work == 30 * 15 + 3 * 10 * 5
-    assert list(sizes["data_validate_split"]) == ["wine/here", "digits/here"]
+    assert list(sizes["data_split_records"]) == ["wine/here", "digits/here"]
     assert list(sizes["models_fetch_checkpoint"]) == [lira.config["model"]]
 
 

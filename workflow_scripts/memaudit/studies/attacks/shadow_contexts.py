@@ -102,12 +102,17 @@ class Contexts:
         return logits
 
 
-def open_contexts(records: str, schema: str, design: str, card: str, threads: int) -> Contexts:
-    """Read a table's records and schema, the drawn contexts of an arm, and the model of its `model.json`.
+def open_contexts(records: str, schema: str, design: str, card: str, threads: int, sets: int | None = None) -> Contexts:
+    """Read a table's records and schema, drawn contexts, and the model of its `model.json`.
 
-    Raises AuditError for a table that the model cannot read.
+    sets: shadow contexts of each variant that are taken, the first ones; None: all. Raises AuditError for a table that
+    the model cannot read, and for fewer drawn contexts.
     """
     grid, table = read_grid(design), read_table(records).set_index("id")
+    if sets is not None:
+        if (drawn := int(grid["set"].max()) + 1) < sets:
+            raise AuditError(f"{design}: {drawn} contexts are drawn and {sets} needed; draw more")
+        grid = grid.isel(model=grid["set"].values < sets)
     table = table.loc[grid.record.values]
     words = vocabulary(table, read_json(schema))
     reads_text = any(column["type"] == "text" for column in words["columns"]) and load(card, threads, words).reads_text

@@ -35,6 +35,11 @@ class Attacks(Study):
     """Attacks on in-context learning: one grid of shadow contexts for each arm and table."""
 
     name = "attacks"
+    made_together = (
+        frozenset({"attacks", "roc", "ablations"}),
+        frozenset({"risk", "map"}),
+        frozenset({"inference", "inference_roc"}),
+    )
 
     def __init__(self, run: RunConfig):
         super().__init__(run)
@@ -68,6 +73,26 @@ class Attacks(Study):
         """Arms that a table has, of all arms or among these."""
         entries = self.config["arms"]
         return [arm for arm in among or entries if dataset in (entries[arm]["datasets"] or self.datasets)]
+
+    def drawn_by(self, dataset: str, arm: str) -> str:
+        """The arm whose drawn contexts an arm takes: its own, or the first with the same variants and as many sets.
+
+        Random streams are named after population and size, not after the arm, and fewer contexts are the first of more.
+        """
+        if arm == "main":
+            return arm
+        entries = self.config["arms"]
+        wanted = entries[arm]
+        return next(
+            name
+            for name in self.arms(dataset)
+            if entries[name]["variants"] == wanted["variants"] and entries[name]["sets"] >= wanted["sets"]
+        )
+
+    def design(self, wildcards) -> str:
+        """An input function: the drawn contexts that an arm takes."""
+        drawn = self.drawn_by(wildcards.dataset, wildcards.arm)
+        return f"<results>/signals/attacks/{wildcards.dataset}/designs/{drawn}.nc"
 
     def arm_models(self, among: Iterable[str]) -> Callable:
         """A params function: model and mode of those of these arms that a table has."""
@@ -134,12 +159,14 @@ class Attacks(Study):
         return [f"{folder}/{shard}.nc" for shard in self._attribute_shards()]
 
     def sizes(self) -> Sizes:
-        evaluated = ("compare_attacks", "ablate_attacks", "compare_settings", "rank_records", "evaluate_inference")
+        evaluated = ("compare_attacks", "compare_settings", "rank_records", "evaluate_inference")
         return {
             **self.data_sizes(self.datasets, [self.config["split"]]),
             **self.fetch_sizes(self.models),
             "attacks_draw_contexts": {
-                f"{name}/{arm}": self._design_size(name, arm) for name in self.datasets for arm in self.arms(name)
+                f"{name}/{arm}": self._design_size(name, arm)
+                for name in self.datasets
+                for arm in dict.fromkeys(self.drawn_by(name, arm) for arm in self.arms(name))
             },
             "attacks_query_contexts": {
                 f"{name}/{arm}/{shard}": self._contexts_size(name, arm, shard)

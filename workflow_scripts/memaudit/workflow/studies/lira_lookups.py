@@ -15,6 +15,11 @@ class Lira(Study):
     """How far a LiRA evaluation can be trusted: one large grid a table, and small ones of finite populations."""
 
     name = "lira"
+    made_together = (
+        frozenset({"strategies", "calibration", "sample_fpr"}),
+        frozenset({"attacks", "roc"}),
+        frozenset({"reliability", "variances"}),
+    )
 
     def __init__(self, run: RunConfig):
         super().__init__(run)
@@ -89,9 +94,6 @@ class Lira(Study):
             "lira_compare_attacks": {name: self._passes_size(name, permuted) for name in datasets},
             "lira_compare_scores": {name: self._passes_size(name, strategies) for name in datasets},
             "lira_rank_records": {name: self._passes_size(name, strategies) for name in datasets},
-            "lira_compare_tests": {
-                name: self._passes_size(name, config["models"] * len(config["fpr"])) for name in datasets
-            },
             "lira_predict_population": {
                 name: self._population_size(name) for name in config["population_check"]["datasets"]
             },

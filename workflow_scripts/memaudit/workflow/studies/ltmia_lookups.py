@@ -22,6 +22,7 @@ class Ltmia(Study):
     """Does a classifier that learnt from models of known members transfer to other models and corpora?"""
 
     name = "ltmia"
+    made_together = (frozenset({"results", "roc"}),)
 
     def __init__(self, run: RunConfig):
         super().__init__(run)

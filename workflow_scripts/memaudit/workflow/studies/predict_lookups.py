@@ -26,6 +26,7 @@ class Predict(Study):
     """Prediction of memorization early in training, in the settings that the config chooses."""
 
     name = "predict"
+    made_together = (frozenset({"predictors", "roc", "by_record"}),)
 
     def __init__(self, run: RunConfig):
         super().__init__(run)

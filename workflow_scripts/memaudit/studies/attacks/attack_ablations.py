@@ -1,50 +1,49 @@
-"""Ablate the attacks of one data set: noise, number of shadow contexts, number of poisons.
+"""Ablations of the attacks on one data set: noise, number of shadow contexts, number of poisons."""
 
-python workflow_scripts/attacks/ablate_attacks.py --input main=main.nc perturbed=perturbed.nc \
-    poisoned_main=poisoned.nc --output ablations.parquet --wildcards '{"dataset": "wine"}' \
-    --params '{"seed": 1, "sizes": [16, 32, 64], "arms": {"main": {"model": "tabicl-small"}}, "attacks": {
-        "fpr": [0.05, 0.01], "replicates": 200, "permutations": 39, "perturbation": {"count": 50, "scale": 0.1}}}'
-
-An input may be several shards. Fewer shadow contexts are the first of them, which have each record in half.
-"""
-
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from memaudit.attacks.registry import Attack
-from memaudit.attacks.score_matrices import confidence, of_input, variant
-from memaudit.common import seeds, tidy
-from memaudit.common.io import write_table
+from memaudit.attacks.score_matrices import confidence
+from memaudit.common import seeds
 from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics import threat_models
 from memaudit.statistics.attack_performance import rows
 from memaudit.statistics.paired_differences import differences
 from memaudit.statistics.threat_models import Case
-from memaudit.workflow.job import run
 
 
-def main(job):
-    params, main_keys = job.params, {"dataset": job.wildcards.dataset, "arm": "main"}
-    passive = of_input(job, "main")
-    usual = variant(passive, passive.variant.values[0])
+def ablation_rows(
+    usual: xr.Dataset,
+    perturbed: xr.Dataset,
+    poisoned: Mapping[str, xr.Dataset],
+    settings: Mapping[str, Any],
+    seed: int,
+) -> list[dict[str, Any]]:
+    """Tidy rows of the attacks' performance with one setting varied at a time.
+
+    usual: score matrix of all shadow contexts of `main`; perturbed: label robustness of its targets; poisoned: score
+    matrix of each condition's poisoned contexts; settings: params `attacks` of attacks/compare_attacks.py. Fewer shadow
+    contexts are the first of them, which have each record in half. TabPATE, Tables 8 and 9.
+    """
+    keys = {"dataset": usual.dataset, "arm": "main"}
     cases = [
-        *_noise(of_input(job, "perturbed"), main_keys, params.attacks["perturbation"]),
-        *_shadow_sets(usual.isel(record=usual.member.values), main_keys, params.sizes),
-        *(case for arm in params.arms for case in _budgets(of_input(job, f"poisoned_{arm}"), main_keys | {"arm": arm})),
+        *_noise(perturbed, keys, settings["perturbation"]),
+        *_shadow_sets(usual.isel(record=usual.member.values), keys, settings["sizes"]),
+        *(case for arm, grid in poisoned.items() for case in _budgets(grid, keys | {"arm": arm})),
     ]
     results = []
     for case in cases:
-        rng = seeds.generator(params.seed, "attacks", *case.keys.values())
-        results += threat_models.judged(case, params.attacks, rng)
+        results += threat_models.judged(case, settings, seeds.generator(seed, "attacks", *case.keys.values()))
     for ablation in ("perturbations", "perturbation scale"):
-        results += _ends([case for case in cases if case.keys["ablation"] == ablation], params)
-    write_table(tidy.frame(results), job.output[0])
-    return {"seed": params.seed}
+        results += _ends([case for case in cases if case.keys["ablation"] == ablation], settings, seed)
+    return results
 
 
-def _noise(grid: xr.Dataset, keys: dict, usual: dict) -> Iterator[Case]:
+def _noise(grid: xr.Dataset, keys: dict, usual: Mapping) -> Iterator[Case]:
     """The number of noisy copies at the usual scale, and the scale at the usual number (TabPATE, Tables 8 and 9)."""
     for i, (scale, count) in enumerate(zip(grid.scale.values, grid["count"].values, strict=True)):
         attack = threat_models.label_robustness(grid.stable.values[..., i].astype(float), int(count))
@@ -54,13 +53,13 @@ def _noise(grid: xr.Dataset, keys: dict, usual: dict) -> Iterator[Case]:
             yield _case(keys, ablation, value, attack, grid)
 
 
-def _ends(cases: list[Case], params) -> Iterator[dict]:
+def _ends(cases: list[Case], settings: Mapping, seed: int) -> Iterator[dict]:
     """The AUC at the largest value less that at the smallest, key `less`, on the same targets and shadow contexts."""
     if len(cases) > 1:
         first, *_, last = sorted(cases, key=lambda case: float(case.keys["value"]))
         keys = last.keys | {"less": first.keys["value"]}
-        rng = seeds.generator(params.seed, "attacks", *keys.values())
-        options = {"fprs": params.attacks["fpr"], "replicates": params.attacks["replicates"], "groups": first.groups}
+        rng = seeds.generator(seed, "attacks", *keys.values())
+        options = {"fprs": settings["fpr"], "replicates": settings["replicates"], "groups": first.groups}
         pairs = ((case.scores(), case.membership) for case in (last, first))
         yield from rows("attacks", keys, differences(*pairs, rng=rng, **options))
 
@@ -80,7 +79,3 @@ def _budgets(grid: xr.Dataset, keys: dict) -> Iterator[Case]:
 def _case(keys: dict, ablation: str, value: object, attack: Attack, grid: xr.Dataset) -> Case:
     keys = keys | {"ablation": ablation, "value": value}
     return Case(keys, attack, grid.design.values, grid.unit.values, scheme=Scheme.of(grid.attrs))
-
-
-if __name__ == "__main__":
-    run(main, globals())
