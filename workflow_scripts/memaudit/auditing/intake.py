@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 
 from memaudit.auditing import source_file
+from memaudit.auditing.option_names import as_options
 from memaudit.auditing.request import Request
 from memaudit.auditing.table_columns import read_target, typed
 from memaudit.auditing.typed_slices import typed_slices
@@ -54,7 +55,8 @@ def take_in(request: Request, folder: Path) -> dict[str, Any]:
         taken = _read(request, linked, chosen, private)
     except AuditError as error:
         table = ascii(request.table)
-        raise AuditError(str(error).replace(f"file {linked}", table).replace(str(linked), table)) from None
+        message = str(error).replace(f"file {linked}", table).replace(str(linked), table)
+        raise AuditError(as_options(message)) from error.__cause__
     finally:
         (private / "raw.parquet").unlink(missing_ok=True)
     if chosen is None:

@@ -35,10 +35,7 @@ def typed(
         group=request.group,
         typed=origin["typed"],
     )
-    try:
-        return infer(connection, reading)[0]
-    except AuditError as error:
-        raise AuditError(f"{error} (here: --categorical, --missing, --drop, or `type` in schema.yaml)") from None
+    return infer(connection, reading)[0]
 
 
 def read_target(connection: DuckDBPyConnection, name: str, marks: Collection[str]) -> tuple[str, str]:
