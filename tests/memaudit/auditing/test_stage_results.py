@@ -1,9 +1,9 @@
-"""Files behind a page that have vanished, and a page of another request."""
+"""Results that rest on files that are gone, and a page of another request."""
 
 import pytest
 
 from memaudit.auditing import stage_results
-from memaudit.common.checksums import sha256
+from memaudit.common.checksums import TIMESTAMP, sha256
 from memaudit.common.errors import AuditError
 from memaudit.common.io import write_json
 
@@ -31,15 +31,30 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_a_vanished_file_behind_the_page_is_found_with_its_folders(folder):
-    assert stage_results.vanished(folder, "quick") == []
+def files(folder):
+    paths = (path.relative_to(folder / STAGE).as_posix() for path in (folder / STAGE).rglob("*") if path.is_file())
+    return {path for path in paths if not path.startswith("provenance/")}
+
+
+def test_what_rests_on_a_file_that_is_gone_is_removed(folder):
+    every = files(folder)
+    stage_results.remove_unsupported(folder, "quick")
+    assert files(folder) == every
     (folder / STAGE / "of an earlier config").unlink()
-    assert stage_results.vanished(folder, "quick") == []
     (folder / STAGE / "signals/0.nc").unlink()
-    assert stage_results.vanished(folder, "quick") == [f"{STAGE}/signals", f"{STAGE}/signals/0.nc"]
-    (folder / STAGE / "models/m/weights/a.bin").unlink()
-    assert f"{STAGE}/models/m/weights" in stage_results.vanished(folder, "quick")
-    assert stage_results.vanished(folder, "full") == []
+    stage_results.remove_unsupported(folder, "quick")
+    assert files(folder) == {"models/m/weights/a.bin"}
+    stage_results.remove_unsupported(folder, "full")
+
+
+def test_a_folder_that_a_rule_makes_is_removed_whole(folder):
+    weights = folder / STAGE / "models/m/weights"
+    (weights / "a.bin").unlink()
+    for name in (TIMESTAMP, "b.bin"):
+        (weights / name).touch()
+    stage_results.remove_unsupported(folder, "quick")
+    assert not weights.exists()
+    assert files(folder) == {"of an earlier config"}
 
 
 @pytest.mark.parametrize("change", ["seed", "audit", "intake", "no page"])

@@ -158,9 +158,8 @@ def _stage(stage: str, config: dict[str, Any], settings: Settings, lock: int) ->
     # The audit's own lock is released when its process dies, Snakemake's is not.
     command += ["--nolock", "--workflow-profile", str(PROJECT / "profiles/default"), "--quiet", "rules", "progress"]
     command += ["--cores", str(settings.cores or "all"), *_profiles(settings.snakemake)]
-    if vanished := stage_results.vanished(folder, stage):
-        command += ["--forcerun", *vanished]
     command += ["--configfile", str(path), "--", "audit"]
+    stage_results.remove_unsupported(folder, stage)
     failed, cause = _snakemake(command, folder / LOG, lock)
     _owners_alone(folder / ".snakemake")
     if failed:

@@ -1,11 +1,12 @@
-"""Results of a stage: files that have vanished, and whether the page is that of the request."""
+"""Results of a stage: what rests on files that are gone, and whether the page is that of the request."""
 
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from memaudit.auditing import stages
-from memaudit.common.checksums import sha256
+from memaudit.common.checksums import TIMESTAMP, sha256
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json
 from memaudit.workflow.sidecar import read_all
@@ -29,25 +30,32 @@ def refuse_idle(options: Sequence[str]) -> None:
             raise AuditError(f"{name}: with this option Snakemake makes no page; leave it out")
 
 
-def vanished(folder: Path, stage: str) -> list[str]:
-    """Paths, relative to the folder, of files behind the page that were made and are gone, with their folders.
+def remove_unsupported(folder: Path, stage: str) -> None:
+    """Remove the results that rest on a file that is gone, so that Snakemake makes both again.
 
     Snakemake itself does not miss a file behind a page that exists.
     """
-    made = {
-        path: one for one in read_all(folder / "results" / stage / "provenance").values() for path in one["outputs"]
-    }
-    todo, seen, gone = [f"results/{stage}/audit/{stages.NAME}/{name}" for name in ENDS], set(), []
-    while todo:
-        path = todo.pop()
-        if path in made and path not in seen:
-            seen.add(path)
-            todo += made[path]["inputs"]
-            if not (folder / path).exists():
-                # Of a rule whose output is a folder the files are recorded.
-                parents = [str(parent) for parent in Path(path).parents if len(parent.parts) > 2]
-                gone += [path, *parents]
-    return sorted(set(gone))
+    records = read_all(folder / "results" / stage / "provenance").values()
+    made = {path: record for record in records for path in record["outputs"]}
+    whole: dict[str, bool] = {}
+
+    def supported(path: str) -> bool:
+        if path not in whole:
+            inputs = [supported(source) for source in made[path]["inputs"]] if path in made else []
+            whole[path] = path not in made or (all(inputs) and (folder / path).exists())
+            if not whole[path]:
+                _remove(folder / path)
+        return whole[path]
+
+    for name in ENDS:
+        supported(f"results/{stage}/audit/{stages.NAME}/{name}")
+
+
+def _remove(path: Path) -> None:
+    """Remove a file, or the whole folder that is the output of its rule."""
+    if (path.parent / TIMESTAMP).exists():
+        shutil.rmtree(path.parent)
+    path.unlink(missing_ok=True)
 
 
 def check(folder: Path, stage: str, config: Mapping[str, Any], options: Sequence[str]) -> None:
