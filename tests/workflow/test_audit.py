@@ -1,7 +1,7 @@
 """`./memaudit audit` as the owner of a table runs it: hostile names, planted secrets, and what is left behind."""
 
 import json
-import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from memaudit.auditing.api import Report
-from workflow.conftest import Checkout
+from workflow.conftest import SNAKEMAKE, Checkout
 
 pytestmark = pytest.mark.xdist_group("audit")
 
@@ -43,14 +43,23 @@ class Owner(Checkout):
         self.desk.mkdir()
         table().to_csv(self.desk / NAME, index=False)
 
-    def audit(self):
-        """What the launcher runs, with the project's copy, from the owner's folder."""
-        command = [sys.executable, "-m", "memaudit", "audit", NAME, "--target", "churn", "--group", "household"]
-        command += ["--by", COLUMN, "--minutes", "0.1", "--cores", "2"]
-        env = os.environ | {"PYTHONPATH": str(self.folder / "workflow_scripts")}
-        done = subprocess.run(command, cwd=self.desk, env=env, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout + done.stderr
+    def audit(self, *arguments):
+        """The audit of the owner's table, which succeeds; returns what it printed."""
+        code, printed = self.command(NAME, "--target", "churn", "--group", "household", *arguments)
+        assert code == 0, printed
+        return printed
+
+    def command(self, *arguments):
+        """What the launcher runs, with the project's copy, from the owner's folder: exit code, and what it printed."""
+        command = [sys.executable, "-m", "memaudit", "audit", "--by", COLUMN, "--minutes", "0.1", "--cores", "2"]
+        done = subprocess.run(
+            [*command, *arguments], cwd=self.desk, env=self.environment, capture_output=True, text=True, check=False
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    def copied(self, folder):
+        """A copy of the finished audit, which a test may damage."""
+        return shutil.copytree(self.into, folder, symlinks=True)
 
     @property
     def into(self):
@@ -125,3 +134,49 @@ def test_the_same_command_again_does_nothing_new(owner):
     owner.audit()
     assert json.loads((owner.into / "summary.json").read_text()) == before
     assert {path: path.stat().st_mtime_ns for path in (owner.into / "results").rglob("*.nc")} == stamps
+
+
+def test_a_deleted_file_behind_the_page_is_made_again_and_values_are_shown_on_request(owner, tmp_path):
+    into = owner.copied(tmp_path / "copy")
+    lost = into / "results/full/signals/attacks/table/perturbed/0.nc"
+    lost.unlink()
+    owner.audit("--into", into, "--show-values")
+    assert lost.exists()
+    page = (into / "report.html").read_text(encoding="utf-8")
+    assert all(word in page for word in ("Zqx-north", "Zqx-yes"))
+    assert "Zqx-house" not in page
+
+
+def test_a_call_that_makes_nothing_hands_over_no_page(owner, tmp_path):
+    code, printed = owner.command(NAME, "--target", "churn", "--seed", "5", "--", "-np")
+    assert (code, printed) == (1, "memaudit: -np: with this option Snakemake makes no page; leave it out\n")
+    arguments = [NAME, "--target", "churn", "--group", "household", "--into", owner.copied(tmp_path / "copy")]
+    code, printed = owner.command(*arguments, "--seed", "5", "--", "--executor", "dryrun")
+    assert code == 1
+    assert "AUC" not in printed
+    assert printed.endswith("no page of this request; leave out --executor dryrun, and give the command again\n")
+
+
+def test_provenance_verifies_an_audit_and_names_what_was_changed(owner, tmp_path):
+    into = owner.copied(tmp_path / "copy")
+
+    def provenance():
+        command = [*SNAKEMAKE, "--snakefile", owner.folder / "Snakefile", "--directory", into, "--cores", "1"]
+        command += ["--configfile", into / "full.yaml", "--", "provenance"]
+        done = subprocess.run(command, env=owner.environment, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    code, printed = provenance()
+    assert code == 0, printed
+    assert "provenance: 3 results and the" in printed
+    (into / "results/full/audit/table/summary.json").write_text("{}")
+    code, printed = provenance()
+    assert code != 0
+    assert "summary.json: changed since it was made" in printed
+
+
+def test_columns_left_out_are_on_the_screen_and_on_the_page(owner):
+    assert "'note'" in owner.printed
+    assert "left out: free text" in owner.printed
+    page = (owner.into / "report.html").read_text(encoding="utf-8")
+    assert "no: free text" in page

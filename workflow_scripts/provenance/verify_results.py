@@ -4,11 +4,11 @@ python workflow_scripts/provenance/verify_results.py --params '{"run": "results/
 """
 
 from memaudit.workflow.job import run, tell
-from memaudit.workflow.provenance import verify
+from memaudit.workflow.provenance import ENDS, PRIVATE, verify
 
 
 def main(job):
-    checked = verify(job.params.run)
+    checked = verify(job.params.run, (*ENDS, *PRIVATE))
     files = len(checked.hashes)
     tell(f"provenance: {checked.results} results and the {files} files behind them agree with their sidecars")
     if checked.leftover:

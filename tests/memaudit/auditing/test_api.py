@@ -48,5 +48,15 @@ def test_python_leaves_no_copy_of_a_table_that_is_refused(tmp_path, monkeypatch)
     assert not list(tmp_path.iterdir())
 
 
+def test_a_failed_audit_tells_its_cause_and_no_folder_that_is_gone(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    X = np.random.default_rng(0).normal(size=(80, 2))
+    with pytest.raises(AuditError, match=r"the quick stage has failed \(.*NoSuchModel") as error:
+        memaudit.audit(X, np.arange(80) % 2, model="sklearn.ensemble.NoSuchModel", quick=True)
+    assert "with into=FOLDER its files and Snakemake's messages are kept" in str(error.value)
+    assert str(tmp_path) not in str(error.value)
+    assert not list(tmp_path.iterdir())
+
+
 def test_added_columns_get_names_that_the_table_does_not_have():
     assert api._free("target", pd.DataFrame({"Target": [1], "target_": [2]})) == "target__"

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 import stat
 from pathlib import Path
 
@@ -91,6 +92,7 @@ def test_a_hostile_table_is_one_clear_line(taken, tmp_path, fault):
     assert message in line
     assert "\n" not in line
     assert SECRET not in line
+    assert not re.search("`(drop|missing|types|target|encoding|delimiter)`", line)  # keys of a config
     assert "source.csv" not in line  # the user's file has another name
     assert not list(tmp_path.rglob("*.part"))
     assert not list(tmp_path.rglob("table.parquet"))
@@ -167,14 +169,14 @@ def test_a_numeric_target_is_cut_at_quartiles_and_row_numbers_are_left_out(taken
 
 
 def test_a_large_table_is_sampled_by_unit_and_reproducibly(taken):
-    household = np.repeat(np.arange(ROWS // 4), 4)
-    facts, folder = taken(text(household=household), group="household", rows=63)
+    table = text(household=np.repeat(np.arange(ROWS // 4), 4), pay=np.random.default_rng(1).normal(size=ROWS))
+    facts, folder = taken(table, group="household", rows=63)
     first = pd.read_parquet(folder / "table/table.parquet")
     assert facts["taken"] == len(first) == 60  # 15 households, none cut
     assert (first.groupby("group").size() == 4).all()
     assert first["row"].is_monotonic_increasing
     (folder / "table/facts.json").unlink()
-    again, _ = taken(text(household=household), group="household", rows=63)
+    again, _ = taken(table, group="household", rows=63)
     assert again["taken"] == 60
     assert pd.read_parquet(folder / "table/table.parquet").equals(first)
 
@@ -226,7 +228,7 @@ def test_names_that_hold_sql_do_no_harm(taken, tmp_path):
     table["emb"] = [[0.1, 0.2]] * ROWS
     table.to_parquet(tmp_path / "evil.parquet", index=False)
     facts, _ = taken((tmp_path / "evil.parquet").read_bytes(), "t.parquet", drop=["emb"])
-    assert [column["name"] for column in facts["columns"].values()] == ["age", "city"]
+    assert [column["name"] for column in facts["columns"].values() if column["use"]] == ["age", "city"]
     assert not list(tmp_path.rglob("pwned.csv"))
 
 
@@ -305,3 +307,39 @@ def test_a_huge_cell_is_reported_with_its_line(taken):
     with pytest.raises(AuditError, match="line 2 ") as error:
         taken(text(note=["x" * 10_000_000, *["y"] * (ROWS - 1)]))
     assert len(str(error.value)) < 400
+
+
+def test_a_wide_table_is_read_and_a_wider_one_refused_at_once(taken):
+    def wide(columns):
+        cells = np.random.default_rng(0).integers(0, 9, (ROWS, columns))
+        return frame().join(pd.DataFrame(cells).rename(columns="x{}".format)).to_csv(index=False)
+
+    facts, folder = taken(wide(98))
+    copy = pd.read_parquet(folder / "table/table.parquet")
+    assert facts["taken"] == len(copy) == ROWS
+    assert copy.shape[1] == 102
+    with pytest.raises(AuditError, match="3002 columns besides the target, an audit reads at most 1000"):
+        taken(wide(3000), "wider.csv")
+
+
+def test_rows_are_counted_without_duplicates(taken):
+    table = pd.concat([frame(25)] * 8)
+    with pytest.raises(AuditError, match="25 of 200 rows are left without duplicates"):
+        taken(table.to_csv(index=False))
+    disputed = pd.concat([frame(70), frame(70).assign(churn="yes"), frame(70).assign(churn="no")])
+    assert taken(disputed.to_csv(index=False), "disputed.csv")[0]["taken"] == 210
+    with pytest.raises(AuditError, match="0 of 210 rows are left without duplicates"):
+        taken(disputed.assign(person=np.arange(210)).to_csv(index=False), "persons.csv", group="person")
+
+
+def test_a_number_that_no_model_can_read_is_refused_under_its_columns_name(taken):
+    with pytest.raises(AuditError, match=r"column 'age': data row 2 holds a number beyond 3.4e\+38"):
+        taken(text(age=[1, "1e39", *range(78)]))
+    assert taken(text(age=[1, "3e38", *range(78)]), "large.csv")[0]["taken"] == ROWS
+
+
+def test_columns_left_out_by_choice_are_among_the_facts(taken):
+    facts, folder = taken(text(note="same"), drop=["note"])
+    assert facts["columns"]["c3"] == {"name": "note", "type": None, "use": False}
+    assert facts["left_out"]["note"] == "by your choice"
+    assert "note" not in (folder / "schema.yaml").read_text()

@@ -21,14 +21,6 @@ def test_an_interrupted_audit_keeps_its_sizes(tmp_path):
     assert runner._full_sizes(9.0, runner.Settings(tmp_path, minutes=3), again)["sets"] == 48
 
 
-def test_a_folder_is_locked_during_an_audit(tmp_path):
-    again = pytest.raises(AuditError, match="another audit is running")
-    with runner.private(tmp_path / "into"), again, runner.private(tmp_path / "into"):
-        pass
-    with runner.private(tmp_path / "into"):
-        pass
-
-
 def test_first_numbers_do_not_replace_a_complete_page(tmp_path):
     (tmp_path / "summary.json").write_text('{"stage": "full"}')
     with pytest.raises(AuditError, match="--quick would replace"):
@@ -49,11 +41,6 @@ def test_an_invalid_request_is_refused_before_anything_is_written(tmp_path, requ
     with pytest.raises(AuditError, match=re.escape(message)):
         runner.run(Request("t.csv", "y", **request_), runner.Settings(tmp_path / "into", **settings), print)
     assert not (tmp_path / "into").exists()
-
-
-def test_the_working_folder_is_never_committed(tmp_path):
-    with runner.private(tmp_path / "into"):
-        assert (tmp_path / "into/.gitignore").read_text() == "*\n"
 
 
 def test_a_profile_of_the_project_becomes_its_absolute_path():

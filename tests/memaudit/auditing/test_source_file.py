@@ -32,7 +32,8 @@ def test_a_file_that_only_claims_to_be_parquet_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("line", "delimiter"), [("a;b;c", ";"), ("a\tb", "\t"), ('"a;b;c",d', ","), ("a|b,c|d", "|"), ("a", ","), ("", ",")]
+    ("line", "delimiter"),
+    [("a;b;c", ";"), ("a\tb", "\t"), ('"a;b;c",d', ","), ("a|b,c|d", "|"), ("a", ","), ("", ","), ('"a\n";b;c', ";")],
 )
 def test_the_delimiter_is_the_most_frequent_one_outside_quotes(tmp_path, line, delimiter):
     (tmp_path / "t.csv").write_text(line + "\n")

@@ -1,4 +1,4 @@
-"""Columns that a model can read, and the target as classes."""
+"""Types of columns, and the target as classes."""
 
 import duckdb
 import numpy as np
@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from memaudit.auditing.request import Request
-from memaudit.auditing.table_columns import left_out, read_target, typed
+from memaudit.auditing.table_columns import read_target, typed
 from memaudit.common.errors import AuditError
 from memaudit.data.column_schema import MISSING
 
@@ -57,11 +57,9 @@ def test_a_target_without_classes_is_refused(values, message):
         read_target(view(churn=values), "churn", MISSING)
 
 
-def test_types_of_the_user_replace_the_detected_ones_and_row_numbers_are_left_out():
+def test_types_of_the_user_replace_the_detected_ones():
     connection = view(number=range(7, 7 + ROWS), code=[i % 3 for i in range(ROWS)], churn=["a", "b"] * 20)
     request = Request("t.csv", "churn")
     features = typed(connection, request, ORIGIN, [], {"code": "categorical"})
     assert {column.source: column.type for column in features} == {"number": "numeric", "code": "categorical"}
-    assert left_out(connection, features, {}) == {"number": "numbers the rows"}
-    assert left_out(connection, features, {"number": "numeric"}) == {}
     assert [column.source for column in typed(connection, request, ORIGIN, ["number"], {})] == ["code"]

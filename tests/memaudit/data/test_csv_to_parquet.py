@@ -6,6 +6,7 @@ import pytest
 from raw_tables import CSV, csv_entry, fetched
 
 from memaudit.common.errors import AuditError
+from memaudit.data import csv_to_parquet
 
 
 @pytest.mark.parametrize(
@@ -66,3 +67,34 @@ def test_a_bad_csv_gets_one_line_without_values(tmp_path, case):
     assert "\n" not in str(error.value)
     assert SECRET not in str(error.value)
     assert not (tmp_path / "out" / "raw.parquet").exists()
+
+
+LINES = ["age,job", *(f'{i},"cook\r\nor ""nurse"" {i}\n"' for i in range(40))]
+
+
+@pytest.mark.parametrize("gzipped", [False, True])
+@pytest.mark.parametrize(
+    "ends", [["\n", "\r\n"], ["\r\n", "\n"], ["\r\n", "\n", "\r"], ["\n"] * 39 + ["\r\n"], ["\r\n"], ["\r"]], ids=repr
+)
+def test_lines_may_end_in_any_way_and_quoted_breaks_are_kept(tmp_path, monkeypatch, ends, gzipped):
+    monkeypatch.setattr(csv_to_parquet, "BLOCK", 7)  # blocks end within line ends and quotes
+    content = "".join(line + ends[place % len(ends)] for place, line in enumerate(LINES)).encode()
+    name = "a.csv.gz" if gzipped else "a.csv"
+    table, _ = fetched(csv_entry(tmp_path, gzip.compress(content) if gzipped else content, name), tmp_path)
+    assert table["age"].tolist() == [str(i) for i in range(40)]
+    assert table["job"].tolist() == [f'cook\r\nor "nurse" {i}\n' for i in range(40)]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("inside", ["\n", "\r\n"])
+def test_a_quoted_name_may_hold_a_line_break(tmp_path, end, inside):
+    content = end.join([f'"age{inside}in years",job', "1,cook", "2,nurse", ""])
+    table, _ = fetched(csv_entry(tmp_path, content.encode()), tmp_path)
+    assert list(table) == [f"age{inside}in years", "job"]
+    assert table["job"].tolist() == ["cook", "nurse"]
+
+
+def test_a_fault_in_a_file_of_mixed_line_ends_keeps_its_line(tmp_path):
+    content = f"a,b\r\n1,2\n3,4,{SECRET}\r\n".encode()
+    with pytest.raises(AuditError, match="line 3 has 3 fields where the header has 2"):
+        fetched(csv_entry(tmp_path, content), tmp_path)

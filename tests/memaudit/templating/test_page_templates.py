@@ -38,3 +38,9 @@ def test_a_name_that_the_context_lacks_is_an_error(folder):
 def test_a_page_may_have_filters_of_its_own(folder):
     (folder / "loud.md").write_text("{{ name | loud }}")
     assert render("loud.md", {"name": "a"}, folder, filters={"loud": str.upper}) == "A"
+
+
+def test_control_characters_are_shown_in_html(folder):
+    page = render("own.html", {"name": "a\x1b[31m\x07\u202eb\tc\nd", "sha": ""}, folder)
+    assert "a\\x1b[31m\\x07\\u202eb\tc\nd" in page
+    assert "\x1b" not in page

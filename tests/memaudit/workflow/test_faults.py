@@ -3,6 +3,7 @@
 import errno
 from types import SimpleNamespace
 
+import duckdb
 import pytest
 
 from memaudit.common.errors import AuditError
@@ -34,6 +35,15 @@ def test_a_disk_that_takes_nothing_more_is_one_line_with_the_path(code):
     said = line(OSError(code, "reason", "results/a"))
     assert said.startswith("results/a: ")
     assert said.count("; ") >= 1
+
+
+def test_a_copy_that_fills_the_disk_names_its_target():
+    assert line(OSError(errno.ENOSPC, "reason", "weights", None, "results/a")).startswith("results/a: no space left")
+
+
+def test_a_full_disk_is_known_from_the_engine_of_tables():
+    said = line(duckdb.IOException('IO Error: Could not write file "spill": No space left on device'))
+    assert said == "study_fit: no space left on device; free some, and run the same command again, it goes on from here"
 
 
 def test_a_file_is_not_blamed_for_a_lack_of_memory():

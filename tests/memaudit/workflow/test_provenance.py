@@ -72,6 +72,20 @@ def test_a_run_without_results_is_not_said_to_agree(run):
         provenance.verify("results/demo")
 
 
+@pytest.mark.parametrize("kind", provenance.PRIVATE)
+def test_audits_and_releases_are_verified_on_request_and_never_archived(run, kind):
+    (run / "figures/roc.svg").unlink()
+    (run / kind).mkdir()
+    (run / kind / "page").write_text("of a private table")
+    sidecar(f"results/demo/{kind}/page", ["results/demo/scores"])
+    with pytest.raises(AuditError, match="nothing to verify"):
+        provenance.verify("results/demo")
+    assert provenance.verify("results/demo", provenance.PRIVATE).results == 1
+    (run / "raw").write_text("tampered")
+    with pytest.raises(AuditError, match=r"raw: changed since it was made"):
+        provenance.verify("results/demo", provenance.PRIVATE)
+
+
 def test_two_sidecars_of_one_output_are_both_named(run):
     write_json({"inputs": {}, "outputs": {"results/demo/scores": "0" * 64}}, "results/demo/provenance/old.json")
     with pytest.raises(AuditError, match=r"scores: recorded by .*/old.json and .*_scores.json; delete the stale"):

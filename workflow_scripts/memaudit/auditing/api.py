@@ -87,12 +87,20 @@ def audit(
         table.to_parquet(path, index=False)
     request = Request(str(path), target, group=None if groups is None else group, by=list(by), seed=seed)
     chosen = runner.Settings(folder, models=[name], params=params, minutes=minutes, **settings)
+    finished = False
     try:
         runner.run(request, chosen, lambda stage, result: None)
-    except AuditError:
-        if into is None:  # the caller does not know this folder
-            shutil.rmtree(folder)
-        raise
+        finished = True
+    except runner.StageError as error:
+        if into is not None:
+            raise
+        raise AuditError(
+            f"the {error.stage} stage has failed ({error.cause or 'no job says why'}); with into=FOLDER its files and "
+            "Snakemake's messages are kept"
+        ) from None
+    finally:
+        if into is None and not finished:  # the caller does not know this folder
+            shutil.rmtree(folder, ignore_errors=True)
     return Report(folder)
 
 

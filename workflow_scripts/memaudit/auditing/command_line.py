@@ -158,9 +158,10 @@ def _schema(facts: dict[str, Any]) -> list[str]:
     lines = [f"{facts['rows']} rows, {with_target} with a target ({facts['task']}){sample}"]
     columns = list(facts["columns"].values())
     width = min(40, max(len(ascii(one["name"])) for one in columns))
-    for one in columns[:SHOWN]:
-        why = "" if one["use"] else f"  left out: {facts['left_out'].get(one['name'], 'by your choice')}"
-        lines.append(f"  {ascii(one['name'])[:40]:{width}}  {one['type']}{why}")
+    # Of a wide table the columns that are left out come first: each has its reason.
+    for one in columns if len(columns) <= SHOWN else sorted(columns, key=lambda one: one["use"])[:SHOWN]:
+        why = "" if one["use"] else f"  left out: {facts['left_out'][one['name']]}"
+        lines.append(f"  {ascii(one['name'])[:40]:{width}}  {one['type'] or '-'}{why}")
     if len(columns) > SHOWN:
         lines.append(f"  ... and {len(columns) - SHOWN} more")
     return [

@@ -15,16 +15,19 @@ from typing import Any
 import yaml
 
 from memaudit.auditing import source_file
+from memaudit.auditing.option_names import as_options
 from memaudit.auditing.request import Request
-from memaudit.auditing.table_columns import left_out, read_target, typed
+from memaudit.auditing.table_columns import read_target, typed
+from memaudit.auditing.typed_slices import typed_slices
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, replacing, write_json
 from memaudit.config.name_checks import hint
 from memaudit.data.column_schema import MISSING, TYPES, Column, cleaned, first_row
-from memaudit.data.duckdb_engine import connect, literal, parquet
+from memaudit.data.duckdb_engine import connect, parquet
 from memaudit.data.table_sources import fetch
 
 FEWEST_ROWS = 60
+MOST_COLUMNS = 1000
 EDIT = """\
 # How the table is read. Edit it and give the same command again:
 # type is numeric, categorical, text or date; use: false leaves a column out.
@@ -52,7 +55,8 @@ def take_in(request: Request, folder: Path) -> dict[str, Any]:
         taken = _read(request, linked, chosen, private)
     except AuditError as error:
         table = ascii(request.table)
-        raise AuditError(str(error).replace(f"file {linked}", table).replace(str(linked), table)) from None
+        message = str(error).replace(f"file {linked}", table).replace(str(linked), table)
+        raise AuditError(as_options(message)) from error.__cause__
     finally:
         (private / "raw.parquet").unlink(missing_ok=True)
     if chosen is None:
@@ -67,30 +71,39 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
     origin = fetch(_entry(request, linked), raw, private)
     _named(request, origin["columns"], chosen)
     rename = _safe_names(origin["columns"])
+    unused = {name for name, column in (chosen or {}).items() if not column["use"]} | set(request.drop)
+    _narrow(len({*origin["columns"]} - unused - {request.target, request.group}))
     with connect(private) as connection:
         connection.execute(f"CREATE VIEW raw AS SELECT * FROM {parquet(raw)}")
-        unused = [name for name, column in (chosen or {}).items() if not column["use"]]
         types = {name: column["type"] for name, column in (chosen or {}).items()}
         types |= dict.fromkeys(request.categorical, "categorical")
-        features = typed(connection, request, origin, {*unused, *request.drop}, types)
-        omitted = left_out(connection, features, types) if chosen is None else {}
-        omitted |= {column.source: "free text" for column in features if column.type == "text"}
+        features = typed(connection, request, origin, unused, types)
         marks = (*MISSING, *request.missing)
         target, task = read_target(connection, request.target, marks)
         with_target = connection.execute(f"SELECT count(*) FROM raw WHERE ({target}) IS NOT NULL").fetchone()[0]
-        omitted |= _valueless(connection, [column for column in features if column.source not in omitted], target)
-        kept = [column for column in features if column.source not in omitted]
-        _enough(kept, min(with_target, request.rows))  # before the copy, which is slow
-        for name in request.by:
-            if name not in {column.source for column in kept}:
-                raise AuditError(f"--by {name!r}: the column is left out, so its categories are not compared")
+        _enough(min(with_target, request.rows))  # before the copy, which is slow
         _whole_units(connection, request, marks)
-        _copy(connection, request, kept, rename, target, marks, private / "table.parquet")
-        taken = connection.execute(f"SELECT count(*) FROM {parquet(private / 'table.parquet')}").fetchone()[0]
-        _enough(kept, taken)  # the sample holds whole units only
+        with typed_slices(connection, features, rename, target, private) as cells:
+            omitted = {column.source: "free text" for column in features if column.type == "text"}
+            omitted |= cells.without_value(connection)
+            if chosen is None:
+                numbers = cells.numbering_rows(connection, origin["rows"])
+                omitted |= {name: why for name, why in numbers.items() if name not in types}
+            kept = [column for column in features if column.source not in omitted]
+            _readable(request, kept)
+            cells.check_range(connection, kept)
+            _draw(connection, request, target, marks)
+            with replacing(private / "table.parquet") as temporary:
+                cells.copy(connection, kept, temporary)
+                taken = connection.execute("SELECT count(*) FROM drawn").fetchone()[0]
+                _enough(taken)  # the sample holds whole units only
+                _different(connection, temporary, taken, [rename[column.source] for column in kept], request.group)
+    omitted |= dict.fromkeys(sorted(unused), "by your choice")
+    types = {column.source: column.type for column in features}
     columns = {
-        rename[column.source]: {"name": column.source, "type": column.type, "use": column in kept}
-        for column in features
+        rename[name]: {"name": name, "type": types.get(name), "use": name not in omitted}
+        for name in origin["columns"]
+        if name not in (request.target, request.group)
     }
     return {
         "name": Path(request.table).name.encode("utf-8", "backslashreplace").decode(),
@@ -103,7 +116,7 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         "by": [rename[name] for name in request.by],
         "task": task,
         "columns": columns,
-        "left_out": omitted | dict.fromkeys(sorted({*unused, *request.drop}), "by your choice"),
+        "left_out": omitted,
     }
 
 
@@ -132,26 +145,48 @@ def _entry(request: Request, linked: Path) -> dict[str, str]:
     return entry | {"delimiter": request.delimiter or source_file.delimiter(linked, encoding)}
 
 
-def _valueless(connection: Any, columns: Sequence[Column], target: str) -> dict[str, str]:
-    """Columns without a value in the rows with a target, with the reason why they are left out."""
-    if not columns:
-        return {}
-    counts = ", ".join(f"count({column.value})" for column in columns)
-    counted = connection.execute(f"SELECT {counts} FROM raw WHERE ({target}) IS NOT NULL").fetchone()
-    return {column.source: "missing in every row" for column, count in zip(columns, counted, strict=True) if not count}
-
-
-def _enough(kept: Sequence[Column], rows: int) -> None:
-    if not kept:
+def _narrow(columns: int) -> None:
+    """Raise AuditError for more columns than the models can read."""
+    if columns > MOST_COLUMNS:
         raise AuditError(
-            "no column is left that a model can read, apart from the target: write numbers with a decimal point, and"
-            " name columns of categories with --categorical"
+            f"the table has {columns} columns besides the target, an audit reads at most {MOST_COLUMNS}: leave some "
+            "out with --drop, or give a file with fewer"
         )
+
+
+def _enough(rows: int) -> None:
     if rows < FEWEST_ROWS:
         raise AuditError(
             f"{rows} rows with a target are too few to attack; at least {FEWEST_ROWS} are needed, "
             "and --rows must not be smaller"
         )
+
+
+def _different(connection: Any, table: Path, rows: int, columns: Sequence[str], group: str | None) -> None:
+    """Raise AuditError if too few records are left once duplicates are dropped.
+
+    Of rows that differ in the target alone all are kept, or none where there are privacy units: as in later steps.
+    """
+    targets = f"SELECT count(DISTINCT target) AS n FROM {parquet(table)} GROUP BY hash({', '.join(columns)})"
+    kept = "count_if(n = 1)" if group else "sum(n)"
+    records = int(connection.execute(f"SELECT {kept} FROM ({targets})").fetchone()[0])
+    if records < FEWEST_ROWS:
+        raise AuditError(
+            f"{records} of {rows} rows are left without duplicates, too few to attack; at least {FEWEST_ROWS} that "
+            "differ are needed"
+        )
+
+
+def _readable(request: Request, kept: Sequence[Column]) -> None:
+    """Raise AuditError if no column is kept, or one that is to be compared is not."""
+    if not kept:
+        raise AuditError(
+            "no column is left that a model can read, apart from the target: write numbers with a decimal point, and"
+            " name columns of categories with --categorical"
+        )
+    for name in request.by:
+        if name not in {column.source for column in kept}:
+            raise AuditError(f"--by {name!r}: the column is left out, so its categories are not compared")
 
 
 def _named(request: Request, known: list[str], chosen: Mapping[str, Any] | None) -> None:
@@ -180,31 +215,21 @@ def _whole_units(connection: Any, request: Request, marks: Sequence[str]) -> Non
         raise AuditError(f"--group {request.group!r}: missing in data row {row}; every row needs a person or household")
 
 
-def _copy(
-    connection: Any,
-    request: Request,
-    kept: list[Column],
-    rename: Mapping[str, str],
-    target: str,
-    marks: Sequence[str],
-    path: Path,
-) -> None:
-    """Write typed columns under safe names; of a large table a sample, the first rows or units by their hash."""
-    columns = [f"file_row_number + 1 AS row, ({target}) AS target"]
-    columns += [f"{column.value} AS {rename[column.source]}" for column in kept]
-    unit = "file_row_number"
-    if request.group:
-        unit = cleaned(request.group, marks)
-        columns.append(f'{unit} AS "group"')
+def _draw(connection: Any, request: Request, target: str, marks: Sequence[str]) -> None:
+    """Create the table `drawn`: place, target and unit of the rows of the copy.
+
+    Of a large table a sample: the first rows or units by their hash.
+    """
+    unit = cleaned(request.group, marks) if request.group else "file_row_number"
+    group = f', {unit} AS "group"' if request.group else ""
     drawn, rows = f"hash({unit}, {int(request.seed)})", int(request.rows)
     most = f"ORDER BY {drawn} LIMIT {rows}"
     if request.group:  # RANGE counts all rows of a unit together, so units are not split
         most = f"QUALIFY count(*) OVER (ORDER BY {drawn}, {unit} RANGE UNBOUNDED PRECEDING) <= {rows}"
-    with replacing(path) as temporary:
-        connection.execute(
-            f"COPY (SELECT * FROM (SELECT {', '.join(columns)} FROM raw WHERE ({target}) IS NOT NULL {most}) "
-            f"ORDER BY row) TO {literal(temporary)} (FORMAT parquet)"
-        )
+    connection.execute(
+        f"CREATE TABLE drawn AS SELECT file_row_number AS place, ({target}) AS target{group} "
+        f"FROM raw WHERE ({target}) IS NOT NULL {most}"
+    )
 
 
 def _edited(schema: Path) -> dict[str, Any] | None:
@@ -225,7 +250,7 @@ def _edited(schema: Path) -> dict[str, Any] | None:
 
 
 def _offer(schema: Path, facts: Mapping[str, Any]) -> None:
-    columns = [dict(column) for column in facts["columns"].values()]
+    columns = [dict(column) for column in facts["columns"].values() if column["type"]]
     text = yaml.safe_dump({"columns": columns}, sort_keys=False, default_flow_style=None, allow_unicode=True)
     with replacing(schema) as temporary:
         temporary.write_text(EDIT + text, encoding="utf-8")

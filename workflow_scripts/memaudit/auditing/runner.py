@@ -1,45 +1,32 @@
 """Run an audit: the intake of the table, and two stages of Snakemake, all in one private folder."""
 
-import contextlib
-import fcntl
 import os
+import re
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import yaml
 
-from memaudit.auditing import model_choice, optional_studies, stages
+from memaudit.auditing import model_choice, optional_studies, stage_results, stages
 from memaudit.auditing.intake import take_in
 from memaudit.auditing.request import Request
+from memaudit.auditing.working_folder import in_one_line, private
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, replacing
 from memaudit.common.project_paths import PROJECT
 
-MARK = ".memaudit"
 LOG = "snakemake.log"
+SAID = "memaudit: "
+COUNTS = re.compile(rf"{SAID}(\d+ of \d+ jobs|\w+ has failed; see )")  # lines that tell no cause
 COPIED = {"index.html": "report.html", "summary.json": "summary.json", "risk.parquet": "risk.parquet"}
 QUERY = "results/quick/provenance/attacks_query_contexts/table/main"
-
-# With these options Snakemake succeeds without making all results.
-INCOMPLETE = {
-    "-n",
-    "--dry-run",
-    "--dryrun",
-    "-t",
-    "--touch",
-    "-U",
-    "--until",
-    "-O",
-    "--omit-from",
-    "--unlock",
-    "--lint",
-}
 
 
 @dataclass(frozen=True)
@@ -62,48 +49,17 @@ class Settings:
     snakemake: Sequence[str] = ()
 
 
-@contextlib.contextmanager
-def private(folder: Path) -> Iterator[int]:
-    """Create the folder and lock it; yield the lock's descriptor. Only the owner can read what the block writes.
-
-    Raises AuditError for a folder that holds something else, or where another audit is running.
-    """
-    before, name = os.umask(0o077), ascii(str(folder))
-    try:
-        try:
-            if folder.exists() and not folder.is_dir():
-                raise AuditError(f"{name}: is a file; give another folder with --into")
-            if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).exists():
-                raise AuditError(f"{name}: holds something else than an audit; give another one with --into")
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            folder.chmod(0o700)
-            lock = os.open(folder / MARK, os.O_RDWR | os.O_CREAT, 0o600)
-            # The copy of the table must not be committed with the folder that it stands in.
-            (folder / ".gitignore").write_text("*\n", encoding="utf-8")
-        except OSError as error:
-            raise AuditError(f"{name}: cannot be written ({error.strerror}); give another one with --into") from None
-        try:
-            _lock(lock, name)
-            yield lock
-        finally:
-            os.close(lock)
-    finally:
-        os.umask(before)
-
-
-def _lock(descriptor: int, name: str) -> None:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise AuditError(f"{name}: another audit is running there; wait for it, or give another --into") from None
-
-
 def run(request: Request, settings: Settings, report: Callable[[str, Any], None]) -> Path:
     """Run the audit and return its folder, with report.html, summary.json and risk.parquet.
 
     report: called with "schema" and the facts of the intake, and after each stage with its name and its summary. Raises
     AuditError in one line for every fault that a user can correct.
     """
+    with in_one_line(settings.folder):
+        return _run(request, settings, report)
+
+
+def _run(request: Request, settings: Settings, report: Callable[[str, Any], None]) -> Path:
     started = time.monotonic()
     _check(request, settings)
     catalogue = model_choice.entries(settings.models, settings.params)
@@ -138,7 +94,7 @@ def _taken_in(request: Request, folder: Path, fresh: bool) -> dict[str, Any]:
     """Facts of the intake; if it refuses the table, a folder that the audit created is removed."""
     try:
         return take_in(request, folder)
-    except AuditError:
+    except (AuditError, OSError, duckdb.Error):
         if fresh:
             shutil.rmtree(folder)
         raise
@@ -149,8 +105,7 @@ def _check(request: Request, settings: Settings) -> None:
         raise AuditError(f"--seed {request.seed}: must be 0 or more")
     if settings.public and not settings.epsilons:
         raise AuditError("--public: is only for private contexts; give their --epsilon, or leave it out")
-    if refused := sorted(INCOMPLETE & {option.partition("=")[0] for option in settings.snakemake}):
-        raise AuditError(f"{refused[0]}: with this option Snakemake makes no page; leave it out")
+    stage_results.refuse_idle(settings.snakemake)
 
 
 def _keep_complete(settings: Settings) -> None:
@@ -204,18 +159,28 @@ def _stage(stage: str, config: dict[str, Any], settings: Settings, lock: int) ->
     command += ["--nolock", "--workflow-profile", str(PROJECT / "profiles/default"), "--quiet", "rules", "progress"]
     command += ["--cores", str(settings.cores or "all"), *_profiles(settings.snakemake)]
     command += ["--configfile", str(path), "--", "audit"]
-    failed = _snakemake(command, folder / LOG, lock)
+    stage_results.remove_unsupported(folder, stage)
+    failed, cause = _snakemake(command, folder / LOG, lock)
     _owners_alone(folder / ".snakemake")
     if failed:
-        raise AuditError(
-            f"the {stage} stage has failed; Snakemake's messages are in {str(folder / LOG)!a}. The same command "
-            "continues where it stopped"
-        )
+        raise StageError(stage, cause, folder / LOG)
+    stage_results.check(folder, stage, config, settings.snakemake)
     made = folder / "results" / stage / "audit" / stages.NAME
     for name, copy in COPIED.items():
         with replacing(folder / copy) as temporary:
             shutil.copyfile(made / name, temporary)
     return read_json(folder / "summary.json")
+
+
+class StageError(AuditError):
+    """A stage has failed; cause: what its last failed job said to users, None if it said nothing."""
+
+    def __init__(self, stage: str, cause: str | None, log: Path) -> None:
+        self.stage, self.cause = stage, cause
+        super().__init__(
+            f"the {stage} stage has failed; Snakemake's messages are in {str(log)!a}. The same command continues where "
+            "it stopped"
+        )
 
 
 def _owners_alone(folder: Path) -> None:
@@ -225,8 +190,13 @@ def _owners_alone(folder: Path) -> None:
             path.chmod(mode & 0o700)
 
 
-def _snakemake(command: list[str], log: Path, lock: int) -> int:
-    """Run Snakemake and return its exit code; it keeps the lock. Its lines for users are printed, all are logged."""
+def _snakemake(command: list[str], log: Path, lock: int) -> tuple[int, str | None]:
+    """Run Snakemake; it keeps the lock. Its lines for users are printed, all are logged.
+
+    Returns its exit code and the last line of a job that tells why it failed.
+    """
+    cause = None
+    log.unlink(missing_ok=True)  # never write through a link
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     with (
         open(log, "w", buffering=1, encoding="utf-8") as kept,
@@ -234,9 +204,10 @@ def _snakemake(command: list[str], log: Path, lock: int) -> int:
     ):
         for line in running.stdout:
             kept.write(line)
-            if line.startswith("memaudit: "):
+            if line.startswith(SAID):
                 print(line, end="", flush=True)
-        return running.wait()
+                cause = cause if COUNTS.match(line) else line.removeprefix(SAID).strip()
+        return running.wait(), cause
 
 
 def _profiles(arguments: Sequence[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import io
 import os
 import zlib
 from contextlib import suppress
@@ -12,7 +13,7 @@ from memaudit.common.errors import AuditError
 PARQUET = (".parquet", ".pq")
 SUFFIXES = (*PARQUET, ".csv", ".tsv", ".txt", ".gz")
 DELIMITERS = ",;\t|"
-HEAD = 65536  # most characters of the first line that are read
+HEAD = 65536  # most characters of the header that are read
 GZIP, MAGIC = b"\x1f\x8b", b"PAR1"
 
 
@@ -52,21 +53,22 @@ def link(table: str | Path, folder: Path) -> Path:
 
 
 def delimiter(file: Path, encoding: str) -> str:
-    """The delimiter that occurs most often in the first line outside quotes; a comma if none does."""
+    """The delimiter that occurs most often in the header outside quotes; a comma if none does."""
     opener = gzip.open if file.suffix == ".gz" else open
-    line = ""
+    head = ""
     with (
         suppress(OSError, EOFError, UnicodeError, zlib.error),
-        opener(file, "rt", encoding=encoding, errors="replace") as text,
+        opener(file, "rt", encoding=encoding, errors="replace", newline="") as text,
     ):
-        line = text.readline(HEAD)
-    counts = {sign: _fields(line, sign) for sign in DELIMITERS}
+        head = text.read(HEAD)
+    counts = {sign: _fields(head, sign) for sign in DELIMITERS}
     return max(DELIMITERS, key=lambda sign: counts[sign])
 
 
-def _fields(line: str, sign: str) -> int:
+def _fields(head: str, sign: str) -> int:
+    """Number of fields of the header, whose names may hold line breaks within quotes."""
     try:
-        return len(next(csv.reader([line], delimiter=sign), []))
+        return len(next(csv.reader(io.StringIO(head, newline=""), delimiter=sign), []))
     except csv.Error:
         return 0
 

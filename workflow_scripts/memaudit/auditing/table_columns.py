@@ -1,4 +1,4 @@
-"""Columns of a user's table that a model can read, and the target as classes."""
+"""Types of the columns of a user's table, and the target as classes."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -35,26 +35,7 @@ def typed(
         group=request.group,
         typed=origin["typed"],
     )
-    try:
-        return infer(connection, reading)[0]
-    except AuditError as error:
-        raise AuditError(f"{error} (here: --categorical, --missing, --drop, or `type` in schema.yaml)") from None
-
-
-def left_out(connection: DuckDBPyConnection, features: list[Column], types: Mapping[str, str]) -> dict[str, str]:
-    """Columns that only number the rows, with the reason why they are left out; types given by the user are kept."""
-    rows = connection.execute("SELECT count(*) FROM raw").fetchone()[0]
-    reasons = {}
-    for column in features:
-        if column.type == "numeric" and column.source not in types:
-            value = column.value
-            spread, whole, distinct = connection.execute(
-                f"SELECT max({value}) - min({value}), count_if(({value}) <> floor({value})), count(DISTINCT {value})"
-                " FROM raw"
-            ).fetchone()
-            if distinct == rows and whole == 0 and spread == rows - 1:
-                reasons[column.source] = "numbers the rows"
-    return reasons
+    return infer(connection, reading)[0]
 
 
 def read_target(connection: DuckDBPyConnection, name: str, marks: Collection[str]) -> tuple[str, str]:

@@ -19,7 +19,7 @@ TYPES = ("numeric", "categorical", "text", "date")
 MISSING = ("?", "NA", "NaN", "nan")
 RESERVED = ("id", "group", "target", "side")
 STRAY = 0.05
-COLUMNS_PER_QUERY = 100  # a query over thousands takes longer to plan than to run
+COLUMNS_PER_QUERY = 20  # the time to plan a query grows with the square of its length
 NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
 ISO_DATE = r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?"
 

@@ -3,13 +3,19 @@
 import csv
 import gzip
 import re
+import tempfile
 import zlib
 from pathlib import Path
+from typing import TextIO
 
 import duckdb
 
 from memaudit.common.errors import AuditError
 from memaudit.data.duckdb_engine import literal
+
+NAMED_ENDS = {"\n": r"\n", "\r\n": r"\r\n"}  # of DuckDB; it finds CR by itself
+BYTES = "surrogateescape"  # invalid bytes are kept, so that the engine reports their line
+BLOCK = 2**20  # characters
 
 
 def to_parquet(
@@ -21,28 +27,45 @@ def to_parquet(
 ) -> None:
     """Copy a CSV file (may be gzipped) with a header line to Parquet, all columns text, empty cells missing.
 
-    Raises AuditError for an empty file, an unreadable encoding, a ragged row (with its line number), an open quote,
-    and missing or repeated column names.
+    Lines may end in LF, CRLF or CR, or in several of them. Raises AuditError for an empty file, an unreadable encoding,
+    a ragged row (with its line number), an open quote, and missing or repeated column names.
     """
-    columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in header(source, delimiter, encoding))
-    table = (
-        f"read_csv({literal(source)}, auto_detect = false, header = true, columns = {{{columns}}}, "
-        f"delim = {literal(delimiter)}, quote = '\"', escape = '\"', encoding = {literal(encoding)})"
-    )
-    try:
+    names, ending = header(source, delimiter, encoding)
+    columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in names)
+
+    def copy(file: Path, ending: str, encoding: str) -> None:
+        # By itself the engine takes a line break within a quoted name of the header for the end of all lines.
+        lines = "" if ending not in NAMED_ENDS else f", new_line = '{NAMED_ENDS[ending]}'"
+        table = (
+            f"read_csv({literal(file)}, auto_detect = false, header = true, columns = {{{columns}}}, "
+            f"delim = {literal(delimiter)}, quote = '\"', escape = '\"', encoding = {literal(encoding)}{lines})"
+        )
         connection.execute(f"COPY (SELECT * FROM {table}) TO {literal(target)} (FORMAT parquet)")
+
+    try:
+        try:
+            copy(source, ending, encoding)
+        except duckdb.Error as error:
+            if _is_encoding(str(error)):
+                raise
+            # The engine fails in several ways on lines that end differently.
+            with tempfile.TemporaryDirectory(dir=target.parent, prefix=".lines-") as folder:
+                same = Path(folder, "lines.csv")
+                _end_lines_alike(source, same, encoding)
+                copy(same, "\n", "utf-8")
     except duckdb.Error as error:
         raise AuditError(f"{source}: {_reason(str(error), encoding)}") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise AuditError(f"{source}: cannot be read ({error})") from None
 
 
-def header(source: Path, delimiter: str, encoding: str) -> list[str]:
-    """Return the column names in the file's first line."""
-    opener = gzip.open if source.suffix == ".gz" else open
-    encoding = "utf-8-sig" if encoding == "utf-8" else encoding
+def header(source: Path, delimiter: str, encoding: str) -> tuple[list[str], str]:
+    """Return the column names in the file's header, and the line end after it (empty if there is none)."""
     try:
         # Reading ahead decodes more than the first line: the engine reports invalid bytes further on.
-        with opener(source, "rt", encoding=encoding, errors="surrogateescape", newline="") as file:
-            names = next(csv.reader(file, delimiter=delimiter), [])
+        with _opened(source, encoding) as file:
+            read = []
+            names = next(csv.reader((read.append(line) or line for line in file), delimiter=delimiter), [])
         "".join(names).encode()
     except UnicodeError:
         raise AuditError(f"{source}: {_encoding(1, encoding.removesuffix('-sig'))}") from None
@@ -50,7 +73,30 @@ def header(source: Path, delimiter: str, encoding: str) -> list[str]:
         raise AuditError(f"{source}: cannot be read ({error})") from None
     if not names:
         raise AuditError(f"{source}: the file is empty (0 rows, no header); fetch or export it again")
-    return unique(names, source)
+    last = read[-1]
+    return unique(names, source), last[len(last.rstrip("\r\n")) :]
+
+
+def _opened(source: Path, encoding: str) -> TextIO:
+    opener = gzip.open if source.suffix == ".gz" else open
+    encoding = "utf-8-sig" if encoding == "utf-8" else encoding
+    return opener(source, "rt", encoding=encoding, errors=BYTES, newline="")
+
+
+def _end_lines_alike(source: Path, target: Path, encoding: str) -> None:
+    """Copy a CSV file as UTF-8 with LF at the end of every line; line breaks within quotes are kept."""
+    quoted, rest = False, ""
+    with _opened(source, encoding) as file, open(target, "w", encoding="utf-8", errors=BYTES, newline="") as copy:
+        while block := file.read(BLOCK):
+            block, rest = rest + block, ""
+            if block.endswith("\r"):  # an LF may follow
+                block, rest = block[:-1], "\r"
+            parts = block.split('"')
+            outside = slice(int(quoted), None, 2)
+            parts[outside] = [part.replace("\r\n", "\n").replace("\r", "\n") for part in parts[outside]]
+            quoted ^= len(parts) % 2 == 0
+            copy.write('"'.join(parts))
+        copy.write(rest if quoted else rest.replace("\r", "\n"))
 
 
 def unique(names: list[str], where: object) -> list[str]:
@@ -71,11 +117,15 @@ def _reason(message: str, encoding: str) -> str:
         return (
             f"line {line} has {match[2]} fields where the header has {match[1]}; correct the line, or set `delimiter`"
         )
-    if "unicode" in message or "encoded" in message:
+    if _is_encoding(message):
         return _encoding(line, encoding)
     if "unterminated quote" in message:
         return f"line {line} opens a quote that is never closed; correct the line"
     return f"line {line} cannot be read as CSV" if line else "cannot be read as CSV; is it damaged or not a CSV file?"
+
+
+def _is_encoding(message: str) -> bool:
+    return "unicode" in message or "encoded" in message
 
 
 def _encoding(line: int | None, encoding: str) -> str:

@@ -9,6 +9,7 @@ from memaudit.common.errors import AuditError
 
 AGAIN = "run the same command again, it goes on from here"
 RIGHTS = "this user must be able to read and write there; change its permissions or use another folder"
+FULL = os.strerror(errno.ENOSPC)
 DISK = {
     errno.ENOSPC: f"free some, and {AGAIN}",
     errno.EDQUOT: f"free some, and {AGAIN}",
@@ -26,8 +27,10 @@ def explain(error: BaseException, job: Any) -> str | None:
     cause = error.__cause__ if isinstance(error, AuditError) and error.__cause__ else error
     if is_out_of_memory(cause):
         return f"{job.rule}: {_memory(cause, job)}"
-    if isinstance(cause, OSError) and cause.errno in DISK:
-        return f"{cause.filename or job.rule}: {os.strerror(cause.errno).lower()}; {DISK[cause.errno]}"
+    if (code := _disk_fault(cause)) in DISK:
+        # Of a copy the second name is that of the target.
+        place = getattr(cause, "filename2", None) or getattr(cause, "filename", None) or job.rule
+        return f"{place}: {os.strerror(code).lower()}; {DISK[code]}"
     match error:
         case AuditError():
             return str(error)
@@ -39,6 +42,11 @@ def explain(error: BaseException, job: Any) -> str | None:
                 "install there what requirements.lock names, or let `rm -rf .venv && make .venv` do it"
             )
     return None
+
+
+def _disk_fault(error: BaseException) -> int | None:
+    """The errno of a fault of the disk; DuckDB has errors of its own, which quote the text of a full one."""
+    return error.errno if isinstance(error, OSError) else errno.ENOSPC if FULL in str(error) else None
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -11,6 +11,7 @@ from memaudit.common.errors import AuditError
 from memaudit.workflow.sidecar import read_all
 
 ENDS = ("figures", "tables", "report", "config.yaml")
+PRIVATE = ("audit", "release")  # results that rest on a private table, so they are never archived
 Makers = Mapping[str, list[tuple[str, Mapping[str, Any]]]]
 
 
@@ -28,26 +29,29 @@ class Checked:
     leftover: list[str]
 
 
-def verify(run: str | Path) -> Checked:
+def verify(run: str | Path, ends: Iterable[str] = ENDS) -> Checked:
     """Check that every result of a run is the one that its recorded inputs, back to the raw data, have made.
 
-    run: the folder results/<run>; paths in sidecars are relative to the folder that holds `results`.
+    run: the folder results/<run>; paths in sidecars are relative to the folder that holds `results`; ends: the folders
+    and files in it that hold results.
     Raises AuditError at the first file that is missing, changed, unaccounted for, or made from an older input.
     """
     records = read_all(Path(run, "provenance"))
     if not records:
         raise AuditError(f"{run}/provenance: no sidecars; nothing has been computed yet, run `snakemake --cores all`")
-    ends = [str(path) for kind in ENDS for path in _files(Path(run, kind))]
-    if set(ends) <= {str(Path(run, "config.yaml"))}:
+    results = [str(path) for kind in ends for path in _files(Path(run, kind))]
+    config = str(Path(run, "config.yaml"))
+    if set(results) <= {config}:
         raise AuditError(f"{run}: nothing to verify; run `snakemake --cores all`")
-    again = f"snakemake --cores all --configfile {run}/config.yaml"
+    # Audits and releases are made by commands of their own and leave no merged config.
+    command = f"snakemake --cores all --configfile {config}" if config in results else "snakemake ..."
 
     def hash_of(path: str) -> str:
         if not Path(path).exists():
-            raise AuditError(f"{path}: missing, though a sidecar records it; make it again with `{again}`")
+            raise AuditError(f"{path}: missing, though a sidecar records it; make it again with `{command}`")
         return sha256(path)
 
-    return walk(ends, records, hash_of, lambda path: f"make it again with `{again} --forcerun {path}`")
+    return walk(results, records, hash_of, lambda path: f"make it again with `{command} --forcerun {path}`")
 
 
 def walk(

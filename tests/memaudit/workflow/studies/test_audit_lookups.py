@@ -39,7 +39,7 @@ def test_params_are_the_requested_keys_or_all(audit):
 
 def test_a_part_is_there_in_the_second_stage_for_its_threat(audit):
     files = audit.mitigations
-    assert audit.complete(files)(WINE) == ["<results>/scores/attacks/wine/mitigations.parquet"]
+    assert audit.complete(files)(WINE) == "<results>/scores/attacks/wine/mitigations.parquet"
     assert audit.complete(files, threat="labels")(WINE) == files(WINE)
     assert audit.complete(files, threat="poison")(WINE) == []
     audit.config["complete"] = False
@@ -53,5 +53,5 @@ def test_extras_are_there_where_they_are_requested(audit):
     assert audit.private(WINE) == [f"<results>/scores/tabpate/wine/{kind}.parquet" for kind in ("utility", "attack")]
     assert audit.public(WINE) == "facts.yaml"
     assert audit.tuned(WINE)[1] == "<results>/scores/iclmem/outcomes.parquet"
-    assert audit.group_scores(WINE) == ["<results>/scores/audit/wine/groups.parquet"]
-    assert audit.group_names(WINE) == ["<results>/data/wine/groups.json"]
+    assert audit.group_scores(WINE) == "<results>/scores/audit/wine/groups.parquet"
+    assert audit.group_names(WINE) == "<results>/data/wine/groups.json"

@@ -37,17 +37,17 @@ class Audit(Study):
         """The file with the true names of columns and the counts of rows."""
         return self.config["facts"]
 
-    def group_scores(self, wildcards) -> list[str]:
+    def group_scores(self, wildcards) -> str:
         """Differences between groups of records."""
-        return [f"<results>/scores/audit/{wildcards.dataset}/groups.parquet"]
+        return f"<results>/scores/audit/{wildcards.dataset}/groups.parquet"
 
-    def group_names(self, wildcards) -> list[str]:
+    def group_names(self, wildcards) -> str:
         """Names of these groups."""
-        return [f"<results>/data/{wildcards.dataset}/groups.json"]
+        return f"<results>/data/{wildcards.dataset}/groups.json"
 
-    def mitigations(self, wildcards) -> list[str]:
+    def mitigations(self, wildcards) -> str:
         """Leakage and accuracy under each mitigation."""
-        return [f"<results>/scores/attacks/{wildcards.dataset}/mitigations.parquet"]
+        return f"<results>/scores/attacks/{wildcards.dataset}/mitigations.parquet"
 
     def private(self, wildcards) -> list[str]:
         """Accuracy and leakage of private contexts, if epsilons are requested."""

@@ -1,0 +1,24 @@
+"""Messages of the library's readers of tables, with the options of the command in place of keys of a config."""
+
+import re
+
+# What column_schema and csv_to_parquet tell the author of a catalogue, and what the owner of a table can do.
+REMEDIES = {
+    r"declare it \(types: \{.*: categorical\}\) or list the word under `missing`": (
+        "name the column with --categorical, or the word with --missing"
+    ),
+    r"`drop` it, or correct `missing`": "leave it out with --drop, or correct --missing",
+    r"`drop` the column": "leave the column out with --drop",
+    r"correct `target` or the `missing` marks": "name another column with --target, or correct --missing",
+    r"see `drop`": "see --drop",
+    r"correct it or `types`": "correct it, or its type in schema.yaml",
+    r"set `delimiter`": "set --delimiter",
+    r"set `encoding` of its source": "set --encoding",
+}
+
+
+def as_options(message: str) -> str:
+    """The message with the options of `./memaudit audit`."""
+    for key, option in REMEDIES.items():
+        message = re.sub(key, option, message, flags=re.DOTALL)
+    return message
