@@ -55,3 +55,13 @@ def test_links_within_the_project_lead_somewhere(project, pattern):
     for page in project.glob(pattern):
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page}: {target}"
+
+
+def test_hand_written_pages_quote_no_measured_number(project):
+    """What a run measures is in generated pages and tables: three decimals elsewhere are a setting or a paper's."""
+    generated = {path.name for path in docs_pages.pages()}
+    known = "".join(path.read_text(encoding="utf-8") for path in (project / "config").glob("*.yaml"))
+    pages = [project / "README.md", *(path for path in (project / "docs").glob("*.md") if path.name not in generated)]
+    for page in pages:
+        quoted = re.findall(r"(?<![\d.\w])0?(\.\d{3,})(?![\d.]*\w)", page.read_text(encoding="utf-8"))
+        assert [number for number in quoted if number not in known] == [], page
