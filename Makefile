@@ -42,7 +42,7 @@ help: ## list the targets
 .venv/complete .venv-synth/complete:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "memaudit needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1); try: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
-	@echo "memaudit: making $(@D) from $< ($(if $(findstring synth,$<),0.7 GB; half a minute,about 2 GB; a minute or two))"
+	@echo "memaudit: making $(@D) from $< ($(if $(findstring synth,$<),0.7 GB; half a minute,2.5 GB; a minute or two))"
 	@rm -rf $(@D) && $(PYTHON) -m venv $(@D) >/dev/null 2>&1 || { rm -rf $(@D); \
 	  echo "memaudit: $(PYTHON) cannot make a virtual environment; install its venv module (Debian: python3-venv)" >&2; exit 1; }
 	@$(@D)/bin/pip install --quiet --disable-pip-version-check --requirement $< >$(@D)/install.log 2>&1 || { \

@@ -65,6 +65,7 @@ def _made(records: list[Mapping[str, Any]]) -> dict[str, Any]:
     states = [record["git"] for record in records if record["git"]]
     found = {name: facts["version"] for record in records for name, facts in record["packages"].items()}
     return {
+        "date": max(record["started"] for record in records)[:10],
         "commits": sorted({state["commit"] for state in states}),
         "dirty": any(state["dirty"] for state in states),
         "python": sorted({record["python"] for record in records}),

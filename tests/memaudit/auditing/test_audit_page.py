@@ -63,6 +63,10 @@ def test_numbers_are_printed_with_their_interval_and_a_dash_without_an_estimate(
     assert audit_page.number(None) == audit_page.signed(Value(estimate=None)) == "-"
 
 
+def test_an_option_is_not_broken_and_a_text_is_escaped():
+    assert audit_page.unbroken("more --minutes <b>") == 'more <span class="value">--minutes</span> &lt;b&gt;'
+
+
 def test_marks_stay_on_the_axis():
     value = Value(estimate=2.0, low=0.5, high=3.0, null=0.0)
     assert audit_page.mark(value, 0.0, 1.0) == {"estimate": 234.0, "low": 120.0, "high": 234.0, "null": 6.0}

@@ -12,7 +12,7 @@ def figure(title="a"):
     left.plot([0, 1], [0, 1], color=figure_style.BLUE, label=title)
     left.set_title(title)
     right.scatter(np.linspace(0, 1, 50), np.linspace(1, 0, 50), rasterized=True)
-    figure_style.reference(right, y=0.5, label="guessing")
+    figure_style.reference(right, 0.5, "guessing")
     figure.legend()
     return figure
 

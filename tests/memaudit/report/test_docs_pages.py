@@ -36,6 +36,17 @@ def test_another_number_gives_another_page(project):
     assert docs_pages.results(other, "x") != docs_pages.results(published, "x")
 
 
+def test_a_run_of_former_code_says_so_and_has_no_verdicts(project):
+    demo, other = (read_json(project / f"docs/results/{name}.json") for name in ("demo", "attacks"))
+    former = docs_pages.results(demo, "demo.json", {"attacks.json": other}).split("## attacks of the run")[1]
+    assert "**Made by former code**, on 2026-11-21: 22 of its 22 rules" in former
+    assert "| relation |" in former
+    assert not re.search(r"\| (reproduced|not reproduced|direction only|not testable at this scale):", former)
+    same = docs_pages.results(other, "attacks.json", {"again.json": other}).split("## attacks of the run")[1]
+    assert "former code" not in same
+    assert "| reproduced: holds in 4 of 4 comparisons |" in same
+
+
 PAGES = ["README.md", "SECURITY.md", "docs/*.md", "config/README.md"]
 
 
@@ -44,3 +55,13 @@ def test_links_within_the_project_lead_somewhere(project, pattern):
     for page in project.glob(pattern):
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page}: {target}"
+
+
+def test_hand_written_pages_quote_no_measured_number(project):
+    """What a run measures is in generated pages and tables: three decimals elsewhere are a setting or a paper's."""
+    generated = {path.name for path in docs_pages.pages()}
+    known = "".join(path.read_text(encoding="utf-8") for path in (project / "config").glob("*.yaml"))
+    pages = [project / "README.md", *(path for path in (project / "docs").glob("*.md") if path.name not in generated)]
+    for page in pages:
+        quoted = re.findall(r"(?<![\d.\w])0?(\.\d{3,})(?![\d.]*\w)", page.read_text(encoding="utf-8"))
+        assert [number for number in quoted if number not in known] == [], page

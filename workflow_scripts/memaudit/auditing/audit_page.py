@@ -1,9 +1,12 @@
 """The page of an audit, for owners of data: one HTML file that loads nothing from elsewhere and escapes all names."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from markupsafe import Markup, escape
 
 from memaudit.attacks.registry import REGISTRY
 from memaudit.auditing.summary import METHODS, Adversary, Summary, Value
@@ -50,7 +53,8 @@ def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str
         "methods": METHODS,
         "public": public,
     }
-    filters = {"percent": percent, "number": number, "signed": signed, "description": description, "mark": mark}
+    used = (percent, number, signed, unbroken, description, mark)
+    filters = {one.__name__: one for one in used}
     return page_templates.render("audit.html", context, TEMPLATES, filters=filters)
 
 
@@ -73,6 +77,11 @@ def signed(value: Value | None) -> str:
 def percent(value: Value) -> str:
     """ "71 [65, 77]": a share in percent."""
     return f"{100 * value.estimate:.0f} [{100 * value.low:.0f}, {100 * value.high:.0f}]"
+
+
+def unbroken(text: str) -> Markup:
+    """The text as markup in which no option of the command line, such as --minutes, is broken at its hyphens."""
+    return Markup(re.sub(r"(--\w[\w-]*)", r'<span class="value">\1</span>', str(escape(text))))
 
 
 def description(adversary: Adversary) -> str:

@@ -74,20 +74,11 @@ def panels(rows: int, columns: int, *, width: float = TWO_COLUMNS, height: float
     return figure, figure.subplots(rows, columns, squeeze=False).tolist()
 
 
-def reference(
-    axes: Axes, *, x: float | None = None, y: float | None = None, label: str = "", dash: str = "--", rotation: int = 0
-) -> None:
-    """Draw a thin grey line at x or y, with a grey label at its upper or right end."""
-    line = {"color": GREY, "linewidth": 0.7, "linestyle": dash, "zorder": 1}
-    text = {"textcoords": "offset points", "color": GREY, "fontsize": 6}
-    if y is not None:
-        axes.axhline(y, **line)
-        end = {"xy": (1, y), "xycoords": ("axes fraction", "data"), "xytext": (0, 1), "ha": "right", "va": "bottom"}
-    else:
-        axes.axvline(x, **line)
-        end = {"xy": (x, 1), "xycoords": ("data", "axes fraction"), "xytext": (-1.5, 0), "ha": "right", "va": "top"}
-        text |= {"rotation": rotation}
-    axes.annotate(label, **end, **text)
+def reference(axes: Axes, x: float, label: str, dash: str = "--") -> None:
+    """Draw a thin grey vertical line at x, with a grey label above the panel, where it covers no data."""
+    axes.axvline(x, color=GREY, linewidth=0.7, linestyle=dash, zorder=1)
+    place = {"xy": (x, 1), "xycoords": ("data", "axes fraction"), "xytext": (0, 1), "textcoords": "offset points"}
+    axes.annotate(label, **place, ha="center", va="bottom", color=GREY, fontsize=6)
 
 
 def plain(name: str) -> str:

@@ -160,7 +160,9 @@ def cardinality(table: pd.DataFrame) -> Figure:
         )
     peaks, looks = peaks.sort_values("queries"), shared_panels.present(OUTCOMES, peaks["outcome"])
     peaks["panel"] = peaks["queries"].map("Q = {:g}".format)
-    figure, panels = shared_panels.panels_of(peaks["panel"].unique(), "number of labels k", "majority", 2.4)
+    figure, panels = shared_panels.panels_of(
+        peaks["panel"].unique(), "number of labels k", "share of the majority", 2.4
+    )
     beside = {"xytext": (3, 3), "textcoords": "offset points", "fontsize": 5.5}
     for panel, axes in panels.items():
         for row in peaks[peaks["panel"] == panel].itertuples():

@@ -13,6 +13,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from memaudit.plotting import figure_style, shared_panels
 
+ABOVE_LABELS = 11  # points: room for the labels of vertical lines between a panel and its title
 Look = tuple[str, str, Any, str]
 Looks = Mapping[str, Look]
 # strategy: label, colour, line style, marker, in the order of the legend
@@ -26,7 +27,7 @@ STRATEGIES = {
     "per_sample_crossfit": ("per sample, cross-fitted", figure_style.BLACK, "-", "*"),
     "per_sample_normal": ("per sample, normal", figure_style.ORANGE, (0, (1, 1.2)), "x"),
 }
-# ROC curves of strategies, and of the record that other models predict to be the most exposed.
+# ROC curves of strategies, and of the record that other models predict to be the most vulnerable.
 CURVES = STRATEGIES | {"best_record": ("best record, Clopper-Pearson", figure_style.PURPLE, ":", "*")}
 
 # score: as above, by its name in the results
@@ -34,7 +35,7 @@ SCORES = {
     "lira mean": ("LiRA", figure_style.RED, "-", "o"),
     "lira fixed variance": ("LiRA, one variance", figure_style.ORANGE, "-", "s"),
     "lira shrunk variance": ("LiRA, shrunken variances", figure_style.SKY, "-", "^"),
-    "lira shared variance": ("LiRA, one shrunken variance for IN and OUT", figure_style.BLUE, "-", "v"),
+    "lira shared variance": ("LiRA, shared shrunken variance", figure_style.BLUE, "-", "v"),
     "rmia": ("RMIA", figure_style.GREEN, "-", "D"),
     "rmia offline": ("RMIA offline, a as configured", figure_style.GREEN, (0, (1, 1.2)), "x"),
     "rmia offline estimated": ("RMIA offline, a estimated", figure_style.GREEN, "--", "P"),
@@ -57,15 +58,15 @@ def strategies(table: pd.DataFrame, access: str = "efficient", metric: str = "tp
             panel = rows[(rows["dataset"] == dataset) & (rows["fpr"] == fpr)]
             _per_models(axes, panel, "strategy", STRATEGIES)
             _log2_axis(axes, rows["models"].unique())
-            figure_style.reference(axes, y=fpr, label="guessing")
+            axes.axhline(fpr, **shared_panels.GREY, zorder=1)
             for times in (1, 2):
                 if panel["models"].min() < times / fpr < panel["models"].max():
-                    figure_style.reference(axes, x=times / fpr, label=f"{times}/FPR", dash=":", rotation=90)
+                    figure_style.reference(axes, times / fpr, f"{times}/FPR", dash=":")
             axes.set_ylim(bottom=0)
     for fpr, axes in zip(fprs, grid[0], strict=True):
-        axes.set_title(f"FPR = {fpr:g}")
+        axes.set_title(f"FPR = {fpr:g}", pad=ABOVE_LABELS)
     _outer_labels(grid, datasets, "models M", "TPR")
-    _legend(figure, STRATEGIES, rows["strategy"].unique())
+    _legend(figure, STRATEGIES, rows["strategy"].unique(), shared_panels.GUESSING)
     return figure
 
 
@@ -92,11 +93,11 @@ def scores(table: pd.DataFrame) -> Figure:
             panel = rows[(rows["dataset"] == dataset) & (rows["metric"] == metric)]
             _per_models(axes, panel, "attack", SCORES)
             _log2_axis(axes, rows["models"].unique())
-            figure_style.reference(axes, y=guessing, label="guessing")
+            axes.axhline(guessing, **shared_panels.GREY, zorder=1)
     for metric, axes in zip(chance, grid[0], strict=True):
         axes.set_title("AUC" if metric == "auc" else f"TPR at FPR {rates[metric]:g}")
     _outer_labels(grid, datasets, "models M", "")
-    _legend(figure, SCORES, rows["attack"].unique())
+    _legend(figure, SCORES, rows["attack"].unique(), shared_panels.GUESSING)
     return figure
 
 
@@ -122,9 +123,9 @@ def sample_fpr(table: pd.DataFrame) -> Figure:
                 values = np.sort(panel.loc[panel["strategy"] == strategy, "sample_fpr"].to_numpy())
                 share = 1 - np.arange(len(values)) / len(values)
                 axes.step(values, share, color=colour, linestyle=dash, where="pre")
-            figure_style.reference(axes, x=fpr, label="target")
+            figure_style.reference(axes, fpr, "target")
             axes.set(xscale="log", yscale="log", xlim=(fpr / 20, min(1, fpr * 30)), ylim=(share[-1] / 2, 1.3))
-            axes.set_title(f"target FPR = {fpr:g}" if line is grid[0] else "")
+            axes.set_title(f"target FPR = {fpr:g}" if line is grid[0] else "", pad=ABOVE_LABELS)
     _outer_labels(grid, datasets, "FPR of a record", "share of records at or above")
     _legend(figure, STRATEGIES, table["strategy"].unique(), markers=False)
     return figure
@@ -154,7 +155,7 @@ def roc(table: pd.DataFrame) -> Figure:
             title=figure_style.plain(dataset),
         )
     grid[0][0].set_ylabel("TPR")
-    _legend(figure, CURVES, rows["strategy"].unique(), markers=False)
+    _legend(figure, CURVES, rows["strategy"].unique(), shared_panels.GUESSING, markers=False)
     return figure
 
 
@@ -202,10 +203,8 @@ def fpc_ratio(table: pd.DataFrame) -> Figure:
         for column, colour in (("before", figure_style.RED), ("after", figure_style.BLUE)):
             shape = {"histtype": "stepfilled", "alpha": 0.35} if filled else {"histtype": "step", "linewidth": 1.2}
             axes.hist(panel[column], bins=40, color=colour, label=f"{side.upper()}, {column} correction", **shape)
-    top = axes.get_ylim()[1]
-    axes.set_ylim(0, 1.25 * top)
-    figure_style.reference(axes, x=float(np.sqrt(table["factor"].iloc[0])), label="$\\sqrt{\\mathrm{FPC}}$")
-    figure_style.reference(axes, x=1.0, label="1")
+    figure_style.reference(axes, float(np.sqrt(table["factor"].iloc[0])), "$\\sqrt{\\mathrm{FPC}}$")
+    figure_style.reference(axes, 1.0, "1")
     axes.set(xlabel="empirical $\\sigma$ / analytic $\\sigma$", ylabel="records")
     figure.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return figure
@@ -257,10 +256,9 @@ def _outer_labels(grid: list[list[Axes]], datasets: Iterable[str], x: str, y: st
         axes.set_xlabel(x)
 
 
-def _legend(figure: Figure, looks: Looks, present: Iterable[str], markers: bool = True) -> None:
+def _legend(figure: Figure, looks: Looks, present: Iterable[str], *others: Line2D, markers: bool = True) -> None:
     handles = [
         Line2D([], [], color=colour, linestyle=dash, marker=marker if markers else "", label=label)
         for label, colour, dash, marker in shared_panels.present(looks, present).values()
     ]
-    columns = min(4 if figure.get_figwidth() > figure_style.ONE_COLUMN else 2, len(handles))
-    figure.legend(handles=handles, loc="outside upper center", ncols=columns)
+    shared_panels.legend_above(figure, [*handles, *others])

@@ -37,7 +37,7 @@ AXES = {
     "log-lira at the interruption": "log-LiRA at the interruption (nats)",
     "log-lira at the end": "log-LiRA at the end (nats)",
     "counterfactual memorization": "counterfactual memorization (logits)",
-    "attack success": "share of models classified correctly",
+    "attack success": "share of models\nclassified correctly",
 }
 LIRA = (-10.0, 20.0)  # range of log-LiRA in nats; values beyond are drawn at its ends
 

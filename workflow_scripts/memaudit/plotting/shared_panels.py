@@ -152,7 +152,11 @@ def legend(figure: Figure, looks: Mapping[str, tuple], *others: Line2D, lines: b
     """
     dash = "-" if lines else ""
     handles = [Line2D([], [], color=c, marker=m, label=label, linestyle=dash) for label, c, m in looks.values()]
-    handles += others
+    return legend_above(figure, [*handles, *others])
+
+
+def legend_above(figure: Figure, handles: Sequence[Line2D]) -> Figure:
+    """The figure with a legend of these handles above its panels, in as many columns as fit; it grows as `legend`."""
     widest = max((len(handle.get_label()) for handle in handles), default=0)
     columns = max(1, min(len(handles), int(figure.get_figwidth() / (0.055 * widest + 0.5))))  # inches of a letter, gaps
     figure.legend(handles=handles, loc="outside upper center", ncols=columns)

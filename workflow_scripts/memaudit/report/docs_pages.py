@@ -26,21 +26,23 @@ from memaudit.templating.page_templates import render
 TEMPLATES = PROJECT / "docs/templates"
 BENCHES = PROJECT / "results/bench"
 FIGURE = PROJECT / "docs/performance_scaling.svg"
-CLAIM = ("claim", "place", "paper_value", "ours", "verdict", "reason")
+CLAIM = ("claim", "place", "paper_value", "ours")
+JUDGE = "views_judge_claims"
 Published = Mapping[str, Any]
 
 
 def results(published: Published, source: str, others: Mapping[str, Published] | None = None) -> str:
     """Markdown of a published run with its headlines and claims, followed by tables and claims of other runs.
 
-    source, keys of others: JSON files of `publish_results`, relative to docs/.
+    source, keys of others: JSON files of `publish_results`, relative to docs/. Other runs whose code differs from that
+    of the published one say so, and have no verdicts where claims were judged by other code.
     """
     others = others or {}
     context = {
         "sources": [source, *others],
         "run": published["run"],
         "studies": [_study(name, study) for name, study in published["studies"].items()],
-        "others": [_other(one) for one in others.values()],
+        "others": [_other(one, published["code"]) for one in others.values()],
         "made": _made(published["made"]),
         "code": texts_table(["rule", "code"], published["code"].items()),
         "config": yaml.safe_dump(published["config"], sort_keys=False, allow_unicode=True),
@@ -72,21 +74,27 @@ def _study(name: str, study: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _other(published: Published) -> dict[str, Any]:
-    """Tables of another run, and the verdicts on the claims that they decide."""
-    studies = published["studies"]
+def _other(published: Published, code: Mapping[str, str]) -> dict[str, Any]:
+    """Tables of another run, the claims that they decide, and how many of its rules differ from `code`, by digest."""
+    studies, digests = published["studies"], published["code"]
+    same_judge = digests.get(JUDGE) == code.get(JUDGE)
     return {
         "run": published["run"],
+        "date": published["made"]["date"],
+        "rules": len(digests),
+        "changed": sum(code.get(rule) != digest for rule, digest in digests.items()),
+        "judged_anew": same_judge,
         "studies": [name for name in studies if name != "data"],
         "command": published["command"],
         "made": _made(published["made"]),
         "tables": {name: one["text"] for name, one in published["tables"].items()},
-        "claims": [_claims(study["claims"]["rows"]) for study in studies.values() if "claims" in study],
+        "claims": [_claims(study["claims"]["rows"], same_judge) for study in studies.values() if "claims" in study],
     }
 
 
 def _made(made: Mapping[str, Any]) -> str:
     facts = {
+        "date": made["date"],
         "commit": (", ".join(made["commits"]) or "unknown") + (" and uncommitted changes" if made["dirty"] else ""),
         "Python": ", ".join(made["python"]),
         "packages": ", ".join(f"{name} {version}" for name, version in made["packages"].items()),
@@ -96,15 +104,19 @@ def _made(made: Mapping[str, Any]) -> str:
     return texts_table(["", ""], facts.items())
 
 
-def _claims(rows: list[Mapping[str, str]]) -> dict[str, str]:
-    """The number of claims by verdict, and the table of all claims."""
-    verdicts = Counter(row["verdict"] for row in rows)
-    head = ["claim of the paper", "where", "its value", "here, the narrowest case", "verdict"]
-    lines = [[row[key] for key in CLAIM] for row in rows]
-    cells = [[*line[:3], line[3].split("; ")[0], ": ".join(line[4:])] for line in lines]
+def _claims(rows: list[Mapping[str, str]], verdicts: bool = True) -> dict[str, str]:
+    """The number of claims by verdict, and the table of all claims; without verdicts, the comparisons alone."""
+    counted = Counter(row["verdict"] for row in rows)
+    head = ["claim of the paper", "where", "its value", "here, the narrowest case"]
+    cells = []
+    for row in rows:
+        *paper, ours = (row[key] for key in CLAIM)
+        outcome = f"{row['verdict']}: {row['reason']}" if verdicts else row["reason"]
+        cells.append([*paper, ours.split("; ")[0], outcome])
+    counts = "; ".join(f"{count} {verdict}" for verdict, count in counted.items())
     return {
-        "counts": "; ".join(f"{count} {verdict}" for verdict, count in verdicts.items()),
-        "table": texts_table(head, cells),
+        "counts": f"{counts}." if verdicts else "Judged by former predicates: comparisons without a verdict.",
+        "table": texts_table([*head, "verdict" if verdicts else "relation"], cells),
     }
 
 

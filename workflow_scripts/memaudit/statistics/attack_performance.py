@@ -1,26 +1,11 @@
 """Performance of an attack: AUC and TPR with bootstrap intervals, randomisation nulls and p-values.
 
-LiRA's pooled AUC without a leak: M models x N records, signals Gaussian, t_3, with shared model effects, with shared
-factors, and bimodal; balanced and Bernoulli(0.5) membership matrices. Range over those settings; half-width: that of
-the mean 95 % interval divided by 1.96, to compare with the standard deviation of the estimate over seeds; missed: mean
-share of intervals that exclude 0.5.
-
-    fits leave out     M x N       mean AUC    deviation    half-width / 1.96   missed
-    self, balanced     16 x 455    .488-.490   .008-.010    .012                .10
-    self, Bernoulli    16 x 455    .499-.501   .008-.010    .012                .02
-    pair               16 x 455    .499-.502   .007-.011    .012-.013           .02
-    self               64 x 455    .499-.502   .003-.005    .006-.007           .02
-    pair               64 x 455    .500-.501   .003-.005    .006-.007           .01
-    pair               512 x 100   .499-.500   .003-.004    .004-.005           .01
-    pair, balanced     24 x 8      .493
-    pair, balanced     64 x 10     .494
-
 Leave-one-out gives a member n - 1 IN and n OUT shadow models and a non-member the reverse, and the distribution that is
-estimated from more models fits better: members score too low, at 16 models by a whole standard error. Leave-pair-out
-(attacks.gaussian.Leave), the default of every calibration, removes this bias for many records. With few records the
-AUC of no leak stays below 0.5, since a target often competes with entries of its own record, whose fits contain it: so
-every estimate is compared with the mean of its randomisation null, which has the same bias. Fewer than 5 % are missed
-because the two-way bootstrap is conservative.
+estimated from more models fits better: members score too low, and the AUC without a leak is below 0.5 at few models.
+Leave-pair-out (attacks.gaussian.Leave), the default of every calibration, removes this bias for many records. With few
+records the AUC of no leak stays below 0.5, since a target often competes with entries of its own record, whose fits
+contain it: so every estimate is compared with the mean of its randomisation null, which has the same bias. The two-way
+bootstrap is conservative: docs/coverage.md.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

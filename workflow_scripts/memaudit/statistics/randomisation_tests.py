@@ -14,26 +14,7 @@ statistic is therefore studentised: the excess over chance divided by its standa
 independent and contain the dependence (Chung and Romano 2013; Wu and Ding 2021). The test stays exact under the first
 null hypothesis, and is valid with many models under the second.
 
-Share of p <= .05 in simulations without an effect of the own membership, 400-1000 audits of 19 redraws each. Effects of
-companions, twice the noise: in triples, each record's signal has the product of the other two's memberships; in pairs,
-the other one's; "all": the number of members of the context. Levels: records of different mean signals.
-
-    matrix, attack                         effects    AUC, redraws   AUC, studentised   TPR at .1, studentised
-    24 x 8, blocks of 8, LiRA              none       .047           .050               .048
-    64 x 10, blocks of 8, LiRA             none       .043           .045               .060
-    64 x 100, blocks of 8, LiRA            none       .054           .050               .043
-    16 x 60, fixed size, signal            none       .046           .051               .052
-    32 x 60, blocks of 8, levels, signal   none       .062           .066               .050
-    64 x 100, blocks of 8, LiRA            pairs      .074           .046               .048
-    16 x 60, blocks of 8, LiRA             triples    .142           .067               .060
-    32 x 60, blocks of 8, LiRA             triples    .117           .040               .040
-    128 x 99, blocks of 16, LiRA           triples    .140           .058               .045
-    32 x 60, blocks of 8, levels, signal   triples    .138           .050               .056
-    24 x 60, Bernoulli, signal             triples    .143           .048               .058
-    24 x 60, fixed size, signal            triples    .142           .048               .048
-    32 x 60, blocks of 8, levels, signal   all        .090           .036               .042
-
-Power against a weak own effect (32 x 60, 19 redraws): .985 of plain redraws and .970 studentised.
+Size with and without effects of companions: docs/coverage.md.
 """
 
 from collections.abc import Mapping, Sequence

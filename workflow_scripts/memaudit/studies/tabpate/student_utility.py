@@ -2,17 +2,9 @@
 
 TabPATE, Section 5.2. An interval has two parts, added in quadrature: variation over privacy units, from a bootstrap of
 units, and variation over splits, queries and noise, from Student's t over the values of the repeats. A few repeats are
-too few to resample. Coverage of 95 % intervals in 400 simulated studies each of 600 records, a quarter of them tested
-in each repeat; deviation between repeats without and with noise of 10 %:
-
-    repeats                                  2            3            5            10
-    repeats and units resampled              .98 .81      .98 .84      .99 .92      .99 .93
-    units resampled, repeats as given        .91 .47      .93 .49      .94 .54      .94 .53
-    Student's t over repeats                 .95 .96      .93 .93      .94 .95      .92 .94
-    both, as here                            .99 .97      .99 .95      .99 .97      .98 .95
-
-Where records differ more than repeats, the coverage of t alone falls to .79 at 10 repeats, since all repeats test
-records of one table. Two repeats give wide intervals: the quantile of t is 12.7 there, 4.3 at three and 2.8 at five.
+too few to resample; taken as given, the intervals are too narrow if repeats differ; t alone is too narrow if records
+differ more than repeats, since all repeats test records of one table. Coverage of both together: docs/coverage.md.
+Two repeats give wide intervals: the quantile of t is 12.7 there, 4.3 at three and 2.8 at five.
 """
 
 from collections.abc import Sequence
