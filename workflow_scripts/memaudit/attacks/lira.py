@@ -34,7 +34,7 @@ from memaudit.attacks.gaussian import (
 from memaudit.common.arrays import Array, Floats, Mask
 
 # (model, record) entries whose float64 temporaries stay in a core's cache: over a whole matrix memory sets the pace.
-BLOCK_ENTRIES = 1 << 15
+BLOCK_ENTRIES = 1 << 16
 CACHED_MODELS = 512
 
 

@@ -53,9 +53,10 @@ def rmia(
             marginal = offline_marginal(outside, of_models(a[:, halves[part]], len(member)))
         scores[:, part] = values / marginal
     everyone = (population.sum(0, dtype=np.float64) - population) / (len(population) - 1)
-    for half in range(2):
+    of_halves = [slice(half, None, 2) for half in range(2)] if offline == ESTIMATED else [slice(None)]
+    for half, records in enumerate(of_halves):
         marginal = everyone if a is None else offline_marginal(everyone, a[folds, half][:, None])
-        for row, ratio_z in zip(scores[:, half::2], population / marginal, strict=True):
+        for row, ratio_z in zip(scores[:, records], population / marginal, strict=True):
             row[:] = dominated(row, ratio_z, gamma)
     return scores
 
