@@ -11,26 +11,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memaudit.attacks.cross_fitting import of_models
 from memaudit.attacks.gaussian import (
     CONVENTIONS,
     Convention,
     Gaussian,
-    Leave,
-    Places,
-    Side,
     Spread,
-    is_balanced,
-    join_sides,
     moments_without_target,
-    pair_places,
     require_shadows,
     side_gaussian,
-    sides,
-    split_sides,
     squares_about,
     to_sigma,
 )
+from memaudit.attacks.shadow_sides import Arranged, Leave, Places, arrange, is_balanced, join_sides
 from memaudit.common.arrays import Array, Floats, Mask
 
 # (model, record) entries whose float64 temporaries stay in a core's cache: over a whole matrix memory sets the pace.
@@ -43,7 +35,7 @@ class Block(NamedTuple):
 
     records: slice of the records; values, member: (model, record); inside, outside: fits without the target. Where a
     balanced matrix is fitted without pairs, values are (side, pair, record) and fits (pair, record), see
-    `gaussian.split_sides`: they take half of the time. places: of the pairs; None otherwise.
+    `shadow_sides.split_sides`: they take half of the time. places: of the pairs; None otherwise.
     """
 
     records: slice
@@ -151,37 +143,6 @@ def fitted_blocks(
         yield Block(part, block.values, block.member, *fits, block.places)
 
 
-class Arranged(NamedTuple):
-    """Some records' signals with the IN and OUT shadow models of their targets, in pairs or not; see `Block`."""
-
-    values: Array
-    member: Mask
-    sides: tuple[Side, Side]
-    places: Places | None
-
-    def split(self, numbers: Array) -> Array:
-        """Numbers of each target (model, record), in the arrangement of `values`."""
-        numbers = np.broadcast_to(numbers, self.member.shape)
-        return numbers if self.places is None else split_sides(numbers, self.places)
-
-    def of_folds(self, numbers: Array) -> Array:
-        """Numbers of each fold of models (fold, record), for each target in the arrangement of `values`."""
-        return self.split(of_models(numbers, len(self.member)))
-
-    def joined(self, numbers: Array) -> Array:
-        """Numbers in the arrangement of the fits, as (model, record)."""
-        return numbers if self.places is None else join_sides(numbers, self.places)
-
-
-def arrange(values: Array, member: Mask, leave: Leave = "pair", in_pairs: bool = False) -> Arranged:
-    """Shadow models of every target; values, member: (model, record); in_pairs: of a balanced matrix without pairs."""
-    if not in_pairs:
-        return Arranged(values, member, sides(values, member, leave), None)
-    places = pair_places(member)
-    split = split_sides(values, places)
-    return Arranged(split, member, (Side(split[0]), Side(split[1])), places)
-
-
 def columns(signals: Floats, membership: Mask, records: NDArray[np.int64] | slice) -> tuple[Array, Mask]:
     """Signals and membership of some records, (model, record) each; one record's models lie together in memory."""
     shape = (membership[:1, records].shape[1], len(membership))
@@ -208,11 +169,11 @@ def resolution_floor(resolution: float) -> float:
 
 def _pooled_sigmas(blocks: Iterator[Arranged], rule: Convention, floor: float, models: int) -> list[Array]:
     """Standard deviation that all records share, without each target, IN and OUT: (model, 1)."""
-    totals = np.zeros((2, 2, models, 1))
+    squares, freedom = np.zeros((2, 2, models, 1))
     for block in blocks:
-        for (squares, freedom), side in zip(totals, block.sides, strict=True):
+        for number, side in enumerate(block.sides):
             fitted = moments_without_target(side)
             centre = fitted.mean if rule.centre == "mean" else side_gaussian(side, rule, Spread.PER_RECORD).centre
-            squares += block.joined(squares_about(fitted, centre)).sum(1, keepdims=True)
-            freedom += np.broadcast_to(fitted.count - rule.ddof, block.member.shape).sum(1, keepdims=True)
-    return [to_sigma(squares / freedom, rule, floor) for squares, freedom in totals]
+            squares[number] += block.joined(squares_about(fitted, centre)).sum(1, keepdims=True)
+            freedom[number] += np.broadcast_to(fitted.count - rule.ddof, block.member.shape).sum(1, keepdims=True)
+    return [to_sigma(variance, rule, floor) for variance in squares / freedom]

@@ -5,8 +5,9 @@ from typing import Literal
 import numpy as np
 
 from memaudit.attacks.cross_fitting import FOLDS, fold_slices, model_folds, of_models, parts, record_halves
-from memaudit.attacks.gaussian import Leave, is_balanced, mean_without_target, require_shadows
-from memaudit.attacks.lira import arrange, columns, record_blocks
+from memaudit.attacks.gaussian import mean_without_target, require_shadows
+from memaudit.attacks.lira import columns, record_blocks
+from memaudit.attacks.shadow_sides import Leave, arrange, is_balanced
 from memaudit.common.arrays import Array, Floats, Mask
 from memaudit.common.errors import AuditError
 
@@ -28,7 +29,7 @@ def rmia(
     label; membership: (model, record); population: (model, z), probabilities of records that no model saw; gamma: the
     paper's threshold on the ratio; offline: the paper's a, which estimates P from OUT models alone, a number or
     "estimated" (`estimated_a`); None: P(x) is the mean of the IN and the OUT average, and P(z), which has no IN models,
-    the mean over references; leave: what a target's averages do without, see `gaussian.Leave`.
+    the mean over references; leave: what a target's averages do without, see `shadow_sides.Leave`.
     Returns (model, record) in [0, 1]. Raises AuditError where a record has fewer than 2 reference models on one side,
     or where the population does not belong to these models.
     """

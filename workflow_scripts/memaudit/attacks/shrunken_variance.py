@@ -16,15 +16,9 @@ from scipy.optimize import brentq
 from scipy.special import digamma, gammaln, polygamma
 
 from memaudit.attacks.cross_fitting import FOLDS, fold_slices, parts, record_halves
-from memaudit.attacks.gaussian import (
-    CONVENTIONS,
-    Moments,
-    fit_moments,
-    is_balanced,
-    moments_without_target,
-    require_shadows,
-)
-from memaudit.attacks.lira import Arranged, arrange, columns, record_blocks
+from memaudit.attacks.gaussian import CONVENTIONS, Moments, fit_moments, moments_without_target, require_shadows
+from memaudit.attacks.lira import columns, record_blocks
+from memaudit.attacks.shadow_sides import Arranged, arrange, is_balanced
 from memaudit.common.arrays import Array, Floats, Indices, Mask
 from memaudit.common.errors import AuditError
 
@@ -40,7 +34,7 @@ class Prior(NamedTuple):
 
 
 def student_t_ratio(signals: Floats, membership: Mask, *, shared: bool = False, floor: float = 0.0) -> Array:
-    """Log-likelihood ratio of the two Student-t predictives, every target left out with its pair (`gaussian.Leave`).
+    """Log-likelihood ratio of the two Student-t predictives, every target left out with its pair (`shadow_sides.Leave`).
 
     signals, membership: (model, record); shared: one variance of a record for IN and OUT, from the squares of both
     (half the parameters; a difference in variance is then no evidence); floor: least standard deviation. The priors of

@@ -17,7 +17,7 @@ share of intervals that exclude 0.5.
 
 Leave-one-out gives a member n - 1 IN and n OUT shadow models and a non-member the reverse, and the distribution that is
 estimated from more models fits better: members score too low, at 16 models by a whole standard error. Leave-pair-out
-(attacks.gaussian.Leave), the default of every calibration, removes this bias for many records. With few records the
+(attacks.shadow_sides.Leave), the default of every calibration, removes this bias for many records. With few records the
 AUC of no leak stays below 0.5, since a target often competes with entries of its own record, whose fits contain it: so
 every estimate is compared with the mean of its randomisation null, which has the same bias. Fewer than 5 % are missed
 because the two-way bootstrap is conservative.
