@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit, ndtr
 
-from memaudit.attacks.combined_score import combined, logistic_weights, normal_scores, stack
+from memaudit.attacks.combined_score import KNOTS, combined, logistic_weights, normal_scores, stack
+from memaudit.attacks.rmia import rmia
+from memaudit.attacks.shrunken_variance import student_t_ratio
 from memaudit.statistics import roc
 
 
@@ -20,6 +23,12 @@ def test_normal_scores_keep_the_order_and_are_normal():
     assert (np.diff(normal.ravel()[order]) >= 0).all()
     assert normal.std() == pytest.approx(1, abs=0.02)
     assert np.isfinite(normal).all()
+
+
+def test_normal_scores_are_interpolated_between_the_knots():
+    scores = np.random.default_rng(0).standard_cauchy((20, 300))
+    knots = np.quantile(scores, ndtr(KNOTS))
+    np.testing.assert_allclose(normal_scores(scores), np.interp(scores, knots, KNOTS), rtol=1e-6)
 
 
 def test_a_constant_score_stays_constant():
@@ -53,6 +62,26 @@ def test_a_records_own_membership_does_not_change_its_weights():
     before, after = stack(scores, membership), stack(scores, changed)
     np.testing.assert_array_equal(after[:, ::2], before[:, ::2])
     assert not np.array_equal(after[:, 1::2], before[:, 1::2])
+
+
+def test_it_is_the_stack_of_its_parts_to_single_precision():
+    signals, membership, population = planted(np.random.default_rng(0), 1.0)
+    parts = [rmia(expit(signals), membership, population=expit(population))]
+    parts += [student_t_ratio(signals, membership, shared=shared).astype(np.float32) for shared in (True, False)]
+    expected = stack([normal_scores(part) for part in parts], membership)
+    np.testing.assert_allclose(combined(signals, membership, population=population), expected, rtol=2e-7, atol=1e-9)
+
+
+def test_a_stack_overwrites_a_score_only_where_told():
+    rng = np.random.default_rng(0)
+    membership = rng.random((16, 40)).argsort(0) < 8
+    scores = [rng.normal(size=membership.shape).astype(np.float32) + membership for _ in range(2)]
+    before = [score.copy() for score in scores]
+    found = stack(scores, membership)
+    np.testing.assert_array_equal(scores, before)
+    assert stack(scores, membership, out=scores[0]) is scores[0]
+    np.testing.assert_allclose(scores[0], found, rtol=1e-6)
+    np.testing.assert_array_equal(scores[1], before[1])
 
 
 def test_it_finds_a_leak_that_is_there():

@@ -62,6 +62,16 @@ def test_the_sorted_form_equals_the_definition_over_all_pairs(grid, offline):
             assert scores[t, r] == pytest.approx((ratio > gamma).mean(), abs=1e-12)
 
 
+@pytest.mark.parametrize("gamma", [0.8, 1.0, 2.0])
+def test_equal_ratios_are_not_dominated(gamma):
+    """Ratios with many ties, against all pairs."""
+    rng = np.random.default_rng(0)
+    ratio_x, ratio_z = gamma * rng.integers(0, 12, 500) / 4, rng.integers(2, 9, 30) / 4
+    np.testing.assert_array_equal(
+        dominated(ratio_x, ratio_z, gamma), (ratio_x[:, None] / gamma > ratio_z).sum(1) / len(ratio_z)
+    )
+
+
 def test_a_population_of_other_models_is_refused(grid):
     probabilities, membership, population = grid
     with pytest.raises(AuditError, match="one row per model"):

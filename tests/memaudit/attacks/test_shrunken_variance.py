@@ -57,6 +57,31 @@ def test_scores_are_the_predictive_densities_of_the_remaining_models(shared, mon
         assert scores[target, record] == pytest.approx(logs[0] - logs[1], abs=1e-9)
 
 
+@pytest.mark.parametrize("shared", [True, False])
+def test_models_without_a_partner_serve_in_no_fit(shared, monkeypatch):
+    """Records in 5, 6 and 7 of 12 models: the score of each target from the pairs that remain."""
+    freedom, variance = 4.0, 1.5
+    rng = np.random.default_rng(1)
+    membership = rng.random((12, 6)).argsort(0) < np.array([5, 7, 6, 5, 6, 7])
+    signals = rng.normal(size=membership.shape) * 2 + membership
+    monkeypatch.setattr(
+        "memaudit.attacks.shrunken_variance.estimate_prior", lambda *_: (np.float64(freedom), np.float64(variance))
+    )
+    scores = student_t_ratio(signals, membership, shared=shared)
+    for target, record in np.ndindex(*signals.shape):
+        both = [np.flatnonzero(membership[:, record] == side) for side in (True, False)]
+        pairs = min(map(len, both))
+        turn = int(np.flatnonzero(both[int(not membership[target, record])] == target)[0]) % pairs
+        sides = [signals[np.delete(of_side[:pairs], turn), record] for of_side in both]
+        squares = [((side - side.mean()) ** 2).sum() for side in sides]
+        logs = []
+        for side, own in zip(sides, squares, strict=True):
+            nu = freedom + (2 if shared else 1) * (len(side) - 1)
+            scale = (freedom * variance + (sum(squares) if shared else own)) / nu * (1 + 1 / len(side))
+            logs.append(t.logpdf(signals[target, record], nu, side.mean(), scale**0.5))
+        assert scores[target, record] == pytest.approx(logs[0] - logs[1], abs=1e-9)
+
+
 @pytest.mark.parametrize("heteroscedastic", [False, True])
 @pytest.mark.parametrize("shared", [True, False])
 def test_few_models_lose_nothing_to_either_extreme(heteroscedastic, shared):

@@ -5,13 +5,14 @@ the other folds and records of the other half. Neither the membership of that re
 no attacker needs to know it, and without a leak a record's IN and OUT targets stay exchangeable.
 """
 
+import functools
 import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from memaudit.common.arrays import Indices, Mask
+from memaudit.common.arrays import Array, Indices, Mask
 
 FOLDS = 4
 
@@ -48,6 +49,16 @@ def fold_slices(models: int) -> list[slice]:
 def model_folds(models: int) -> Indices:
     """Number of each model's fold, (model,): consecutive models, folds of nearly equal size."""
     return np.arange(models) * FOLDS // models
+
+
+def of_models(numbers: Array, models: int) -> Array:
+    """Numbers of each fold (fold, record) for its models, (model, record); one record's lie together in memory."""
+    return numbers.T.repeat(_fold_sizes(models), axis=1).T
+
+
+@functools.cache
+def _fold_sizes(models: int) -> Indices:
+    return np.bincount(model_folds(models), minlength=FOLDS)
 
 
 def record_halves(records: int) -> Indices:

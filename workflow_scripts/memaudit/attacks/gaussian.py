@@ -1,6 +1,5 @@
 """Gaussian fits of a record's signals under shadow models, with and without the target's own value."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, NamedTuple
@@ -9,19 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
+from memaudit.attacks.shadow_sides import Leave, Side, sides
 from memaudit.common.arrays import Array, Mask
 from memaudit.common.errors import AuditError
-
-# What the fits of a target leave out.
-# "self" (every published code): the target. A member target then meets n - 1 IN and n OUT shadow models, a non-member n
-# and n - 1, and the better-estimated side fits better: without any leak the pooled AUC of few models is below 0.5.
-# "pair": each record's k-th model in is paired with its k-th model out, models without a partner serve in no fit, and a
-# target leaves with its pair (a target without one with the pair of its turn). Every target of a record then meets as
-# many models on either side: where nothing leaks, IN and OUT scores have one distribution whatever the signal's.
-# Scores of one record remain dependent, since each is in the fits of the others. So the pooled AUC is 0.5 for many
-# records but lower for few. Compare it with the mean of the randomisation null (statistics.randomisation_tests), not
-# with 0.5.
-Leave = Literal["self", "pair"]
 
 LOG_SQRT_2PI = 0.5 * np.log(2 * np.pi)
 
@@ -94,22 +83,10 @@ def fit(
     return Gaussian(centre, to_sigma(variance, convention, floor))
 
 
-class Side(NamedTuple):
-    """Shadow models of one side, and what the fit of each target does without; all (model, record).
-
-    values: signals; member: models that serve in the fits; leaver: value that leaves a target's fit where `left`.
-    """
-
-    values: Array
-    member: Mask
-    leaver: Array
-    left: Mask
-
-
 class Moments(NamedTuple):
     """Number, mean and sum of squared deviations of the values in a fit, each broadcasting to (model, record)."""
 
-    count: NDArray[np.int64]
+    count: NDArray[np.int64] | int
     mean: Array
     squares: Array
 
@@ -130,79 +107,10 @@ def fit_without_target(
     return side_gaussian(sides(signals, member, leave)[0], convention, spread, floor)
 
 
-def sides(signals: Array, membership: Mask, leave: Leave = "pair") -> tuple[Side, Side]:
-    """IN and OUT shadow models of every target; signals, membership: (model, record)."""
-    if leave == "self":
-        return Side(signals, membership, signals, membership), Side(signals, ~membership, signals, ~membership)
-    count = membership.sum(0)
-    if is_balanced(membership):
-        return _balanced_sides(signals, membership)
-    pairs = np.minimum(count, len(membership) - count)
-    number = np.cumsum(membership, axis=0)
-    place = np.where(membership, number, np.arange(1, len(membership) + 1)[:, None] - number) - 1
-    # Positions of a record's IN models, then of its OUT models.
-    members_first = np.argsort(~membership, axis=0, kind="stable")
-    turn = place % np.maximum(pairs, 1)
-    leavers = (
-        np.take_along_axis(signals, np.take_along_axis(members_first, first + turn, axis=0), axis=0)
-        for first in (0, np.minimum(count, len(membership) - 1))
-    )
-    everyone, paired = np.ones_like(membership), place < pairs
-    served = membership & paired, ~membership & paired
-    return tuple(Side(signals, side, leaver, everyone) for side, leaver in zip(served, leavers, strict=True))
-
-
-def is_balanced(membership: Mask) -> bool:
-    """Whether every record is in half of the models: `split_sides` then gives what leaving out pairs comes to."""
-    return bool((2 * membership.sum(0) == len(membership)).all())
-
-
-def split_sides(values: Array, membership: Mask) -> Array:
-    """IN values and OUT values of every record in the order of its models: (side, pair, record).
-
-    In a balanced matrix a target leaves with its pair, so that leaving out pairs is leaving one value out of each side:
-    fits are (pair, record), half of the entries, and serve both targets of a pair.
-    """
-    models, records = membership.shape
-    by_record = np.ascontiguousarray(values.T).ravel()
-    split = [by_record.take(places).reshape(records, models // 2) for places in _places(membership)]
-    return np.moveaxis(np.stack(split), 1, 2)
-
-
-def join_sides(split: Array, membership: Mask) -> Array:
-    """Inverse of `split_sides`: (model, record) of (side, pair, record), or of (pair, record) for both sides."""
-    models, records = membership.shape
-    joined = np.empty(membership.size)
-    for places, side in zip(_places(membership), np.broadcast_to(split, (2, models // 2, records)), strict=True):
-        joined[places] = side.T.ravel()
-    return joined.reshape(records, models).T
-
-
-def _places(membership: Mask) -> Iterator[NDArray[np.intp]]:
-    """Places of the IN and of the OUT entries, record by record, a record's models in their order."""
-    return (np.flatnonzero(np.ascontiguousarray(side.T)) for side in (membership, ~membership))
-
-
-def _balanced_sides(signals: Array, membership: Mask) -> tuple[Side, Side]:
-    inside, outside = split_sides(signals, membership)
-    everyone = np.ones_like(membership)
-    return (
-        Side(signals, membership, join_sides(inside, membership), everyone),
-        Side(signals, ~membership, join_sides(outside, membership), everyone),
-    )
-
-
-def one_side(values: Array) -> Side:
-    """Shadow models that all serve, each target among them left out; values: (model, record)."""
-    everyone = np.ones_like(values, np.bool_)
-    return Side(values, everyone, values, everyone)
-
-
 def mean_without_target(side: Side) -> Array:
     """Mean of every fit without its target, (model, record)."""
-    count = side.member.sum(0)
-    mean = np.where(side.member, side.values, 0.0).sum(0) / count
-    return mean - np.where(side.left, side.leaver - mean, 0.0) / (count - 1)
+    count, mean, own = _leaving(side)
+    return mean - own / (count - 1)
 
 
 def moments_without_target(side: Side) -> Moments:
@@ -211,10 +119,11 @@ def moments_without_target(side: Side) -> Moments:
     All M leave-one-out fits cost as much as one: with deviation d from the mean of n members, the mean without a member
     is mean - d / (n - 1), and the sum of squares loses d^2 n / (n - 1).
     """
-    count, mean, squares = fit_moments(side.values, side.member)
-    own = np.where(side.left, side.leaver - mean, 0.0)
-    squares = np.maximum(squares - own**2 * (count / (count - 1)), 0.0)
-    return Moments(count - side.left, mean - own / (count - 1), squares)
+    count, mean, own = _leaving(side)
+    deviation = own if side.leaver is None else _deviation(side.values, side.member, mean)
+    left = 1 if side.leaver is not None or side.member is None else side.member
+    squares = np.einsum("mr,mr->r", deviation, deviation) - own**2 * (count / (count - 1))
+    return Moments(count - left, mean - own / (count - 1), np.maximum(squares, 0.0))
 
 
 def side_gaussian(side: Side, convention: Convention, spread: Spread, floor: float = 0.0) -> Gaussian:
@@ -234,7 +143,12 @@ def side_gaussian(side: Side, convention: Convention, spread: Spread, floor: flo
 def pooled_squares(fitted: Moments, centre: Array, ddof: int) -> tuple[Array, Array]:
     """Sums over records, (model,), of squared deviations from each record's centre, and of degrees of freedom."""
     freedom = np.broadcast_to(fitted.count - ddof, centre.shape)
-    return (fitted.squares + fitted.count * (fitted.mean - centre) ** 2).sum(1), freedom.sum(1)
+    return squares_about(fitted, centre).sum(1), freedom.sum(1)
+
+
+def squares_about(fitted: Moments, centre: Array) -> Array:
+    """Sums of squared deviations from another centre than the mean, (model, record)."""
+    return fitted.squares if centre is fitted.mean else fitted.squares + fitted.count * (fitted.mean - centre) ** 2
 
 
 def least_shadows(membership: Mask) -> NDArray[np.int64]:
@@ -255,18 +169,38 @@ def require_shadows(membership: Mask) -> None:
 
 
 def fit_moments(signals: Array, member: Mask) -> Moments:
-    """Moments of every record's values where `member` is True, (record,) each; NaN where there are none."""
-    count = member.sum(0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(member, signals, 0.0).sum(0) / count
+    """Moments of every record's values where `member` is True, (record,) each; mean NaN where there are none."""
+    count, mean = _mean(signals, member)
     # Squares of deviations, not a difference of squares: signals of 20 nats with a spread of 1e-6 occur.
-    deviation = np.where(member, signals - mean, 0.0)
+    deviation = _deviation(signals, member, np.nan_to_num(mean))
     return Moments(count, mean, np.einsum("mr,mr->r", deviation, deviation))
 
 
 def to_sigma(variance: Array, convention: Convention, floor: float = 0.0) -> Array:
     """Standard deviation of at least the convention's floor, and at least `floor`."""
-    return np.maximum(np.sqrt(variance), max(convention.floor, floor)) + convention.added
+    sigma = np.maximum(np.sqrt(variance), max(convention.floor, floor))
+    return sigma + convention.added if convention.added else sigma
+
+
+def _leaving(side: Side) -> tuple[NDArray[np.int64] | int, Array, Array]:
+    """Number and mean of the side's values, and the deviation from it of what leaves each target's fit (0: nothing)."""
+    count, mean = _mean(side.values, side.member)
+    own = _deviation(side.values, side.member, mean) if side.leaver is None else side.leaver - mean
+    return count, mean, own
+
+
+def _mean(values: Array, member: Mask | None) -> tuple[NDArray[np.int64] | int, Array]:
+    if member is None:
+        return len(values), values.mean(0)
+    count = member.sum(0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return count, (values * member).sum(0) / count
+
+
+def _deviation(values: Array, member: Mask | None, mean: Array) -> Array:
+    # A product: where the mask is random, np.where takes six times as long.
+    deviation = values - mean
+    return deviation if member is None else np.multiply(deviation, member, out=deviation)
 
 
 def _raw_variance_without_model(signals: Array, member: Mask, ddof: int) -> Array:
@@ -283,17 +217,21 @@ def _median(signals: Array, member: Mask) -> Array:
 
 def _median_without(side: Side) -> Array:
     """Median of the others, from one sort: which side of the middle a value leaves decides what moves there."""
-    signals, member, leaver, left = side
-    count = member.sum(0)
-    ordered = np.sort(np.where(member, signals, np.inf), axis=0)
-
-    def order_statistic(rank: NDArray[np.int64]) -> Array:
-        return np.take_along_axis(ordered, np.clip(rank, 0, len(ordered) - 1)[None], axis=0)[0]
-
+    values, member, leaver = side
+    if member is None:
+        count, ordered = np.full(values.shape[1], len(values)), np.sort(values, axis=0)
+    else:
+        count, ordered = member.sum(0), np.sort(np.where(member, values, np.inf), axis=0)
     half = count // 2
-    low, middle, high = order_statistic(half - 1), order_statistic(half), order_statistic(half + 1)
-    in_upper_half = np.where(leaver > middle, (low + middle) / 2, (low + high) / 2)
-    from_odd = np.where(leaver < middle, (middle + high) / 2, in_upper_half)
-    from_even = np.where(leaver <= low, middle, low)
+    ranks = np.clip(half + np.array([[-1], [0], [1]]), 0, len(ordered) - 1)
+    low, middle, high = np.take_along_axis(ordered, ranks, axis=0)
     odd = count % 2 == 1
-    return np.where(left, np.where(odd, from_odd, from_even), np.where(odd, middle, (low + middle) / 2))
+    # Medians after a value has left below the middle, in it (odd numbers) and above, and with none gone.
+    after_odd = (middle + high) / 2, (low + high) / 2, (low + middle) / 2, middle
+    after_even = middle, low, low, (low + middle) / 2
+    after = np.where(odd, after_odd, after_even)
+    leaves = values if leaver is None else leaver
+    case = (leaves > np.where(odd, middle, low)).astype(np.int8) + (leaves >= np.where(odd, middle, np.inf))
+    if leaver is None and member is not None:
+        case = np.where(member, case, 3)
+    return after.T.ravel().take(case + 4 * np.arange(values.shape[1]))

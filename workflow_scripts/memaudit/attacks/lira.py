@@ -15,29 +15,27 @@ from memaudit.attacks.gaussian import (
     CONVENTIONS,
     Convention,
     Gaussian,
-    Leave,
     Spread,
-    is_balanced,
-    join_sides,
     moments_without_target,
-    one_side,
-    pooled_squares,
     require_shadows,
     side_gaussian,
-    sides,
-    split_sides,
+    squares_about,
     to_sigma,
 )
+from memaudit.attacks.shadow_sides import Arranged, Leave, Places, arrange, is_balanced, join_sides
 from memaudit.common.arrays import Array, Floats, Mask
 
 # (model, record) entries whose float64 temporaries stay in a core's cache: over a whole matrix memory sets the pace.
-BLOCK_ENTRIES = 1 << 15
+BLOCK_ENTRIES = 1 << 16
+CACHED_MODELS = 512
 
 
 class Block(NamedTuple):
     """Fits of every target for some records.
 
-    records: slice of the records; values, member: (model, record); inside, outside: fits without the target.
+    records: slice of the records; values, member: (model, record); inside, outside: fits without the target. Where a
+    balanced matrix is fitted without pairs, values are (side, pair, record) and fits (pair, record), see
+    `shadow_sides.split_sides`: they take half of the time. places: of the pairs; None otherwise.
     """
 
     records: slice
@@ -45,11 +43,17 @@ class Block(NamedTuple):
     member: Mask
     inside: Gaussian
     outside: Gaussian
+    places: Places | None = None
 
     @property
     def ratio(self) -> Array:
-        """Log-likelihood ratios (model, record), in nats: the score of LiRA."""
-        return self.inside.log_density(self.values) - self.outside.log_density(self.values)
+        """Log-likelihood ratios, in nats, of the shape of `values`: the score of LiRA."""
+        far, near = self.outside.standardise(self.values), self.inside.standardise(self.values)
+        return np.log(self.outside.sigma / self.inside.sigma) + (far**2 - near**2) / 2
+
+    def joined(self, scores: Array) -> Array:
+        """Scores of the shape of `values`, as (model, record)."""
+        return scores if self.places is None else join_sides(scores, self.places)
 
 
 def log_likelihood_ratio(
@@ -101,10 +105,8 @@ def score_blocks(signals: Floats, membership: Mask, score: Callable[[Block], Arr
     queries = entries.shape[1] // membership.shape[1]
     member = membership.repeat(queries, axis=1) if queries > 1 else membership
     scores = np.empty(entries.shape)
-    in_pairs = options["leave"] == "pair" and options.get("spread") in (None, "per_record") and is_balanced(membership)
-    for block in (paired_blocks if in_pairs else fitted_blocks)(entries, member, **options):
-        found = score(block)
-        scores[:, block.records] = join_sides(found, block.member) if in_pairs else found
+    for block in fitted_blocks(entries, member, **options):
+        scores[:, block.records] = block.joined(score(block))
     return scores if queries == 1 else scores.reshape(*membership.shape, queries).mean(-1)
 
 
@@ -124,44 +126,33 @@ def fitted_blocks(
     the fitted ones. A deviation that is pooled over records takes a pass over them of its own.
     """
     rule, pool = CONVENTIONS[convention], Spread(spread)
-    chosen = np.arange(membership.shape[1]) if records is None else records
+    count = membership.shape[1] if records is None else len(records)
     # Raw values of all records make one variance, a published fault that nobody needs at size: one block.
-    blocks = [slice(len(chosen))] if pool is Spread.RAW else list(record_blocks(len(chosen), len(membership)))
-    own = Spread.PER_RECORD if pool is Spread.POOLED else pool
-    sigmas = _pooled_sigmas(signals, membership, chosen, blocks, rule, floor, leave) if pool is Spread.POOLED else None
-    for part in blocks:
-        values, member = columns(signals, membership, chosen[part])
-        fits = [side_gaussian(side, rule, own, floor) for side in sides(values, member, leave)]
-        if sigmas is not None:
-            fits = [Gaussian(fit.centre, sigma) for fit, sigma in zip(fits, sigmas, strict=True)]
-        yield Block(part, values, member, *fits)
+    parts = [slice(count)] if pool is Spread.RAW else list(record_blocks(count, len(membership)))
+    in_pairs = leave == "pair" and pool is not Spread.RAW and is_balanced(membership)
 
+    def arranged() -> Iterator[Arranged]:
+        for part in parts:
+            yield arrange(*columns(signals, membership, part if records is None else records[part]), leave, in_pairs)
 
-def paired_blocks(
-    signals: Floats,
-    membership: Mask,
-    *,
-    convention: str = "mean",
-    spread: str = "per_record",
-    floor: float = 0.0,
-    leave: Leave = "pair",
-) -> Iterator[Block]:
-    """`fitted_blocks` of a balanced matrix with pairs left out, in half the time: values (side, pair, record).
-
-    Fits are (pair, record), see `gaussian.split_sides`; `member` is (model, record), to put scores into their places.
-    """
-    rule = CONVENTIONS[convention]
-    for part in record_blocks(membership.shape[1], len(membership)):
-        values, member = columns(signals, membership, part)
-        split = split_sides(values, member)
-        fits = (side_gaussian(one_side(side), rule, Spread(spread), floor) for side in split)
-        yield Block(part, split, member, *fits)
+    sigmas = _pooled_sigmas(arranged(), rule, floor, len(membership)) if pool is Spread.POOLED else None
+    for part, block in zip(parts, arranged(), strict=True):
+        fits = [side_gaussian(side, rule, Spread.PER_RECORD if sigmas else pool, floor) for side in block.sides]
+        if sigmas:
+            fits = [Gaussian(fit.centre, block.split(sigma)) for fit, sigma in zip(fits, sigmas, strict=True)]
+        yield Block(part, block.values, block.member, *fits, block.places)
 
 
 def columns(signals: Floats, membership: Mask, records: NDArray[np.int64] | slice) -> tuple[Array, Mask]:
     """Signals and membership of some records, (model, record) each; one record's models lie together in memory."""
-    values = np.asarray(signals[:, records], dtype=np.float64, order="F")
-    return values, np.asarray(membership[:, records], order="F")
+    shape = (membership[:1, records].shape[1], len(membership))
+    values, member = np.empty(shape), np.empty(shape, np.bool_)
+    signals, membership = signals[:, records], membership[:, records]
+    # A few models at a time: a cache line, which holds several records, is read once.
+    for start in range(0, len(membership), CACHED_MODELS):
+        models = slice(start, start + CACHED_MODELS)
+        values[:, models], member[:, models] = signals[models].T, membership[models].T
+    return values.T, member.T
 
 
 def record_blocks(records: int, models: int) -> Iterator[slice]:
@@ -176,19 +167,13 @@ def resolution_floor(resolution: float) -> float:
     return resolution / 12**0.5
 
 
-def _pooled_sigmas(
-    signals: Floats,
-    membership: Mask,
-    records: NDArray[np.int64],
-    blocks: list[slice],
-    rule: Convention,
-    floor: float,
-    leave: Leave,
-) -> list[Array]:
+def _pooled_sigmas(blocks: Iterator[Arranged], rule: Convention, floor: float, models: int) -> list[Array]:
     """Standard deviation that all records share, without each target, IN and OUT: (model, 1)."""
-    totals = np.zeros((2, 2, len(membership)))
-    for part in blocks:
-        for number, side in enumerate(sides(*columns(signals, membership, records[part]), leave)):
-            centre = side_gaussian(side, rule, Spread.PER_RECORD).centre
-            totals[number] += pooled_squares(moments_without_target(side), centre, rule.ddof)
-    return [to_sigma(squares / freedom, rule, floor)[:, None] for squares, freedom in totals]
+    squares, freedom = np.zeros((2, 2, models, 1))
+    for block in blocks:
+        for number, side in enumerate(block.sides):
+            fitted = moments_without_target(side)
+            centre = fitted.mean if rule.centre == "mean" else side_gaussian(side, rule, Spread.PER_RECORD).centre
+            squares[number] += block.joined(squares_about(fitted, centre)).sum(1, keepdims=True)
+            freedom[number] += np.broadcast_to(fitted.count - rule.ddof, block.member.shape).sum(1, keepdims=True)
+    return [to_sigma(variance, rule, floor) for variance in squares / freedom]

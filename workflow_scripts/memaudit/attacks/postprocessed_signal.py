@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from memaudit.attacks.gaussian import Leave
 from memaudit.attacks.lira import Block, score_blocks
+from memaudit.attacks.shadow_sides import Leave
 from memaudit.common.arrays import Array, Floats, Mask
 
 

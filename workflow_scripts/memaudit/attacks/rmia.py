@@ -4,18 +4,10 @@ from typing import Literal
 
 import numpy as np
 
-from memaudit.attacks.cross_fitting import FOLDS, fold_slices, model_folds, parts, record_halves
-from memaudit.attacks.gaussian import (
-    Leave,
-    is_balanced,
-    join_sides,
-    mean_without_target,
-    one_side,
-    require_shadows,
-    sides,
-    split_sides,
-)
+from memaudit.attacks.cross_fitting import FOLDS, fold_slices, model_folds, of_models, parts, record_halves
+from memaudit.attacks.gaussian import mean_without_target, require_shadows
 from memaudit.attacks.lira import columns, record_blocks
+from memaudit.attacks.shadow_sides import Leave, arrange, is_balanced
 from memaudit.common.arrays import Array, Floats, Mask
 from memaudit.common.errors import AuditError
 
@@ -37,7 +29,7 @@ def rmia(
     label; membership: (model, record); population: (model, z), probabilities of records that no model saw; gamma: the
     paper's threshold on the ratio; offline: the paper's a, which estimates P from OUT models alone, a number or
     "estimated" (`estimated_a`); None: P(x) is the mean of the IN and the OUT average, and P(z), which has no IN models,
-    the mean over references; leave: what a target's averages do without, see `gaussian.Leave`.
+    the mean over references; leave: what a target's averages do without, see `shadow_sides.Leave`.
     Returns (model, record) in [0, 1]. Raises AuditError where a record has fewer than 2 reference models on one side,
     or where the population does not belong to these models.
     """
@@ -51,16 +43,21 @@ def rmia(
     a = None if offline is None else np.full((FOLDS, 2), offline if offline != ESTIMATED else np.nan)
     if offline == ESTIMATED:
         a = estimated_a(probabilities, membership)
-    scores = np.empty(membership.shape)
+    scores, in_pairs = np.empty(membership.shape), leave == "pair" and is_balanced(membership)
     for part in record_blocks(membership.shape[1], len(membership)):
         values, member = columns(probabilities, membership, part)
-        inside, outside = _means(values, member, leave)
-        marginal = (inside + outside) / 2 if a is None else offline_marginal(outside, a[folds][:, halves[part]])
+        block = arrange(values, member, leave, in_pairs)
+        if a is None:
+            marginal = block.joined(sum(mean_without_target(side) for side in block.sides) / 2)
+        else:
+            outside = block.joined(mean_without_target(block.sides[1]))
+            marginal = offline_marginal(outside, of_models(a[:, halves[part]], len(member)))
         scores[:, part] = values / marginal
     everyone = (population.sum(0, dtype=np.float64) - population) / (len(population) - 1)
-    for half in range(2):
+    of_halves = [slice(half, None, 2) for half in range(2)] if offline == ESTIMATED else [slice(None)]
+    for half, records in enumerate(of_halves):
         marginal = everyone if a is None else offline_marginal(everyone, a[folds, half][:, None])
-        for row, ratio_z in zip(scores[:, half::2], population / marginal, strict=True):
+        for row, ratio_z in zip(scores[:, records], population / marginal, strict=True):
             row[:] = dominated(row, ratio_z, gamma)
     return scores
 
@@ -103,13 +100,11 @@ def estimated_a(probabilities: Floats, membership: Mask) -> Array:
 
 
 def dominated(ratio_x: Array, ratio_z: Array, gamma: float) -> Array:
-    """Share of z with ratio_x / ratio_z > gamma, from one sort: ratio_x (record,), ratio_z (z,), no (record, z)."""
-    return np.searchsorted(np.sort(ratio_z), ratio_x / gamma, side="left") / len(ratio_z)
-
-
-def _means(values: Array, member: Mask, leave: Leave) -> tuple[Array, Array]:
-    """IN and OUT averages of every target, without what it leaves out: (model, record)."""
-    if leave == "pair" and is_balanced(member):
-        means = (mean_without_target(one_side(side)) for side in split_sides(values, member))
-        return tuple(join_sides(mean, member) for mean in means)
-    return tuple(mean_without_target(side) for side in sides(values, member, leave))
+    """Share of z with ratio_x / ratio_z > gamma, from two sorts: ratio_x (record,), ratio_z (z,), no (record, z)."""
+    # Values in order are found among each other several times faster than in any order.
+    rising = ratio_x.argsort()
+    ends = np.full(len(ratio_z) + 2, len(ratio_x))
+    ends[0], ends[1:-1] = 0, (ratio_x[rising] / gamma).searchsorted(np.sort(ratio_z), side="right")
+    shares = np.empty(len(ratio_x))
+    shares[rising] = (np.arange(len(ratio_z) + 1) / len(ratio_z)).repeat(ends[1:] - ends[:-1])
+    return shares

@@ -15,10 +15,11 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import digamma, gammaln, polygamma
 
-from memaudit.attacks.cross_fitting import FOLDS, fold_slices, model_folds, parts, record_halves
-from memaudit.attacks.gaussian import CONVENTIONS, Moments, fit_moments, moments_without_target, require_shadows, sides
+from memaudit.attacks.cross_fitting import FOLDS, fold_slices, parts, record_halves
+from memaudit.attacks.gaussian import CONVENTIONS, Moments, fit_moments, moments_without_target, require_shadows
 from memaudit.attacks.lira import columns, record_blocks
-from memaudit.common.arrays import Array, Floats, Mask
+from memaudit.attacks.shadow_sides import Arranged, arrange, is_balanced
+from memaudit.common.arrays import Array, Floats, Indices, Mask
 from memaudit.common.errors import AuditError
 
 MOST_FREEDOM = 1e6  # beyond it the t distribution is normal to six digits
@@ -33,7 +34,7 @@ class Prior(NamedTuple):
 
 
 def student_t_ratio(signals: Floats, membership: Mask, *, shared: bool = False, floor: float = 0.0) -> Array:
-    """Log-likelihood ratio of the two Student-t predictives, every target left out with its pair (`gaussian.Leave`).
+    """Log-likelihood ratio of the two Student-t predictives, every target left out with its pair (`shadow_sides.Leave`).
 
     signals, membership: (model, record); shared: one variance of a record for IN and OUT, from the squares of both
     (half the parameters; a difference in variance is then no evidence); floor: least standard deviation. The priors of
@@ -53,15 +54,15 @@ def student_t_ratios(
     least = max(CONVENTIONS["mean"].floor, floor) ** 2
     moments = _moments_of_other_folds(signals, membership)
     priors = [_priors(*moments, shared, least) for shared in kinds]
-    folds, halves = model_folds(len(membership)), record_halves(membership.shape[1])
+    halves, in_pairs = record_halves(membership.shape[1]), is_balanced(membership)
     scores = [np.empty(membership.shape, dtype) for _ in kinds]
     for part in record_blocks(membership.shape[1], len(membership)):
-        values, member = columns(signals, membership, part)
-        fits = [moments_without_target(side) for side in sides(values, member)]
+        block = arrange(*columns(signals, membership, part), in_pairs=in_pairs)
+        fits = [moments_without_target(side) for side in block.sides]
         for shared, of_kind, prior in zip(kinds, scores, priors, strict=True):
             of_part = [Prior(*(numbers[:, halves[part]] for numbers in side)) for side in prior]
             ratio = _shared_ratio if shared else _own_ratio
-            of_kind[:, part] = ratio(values, *fits, of_part, folds, least)
+            of_kind[:, part] = block.joined(ratio(block, *fits, of_part, least))
     yield from scores
 
 
@@ -117,24 +118,30 @@ def _moments_of_other_folds(signals: Floats, membership: Mask) -> tuple[Array, A
     return union, np.maximum(others @ squares + between, 0.0)
 
 
-def _shared_ratio(values: Array, inside: Moments, outside: Moments, priors, folds, least: float) -> Array:
+def _shared_ratio(block: Arranged, inside: Moments, outside: Moments, priors: list[Prior], least: float) -> Array:
     (prior,) = priors
-    number = inside.count[0]  # equal on both sides and for every target of a record
-    freedom = prior.freedom + 2 * (number - 1)
-    scale = (prior.freedom * prior.variance)[folds] + inside.squares + outside.squares
-    scale = np.maximum(scale, (freedom * least)[folds]) * (1 + 1 / number)
-    near, far = (values - inside.mean) ** 2, (values - outside.mean) ** 2
-    return ((freedom + 1) / 2)[folds] * np.log1p((far - near) / (scale + near))
+    freedom = prior.freedom + 2 * (inside.count - 1)
+    scale = _scale(block, prior, freedom, inside.count, inside.squares + outside.squares, least)
+    near, far = (block.values - inside.mean) ** 2, (block.values - outside.mean) ** 2
+    return block.of_folds((freedom + 1) / 2) * np.log1p((far - near) / (scale + near))
 
 
-def _own_ratio(values: Array, inside: Moments, outside: Moments, priors, folds, least: float) -> Array:
-    densities = []
+def _own_ratio(block: Arranged, inside: Moments, outside: Moments, priors: list[Prior], least: float) -> Array:
+    constants, scales, tails = [], [], []
     for fitted, prior in zip((inside, outside), priors, strict=True):
-        number = fitted.count[0]
-        freedom = prior.freedom + number - 1
-        scale = (prior.freedom * prior.variance)[folds] + fitted.squares
-        scale = np.maximum(scale, (freedom * least)[folds]) * (1 + 1 / number)
-        constant = gammaln((freedom + 1) / 2) - gammaln(freedom / 2)
-        tails = ((freedom + 1) / 2)[folds] * np.log1p((values - fitted.mean) ** 2 / scale)
-        densities.append(constant[folds] - np.log(scale) / 2 - tails)
-    return densities[0] - densities[1]
+        freedom = prior.freedom + fitted.count - 1
+        scale = _scale(block, prior, freedom, fitted.count, fitted.squares, least)
+        constants.append(gammaln((freedom + 1) / 2) - gammaln(freedom / 2))
+        scales.append(scale)
+        tails.append(block.of_folds((freedom + 1) / 2) * np.log1p((block.values - fitted.mean) ** 2 / scale))
+    constant = block.of_folds(constants[0] - constants[1])
+    return constant + np.log(scales[1] / scales[0]) / 2 + tails[1] - tails[0]
+
+
+def _scale(block: Arranged, prior: Prior, freedom: Array, count: Indices | int, squares: Array, least: float) -> Array:
+    """Squared scale of every target's predictive, times its degrees of freedom (fold, record)."""
+    own = prior.freedom * prior.variance
+    scale = block.of_folds(own) + squares
+    if (own < freedom * least).any():
+        scale = np.maximum(scale, block.of_folds(freedom * least))
+    return scale * (1 + 1 / count)

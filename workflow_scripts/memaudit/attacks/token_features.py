@@ -39,6 +39,7 @@ Positions = tuple[Tensor, Tensor]
 K = 20
 MEMORY = 64  # MiB
 ARRAYS = 6  # arrays of the logits' shape that a chunk needs at once
+TIED_PARTS = 16  # parts in which a chunk's positions with equal logits at the edge are resolved
 SEQUENCE = 7
 VARIANCE_FLOOR = 1e-6
 HIGHEST = 15  # stored values stay below 2^15; float16 ends at 65504
@@ -188,13 +189,17 @@ def extreme(logits: Tensor, k: int, *, largest: bool) -> Tensor:
     topk leaves the order of equal logits undefined, so another device would choose other tokens; in bf16 ties are
     common.
     """
+    beyond = torch.gt if largest else torch.lt
     values, ids = logits.topk(min(k + 1, logits.shape[-1]), largest=largest)
     edge, ids = values[:, k - 1 : k], ids[:, :k].clone()
     if values.shape[-1] > k and (tied := (values[:, k:] == edge)[:, 0]).any():
-        logits_tied, edge = logits[tied], edge[tied]
-        beyond, equal = (logits_tied > edge if largest else logits_tied < edge), logits_tied == edge
-        left = k - beyond.sum(-1, keepdim=True)
-        ids[tied] = (beyond | equal & (equal.cumsum(-1, dtype=torch.int32) <= left)).nonzero()[:, 1].view(-1, k)
+        # A few positions at a time: copies and masks of all of them would need four more arrays of the logits' shape.
+        for rows in tied.nonzero()[:, 0].split(-(-len(logits) // TIED_PARTS)):
+            tied_logits = logits[rows]
+            chosen, equal = beyond(tied_logits, edge[rows]), tied_logits == edge[rows]
+            left = k - chosen.sum(-1, keepdim=True)
+            chosen |= equal.logical_and_(equal.cumsum(-1, dtype=torch.int32) <= left)
+            ids[rows] = chosen.nonzero()[:, 1].view(-1, k)
     ids = ids.sort(-1).values
     return ids.gather(-1, logits.gather(-1, ids).sort(dim=-1, descending=largest, stable=True).indices)
 
