@@ -79,7 +79,7 @@ def two_way_interval(
     The share of the replicates' variance that comes from the side with fewer units is that which is linear in their
     weights (adjusted R^2), the rest comes from the other side. Widened variances add up. NaN, no interval, for 2 to 4
     units of records: where these differ much it covers in less than 93 %. A single one is not resampled.
-    Where all replicates are at an end of the range, as for a complete leak, see `_at_an_end`.
+    Where the percentiles are one end of the range, as for a complete leak, see `_at_an_end`.
     """
     models, units = weights.models.shape[1], weights.units or weights.records.shape[1]
     if 1 < units < FEWEST_UNITS:
@@ -95,9 +95,9 @@ def two_way_interval(
 
 
 def _are_equal(replicates: Array) -> bool:
-    """Whether all replicates that are defined, at least half of them, have one value."""
-    defined = replicates[~np.isnan(replicates)]
-    return 2 * len(defined) >= len(replicates) and bool(np.ptp(defined) < ROUNDING)
+    """Whether the percentile interval is a single value."""
+    low, high = interval(replicates)
+    return high - low < ROUNDING
 
 
 def _at_an_end(observed: float, models: int, units: int, least: float, most: float) -> tuple[float, float]:
