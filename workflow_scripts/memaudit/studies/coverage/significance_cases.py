@@ -196,7 +196,7 @@ def corpora(rng: np.random.Generator, records: int) -> Outcomes:
     return {"p <= .05": Rejection(float((values[~inside] <= LEVEL).mean()))}
 
 
-@case("property inference", "p-value of the AUC by permuted shares (attacks)", {"null": {"sets": 32}}, most=600)
+@case("property inference", "p-value of the AUC by permuted shares (attacks)", {"null": {"sets": 32}}, most=1000)
 def property_test(rng: np.random.Generator, sets: int) -> Outcomes:
     """`property_inference.judge_property` on answers that do not depend on the share."""
     answers = rng.standard_normal((sets, 20)) + rng.standard_normal((sets, 1))

@@ -137,8 +137,13 @@ def _outcomes(group: pd.DataFrame, keys: Mapping[str, Any]) -> Rows:
     for column in group.columns[group.columns.str.startswith("outcome_")]:
         for outcome in OUTCOMES:
             share, rule = float((group[column] == outcome).mean()), column.removeprefix("outcome_")
-            low, high = intervals.wilson(share, len(group))
-            interval = {"low": low, "high": high, "n": len(group), "method": f"Wilson, as of {len(group)} splits"}
+            low, high = intervals.clopper_pearson(share * len(group), len(group))
+            interval = {
+                "low": low,
+                "high": high,
+                "n": len(group),
+                "method": f"Clopper-Pearson, as of {len(group)} splits",
+            }
             yield tidy.row(STUDY, {**keys, "rule": rule, "outcome": outcome}, "outcome share", share, **interval)
 
 
