@@ -21,12 +21,14 @@ MANY = 1000  # units of which a percentile interval needs no widening
 class Weights:
     """How often each replicate drew each model and each record: (replicate, model) and (replicate, record).
 
-    units: number of groups of records that are drawn together, 0 where each record is a unit.
+    units: number of groups of records that are drawn together, 0 where each record is a unit; fewest: number of units
+    of records, if more than one, below which an estimate has no interval.
     """
 
     models: Array
     records: Array
     units: int = 0
+    fewest: int = FEWEST_UNITS
 
 
 def two_way_weights(
@@ -77,11 +79,12 @@ def two_way_interval(
     """`widened` for replicates (replicate,) of two-way weights: each side is widened by its own number of units.
 
     The share of the replicates' variance that comes from the side with fewer units is that which is linear in their
-    weights (adjusted R^2), the rest comes from the other side. Widened variances add up. NaN, no interval, for 2 to 4
-    units of records: where these differ much it covers in less than 93 %. A single one is not resampled.
+    weights (adjusted R^2), the rest comes from the other side. Widened variances add up. NaN, no interval, for fewer
+    units of records than `weights.fewest`: of 2 to 4 that differ much it covers in less than 93 %. A single one is not
+    resampled.
     """
     models, units = weights.models.shape[1], weights.units or weights.records.shape[1]
-    if 1 < units < FEWEST_UNITS:
+    if 1 < units < weights.fewest:
         return np.nan, np.nan
     (fewer, is_models), (more, _) = sorted([(models, True), (units, False)])
     if fewer == 1:
@@ -133,10 +136,10 @@ def weighted_quantiles(values: Array, weights: Array, levels: Sequence[float]) -
 
 
 def t_interval(values: Array, level: float = LEVEL) -> tuple[float, float]:
-    """Student's t interval of the mean of a few independent values, 95 % unless another level is given, for skewed ones.
+    """Student's t interval of the mean of a few independent values, 95 % unless another level is given.
 
     Of n exponential values Student's t covers the mean in 88 % (n = 3 to 6), 90 % (10) and 93 % (30), and five values
-    cannot show that they are skewed. So the half-width is (1 + 2.5/n) times Student's t, whose error in coverage is of
+    cannot show that they are skewed. So the interval is widened: the half-width is (1 + 2.5/n) times Student's t, whose error in coverage is of
     order 1/n (Hall 1988). That covers 94 to 96 % of exponential and 96 to 98 % of normal means. It does not hold for
     values that are more skewed than exponential ones: of log-normal ones hundreds are needed.
     """

@@ -254,7 +254,8 @@ def _studentised(excess: Array, of_models: Array) -> Array:
     """excess: (metric,); of_models: (metric, model), whose spread over models gives the standard error."""
     models = of_models.shape[1]
     error = of_models.std(1, ddof=1) * np.sqrt(models)
-    return np.divide(excess, error, out=np.zeros_like(excess), where=error > 0)
+    # Without any spread but that of rounding, the excess is rounding too.
+    return np.divide(excess, error, out=np.zeros_like(excess), where=error > ROUNDING)
 
 
 def _scorer(signals: Array, membership: Mask, method: str | Method, options: dict[str, Any]):

@@ -37,7 +37,7 @@ from memaudit.common.arrays import Array, Mask
 from memaudit.common.errors import AuditError
 from memaudit.common.progress_bar import steps
 from memaudit.data.membership_matrices import COLUMNS, Scheme
-from memaudit.statistics import intervals, roc
+from memaudit.statistics import intervals
 from memaudit.statistics.attack_performance import FPRS, SIGNIFICANT, Estimate, judge
 from memaudit.statistics.randomisation_tests import Entries, Null, p_value, pooled_metrics
 from memaudit.statistics.rank_tests import greater_p_values

@@ -18,6 +18,7 @@ from memaudit.statistics.intervals import clopper_pearson
 from memaudit.statistics.paired_differences import gaps
 
 FPRS = (0.01, 0.1)
+FEWEST_OF_CLASS = 10  # groups of memorized records, and of others, below which an AUC has no interval
 TPRS = (0.75, 0.9)  # the paper reports FPRs at high TPRs
 
 
@@ -47,8 +48,14 @@ class Entries:
 
     @property
     def drawn_of_rarer(self) -> bootstrap.Weights:
-        """`drawn` for an AUC: the class with fewer groups decides how wide its interval is."""
-        return min((self.drawn(side) for side in (self.memorized, ~self.memorized)), key=lambda drawn: drawn.units)
+        """`drawn` for an AUC: the class with fewer groups decides how wide its interval is.
+
+        For fewer than 10 groups there is none: of 6 memorized records it covers in 92 %.
+        """
+        sides = (self.drawn(side) for side in (self.memorized, ~self.memorized))
+        drawn = min(sides, key=lambda drawn: drawn.units)
+        # A single group is too few, too.
+        return replace(drawn, units=max(drawn.units, 2), fewest=FEWEST_OF_CLASS)
 
     @property
     def method(self) -> str:
