@@ -84,3 +84,21 @@ def test_a_predictor_that_nobody_has_is_no_error():
 
 def test_rank_shares_end_at_one_and_ties_share_theirs():
     assert rank_correlation.rank_shares(np.array([5.0, 1.0, 3.0, 3.0])).tolist() == [1.0, 0.25, 0.625, 0.625]
+
+
+@pytest.mark.parametrize(("records", "shown"), [(7, False), (8, True)])
+def test_few_records_have_no_interval_but_a_p_value(records, shown):
+    """Of 5 strongly correlated records a bootstrap covers in 85 %."""
+    rng = np.random.default_rng(0)
+    found = rank_correlation.rank_correlation(*rng.standard_normal((2, records)), rng, replicates=60)
+    assert np.isfinite([found.low, found.high]).all() == shown
+    assert np.isfinite(found.p_value)
+
+
+def test_the_correlation_of_eight_records_is_covered():
+    rng, covered = np.random.default_rng(2), 0
+    for _ in range(150):
+        a, noise = rng.standard_normal((2, 8))
+        found = rank_correlation.rank_correlation(a, 0.8 * a + 0.6 * noise, rng, replicates=60)
+        covered += found.low <= 6 / np.pi * np.arcsin(0.4) <= found.high
+    assert covered >= 138

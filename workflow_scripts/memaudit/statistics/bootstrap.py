@@ -139,8 +139,8 @@ def t_interval(values: Array, level: float = LEVEL) -> tuple[float, float]:
     """Student's t interval of the mean of a few independent values, 95 % unless another level is given.
 
     Of n exponential values Student's t covers the mean in 88 % (n = 3 to 6), 90 % (10) and 93 % (30), and five values
-    cannot show that they are skewed. So the interval is widened: the half-width is (1 + 2.5/n) times Student's t, whose error in coverage is of
-    order 1/n (Hall 1988). That covers 94 to 96 % of exponential and 96 to 98 % of normal means. It does not hold for
+    cannot show that they are skewed. So the half-width is (1 + 2.5/n) times Student's t; the error of its coverage is
+    of order 1/n (Hall 1988). That covers 94 to 96 % of exponential and 96 to 98 % of normal means. It does not hold for
     values that are more skewed than exponential ones: of log-normal ones hundreds are needed.
     """
     half = (

@@ -27,10 +27,9 @@ Outcomes = dict[str, Outcome]
     {
         "null, 8 models": {"population": Population(8, 60)},
         "heterogeneous, 8 models": {"population": Population(8, 60, 0.5, 3.0)},
-        "null, 16 models": {"population": Population(16, 60)},
         "heterogeneous, 16 models": {"population": Population(16, 60, 0.5, 3.0)},
     },
-    most=100,
+    most=200,
     use="conservative: noise of single entries counts threefold; fits are kept fixed while entries are resampled",
 )
 def few_shadow_models(rng: np.random.Generator, population: Population) -> Outcomes:
