@@ -203,6 +203,8 @@ def studentised_gaps(gaps: Array, influence: Array, membership: Mask, scheme: Sc
     inside = np.count_nonzero(membership)
     weights = np.where(membership, 1 / inside, -1 / (membership.size - inside))
     of_models = (influence * weights).sum(2)
+    # Where members and non-members are alike, both the gap and its error are rounding.
+    gaps = np.where(np.abs(gaps) > ROUNDING, gaps, 0.0)
     return _studentised(gaps, of_models - _expected(influence.mean(1), membership, scheme))
 
 
@@ -254,8 +256,7 @@ def _studentised(excess: Array, of_models: Array) -> Array:
     """excess: (metric,); of_models: (metric, model), whose spread over models gives the standard error."""
     models = of_models.shape[1]
     error = of_models.std(1, ddof=1) * np.sqrt(models)
-    # Without any spread but that of rounding, the excess is rounding too.
-    return np.divide(excess, error, out=np.zeros_like(excess), where=error > ROUNDING)
+    return np.divide(excess, error, out=np.zeros_like(excess), where=error > 0)
 
 
 def _scorer(signals: Array, membership: Mask, method: str | Method, options: dict[str, Any]):

@@ -16,6 +16,7 @@ from memaudit.common.arrays import Array, Mask
 from memaudit.data.membership_matrices import COLUMNS, Scheme
 from memaudit.statistics import bootstrap, roc
 from memaudit.statistics.attack_performance import FPRS, Estimate, with_null
+from memaudit.statistics.quantiles import quantiles
 from memaudit.statistics.randomisation_tests import Null, p_value, require_draws, studentised_gaps
 
 Draws = Iterable[tuple[Array, Array]]
@@ -113,7 +114,7 @@ def _influence(predicted: Guesses, fprs: Sequence[float]) -> Array:
     for rate in fprs:
         below, at, above = roc.at_fpr(fpr, tpr, [rate / 2, rate, min(1.5 * rate, 1.0)])
         slope = (above - below) / (min(1.5 * rate, 1.0) - rate / 2)
-        threshold = np.quantile(predicted.score[~positive], 1 - rate)
+        (threshold,) = quantiles(predicted.score[~positive], [1 - rate])
         hit = predicted.score > threshold
         found.append(np.where(positive, hit - at, -slope * (hit - rate)) / share)
     return np.array(found)

@@ -110,7 +110,7 @@ def two_way_groups(rng: np.random.Generator, population: Population) -> Outcomes
         if name != "few contexts"
     },
     use="at least 10 members and 10 non-members",
-    most=300,
+    most=1000,
 )
 def one_model(rng: np.random.Generator, population: Population) -> Outcomes:
     """`attack_performance.judge` and `roc_band` on one model, half of whose records are members."""
