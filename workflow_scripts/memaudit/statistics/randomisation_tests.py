@@ -174,6 +174,21 @@ def pooled_metrics(
     return excess + chance, _studentised(excess, centred)
 
 
+def studentised_gaps(gaps: Array, influence: Array, membership: Mask, scheme: Scheme = COLUMNS) -> Array:
+    """Metrics of members less those of non-members, divided by the standard error over models: (metric,).
+
+    gaps: (metric,); influence: (metric, model, record) what an entry adds to a metric over all entries, whatever its
+    membership; membership: (model, record). To first order a gap is the mean influence of members less that of
+    non-members, a sum over models.
+    """
+    inside = np.count_nonzero(membership)
+    weights = np.where(membership, 1 / inside, -1 / (membership.size - inside))
+    of_models = (influence * weights).sum(2)
+    # Where members and non-members are alike, both the gap and its error are rounding.
+    gaps = np.where(np.abs(gaps) > ROUNDING, gaps, 0.0)
+    return _studentised(gaps, of_models - _expected(influence.mean(1), membership, scheme))
+
+
 def _tprs(order: NDArray[np.intp], member: Mask, tied: Mask, last: int, fprs: Sequence[float]) -> Array:
     """TPR at each FPR from the entries above the lowest threshold, which `last` entries and those tied with it pass."""
     last = min(last, len(member) - 1)

@@ -199,8 +199,8 @@ def searches(
 
     copies: (model, record) minimum number of poisons, most + 1: censored; scanned: the same from queries at every
     number, -1 where not scanned; monotone: 1 where no further poison reverted the label, 0 where one did. A bootstrap
-    has no interval where all or none are hits: Wilson's interval then counts one trial per context, or per unit if
-    these are fewer.
+    has no interval where all or none are hits: that of Clopper and Pearson then counts one trial per context, or per
+    unit if these are fewer.
     """
     weights = bootstrap.two_way_weights(*copies.shape, replicates, rng, groups)
     method = f"two-way bootstrap, {replicates} replicates"
@@ -208,7 +208,8 @@ def searches(
     for metric, hits in {"censored": copies > most, "already wrong": copies == 0}.items():
         if hits.all() or not hits.any():
             fewest = min(len(copies), len(np.unique(groups)))
-            ends, made = intervals.wilson(float(hits.mean()), fewest), f"Wilson, as of {fewest} sets or units"
+            ends = intervals.clopper_pearson(fewest * float(hits.mean()), fewest)
+            made = f"Clopper-Pearson, as of {fewest} sets or units"
         else:
             # bootstrap.rate takes (record, model).
             rates = bootstrap.rate(hits.T, np.ones_like(hits.T), weights)
@@ -220,9 +221,9 @@ def searches(
 
 
 def _checks(metric: str, passed: Mask) -> Estimate:
-    """Share of passed checks with Wilson's interval, since a bootstrap has none where all pass.
+    """Share of passed checks with Clopper and Pearson's interval, since a bootstrap has none where all pass.
 
     The checked (model, record) entries are few and random, so that they hardly share a model or a record.
     """
-    ends = intervals.wilson(float(passed.mean()), passed.size)
-    return Estimate(metric, float(passed.mean()), *ends, passed.size, "Wilson, checks independent", np.nan)
+    ends = intervals.clopper_pearson(float(passed.sum()), passed.size)
+    return Estimate(metric, float(passed.mean()), *ends, passed.size, "Clopper-Pearson, checks independent", np.nan)
