@@ -9,9 +9,9 @@ that are in no context, standardised likewise.
 
 The test is valid because corpora are random draws from the members, and members and non-members are a random split of
 one table, so that an OUT record and a public record are exchangeable given the target context. Two details are needed.
-The fits are leave-pair-out (attacks.shadow_sides.Leave), so that IN and OUT targets have equally many contexts. A
-public record, which is out of every context, is fitted on those that a random member is out of: equally many, so that
-its tails are no lighter. The likelihood ratio and the sign of mu_in - mu_out exist for members only, so neither can be
+The fits leave out pairs (attacks.shadow_sides.Leave), so that IN and OUT targets have equally many contexts. A public
+record, which is out of every context, is fitted on those that a random member is out of: equally many, so that its
+tails are no lighter. The likelihood ratio and the sign of mu_in - mu_out exist for members only, so neither can be
 used.
 
 Corpora that are in are told from those that are out (AUC, TPR) by a randomisation test, studentised over targets, so
