@@ -41,7 +41,8 @@ class Owner(Checkout):
         super().__init__(folder / "memaudit")
         self.desk = folder / "desk $(touch p)"
         self.desk.mkdir()
-        table().to_csv(self.desk / NAME, index=False)
+        # As a spreadsheet writes it: lines end in CRLF, and COLUMN has a line break within quotes.
+        table().to_csv(self.desk / NAME, index=False, lineterminator="\r\n")
 
     def audit(self, *arguments):
         """The audit of the owner's table, which succeeds; returns what it printed."""
