@@ -44,8 +44,10 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
         table=Table(
             rows=facts["rows"],
             without_target=facts["without_target"],
-            records=int(checks["members"] + checks["nonmembers"]),
+            taken=facts["taken"],
             duplicates=int(counts["duplicates"]),
+            disputed=int(facts["taken"] - counts["duplicates"] - counts["records"]),
+            records=int(checks["members"] + checks["nonmembers"]),
             columns=sum(column["use"] for column in facts["columns"].values()),
             task=facts["task"],
             sha256=facts["sha256"],
@@ -55,6 +57,8 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
         fpr=audit["fpr"],
         models=audit["models"],
         adversaries=summarize_results.adversaries(threats),
+        deployments=summarize_results.deployments(threats),
+        uneven=summarize_results.uneven(threats),
         utilities=summarize_results.utilities(threats),
         groups=summarize_results.groups(read_table(job.input.groups), called, names) if job.input.get("groups") else [],
         mitigations=summarize_results.mitigations(read_table(job.input.mitigations))

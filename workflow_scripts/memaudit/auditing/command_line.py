@@ -8,6 +8,7 @@ from typing import Any
 from memaudit.auditing import runner, source_file
 from memaudit.auditing.model_choice import SHIPPED
 from memaudit.auditing.request import MOST_ROWS, Request
+from memaudit.auditing.summary import Summary
 from memaudit.common.errors import AuditError, printable
 
 SHOWN = 40  # most columns that are printed
@@ -170,11 +171,7 @@ def _schema(facts: dict[str, Any]) -> list[str]:
 
 
 def _numbers(summary: dict[str, Any]) -> list[str]:
-    main = next(
-        one
-        for one in summary["adversaries"]
-        if (one["model"], one["records"], one["attack"]) == ("main", "members", "lira")
-    )
+    main = Summary.model_validate(summary).headline().model_dump()
     auc, strict = main["auc"], main["tpr"][f"{summary['fpr']:g}"]["detected"]
     verdict = "a leak is detected" if auc["detected"] else "no leak is detected"
     if any(one["records"] == "placebo" and one["auc"]["detected"] for one in summary["adversaries"]):
@@ -190,6 +187,10 @@ def _numbers(summary: dict[str, Any]) -> list[str]:
             f"of 100 people predicted as members, {share[0]} [{share[1]}, {share[2]}] are in the data, if "
             f"{100 * float(rate):g} of 100 candidates are; without a leak {share[3]}{chance}"
         )
+    for one in summary["deployments"]:
+        if one["fpr"] == summary["fpr"] and one["base_rate"] == max(map(float, main["precision"])):
+            ends = [f"{100 * one['one_context'][key]:.0f}" for key in ("low", "high")]
+            lines.append(f"in one deployed context it may be from {ends[0]} to {ends[1]} of 100")
     if summary["stage"] == "full":
         lines += [one["text"] for one in summary["advice"]]
     return lines
