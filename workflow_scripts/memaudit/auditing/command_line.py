@@ -187,10 +187,18 @@ def _numbers(summary: dict[str, Any]) -> list[str]:
             f"of 100 people predicted as members, {share[0]} [{share[1]}, {share[2]}] are in the data, if "
             f"{100 * float(rate):g} of 100 candidates are; without a leak {share[3]}{chance}"
         )
-    for one in summary["deployments"]:
-        if one["fpr"] == summary["fpr"] and one["base_rate"] == max(map(float, main["precision"])):
-            ends = [f"{100 * one['one_context'][key]:.0f}" for key in ("low", "high")]
-            lines.append(f"in one deployed context it may be from {ends[0]} to {ends[1]} of 100")
+    # None where nobody is accused in any context.
+    known = [one for one in summary["deployments"] if one["one_context"]["low"] is not None]
+    lines += [_in_one_context(one) for one in known if one["fpr"] == summary["fpr"]][-1:]
     if summary["stage"] == "full":
         lines += [one["text"] for one in summary["advice"]]
     return lines
+
+
+def _in_one_context(deployment: dict[str, Any]) -> str:
+    """The line that says what one deployed context may differ from the mean over contexts."""
+    low, high = (f"{100 * deployment['one_context'][key]:.0f}" for key in ("low", "high"))
+    return (
+        f"in one deployed context it is from {low} to {high} of 100 if {100 * deployment['base_rate']:g} of 100 are, "
+        f"with probability {deployment['level']:.2f}"
+    )
