@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from memaudit.attacks import registry
 from memaudit.auditing.api import Report
 from workflow.conftest import SNAKEMAKE, Checkout
 
@@ -79,7 +80,9 @@ def test_the_numbers_are_on_the_screen_and_in_the_folder(owner):
     assert "result: AUC" in owner.printed
     summary = Report(owner.into).summary
     assert summary.stage == "full"
-    assert {one.attack for one in summary.adversaries} == {"lira", "correctness", "perturbation"}
+    scores = {"strongest", "perturbation", *registry.of_one_query("probabilities")}
+    assert {one.attack for one in summary.adversaries} == scores
+    assert summary.headline().attack == "strongest"
     assert {group.column for group in summary.groups} == {"churn", COLUMN}
     assert all(group.name is None for group in summary.groups)
     assert {"none", "labels only", "bags 4", "layer dropped"} <= {one.name for one in summary.mitigations}

@@ -17,7 +17,7 @@ null hypothesis, and is valid with many models under the second.
 Size with and without effects of companions: docs/coverage.md.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -119,11 +119,26 @@ def randomisation_null(
     The scores are calibrated again for every redraw, with `method` and its options. units: (record,) records that are
     in together. Raises AuditError for fewer than 19 draws, whose p-value could not reach 0.05, or fewer than 5 models.
     """
-    require_draws(draws, len(membership))
     entries_of = _scorer(signals, membership, method, options)
+    return null_of_entries(entries_of, membership, rng, draws, fprs=fprs, scheme=scheme, units=units, name=method)
+
+
+def null_of_entries(
+    entries_of: Callable[[Mask], Entries],
+    membership: Mask,
+    rng: np.random.Generator,
+    draws: int,
+    *,
+    fprs: Sequence[float],
+    scheme: Scheme = COLUMNS,
+    units: NDArray[np.int64] | None = None,
+    name: str | Method = "",
+) -> Null:
+    """`randomisation_null` of scores that `entries_of` makes from a membership matrix; name: for the progress bar."""
+    require_draws(draws, len(membership))
     _, observed = pooled_metrics(entries_of(membership), membership, fprs, scheme)
     values, studentised = np.empty((2, draws, 1 + len(fprs)))
-    for draw in steps(range(draws), f"redrawn membership, {method}"):
+    for draw in steps(range(draws), f"redrawn membership, {name}"):
         redrawn = scheme.redraw(membership, units, rng)
         values[draw], studentised[draw] = pooled_metrics(entries_of(redrawn), redrawn, fprs, scheme)
     return Null(tuple(fprs), values, p_value(observed, studentised))

@@ -4,7 +4,7 @@ An adversary observes labels or probabilities, and leaves the context unchanged 
 (active). All attacks calibrate with shadow contexts, except the threshold attacks, which are the baselines (Table 7).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -111,11 +111,23 @@ def poisoning_cases(keys: Mapping[str, Any], grid: xr.Dataset) -> Iterator[Case]
     yield case(keys, "brainwash", made, grid, queries=float(grid.passes.mean()))
 
 
-def negative_controls(keys: Mapping[str, Any], grid: xr.Dataset, rng: np.random.Generator) -> Iterator[Case]:
-    """LiRA with wrong memberships: of non-members, and of members whose membership is that of another unit.
+def lira_of(grid: xr.Dataset) -> Attack:
+    """LiRA on the answers of a score matrix."""
+    return ratio(confidence(grid))
+
+
+def negative_controls(
+    keys: Mapping[str, Any],
+    grid: xr.Dataset,
+    rng: np.random.Generator,
+    name: str = "lira",
+    attack_on: Callable[[xr.Dataset], Attack] = lira_of,
+) -> Iterator[Case]:
+    """An attack with wrong memberships: on non-members, and on members whose membership is that of another unit.
 
     Records "placebo": in no context, with a membership matrix drawn at random. Records "companions": each unit of the
     members has the column of the next one in a random cycle; it detects that records shift each other's signals.
+    name: of the attack in the registry; attack_on: makes it on the score matrix of some records.
     """
     others, members = (grid.isel(record=side) for side in (~grid.member.values, grid.member.values))
     units = np.unique(others.unit.values, return_inverse=True)[1]
@@ -124,8 +136,8 @@ def negative_controls(keys: Mapping[str, Any], grid: xr.Dataset, rng: np.random.
     exchanged = membership_matrices.of_next_unit(members.design.values, members.unit.values, rng)
     companions = members.assign(design=(("model", "record"), exchanged))
     # Non-members have whole columns, in one block.
-    yield case({**keys, "records": "placebo"}, "lira", ratio(confidence(others)), random.drop_attrs(deep=False))
-    yield case({**keys, "records": "companions"}, "lira", ratio(confidence(members)), companions)
+    yield case({**keys, "records": "placebo"}, name, attack_on(others), random.drop_attrs(deep=False))
+    yield case({**keys, "records": "companions"}, name, attack_on(members), companions)
 
 
 def against(
