@@ -147,6 +147,7 @@ CORRELATED = {
     "Spearman's rank correlation, Fisher's z",
     "correlations over data sets, variants or combinations (attacks, iclmem, ltmia)",
     CORRELATED,
+    times=4,
     use="[-1, 1] for up to 3 points",
 )
 def rank_correlation_of_points(rng: np.random.Generator, count: int, correlation: float) -> Outcomes:

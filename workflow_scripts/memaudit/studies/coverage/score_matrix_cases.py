@@ -221,9 +221,10 @@ def attribute_difference(rng: np.random.Generator, added: float, models: int = 1
         "strong": {"shift": 2.0},
         "few records": {"shift": 1.0, "records": 60, "share": 0.15},
         "few contexts": {"shift": 1.0, "targets": 3},
-        "rare": {"shift": 1.0, "records": 200, "share": 0.03},
+        "about 14 memorized": {"shift": 1.0, "share": 0.17},
+        "rare": {"shift": 1.0, "records": 200, "share": 0.02},
     },
-    most=300,
+    most=500,
     use="no interval of an AUC, a band or an FPR for fewer than 10 memorized records",
 )
 def predictors(

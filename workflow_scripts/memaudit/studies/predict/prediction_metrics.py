@@ -165,10 +165,19 @@ def judge(
 
 
 def roc_band(scores: Array, judged: Entries, fprs: Array) -> Array:
-    """TPR at each FPR with its 95 % interval, (fpr, 3), for `attack_performance.curve_rows`; (target, record)."""
+    """TPR at each FPR with its 95 % interval, (fpr, 3), for `attack_performance.curve_rows`; (target, record).
+
+    At least as wide as Clopper and Pearson's, like the TPRs of `judge`; NaN for few memorized records.
+    """
     values = _metrics(scores, judged, fprs, ())[:, 1:]
     drawn = judged.drawn_of_rarer
-    return np.array([(one[0], *bootstrap.two_way_interval(one[1:], one[0], drawn, 0, 1)) for one in values.T])
+    distinct = len(np.unique(judged.group[judged.memorized]))
+    bands = []
+    for tpr, *samples in values.T:
+        low, high = bootstrap.two_way_interval(np.array(samples), tpr, drawn, 0, 1)
+        least, most = clopper_pearson(tpr * distinct, distinct)
+        bands.append((tpr, np.minimum(low, least), np.maximum(high, most)))
+    return np.array(bands)
 
 
 def means(values: Array, judged: Entries) -> tuple[Estimate, Estimate]:
