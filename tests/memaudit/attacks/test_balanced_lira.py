@@ -35,3 +35,18 @@ def test_matrices_that_are_not_balanced_do_not_fit():
     member[0] = ~member[0]
     assert not BalancedLira.fits(member)
     assert not BalancedLira.fits(balanced(8, 5, np.random.default_rng(0)))
+
+
+@pytest.mark.parametrize("kind", ["two values", "saturated", "outlier"])
+def test_signals_whose_fits_may_be_constant_are_not_scored_in_single_precision(kind):
+    """Of ten 0s and six 1s a fit may be constant: single precision then has rounding errors for its variance."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(16, 20))
+    assert BalancedLira(np.c_[values, np.full(16, 3.0)]).is_precise
+    changed = {
+        "two values": values[:, 0] > 0.3,
+        "saturated": np.minimum(values[:, 0], np.median(values[:, 0])),
+        "outlier": np.where(np.arange(16) == 3, 1e4, values[:, 0]),
+    }
+    values[:, 0] = changed[kind]
+    assert not BalancedLira(values).is_precise

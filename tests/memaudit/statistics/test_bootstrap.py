@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from plain_resampling import CELLS, WEIGHTS, resampled
 
-from memaudit.statistics import bootstrap
+from memaudit.statistics import bootstrap, roc
+from memaudit.statistics.attack_performance import judge
 from memaudit.statistics.bootstrap import (
     interval,
     per_record_tpr,
@@ -110,3 +111,20 @@ def test_the_mean_of_splits_has_the_interval_of_their_number():
     weights = two_way_weights(1, 6, 100, rng).records
     ends = bootstrap.mean_of_units(observed, samples, weights)
     assert ends == pytest.approx(bootstrap.widened(weights @ observed / 6, observed.mean(), 6))
+
+
+@pytest.mark.parametrize(("models", "records"), [(1, 20), (16, 20), (16, 1)])
+def test_a_complete_leak_has_an_interval_that_covers_a_nearly_complete_one(models, records):
+    """d = 3: AUC .983 and TPR .957. Resamples of a matrix in which every member is found find every member."""
+    covered, complete = [], 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        member = rng.permuted(
+            np.arange(models * records).reshape(models, records) % 2 == 0, axis=1 if models == 1 else 0
+        )
+        found = judge(rng.normal(size=member.shape) + 3 * member, member, fprs=[0.1], rng=rng)
+        covered.append([one.low <= truth <= one.high for one, truth in zip(found, (0.983, 0.957), strict=True)])
+        complete += found[0].estimate == 1
+        assert all(one.low < one.high for one in found)
+    assert np.mean(covered, axis=0).min() >= 0.9
+    assert complete >= 20 or models * records > 20

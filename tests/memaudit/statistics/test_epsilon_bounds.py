@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from memaudit.common.errors import AuditError
 from memaudit.privacy.accounting import gaussian_sigma
 from memaudit.statistics.epsilon_bounds import (
     audit_best_record,
@@ -149,3 +150,11 @@ def test_a_constant_score_has_the_diagonal_within_its_interval():
     np.testing.assert_allclose(curve[:, 0], fprs)
     assert (curve[:, 1] < fprs).all()
     assert (curve[:, 2] > fprs).all()
+
+
+def test_a_score_that_is_not_a_number_is_refused():
+    rng = np.random.default_rng(0)
+    scores, member = rng.normal(size=(16, 20)), rng.random((16, 20)) < 0.5
+    scores[0, 3] = np.nan
+    with pytest.raises(AuditError, match=r"score 3 .* is not a number"):
+        audit_pooled("signal", scores, member, 0.1, 1e-5, rng)

@@ -77,3 +77,8 @@ def test_a_gaussian_mechanism_is_never_refuted_and_half_reached(mu):
 def test_impossible_counts_are_refused(canaries, guesses, correct):
     with pytest.raises(AuditError, match="must not fall"):
         epsilon_one_run(canaries, guesses, correct, DELTA)
+
+
+def test_a_score_that_is_not_a_number_is_refused():
+    with pytest.raises(AuditError, match="canary 3 is not a number"):
+        audit_one_run(np.where(np.arange(20) == 3, np.nan, 0.0), np.arange(20) < 10, 1e-5)

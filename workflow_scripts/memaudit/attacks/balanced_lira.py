@@ -2,18 +2,21 @@
 
 `attacks.lira` gives the scores of a study. Where every record is in half of the models, the two models of a pair share
 their leave-pair-out fits, so that all scores come from arrays of half the size. Signals are standardised by record
-first, on which the ratio does not depend: single precision keeps four digits of it.
+first, on which the ratio does not depend: single precision keeps four digits of it unless a fit may be nearly constant
+(ties, as of saturated confidences, or outliers), see `is_precise`.
 """
 
 from typing import NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from memaudit.attacks.gaussian import CONVENTIONS
 from memaudit.common.arrays import Array, Array32, Mask
 
 FEWEST_MODELS = 16
+LEAST_VARIANCE = 1e-4  # of a fit, in units of the record's; single precision leaves errors of 1e-7
 Single = Array32
 
 
@@ -44,8 +47,19 @@ class BalancedLira:
         models = len(membership)
         return models >= FEWEST_MODELS and bool((2 * membership.sum(0) == models).all())
 
+    @property
+    def is_precise(self) -> bool:
+        """Whether no fit of any balanced membership has a variance that single precision would lose.
+
+        It depends on the signals alone, as a choice that all redraws share must. The values of least variance, of a
+        given number, are neighbours in their order. A constant record has the same ratio, 0, at any precision.
+        """
+        ordered = np.sort(self._signals[self._signals.any(1)], axis=1)
+        fitted = sliding_window_view(ordered, ordered.shape[1] // 2 - 1, axis=1)
+        return bool((fitted.var(-1, dtype=np.float64) > LEAST_VARIANCE).all())
+
     def scores(self, membership: Mask) -> Halves:
-        """Ratios in nats of a membership matrix (model, record) for which `fits` holds."""
+        """Ratios in nats of a membership matrix (model, record) for which `fits` holds; see `is_precise`."""
         by_record = np.ascontiguousarray(membership.T)
         places = [np.flatnonzero(side).reshape(len(by_record), -1) for side in (by_record, ~by_record)]
         inside, outside = (self._signals.ravel()[place] for place in places)

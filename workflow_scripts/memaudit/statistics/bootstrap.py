@@ -76,16 +76,38 @@ def two_way_interval(
     The share of the replicates' variance that comes from the side with fewer units is that which is linear in their
     weights (adjusted R^2), the rest comes from the other side. Widened variances add up. NaN, no interval, for 2 to 4
     units of records: where these differ much it covers in less than 93 %. A single one is not resampled.
+    Where the percentiles are one end of the range, as for a complete leak, see `_at_an_end`.
     """
     models, units = weights.models.shape[1], weights.units or weights.records.shape[1]
     if 1 < units < FEWEST_UNITS:
         return np.nan, np.nan
+    if np.isfinite([least, most]).all() and np.isclose(observed, [least, most]).any() and _are_equal(replicates):
+        return _at_an_end(observed, models, units, least, most)
     (fewer, is_models), (more, _) = sorted([(models, True), (units, False)])
     if fewer == 1:
         return widened(replicates, observed, more, least, most)
     share = _explained(replicates, weights.models if is_models else np.unique(weights.records, axis=1))
     factor = np.sqrt(share * _narrowness(fewer) ** 2 + (1 - share) * _narrowness(more) ** 2)
     return _stretched(replicates, observed, factor, least, most)
+
+
+def _are_equal(replicates: Array) -> bool:
+    """Whether the percentile interval is a single value."""
+    low, high = interval(replicates)
+    return high - low < ROUNDING
+
+
+def _at_an_end(observed: float, models: int, units: int, least: float, most: float) -> tuple[float, float]:
+    """Wilson's interval (1927) of a share that is 0 or 1, where no resample can tell how near the end the truth is.
+
+    One trial for each unit of the side that has fewer; half of them where the other side has a single one, since
+    members and non-members are then different units.
+    """
+    fewer, more = sorted((models, units))
+    count = fewer if fewer > 1 else max(more // 2, 1)
+    reach = float(norm.ppf((1 + LEVEL) / 2) ** 2)
+    width = (most - least) * reach / (count + reach)
+    return (least, least + width) if np.isclose(observed, least) else (most - width, most)
 
 
 def _narrowness(units: int) -> float:

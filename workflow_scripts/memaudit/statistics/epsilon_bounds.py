@@ -98,8 +98,10 @@ def audit_pooled(
 
     The models fall into two random halves, and each half is tested at the (1 - fpr) quantile of the other half's OUT
     scores, strictly above. Bounds: two-way bootstrap, but never tighter than Clopper-Pearson on as many independent
-    cells, which also covers a count of zero.
+    cells, which also covers a count of zero. Raises AuditError where a score is not a number.
     """
+    if np.isnan(scores).any():
+        raise AuditError(f"score {int(np.argmax(np.isnan(scores)))} (flattened) is not a number: fix the calibration")
     half = rng.permutation(len(scores)) % 2 == 0
     thresholds = [np.quantile(scores[rows][~membership[rows]], 1 - fpr, method="higher") for rows in (half, ~half)]
     hits = scores > np.where(half, thresholds[1], thresholds[0])[:, None]

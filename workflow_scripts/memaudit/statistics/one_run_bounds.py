@@ -69,8 +69,10 @@ def audit_one_run(scores: Array, membership: Mask, delta: float, shares: Sequenc
     """Bounds on epsilon and mu from the scores of one run.
 
     scores, membership: (record,). The shares of canaries that are guessed are fixed in advance, and each has its part
-    of the level (union bound).
+    of the level (union bound). Raises AuditError where a score is not a number.
     """
+    if np.isnan(scores).any():
+        raise AuditError(f"the score of canary {int(np.argmax(np.isnan(scores)))} is not a number: fix the attack")
     canaries, found = len(scores), []
     for share in shares:
         guesses = max(2, round(share * canaries))

@@ -227,8 +227,8 @@ def _studentised(excess: Array, of_models: Array) -> Array:
 
 def _scorer(signals: Array, membership: Mask, method: str | Method, options: dict[str, Any]):
     """A function from a membership matrix to the calibrated `Entries`."""
-    if method == "lira" and options in ({}, {"convention": "mean"}) and BalancedLira.fits(membership):
-        fast = BalancedLira(np.asarray(signals, dtype=np.float64))
+    defaults = method == "lira" and options in ({}, {"convention": "mean"}) and BalancedLira.fits(membership)
+    if defaults and (fast := BalancedLira(np.asarray(signals, dtype=np.float64))).is_precise:
         records = np.arange(membership.shape[1], dtype=np.int32)
         record = np.tile(records.repeat(len(membership) // 2), 2)
 

@@ -10,6 +10,8 @@ from memaudit.common.arrays import Array, Codes
 from memaudit.statistics import bootstrap, intervals, roc
 from memaudit.statistics.attack_performance import SIGNIFICANT, Estimate
 
+FEWEST_UNITS = 8  # of a bootstrap: of 5 records with a correlation of .8 it covers in 85 %
+
 
 def rank_shares(values: Array) -> Array:
     """Rank of each value divided by their number, in (0, 1]; ties share their mean rank. values: (record,)."""
@@ -21,9 +23,10 @@ def rank_correlation(
 ) -> Estimate:
     """Spearman correlation of an outcome, such as the vulnerability score, with a predictor, both (record,).
 
-    Interval: 95 % percentile bootstrap over units (groups) with the outcomes fixed. Two-sided p-value: permuted
-    predictors of one record per unit, since duplicates add no evidence. Records without the predictor (NaN) are left
-    out. All is NaN where one of the two is constant, or fewer than 3 records are left.
+    Interval: 95 % percentile bootstrap over units (groups) with the outcomes fixed; Fisher's z with one point per unit
+    (`intervals.spearman`) for fewer than 8 units, or a perfect order, which every resample repeats. Two-sided p-value:
+    permuted predictors of one record per unit, since duplicates add no evidence. Records without the predictor (NaN)
+    are left out. All is NaN where one of the two is constant, or fewer than 3 records are left.
     """
     kept = ~np.isnan(predictor)
     a, b = outcome[kept], predictor[kept]
@@ -35,6 +38,9 @@ def rank_correlation(
     drawn = bootstrap.two_way_weights(1, len(a), replicates, rng, groups).records.astype(int)
     ends = bootstrap.interval(np.array([spearman(np.repeat(a, times), np.repeat(b, times)) for times in drawn]))
     one = np.unique(groups, return_index=True)[1]
+    if len(one) < FEWEST_UNITS or abs(observed) > 1 - roc.ROUNDING:
+        ends = intervals.spearman(observed, len(one))
+        method = f"Fisher's z of {len(one)} units; null: {replicates} permuted predictors"
     null = _permuted(a[one], b[one], replicates, rng)
     return _tested(Estimate("spearman", observed, *ends, len(a), method, 0.0), null)
 
