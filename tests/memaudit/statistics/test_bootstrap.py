@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from plain_resampling import CELLS, WEIGHTS, resampled
 
-from memaudit.statistics import bootstrap, roc
+from memaudit.statistics import bootstrap
 from memaudit.statistics.attack_performance import judge
 from memaudit.statistics.bootstrap import (
     interval,
