@@ -18,7 +18,7 @@ from memaudit.common.arrays import Array
 
 WIDTH = 0.5  # of a component and between centres, in median standard errors
 MOST_COMPONENTS = 250
-CONCENTRATION = 5.0  # of the Dirichlet prior: records' worth of a uniform distribution over the grid
+CONCENTRATION = 2.5  # of the Dirichlet prior: records' worth of `_base`
 BURN_IN = 50
 THINNED = 4
 BISECTIONS = 40
@@ -78,7 +78,8 @@ def fit_prior(
     centres = np.linspace(low, high, count)
     width = max(width, centres[1] - centres[0])
     likelihood = _likelihood(estimates, errors, centres, width)
-    base, counts = np.full(count, CONCENTRATION / count), np.ones(len(estimates)) if counts is None else counts
+    counts = np.ones(len(estimates)) if counts is None else counts
+    base = CONCENTRATION * _base(centres, estimates, counts)
     weights = _em(likelihood, base, counts)
     drawn = np.empty((draws, count))
     for step in range(-BURN_IN, draws * THINNED):
@@ -88,6 +89,17 @@ def fit_prior(
         if step >= 0:
             drawn[step // THINNED] = weights
     return Prior(centres, width, drawn)
+
+
+def _base(centres: Array, estimates: Array, counts: Array) -> Array:
+    """Mean of the Dirichlet prior, (component,): half uniform, half normal as the estimates are spread.
+
+    Of a uniform one alone, a large part lies beyond the estimates of few units and raises the largest of them.
+    """
+    centre = np.average(estimates, weights=counts)
+    spread = max(float(np.average((estimates - centre) ** 2, weights=counts)), (centres[1] - centres[0]) ** 2)
+    normal = np.exp(-0.5 * (centres - centre) ** 2 / spread)
+    return (normal / normal.sum() + 1 / len(centres)) / 2
 
 
 def _em(likelihood: Array, base: Array, counts: Array, steps: int = 30) -> Array:
