@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm, t
 
 from memaudit.common.arrays import Array, Array32, Mask
+from memaudit.statistics.roc import ROUNDING
 
 LEVEL = 0.95
 FEWEST_UNITS = 5
