@@ -61,7 +61,7 @@ rule audit_rate_records:
     params:
         code=digest("audit_rate_records", env="statistics"),
         seed=config["seed"],
-        attacks=ATTACKS.keys("fpr", "replicates", "permutations", "perturbation"),
+        attacks=ATTACKS.keys("fpr", "replicates", "permutations", "perturbation", "rmia"),
         audit=AUDIT.section("fpr", "base_rates", "threats", "models", "shown"),
     script:
         "../workflow_scripts/audit/rate_records.py"

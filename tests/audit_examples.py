@@ -3,6 +3,7 @@
 from memaudit.auditing import audit_page, recommendations
 from memaudit.auditing.summary import (
     Adversary,
+    Deployment,
     Exposed,
     Group,
     Mitigation,
@@ -31,7 +32,7 @@ CHOSEN = {
 }  # fmt: skip
 
 ATTACKS = {"sets": 32, "fpr": [0.1, 0.01], "replicates": 20, "permutations": 19}
-ATTACKS |= {"perturbation": {"count": 20, "scale": 0.1}}
+ATTACKS |= {"perturbation": {"count": 20, "scale": 0.1}, "rmia": {"gamma": 1.0, "offline_a": 0.3}}
 AUDIT = {
     "dataset": "wine", "fpr": 0.01, "base_rates": [0.1, 0.5], "threats": ["labels", "probabilities", "poison"],
     "models": {"main": "tabicl-small", "model_2": "forest"}, "by": ["c0", "c9"], "groups": 3, "permutations": 19,
@@ -47,7 +48,9 @@ def adversary(records="members", detected=True, attack="lira", model="main"):
     auc = value(0.7, 0.65, 0.75, detected=detected)
     facts = {"model": model, "threat": "probabilities passive", "attack": attack, "poison": 0, "cells": 100}
     tpr, worth = value(0.1, 0.05, 0.15, 0.01, detected), value(0.6, 0.5, 0.7, 0.1)
-    return Adversary(**facts, queries=1, records=records, auc=auc, tpr={"0.01": tpr}, precision={"0.1": worth})
+    chosen = {"auc": {"rmia": 0.75, "lira": 0.25}, "tpr": {"lira": 1.0}} if attack == "strongest" else {}
+    facts |= {"tpr": {"0.01": tpr}, "precision": {"0.1": worth}, "chosen": chosen}
+    return Adversary(**facts, queries=1, records=records, auc=auc)
 
 
 def stability(whole, beyond_chance=True):
@@ -73,15 +76,21 @@ def a_summary(leak=True, placebo=False, stable=0.8, helps=True, excess=0.1, cost
         method="class_moments", epsilon=1.0, balanced_accuracy=value(0.9, 0.8, 1.0),
         balanced_accuracy_difference=cost and value(cost, cost - 0.1, cost + 0.1, 0.0), auc=value(0.5, 0.45, 0.55),
     )  # fmt: skip
-    in_context = value(*(memory or (0.5, 0.4, 0.6)))
-    probed = Tuned(epoch=50, placebo=False, auc=value(0.5, 0.4, 0.6), auc_in_context=in_context)
+    without = value(*(memory or (0.5, 0.4, 0.6)), detected=bool(memory and memory[1] > 0.5))
+    in_context = value(0.8, 0.7, 0.9) if memory else value(0.5, 0.4, 0.6)
+    probed = Tuned(epoch=50, placebo=False, auc=without, auc_in_context=in_context)
+    deployment = Deployment(
+        fpr=0.01, base_rate=0.1, mean=value(0.6, 0.5, 0.7, 0.1), one_context=value(0.62, 0.3, 0.9, 0.1), level=0.93,
+        contexts=31,
+    )  # fmt: skip
+    table = {"rows": 500, "without_target": 0, "taken": 500, "duplicates": 0, "disputed": 0, "records": 500}
+    best = adversary(detected=leak, attack="strongest")
     found = Summary(
         stage="full",
-        table=Table(
-            rows=500, without_target=0, records=500, duplicates=0, columns=1, task="2 classes", sha256="0" * 64
-        ),
+        table=Table(**table, columns=1, task="2 classes", sha256="0" * 64),
         shadow_sets=32, context=200, fpr=0.01, models={"main": HOSTILE},
-        adversaries=[adversary(detected=leak), adversary("placebo", placebo)], utilities=[utility],
+        adversaries=[best, adversary(detected=leak), adversary("placebo", placebo)],
+        deployments=[deployment], uneven=value(0.18, 0.1, 0.25, 0.0), utilities=[utility],
         groups=[group], mitigations=[protected], stability=stability(stable),
         calibration={"lira": value(0.1, None, None), "calibrated": value(0.01, None, None)},
         private=[private] if cost else [], tuned=[probed] if memory else [],

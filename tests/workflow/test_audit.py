@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from memaudit.attacks import registry
 from memaudit.auditing.api import Report
 from workflow.conftest import SNAKEMAKE, Checkout
 
@@ -41,7 +42,8 @@ class Owner(Checkout):
         super().__init__(folder / "memaudit")
         self.desk = folder / "desk $(touch p)"
         self.desk.mkdir()
-        table().to_csv(self.desk / NAME, index=False)
+        # As a spreadsheet writes it: lines end in CRLF, and COLUMN has a line break within quotes.
+        table().to_csv(self.desk / NAME, index=False, lineterminator="\r\n")
 
     def audit(self, *arguments):
         """The audit of the owner's table, which succeeds; returns what it printed."""
@@ -78,7 +80,9 @@ def test_the_numbers_are_on_the_screen_and_in_the_folder(owner):
     assert "result: AUC" in owner.printed
     summary = Report(owner.into).summary
     assert summary.stage == "full"
-    assert {one.attack for one in summary.adversaries} == {"lira", "correctness", "perturbation"}
+    scores = {"strongest", "perturbation", *registry.of_one_query("probabilities")}
+    assert {one.attack for one in summary.adversaries} == scores
+    assert summary.headline().attack == "strongest"
     assert {group.column for group in summary.groups} == {"churn", COLUMN}
     assert all(group.name is None for group in summary.groups)
     assert {"none", "labels only", "bags 4", "layer dropped"} <= {one.name for one in summary.mitigations}

@@ -36,7 +36,7 @@ def table(rows=ROWS, **columns):
 
 WIDE = {f"x{i}": 1 for i in range(3000)}
 TABLES = {
-    "3,000 columns": (table(**WIDE), "3001 columns besides the target, an audit reads at most 1000"),
+    "3,000 columns": (table(**WIDE), "3001 columns besides the target, an audit reads at most 500"),
     "25 records eight times": (pd.concat([table(26)[:25]] * 8), "25 of 200 rows are left without duplicates"),
     "beyond float32": (table(pay=[1e300, *[1.0] * (ROWS - 1)]), "column 'pay': data row 1 holds a number beyond"),
     "words among numbers": (table(pay=["none"] * 60 + [1] * 60), "--missing"),

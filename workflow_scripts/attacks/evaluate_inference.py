@@ -71,8 +71,10 @@ def _corpora(job, settings: dict, rng: np.random.Generator) -> Iterator[tuple]:
             continue
         drawn = {"records": records, "trials": inference["trials"], "rng": rng, "groups": units}
         redrawn = {"permutations": settings["permutations"], "scheme": Scheme.of(grid.attrs)}
-        null = dataset_inference.corpora_null(signals, membership, others, fprs=settings["fpr"], **redrawn, **drawn)
-        p_values, inside = dataset_inference.p_values(signals, membership, others, **drawn)
+        p_values, inside = observed = dataset_inference.p_values(signals, membership, others, **drawn)
+        null = dataset_inference.corpora_null(
+            signals, membership, others, observed, fprs=settings["fpr"], **redrawn, **drawn
+        )
         estimates = dataset_inference.judge_corpora(
             p_values, inside, fprs=settings["fpr"], rng=rng, replicates=replicates, null=null
         )

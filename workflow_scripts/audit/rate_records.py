@@ -3,11 +3,14 @@
 python workflow_scripts/audit/rate_records.py --input main=0.nc rows=rows.parquet \
     --output risk=risk.parquet tidy=threats.parquet --wildcards '{"dataset": "table"}' \
     --params '{"seed": 1, "attacks": {"fpr": [0.1, 0.01], "replicates": 200, "permutations": 39,
-        "perturbation": {"count": 20, "scale": 0.1}}, "audit": {"fpr": 0.01, "base_rates": [0.1, 0.5],
-        "threats": ["probabilities"], "models": {"main": "tabicl-small"}, "shown": 20}}'
+        "perturbation": {"count": 20, "scale": 0.1}, "rmia": {"gamma": 1.0, "offline_a": 0.3}},
+        "audit": {"fpr": 0.01, "base_rates": [0.1, 0.5], "threats": ["probabilities"],
+        "models": {"main": "tabicl-small"}, "shown": 20}}'
 
-Inputs of further names are further models, compared on as many shadow contexts as both have. `perturbed` and `poisoned`
-are the score matrices with noisy copies and with mislabelled copies, where this stage of the audit has them.
+All permitted scores of the registry are computed from the same answers; the strongest one is chosen and reported on
+different contexts. Inputs of further names are further models, compared by LiRA on as many shadow contexts as both
+have. `perturbed` and `poisoned` are the score matrices with noisy copies and with mislabelled copies, where this stage
+of the audit has them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,12 +23,11 @@ from memaudit.attacks.signals import correctness
 from memaudit.common import seeds, tidy
 from memaudit.common.io import read_table, write_table
 from memaudit.statistics import threat_models
-from memaudit.statistics.accusation_precision import precision_estimates
 from memaudit.statistics.attack_performance import SIGNIFICANT, rows
 from memaudit.statistics.model_utility import judge_utility
 from memaudit.statistics.split_half_agreement import agreement_by_models
 from memaudit.statistics.threat_models import Case
-from memaudit.studies.audit import audit_attacks, record_ratings
+from memaudit.studies.audit import audit_attacks, record_ratings, strongest_attack
 from memaudit.workflow.job import run
 
 STUDY = "audit"
@@ -36,48 +38,59 @@ LISTED = "overlap_listed"  # agreement on as many records as the page lists
 def main(job):
     audit, dataset = job.params.audit, job.wildcards.dataset
     grids = {model: audit_attacks.first_variant(of_input(job, model)) for model in audit["models"]}
-    main = grids["main"]
+    main, threats = grids["main"], audit["threats"]
     results = []
     for model, grid in grids.items():
         results += _utility(grid, model, job)
-        cases = [*audit_attacks.passive(grid, model, audit["threats"])]
+        results += _judged([audit_attacks.on_members(grid, model, threats)], job)
         if model != "main":
-            cases.append(audit_attacks.main_alike(main, grid, dataset, model))
-        results += _judged(cases, job)
+            results += _judged([audit_attacks.main_alike(main, grid, model, threats)], job)
+    for records, panel in audit_attacks.panels(main, threats, job.params.attacks["rmia"]).items():
+        found, most_chosen = strongest_attack.judged(panel, _keys(job, records), job.params)
+        results += found
     results += _judged(_on_targets(job), job)
-    rng = seeds.generator(job.params.seed, STUDY, dataset, "placebo")
-    results += _judged(threat_models.negative_controls({"dataset": dataset, "model": "main"}, main, rng), job)
+    results += _judged(_controls(main, most_chosen, job), job)
     members = main.isel(record=main.member.values)
     results += _agreement(members, job)
-    keys = {"dataset": dataset, "model": "main", "records": "members"}
     rng = seeds.generator(job.params.seed, STUDY, dataset, "calibration")
-    results += record_ratings.calibration_rows(members, keys, rng)
+    results += record_ratings.calibration_rows(members, _keys(job, "members"), rng)
     write_table(tidy.frame(results), job.output.tidy)
     rng = seeds.generator(job.params.seed, STUDY, members.dataset, "exposure")
     write_table(record_ratings.rate(members, read_table(job.input.rows), audit["base_rates"], rng), job.output.risk)
     return {"seed": job.params.seed}
 
 
+def _keys(job, records: str) -> dict[str, str]:
+    return {"dataset": job.wildcards.dataset, "model": "main", "records": records}
+
+
 def _on_targets(job) -> Iterator[Case]:
-    """The attacks that need many queries, on some of the members."""
-    keys = {"dataset": job.wildcards.dataset, "model": "main", "records": "targets"}
+    """The permitted attacks that need many queries, on some of the members."""
+    keys = _keys(job, "targets")
     if job.input.get("perturbed"):
         grid = of_input(job, "perturbed")
         yield threat_models.perturbation_case(keys, grid, job.params.attacks["perturbation"])
     if job.input.get("poisoned"):
-        yield from threat_models.poisoning_cases(keys, of_input(job, "poisoned"))
+        cases = threat_models.poisoning_cases(keys, of_input(job, "poisoned"))
+        yield from (one for one in cases if audit_attacks.permits(job.params.audit["threats"], one.name))
+
+
+def _controls(grid: xr.Dataset, name: str, job) -> Iterator[Case]:
+    """The negative controls, by the attack that the headline reports for most contexts."""
+    keys = {"dataset": job.wildcards.dataset, "model": "main"}
+    rng = seeds.generator(job.params.seed, STUDY, job.wildcards.dataset, "placebo")
+    others, settings = grid.isel(record=~grid.member.values), (job.params.audit["threats"], job.params.attacks["rmia"])
+    return threat_models.negative_controls(
+        keys, grid, rng, name, lambda queried: audit_attacks.candidates(queried, others, *settings)[name]
+    )
 
 
 def _judged(cases: Iterable[Case], job) -> Iterator[dict]:
     """Tidy rows of attacks, with the precision (PPV) of their positive predictions at each base rate."""
-    audit = job.params.audit
     for one in cases:
         rng = seeds.generator(job.params.seed, STUDY, *one.keys.values())
         estimates = threat_models.estimates(one, job.params.attacks, rng)
-        yield from rows(STUDY, one.keys, estimates)
-        yield tidy.row(STUDY, one.keys, "queries", one.queries, unit="queries", n=one.membership.size)
-        for base_rate, estimate in precision_estimates(estimates, audit["fpr"], audit["base_rates"]):
-            yield from rows(STUDY, {**one.keys, "base rate": base_rate}, [estimate])
+        yield from strongest_attack.attack_rows(one.keys, estimates, one.queries, job.params.audit)
 
 
 def _utility(grid: xr.Dataset, model: str, job) -> Iterator[dict]:

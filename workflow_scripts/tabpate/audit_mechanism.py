@@ -15,7 +15,8 @@ from memaudit.common.io import write_table
 from memaudit.privacy.accounting import Filter
 from memaudit.privacy.discrete_noise import discrete_gaussian
 from memaudit.privacy.gnmax import Confident, label
-from memaudit.statistics.epsilon_bounds import TAIL, clopper_pearson, epsilon_lower_bound, mu_lower_bound
+from memaudit.statistics.epsilon_bounds import epsilon_lower_bound, mu_lower_bound
+from memaudit.statistics.intervals import TAIL, clopper_pearson
 from memaudit.studies.tabpate.student_utility import STUDY
 from memaudit.workflow.job import run
 

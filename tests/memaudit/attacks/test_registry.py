@@ -31,6 +31,13 @@ def test_adding_records_to_the_context_is_active():
     assert [name for name in registry.REGISTRY if registry.is_active(name)] == ["brainwash", "lira poisoned"]
 
 
+def test_attacks_of_one_query_are_passive_and_read_no_more_than_permitted():
+    labels, everything = (registry.of_one_query(reads) for reads in ("label-only", "probabilities"))
+    assert labels == ["correctness", "lira correctness", "lira correctness shrunk"]
+    assert set(labels) < set(everything)
+    assert not {"perturbation", "brainwash", "lira poisoned", "lira as published"} & set(everything)
+
+
 @pytest.mark.parametrize("name", registry.REGISTRY)
 def test_an_entry_is_complete(name):
     entry = registry.REGISTRY[name]

@@ -51,7 +51,10 @@ def test_both_negative_controls_have_a_line():
 def test_the_registry_describes_the_adversary():
     described = {one.attack: audit_page.description(one) for one in a_summary().adversaries}
     assert described["lira"] == "reads probabilities, one query"
-    poisoned = a_summary().main().model_copy(update={"attack": "lira poisoned", "poison": 5})
+    assert described["strongest"] == described["lira"]
+    labels = a_summary().headline().model_copy(update={"threat": "label-only passive"})
+    assert audit_page.description(labels) == "reads labels, one query"
+    poisoned = a_summary().headline().model_copy(update={"attack": "lira poisoned", "poison": 5})
     assert audit_page.description(poisoned) == "reads probabilities, adds mislabelled copies to the context (5)"
 
 
@@ -65,6 +68,72 @@ def test_numbers_are_printed_with_their_interval_and_a_dash_without_an_estimate(
 
 def test_an_option_is_not_broken_and_a_text_is_escaped():
     assert audit_page.unbroken("more --minutes <b>") == 'more <span class="value">--minutes</span> &lt;b&gt;'
+
+
+def test_a_zero_has_no_sign_and_no_posterior_is_certain():
+    zero = Value(estimate=-0.001, low=-0.004, high=0.0)
+    assert audit_page.number(zero) == "0.00 [0.00, 0.00]"
+    assert audit_page.signed(zero) == "+0.00 [+0.00, +0.00]"
+    assert [audit_page.posterior(share) for share in (0.999, 0.994, 0.5, 0.001)] == [
+        "over 99 %",
+        "99 %",
+        "50 %",
+        "under 1 %",
+    ]
+    assert audit_page.percent(Value(estimate=None)) == "-"
+
+
+def test_the_axis_of_the_vulnerability_scores_holds_all_of_them():
+    large = Value(estimate=7.3, low=-1.2, high=9.1, null=0.0)
+    assert audit_page.score_axis([large, Value(estimate=1.0)]) == (-2.0, 10.0)
+    summary = a_summary()
+    exposed = [summary.exposed[0].model_copy(update={"exposure": large})]
+    html = audit_page.render(summary.model_copy(update={"exposed": exposed}), FACTS, annex())
+    assert "-2 to 10</span>" in " ".join(html.split())
+
+
+def test_the_counts_of_the_page_say_why_a_row_is_not_rated():
+    def counts(**update):
+        table = a_summary().table.model_copy(update=update)
+        return " ".join(audit_page.render(a_summary().model_copy(update={"table": table}), FACTS, annex()).split())
+
+    duplicates = counts(rows=1458, taken=1458, duplicates=114, records=1344)
+    assert "114 are equal to another row and count once. Of 1344 records that were queried" in duplicates
+    assert "drawn at random" not in duplicates
+    assert "of the 1344 others 1000 were drawn at random" in counts(rows=1458, taken=1458, duplicates=114, records=1000)
+    assert "of which 900 were drawn at random" in counts(rows=1000, taken=900, records=900)
+
+
+def test_fine_tuning_is_told_alike_in_the_table_and_in_the_advice():
+    memory = " ".join(audit_page.render(a_summary(memory=(0.55, 0.45, 0.65)), FACTS, annex()).split())
+    section = memory[memory.index('id="tuned"') : memory.index('id="limits"')]
+    assert "not distinguishable from chance</span>" in section
+    assert "Fine-tuning memorizes records" not in section
+    assert "With the context of the fine-tuning the AUC is above 0.5 (epoch 50: 0.80)" in section
+
+
+def test_persons_are_the_headline_and_rows_the_second_line():
+    summary = a_summary()
+    persons = summary.headline().model_copy(
+        update={"records": "persons", "auc": Value(estimate=0.83, low=0.8, high=0.86)}
+    )
+    persons.auc.null = 0.5
+    html = audit_page.render(
+        summary.model_copy(update={"adversaries": [persons, *summary.adversaries]}), FACTS, annex()
+    )
+    text = " ".join(html.split())
+    assert "0.83 [0.80, 0.86] (chance 0.50), by person" in text
+    assert "The same by row</dt><dd>0.70 [0.65, 0.75]" in text
+
+
+def test_one_deployment_and_the_choice_of_the_score_are_stated():
+    text = " ".join(audit_page.render(a_summary(), FACTS, annex()).split())
+    assert "<td>60 [50, 70]</td><td>62 [30, 90]</td> <td>93 % (31 contexts)</td>" in text
+    assert "an estimated 18 [10, 25] of 100" in text
+    assert (
+        "Chosen by AUC: RMIA (75 % of the contexts), LiRA (25 % of the contexts); for accusations: LiRA (100 %)."
+        in text
+    )
 
 
 def test_marks_stay_on_the_axis():

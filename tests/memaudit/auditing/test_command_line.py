@@ -1,6 +1,7 @@
 """Wrong commands end in one line, and names stay names."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -89,8 +90,18 @@ def test_the_screen_shows_the_columns_and_the_main_results(capsys):
     assert "left out: free text" in printed
     assert "result: AUC 0.70 [0.65, 0.75], chance 0.50: a leak is detected" in printed
     assert "of 100 people predicted as members, 60 [50, 70] are in the data, if 10 of 100 candidates are" in printed
+    assert "in one deployed context it is from 30 to 90 of 100 if 10 of 100 are, with probability 0.93" in printed
 
 
 def test_the_screen_warns_of_a_detected_negative_control(capsys):
     command_line.report("quick", a_summary(placebo=True).model_dump() | {"stage": "quick"})
     assert "first numbers: AUC 0.70 [0.65, 0.75], chance 0.50: invalid" in capsys.readouterr().out
+
+
+def test_columns_left_out_are_shown_of_a_wide_table_too(capsys):
+    columns = {f"c{i:02d}": {"name": f"x{i}", "type": "numeric", "use": True} for i in range(60)}
+    columns["c60"] = {"name": "gone", "type": None, "use": False}
+    command_line.report("schema", FACTS | {"columns": columns, "left_out": {"gone": "by your choice"}})
+    printed = capsys.readouterr().out
+    assert re.search(r"'gone' +-  left out: by your choice", printed)
+    assert "... and 21 more" in printed

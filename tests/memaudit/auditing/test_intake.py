@@ -318,7 +318,7 @@ def test_a_wide_table_is_read_and_a_wider_one_refused_at_once(taken):
     copy = pd.read_parquet(folder / "table/table.parquet")
     assert facts["taken"] == len(copy) == ROWS
     assert copy.shape[1] == 102
-    with pytest.raises(AuditError, match="3002 columns besides the target, an audit reads at most 1000"):
+    with pytest.raises(AuditError, match="3002 columns besides the target, an audit reads at most 500"):
         taken(wide(3000), "wider.csv")
 
 

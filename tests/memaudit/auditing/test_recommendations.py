@@ -68,4 +68,7 @@ def test_fine_tuning_with_a_detected_negative_control_claims_no_memorization():
     summary = a_summary(memory=(0.7, 0.6, 0.8))
     assert recommendations.remembered(summary)
     placebo = summary.tuned[0].model_copy(update={"placebo": True})
+    only_in_context = a_summary(memory=(0.55, 0.45, 0.65))
+    assert not recommendations.remembered(only_in_context)
+    assert recommendations.hinted(only_in_context)
     assert not recommendations.remembered(summary.model_copy(update={"tuned": [*summary.tuned, placebo]}))

@@ -18,7 +18,13 @@ def test_the_json_schema_in_the_docs_is_the_models():
 
 def test_the_main_attack_and_the_negative_control_are_looked_up():
     example = a_summary()
-    assert (example.main().records, example.main().attack) == ("members", "lira")
+    assert (example.headline().records, example.headline().attack) == ("members", "strongest")
+    assert example.rows() is None
+    assert [one.attack for one in example.scores()] == ["lira"]
+    persons = example.headline().model_copy(update={"records": "persons"})
+    example = example.model_copy(update={"adversaries": [*example.adversaries, persons]})
+    assert example.headline() == persons
+    assert example.rows().records == "members"
     assert example.placebo().records == "placebo"
 
 

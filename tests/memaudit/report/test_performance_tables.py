@@ -4,6 +4,7 @@ import copy
 
 import pytest
 
+from memaudit.attacks.registry import ON_ONE_MATRIX
 from memaudit.common.io import read_json
 from memaudit.report import performance_tables
 
@@ -38,3 +39,14 @@ def test_a_slope_that_was_not_computed_is_empty(benches):
     for one in axes:
         (line,) = (line for line in lines if f"| {one['part']}: {one['axis']} |" in line)
         assert line.split("|")[4].strip() == ""
+
+
+def test_every_score_of_the_registry_is_shown_with_its_share(benches):
+    bench = benches["evaluate_grid"]
+    shown = performance_tables.context(benches)
+    for name, of in bench["scores"].items():
+        (line,) = (line for line in shown["scores"].splitlines() if line.startswith(f"| {name} |"))
+        seconds = of["cpu_seconds"] / bench["plain_pass"]["cpu_seconds"]
+        assert line.endswith(f"| {seconds:.2f} | {of['peak_mib'] / bench['grid_mib']:.1f} |")
+    assert bench["scores"].keys() == ON_ONE_MATRIX.keys()
+    assert "| ours, all scores |" in shown["ways"]

@@ -10,7 +10,12 @@ from sklearn.preprocessing import StandardScaler
 
 from memaudit.attacks.calibrate import calibrate
 from memaudit.data import membership_matrices
-from memaudit.statistics.accusation_precision import precision, precision_estimates
+from memaudit.statistics.accusation_precision import (
+    Accusations,
+    precision,
+    precision_estimates,
+    predictive_level,
+)
 from memaudit.statistics.attack_performance import judge, judge_attack
 from memaudit.statistics.roc import tpr_at_fpr
 from memaudit.statistics.threat_models import ratio
@@ -75,3 +80,55 @@ def test_no_leak_is_claimed_on_a_placebo_more_often_than_stated(grid):
         found = judge_attack(attack, placebo, fprs=[FPR], rng=rng, replicates=40, permutations=19)
         claims += found[0].detected
     assert claims <= 9  # 5 are expected at most; more than 9 happen by chance in 3 of 100 such tests
+
+
+def test_the_threshold_of_a_context_comes_from_the_others():
+    rng = np.random.default_rng(3)
+    member = membership_matrices.balanced(64, 200, rng)
+    scores = rng.normal(size=member.shape)
+    scores[5] += 10  # a context whose scores are all high does not raise its own threshold
+    found = Accusations.at(scores, member, FPR, rng)
+    assert found.accused[5].all()
+    others = np.arange(64) != 5
+    assert np.mean(found.rates()[1][others]) == pytest.approx(FPR * 63 / 64 - 1 / 64 * (1 - FPR), abs=0.015)
+    constant = Accusations.at(np.ones(member.shape), member, FPR, rng)  # ties are broken at random
+    assert np.mean(constant.rates()[1]) == pytest.approx(FPR, abs=0.01)
+    assert not Accusations.at(scores, member, 1e-9, rng).accused.any()
+
+
+def test_the_predictive_range_holds_the_precision_of_a_new_context():
+    rng, held = np.random.default_rng(4), []
+    for _ in range(150):
+        member = membership_matrices.balanced(42, 100, rng)
+        scores = rng.normal(size=member.shape) + 1.5 * member + rng.normal(0, 0.3, (42, 1))
+        found = Accusations.at(scores, member, FPR, rng)
+        made = precision(*found.rates(), 0.5)
+        known = Accusations(found.accused[:-1], member[:-1]).in_one_context(0.5)
+        if not np.isnan(made[-1]):
+            held.append(known.low <= made[-1] <= known.high)
+    assert np.mean(held) >= 0.9  # .95, and 2.8 standard errors
+    assert predictive_level(41) == 0.95
+    assert predictive_level(32) == pytest.approx(31 / 33)
+
+
+def test_contexts_without_an_accusation_have_no_precision():
+    member = np.ones((8, 4), bool)
+    member[:, :2] = False
+    nobody = Accusations(np.zeros((8, 4), bool), member).in_one_context(0.5)
+    assert (nobody.n, predictive_level(nobody.n)) == (0, 0.0)
+    assert np.isnan([nobody.estimate, nobody.low]).all()
+
+
+@pytest.mark.parametrize(
+    ("rates", "share"), [(np.full(800, 0.01), 0.0), (np.repeat([0.06, 0.004], [80, 720]), 0.1)], ids=["one", "two"]
+)
+def test_the_share_of_unevenly_accused_records_is_estimated_without_their_noise(rates, share):
+    rng, found = np.random.default_rng(6), []
+    for _ in range(8):
+        member = membership_matrices.balanced(64, 800, rng)
+        accused = Accusations(rng.random(member.shape) < rates, member)
+        found.append(accused.above_twice_nominal(0.01, rng, 40, np.arange(800)))
+        raw = ((accused.accused & ~member).sum(0) / 32 > 0.02).mean()
+        assert raw > share + 0.05  # one accusation in 32 contexts is 3 %
+    assert np.mean([one.estimate for one in found]) == pytest.approx(share, abs=0.05)
+    assert sum(one.low <= share <= one.high for one in found) >= 6

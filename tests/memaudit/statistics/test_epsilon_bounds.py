@@ -9,12 +9,12 @@ from memaudit.privacy.accounting import gaussian_sigma
 from memaudit.statistics.epsilon_bounds import (
     audit_best_record,
     audit_pooled,
-    clopper_pearson,
     clopper_pearson_roc,
     epsilon_lower_bound,
     gaussian_toy,
     mu_lower_bound,
 )
+from memaudit.statistics.intervals import clopper_pearson
 
 DELTA = 1e-5
 

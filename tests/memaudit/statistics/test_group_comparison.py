@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from memaudit.attacks.calibrate import calibrate
+from memaudit.attacks.registry import Attack
 from memaudit.data import membership_matrices
 from memaudit.statistics import group_comparison
 from memaudit.statistics.group_comparison import (
@@ -131,3 +132,13 @@ def test_no_group_is_compared_where_all_are_small():
     options = {"fprs": [0.1], "replicates": 20, "permutations": 19, "rng": np.random.default_rng(0)}
     few = {"few": np.arange(12) < group_comparison.FEWEST - 1}
     assert judge_groups(attack, np.zeros((8, 12), bool), few, np.arange(12), **options) == {}
+
+
+def test_the_excess_of_ten_records_that_differ_is_covered():
+    rng, covered, units = np.random.default_rng(3), 0, np.arange(60)
+    for _ in range(60):
+        grid, membership = signals(rng, 0.5 + 3 * rng.standard_normal(60))
+        options = {"fprs": [0.1], "rng": rng, "replicates": 80, "permutations": 19}
+        excess = judge_groups(Attack(grid, "raw", {}), membership, {"one": units < 10}, units, **options)["one"].excess
+        covered += excess.low <= 0 <= excess.high
+    assert covered >= 53

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest, spearmanr
+from scipy.stats import binom, binomtest, spearmanr
 
 from memaudit.statistics import intervals
 
@@ -37,13 +37,28 @@ def test_the_interval_of_a_mean_covers_it_where_the_rates_are_near_one():
     rng, truth, count = np.random.default_rng(0), np.array([0.97, 0.9, 0.8]), 60
     covered = 0
     for hits in rng.binomial(count, truth, size=(400, 3)):
-        low, high = np.transpose([intervals.wilson(hit / count, count) for hit in hits])
+        low, high = np.transpose([intervals.clopper_pearson(hit, count) for hit in hits])
         _, bottom, top = intervals.mean_of(hits / count, low, high)
         covered += bottom <= truth.mean() <= top
     assert 0.92 < covered / 400 < 0.985
 
 
-def test_wilson_is_scipys():
+def test_clopper_and_pearson_is_scipys():
     for hits, count in ((0, 5), (3, 7), (9, 9)):
-        ours = binomtest(hits, count).proportion_ci(method="wilson")
-        assert intervals.wilson(hits / count, count) == pytest.approx((ours.low, ours.high), abs=1e-12)
+        ours = binomtest(hits, count).proportion_ci(method="exact")
+        assert intervals.clopper_pearson(hits, count) == pytest.approx((ours.low, ours.high), abs=1e-12)
+
+
+@pytest.mark.parametrize("count", [5, 20])
+def test_every_share_of_few_trials_is_covered(count):
+    """Exactly, by the binomial distribution: Wilson's interval covers a share of .1 of 5 in 91 %."""
+    ends = np.array([intervals.clopper_pearson(hits, count) for hits in range(count + 1)])
+    for share in np.linspace(0.005, 0.995, 199):
+        covered = (ends[:, 0] <= share) & (share <= ends[:, 1])
+        assert binom.pmf(np.arange(count + 1), count, share)[covered].sum() >= 0.95
+
+
+def test_a_share_of_several_records_per_unit_lies_between_whole_numbers_of_units():
+    low, high = intervals.clopper_pearson(2.5, 6)
+    assert intervals.clopper_pearson(2, 6)[0] < low < intervals.clopper_pearson(3, 6)[0]
+    assert intervals.clopper_pearson(2, 6)[1] < high < intervals.clopper_pearson(3, 6)[1]

@@ -8,7 +8,14 @@ from memaudit.attacks.calibrate import calibrate
 from memaudit.common.errors import AuditError
 from memaudit.data.membership_matrices import Scheme, balanced, bernoulli, fixed_size
 from memaudit.statistics import roc
-from memaudit.statistics.randomisation_tests import Entries, group_nulls, p_value, pooled_metrics, randomisation_null
+from memaudit.statistics.randomisation_tests import (
+    Entries,
+    group_nulls,
+    p_value,
+    pooled_metrics,
+    randomisation_null,
+    studentised_gaps,
+)
 
 FPRS = (0.1,)
 
@@ -146,3 +153,16 @@ def test_too_few_draws_one_class_and_no_numbers_are_refused():
         pooled_metrics(Entries.of(np.zeros((3, 2)), np.ones((3, 2), bool)), np.ones((3, 2), bool), FPRS)
     with pytest.raises(AuditError, match=r"score 3 .* is not a number"):
         pooled_metrics(Entries.of(np.array([[0, 1], [2, np.nan]]), np.eye(2, dtype=bool)), np.eye(2, dtype=bool), FPRS)
+
+
+def test_the_gap_of_a_linear_metric_is_studentised_by_its_spread_over_models():
+    """Of accuracies: the gap over the standard error of its models' parts, levels of records taken out."""
+    rng = np.random.default_rng(0)
+    member, level = balanced(24, 40, rng), rng.random(40)
+    correct = rng.random(member.shape) < level
+    gap = np.array([correct[member].mean() - correct[~member].mean()])
+    (found,) = studentised_gaps(gap, correct[None].astype(float), member)
+    error = (np.where(member, 1, -1) * (correct - correct.mean(0))).sum(1).std(ddof=1) * 24**0.5 / (12 * 40)
+    assert found == pytest.approx(gap[0] / error)
+    alike = np.broadcast_to(level, (1, 24, 40))
+    assert studentised_gaps(np.array([1e-17]), alike, member) == 0

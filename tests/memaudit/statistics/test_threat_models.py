@@ -173,8 +173,8 @@ def test_searches_are_counted_and_checks_keep_an_interval_when_all_pass():
     assert facts["censored"].n == 6
     assert facts["bisection agrees"].estimate == pytest.approx(2 / 3)
     assert facts["bisection agrees"].n == 3
-    # Wilson, 3 of 3: n / (n + z^2).
-    assert facts["monotone"].low == pytest.approx(3 / (3 + 1.959964**2))
+    # Clopper and Pearson, 3 of 3.
+    assert facts["monotone"].low == pytest.approx(0.025 ** (1 / 3))
     assert facts["monotone"].high == 1.0
 
 
@@ -189,9 +189,9 @@ def test_searches_that_all_end_alike_are_not_certain():
     none = np.full_like(copies, -1)
     units = np.repeat(np.arange(6), 2)
     facts = threat_models.searches(copies, none, none, 8, units, rng=np.random.default_rng(0), replicates=20)
-    # Wilson, 0 of the 6 units: z^2 / (n + z^2).
+    # Clopper and Pearson, 0 of the 6 units.
     assert (facts[0].estimate, facts[0].low) == (0, 0)
-    assert facts[0].high == pytest.approx(1.959964**2 / (6 + 1.959964**2))
+    assert facts[0].high == pytest.approx(1 - 0.025 ** (1 / 6))
     assert "6 sets or units" in facts[0].method
 
 

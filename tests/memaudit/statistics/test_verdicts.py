@@ -70,6 +70,12 @@ def test_a_share_of_comparisons_may_be_enough_where_the_claim_says_so():
     assert verdict(claim(share=0.5), *rows)["verdict"] == "reproduced"
 
 
+def test_a_comparison_that_has_an_interval_cannot_speak_for_nine_that_have_none():
+    rows = [one for fpr in range(9) for one in both(0.5, 0.4, half=np.nan, fpr=fpr / 10)]
+    found = verdict(claim(), *both(0.5, 0.4, fpr=1.0), *rows)
+    assert (found["verdict"], "9 have no interval" in found["reason"]) == ("not testable at this scale", True)
+
+
 def test_a_paired_difference_decides_over_overlapping_intervals():
     paired = claim(difference={"metric": "tpr_difference", "where": {"strategy": "naive-pp"}})
     rows = both(0.5, 0.45, half=0.1)
@@ -379,3 +385,22 @@ def test_shipped_claims_without_results_are_not_testable_and_each_has_a_reason()
     found = verdicts(list(SHIPPED.values()), tidy.frame([row("tpr", 0.5, dataset="wine")]))
     assert (found["verdict"] == "not testable at this scale").all()
     assert found["reason"].str.len().min() > 0
+
+
+CHANCE = (
+    "lira-naive-gap-stabilises",
+    "attacks-number-of-perturbations-marginal",
+    "attacks-perturbation-scale-marginal",
+    "predict-three-alike",
+    "tabpate-even-queries-suffice",
+)
+
+
+@pytest.mark.parametrize("name", CHANCE)
+def test_that_two_settings_agree_is_no_result_where_both_are_at_chance(name):
+    results = table(name, 0)
+    differs = results["metric"].str.contains("difference")
+    results["estimate"] = results["estimate"].where(differs, results["null"])
+    results.loc[differs, "estimate"] = 0.0
+    results["low"], results["high"] = results["estimate"] - 0.005, results["estimate"] + 0.005
+    assert verdicts([SHIPPED[name]], results)["verdict"].tolist() == ["not testable at this scale"]

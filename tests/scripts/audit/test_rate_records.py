@@ -4,6 +4,7 @@ import pytest
 from attack_grids import MEMBERS
 from audit_examples import AUDIT
 
+from memaudit.attacks import registry
 from memaudit.common import tidy
 from memaudit.common.io import read_table
 
@@ -12,13 +13,15 @@ def test_every_adversary_is_judged_and_has_its_own_key(folder):
     table = tidy.expand(read_table(folder / "threats.parquet"))
     aucs = table[table["metric"] == "auc"].set_index(["model", "records", "attack", "poison"])["estimate"]
     assert aucs.index.is_unique
-    assert set(aucs["main"]["members"].index.get_level_values(0)) == {"lira", "correctness"}
+    scores = set(aucs["main"]["members"].index.get_level_values(0))
+    assert scores == {"strongest", *registry.of_one_query("probabilities")}
     assert {"perturbation", "lira", "lira poisoned", "brainwash"} <= set(
         aucs["main"]["targets"].index.get_level_values(0)
     )
     assert aucs["main", "members", "lira", 0] > 0.75  # planted: 1.5 deviations
-    assert 0.3 < aucs["main", "placebo", "lira", 0] < 0.7
-    assert 0.3 < aucs["main", "companions", "lira", 0] < 0.7
+    assert aucs["main", "members", "strongest", 0] > aucs["main", "members", "signal alone", 0]
+    for control in ("placebo", "companions"):
+        assert 0.3 < aucs.loc[(aucs.index.get_level_values(1) == control)].iloc[0] < 0.7
     assert aucs["model_2", "main alike", "lira", 0] == aucs["model_2", "members", "lira", 0]
 
 
@@ -27,8 +30,23 @@ def test_precision_is_that_of_the_tpr_at_each_base_rate(folder):
     rows = table[(table["model"] == "main") & (table["records"] == "members") & (table["attack"] == "lira")]
     tpr = rows.loc[rows["metric"] == "tpr@0.01", "estimate"].iloc[0]
     precision = rows[rows["metric"] == "precision"].set_index("base rate")["estimate"]
+    nulls = rows[rows["metric"] == "precision"].set_index("base rate")["null"]
+    assert list(nulls.index) == list(nulls)  # without a leak it is the base rate
     assert precision[0.5] == pytest.approx(tpr / (tpr + 0.01))
     assert precision[0.1] == pytest.approx(0.1 * tpr / (0.1 * tpr + 0.9 * 0.01))
+
+
+def test_the_strongest_score_is_stated_for_one_deployment(folder):
+    table = tidy.expand(read_table(folder / "threats.parquet"))
+    rows = table[table["attack"] == "strongest"]
+    shares = rows[rows["metric"] == "chosen"].groupby("criterion")["estimate"].sum()
+    assert shares.to_dict() == {"auc": 1.0, "tpr": 1.0}
+    one = rows[rows["metric"] == "precision in one context"].set_index(["fpr", "base rate"])
+    # One in 1,000 of these non-members is none.
+    assert set(one.index) == {(0.01, rate) for rate in AUDIT["base_rates"]}
+    assert (one["low"] <= one["high"]).all()
+    uneven = rows[rows["metric"] == "own fpr above twice the nominal"].iloc[0]
+    assert 0 <= uneven["low"] <= uneven["estimate"] <= uneven["high"] <= 1
 
 
 def test_every_member_is_rated_once_by_its_first_row(folder):

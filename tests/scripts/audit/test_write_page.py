@@ -10,9 +10,14 @@ from memaudit.common.io import read_json, write_json, write_table
 
 @pytest.mark.parametrize("shown", [False, True])
 def test_the_page_and_the_summary_agree(folder, project, shown):
-    facts = FACTS | {"columns": FACTS["columns"] | {"c9": {"name": "age", "type": "numeric", "use": True}}}
+    facts = FACTS | {
+        "rows": RECORDS + 5,
+        "without_target": 2,
+        "taken": RECORDS + 3,
+        "columns": FACTS["columns"] | {"c9": {"name": "age", "type": "numeric", "use": True}},
+    }
     write_json(facts, folder / "facts.json")
-    counts = {"duplicates": 3, "rows": RECORDS}
+    counts = {"duplicates": 3, "rows": RECORDS, "records": RECORDS}
     for name, table in {"dedup": counts, "checks": {"members": MEMBERS, "nonmembers": RECORDS - MEMBERS}}.items():
         rows = [tidy.row("data", {"dataset": "wine"}, metric, value) for metric, value in table.items()]
         write_table(tidy.frame(rows), folder / f"{name}.parquet")
@@ -26,6 +31,13 @@ def test_the_page_and_the_summary_agree(folder, project, shown):
     call(project, "audit_write_page", inputs, outputs, seed=1, attacks=ATTACKS, audit=audit)
     summary, html = read_json(folder / "summary.json"), (folder / "index.html").read_text(encoding="utf-8")
     assert summary["rated"] == MEMBERS
+    assert summary["table"]["disputed"] == 0
+    text = " ".join(html.split())
+    assert f"of {RECORDS + 5} rows {RECORDS + 3} have a target; 3 are equal to another row and count once" in text
+    assert "drawn at random" not in text
+    assert (
+        f"Of {RECORDS} records that were queried {MEMBERS} are rated; the other {RECORDS - MEMBERS} are in no" in text
+    )
     assert ("Zqx-a" in html) == shown
     assert {one["column"] for one in summary["groups"]} == {facts["target"], facts["columns"]["c0"]["name"]}
     assert "Comparison of models" in html

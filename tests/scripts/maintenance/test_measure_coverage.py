@@ -14,7 +14,7 @@ from memaudit.studies.coverage.coverage_registry import CASES
 def measured(tmp_path, monkeypatch):
     """Simulates two cheap cases into a file; returns what the file then holds."""
     script = load_script("maintenance_measure_coverage")
-    for name in CASES.keys() - {"wilson", "student_t"}:
+    for name in CASES.keys() - {"clopper_pearson", "few_units"}:
         monkeypatch.delitem(CASES, name)
 
     def measure(**params):
@@ -31,17 +31,17 @@ def seconds(cases):
 
 def test_a_second_run_keeps_what_is_there(measured, monkeypatch):
     first = measured()
-    assert first.keys() == {"wilson", "student_t"}
+    assert first.keys() == {"clopper_pearson", "few_units"}
     monkeypatch.setattr(load_script("maintenance_measure_coverage"), "simulate", None)
     assert measured() == first
 
 
 def test_other_numbers_and_named_cases_are_simulated_again(measured):
     first = measured()
-    assert measured(simulations=6)["wilson"]["simulations"] == 6
-    again = measured(only=["wilson"])
-    assert again["wilson"]["rows"] == first["wilson"]["rows"]
-    assert again["student_t"]["simulations"] == 6
+    assert measured(simulations=6)["clopper_pearson"]["simulations"] == 6
+    again = measured(only=["clopper_pearson"])
+    assert again["clopper_pearson"]["rows"] == first["clopper_pearson"]["rows"]
+    assert again["few_units"]["simulations"] == 6
 
 
 def test_a_case_that_does_not_exist_is_named(measured):

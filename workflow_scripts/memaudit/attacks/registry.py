@@ -11,6 +11,7 @@ from memaudit.common.arrays import Array, Codes
 
 LABELS, PROBABILITIES = "label-only", "probabilities"
 PER_CLASS = " per class"
+ONE_QUERY = "one query"  # the action of an adversary who queries the record alone
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Entry:
     options: Mapping[str, Any] = field(default_factory=dict)
     reads: str = PROBABILITIES
     active: bool = False
-    action: str = "one query"
+    action: str = ONE_QUERY
     colour: str = "GREY"
 
     @property
@@ -46,6 +47,7 @@ class Entry:
 POISONS = "adds mislabelled copies to the context"
 CONFIDENCE = "logit-scaled confidence in the true label"
 DOMINATION = "probability of the true label, and of population records"
+CORRECT = "whether the predicted label is the true one"
 ESTIMATED = "estimated"  # RMIA's a, by `rmia.estimated_a`
 MEAN = {"convention": "mean"}
 REGISTRY: Mapping[str, Entry] = {
@@ -70,7 +72,9 @@ REGISTRY: Mapping[str, Entry] = {
     "prediction gap": Entry("Prediction gap", "probability of the true label less the largest other one", "raw"),
     "entropy": Entry("Entropy", "entropy of the prediction, negated", "raw"),
     "modified entropy": Entry("Modified entropy", "modified entropy of the true label, negated", "raw"),
-    "correctness": Entry("Correctness", "whether the predicted label is the true one", "raw", reads=LABELS),
+    "correctness": Entry("Correctness", CORRECT, "raw", reads=LABELS),
+    "lira correctness": Entry("LiRA on correctness", CORRECT, reads=LABELS),
+    "lira correctness shrunk": Entry("LiRA on correctness, shrunken variances", CORRECT, "lira_shrunk", reads=LABELS),
     "perturbation": Entry(
         "Perturbation",
         "share of noisy copies that keep the label",
@@ -114,6 +118,21 @@ ON_ONE_MATRIX = {
 }
 # Calibrated attacks of a passive adversary who reads probabilities.
 PASSIVE = ("lira", "lira fixed variance", "lira offline", "rmia", "rmia offline")
+
+
+def of_one_query(reads: str) -> list[str]:
+    """Names of the passive attacks on the answer to one query, for an adversary who reads labels, or all of it.
+
+    Left out is a calibration that leaves out the target alone: it scores members too low (`gaussian.Leave`).
+    """
+    return [
+        name
+        for name, entry in REGISTRY.items()
+        if not entry.active
+        and entry.action == ONE_QUERY
+        and entry.reads in (LABELS, reads)
+        and "leave" not in entry.options
+    ]
 
 
 class Attack(NamedTuple):

@@ -10,13 +10,13 @@ from memaudit.common.arrays import Array, Mask
 
 # What the fits of a target leave out.
 # "self" (every published code): the target. A member target then meets n - 1 IN and n OUT shadow models, a non-member n
-# and n - 1, and the better-estimated side fits better: without any leak the pooled AUC of 16 models is 0.487.
+# and n - 1, and the better-estimated side fits better: without any leak the pooled AUC of few models is below 0.5.
 # "pair": each record's k-th model in is paired with its k-th model out, models without a partner serve in no fit, and a
 # target leaves with its pair (a target without one with the pair of its turn). Every target of a record then meets as
 # many models on either side: where nothing leaks, IN and OUT scores have one distribution whatever the signal's.
-# Scores of one record remain dependent, since each is in the fits of the others. So the pooled AUC is 0.500 for many
-# records (of 16, 64 and 512 models) but lower for few: 0.493 for 8 records of 24 models, 0.494 for 10 of 64. Compare it
-# with the mean of the randomisation null (statistics.randomisation_tests), not with 0.5.
+# Scores of one record remain dependent, since each is in the fits of the others. So the pooled AUC is 0.5 for many
+# records but lower for few. Compare it with the mean of the randomisation null (statistics.randomisation_tests), not
+# with 0.5.
 Leave = Literal["self", "pair"]
 Places = NDArray[np.intp]  # see `pair_places`
 

@@ -34,7 +34,7 @@ class Prior(NamedTuple):
 
 
 def student_t_ratio(signals: Floats, membership: Mask, *, shared: bool = False, floor: float = 0.0) -> Array:
-    """Log-likelihood ratio of the two Student-t predictives, every target left out with its pair (`shadow_sides.Leave`).
+    """Log-likelihood ratio of the two Student-t predictives; every target leaves with its pair (`shadow_sides.Leave`).
 
     signals, membership: (model, record); shared: one variance of a record for IN and OUT, from the squares of both
     (half the parameters; a difference in variance is then no evidence); floor: least standard deviation. The priors of

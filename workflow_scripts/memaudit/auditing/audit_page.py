@@ -1,5 +1,6 @@
 """The page of an audit, for owners of data: one HTML file that loads nothing from elsewhere and escapes all names."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,8 +9,9 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from memaudit.attacks.registry import REGISTRY
-from memaudit.auditing.summary import METHODS, Adversary, Summary, Value
+from memaudit.attacks.registry import LABELS, ONE_QUERY, PROBABILITIES, REGISTRY
+from memaudit.auditing.recommendations import leaks
+from memaudit.auditing.summary import METHODS, STRONGEST, Adversary, Summary, Value
 from memaudit.templating import page_templates
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -36,46 +38,78 @@ def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str
 
     facts: of the intake, with the true names of columns; public: source of the bounds of private contexts.
     """
-    main = summary.main()
+    main = summary.headline()
     context = {
         "summary": summary,
         "facts": facts,
         "annex": annex,
         "main": main,
+        "labels": {STRONGEST: "Strongest score"} | {name: entry.label for name, entry in REGISTRY.items()},
         "placebo": summary.placebo(),
         "companions": summary.companions(),
+        "leaks": leaks(summary),
         "precisions": [(float(rate), value) for rate, value in main.precision.items()],
-        "members": [one for one in summary.adversaries if one.records == "members"],
+        "compared": [one for one in summary.adversaries if one.records == "members" and _tested(one)],
         "targets": [one for one in summary.adversaries if one.records == "targets"],
         "alike": {one.model: one for one in summary.adversaries if one.records == "main alike"},
+        "axis": score_axis([one.exposure for one in summary.exposed]),
         "controls": CONTROLS,
         "measures": MEASURES,
         "methods": METHODS,
         "public": public,
     }
-    used = (percent, number, signed, unbroken, description, mark)
+    used = (percent, number, signed, unbroken, description, mark, posterior, fixed)
     filters = {one.__name__: one for one in used}
     return page_templates.render("audit.html", context, TEMPLATES, filters=filters)
+
+
+def _tested(one: Adversary) -> bool:
+    """Whether it is a single score with a randomisation test: the one by which models are compared."""
+    return one.attack != STRONGEST and one.auc.detected is not None
+
+
+def score_axis(values: Sequence[Value]) -> tuple[float, float]:
+    """Whole numbers that enclose the values, their intervals and 0, for the axis of a column."""
+    ends = [end for one in values for end in (one.estimate, one.low, one.high) if end is not None]
+    return float(math.floor(min([0.0, *ends]))), float(math.ceil(max([1.0, *ends])))
+
+
+def posterior(share: float) -> str:
+    """ "88 %"; "over 99 %" or "under 1 %" where rounding would claim certainty."""
+    if share >= 0.995:
+        return "over 99 %"
+    return "under 1 %" if share < 0.005 else f"{100 * share:.0f} %"
+
+
+def fixed(number: float, digits: int = 2) -> str:
+    """The number with this many digits, without the sign of a zero."""
+    return f"{round(number, digits) + 0.0:.{digits}f}"
 
 
 def number(value: Value | None, digits: int = 2) -> str:
     """ "0.71 [0.65, 0.77]"; a dash where there is none."""
     if value is None or value.estimate is None:
         return "-"
-    interval = "" if value.low is None or value.high is None else f" [{value.low:.{digits}f}, {value.high:.{digits}f}]"
-    return f"{value.estimate:.{digits}f}{interval}"
+    interval = (
+        "" if value.low is None or value.high is None else f" [{fixed(value.low, digits)}, {fixed(value.high, digits)}]"
+    )
+    return f"{fixed(value.estimate, digits)}{interval}"
 
 
 def signed(value: Value | None) -> str:
     """ "+0.03 [+0.01, +0.05]"; a dash where there is none."""
     if value is None or value.estimate is None:
         return "-"
-    interval = "" if value.low is None or value.high is None else f" [{value.low:+.2f}, {value.high:+.2f}]"
-    return f"{value.estimate:+.2f}{interval}"
+    low, middle, high = (
+        None if one is None else round(one, 2) + 0.0 for one in (value.low, value.estimate, value.high)
+    )
+    return f"{middle:+.2f}" + ("" if low is None or high is None else f" [{low:+.2f}, {high:+.2f}]")
 
 
 def percent(value: Value) -> str:
-    """ "71 [65, 77]": a share in percent."""
+    """ "71 [65, 77]": a share in percent; a dash where there is none."""
+    if None in (value.estimate, value.low, value.high):
+        return "-"
     return f"{100 * value.estimate:.0f} [{100 * value.low:.0f}, {100 * value.high:.0f}]"
 
 
@@ -86,6 +120,8 @@ def unbroken(text: str) -> Markup:
 
 def description(adversary: Adversary) -> str:
     """What an adversary observes and does, with the number of poisons."""
+    if adversary.attack == STRONGEST:
+        return f"reads {'labels' if adversary.threat.startswith(LABELS) else PROBABILITIES}, {ONE_QUERY}"
     poisons = f" ({adversary.poison})" if adversary.poison else ""
     return f"{REGISTRY[adversary.attack].adversary}{poisons}"
 

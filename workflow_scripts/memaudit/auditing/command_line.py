@@ -8,6 +8,7 @@ from typing import Any
 from memaudit.auditing import runner, source_file
 from memaudit.auditing.model_choice import SHIPPED
 from memaudit.auditing.request import MOST_ROWS, Request
+from memaudit.auditing.summary import Summary
 from memaudit.common.errors import AuditError, printable
 
 SHOWN = 40  # most columns that are printed
@@ -171,11 +172,7 @@ def _schema(facts: dict[str, Any]) -> list[str]:
 
 
 def _numbers(summary: dict[str, Any]) -> list[str]:
-    main = next(
-        one
-        for one in summary["adversaries"]
-        if (one["model"], one["records"], one["attack"]) == ("main", "members", "lira")
-    )
+    main = Summary.model_validate(summary).headline().model_dump()
     auc, strict = main["auc"], main["tpr"][f"{summary['fpr']:g}"]["detected"]
     verdict = "a leak is detected" if auc["detected"] else "no leak is detected"
     if any(one["records"] == "placebo" and one["auc"]["detected"] for one in summary["adversaries"]):
@@ -191,6 +188,18 @@ def _numbers(summary: dict[str, Any]) -> list[str]:
             f"of 100 people predicted as members, {share[0]} [{share[1]}, {share[2]}] are in the data, if "
             f"{100 * float(rate):g} of 100 candidates are; without a leak {share[3]}{chance}"
         )
+    # None where nobody is accused in any context.
+    known = [one for one in summary["deployments"] if one["one_context"]["low"] is not None]
+    lines += [_in_one_context(one) for one in known if one["fpr"] == summary["fpr"]][-1:]
     if summary["stage"] == "full":
         lines += [one["text"] for one in summary["advice"]]
     return lines
+
+
+def _in_one_context(deployment: dict[str, Any]) -> str:
+    """The line that says what one deployed context may differ from the mean over contexts."""
+    low, high = (f"{100 * deployment['one_context'][key]:.0f}" for key in ("low", "high"))
+    return (
+        f"in one deployed context it is from {low} to {high} of 100 if {100 * deployment['base_rate']:g} of 100 are, "
+        f"with probability {deployment['level']:.2f}"
+    )

@@ -27,7 +27,7 @@ from memaudit.data.duckdb_engine import connect, parquet
 from memaudit.data.table_sources import fetch
 
 FEWEST_ROWS = 60
-MOST_COLUMNS = 1000
+MOST_COLUMNS = 500
 EDIT = """\
 # How the table is read. Edit it and give the same command again:
 # type is numeric, categorical, text or date; use: false leaves a column out.

@@ -20,14 +20,20 @@ def cheap_privacy(summary: Summary) -> list[PrivateContext]:
 
 
 def remembered(summary: Summary) -> list[Tuned]:
-    """Epochs with detected memorization of a fine-tuned model; none if its negative control is detected, too."""
-    if any(one.placebo and (one.auc.detected or _in_context(one)) for one in summary.tuned):
+    """Epochs with detected memorization of a fine-tuned model; none if its negative control is detected, too.
+
+    Detected is what the page's table says: the test of contexts without information. The AUC in the context of the
+    fine-tuning has no test.
+    """
+    if any(one.placebo and one.auc.detected for one in summary.tuned):
         return []
-    return [one for one in summary.tuned if not one.placebo and (one.auc.detected or _in_context(one))]
+    return [one for one in summary.tuned if not one.placebo and one.auc.detected]
 
 
-def _in_context(one: Tuned) -> bool:
-    return bool(one.auc_in_context and (one.auc_in_context.low or 0) > 0.5)
+def hinted(summary: Summary) -> list[Tuned]:
+    """Epochs whose interval lies above 0.5 with the context of the fine-tuning alone, and not for the control."""
+    above = [one for one in summary.tuned if one.auc_in_context.low is not None and one.auc_in_context.low > 0.5]
+    return [] if any(one.placebo for one in above) else [one for one in above if not one.auc.detected]
 
 
 class Rule(NamedTuple):
@@ -44,9 +50,9 @@ def advise(summary: Summary) -> list[Advice]:
 
 
 def leaks(summary: Summary) -> bool:
-    """Whether any attack on the main model is detected, and the negative control is not."""
-    attacks = [one for one in summary.adversaries if one.model == "main" and one.records in ("members", "targets")]
-    return not broken(summary) and any(one.auc.detected for one in attacks)
+    """Whether a permitted attack is detected and the negative control is not: the headline, or one of many queries."""
+    targets = [one for one in summary.adversaries if one.model == "main" and one.records == "targets"]
+    return not broken(summary) and any(one.auc.detected for one in (summary.headline(), *targets))
 
 
 def broken(summary: Summary) -> bool:
@@ -190,8 +196,19 @@ RULES = [
         "fine-tuned, and no memorization is detected",
         lambda summary: bool(summary.tuned) and not remembered(summary),
         lambda summary: (
-            "No memorization of single records was detected after fine-tuning. Longer training or a higher learning "
-            "rate may memorize some."
+            "No memorization of single records was detected after fine-tuning: contexts without information show no "
+            "difference that is distinguishable from chance. Longer training or a higher learning rate may memorize "
+            "some."
+        ),
+    ),
+    Rule(
+        "fine-tuned, and the interval lies above 0.5 with the context of the fine-tuning alone",
+        lambda summary: not remembered(summary) and bool(hinted(summary)) and not broken(summary),
+        lambda summary: (
+            f"With the context of the fine-tuning the AUC is above 0.5 (epoch {hinted(summary)[0].epoch}: "
+            f"{hinted(summary)[0].auc_in_context.estimate:.2f}), without information it is not distinguishable from "
+            "chance. This column has no test of its own: repeat the fine-tuning with more --minutes and another --seed "
+            "before you share the weights together with that context."
         ),
     ),
     Rule(

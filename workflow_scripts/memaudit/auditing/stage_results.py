@@ -9,7 +9,6 @@ from memaudit.auditing import stages
 from memaudit.common.checksums import TIMESTAMP, sha256
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json
-from memaudit.workflow.sidecar import read_all
 
 FACTS = "table/facts.json"
 ENDS = ("index.html", "summary.json", "risk.parquet")
@@ -35,7 +34,7 @@ def remove_unsupported(folder: Path, stage: str) -> None:
 
     Snakemake itself does not miss a file behind a page that exists.
     """
-    records = read_all(folder / "results" / stage / "provenance").values()
+    records = map(read_json, sorted((folder / "results" / stage / "provenance").rglob("*.json")))
     made = {path: record for record in records for path in record["outputs"]}
     whole: dict[str, bool] = {}
 

@@ -1,14 +1,16 @@
 """Parts of an audit's summary, looked up in tidy results; no number is computed here."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 
 from memaudit.auditing.summary import (
     METHODS,
+    STRONGEST,
     Adversary,
+    Deployment,
     Exposed,
     Group,
     Mitigation,
@@ -44,8 +46,8 @@ def adversaries(threats: pd.DataFrame) -> list[Adversary]:
     for keys, rows in table[table["attack"].notna()].groupby(ATTACK, sort=False):
         named = dict(zip(ATTACK, keys, strict=True)) | {"poison": int(keys[ATTACK.index("poison")])}
         tprs = [metric for metric in rows["metric"] if metric.startswith("tpr@") and " " not in metric]
-        precisions = rows[rows["base rate"].notna()] if "base rate" in rows else rows.iloc[:0]
-        rates = {f"{rate:g}": value(part, "precision") for rate, part in precisions.groupby("base rate")}
+        precisions = rows[rows["metric"] == "precision"]
+        rates = {f"{rate:g}": value(part, "precision") for rate, part in _by(precisions, "base rate")}
         queries = rows.loc[rows["metric"] == "queries", "estimate"]
         attacks.append(
             Adversary(
@@ -55,9 +57,52 @@ def adversaries(threats: pd.DataFrame) -> list[Adversary]:
                 auc=value(rows, "auc"),
                 tpr={metric.removeprefix("tpr@"): value(rows, metric) for metric in tprs},
                 precision=rates,
+                chosen=_chosen(rows),
             )
         )
     return attacks
+
+
+def _chosen(rows: pd.DataFrame) -> dict[str, dict[str, float]]:
+    shares = rows[rows["metric"] == "chosen"]
+    return {
+        criterion: dict(zip(part["score"], part["estimate"], strict=True))
+        for criterion, part in _by(shares, "criterion")
+    }
+
+
+def deployments(threats: pd.DataFrame) -> list[Deployment]:
+    """Precision of the strongest score by false positive rate and base rate, the nominal rate first."""
+    table = _of_headline(threats)
+    return [
+        Deployment(
+            fpr=fpr,
+            base_rate=rate,
+            mean=value(rows, "mean precision"),
+            one_context=value(rows, "precision in one context"),
+            level=value(rows, "predictive level").estimate,
+            contexts=int(rows.loc[rows["metric"] == "precision in one context", "n"].iloc[0]),
+        )
+        for (fpr, rate), rows in sorted(
+            table[table["fpr"].notna()].groupby(["fpr", "base rate"]), key=lambda one: (-one[0][0], one[0][1])
+        )
+    ]
+
+
+def uneven(threats: pd.DataFrame) -> Value:
+    """Share of records, or persons, whose own false positive rate is above twice the nominal one."""
+    return value(_of_headline(threats), "own fpr above twice the nominal")
+
+
+def _of_headline(threats: pd.DataFrame) -> pd.DataFrame:
+    table = tidy.expand(threats)
+    table = table[(table["attack"] == STRONGEST) & (table["model"] == "main")]
+    persons = table[table["records"] == "persons"]
+    return table if persons.empty else persons
+
+
+def _by(rows: pd.DataFrame, key: str) -> Iterator[tuple[Any, pd.DataFrame]]:
+    return iter(rows.groupby(key, sort=False) if len(rows) else ())
 
 
 def utilities(threats: pd.DataFrame) -> list[Utility]:

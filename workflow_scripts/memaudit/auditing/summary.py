@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from memaudit.common.project_paths import PROJECT
 
+STRONGEST = "strongest"  # attack: the best score, chosen on other contexts
 SCHEMA = PROJECT / "docs" / "audit.schema.json"
 
 
@@ -34,8 +35,12 @@ class Table(Part):
 
     rows: int
     without_target: int
-    records: int = Field(description="records in the audit, after duplicates and sampling")
-    duplicates: int
+    taken: int = Field(description="rows with a target that were read, after sampling")
+    duplicates: int = Field(description="of these, equal to another row: they count once")
+    disputed: int = Field(
+        description="of these, with the features of a row that has another target, and dropped (with persons)"
+    )
+    records: int = Field(description="records that were queried, after duplicates and sampling")
     columns: int
     task: str
     sha256: str
@@ -48,7 +53,9 @@ class Adversary(Part):
     threat: str
     attack: str
     poison: int
-    records: Literal["members", "main alike", "targets", "placebo", "companions"]
+    records: Literal["members", "persons", "main alike", "targets", "placebo", "companions"] = Field(
+        description="what is attacked; persons: the scores of a person's records are summed"
+    )
     cells: int
     queries: float
     auc: Value
@@ -56,6 +63,24 @@ class Adversary(Part):
     precision: dict[str, Value] = Field(
         description="by base rate: share of the positive predictions that are right (PPV)"
     )
+    chosen: dict[str, dict[str, float]] = Field(
+        {},
+        description="of `strongest`: by criterion (auc, tpr) the share of contexts for which each score was chosen, on "
+        "other contexts",
+    )
+
+
+class Deployment(Part):
+    """Precision of an accusation at one false positive rate and base rate: on average, and in one deployed context."""
+
+    fpr: float
+    base_rate: float
+    mean: Value = Field(description="over contexts, with its confidence interval; null: the base rate")
+    one_context: Value = Field(
+        description="median over contexts, and the range that holds the precision in one more context"
+    )
+    level: float = Field(description="probability that this range holds; .95, or what so few contexts give")
+    contexts: int = Field(description="contexts with an accusation; others have no precision")
 
 
 class Utility(Part):
@@ -150,6 +175,10 @@ class Summary(Part):
     fpr: float = Field(description="false positive rate of the decision threshold")
     models: dict[str, str]
     adversaries: list[Adversary]
+    deployments: list[Deployment] = Field(description="of the strongest score")
+    uneven: Value = Field(
+        description="share of the records (persons) whose own false positive rate is above twice the nominal one"
+    )
     utilities: list[Utility]
     groups: list[Group]
     mitigations: list[Mitigation]
@@ -166,11 +195,29 @@ class Summary(Part):
     exposed: list[Exposed]
     advice: list[Advice]
 
-    def main(self, attack: str = "lira") -> Adversary:
-        """Results of an attack on all members, on the main model."""
-        return next(
-            one for one in self.adversaries if (one.model, one.records, one.attack) == ("main", "members", attack)
-        )
+    def headline(self) -> Adversary:
+        """Results of the strongest score that the threats permit, by person where persons have several records."""
+        return next(one for records in ("persons", "members") for one in self._strongest(records))
+
+    def rows(self) -> Adversary | None:
+        """Results of the strongest score by row, where the headline is by person."""
+        return next(iter(self._strongest("members")), None) if self.by_person() else None
+
+    def by_person(self) -> bool:
+        """Whether persons are accused, not rows."""
+        return bool(self._strongest("persons"))
+
+    def scores(self) -> list[Adversary]:
+        """Every score of the same answers, on what the headline attacks, the largest AUC first."""
+        records = self.headline().records
+        found = [one for one in self._on_main(records) if one.attack != STRONGEST]
+        return sorted(found, key=lambda one: -one.auc.estimate)
+
+    def _strongest(self, records: str) -> list[Adversary]:
+        return [one for one in self._on_main(records) if one.attack == STRONGEST]
+
+    def _on_main(self, records: str) -> list[Adversary]:
+        return [one for one in self.adversaries if (one.model, one.records) == ("main", records)]
 
     def placebo(self) -> Adversary:
         """Results of the negative control: the attack on records that are in no context."""

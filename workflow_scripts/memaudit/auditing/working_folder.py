@@ -5,10 +5,9 @@ import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
 from memaudit.common.errors import AuditError
-from memaudit.workflow.faults import explain, is_out_of_memory
+from memaudit.common.machine_faults import disk_fault, is_out_of_memory
 
 MARK = ".memaudit"
 IGNORED = b"*\n"
@@ -86,6 +85,6 @@ def in_one_line(folder: Path) -> Iterator[None]:
             raise AuditError(
                 f"{name}: out of memory; read fewer rows with --rows, or leave columns out with --drop"
             ) from error
-        if line := explain(error, SimpleNamespace(rule=name, resources={})):
+        if line := disk_fault(error, name):
             raise AuditError(line) from error
         raise

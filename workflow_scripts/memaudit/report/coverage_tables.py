@@ -12,6 +12,7 @@ HEADS = {
 }
 ORDER = [
     "Score matrices",
+    "Calibrated scores",
     "Selected records, groups and companions",
     "Few units",
     "Shares and privacy bounds",

@@ -38,6 +38,7 @@ def context(benches: Mapping[str, Bench]) -> dict[str, Any]:
         "table": _steps(benches["deduplicate"]),
         "grid": benches["evaluate_grid"],
         "ways": _grid_ways(benches["evaluate_grid"]),
+        "scores": _grid_scores(benches["evaluate_grid"]),
         "ratios": _ratios(benches),
         "shadows": benches["query_shadows"],
         "probe": benches["probe_contexts"],
@@ -65,15 +66,26 @@ def _steps(bench: Bench) -> str:
 
 
 def _grid_ways(bench: Bench) -> str:
-    loop = bench["record_loop"]
+    loop, scores = bench["record_loop"], bench["scores"].values()
+    every = {"cpu_seconds": sum(of["cpu_seconds"] for of in scores), "peak_mib": max(of["peak_mib"] for of in scores)}
     ways = {
         "ours, all strategies": bench["strategies"],
+        "ours, all scores": every,
         "one numpy pass, ratios only": bench["plain_pass"],
         f"loop over records, extrapolated from {loop['records']}": loop
         | {"cpu_seconds": loop["cpu_seconds_at_full_size"]},
     }
     lines = [[name, cell(way["cpu_seconds"]), f"{way['peak_mib']:,.0f}"] for name, way in ways.items()]
     return texts_table(["way", "CPU seconds", "peak MiB"], lines)
+
+
+def _grid_scores(bench: Bench) -> str:
+    plain, grid = bench["plain_pass"]["cpu_seconds"], bench["grid_mib"]
+    lines = [
+        [name, cell(of["cpu_seconds"]), f"{of['cpu_seconds'] / plain:.2f}", f"{of['peak_mib'] / grid:.1f}"]
+        for name, of in bench["scores"].items()
+    ]
+    return texts_table(["score", "CPU seconds", "over the plain pass", "peak over the matrix"], lines)
 
 
 def _ratios(benches: Mapping[str, Bench]) -> str:

@@ -2,8 +2,8 @@
 
 Leave-one-out gives a member n - 1 IN and n OUT shadow models and a non-member the reverse, and the distribution that is
 estimated from more models fits better: members score too low, and the AUC without a leak is below 0.5 at few models.
-Leave-pair-out (attacks.shadow_sides.Leave), the default of every calibration, removes this bias for many records. With few
-records the AUC of no leak stays below 0.5, since a target often competes with entries of its own record, whose fits
+Leave-pair-out (attacks.shadow_sides.Leave), the default of every calibration, removes this bias for many records. With
+few records the AUC of no leak stays below 0.5, since a target often competes with entries of its own record, whose fits
 contain it: so every estimate is compared with the mean of its randomisation null, which has the same bias. The two-way
 bootstrap is conservative: docs/coverage.md.
 """

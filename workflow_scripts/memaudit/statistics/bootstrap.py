@@ -19,12 +19,14 @@ MANY = 1000  # units of which a percentile interval needs no widening
 class Weights:
     """How often each replicate drew each model and each record: (replicate, model) and (replicate, record).
 
-    units: number of groups of records that are drawn together, 0 where each record is a unit.
+    units: number of groups of records that are drawn together, 0 where each record is a unit; fewest: number of units
+    of records, if more than one, below which an estimate has no interval.
     """
 
     models: Array
     records: Array
     units: int = 0
+    fewest: int = FEWEST_UNITS
 
 
 def two_way_weights(
@@ -75,12 +77,12 @@ def two_way_interval(
     """`widened` for replicates (replicate,) of two-way weights: each side is widened by its own number of units.
 
     The share of the replicates' variance that comes from the side with fewer units is that which is linear in their
-    weights (adjusted R^2), the rest comes from the other side. Widened variances add up. NaN, no interval, for 2 to 4
-    units of records: where these differ much it covers in less than 93 %. A single one is not resampled.
-    Where the percentiles are one end of the range, as for a complete leak, see `_at_an_end`.
+    weights (adjusted R^2), the rest comes from the other side. Widened variances add up. NaN, no interval, for fewer
+    units of records than `weights.fewest`: of 2 to 4 that differ much it covers in less than 93 %. A single one is not
+    resampled. Where the percentiles are one end of the range, as for a complete leak, see `_at_an_end`.
     """
     models, units = weights.models.shape[1], weights.units or weights.records.shape[1]
-    if 1 < units < FEWEST_UNITS:
+    if 1 < units < weights.fewest:
         return np.nan, np.nan
     if np.isfinite([least, most]).all() and np.isclose(observed, [least, most]).any() and _are_equal(replicates):
         return _at_an_end(observed, models, units, least, most)
@@ -99,15 +101,14 @@ def _are_equal(replicates: Array) -> bool:
 
 
 def _at_an_end(observed: float, models: int, units: int, least: float, most: float) -> tuple[float, float]:
-    """Wilson's interval (1927) of a share that is 0 or 1, where no resample can tell how near the end the truth is.
+    """Clopper and Pearson's interval of a share that is 0 or 1, where no resample tells how near the end the truth is.
 
     One trial for each unit of the side that has fewer; half of them where the other side has a single one, since
     members and non-members are then different units.
     """
     fewer, more = sorted((models, units))
     count = fewer if fewer > 1 else max(more // 2, 1)
-    reach = float(norm.ppf((1 + LEVEL) / 2) ** 2)
-    width = (most - least) * reach / (count + reach)
+    width = (most - least) * (1 - ((1 - LEVEL) / 2) ** (1 / count))
     return (least, least + width) if np.isclose(observed, least) else (most - width, most)
 
 
@@ -158,8 +159,16 @@ def weighted_quantiles(values: Array, weights: Array, levels: Sequence[float]) -
 
 
 def t_interval(values: Array, level: float = LEVEL) -> tuple[float, float]:
-    """Student's t interval of the mean of a few independent values, 95 % unless another level is given."""
-    half = t.ppf((1 + level) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    """Student's t interval of the mean of a few independent values, 95 % unless another level is given.
+
+    Of n exponential values Student's t covers the mean in 88 % (n = 3 to 6), 90 % (10) and 93 % (30), and five values
+    cannot show that they are skewed. So the half-width is (1 + 2.5/n) times Student's t; the error of its coverage is
+    of order 1/n (Hall 1988). That covers 94 to 96 % of exponential and 96 to 98 % of normal means. It does not hold for
+    values that are more skewed than exponential ones: of log-normal ones hundreds are needed.
+    """
+    half = (
+        _for_skewed(len(values)) * t.ppf((1 + level) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    )
     return float(values.mean() - half), float(values.mean() + half)
 
 
@@ -173,11 +182,18 @@ def mean_interval(
 ) -> tuple[float, float]:
     """95 % bootstrap interval of the mean over records, (record,); groups: records that are resampled together.
 
-    least, most: range of the quantity. NaN for a single unit.
+    least, most: range of the quantity. Widened as Student's t, and for skewed values as `t_interval`. NaN for a single
+    unit.
     """
     weights = two_way_weights(1, len(values), replicates, rng, groups).records
     units = len(values) if groups is None else len(np.unique(groups))
-    return widened(weights @ values / weights.sum(1), float(values.mean()), units, least, most)
+    factor = _for_skewed(units) * _narrowness(units)
+    return _stretched(weights @ values / weights.sum(1), float(values.mean()), factor, least, most)
+
+
+def _for_skewed(units: int) -> float:
+    """Factor by which an interval of a mean must be wider for values as skewed as exponential ones."""
+    return 1 + 2.5 / units
 
 
 def mean_of_units(

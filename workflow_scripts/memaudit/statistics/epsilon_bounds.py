@@ -20,10 +20,10 @@ from memaudit.privacy.accounting import gaussian_sigma
 from memaudit.statistics import roc
 from memaudit.statistics.bootstrap import Weights, rate, two_way_weights
 from memaudit.statistics.finite_population import predicted_tpr
+from memaudit.statistics.intervals import TAIL, clopper_pearson
 from memaudit.statistics.record_vulnerability import gap_statistics
 
 ADJACENCY = {"bernoulli": "add/remove", "balanced": "add/remove", "fixed_size": "replace"}
-TAIL = 0.025
 REPLICATES = 1000
 
 
@@ -74,13 +74,6 @@ def mu_refuted(tpr_low: float, fpr_high: float) -> float:
     """
     # Never NaN: a bound on a TPR is below 1 and a bound on an FPR above 0.
     return max(0.0, float(special.ndtri(tpr_low) - special.ndtri(fpr_high)))
-
-
-def clopper_pearson(successes: int, trials: int, tail: float = TAIL) -> tuple[float, float]:
-    """Lower and upper bound on a proportion of independent trials, each missed with probability at most `tail`."""
-    low = stats.beta.ppf(tail, successes, trials - successes + 1) if successes else 0.0
-    high = stats.beta.isf(tail, successes + 1, trials - successes) if successes < trials else 1.0
-    return float(low), float(high)
 
 
 def audit_pooled(

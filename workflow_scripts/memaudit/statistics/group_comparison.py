@@ -155,7 +155,8 @@ def _excesses(
             sum((total * drawn).sum(1) / (count * drawn).sum(1) for total, count in (inside, outside)) / 2
             for drawn in (weights.records * mask, weights.records * ~mask)
         )
-        ends = bootstrap.interval(group - others)
+        fewer = replace(weights, units=min(len(np.unique(units[side])) for side in (mask, ~mask)))
+        ends = bootstrap.two_way_interval(group - others, float(excess), fewer, -1, 1)
         found.append(
             Estimate(
                 "auc excess", float(excess), *ends, scores.size, method, 0.0, p_value=float(p_value),

@@ -1,21 +1,24 @@
 """Intervals in closed form, for samples that are too small to bootstrap."""
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import beta, norm
 
 from memaudit.common.arrays import Array
 from memaudit.statistics.bootstrap import LEVEL
 
-Z = norm.ppf((1 + LEVEL) / 2)
+TAIL = (1 - LEVEL) / 2
+Z = norm.isf(TAIL)
 
 
-def wilson(share: float, count: int) -> tuple[float, float]:
-    """95 % interval of a share of `count` independent trials (Wilson 1927); its width is positive at 0 and 1."""
-    middle = share + Z**2 / (2 * count)
-    half = Z * np.sqrt(share * (1 - share) / count + Z**2 / (4 * count**2))
-    scale = 1 + Z**2 / count
-    # At 0 and 1 rounding would leave the last digit.
-    return float((middle - half) / scale) if share > 0 else 0.0, float((middle + half) / scale) if share < 1 else 1.0
+def clopper_pearson(successes: float, trials: int, tail: float = TAIL) -> tuple[float, float]:
+    """Lower and upper bound on a share of independent trials, each missed with probability at most `tail`.
+
+    Clopper and Pearson 1934: for every share and number of trials, unlike Wilson's interval, which covers a share of .1
+    of 5 in 91 %. successes: may be fractional, as a share of several records per unit counted as of the units.
+    """
+    low = beta.ppf(tail, successes, trials - successes + 1) if successes > 0 else 0.0
+    high = beta.isf(tail, successes + 1, trials - successes) if successes < trials else 1.0
+    return float(low), float(high)
 
 
 def mean_of(estimates: Array, low: Array, high: Array) -> tuple[float, float, float]:
@@ -34,7 +37,7 @@ def mean_of(estimates: Array, low: Array, high: Array) -> tuple[float, float, fl
 
 def spearman(correlation: float, count: int) -> tuple[float, float]:
     """95 % interval of a rank correlation of a few points: Fisher's z with variance (1 + r^2 / 2) / (n - 3) (Bonett
-    and Wright 2000).
+    and Wright 2000), (1 + 1/n) times as wide: otherwise 8 points that are correlated by .8 are covered in 93 %.
 
     A perfect order has no finite z, so it is replaced by an order with two neighbours swapped. Up to three points give
     [-1, 1], NaN gives NaN. Intervals of unrelated points that exclude 0: at most .06 of 400 draws of 4 and of 7 points.
@@ -45,6 +48,6 @@ def spearman(correlation: float, count: int) -> tuple[float, float]:
         return -1.0, 1.0
     most = 1 - 12 / (count * (count**2 - 1))
     clipped = float(np.clip(correlation, -most, most))
-    half = Z * np.sqrt((1 + clipped**2 / 2) / (count - 3))
+    half = (1 + 1 / count) * Z * np.sqrt((1 + clipped**2 / 2) / (count - 3))
     low, high = np.tanh([np.arctanh(clipped) - half, np.arctanh(clipped) + half])
     return float(low), max(float(high), correlation) if correlation > 0 else float(high)

@@ -17,7 +17,7 @@ null hypothesis, and is valid with many models under the second.
 Size with and without effects of companions: docs/coverage.md.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -119,11 +119,26 @@ def randomisation_null(
     The scores are calibrated again for every redraw, with `method` and its options. units: (record,) records that are
     in together. Raises AuditError for fewer than 19 draws, whose p-value could not reach 0.05, or fewer than 5 models.
     """
-    require_draws(draws, len(membership))
     entries_of = _scorer(signals, membership, method, options)
+    return null_of_entries(entries_of, membership, rng, draws, fprs=fprs, scheme=scheme, units=units, name=method)
+
+
+def null_of_entries(
+    entries_of: Callable[[Mask], Entries],
+    membership: Mask,
+    rng: np.random.Generator,
+    draws: int,
+    *,
+    fprs: Sequence[float],
+    scheme: Scheme = COLUMNS,
+    units: NDArray[np.int64] | None = None,
+    name: str | Method = "",
+) -> Null:
+    """`randomisation_null` of scores that `entries_of` makes from a membership matrix; name: for the progress bar."""
+    require_draws(draws, len(membership))
     _, observed = pooled_metrics(entries_of(membership), membership, fprs, scheme)
     values, studentised = np.empty((2, draws, 1 + len(fprs)))
-    for draw in steps(range(draws), f"redrawn membership, {method}"):
+    for draw in steps(range(draws), f"redrawn membership, {name}"):
         redrawn = scheme.redraw(membership, units, rng)
         values[draw], studentised[draw] = pooled_metrics(entries_of(redrawn), redrawn, fprs, scheme)
     return Null(tuple(fprs), values, p_value(observed, studentised))
@@ -172,6 +187,21 @@ def pooled_metrics(
     excess = np.array([0.5 + of_models[0].sum(), *tprs]) - chance
     centred = np.array(of_models) - _expected(np.array(of_records) / len(membership), membership, scheme)
     return excess + chance, _studentised(excess, centred)
+
+
+def studentised_gaps(gaps: Array, influence: Array, membership: Mask, scheme: Scheme = COLUMNS) -> Array:
+    """Metrics of members less those of non-members, divided by the standard error over models: (metric,).
+
+    gaps: (metric,); influence: (metric, model, record) what an entry adds to a metric over all entries, whatever its
+    membership; membership: (model, record). To first order a gap is the mean influence of members less that of
+    non-members, a sum over models.
+    """
+    inside = np.count_nonzero(membership)
+    weights = np.where(membership, 1 / inside, -1 / (membership.size - inside))
+    of_models = (influence * weights).sum(2)
+    # Where members and non-members are alike, both the gap and its error are rounding.
+    gaps = np.where(np.abs(gaps) > ROUNDING, gaps, 0.0)
+    return _studentised(gaps, of_models - _expected(influence.mean(1), membership, scheme))
 
 
 def _tprs(order: NDArray[np.intp], member: Mask, tied: Mask, last: int, fprs: Sequence[float]) -> Array:

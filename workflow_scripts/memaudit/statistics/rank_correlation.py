@@ -10,7 +10,7 @@ from memaudit.common.arrays import Array, Codes
 from memaudit.statistics import bootstrap, intervals, roc
 from memaudit.statistics.attack_performance import SIGNIFICANT, Estimate
 
-FEWEST_UNITS = 8  # of a bootstrap: of 5 records with a correlation of .8 it covers in 85 %
+FEWEST_UNITS = 8  # below which a correlation over records has no interval
 
 
 def rank_shares(values: Array) -> Array:
@@ -23,10 +23,11 @@ def rank_correlation(
 ) -> Estimate:
     """Spearman correlation of an outcome, such as the vulnerability score, with a predictor, both (record,).
 
-    Interval: 95 % percentile bootstrap over units (groups) with the outcomes fixed; Fisher's z with one point per unit
-    (`intervals.spearman`) for fewer than 8 units, or a perfect order, which every resample repeats. Two-sided p-value:
-    permuted predictors of one record per unit, since duplicates add no evidence. Records without the predictor (NaN)
-    are left out. All is NaN where one of the two is constant, or fewer than 3 records are left.
+    Interval: 95 % bootstrap over units (groups) with the outcomes fixed, widened as Student's t; Fisher's z with one
+    point per unit (`intervals.spearman`) for a perfect order, which every resample repeats; NaN for fewer than 8 units,
+    since of 5 that are strongly correlated it covers in 85 %. Two-sided p-value: permuted predictors of one record per
+    unit, since duplicates add no evidence. Records without the predictor (NaN) are left out. All is NaN where one of
+    the two is constant, or fewer than 3 records are left.
     """
     kept = ~np.isnan(predictor)
     a, b = outcome[kept], predictor[kept]
@@ -36,19 +37,25 @@ def rank_correlation(
     if np.isnan(observed):
         return Estimate("spearman", np.nan, np.nan, np.nan, len(a), method, 0.0)
     drawn = bootstrap.two_way_weights(1, len(a), replicates, rng, groups).records.astype(int)
-    ends = bootstrap.interval(np.array([spearman(np.repeat(a, times), np.repeat(b, times)) for times in drawn]))
+    samples = np.array([spearman(np.repeat(a, times), np.repeat(b, times)) for times in drawn])
     one = np.unique(groups, return_index=True)[1]
-    if len(one) < FEWEST_UNITS or abs(observed) > 1 - roc.ROUNDING:
+    if len(one) < FEWEST_UNITS:
+        ends = np.nan, np.nan
+    elif abs(observed) > 1 - roc.ROUNDING:
         ends = intervals.spearman(observed, len(one))
         method = f"Fisher's z of {len(one)} units; null: {replicates} permuted predictors"
+    else:
+        ends = bootstrap.widened(samples, observed, len(one), -1, 1)
     null = _permuted(a[one], b[one], replicates, rng)
     return _tested(Estimate("spearman", observed, *ends, len(a), method, 0.0), null)
 
 
 def _permuted(a: Array, b: Array, permutations: int, rng: np.random.Generator) -> Array:
     """Rank correlations (permutation,) of a with permuted b; NaN where one is constant."""
-    ranks = rankdata(a), rankdata(b)
-    return np.array([_pearson(ranks[0], rng.permutation(ranks[1])) for _ in range(permutations)])
+    first, second = (ranks - ranks.mean() for ranks in (rankdata(a), rankdata(b)))
+    drawn = rng.permuted(np.tile(second, (permutations, 1)), axis=1)
+    norm = np.sqrt((first @ first) * (second @ second))
+    return drawn @ first / norm if norm > 0 else np.full(permutations, np.nan)
 
 
 def _tested(correlation: Estimate, null: Array) -> Estimate:

@@ -4,7 +4,7 @@ An adversary observes labels or probabilities, and leaves the context unchanged 
 (active). All attacks calibrate with shadow contexts, except the threshold attacks, which are the baselines (Table 7).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -111,11 +111,23 @@ def poisoning_cases(keys: Mapping[str, Any], grid: xr.Dataset) -> Iterator[Case]
     yield case(keys, "brainwash", made, grid, queries=float(grid.passes.mean()))
 
 
-def negative_controls(keys: Mapping[str, Any], grid: xr.Dataset, rng: np.random.Generator) -> Iterator[Case]:
-    """LiRA with wrong memberships: of non-members, and of members whose membership is that of another unit.
+def lira_of(grid: xr.Dataset) -> Attack:
+    """LiRA on the answers of a score matrix."""
+    return ratio(confidence(grid))
+
+
+def negative_controls(
+    keys: Mapping[str, Any],
+    grid: xr.Dataset,
+    rng: np.random.Generator,
+    name: str = "lira",
+    attack_on: Callable[[xr.Dataset], Attack] = lira_of,
+) -> Iterator[Case]:
+    """An attack with wrong memberships: on non-members, and on members whose membership is that of another unit.
 
     Records "placebo": in no context, with a membership matrix drawn at random. Records "companions": each unit of the
     members has the column of the next one in a random cycle; it detects that records shift each other's signals.
+    name: of the attack in the registry; attack_on: makes it on the score matrix of some records.
     """
     others, members = (grid.isel(record=side) for side in (~grid.member.values, grid.member.values))
     units = np.unique(others.unit.values, return_inverse=True)[1]
@@ -124,8 +136,8 @@ def negative_controls(keys: Mapping[str, Any], grid: xr.Dataset, rng: np.random.
     exchanged = membership_matrices.of_next_unit(members.design.values, members.unit.values, rng)
     companions = members.assign(design=(("model", "record"), exchanged))
     # Non-members have whole columns, in one block.
-    yield case({**keys, "records": "placebo"}, "lira", ratio(confidence(others)), random.drop_attrs(deep=False))
-    yield case({**keys, "records": "companions"}, "lira", ratio(confidence(members)), companions)
+    yield case({**keys, "records": "placebo"}, name, attack_on(others), random.drop_attrs(deep=False))
+    yield case({**keys, "records": "companions"}, name, attack_on(members), companions)
 
 
 def against(
@@ -199,8 +211,8 @@ def searches(
 
     copies: (model, record) minimum number of poisons, most + 1: censored; scanned: the same from queries at every
     number, -1 where not scanned; monotone: 1 where no further poison reverted the label, 0 where one did. A bootstrap
-    has no interval where all or none are hits: Wilson's interval then counts one trial per context, or per unit if
-    these are fewer.
+    has no interval where all or none are hits: that of Clopper and Pearson then counts one trial per context, or per
+    unit if these are fewer.
     """
     weights = bootstrap.two_way_weights(*copies.shape, replicates, rng, groups)
     method = f"two-way bootstrap, {replicates} replicates"
@@ -208,7 +220,8 @@ def searches(
     for metric, hits in {"censored": copies > most, "already wrong": copies == 0}.items():
         if hits.all() or not hits.any():
             fewest = min(len(copies), len(np.unique(groups)))
-            ends, made = intervals.wilson(float(hits.mean()), fewest), f"Wilson, as of {fewest} sets or units"
+            ends = intervals.clopper_pearson(fewest * float(hits.mean()), fewest)
+            made = f"Clopper-Pearson, as of {fewest} sets or units"
         else:
             # bootstrap.rate takes (record, model).
             rates = bootstrap.rate(hits.T, np.ones_like(hits.T), weights)
@@ -220,9 +233,9 @@ def searches(
 
 
 def _checks(metric: str, passed: Mask) -> Estimate:
-    """Share of passed checks with Wilson's interval, since a bootstrap has none where all pass.
+    """Share of passed checks with Clopper and Pearson's interval, since a bootstrap has none where all pass.
 
     The checked (model, record) entries are few and random, so that they hardly share a model or a record.
     """
-    ends = intervals.wilson(float(passed.mean()), passed.size)
-    return Estimate(metric, float(passed.mean()), *ends, passed.size, "Wilson, checks independent", np.nan)
+    ends = intervals.clopper_pearson(float(passed.sum()), passed.size)
+    return Estimate(metric, float(passed.mean()), *ends, passed.size, "Clopper-Pearson, checks independent", np.nan)

@@ -26,7 +26,11 @@ NOT_TESTABLE = "not testable at this scale"
 IDENTITY = "identity"
 SHOWN = 3
 MANY = 1000
-OUTCOMES = {"opposite": "{} show the opposite", "inconclusive": "{} cannot tell (intervals too wide)"}
+OUTCOMES = {
+    "opposite": "{} show the opposite",
+    "inconclusive": "{} cannot tell (intervals too wide)",
+    "no interval": "{} have no interval",
+}
 COLUMNS = ["id", "paper", "place", "claim", "paper_value", "ours", "verdict", "reason"]
 
 
@@ -45,7 +49,10 @@ def verdicts(claims: list[Claim], results: pd.DataFrame) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Tally:
-    """Outcomes of comparisons, of which at least `share` must hold; units: what more would be needed of."""
+    """Outcomes of comparisons, of which at least `share` must hold; units: what more would be needed of.
+
+    Comparisons without an interval are undecided: a minority that has one cannot speak for all.
+    """
 
     judged: Sequence[Comparison]
     share: float
@@ -118,8 +125,11 @@ def _verdict(claim: Claim, table: pd.DataFrame) -> dict[str, str]:
 
 
 def _tally(claim: Claim, found: list[Comparison]) -> Tally:
-    judged = sorted((one for one in found if one.outcome != "no interval"), key=lambda one: one.margin)
-    return Tally(judged, claim.share, claim.resampled)
+    if all(one.outcome == "no interval" for one in found):
+        return Tally([], claim.share, claim.resampled)
+    return Tally(
+        sorted(found, key=lambda one: (one.outcome == "no interval", one.margin)), claim.share, claim.resampled
+    )
 
 
 def _with_numbers(claim: Claim, tally: Tally, numbers: Tally) -> tuple[str, str]:

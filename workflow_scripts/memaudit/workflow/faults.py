@@ -1,22 +1,10 @@
 """Faults of the machine that a job meets, each as one line: what is wrong, where, how to fix it."""
 
-import errno
-import os
 import sys
 from typing import Any
 
 from memaudit.common.errors import AuditError
-
-AGAIN = "run the same command again, it goes on from here"
-RIGHTS = "this user must be able to read and write there; change its permissions or use another folder"
-FULL = os.strerror(errno.ENOSPC)
-DISK = {
-    errno.ENOSPC: f"free some, and {AGAIN}",
-    errno.EDQUOT: f"free some, and {AGAIN}",
-    errno.EACCES: RIGHTS,
-    errno.EPERM: RIGHTS,
-    errno.EROFS: RIGHTS,
-}
+from memaudit.common.machine_faults import AGAIN, disk_fault, is_out_of_memory
 
 
 def explain(error: BaseException, job: Any) -> str | None:
@@ -27,10 +15,8 @@ def explain(error: BaseException, job: Any) -> str | None:
     cause = error.__cause__ if isinstance(error, AuditError) and error.__cause__ else error
     if is_out_of_memory(cause):
         return f"{job.rule}: {_memory(cause, job)}"
-    if (code := _disk_fault(cause)) in DISK:
-        # Of a copy the second name is that of the target.
-        place = getattr(cause, "filename2", None) or getattr(cause, "filename", None) or job.rule
-        return f"{place}: {os.strerror(code).lower()}; {DISK[code]}"
+    if line := disk_fault(cause, job.rule):
+        return line
     match error:
         case AuditError():
             return str(error)
@@ -42,22 +28,6 @@ def explain(error: BaseException, job: Any) -> str | None:
                 "install there what requirements.lock names, or let `rm -rf .venv && make .venv` do it"
             )
     return None
-
-
-def _disk_fault(error: BaseException) -> int | None:
-    """The errno of a fault of the disk; DuckDB has errors of its own, which quote the text of a full one."""
-    return error.errno if isinstance(error, OSError) else errno.ENOSPC if FULL in str(error) else None
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Torch and DuckDB have classes of their own for it; on the CPU torch has none, and its oneDNN a vague text."""
-    return (
-        isinstance(error, MemoryError)
-        or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
-        or type(error).__name__ in {"OutOfMemoryError", "OutOfMemoryException"}
-        or "can't allocate memory" in str(error)
-        or str(error) == "could not create a primitive"
-    )
 
 
 def _memory(error: BaseException, job: Any) -> str:

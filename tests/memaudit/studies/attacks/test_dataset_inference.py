@@ -108,5 +108,19 @@ def test_power_and_size_are_shares_of_as_many_trials_as_target_sets():
     assert auc.high - auc.low == pytest.approx((power.high - power.low) / 2, rel=0.2)
     assert power.n == size.n == 200
     # Nothing was rejected: of 40 trials that is no proof that nothing ever is.
-    assert (size.low, size.high) == (0, pytest.approx(1.959964**2 / (40 + 1.959964**2)))
+    assert (size.low, size.high) == (0, pytest.approx(1 - 0.025 ** (1 / 40)))
     assert "two-way" not in auc.method
+
+
+def test_the_null_of_a_leak_is_exceeded_and_its_p_values_are_studentised():
+    options = {"records": 10, "trials": 48}
+    for leak in (0.0, 1.5):
+        values, design, public, rng = signals(1, leak, models=24, records=60)
+        observed = dataset_inference.p_values(values, design, public, rng=rng, **options)
+        null = dataset_inference.corpora_null(
+            values, design, public, observed, permutations=19, fprs=FPRS, rng=rng, **options
+        )
+        assert null.values.shape == (19, 2)
+        auc, _ = dataset_inference.judge_corpora(*observed, fprs=FPRS, rng=rng, replicates=20, null=null)[2:]
+        assert auc.p_value == null.p_values[0]
+        assert (auc.p_value <= 0.05) == (leak > 0)

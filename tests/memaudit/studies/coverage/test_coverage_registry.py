@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from memaudit.studies.coverage.coverage_registry import Bound, Interval, Rejection, summarise, verdict
+from memaudit.studies.coverage.coverage_registry import Bound, Case, Interval, Rejection, summarise, verdict
 
 
 def test_coverage_counts_the_defined_intervals_alone():
@@ -46,3 +46,8 @@ def test_the_size_of_tests_and_the_excess_of_bounds():
 )
 def test_a_rate_has_its_word(kind, rate, word):
     assert verdict(kind, rate) == word
+
+
+def test_cheap_cases_are_simulated_more_often_and_expensive_ones_less():
+    cheap, dear = (Case("", "", lambda rng: {}, {}, **options) for options in ({"times": 4}, {"most": 300}))
+    assert (cheap.simulations(1000), dear.simulations(1000), dear.simulations(20)) == (4000, 300, 20)

@@ -26,17 +26,19 @@ def test_splits_that_disagree_are_not_detected_however_small_the_p_value():
 
 
 def test_the_interval_of_the_split_share_holds_the_truth_as_often_as_it_says():
-    """AUCs of 6 settings in 5 splits, 40 % of whose variance after each setting's mean is common to a split."""
+    """AUCs of 6 settings in 5 splits; the truth is the share of what is common to these splits, .4 for many splits."""
     rng, covered, trials = np.random.default_rng(0), 0, 400
     runs = pd.DataFrame({"dataset": ["wine"] * 30})
     settings = list(np.arange(30).reshape(6, 5))
     for _ in range(trials):
-        auc = 0.5 + rng.normal(size=(6, 1)) + np.sqrt(0.4) * rng.normal(size=5) + np.sqrt(0.6) * rng.normal(size=(6, 5))
+        common = np.sqrt(0.4) * rng.normal(size=5)
+        auc = 0.5 + rng.normal(size=(6, 1)) + common + np.sqrt(0.6) * rng.normal(size=(6, 5))
         values = dict.fromkeys(("loss", "entropy"), auc.ravel())
         given = SimpleNamespace(runs=runs, settings=lambda: settings, values=lambda name, values=values: values)
         (share,) = (
             one for one in variation(given) if one["metric"] == "split share" and "signal=loss" in one["setting"]
         )
-        covered += share["low"] <= 0.4 <= share["high"]
+        truth = common.var(ddof=1) / (common.var(ddof=1) + 0.6)
+        covered += share["low"] <= truth <= share["high"]
     low, high = binom.ppf([0.001, 0.999], trials, 0.95)
     assert low <= covered <= high

@@ -194,9 +194,22 @@ def test_a_replicate_without_memorized_records_is_left_out():
     memorized[0, 0], scores[0, 0] = True, ndtri(0.9)
     observed = prediction_metrics.judge({"a": scores}, judged(memorized), fprs=[0.1], tprs=[0.75])["a"]
     assert np.isfinite([one.estimate for one in observed]).all()
-    # Wilson's interval serves the TPR; that of an AUC cannot be judged by one record.
+    # Clopper and Pearson's interval serves the TPR; that of an AUC cannot be judged by one record.
     assert np.isnan(observed[0].low)
     assert np.isfinite([observed[1].low, observed[1].high]).all()
     known = judged(memorized)
     none_drawn = replace(known, weights=known.weights * ~known.memorized)
     assert np.isnan(prediction_metrics.judge({"a": scores}, none_drawn)["a"][0].low)
+
+
+@pytest.mark.parametrize(("memorized", "shown"), [(9, False), (10, True)])
+def test_an_auc_of_fewer_than_ten_memorized_records_has_no_interval(memorized, shown):
+    """Of 6 such records it covers in 92 %."""
+    rng, truth = np.random.default_rng(0), np.arange(80)[None] < memorized
+    entries = member_entries(truth, np.ones_like(truth), rng, replicates=50)
+    scores = {"a": rng.standard_normal((1, 80)), "b": rng.standard_normal((1, 80))}
+    for of in prediction_metrics.judge(scores, entries, reference="a", fprs=[0.1], tprs=[0.75]).values():
+        for one in of:
+            rate = one.metric == "tpr@0.1"  # has an interval of a share of 9
+            assert np.isfinite([one.low, one.high]).all() == (shown or rate), one
+    assert np.isfinite(prediction_metrics.roc_band(scores["a"], entries, np.array([0.3]))[0, 1:]).all() == shown

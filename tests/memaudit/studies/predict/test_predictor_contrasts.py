@@ -49,3 +49,15 @@ def test_contrasts_at_thresholds_are_differences_of_rates(case):
     assert (keys["predictor"], fewer.estimate) == ("lira", pytest.approx(early.estimate - tpr.estimate))
     memorized, others = prediction_metrics.means(-scores["psmi"], entries)
     assert found["psmi difference"][1].estimate == pytest.approx(memorized.estimate - others.estimate)
+
+
+def test_contrasts_of_few_memorized_records_have_no_interval():
+    rng, truth = np.random.default_rng(0), np.arange(60)[None] < 9
+    entries = prediction_metrics.member_entries(truth, np.ones_like(truth), rng, replicates=50)
+    first, second = rng.standard_normal((2, 1, 60))
+    for one in (
+        predictor_contrasts.from_psmi(first, second, entries),
+        predictor_contrasts.class_gap(first, entries, "gap"),
+    ):
+        assert np.isfinite(one.estimate)
+        assert np.isnan([one.low, one.high]).all()

@@ -4,6 +4,13 @@ The adversary knows a record and its label except for one sensitive column, trie
 the most likely one (Yeom et al. 2018, Section 5). A good model predicts the value of non-members too, from the other
 columns; that is a property of the population and no leak of the record. The leak is the difference between contexts
 with the record (IN entries) and without it (OUT entries), on the same records.
+
+Share of p <= .05 of the difference where a record's own membership has no effect and that of companions in triples is
+twice the noise, 60 records, about 1,300 simulations: accuracy, AUC, TPR at FPR .1.
+
+    models   plain redraws       studentised
+    32       .120, .159, .074    .052, .066, .061
+    64       .113, .148, .063    .056, .059, .044
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,9 +21,9 @@ from numpy.typing import NDArray
 
 from memaudit.common.arrays import Array, Mask
 from memaudit.data.membership_matrices import COLUMNS, Scheme
-from memaudit.statistics import bootstrap, roc
+from memaudit.statistics import bootstrap, roc, roc_replicates
 from memaudit.statistics.attack_performance import FPRS, Estimate, with_null
-from memaudit.statistics.randomisation_tests import Null, require_draws
+from memaudit.statistics.randomisation_tests import Null, p_value, require_draws, studentised_gaps
 
 Draws = Iterable[tuple[Array, Array]]
 GROUPS = ("members", "non-members")
@@ -63,22 +70,60 @@ def judge_attribute(
 
     membership: (model, record); groups: (record,) records that are in together and are resampled together. Intervals:
     two-way bootstrap with the same weights for members and non-members. Null: the base rate, 0.5 and the FPRs; for the
-    difference, that of `permutations` redraws of the membership matrix by its `scheme`, with its p-value. Raises
-    AuditError where all records have the tested bin, or none has.
+    difference, that of `permutations` redraws of the membership matrix by its `scheme`, with the p-value of the
+    studentised difference (`randomisation_tests`). Raises AuditError where all records have the tested bin, or none
+    has.
     """
     weights = bootstrap.two_way_weights(*membership.shape, replicates, rng, groups)
     drawn = list(zip(weights.models, weights.records, strict=True))
     once = [_once(membership)]
     observed, samples = (_both_groups(predicted, membership, fprs, draws) for draws in (once, drawn))
-    require_draws(permutations, len(membership))
-    redrawn = (scheme.redraw(membership, groups, rng) for _ in range(permutations))
-    null = Null(tuple(fprs), np.vstack([np.subtract(*_both_groups(predicted, other, fprs, once)) for other in redrawn]))
+    null = _null_of_difference(predicted, membership, fprs, permutations, scheme, groups, rng)
 
     by_group = zip(GROUPS, (membership, ~membership), observed, samples, strict=True)
     estimates = {name: _group(predicted, chosen, values, fprs, weights) for name, chosen, *values in by_group}
     added = [np.subtract(*observed), np.subtract(*samples)]
     added = _group(predicted, np.ones_like(membership), added, fprs, weights, least=-1)
     return estimates | {"difference": [with_null(one, null, i) for i, one in enumerate(added)]}
+
+
+def _null_of_difference(
+    predicted: Guesses,
+    membership: Mask,
+    fprs: Sequence[float],
+    permutations: int,
+    scheme: Scheme,
+    groups: NDArray[np.int64] | None,
+    rng: np.random.Generator,
+) -> Null:
+    """Metrics of members less those of non-members under redraws, with the p-values of the studentised ones."""
+    require_draws(permutations, len(membership))
+    matrices = [membership, *(scheme.redraw(membership, groups, rng) for _ in range(permutations))]
+    once, influence = [_once(membership)], _influence(predicted, fprs)
+    values = np.vstack([np.subtract(*_both_groups(predicted, one, fprs, once)) for one in matrices])
+    pairs = zip(values, matrices, strict=True)
+    studentised = np.array([studentised_gaps(value, influence, one, scheme) for value, one in pairs])
+    return Null(tuple(fprs), values[1:], p_value(studentised[0], studentised[1:]))
+
+
+def _influence(predicted: Guesses, fprs: Sequence[float]) -> Array:
+    """What each entry adds to accuracy, AUC and TPR at each FPR over all entries: (metric, model, record).
+
+    Of a TPR, the threshold moves with the records of other bins: by the slope of the curve (Hsieh and Turnbull 1996).
+    """
+    positive = np.broadcast_to(predicted.positive, predicted.correct.shape)
+    share = np.where(positive, positive.mean(), 1 - positive.mean())
+    ranking = roc.rank(predicted.score, positive)
+    fpr, tpr = roc.curve(ranking)
+    placed, _ = roc_replicates.placements(ranking, positive.shape)
+    found = [predicted.correct - predicted.correct.mean(), (placed - roc.area(fpr, tpr)) / share]
+    for rate in fprs:
+        below, at, above = roc.at_fpr(fpr, tpr, [rate / 2, rate, min(1.5 * rate, 1.0)])
+        slope = (above - below) / (min(1.5 * rate, 1.0) - rate / 2)
+        (threshold,) = bootstrap.quantiles(predicted.score[~positive], [1 - rate])
+        hit = predicted.score > threshold
+        found.append(np.where(positive, hit - at, -slope * (hit - rate)) / share)
+    return np.array(found)
 
 
 def band(

@@ -9,13 +9,15 @@ that are in no context, standardised likewise.
 
 The test is valid because corpora are random draws from the members, and members and non-members are a random split of
 one table, so that an OUT record and a public record are exchangeable given the target context. Two details are needed.
-The fits are leave-pair-out (attacks.shadow_sides.Leave), so that IN and OUT targets have equally many contexts. A public
+The fits leave out pairs (attacks.shadow_sides.Leave), so that IN and OUT targets have equally many contexts. A public
 record, which is out of every context, is fitted on those that a random member is out of: equally many, so that its
 tails are no lighter. The likelihood ratio and the sign of mu_in - mu_out exist for members only, so neither can be
 used.
 
-Size in simulations: docs/coverage.md; on real contexts: metric "size" of every run. It is below nominal where a corpus
-is much of all that is out, or a split is stratified: then the two samples are more alike than random ones.
+Corpora that are in are told from those that are out (AUC, TPR) by a randomisation test, studentised over targets, so
+that companions' effects do not count. Size in simulations: docs/coverage.md; on real contexts: metric "size" of every
+run. It is below nominal where a corpus is much of all that is out, or a split is stratified: then the two samples are
+more alike than random ones.
 """
 
 from collections.abc import Sequence
@@ -29,9 +31,9 @@ from memaudit.common.arrays import Array, Mask
 from memaudit.common.errors import AuditError
 from memaudit.common.progress_bar import steps
 from memaudit.data.membership_matrices import COLUMNS, Scheme
-from memaudit.statistics import intervals, roc
+from memaudit.statistics import intervals
 from memaudit.statistics.attack_performance import FPRS, SIGNIFICANT, Estimate, judge
-from memaudit.statistics.randomisation_tests import Null
+from memaudit.statistics.randomisation_tests import Entries, Null, p_value, pooled_metrics
 from memaudit.statistics.rank_tests import greater_p_values
 
 Groups = NDArray[np.int64]
@@ -77,22 +79,26 @@ def corpora_null(
     signals: Array,
     membership: Mask,
     public: Array,
+    observed: tuple[Array, Mask],
     *,
     permutations: int,
     fprs: Sequence[float] = FPRS,
     scheme: Scheme = COLUMNS,
     **options,
 ) -> Null:
-    """AUC and TPRs of `judge_corpora` under redraws of the membership matrix by its scheme.
+    """AUC and TPRs of `judge_corpora` under redraws of the membership matrix by its scheme, and their p-values.
 
-    permutations: number of redraws; options: those of `p_values`.
+    observed: `p_values` of this membership; permutations: number of redraws; options: those of `p_values`. The null's
+    p-values are of metrics studentised over target sets (`randomisation_tests`): effects of companions make the corpora
+    of one target alike.
     """
-    values = []
+    drawn = [pooled_metrics(Entries.of(-observed[0], observed[1]), observed[1], fprs)]
     for _ in steps(range(permutations), "redrawn membership, data-set inference"):
         redrawn = scheme.redraw(membership, options.get("groups"), options["rng"])
         p, inside = p_values(signals, redrawn, public, **options)
-        values.append([roc.auc(-p, inside), *roc.tpr_at_fpr(-p, inside, fprs)])
-    return Null(tuple(fprs), np.array(values))
+        drawn.append(pooled_metrics(Entries.of(-p, inside), inside, fprs))
+    values, studentised = np.swapaxes(drawn, 0, 1)
+    return Null(tuple(fprs), values[1:], p_value(studentised[0], studentised[1:]))
 
 
 def judge_corpora(
@@ -107,15 +113,15 @@ def judge_corpora(
     """ "power" and "size", the shares of p <= 0.05 among corpora that are in and out; AUC and TPR of -p between them.
 
     p_values, inside: (model, corpus) of the function `p_values`; null: `corpora_null`. Intervals of AUC and TPR:
-    bootstrap of the target sets, which carry their corpora along; of the shares: Wilson's, as if the corpora of one
-    target were one trial.
+    bootstrap of the target sets, which carry their corpora along; of the shares: Clopper and Pearson's, as if the
+    corpora of one target were one trial.
     """
     estimates = []
     for metric, side in (("power", inside), ("size", ~inside)):
         share = float((p_values <= SIGNIFICANT).mean(where=side))
         # A bootstrap of rare rejections ends at 0, or is [0, 0].
-        ends = intervals.wilson(share, len(p_values))
-        method = f"Wilson, a target set counted as one trial; share of p <= {SIGNIFICANT}"
+        ends = intervals.clopper_pearson(share * len(p_values), len(p_values))
+        method = f"Clopper-Pearson, a target set counted as one trial; share of p <= {SIGNIFICANT}"
         estimates.append(Estimate(metric, share, *ends, np.count_nonzero(side), method, SIGNIFICANT))
     judged = judge(-p_values, inside, fprs=fprs, rng=rng, groups=one_group(p_values), replicates=replicates, null=null)
     made = ("two-way bootstrap", "bootstrap of target sets")

@@ -1,16 +1,22 @@
-"""The passive attacks of an audit on its score matrices, as cases of `threat_models`."""
+"""The passive attacks of an audit on its score matrices, as permitted by the threats that the user named."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Mapping
 
+import numpy as np
 import xarray as xr
 
+from memaudit.attacks import registry
 from memaudit.attacks.lira import resolution_floor
-from memaudit.attacks.registry import Attack
-from memaudit.attacks.score_matrices import confidence, labels, variant
+from memaudit.attacks.registry import LABELS, PROBABILITIES, REGISTRY, Attack
+from memaudit.attacks.score_matrices import confidence, labels, threshold_signals, variant
 from memaudit.attacks.signals import correctness
 from memaudit.common.arrays import Codes, Mask
+from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics import threat_models
+from memaudit.statistics.strongest_score import Panel
 from memaudit.statistics.threat_models import Case, case
+
+RAW_LABELS, LABEL_CALIBRATED = "correctness", ("lira correctness", "lira correctness shrunk")
 
 
 def first_variant(grid: xr.Dataset) -> xr.Dataset:
@@ -24,22 +30,64 @@ def lira_on_members(grid: xr.Dataset) -> tuple[Attack, Mask, Codes]:
     return threat_models.ratio(confidence(members)), members.design.values, members.unit.values
 
 
-def passive(grid: xr.Dataset, model: str, threats: Collection[str]) -> Iterator[Case]:
-    """Attacks on all members by an adversary who leaves the context as it is: LiRA, and correctness of the label.
+def permitted(threats: Collection[str]) -> str:
+    """What the adversary reads: labels alone, if they are named and probabilities are not."""
+    return LABELS if "labels" in threats and "probabilities" not in threats else PROBABILITIES
 
-    model: its key in the results; threats: `labels` adds the attack on predicted labels.
+
+def permits(threats: Collection[str], attack: str) -> bool:
+    """Whether the adversary can read what an attack reads."""
+    return REGISTRY[attack].reads in (LABELS, permitted(threats))
+
+
+def candidates(
+    queried: xr.Dataset, population: xr.Dataset, threats: Collection[str], rmia: Mapping[str, float]
+) -> dict[str, Attack]:
+    """Every permitted attack of the registry on the answer to one query, by name.
+
+    queried: score matrix of the attacked records; population: of records in no context; rmia: gamma and offline_a.
     """
-    keys = {"dataset": grid.dataset, "model": model, "records": "members"}
-    members = grid.isel(record=grid.member.values)
-    attack = threat_models.ratio(confidence(members))
-    yield case(keys, "lira", attack, members)
-    if "labels" in threats:
+    names = registry.of_one_query(permitted(threats))
+    right = correctness(queried.logits.values.astype(float), labels(queried))
+    attacks = {RAW_LABELS: registry.attack(RAW_LABELS, right)}
+    attacks |= {name: registry.attack(name, right, floor=resolution_floor(1)) for name in LABEL_CALIBRATED}
+    if permitted(threats) == PROBABILITIES:
+        attacks = {name: registry.attack(name, values) for name, values in threshold_signals(queried).items()} | attacks
+        calibrated = {name: name for name in names if name not in attacks}
+        attacks |= registry.on_confidence(calibrated, confidence(queried), confidence(population), rmia)
+    return {name: attacks[name] for name in names}
+
+
+def panels(grid: xr.Dataset, threats: Collection[str], rmia: Mapping[str, float]) -> dict[str, Panel]:
+    """The candidates on all members: as "members" by record, and as "persons" by unit where one has several records."""
+    members, others = (grid.isel(record=side) for side in (grid.member.values, ~grid.member.values))
+    attacks = candidates(members, others, threats, rmia)
+    facts = attacks, members.design.values, members.unit.values, Scheme.of(grid.attrs)
+    found = {"members": Panel.of_records(*facts)}
+    if len(np.unique(members.unit.values)) < members.sizes["record"]:
+        found["persons"] = Panel.of_units(*facts)
+    return found
+
+
+def compared(threats: Collection[str]) -> str:
+    """The attack by which models are compared: LiRA on what the adversary reads."""
+    return "lira" if permitted(threats) == PROBABILITIES else LABEL_CALIBRATED[0]
+
+
+def on_members(grid: xr.Dataset, model: str, threats: Collection[str], records: str = "members") -> Case:
+    """The attack of `compared` on all members, by an adversary who leaves the context as it is.
+
+    model: its key in the results; records: the key of the attacked records.
+    """
+    members, name = grid.isel(record=grid.member.values), compared(threats)
+    if name == "lira":
+        attack = threat_models.ratio(confidence(members))
+    else:
         right = correctness(members.logits.values.astype(float), labels(members))
-        yield case(keys, "correctness", Attack(right, "lira", {"floor": resolution_floor(1)}), members)
+        attack = registry.attack(name, right, floor=resolution_floor(1))
+    return case({"dataset": grid.dataset, "model": model, "records": records}, name, attack, members)
 
 
-def main_alike(main: xr.Dataset, other: xr.Dataset, dataset: str, model: str) -> Case:
-    """LiRA on the main model with as many shadow contexts as another model has, for a fair comparison of the two."""
-    fewer = main.isel(model=slice(other.sizes["model"]), record=main.member.values)
-    keys = {"dataset": dataset, "model": model, "records": "main alike"}
-    return case(keys, "lira", threat_models.ratio(confidence(fewer)), fewer)
+def main_alike(main: xr.Dataset, other: xr.Dataset, model: str, threats: Collection[str]) -> Case:
+    """`on_members` of the main model with as many shadow contexts as another model has, for a fair comparison."""
+    return on_members(main.isel(model=slice(other.sizes["model"])), model, threats, "main alike")

@@ -18,27 +18,15 @@ SHARES = {
 
 
 @case(
-    "Wilson",
-    "shares of splits, contexts or records (iclmem, attacks, predict)",
-    SHARES,
-    use="discrete: right on average over shares, for single shares between about 85 and 100 %",
-)
-def wilson(rng: np.random.Generator, share: float | None, count: int) -> Outcomes:
-    """`intervals.wilson`; share None: uniform in [0, 1]."""
-    truth = rng.random() if share is None else share
-    return {"share": Interval(*intervals.wilson(rng.binomial(count, truth) / count, count), truth)}
-
-
-@case(
     "Clopper-Pearson",
-    "rates of audited tests (lira, tabpate)",
+    "shares of splits, contexts or records (iclmem, attacks, predict), rates of audited tests (lira, tabpate)",
     SHARES,
     use="conservative by construction: never below 95 %",
 )
 def clopper_pearson(rng: np.random.Generator, share: float | None, count: int) -> Outcomes:
-    """`epsilon_bounds.clopper_pearson`; share None: uniform in [0, 1]."""
+    """`intervals.clopper_pearson`; share None: uniform in [0, 1]."""
     truth = rng.random() if share is None else share
-    return {"share": Interval(*epsilon_bounds.clopper_pearson(int(rng.binomial(count, truth)), count), truth)}
+    return {"share": Interval(*intervals.clopper_pearson(int(rng.binomial(count, truth)), count), truth)}
 
 
 def randomized_response(epsilon: float, models: int, records: int, rng: np.random.Generator) -> tuple[Array, Mask]:

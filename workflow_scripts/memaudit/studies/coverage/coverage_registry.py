@@ -46,15 +46,21 @@ class Case:
     """One kind of interval, test or bound.
 
     name: as the page shows it; printed: where studies print it; scenarios: options of `trial` by the name of the
-    scenario; most: simulations at most, for expensive cases; use: what holds for its use, if limited.
+    scenario; times: simulations of a cheap case, in multiples of the usual number; most: simulations at most, for
+    expensive cases; use: what holds for its use, if limited.
     """
 
     name: str
     printed: str
     trial: Trial
     scenarios: Mapping[str, Mapping[str, Any]]
+    times: int = 1
     most: int | None = None
     use: str = ""
+
+    def simulations(self, usual: int) -> int:
+        """Number of data sets of each scenario."""
+        return min(self.times * usual, self.most or self.times * usual)
 
 
 CASES: dict[str, Case] = {}
@@ -65,13 +71,14 @@ def case(
     printed: str,
     scenarios: Mapping[str, Mapping[str, Any]] | None = None,
     *,
+    times: int = 1,
     most: int | None = None,
     use: str = "",
 ) -> Callable[[Trial], Trial]:
     """Decorator that registers a trial function under its own name."""
 
     def register(trial: Trial) -> Trial:
-        CASES[trial.__name__] = Case(name, printed, trial, scenarios or {"null": {}}, most, use)
+        CASES[trial.__name__] = Case(name, printed, trial, scenarios or {"null": {}}, times, most, use)
         return trial
 
     return register

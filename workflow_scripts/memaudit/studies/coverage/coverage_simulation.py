@@ -9,6 +9,7 @@ from memaudit.common import seeds
 from memaudit.common.errors import AuditError
 from memaudit.studies.coverage import (
     bound_cases,
+    calibrated_score_cases,
     few_unit_cases,
     score_matrix_cases,
     selection_cases,
@@ -19,6 +20,7 @@ from memaudit.studies.coverage.coverage_registry import CASES, Case, Outcome, su
 # Importing a module registers its cases.
 GROUPS = {
     "Score matrices": score_matrix_cases,
+    "Calibrated scores": calibrated_score_cases,
     "Selected records, groups and companions": selection_cases,
     "Few units": few_unit_cases,
     "Shares and privacy bounds": bound_cases,
@@ -29,7 +31,7 @@ GROUPS = {
 def simulate(name: str, simulations: int, seed: int) -> dict[str, Any]:
     """One case simulated under each of its scenarios: its texts, CPU seconds, and `rows`, one for each metric."""
     case, start = CASES[name], time.process_time()
-    number = min(simulations, case.most or simulations)
+    number = case.simulations(simulations)
     rows = []
     for scenario, options in case.scenarios.items():
         for metric, outcomes in _outcomes(name, case, scenario, options, number, seed).items():
@@ -48,7 +50,7 @@ def described(name: str) -> dict[str, str]:
 def is_current(known: Mapping[str, Any], name: str, simulations: int, seed: int) -> bool:
     """Whether a simulated case has these scenarios, numbers and seed; code is not compared."""
     case = CASES[name]
-    same = known["simulations"] == min(simulations, case.most or simulations) and known["seed"] == seed
+    same = known["simulations"] == case.simulations(simulations) and known["seed"] == seed
     return same and list(dict.fromkeys(row["scenario"] for row in known["rows"])) == list(case.scenarios)
 
 

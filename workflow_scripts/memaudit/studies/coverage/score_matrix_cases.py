@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from memaudit.attacks.calibrate import calibrate
 from memaudit.common.arrays import Array
@@ -110,7 +110,7 @@ def two_way_groups(rng: np.random.Generator, population: Population) -> Outcomes
         if name != "few contexts"
     },
     use="at least 10 members and 10 non-members",
-    most=300,
+    most=1000,
 )
 def one_model(rng: np.random.Generator, population: Population) -> Outcomes:
     """`attack_performance.judge` and `roc_band` on one model, half of whose records are members."""
@@ -151,15 +151,25 @@ def paired(rng: np.random.Generator, population: Population) -> Outcomes:
     "TPR above the quantile of OUT scores",
     "aggregation strategies (lira); pooled over records",
     _some("null", "weak", "heterogeneous", "few records"),
-    use="conservative, as above; a percentile interval, which is too narrow below 20 records that differ much",
+    use="conservative, as above",
     most=400,
 )
 def strict_quantile(rng: np.random.Generator, population: Population) -> Outcomes:
-    """`bootstrap.pooled_tpr` with its percentile interval."""
+    """`bootstrap.pooled_tpr` with its two-way interval."""
     scores, member, _ = draw(population, rng)
     weights = bootstrap.two_way_weights(*member.shape, REPLICATES, rng)
     rates = bootstrap.pooled_tpr(scores.T.astype(np.float32), member.T, FPR, weights)
-    return {METRICS[1]: Interval(*bootstrap.interval(rates), true_metrics(population)[1])}
+    observed = float(
+        bootstrap.pooled_tpr(
+            scores.T.astype(np.float32),
+            member.T,
+            FPR,
+            bootstrap.Weights(*(np.ones((1, size)) for size in member.shape)),
+        )[0]
+    )
+    return {
+        METRICS[1]: Interval(*bootstrap.two_way_interval(rates, observed, weights, 0, 1), true_metrics(population)[1])
+    }
 
 
 @case(
@@ -204,7 +214,7 @@ def attribute_difference(rng: np.random.Generator, added: float, models: int = 1
 
 @case(
     "predictors of memorization",
-    "two-way bootstrap over targets and records, at least as wide as Wilson's interval for rates (predict)",
+    "two-way bootstrap over targets and records, at least as wide as Clopper-Pearson for rates (predict)",
     {
         "null": {"shift": 0.0},
         "weak": {"shift": 0.5},
@@ -214,7 +224,7 @@ def attribute_difference(rng: np.random.Generator, added: float, models: int = 1
         "rare": {"shift": 1.0, "records": 200, "share": 0.03},
     },
     most=300,
-    use="an AUC needs 10 memorized records; no interval for fewer than 5",
+    use="no interval of an AUC, a band or an FPR for fewer than 10 memorized records",
 )
 def predictors(
     rng: np.random.Generator, shift: float, targets: int = 1, records: int = 120, share: float = 0.3
@@ -224,7 +234,11 @@ def predictors(
     memorized = rng.random((targets, records)) < share
     scores = rng.standard_normal(member.shape) + shift * memorized
     entries = prediction_metrics.member_entries(memorized, member, rng, replicates=REPLICATES)
-    found = prediction_metrics.judge({"one": scores}, entries, fprs=(FPR,), tprs=())["one"]
+    found = prediction_metrics.judge({"one": scores}, entries, fprs=(FPR,), tprs=(0.75,))["one"]
+    band = prediction_metrics.roc_band(scores, entries, np.array([0.3]))
     of_share = prediction_metrics.memorized_share(np.where(memorized, 5.0, 0.0), entries, 4.0)
-    truths = true_metrics(Population(shift=shift, model_sd=0.0, record_sd=0.0))
-    return _intervals(found, truths) | {"memorized share": Interval(of_share.low, of_share.high, share)}
+    truths = [*true_metrics(Population(shift=shift, model_sd=0.0, record_sd=0.0)), ndtr(ndtri(0.75) - shift)]
+    return _intervals(found, np.array(truths), (*METRICS, "FPR at TPR 0.75")) | {
+        "ROC band at FPR .3": Interval(*band[0, 1:], ndtr(shift + ndtri(0.3))),
+        "memorized share": Interval(of_share.low, of_share.high, share),
+    }

@@ -5,10 +5,10 @@ import numpy as np
 from memaudit.attacks.registry import Attack
 from memaudit.common.arrays import Array
 from memaudit.statistics import record_vulnerability
-from memaudit.statistics.attack_performance import judge_attack
-from memaudit.statistics.group_comparison import excess_p_values, record_aucs
+from memaudit.statistics.group_comparison import excess_p_values, judge_groups, record_aucs
+from memaudit.statistics.randomisation_tests import randomisation_null
 from memaudit.studies.coverage.coverage_registry import Interval, Outcome, Rejection, case
-from memaudit.studies.coverage.simulated_scores import Population, balanced, draw
+from memaudit.studies.coverage.simulated_scores import Population, balanced, companion_effects, draw
 
 LEVEL = 0.05
 LISTED = 20
@@ -56,17 +56,31 @@ def groups_named(rng: np.random.Generator, groups: int) -> Outcomes:
 
 
 @case(
+    "excess of a group over the others",
+    "two-way bootstrap, group and others paired (audit)",
+    {"12 records": {"records": 12}, "10 records that differ": {"records": 10, "shift_sd": 3.0}},
+    most=200,
+    use="of a group chosen beforehand",
+)
+def group_excess(rng: np.random.Generator, records: int, shift_sd: float = 0.7) -> Outcomes:
+    """`group_comparison.judge_groups`: the group's records are drawn from the same distribution as 60 others."""
+    signals, member, _ = draw(Population(32, records + 60, 0.5, shift_sd, model_sd=0.0), rng)
+    units = np.arange(records + 60)
+    options = {"fprs": [0.1], "rng": rng, "replicates": 120, "permutations": 19}
+    excess = judge_groups(Attack(signals, "raw", {}), member, {"group": units < records}, units, **options)["group"]
+    return {"AUC excess": Interval(excess.excess.low, excess.excess.high, 0.0)}
+
+
+@case(
     "membership redrawn by its scheme, with effects of companions",
-    "p-value of the AUC (lira, attacks, tabpate, audit), studentised over models",
-    {"pairs": {"size": 2}, "triples": {"size": 3}, "triples, 128 models": {"size": 3, "models": 128}},
-    use="own membership has no effect, that of companions twice the noise: strong effects of three need 128 models",
+    "p-values of AUC and TPR (lira, attacks, tabpate, audit), studentised over models",
+    {"pairs": {"size": 2}, "triples": {"size": 3}, "triples, 16 models": {"size": 3, "models": 16}},
+    times=3,
+    use="own membership has no effect, that of companions twice the noise",
 )
 def companions(rng: np.random.Generator, size: int, models: int = 32, records: int = 60) -> Outcomes:
-    """`attack_performance.judge_attack` on raw signals; each gets twice the product of its companions' memberships."""
+    """`randomisation_tests.randomisation_null` of raw signals, each with the product of its companions' memberships."""
     member = balanced(models, records, rng)
-    signs = (2.0 * member - 1).reshape(models, -1, size)
-    effect = 2 * (signs.prod(-1, keepdims=True) * signs).reshape(models, records)
-    signals = rng.standard_normal(member.shape) + effect
-    attack = Attack(signals, "raw", {})
-    auc, _ = judge_attack(attack, member, fprs=(0.1,), rng=rng, replicates=60, permutations=39)
-    return {"p <= .05": Rejection(auc.p_value <= LEVEL)}
+    signals = rng.standard_normal(member.shape) + companion_effects(member, size)
+    p_values = randomisation_null(signals, member, "raw", rng, 39, fprs=(0.1,)).p_values
+    return {f"{name}, p <= .05": Rejection(bool(p <= LEVEL)) for name, p in zip(("AUC", "TPR"), p_values, strict=True)}

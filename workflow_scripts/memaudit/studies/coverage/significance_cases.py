@@ -6,13 +6,14 @@ from memaudit.attacks.registry import Attack
 from memaudit.common.arrays import Array, Mask
 from memaudit.data.split_contents import Sample
 from memaudit.statistics import finite_population, permutation_tests, rank_tests, split_half_agreement
-from memaudit.statistics.attack_performance import judge_attack
+from memaudit.statistics.attack_performance import Estimate, judge_attack
 from memaudit.statistics.rank_correlation import rank_correlation
 from memaudit.statistics.signed_rank_test import signed_rank_rows
 from memaudit.statistics.split_balance import two_sample_test
+from memaudit.studies.attacks import attribute_inference_results as attribute
 from memaudit.studies.attacks import dataset_inference, property_inference
-from memaudit.studies.coverage.coverage_registry import Outcome, Rejection, case
-from memaudit.studies.coverage.simulated_scores import Population, balanced, draw
+from memaudit.studies.coverage.coverage_registry import Interval, Outcome, Rejection, case
+from memaudit.studies.coverage.simulated_scores import Population, balanced, companion_effects, draw
 
 LEVEL = 0.05
 Outcomes = dict[str, Outcome]
@@ -28,13 +29,13 @@ NULLS = {
     "permuted memberships, p-value and `detected` of an attack",
     "AUC of every attack (lira, attacks, audit)",
     NULLS,
-    most=400,
+    most=1000,
 )
 def permuted_membership(rng: np.random.Generator, population: Population) -> Outcomes:
     """`attack_performance.judge_attack` of LiRA, 39 permutations, level .05."""
     signals, member, _ = draw(population, rng)
     attack = Attack(signals, "lira", {})
-    auc, _ = judge_attack(attack, member, fprs=(0.1,), rng=rng, replicates=60, permutations=39)
+    auc, _ = judge_attack(attack, member, fprs=(0.1,), rng=rng, replicates=20, permutations=39)
     return {"p <= .05": Rejection(auc.p_value <= LEVEL), "detected": Rejection(auc.detected)}
 
 
@@ -57,7 +58,7 @@ RUNS = {
 }
 
 
-@case("permutation p-value of one run", "AUC(dS) (iclmem)", {"null": {}, "few records": {"targets": 10}})
+@case("permutation p-value of one run", "AUC(dS) (iclmem)", {"null": {}, "few records": {"targets": 10}}, times=4)
 def permutation_p(rng: np.random.Generator, targets: int = 60) -> Outcomes:
     """`permutation_tests.p_value`."""
     return {"p <= .05": Rejection(bool(permutation_tests.p_value(*_runs(rng, 1, 0, targets))[0] <= LEVEL))}
@@ -82,6 +83,7 @@ def benjamini_hochberg(rng: np.random.Generator, leaking: int, targets: int = 60
     "permuted pairs of members and non-members",
     "matched targets (iclmem)",
     {"null": {}, "heterogeneous": {"between": 3.0}, "few records": {"pairs": 6}},
+    times=4,
 )
 def permuted_pairs(rng: np.random.Generator, pairs: int = 30, between: float = 0.5) -> Outcomes:
     """`permutation_tests.permuted_members`: pairs may differ, membership within a pair is random."""
@@ -139,10 +141,11 @@ def signed_ranks(rng: np.random.Generator, pairs: int, freedom: int = 0) -> Outc
     "rank correlation, permuted predictor",
     "predictors of vulnerability (attacks, predict)",
     {"null": {"records": 60}, "few records": {"records": 8}},
+    times=2,
 )
 def permuted_predictor(rng: np.random.Generator, records: int) -> Outcomes:
     """`rank_correlation.rank_correlation` of unrelated values."""
-    found = rank_correlation(*rng.standard_normal((2, records)), rng, replicates=79)
+    found = rank_correlation(*rng.standard_normal((2, records)), rng, replicates=39)
     return {"p <= .05": Rejection(found.p_value <= LEVEL), "detected": Rejection(found.detected)}
 
 
@@ -196,13 +199,67 @@ def corpora(rng: np.random.Generator, records: int) -> Outcomes:
     return {"p <= .05": Rejection(float((values[~inside] <= LEVEL).mean()))}
 
 
-@case("property inference", "p-value of the AUC by permuted shares (attacks)", {"null": {"sets": 32}}, most=600)
+@case(
+    "data-set inference, corpora that are in against those that are out",
+    "p-value of the AUC by redrawn memberships, studentised over target sets (attacks)",
+    {"null": {"size": 0}, "companions, triples": {"size": 3}},
+    most=1000,
+    use="own membership has no effect, that of companions twice the noise",
+)
+def corpora_detected(rng: np.random.Generator, size: int) -> Outcomes:
+    """`dataset_inference.corpora_null`; the signal of a record has the product of its companions' memberships."""
+    member: Mask = balanced(16, 60, rng)
+    signals = rng.standard_normal(member.shape) + companion_effects(member, size)
+    public = rng.standard_normal((16, 30)) + 2 * rng.choice([-1.0, 1.0], (16, 30)) * (size > 0)
+    options = {"records": 8, "trials": 64, "rng": rng}
+    observed = dataset_inference.p_values(signals, member, public, **options)
+    null = dataset_inference.corpora_null(signals, member, public, observed, permutations=19, fprs=(0.1,), **options)
+    return {"p <= .05": Rejection(bool(null.p_values[0] <= LEVEL))}
+
+
+@case(
+    "attribute inference, members minus non-members",
+    "p-values by redrawn memberships, studentised over models (attacks)",
+    {"null": {"size": 0}, "companions, pairs": {"size": 2}, "companions, triples": {"size": 3}},
+    times=2,
+    use="own membership has no effect, that of companions twice the noise",
+)
+def attribute_p(rng: np.random.Generator, size: int, models: int = 64) -> Outcomes:
+    """`judge_attribute`: the adversary's score has the product of the companions' memberships."""
+    member: Mask = balanced(models, 60, rng)
+    noise = 0.5 * rng.standard_normal(member.shape)
+    known = rng.standard_normal(60) + noise + 0.5 * companion_effects(member, size)
+    positive = np.arange(60) % 2 == 0
+    guesses = attribute.Guesses(known > -0.3, np.where(positive, known, -known), positive, 0.5)
+    options = {"fprs": (0.1,), "rng": rng, "replicates": 2, "permutations": 19}
+    found = attribute.judge_attribute(guesses, member, **options)["difference"]
+    return {f"{one.metric}, p <= .05": Rejection(one.p_value <= LEVEL) for one in found}
+
+
+@case("property inference", "p-value of the AUC by permuted shares (attacks)", {"null": {"sets": 16}}, most=1000)
 def property_test(rng: np.random.Generator, sets: int) -> Outcomes:
     """`property_inference.judge_property` on answers that do not depend on the share."""
+    found = _property(rng, sets)
+    return {"p <= .05": Rejection(found.p_value <= LEVEL), "detected": Rejection(found.detected)}
+
+
+@case(
+    "property inference, interval",
+    "bootstrap of sets, widened by the null's spread (attacks)",
+    {"null": {"sets": 16}, "32 sets": {"sets": 32}},
+    most=150,
+)
+def property_interval(rng: np.random.Generator, sets: int) -> Outcomes:
+    """`property_inference.judge_property` on answers that do not depend on the share."""
+    found = _property(rng, sets, replicates=60)
+    return {"AUC": Interval(found.low, found.high, 0.5)}
+
+
+def _property(rng: np.random.Generator, sets: int, replicates: int = 20) -> Estimate:
     answers = rng.standard_normal((sets, 20)) + rng.standard_normal((sets, 1))
     second = rng.permutation(sets) < sets // 2
-    found, _ = property_inference.judge_property(answers, second, rng=rng, replicates=60, permutations=39)
-    return {"p <= .05": Rejection(found[0].p_value <= LEVEL), "detected": Rejection(found[0].detected)}
+    options = {"fprs": (0.1,), "roc_fprs": np.array([0.1]), "rng": rng, "replicates": replicates}
+    return property_inference.judge_property(answers, second, permutations=19, **options)[0][0]
 
 
 @case(

@@ -52,6 +52,14 @@ def balanced(models: int, records: int, rng: np.random.Generator) -> Mask:
     return rng.random((models, records)).argsort(0) < models // 2
 
 
+def companion_effects(member: Mask, size: int) -> Array:
+    """Twice the product of the memberships, 1 or -1, of the other records of each group of `size`; 0 for none."""
+    if not size:
+        return np.zeros(member.shape)
+    signs = (2.0 * member - 1).reshape(len(member), -1, size)
+    return 2 * (signs.prod(-1, keepdims=True) * signs).reshape(member.shape)
+
+
 def draw(population: Population, rng: np.random.Generator, copies: int = 1) -> tuple[Array, Mask, Array]:
     """Signals and balanced membership (model, record), and the shift of each record.
 

@@ -39,11 +39,12 @@ class SplitBootstrap:
     seed: int
 
     def mean(self, values: Array, runs: pd.DataFrame, share: bool = True) -> dict[str, Any]:
-        """Mean of values (run,), one for each line of `runs`. Shares of exactly 0 or 1 have Wilson's interval."""
+        """Mean of values (run,), one for each line of `runs`. Shares of 0 or 1: Clopper and Pearson's interval."""
         values, splits = np.asarray(values, dtype=np.float64), runs.groupby(["dataset", "split"]).ngroup().to_numpy()
         count = len(np.unique(splits))
         if share and count and set(values) in ({0.0}, {1.0}):
-            ends, method = intervals.wilson(values[0], count), f"Wilson, as of {count} splits"
+            ends = intervals.clopper_pearson(count * values[0], count)
+            method = f"Clopper-Pearson, as of {count} splits"
         elif count > 1:
             rng = seeds.generator(self.seed, STUDY, "resampled splits")
             ends = bootstrap.mean_interval(values, self.replicates, rng, splits, *((0, 1) if share else ()))

@@ -170,4 +170,5 @@ def variation(study: Study) -> Rows:
             yield tidy.row(STUDY, keys, "auc variance within splits", within, **facts)
             if between + within > 0:
                 facts |= icc(between, within, *grid.shape) | {"unit": "fraction", "null": 0.0}
+                facts["method"] += ", noncentral F: about these splits"
                 yield tidy.row(STUDY, keys, "split share", **facts)

@@ -63,7 +63,7 @@ def keys_of(line: Mapping[str, Any], names: Sequence[str] = KEYS) -> dict[str, s
 
 
 def summary(values: Array, least: float = -np.inf, most: float = np.inf) -> dict[str, Any]:
-    """Mean over the splits that have a value, with its t interval; a single split has no interval.
+    """Mean over the splits that have a value, with its `t_interval`; a single split has no interval.
 
     least, most: range of the quantity, to which the interval is clipped.
     """
@@ -71,7 +71,7 @@ def summary(values: Array, least: float = -np.inf, most: float = np.inf) -> dict
     if not len(defined):
         return {"estimate": np.nan, "n": 0, "method": "no split has a value"}
     low, high = bootstrap.t_interval(defined) if len(defined) > 1 else (np.nan, np.nan)
-    method = f"Student's t over {len(defined)} of {len(values)} splits"
+    method = f"Student's t, widened for skewed values, over {len(defined)} of {len(values)} splits"
     low, high = np.clip([low, high], least, most)
     return {"estimate": defined.mean(), "low": low, "high": high, "n": len(defined), "method": method}
 
@@ -137,8 +137,13 @@ def _outcomes(group: pd.DataFrame, keys: Mapping[str, Any]) -> Rows:
     for column in group.columns[group.columns.str.startswith("outcome_")]:
         for outcome in OUTCOMES:
             share, rule = float((group[column] == outcome).mean()), column.removeprefix("outcome_")
-            low, high = intervals.wilson(share, len(group))
-            interval = {"low": low, "high": high, "n": len(group), "method": f"Wilson, as of {len(group)} splits"}
+            low, high = intervals.clopper_pearson(share * len(group), len(group))
+            interval = {
+                "low": low,
+                "high": high,
+                "n": len(group),
+                "method": f"Clopper-Pearson, as of {len(group)} splits",
+            }
             yield tidy.row(STUDY, {**keys, "rule": rule, "outcome": outcome}, "outcome share", share, **interval)
 
 

@@ -1,6 +1,6 @@
 """Scores of the registry against the number of shadow models: metrics, paired differences from LiRA, and nulls."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from memaudit.common import tidy
 from memaudit.common.arrays import Array, Codes, Floats, Mask
 from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics import roc
-from memaudit.statistics.attack_performance import interpolated
+from memaudit.statistics.attack_performance import Estimate, interpolated
 from memaudit.statistics.bootstrap import two_way_interval, two_way_weights
 from memaudit.statistics.paired_differences import gaps, metric_samples
 
@@ -51,9 +51,11 @@ class Matrix(NamedTuple):
         scheme = self.scheme.of_first(models)
         return Matrix(signals, membership, self.population[:models], self.units[kept], scheme)
 
-    def scores(self, membership: Mask, rmia: Mapping[str, float]) -> Iterator[tuple[str, Array]]:
-        """Name and scores (model, record) of every entry of `SCORES`, with this membership."""
-        attacks = on_confidence(SCORES, self.signals, self.population, rmia)
+    def scores(
+        self, membership: Mask, rmia: Mapping[str, float], names: Iterable[str] = tuple(SCORES)
+    ) -> Iterator[tuple[str, Array]]:
+        """Name and scores (model, record) of some entries of `SCORES`, with this membership."""
+        attacks = on_confidence({name: SCORES[name] for name in names}, self.signals, self.population, rmia)
         for name, (values, method, options) in attacks.items():
             yield name, calibrate(values, membership, method, **options)
 
@@ -67,30 +69,52 @@ def compare(
     fprs: Sequence[float],
     replicates: int,
 ) -> Iterator[dict[str, Any]]:
-    """Tidy rows of AUC and TPRs of every score, with two-way intervals, and less LiRA's under the same weights.
+    """Tidy rows of `intervals`, with the nulls of the scores.
 
-    keys: of the results; rmia: gamma and offline_a of the config. The null is the mean over redrawn memberships: enough
-    for `NULL_ENTRIES` entries, at most `MOST_REDRAWS`.
+    keys: of the results. The null is the mean over redrawn memberships: enough for `NULL_ENTRIES` entries, at most
+    `MOST_REDRAWS`; 0 of a difference.
+    """
+    found = list(intervals(matrix, rng, rmia=rmia, fprs=fprs, replicates=replicates))
+    nulls = _nulls(matrix, rng, rmia, fprs)
+    for name, estimates in found:
+        of_null = nulls.get(name, np.zeros(len(estimates)))
+        for one, null in zip(estimates, of_null, strict=True):
+            shown = {"low": one.low, "high": one.high, "n": one.n, "method": one.method, "null": null}
+            yield tidy.row("lira", {**keys, "attack": name}, one.metric, one.estimate, **shown)
+
+
+def intervals(
+    matrix: Matrix, rng: np.random.Generator, *, rmia: Mapping[str, float], fprs: Sequence[float], replicates: int
+) -> Iterator[tuple[str, list[Estimate]]]:
+    """AUC and TPRs of every score with two-way intervals, and less LiRA's under the same weights; with the name.
+
+    rmia: gamma and offline_a of the config.
     """
     metrics = ["auc", *(f"tpr@{fpr:g}" for fpr in fprs)]
     weights = two_way_weights(*matrix.membership.shape, replicates, rng, matrix.units)
-    nulls = _nulls(matrix, rng, rmia, fprs)
     notes, baseline = interpolated(matrix.membership, fprs), None
     for name, scores in matrix.scores(matrix.membership, rmia):
         observed, samples = metric_samples(scores, matrix.membership, fprs, weights)
-        of_score = {**keys, "attack": name}
-        for place, metric in enumerate(metrics):
-            low, high = two_way_interval(samples[:, place], observed[place], weights, 0, 1)
-            method = f"two-way bootstrap, {replicates} replicates{notes[place]}"
-            shown = {"low": low, "high": high, "n": scores.size, "method": method, "null": nulls[name][place]}
-            yield tidy.row("lira", of_score, metric, observed[place], **shown)
-        if name == BASELINE:
+        parts = zip(metrics, observed, samples.T, notes, strict=True)
+        yield (
+            name,
+            [
+                Estimate(
+                    metric,
+                    value,
+                    *two_way_interval(sample, value, weights, 0, 1),
+                    scores.size,
+                    f"two-way bootstrap, {replicates} replicates{note}",
+                    np.nan,
+                )
+                for metric, value, sample, note in parts
+            ],
+        )
+        if baseline is None:
             baseline = observed, samples
             continue
-        for gap in gaps(metrics, observed - baseline[0], samples - baseline[1], scores.size, weights):
-            of_gap = {**keys, "attack": f"{name} - {BASELINE}"}
-            shown = {"low": gap.low, "high": gap.high, "n": gap.n, "method": gap.method, "null": 0.0}
-            yield tidy.row("lira", of_gap, gap.metric, gap.estimate, **shown)
+        gap = gaps(metrics, observed - baseline[0], samples - baseline[1], scores.size, weights)
+        yield f"{name} - {BASELINE}", gap
 
 
 def _nulls(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from memaudit.common import tidy
-from memaudit.statistics.bootstrap import interval, t_interval, two_way_interval
+from memaudit.statistics.bootstrap import t_interval, two_way_interval, widened
 from memaudit.studies.lira.aggregation_strategies import Outcome
 
 # Differences that the paper's claims are about: paired, so that their intervals are narrow.
@@ -70,9 +70,12 @@ class StrategyRows:
         realised = two_way_interval(samples.realised_fpr, outcome.realised_fpr, samples.weights, 0, 1)
         method = self._method("two-way")
         yield self._row(outcome, "realised_fpr", outcome.realised_fpr, realised, method, outcome.fpr)
-        null, ends = np.mean([spread(one) for one in nulls]), interval(samples.fpr_spread)
+        units = samples.weights.records.shape[1]
+        null = np.mean([spread(one) for one in nulls])
+        ends = widened(samples.fpr_spread, spread(outcome), units, 0, 1)
         yield self._row(outcome, "fpr_spread", spread(outcome), ends, records, null)
-        null, ends = np.mean([one.share_above_twice for one in nulls]), interval(samples.share_above_twice)
+        null = np.mean([one.share_above_twice for one in nulls])
+        ends = widened(samples.share_above_twice, outcome.share_above_twice, units, 0, 1)
         yield self._row(outcome, "fpr_share_above_2x", outcome.share_above_twice, ends, records, null)
 
     def differences(self, outcomes: Iterable[Outcome]) -> Iterator[dict[str, Any]]:
@@ -98,7 +101,8 @@ class StrategyRows:
             gaps = {"fpr_spread": spreads, "fpr_share_above_2x": shares}
             for (metric, (ours, theirs)), sample in zip(gaps.items(), samples, strict=True):
                 method = self._method("paired records")
-                row = self._row(naive, metric, ours - theirs, interval(sample), method, 0.0)
+                ends = widened(sample, ours - theirs, naive.samples.weights.records.shape[1], -1, 1)
+                row = self._row(naive, metric, ours - theirs, ends, method, 0.0)
                 yield row | {"setting": tidy.setting(self.of(naive) | {"strategy": "pp-naive"})}
 
     def _method(self, kind: str) -> str:

@@ -72,5 +72,5 @@ def at_thresholds(
 def _estimate(metric: str, samples: Array, judged: Entries) -> Estimate:
     """Of samples (1 + replicate,), the observed one first."""
     method = f"{judged.method}, common weights"
-    ends = bootstrap.interval(samples[1:])
+    ends = bootstrap.two_way_interval(samples[1:], float(samples[0]), judged.drawn_of_rarer)
     return Estimate(metric, float(samples[0]), *ends, len(judged.memorized), method, 0.0)

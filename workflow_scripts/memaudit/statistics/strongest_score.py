@@ -1,0 +1,172 @@
+"""The strongest of several scores of the same answers, chosen on other contexts than those that report it.
+
+The contexts are cut into folds. For the targets of a fold the score is chosen that is best on the contexts of the other
+folds, where it is calibrated by these alone: a pair of contexts that serves in a choice does not serve in the fold that
+the choice is for. So the choice costs no honesty. Scored once on all contexts, a choice would share each pair (target
+of the fold, shadow context) with what it reports.
+
+Simulated with 12 scores (11 by person), 32 contexts of 60 records with heavy tails, levels and spreads of their own.
+Chosen: mean AUC over 80-250 audits; covered: share of the intervals that hold it; detected: p <= .05 and the interval
+above the null; by p alone the test rejects .068-.087, somewhat too often, since redraws keep the choice.
+
+    leak   targets   choice on             mean AUC   deviation   covered   p <= .05   detected
+    none   records   the same contexts     .515       .011        1.00      .16        .01
+    none   records   the other folds       .500       .016        .99       .087       .00
+    none   persons   the other folds       .499       .028        .99       .068       .00
+    weak   records   the other folds       .564       .021        .99       .95        .70
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from memaudit.attacks.calibrate import calibrate
+from memaudit.attacks.combined_score import normal_scores
+from memaudit.attacks.cross_fitting import FOLDS, model_folds
+from memaudit.attacks.registry import Attack
+from memaudit.common.arrays import Array, Codes, Indices, Mask
+from memaudit.data.membership_matrices import COLUMNS, Scheme
+from memaudit.statistics import roc
+from memaudit.statistics.attack_performance import Estimate, judge
+from memaudit.statistics.randomisation_tests import Entries, null_of_entries
+
+RATIOS = ("lira", "lira_shrunk", "combined")  # methods whose scores are log-likelihood ratios: they add up
+AUC, TPR = "auc", "tpr"  # what a score is chosen by: all pairs, or the positive predictions at the strict threshold
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Several attacks on the same answers, judged by record or by privacy unit.
+
+    attacks: by name, signals (model, record); membership: (model, target), drawn by `scheme`; target: (record,) number
+    of each record's target, the record itself or its unit; groups: (target,) targets that are in together.
+    """
+
+    attacks: Mapping[str, Attack]
+    membership: Mask
+    target: Codes
+    groups: Codes
+    scheme: Scheme = COLUMNS
+
+    @classmethod
+    def of_records(cls, attacks: Mapping[str, Attack], membership: Mask, units: Codes, scheme: Scheme) -> Self:
+        """Every record is a target; units: (record,) privacy units, whose records are in together."""
+        return cls(attacks, membership, np.arange(membership.shape[1]), units, scheme)
+
+    @classmethod
+    def of_units(cls, attacks: Mapping[str, Attack], membership: Mask, units: Codes, scheme: Scheme) -> Self:
+        """Every privacy unit is a target: the scores of its records are summed; membership: (model, record)."""
+        _, first, target = np.unique(units, return_index=True, return_inverse=True)
+        return cls(attacks, membership[:, first], target, np.arange(len(first)), scheme)
+
+    def scores(self, name: str, membership: Mask | None = None) -> Array:
+        """Scores (model, target) of an attack, higher = more likely a member.
+
+        membership: (model, target), of a redraw; None: the observed one. Log-likelihood ratios of a unit's records add
+        up; other scores are made normal first, so that their sum does not grow with the number of records.
+        """
+        signals, method, options = self.attacks[name]
+        membership = self.membership if membership is None else membership
+        scores = calibrate(signals, membership[:, self.target], method, **options)
+        if len(self.target) == membership.shape[1]:
+            return scores
+        order = np.argsort(self.target, kind="stable")
+        starts = np.searchsorted(self.target[order], np.arange(membership.shape[1]))
+        scores = scores if method in RATIOS else normal_scores(np.array(scores, np.float64))
+        return np.add.reduceat(scores[:, order], starts, axis=1, dtype=np.float64)
+
+    def of_contexts(self, models: Mask) -> Self:
+        """The same attacks with some of the contexts alone, (model,)."""
+        attacks = {}
+        for name, one in self.attacks.items():
+            options = dict(one.options)
+            if "population" in options:
+                options["population"] = options["population"][models]
+            attacks[name] = one._replace(signals=one.signals[models], options=options)
+        return type(self)(attacks, self.membership[models], self.target, self.groups, self.scheme)
+
+
+def context_folds(models: int, scheme: Scheme) -> Indices:
+    """Fold of each context, (model,): whole blocks of the membership matrix, whose memberships are independent."""
+    block = np.arange(models) // (scheme.block or 1)
+    return block * FOLDS // (block[-1] + 1) if block[-1] + 1 >= FOLDS else model_folds(models)
+
+
+def choose(panel: Panel, fpr: float) -> dict[str, list[str]]:
+    """The best score for each fold's targets, by its AUC and by its TPR at `fpr` on the other folds' contexts alone."""
+    folds = context_folds(len(panel.membership), panel.scheme)
+    chosen: dict[str, list[str]] = {AUC: [], TPR: []}
+    for fold in range(FOLDS):
+        others = panel.of_contexts(folds != fold)
+        found = {name: _quality(others.scores(name), others.membership, fpr) for name in panel.attacks}
+        for place, names in enumerate(chosen.values()):
+            names.append(max(found, key=lambda name: found[name][place]))
+    return chosen
+
+
+def composite(panel: Panel, chosen: Sequence[str], membership: Mask | None = None) -> Array:
+    """Scores (model, target) of each fold's targets by the score that was chosen for it.
+
+    chosen: by fold; membership: as for `Panel.scores`. Different scores are made normal within each fold, to be ranked
+    together.
+    """
+    scores = {name: panel.scores(name, membership) for name in set(chosen)}
+    if len(scores) == 1:
+        return next(iter(scores.values()))
+    folds = context_folds(len(panel.membership), panel.scheme)
+    made = np.empty(panel.membership.shape)
+    for fold, name in enumerate(chosen):
+        made[folds == fold] = normal_scores(np.array(scores[name][folds == fold], np.float64))
+    return made
+
+
+def judge_strongest(
+    panel: Panel,
+    chosen: Mapping[str, Sequence[str]],
+    *,
+    fprs: Sequence[float],
+    rng: np.random.Generator,
+    replicates: int,
+    permutations: int,
+) -> list[Estimate]:
+    """AUC of the score chosen by AUC, and TPR at each FPR of that chosen by TPR, as `attack_performance.judge`.
+
+    chosen: of `choose`. The randomisation null redraws all memberships and keeps the choice.
+    """
+    options = {"fprs": fprs, "rng": rng, "replicates": replicates, "permutations": permutations}
+    by_auc = _judged(panel, chosen[AUC], **options)
+    by_tpr = by_auc if chosen[TPR] == chosen[AUC] else _judged(panel, chosen[TPR], **options)
+    return [by_auc[0], *by_tpr[1:]]
+
+
+def judge_each(panel: Panel, names: Collection[str], **options: Any) -> dict[str, list[Estimate]]:
+    """AUC and TPRs of these scores with their intervals, without a randomisation null.
+
+    options: fprs, rng and replicates of `attack_performance.judge`.
+    """
+    names = [name for name in panel.attacks if name in names]
+    return {name: judge(panel.scores(name), panel.membership, groups=panel.groups, **options) for name in names}
+
+
+def shares(chosen: Sequence[str]) -> dict[str, float]:
+    """Share of the folds for which each score was chosen, the most frequent one first."""
+    return {name: count / len(chosen) for name, count in Counter(chosen).most_common()}
+
+
+def _quality(scores: Array, membership: Mask, fpr: float) -> tuple[float, float]:
+    curve = roc.curve(roc.rank(scores, membership))
+    return roc.area(*curve), float(roc.at_fpr(*curve, [fpr])[0])
+
+
+def _judged(panel: Panel, chosen: Sequence[str], *, permutations: int, **options: Any) -> list[Estimate]:
+    def entries(membership: Mask) -> Entries:
+        return Entries.of(composite(panel, chosen, membership), membership)
+
+    null = null_of_entries(
+        entries, panel.membership, options["rng"], permutations,
+        fprs=options["fprs"], scheme=panel.scheme, units=panel.groups, name="the strongest score",
+    )  # fmt: skip
+    return judge(composite(panel, chosen), panel.membership, groups=panel.groups, null=null, **options)
