@@ -44,7 +44,7 @@ def main(job):
     labels, membership, signals = grid.label.values, grid.design.values, confidence(grid)
 
     rng = seeds.generator(job.params.seed, STUDY, dataset, "exposure")
-    population = Population.fit(signals, membership, rng)
+    population = Population.fit(signals, membership, rng, grid.unit.values)
     scores = population.intervals(signals, membership)
     # A chance-low OUT mean would raise both the loss and the score, so they come from different contexts.
     half = len(membership) // 2

@@ -78,6 +78,25 @@ def test_posteriors_of_listed_records_hold_in_new_contexts(effect):
         assert np.mean(own) > np.mean(truth) + 0.03  # the mean over the record's own contexts is selected
 
 
+@pytest.mark.parametrize(("models", "records", "leaking", "effect", "least"), [
+    (16, 200, 1, 20.0, 0.85), (32, 30, 1, 20.0, 0.85), (16, 200, 10, 3.0, 0.69),
+])  # fmt: skip
+def test_records_that_leak_far_more_than_others_have_a_high_posterior(models, records, leaking, effect, least):
+    """1, 1 and .82 are known with all parameters; with one ratio for all records .58, .67 and .67 are found."""
+    found, errors = [], []
+    for seed in range(8):
+        rng = np.random.default_rng([seed, 11])
+        effects = np.where(np.arange(records) < leaking, effect, 0.0)
+        signals, membership = grid(rng, effects, models)
+        ratios = calibrated_ratios(calibrate(signals, membership, "lira"), membership, rng)
+        population = Population.fit(signals, membership, rng)
+        top = np.argsort(-population.scores(signals, membership))[:leaking]
+        found.append(member_posteriors(ratios, signals, membership, population, [0.5], rng)[top].mean())
+        errors.append(reliability(expit(ratios), membership).error)
+    assert np.mean(found) >= least
+    assert np.mean(errors) < (0.055 if records == 30 else 0.035)
+
+
 def test_a_rare_base_rate_lowers_posteriors():
     rng = np.random.default_rng(5)
     signals, membership = grid(rng, np.linspace(0, 3, 200), 32)

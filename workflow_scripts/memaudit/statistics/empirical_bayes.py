@@ -18,7 +18,7 @@ from memaudit.common.arrays import Array
 
 WIDTH = 0.5  # of a component and between centres, in median standard errors
 MOST_COMPONENTS = 250
-CONCENTRATION = 5.0  # of the Dirichlet prior: records' worth of a uniform distribution over the grid
+CONCENTRATION = 2.5  # of the Dirichlet prior: records' worth of `_base`
 BURN_IN = 50
 THINNED = 4
 BISECTIONS = 40
@@ -63,9 +63,12 @@ class Prior:
         return Posterior(weights, centres, precision**-0.5)
 
 
-def fit_prior(estimates: Array, errors: Array, rng: np.random.Generator, draws: int = 50) -> Prior:
+def fit_prior(
+    estimates: Array, errors: Array, rng: np.random.Generator, draws: int = 50, counts: Array | None = None
+) -> Prior:
     """Draws of the distribution of the means from their estimates and standard errors, (mean,).
 
+    counts: (mean,) how many independent means each stands for, 1 by default, and less for means whose errors depend.
     Gibbs sampler: each mean draws its component, then the weights are drawn from a Dirichlet distribution. Every
     `THINNED`-th step is kept, after `BURN_IN` steps from a start at the EM fit.
     """
@@ -75,23 +78,35 @@ def fit_prior(estimates: Array, errors: Array, rng: np.random.Generator, draws: 
     centres = np.linspace(low, high, count)
     width = max(width, centres[1] - centres[0])
     likelihood = _likelihood(estimates, errors, centres, width)
-    base = np.full(count, CONCENTRATION / count)
-    weights = _em(likelihood, base)
+    counts = np.ones(len(estimates)) if counts is None else counts
+    base = CONCENTRATION * _base(centres, estimates, counts)
+    weights = _em(likelihood, base, counts)
     drawn = np.empty((draws, count))
     for step in range(-BURN_IN, draws * THINNED):
         cumulative = np.cumsum(likelihood * weights, axis=1)
         chosen = (cumulative < rng.random((len(estimates), 1)) * cumulative[:, -1:]).sum(1)
-        weights = rng.dirichlet(np.bincount(chosen, minlength=count) + base)
+        weights = rng.dirichlet(np.bincount(chosen, counts, minlength=count) + base)
         if step >= 0:
             drawn[step // THINNED] = weights
     return Prior(centres, width, drawn)
 
 
-def _em(likelihood: Array, base: Array, steps: int = 30) -> Array:
+def _base(centres: Array, estimates: Array, counts: Array) -> Array:
+    """Mean of the Dirichlet prior, (component,): half uniform, half normal as the estimates are spread.
+
+    Of a uniform one alone, a large part lies beyond the estimates of few units and raises the largest of them.
+    """
+    centre = np.average(estimates, weights=counts)
+    spread = max(float(np.average((estimates - centre) ** 2, weights=counts)), (centres[1] - centres[0]) ** 2)
+    normal = np.exp(-0.5 * (centres - centre) ** 2 / spread)
+    return (normal / normal.sum() + 1 / len(centres)) / 2
+
+
+def _em(likelihood: Array, base: Array, counts: Array, steps: int = 30) -> Array:
     weights = base / base.sum()
     for _ in range(steps):
         share = likelihood * weights
-        weights = (share / share.sum(1, keepdims=True)).sum(0) + base
+        weights = counts @ (share / share.sum(1, keepdims=True)) + base
         weights /= weights.sum()
     return weights
 

@@ -21,6 +21,7 @@ from memaudit.statistics import bootstrap, roc, roc_replicates
 from memaudit.statistics.attack_performance import SIGNIFICANT, Estimate, judge
 from memaudit.statistics.permutation_tests import max_t
 from memaudit.statistics.randomisation_tests import group_nulls
+from memaudit.statistics.roc import ROUNDING
 
 FEWEST = 10  # records of a group whose leakage is stated
 
@@ -99,10 +100,14 @@ def excess_p_values(values: Array, masks: Mask, units: Codes, rng: np.random.Gen
     """p-values (group,) that the records of a group have a larger mean than the others, adjusted for all groups.
 
     values: (record,), such as `record_aucs`; masks: (group, record); units: (record,) records that are permuted
-    together. Null: groups of the same sizes, drawn anew from the units; max-T over the groups.
+    together. Null: groups of the same sizes, drawn anew from the units; max-T over the groups. The excess is divided by
+    its standard error, so that records of a group may also vary more than others (Janssen 1997): the plain excess names
+    one of 15 records with 4 times the deviation in 25 % of audits at a nominal 5 %.
     """
     permuted = values[np.array([permuted_units(units, rng) for _ in range(permutations)])]
-    return max_t(excess_means(values, masks), excess_means(permuted, masks).T)
+    every = np.vstack([values, permuted])
+    studentised = excess_means(every, masks) / np.maximum(_excess_errors(every, masks, units), ROUNDING)
+    return max_t(studentised[0], studentised[1:].T)
 
 
 def excess_means(values: Array, masks: Mask) -> Array:
@@ -112,6 +117,21 @@ def excess_means(values: Array, masks: Mask) -> Array:
     """
     total, count = values @ masks.T.astype(np.float64), masks.sum(1)
     return total / count - (values.sum(-1, keepdims=True) - total) / (masks.shape[1] - count)
+
+
+def _excess_errors(values: Array, masks: Mask, units: Codes) -> Array:
+    """Standard errors of `excess_means` from the variance between units, (draw, group); values: (draw, record)."""
+    order = np.argsort(units, kind="stable")
+    values, masks = values[:, order], masks[:, order]
+    starts = np.unique(units[order], return_index=True)[1]
+    errors = np.empty((len(values), len(masks)))
+    for group, mask in enumerate(masks):
+        influence = np.zeros((len(values), len(starts)))
+        for side in (mask, ~mask):
+            residuals = (values - values[:, side].mean(1, keepdims=True)) * side
+            influence += (1 if side is mask else -1) * np.add.reduceat(residuals, starts, axis=1) / side.sum()
+        errors[:, group] = np.sqrt((influence**2).sum(1))
+    return errors
 
 
 def _excesses(

@@ -30,7 +30,7 @@ def rate(
     """
     case = Case({}, *lira_on_members(members))
     signals, membership = case.attack.signals, case.membership
-    population = Population.fit(signals, membership, rng)
+    population = Population.fit(signals, membership, rng, case.groups)
     table = pd.DataFrame({"id": members.record.values}).merge(located.drop_duplicates("id"), on="id", how="left")
     table[["exposure", "low", "high"]] = population.intervals(signals, membership)
     table["shows"] = rank_tests.detected_records(signals, membership)
