@@ -105,7 +105,8 @@ def _test_rows(
         "TPR best": keys["fpr"],
     }
     for metric, values in shares.items():
-        low, high = mean_interval(values.astype(float), replicates, rng, units)
+        most = np.inf if "sigma" in metric else 1
+        low, high = mean_interval(values.astype(float), replicates, rng, units, 0, most)
         yield tidy.row(
             "lira",
             keys,

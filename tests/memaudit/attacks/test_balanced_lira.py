@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from memaudit.attacks.balanced_lira import BalancedLira
+from memaudit.attacks.balanced_lira import BalancedLira, _variances_of_neighbours
 from memaudit.attacks.lira import log_likelihood_ratio
 from memaudit.data.membership_matrices import balanced
 
@@ -50,3 +50,9 @@ def test_signals_whose_fits_may_be_constant_are_not_scored_in_single_precision(k
     }
     values[:, 0] = changed[kind]
     assert not BalancedLira(values).is_precise
+
+
+def test_the_least_variances_are_those_of_neighbours():
+    signals = np.random.default_rng(4).standard_t(2, (5, 40)).astype(np.float32)
+    windows = np.lib.stride_tricks.sliding_window_view(np.sort(signals, 1), 19, axis=1)
+    np.testing.assert_allclose(_variances_of_neighbours(signals), windows.var(-1, dtype=np.float64), atol=1e-10)

@@ -62,3 +62,10 @@ def test_a_share_of_several_records_per_unit_lies_between_whole_numbers_of_units
     low, high = intervals.clopper_pearson(2.5, 6)
     assert intervals.clopper_pearson(2, 6)[0] < low < intervals.clopper_pearson(3, 6)[0]
     assert intervals.clopper_pearson(2, 6)[1] < high < intervals.clopper_pearson(3, 6)[1]
+
+
+@pytest.mark.parametrize("correlation", [0.3, 0.8, 1.0])
+def test_intervals_of_rank_correlations_are_symmetric_and_hold_their_estimate(correlation):
+    low, high = intervals.spearman(correlation, 20)
+    assert low <= correlation <= high
+    assert intervals.spearman(-correlation, 20) == pytest.approx((-high, -low))

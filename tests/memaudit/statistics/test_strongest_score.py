@@ -106,3 +106,11 @@ def test_log_likelihood_ratios_of_a_persons_records_are_summed():
     np.testing.assert_allclose(made.scores("lira"), rows[:, ::2] + rows[:, 1::2])
     rows_auc = roc.auc(rows, made.membership.repeat(2, axis=1))
     assert roc.auc(made.scores("lira"), made.membership) > rows_auc
+
+
+def test_scores_of_units_of_one_record_have_the_order_of_the_units():
+    rng = np.random.default_rng(8)
+    member = membership_matrices.balanced(MODELS, 6, rng, block=8)
+    attacks = {"signal alone": Attack(member + 0.1 * rng.normal(size=member.shape), "raw", {})}
+    made = Panel.of_units(attacks, member, np.array([5, 3, 1, 0, 2, 4]), SCHEME)
+    assert roc.area(*roc.curve(roc.rank(made.scores("signal alone"), made.membership))) == 1

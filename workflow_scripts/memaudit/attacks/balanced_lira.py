@@ -9,7 +9,6 @@ first, on which the ratio does not depend: single precision keeps four digits of
 from typing import NamedTuple
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from memaudit.attacks.gaussian import CONVENTIONS
@@ -17,6 +16,7 @@ from memaudit.common.arrays import Array, Array32, Mask
 
 FEWEST_MODELS = 16
 LEAST_VARIANCE = 1e-4  # of a fit, in units of the record's; single precision leaves errors of 1e-7
+BLOCK = 256  # records whose variances of neighbours are taken at once
 Single = Array32
 
 
@@ -54,9 +54,9 @@ class BalancedLira:
         It depends on the signals alone, as a choice that all redraws share must. The values of least variance, of a
         given number, are neighbours in their order. A constant record has the same ratio, 0, at any precision.
         """
-        ordered = np.sort(self._signals[self._signals.any(1)], axis=1)
-        fitted = sliding_window_view(ordered, ordered.shape[1] // 2 - 1, axis=1)
-        return bool((fitted.var(-1, dtype=np.float64) > LEAST_VARIANCE).all())
+        varied = self._signals[self._signals.any(1)]
+        blocks = (varied[start : start + BLOCK] for start in range(0, len(varied), BLOCK))
+        return all((_variances_of_neighbours(block) > LEAST_VARIANCE).all() for block in blocks)
 
     def scores(self, membership: Mask) -> Halves:
         """Ratios in nats of a membership matrix (model, record) for which `fits` holds; see `is_precise`."""
@@ -79,3 +79,12 @@ class BalancedLira:
         squares = np.einsum("rm,rm->r", own, own)[:, None]
         variance = (squares - own**2 * (count / (count - 1))) / (count - 1)
         return mean - own / (count - 1), np.maximum(variance, self._least)
+
+
+def _variances_of_neighbours(signals: Single) -> Array:
+    """Variances of all runs of half of a record's models less one, in the order of their signals (record, run)."""
+    ordered = np.sort(signals, axis=1).astype(np.float64)
+    count = ordered.shape[1] // 2 - 1
+    sums, squares = (np.pad(np.cumsum(one, axis=1), [(0, 0), (1, 0)]) for one in (ordered, np.square(ordered)))
+    mean, mean_square = ((one[:, count:] - one[:, :-count]) / count for one in (sums, squares))
+    return mean_square - np.square(mean)

@@ -123,7 +123,7 @@ PASSIVE = ("lira", "lira fixed variance", "lira offline", "rmia", "rmia offline"
 def of_one_query(reads: str) -> list[str]:
     """Names of the passive attacks on the answer to one query, for an adversary who reads labels, or all of it.
 
-    Left out is a calibration that leaves out the target alone: it scores members too low (`gaussian.Leave`).
+    Left out is a calibration that leaves out the target alone: it scores members too low (`shadow_sides.Leave`).
     """
     return [
         name

@@ -27,7 +27,7 @@ TEMPLATES = PROJECT / "docs/templates"
 BENCHES = PROJECT / "results/bench"
 FIGURE = PROJECT / "docs/performance_scaling.svg"
 CLAIM = ("claim", "place", "paper_value", "ours")
-JUDGE = "views_judge_claims"
+JUDGE = "views_tabulate_results"
 Published = Mapping[str, Any]
 
 
@@ -77,7 +77,7 @@ def _study(name: str, study: Mapping[str, Any]) -> dict[str, Any]:
 def _other(published: Published, code: Mapping[str, str]) -> dict[str, Any]:
     """Tables of another run, the claims that they decide, and how many of its rules differ from `code`, by digest."""
     studies, digests = published["studies"], published["code"]
-    same_judge = digests.get(JUDGE) == code.get(JUDGE)
+    same_judge = JUDGE in digests and digests[JUDGE] == code.get(JUDGE)
     return {
         "run": published["run"],
         "date": published["made"]["date"],

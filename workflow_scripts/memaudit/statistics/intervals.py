@@ -50,4 +50,5 @@ def spearman(correlation: float, count: int) -> tuple[float, float]:
     clipped = float(np.clip(correlation, -most, most))
     half = Z * np.sqrt((1 + clipped**2 / 2) / (count - 3))
     low, high = np.tanh([np.arctanh(clipped) - half, np.arctanh(clipped) + half])
-    return float(low), max(float(high), correlation) if correlation > 0 else float(high)
+    # The interval of the swapped order, widened to the perfect one.
+    return min(float(low), correlation), max(float(high), correlation)

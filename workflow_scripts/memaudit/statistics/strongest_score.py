@@ -2,8 +2,8 @@
 
 The contexts are cut into folds. For the targets of a fold the score is chosen that is best on the contexts of the other
 folds, where it is calibrated by these alone: a pair of contexts that serves in a choice does not serve in the fold that
-the choice is for. So the choice costs no honesty. Scored once on all contexts, a choice would share each pair (target
-of the fold, shadow context) with what it reports.
+the choice is for. So the choice does not bias the estimate. Scored once on all contexts, a choice would share each pair
+(target of the fold, shadow context) with what it reports.
 
 Simulated with 12 scores (11 by person), 32 contexts of 60 records with heavy tails, levels and spreads of their own.
 Chosen: mean AUC over 80-250 audits; covered: share of the intervals that hold it; detected: p <= .05 and the interval
@@ -71,7 +71,7 @@ class Panel:
         signals, method, options = self.attacks[name]
         membership = self.membership if membership is None else membership
         scores = calibrate(signals, membership[:, self.target], method, **options)
-        if len(self.target) == membership.shape[1]:
+        if np.array_equal(self.target, np.arange(membership.shape[1])):
             return scores
         order = np.argsort(self.target, kind="stable")
         starts = np.searchsorted(self.target[order], np.arange(membership.shape[1]))
@@ -90,7 +90,11 @@ class Panel:
 
 
 def context_folds(models: int, scheme: Scheme) -> Indices:
-    """Fold of each context, (model,): whole blocks of the membership matrix, whose memberships are independent."""
+    """Fold of each context, (model,): whole blocks of the membership matrix, whose memberships are independent.
+
+    With fewer blocks than folds, folds cut blocks: memberships of a record in different folds are then negatively
+    correlated, by 1 / (models of a block - 1).
+    """
     block = np.arange(models) // (scheme.block or 1)
     return block * FOLDS // (block[-1] + 1) if block[-1] + 1 >= FOLDS else model_folds(models)
 

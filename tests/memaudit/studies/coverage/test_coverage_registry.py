@@ -51,3 +51,11 @@ def test_a_rate_has_its_word(kind, rate, word):
 def test_cheap_cases_are_simulated_more_often_and_expensive_ones_less():
     cheap, dear = (Case("", "", lambda rng: {}, {}, **options) for options in ({"times": 4}, {"most": 300}))
     assert (cheap.simulations(1000), dear.simulations(1000), dear.simulations(20)) == (4000, 300, 20)
+
+
+def test_shares_of_statements_are_pooled_over_data_sets():
+    """One data set of 2 statements, all right, and one of 38, of which 4 are false: .1, not .05."""
+    found = summarise([Rejection(0, 2), Rejection(4, 38), Rejection(0, 0)], 3)
+    assert (found["rate"], found["refused"]) == (pytest.approx(0.1), pytest.approx(1 / 3))
+    assert found["error"] == pytest.approx(np.sqrt((0.1 * 2) ** 2 + (4 - 3.8) ** 2) / 40)
+    assert summarise([Rejection(0, 0)], 1)["verdict"] == "refused"

@@ -73,10 +73,11 @@ def expected_of_scores(population: Population, matrices: int = 300) -> dict[str,
         "heterogeneous": {"population": Population(32, 60, 0.5, 3.0)},
         "heavy-tailed": {"population": Population(32, 60, 1.5, 0.5, freedom=3)},
         "few records": {"population": Population(64, 8, 0.5, 3.0)},
-        "few contexts": {"population": Population(8, 200, 0.5, 3.0)},
+        "few contexts": {"population": Population(16, 200, 0.5, 3.0)},
     },
     most=300,
-    use="pooled over data sets; the most vulnerable records: the 20 of the highest score in the same models",
+    use="pooled over data sets; refused: no entry reaches .95, or fewer than 16 models; the most vulnerable records:"
+    " the 20 of the highest score in the same models",
 )
 def posteriors(rng: np.random.Generator, population: Population) -> Outcomes:
     """`posterior_calibration.calibrated_ratios`; at most 5 % are non-members if the probabilities are right."""
@@ -84,6 +85,6 @@ def posteriors(rng: np.random.Generator, population: Population) -> Outcomes:
     confident = expit(calibrated_ratios(calibrate(signals, member, "lira"), member, rng)) >= CONFIDENT
     listed = np.argsort(-vulnerability_scores(signals, member, rng)[:, 0])[:LISTED]
     return {
-        name: Rejection(float((confident & ~member)[:, of].sum() / max(confident[:, of].sum(), 1)))
+        name: Rejection(int((confident & ~member)[:, of].sum()), int(confident[:, of].sum()))
         for name, of in (("all records", slice(None)), ("most vulnerable records", listed))
     }

@@ -24,9 +24,13 @@ class Interval(NamedTuple):
 
 
 class Rejection(NamedTuple):
-    """Rejection of a true null hypothesis at level .05: a bool, or the share of false ones among those rejected."""
+    """Rejection of a true null hypothesis at level .05: a bool, or the share of false ones among those rejected.
+
+    of: None, or the number of statements of a data set of which `false` are false: pooled over data sets.
+    """
 
     false: ArrayLike
+    of: int | None = None
 
 
 class Bound(NamedTuple):
@@ -101,6 +105,8 @@ def summarise(outcomes: Sequence[Outcome], number: int) -> dict[str, Any]:
         covered = np.where(defined, (low <= truth + 1e-12) & (truth <= high + 1e-12), np.nan)
         facts = {"width": _mean((high - low)[defined])}
         refused += len(outcomes) / number * float(1 - defined.mean())
+    elif kind is Rejection and outcomes[0].of is not None:
+        return _pooled(outcomes, number)
     elif kind is Rejection:
         covered, facts = np.array([one.false for one in outcomes], dtype=float), {}
     else:
@@ -115,6 +121,17 @@ def summarise(outcomes: Sequence[Outcome], number: int) -> dict[str, Any]:
         "refused": refused,
         "verdict": verdict(kind, rate),
     }
+
+
+def _pooled(outcomes: Sequence[Rejection], number: int) -> dict[str, Any]:
+    """As `summarise`, of statements pooled over data sets; the error has the data sets as clusters."""
+    false, of = np.array(outcomes, dtype=float).T
+    total = of.sum()
+    rate = float(false.sum() / total) if total else None
+    error = float(np.sqrt(np.square(false - rate * of).sum()) / total) if total else None
+    refused = 1 - np.count_nonzero(of) / number
+    facts = {"kind": KINDS[Rejection], "n": len(outcomes), "rate": rate, "error": error, "refused": refused}
+    return facts | {"verdict": verdict(Rejection, rate)}
 
 
 def verdict(kind: type, rate: float | None) -> str:

@@ -70,7 +70,7 @@ class StrategyRows:
         realised = two_way_interval(samples.realised_fpr, outcome.realised_fpr, samples.weights, 0, 1)
         method = self._method("two-way")
         yield self._row(outcome, "realised_fpr", outcome.realised_fpr, realised, method, outcome.fpr)
-        units = samples.weights.records.shape[1]
+        units = samples.weights.units or samples.weights.records.shape[1]
         null = np.mean([spread(one) for one in nulls])
         ends = widened(samples.fpr_spread, spread(outcome), units, 0, 1)
         yield self._row(outcome, "fpr_spread", spread(outcome), ends, records, null)
@@ -101,7 +101,8 @@ class StrategyRows:
             gaps = {"fpr_spread": spreads, "fpr_share_above_2x": shares}
             for (metric, (ours, theirs)), sample in zip(gaps.items(), samples, strict=True):
                 method = self._method("paired records")
-                ends = widened(sample, ours - theirs, naive.samples.weights.records.shape[1], -1, 1)
+                weights = naive.samples.weights
+                ends = widened(sample, ours - theirs, weights.units or weights.records.shape[1], -1, 1)
                 row = self._row(naive, metric, ours - theirs, ends, method, 0.0)
                 yield row | {"setting": tidy.setting(self.of(naive) | {"strategy": "pp-naive"})}
 

@@ -79,9 +79,9 @@ class Attacks(Study):
 
         Random streams are named after population and size, not after the arm, and fewer contexts are the first of more.
         """
-        if arm == "main":
-            return arm
         entries = self.config["arms"]
+        if arm == "main" or arm not in self.arms(dataset):
+            return arm
         wanted = entries[arm]
         return next(
             name
