@@ -199,7 +199,7 @@ def corpora(rng: np.random.Generator, records: int) -> Outcomes:
     "data-set inference, corpora that are in against those that are out",
     "p-value of the AUC by redrawn memberships, studentised over target sets (attacks)",
     {"null": {"size": 0}, "companions, triples": {"size": 3}},
-    times=4,
+    most=1000,
     use="own membership has no effect, that of companions twice the noise",
 )
 def corpora_detected(rng: np.random.Generator, size: int) -> Outcomes:
