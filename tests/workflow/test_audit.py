@@ -161,8 +161,8 @@ def test_a_call_that_makes_nothing_hands_over_no_page(owner, tmp_path):
     assert printed.endswith("no page of this request; leave out --executor dryrun, and give the command again\n")
 
 
-def test_provenance_verifies_an_audit_and_names_what_was_changed(owner, tmp_path):
-    into = owner.copied(tmp_path / "copy")
+def test_provenance_verifies_an_audit_and_names_what_was_changed(owner):
+    into = owner.copied(owner.desk / "copy")  # as far from the model's file as the audit is: the records are relative
 
     def provenance():
         command = [*SNAKEMAKE, "--snakefile", owner.folder / "Snakefile", "--directory", into, "--cores", "1"]
