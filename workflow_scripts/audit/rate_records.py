@@ -15,24 +15,20 @@ of the audit has them.
 
 from collections.abc import Iterable, Iterator
 
-import numpy as np
 import xarray as xr
 
-from memaudit.attacks.score_matrices import confidence, labels, of_input
+from memaudit.attacks.score_matrices import labels, of_input
 from memaudit.attacks.signals import correctness
 from memaudit.common import seeds, tidy
 from memaudit.common.io import read_table, write_table
 from memaudit.statistics import threat_models
-from memaudit.statistics.attack_performance import SIGNIFICANT, rows
+from memaudit.statistics.attack_performance import rows
 from memaudit.statistics.model_utility import judge_utility
-from memaudit.statistics.split_half_agreement import agreement_by_models
 from memaudit.statistics.threat_models import Case
 from memaudit.studies.audit import audit_attacks, record_ratings, strongest_attack
 from memaudit.workflow.job import run
 
 STUDY = "audit"
-SPLITS = 50
-LISTED = "overlap_listed"  # agreement on as many records as the page lists
 
 
 def main(job):
@@ -51,7 +47,8 @@ def main(job):
     results += _judged(_on_targets(job), job)
     results += _judged(_controls(main, most_chosen, job), job)
     members = main.isel(record=main.member.values)
-    results += _agreement(members, job)
+    rng = seeds.generator(job.params.seed, STUDY, members.dataset, "stability")
+    results += record_ratings.agreement_rows(members, _keys(job, "members"), audit["shown"], rng)
     rng = seeds.generator(job.params.seed, STUDY, dataset, "calibration")
     results += record_ratings.calibration_rows(members, _keys(job, "members"), rng)
     write_table(tidy.frame(results), job.output.tidy)
@@ -101,26 +98,6 @@ def _utility(grid: xr.Dataset, model: str, job) -> Iterator[dict]:
     rng = seeds.generator(job.params.seed, STUDY, grid.dataset, "utility", model)
     keys = {"dataset": grid.dataset, "model": model, "records": "non-members"}
     yield from rows(STUDY, keys, judge_utility(right, others.label.values, rng=rng, **options))
-
-
-def _agreement(members: xr.Dataset, job) -> Iterator[dict]:
-    """Tidy rows of the agreement between two halves of the shadow contexts on the most vulnerable records.
-
-    One record of each unit is ranked: records of one person are similar, so that they agree by chance, too.
-    """
-    rng = seeds.generator(job.params.seed, STUDY, members.dataset, "stability")
-    members = members.isel(record=np.unique(members.unit.values, return_index=True)[1])
-    signals, membership = confidence(members), members.design.values
-    lists = {LISTED: min(job.params.audit["shown"], len(signals.T) // 2)}
-    for one in agreement_by_models(signals, membership, [len(membership)], rng, SPLITS, lists):
-        keys = {"dataset": members.dataset, "model": "main", "records": "members", "models": one.models}
-        facts = {"n": membership.size, "method": f"{SPLITS} random halves, 95 % of them; null: independent rankings"}
-        yield tidy.row(STUDY, keys, one.metric, one.estimate, low=one.low, high=one.high, null=one.null, **facts)
-        yield tidy.row(STUDY, keys, f"{one.metric} extrapolated", one.whole, null=one.null, **facts)
-        if one.metric == LISTED:
-            yield tidy.row(STUDY, keys, f"{LISTED} p-value", one.p_value, unit="probability", **facts)
-            detected = one.p_value <= SIGNIFICANT
-            yield tidy.row(STUDY, keys, f"{LISTED} detected", detected, unit="yes or no", **facts)
 
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ def _annex(job, facts: dict[str, Any]) -> audit_page.Annex:
         "permutations of a group": audit["permutations"],
     }
     settings |= {f"plan: {key}": value for key, value in audit["plan"].items()}
-    settings |= {f"attacks/{key}": value for key, value in _flat(attacks)}
+    settings |= {f"attacks/{key}": value for key, value in pd.json_normalize(attacks, sep="/").iloc[0].items()}
     checks = {"rows": facts["rows"], "rows without a target": facts["without_target"], "target": facts["task"]}
     checks |= {f"dedup: {key}": f"{value:.0f}" for key, value in _counts(job.input.dedup).items()}
     checks |= {f"split: {key}": f"{value:.3g}" for key, value in _counts(job.input.checks).items()}
@@ -107,13 +107,6 @@ def _annex(job, facts: dict[str, Any]) -> audit_page.Annex:
 
 def _card(card: dict[str, Any]) -> str:
     return f"{card['family']}, {card['mode']}, {card['licence']}, sha256 {card['sha256']}"
-
-
-def _flat(settings: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    flat = []
-    for key, value in settings.items():
-        flat += _flat(value, f"{prefix}{key}/") if isinstance(value, dict) else [(f"{prefix}{key}", value)]
-    return flat
 
 
 def _rows(table: dict[str, Any]) -> list[tuple[str, str]]:

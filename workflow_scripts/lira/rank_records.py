@@ -90,22 +90,17 @@ def _tests(grid, job) -> list[dict]:
 def _test_rows(
     tests: Tests, keys: dict, replicates: int, rng: np.random.Generator, units: np.ndarray
 ) -> Iterator[dict]:
-    shares = {
-        "members score lower": tests.gap < 0,
-        "IN is wider": tests.ratio > 1,
-        f"one-sided test loses over {MARGIN:g}": tests.best - tests.one_sided > MARGIN,
-        "sigma_in / sigma_out": tests.ratio,
-        "TPR one-sided": tests.one_sided,
-        "TPR best": tests.best,
+    fpr = keys["fpr"]
+    # Values of the records, their range's upper end, and what no effect gives.
+    quantities = {
+        "members score lower": (tests.gap < 0, 1, 0.5),
+        "IN is wider": (tests.ratio > 1, 1, tidy.NAN),
+        f"one-sided test loses over {MARGIN:g}": (tests.best - tests.one_sided > MARGIN, 1, tidy.NAN),
+        "sigma_in / sigma_out": (tests.ratio, np.inf, 1.0),
+        "TPR one-sided": (tests.one_sided, 1, fpr),
+        "TPR best": (tests.best, 1, fpr),
     }
-    nulls = {
-        "members score lower": 0.5,
-        "sigma_in / sigma_out": 1.0,
-        "TPR one-sided": keys["fpr"],
-        "TPR best": keys["fpr"],
-    }
-    for metric, values in shares.items():
-        most = np.inf if "sigma" in metric else 1
+    for metric, (values, most, null) in quantities.items():
         low, high = mean_interval(values.astype(float), replicates, rng, units, 0, most)
         yield tidy.row(
             "lira",
@@ -117,7 +112,7 @@ def _test_rows(
             high=high,
             n=values.size,
             method=f"Gaussian fits, bootstrap over records, {replicates} replicates",
-            null=nulls.get(metric, tidy.NAN),
+            null=null,
         )
 
 

@@ -153,3 +153,15 @@ def test_weights_say_how_few_units_have_no_interval():
     sample = weights.records @ rng.standard_normal(8) / 8
     assert np.isfinite(bootstrap.two_way_interval(sample, 0.0, weights)).all()
     assert np.isnan(bootstrap.two_way_interval(sample, 0.0, replace(weights, fewest=10))).all()
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_a_share_of_none_or_all_has_the_interval_of_its_trials(share):
+    """Of 50 units: 3 / 50, or less by so much, is still possible; 10 duplicates of each are no further evidence."""
+    rng = np.random.default_rng(0)
+    ends = sorted([share, abs(share - (1 - 0.025 ** (1 / 50)))])
+    assert bootstrap.mean_interval(np.full(50, share), 60, rng, None, 0, 1) == pytest.approx(ends)
+    copies = np.arange(50).repeat(10)
+    assert bootstrap.mean_interval(np.full(500, share), 60, rng, copies, 0, 1) == pytest.approx(ends)
+    assert bootstrap.widened(np.full(60, share), share, 50, 0, 1) == pytest.approx(ends)
+    assert bootstrap.widened(np.full(60, share), share, 50) == (share, share)

@@ -14,6 +14,7 @@ ORDER = [
     "Score matrices",
     "Calibrated scores",
     "Selected records, groups and companions",
+    "The headline of an audit",
     "Few units",
     "Shares and privacy bounds",
     "Tests",

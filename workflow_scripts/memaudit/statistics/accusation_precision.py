@@ -110,13 +110,8 @@ class Accusations:
 
         A target's few accusations as a non-member are mostly chance: one in 16 contexts is 6 %. So the distribution of
         the rates over targets is estimated from all counts (`_shares_above`). Where the counts scatter no more than one
-        rate for all explains (dispersion test, p > .05), the interval begins at 0. Simulated, 800 records, mean .01:
-
-            rates                  truth   mean estimate, 32, 64 and 256 contexts   covered
-            one for all            .00     .01, .01, .00                            1.00
-            beta(.5, 49.5)         .16     .18, .18, .16                            .92-1.00
-            .06 for 10 %, .004     .10     .19, .10, .10                            .92-1.00
-            lognormal, sigma 1     .12     .19, .10, .12                            .92
+        rate for all explains (dispersion test, p > .05), the interval begins at 0. Coverage:
+        docs/coverage.md; the estimate is too high at 32 contexts.
         """
         wrong, outside = (self.accused & ~self.member).sum(0), (~self.member).sum(0)
         pairs, kind = np.unique(np.column_stack([wrong, outside]), axis=0, return_inverse=True)

@@ -66,8 +66,11 @@ def widened(
 ) -> tuple[float, float]:
     """95 % percentile interval of a bootstrap of `units` units, widened about the estimate as Student's t requires.
 
-    least, most: range of the quantity. NaN, no interval, for fewer than 2 units. Coverage: docs/coverage.md.
+    least, most: range of the quantity. NaN, no interval, for fewer than 2 units. Where the percentiles are one end of
+    the range, as for a share of 0, see `_at_an_end`. Coverage: docs/coverage.md.
     """
+    if units > 1 and _is_at_an_end(replicates, observed, least, most):
+        return _at_an_end(observed, units, least, most)
     return _stretched(replicates, observed, _narrowness(units), least, most)
 
 
@@ -84,9 +87,10 @@ def two_way_interval(
     models, units = weights.models.shape[1], weights.units or weights.records.shape[1]
     if 1 < units < weights.fewest:
         return np.nan, np.nan
-    if np.isfinite([least, most]).all() and np.isclose(observed, [least, most]).any() and _are_equal(replicates):
-        return _at_an_end(observed, models, units, least, most)
     (fewer, is_models), (more, _) = sorted([(models, True), (units, False)])
+    if _is_at_an_end(replicates, observed, least, most):
+        # Members and non-members of a single model are different units: half of them on the side that is at its end.
+        return _at_an_end(observed, fewer if fewer > 1 else max(more // 2, 1), least, most)
     if fewer == 1:
         return widened(replicates, observed, more, least, most)
     share = _explained(replicates, weights.models if is_models else np.unique(weights.records, axis=1))
@@ -94,20 +98,19 @@ def two_way_interval(
     return _stretched(replicates, observed, factor, least, most)
 
 
-def _are_equal(replicates: Array) -> bool:
-    """Whether the percentile interval is a single value."""
+def _is_at_an_end(replicates: Array, observed: float, least: float, most: float) -> bool:
+    """Whether the estimate and the whole percentile interval are one end of a finite range."""
+    if not (np.isfinite([least, most]).all() and np.isclose(observed, [least, most]).any()):
+        return False
     low, high = interval(replicates)
     return high - low < ROUNDING
 
 
-def _at_an_end(observed: float, models: int, units: int, least: float, most: float) -> tuple[float, float]:
+def _at_an_end(observed: float, count: int, least: float, most: float) -> tuple[float, float]:
     """Clopper and Pearson's interval of a share that is 0 or 1, where no resample tells how near the end the truth is.
 
-    One trial for each unit of the side that has fewer; half of them where the other side has a single one, since
-    members and non-members are then different units.
+    count: independent trials, one for each unit.
     """
-    fewer, more = sorted((models, units))
-    count = fewer if fewer > 1 else max(more // 2, 1)
     width = (most - least) * (1 - ((1 - LEVEL) / 2) ** (1 / count))
     return (least, least + width) if np.isclose(observed, least) else (most - width, most)
 
@@ -187,8 +190,10 @@ def mean_interval(
     """
     weights = two_way_weights(1, len(values), replicates, rng, groups).records
     units = len(values) if groups is None else len(np.unique(groups))
-    factor = _for_skewed(units) * _narrowness(units)
-    return _stretched(weights @ values / weights.sum(1), float(values.mean()), factor, least, most)
+    replicates_of_mean, observed = weights @ values / weights.sum(1), float(values.mean())
+    if units > 1 and _is_at_an_end(replicates_of_mean, observed, least, most):
+        return _at_an_end(observed, units, least, most)
+    return _stretched(replicates_of_mean, observed, _for_skewed(units) * _narrowness(units), least, most)
 
 
 def _for_skewed(units: int) -> float:

@@ -5,15 +5,8 @@ folds, where it is calibrated by these alone: a pair of contexts that serves in 
 the choice is for. So the choice does not bias the estimate. Scored once on all contexts, a choice would share each pair
 (target of the fold, shadow context) with what it reports.
 
-Simulated with 12 scores (11 by person), 32 contexts of 60 records with heavy tails, levels and spreads of their own.
-Chosen: mean AUC over 80-250 audits; covered: share of the intervals that hold it; detected: p <= .05 and the interval
-above the null; by p alone the test rejects .068-.087, somewhat too often, since redraws keep the choice.
-
-    leak   targets   choice on             mean AUC   deviation   covered   p <= .05   detected
-    none   records   the same contexts     .515       .011        1.00      .16        .01
-    none   records   the other folds       .500       .016        .99       .087       .00
-    none   persons   the other folds       .499       .028        .99       .068       .00
-    weak   records   the other folds       .564       .021        .99       .95        .70
+Coverage of the interval and size of the test: docs/coverage.md. The p-value is somewhat too small, since redraws keep
+the choice; `detected` needs the interval above the null, too.
 """
 
 from collections import Counter

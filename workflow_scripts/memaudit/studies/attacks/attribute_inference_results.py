@@ -5,12 +5,8 @@ the most likely one (Yeom et al. 2018, Section 5). A good model predicts the val
 columns; that is a property of the population and no leak of the record. The leak is the difference between contexts
 with the record (IN entries) and without it (OUT entries), on the same records.
 
-Share of p <= .05 of the difference where a record's own membership has no effect and that of companions in triples is
-twice the noise, 60 records, about 1,300 simulations: accuracy, AUC, TPR at FPR .1.
-
-    models   plain redraws       studentised
-    32       .120, .159, .074    .052, .066, .061
-    64       .113, .148, .063    .056, .059, .044
+The test of the difference is studentised over models, so that effects of companions do not count; its size is on
+docs/coverage.md.
 """
 
 from collections.abc import Iterable, Sequence

@@ -8,14 +8,19 @@ import pandas as pd
 import xarray as xr
 from scipy.special import expit, logit
 
+from memaudit.attacks.score_matrices import confidence
 from memaudit.common import tidy
 from memaudit.statistics import rank_tests
+from memaudit.statistics.attack_performance import SIGNIFICANT
 from memaudit.statistics.posterior_calibration import calibrated_ratios, member_posteriors, reliability
 from memaudit.statistics.record_vulnerability import Population
+from memaudit.statistics.split_half_agreement import agreement_by_models
 from memaudit.statistics.threat_models import Case
 from memaudit.studies.audit.audit_attacks import lira_on_members
 
 STUDY = "audit"
+SPLITS = 50
+LISTED = "overlap_listed"  # agreement on as many records as the page lists
 
 
 def rate(
@@ -63,3 +68,25 @@ def calibration_rows(
             of_bin = {**of_kind, "bin": number}
             yield tidy.row(STUDY, of_bin, "predicted probability", predicted, unit="probability", n=int(entries))
             yield tidy.row(STUDY, of_bin, "share of members", share, unit="probability", n=int(entries))
+
+
+def agreement_rows(
+    members: xr.Dataset, keys: Mapping[str, Any], shown: int, rng: np.random.Generator
+) -> Iterator[dict[str, Any]]:
+    """Tidy rows of the agreement between two halves of the shadow contexts on the most vulnerable records.
+
+    One record of each unit is ranked: records of one person are similar, so that they agree by chance, too. shown:
+    records that the page lists.
+    """
+    members = members.isel(record=np.unique(members.unit.values, return_index=True)[1])
+    signals, membership = confidence(members), members.design.values
+    lists = {LISTED: min(shown, len(signals.T) // 2)}
+    for one in agreement_by_models(signals, membership, [len(membership)], rng, SPLITS, lists):
+        of = {**keys, "models": one.models}
+        facts = {"n": membership.size, "method": f"{SPLITS} random halves, 95 % of them; null: independent rankings"}
+        yield tidy.row(STUDY, of, one.metric, one.estimate, low=one.low, high=one.high, null=one.null, **facts)
+        yield tidy.row(STUDY, of, f"{one.metric} extrapolated", one.whole, null=one.null, **facts)
+        if one.metric == LISTED:
+            yield tidy.row(STUDY, of, f"{LISTED} p-value", one.p_value, unit="probability", **facts)
+            detected = one.p_value <= SIGNIFICANT
+            yield tidy.row(STUDY, of, f"{LISTED} detected", detected, unit="yes or no", **facts)

@@ -8,6 +8,7 @@ from typing import Any
 from memaudit.common import seeds
 from memaudit.common.errors import AuditError
 from memaudit.studies.coverage import (
+    audit_cases,
     bound_cases,
     calibrated_score_cases,
     few_unit_cases,
@@ -22,6 +23,7 @@ GROUPS = {
     "Score matrices": score_matrix_cases,
     "Calibrated scores": calibrated_score_cases,
     "Selected records, groups and companions": selection_cases,
+    "The headline of an audit": audit_cases,
     "Few units": few_unit_cases,
     "Shares and privacy bounds": bound_cases,
     "Tests": significance_cases,

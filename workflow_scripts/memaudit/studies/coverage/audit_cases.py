@@ -1,0 +1,101 @@
+"""The audit's headline: the strongest of several scores, its precision in one deployment, and uneven accusations."""
+
+import numpy as np
+
+from memaudit.attacks.registry import on_confidence
+from memaudit.data import membership_matrices
+from memaudit.data.membership_matrices import Scheme
+from memaudit.statistics.accusation_precision import Accusations, precision
+from memaudit.statistics.attack_performance import Estimate
+from memaudit.statistics.strongest_score import Panel, choose, judge_strongest
+from memaudit.studies.coverage.coverage_registry import Interval, Outcome, Rejection, case
+from memaudit.studies.coverage.simulated_scores import balanced
+
+LEVEL, FPR, BASE_RATE = 0.05, 0.1, 0.5
+BLOCK = 8  # contexts that are balanced together
+NAMES = ("lira", "lira fixed variance", "lira shared variance", "rmia", "combined", "signal alone")
+RMIA = {"gamma": 1.0, "offline_a": 0.3}
+Outcomes = dict[str, Outcome]
+SCENARIOS = {"null": {}, "persons of 2 records": {"persons": 2}}
+
+
+def _headline(rng: np.random.Generator, persons: int, records: int = 40, contexts: int = 32) -> Estimate:
+    """AUC of the strongest score without a leak: records have levels and spreads of their own, and heavy tails."""
+    units = np.arange(records) // persons
+    drawn = membership_matrices.balanced(contexts, records // persons, rng, block=BLOCK)
+    member = membership_matrices.expand(drawn, units)
+    noise = np.exp(rng.normal(0, 0.4, records)) * rng.standard_t(4, member.shape)
+    signals, population = rng.normal(0, 2, records) + noise, rng.normal(0, 2, 40) + rng.standard_t(4, (contexts, 40))
+    attacks = on_confidence({name: name for name in NAMES}, signals, population, RMIA)
+    panel = (Panel.of_units if persons > 1 else Panel.of_records)(attacks, member, units, Scheme("columns", BLOCK))
+    return judge_strongest(panel, choose(panel, FPR), fprs=[FPR], rng=rng, replicates=60, permutations=19)[0]
+
+
+@case(
+    "AUC of the strongest score, interval", "two-way bootstrap; chosen on other contexts (audit)", SCENARIOS, most=300
+)
+def strongest_interval(rng: np.random.Generator, persons: int = 1) -> Outcomes:
+    """`strongest_score.judge_strongest` of six scores in 32 contexts of 40 records; without a leak the truth is .5."""
+    found = _headline(rng, persons)
+    return {"AUC": Interval(found.low, found.high, 0.5)}
+
+
+@case(
+    "AUC of the strongest score, test",
+    "p-value by redrawn memberships, and `detected`, which needs the interval above the null, too (audit)",
+    SCENARIOS,
+    most=1000,
+    use="`detected` alone is a verdict: redraws keep the choice of the score, so that p is somewhat too small",
+)
+def strongest_test(rng: np.random.Generator, persons: int = 1) -> Outcomes:
+    """`strongest_score.judge_strongest` of six scores in 32 contexts of 40 records, without a leak."""
+    found = _headline(rng, persons)
+    return {"p <= .05": Rejection(found.p_value <= LEVEL), "detected": Rejection(found.detected)}
+
+
+@case(
+    "precision in one context, predictive range",
+    "the precision of one more context (audit); of 32 contexts the level is .94",
+    {
+        "null, 32 contexts": {"contexts": 32},
+        "weak, 32 contexts": {"contexts": 32, "shift": 0.5},
+        "strong, 32 contexts": {"contexts": 32, "shift": 2.0},
+        "weak, 128 contexts": {"contexts": 128, "shift": 0.5},
+    },
+)
+def one_context(rng: np.random.Generator, contexts: int, shift: float = 0.0) -> Outcomes:
+    """`accusation_precision.Accusations.in_one_context`, 200 records; contexts differ in level by .3 deviations."""
+    member = np.vstack([balanced(contexts, 200, rng), rng.permutation(200) < 100])
+    scores = rng.standard_normal(member.shape) + 0.3 * rng.standard_normal((contexts + 1, 1)) + shift * member
+    found = Accusations.at(scores, member, FPR, rng)
+    right, wrong = (rates[-1] for rates in found.rates())
+    known = Accusations(found.accused[:-1], member[:-1]).in_one_context(BASE_RATE)
+    return {"precision": Interval(known.low, known.high, float(precision(right, wrong, BASE_RATE)))}
+
+
+def _own_rates(rng: np.random.Generator, kind: str, records: int) -> tuple[np.ndarray, float]:
+    """False positive rates of records with mean .01, and the share of their distribution above .02."""
+    if kind == "two":
+        return np.where(rng.random(records) < 0.1, 0.06, 0.004), 0.1
+    if kind == "beta":
+        return rng.beta(0.5, 49.5, records), 0.158
+    return np.full(records, 0.01), 0.0
+
+
+@case(
+    "records that are accused too often",
+    "share of records whose own false positive rate is above twice the nominal one (audit)",
+    {
+        f"{kind}, {contexts} contexts": {"kind": kind, "contexts": contexts}
+        for kind in ("one rate", "two", "beta")
+        for contexts in (32, 128)
+    },
+    most=1000,
+)
+def uneven_rates(rng: np.random.Generator, kind: str, contexts: int) -> Outcomes:
+    """`accusation_precision.Accusations.above_twice_nominal` of 400 records, nominal rate .01."""
+    member = balanced(contexts, 400, rng)
+    rates, truth = _own_rates(rng, kind, 400)
+    accused = (rng.random(member.shape) < rates) & ~member
+    found = Accusations(accused, member).above_twice_nominal(0.01, rng, 60, np.arange(400))
+    return {"share": Interval(found.low, found.high, truth)}
