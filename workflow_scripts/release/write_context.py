@@ -18,6 +18,7 @@ from memaudit.common import seeds
 from memaudit.common.checksums import sha256
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, replacing, write_json, write_table
+from memaudit.config.release_section import PART
 from memaudit.models.batched_queries import MEMORY
 from memaudit.models.model_folder import device, load
 from memaudit.privacy.accounting import Budget
@@ -25,8 +26,8 @@ from memaudit.privacy.discrete_noise import discrete_gaussian
 from memaudit.privacy.ledger import RELEASED, Ledger, Paid
 from memaudit.privacy.pate_teachers import predictor
 from memaudit.privacy.private_table_reader import read_raw
-from memaudit.privacy.release_statement import ACCOUNTING, MECHANISM, in_words, query_counts
-from memaudit.privacy.tabpate_release import Settings, TabPATE
+from memaudit.privacy.release_statement import ACCOUNTING, MECHANISM, guarantee_entries, in_words, query_counts
+from memaudit.privacy.tabpate_release import Settings, TabPATE, planned
 from memaudit.privacy.teacher_shards import Private
 from memaudit.workflow.digest import digest
 from memaudit.workflow.job import run, tell
@@ -39,7 +40,7 @@ def main(job):
     raw = read_json(files.facts)
     entry = job.params.entry | {"typed": raw["typed"], "target": job.params.entry["target"] or raw["target"]}
     table = read_raw(files.table, files.public, entry, job.threads)
-    budget = Budget(request["epsilon"], request["delta"]).checked(table.public.records)
+    budget = Budget(request["epsilon"], request["delta"]).checked(table.public.records, PART)
     total = Budget(**(request["total"] or asdict(budget)))
     ledger, charged = Ledger(job.params.ledger), (dataset, table.identity, budget, total)
     ledger.check(*charged)
@@ -87,6 +88,7 @@ def released_context(job, table, budget, noise):
 def statement_terms(job, public, budget):
     """Entries of the statement that do not depend on the records."""
     request, group = job.params.release, job.params.entry["group"]
+    plan = planned(Settings(**request["settings"]), budget, public)
     return {
         "dataset": job.wildcards.dataset,
         "mechanism": MECHANISM[request["settings"].get("labels", "votes")],
@@ -94,6 +96,7 @@ def statement_terms(job, public, budget):
         "unit": f"one {group} with all its rows" if group else "one row",
         "epsilon": budget.epsilon,
         "delta": budget.delta,
+        "guarantee": guarantee_entries(plan.guarantee(public), budget, one_row=group is None),
         "accounting": ACCOUNTING[request["settings"].get("accounting", "joint")],
         "public": {
             "file": Path(job.input.public).name,

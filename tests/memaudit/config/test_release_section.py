@@ -38,7 +38,8 @@ BAD = [
     ({"delta": "1e-6"}, "release/delta: must be a valid number, got '1e-6'"),
     (
         {"delta": 0.006},
-        "release/delta: 0.006 would allow to publish a whole record of the 178; at most 1 / 178 = 0.0056",
+        "release/delta: 0.006 is too large, since 0.0056 would allow to publish a whole record of the 178; at most "
+        "1 / (10 * 178) = 0.00056",
     ),
     ({"total": {"epsilon": 0.5, "delta": 1e-3}}, "release/total: is less than this release alone"),
     ({"total": {"epsilon": 9.0, "delta": 1e-5}}, "release/total: is less than this release alone"),
@@ -108,8 +109,8 @@ def test_numbers_have_no_classes_to_take_moments_of(config):
     checked(config)
 
 
-def test_the_largest_delta_is_one_over_the_records(config):
-    config["release"] = RELEASE | {"delta": 1 / 178}
+def test_the_largest_delta_is_a_tenth_of_one_over_the_records(config):
+    config["release"] = RELEASE | {"delta": 1 / 1780}
     checked(config)
 
 

@@ -1,11 +1,14 @@
 """The page of a statement has its numbers, rounded so that it never overstates the guarantee."""
 
+import math
 import re
 
 import numpy as np
 import pytest
 
-from memaudit.privacy.release_statement import in_words, query_counts
+from memaudit.privacy.accounting import Budget
+from memaudit.privacy.guarantee import Guarantee
+from memaudit.privacy.release_statement import guarantee_entries, in_words, query_counts
 from memaudit.privacy.tabpate_release import Released
 
 FACTS = {
@@ -13,6 +16,11 @@ FACTS = {
     "unit": "one household with all its rows",
     "epsilon": 1.0,
     "delta": 1e-6,
+    "guarantee": {
+        "probability_of_a_larger_privacy_loss": 2.02849e-05,
+        "mu_of_a_gaussian_with_equal_rho": 0.2367,
+        "largest_tpr_at_fpr": {"0.001": 0.00216212, "0.01": 0.0183711},
+    },
     "public": {"file": "customers.yaml", "records": 400, "settings": {"teachers": 20, "threshold": None}},
     "tuned": "on `adult` | nothing else\n# of ours",
     "records": 60,
@@ -48,7 +56,28 @@ def test_the_words_say_what_epsilon_means(epsilon, factor, posterior):
     """e^epsilon, and e^epsilon / (1 + e^epsilon) rounded up."""
     words = " ".join(in_words(FACTS | {"epsilon": epsilon}).split())
     assert f"a factor of at most {factor}, plus 1e-06" in words
-    assert f"a posterior probability of at most {posterior}." in words
+    assert f"a posterior probability of at most {posterior}, except with a probability of at most 2.03e-05" in words
+
+
+def test_the_largest_success_of_a_test_is_rounded_up():
+    entries = table(in_words(FACTS))
+    assert (entries["0.1"], entries["1"]) == ("0.217", "1.84")
+
+
+def test_several_rows_are_spoken_of_where_the_unit_is_a_row():
+    words, rows = in_words(FACTS), {"epsilon_of_rows_at_this_delta": {"2": 2.1547, "10": math.inf}}
+    assert "several rows" not in words
+    words = in_words(FACTS | {"guarantee": FACTS["guarantee"] | rows})
+    assert "| 2 | 2.16 |\n| 10 | inf |" in words
+
+
+@pytest.mark.parametrize("one_row", [True, False])
+def test_the_entries_of_a_guarantee_are_those_of_its_noise(one_row):
+    entries = guarantee_entries(Guarantee(0.5), Budget(6.0, 1e-5), one_row)
+    assert entries["mu_of_a_gaussian_with_equal_rho"] == 1
+    assert entries["probability_of_a_larger_privacy_loss"] == pytest.approx(math.exp(-(5.5**2) / 2))
+    assert list(entries["largest_tpr_at_fpr"]) == ["0.001", "0.01", "0.1"]
+    assert ("epsilon_of_rows_at_this_delta" in entries) == one_row
 
 
 @pytest.mark.parametrize(("epsilon", "weak"), [(3.0, False), (3.1, True), (1000.0, True)])

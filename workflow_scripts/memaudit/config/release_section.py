@@ -12,6 +12,7 @@ from memaudit.config.name_checks import licence_faults, unknown
 from memaudit.config.shared_keys import SharedKeys
 
 Text = Annotated[str, StringConstraints(min_length=1)]
+PART = 10  # delta is at most 1 / (PART * records): at 1 / records a whole record could be published
 
 
 class Amount(Section):
@@ -51,7 +52,7 @@ class Release(Section):
     dataset: Name = Field(description="table that is released")
     public: Text = Field(description="file of its public facts; relative paths start at the project's folder")
     epsilon: Positive = Field(description="epsilon that this release may spend")
-    delta: Fraction = Field(description="delta that it may spend; at most 1 / the nominal number of records")
+    delta: Fraction = Field(description="delta that it may spend; at most 1 / (10 * the nominal number of records)")
     total: Amount | None = Field(
         None, description="what all releases of the table may spend together, this one included; null: this one alone"
     )
@@ -112,10 +113,10 @@ def _public_faults(release: Release) -> Iterator[str]:
     if not isinstance(records, int) or records < 1:
         yield f"release/public: {release.public} does not say `records`, the nominal number of records"
         return
-    if release.delta > 1 / records:
+    if release.delta > (most := 1 / (PART * records)):
         yield (
-            f"release/delta: {release.delta:g} would allow to publish a whole record of the {records}; "
-            f"at most 1 / {records} = {1 / records:.2g}, better a tenth of that"
+            f"release/delta: {release.delta:g} is too large, since {1 / records:.2g} would allow to publish a whole "
+            f"record of the {records}; at most 1 / ({PART} * {records}) = {most:.2g}"
         )
     if release.settings.teachers > records / 2:
         teachers = f"release/settings/teachers: {release.settings.teachers}"

@@ -28,7 +28,7 @@ ORDERS = 1 + np.geomspace(1e-2, 1e6, 20_001)
 ROUNDING = 1e-9
 # Discretisation of the privacy loss, in nats: delta of 40,000 releases with sigma 100 is overestimated by 0.04 %.
 INTERVAL = 1e-4
-# From this many lattice steps on, noise is accounted as slightly smaller continuous Gaussian noise: see `_loss`.
+# From this many lattice steps on, noise is accounted as slightly smaller continuous Gaussian noise: see `smooth`.
 FINE = 1000.0
 ROUNDER = 3.0
 
@@ -40,15 +40,15 @@ class Budget:
     epsilon: float
     delta: float
 
-    def checked(self, records: int) -> "Budget":
-        """This budget. Raises AuditError unless epsilon > 0 and 0 < delta <= 1/records.
+    def checked(self, records: int, part: int = 1) -> "Budget":
+        """This budget. Raises AuditError unless epsilon > 0 and 0 < delta <= 1 / (part * records).
 
-        A larger delta would allow the publication of a whole record.
+        A delta above 1 / records would allow the publication of a whole record.
         """
         if not 0 < self.epsilon < np.inf:
             raise AuditError(f"budget: epsilon {self.epsilon} is not a positive number; give one such as 1")
-        if not 0 < self.delta <= 1 / records:
-            limit = f"1/{records}, one over the number of records"
+        if not 0 < self.delta <= 1 / (part * records):
+            limit = f"1/{part * records}, one over {f'{part} times ' if part > 1 else ''}the number of records"
             raise AuditError(f"budget: delta {self.delta} does not lie in (0, {limit}]; give a smaller one")
         return self
 
@@ -119,10 +119,16 @@ def delta_of(epsilon: float, mechanisms: Sequence[Mechanism]) -> float:
     changes. From `FINE` on it is the L2 sensitivity of a whole vector. Queries may depend on earlier answers; counts
     and noise must be fixed in advance. Otherwise use a `Filter`.
     """
+    return float(deltas_of([epsilon], mechanisms)[0])
+
+
+def deltas_of(epsilons: Sequence[float], mechanisms: Sequence[Mechanism]) -> Array:
+    """`delta_of` at several epsilons, (epsilon,), for about the cost of one."""
     losses = [_loss(sensitivity, sigma).self_compose(count) for count, sensitivity, sigma in mechanisms if count]
     if not losses:
-        return 0.0
-    return max(0.0, float(reduce(lambda one, other: one.compose(other), losses).get_delta_for_epsilon(epsilon)))
+        return np.zeros(len(epsilons))
+    whole = reduce(lambda one, other: one.compose(other), losses)
+    return np.maximum(0.0, np.asarray(whole.get_delta_for_epsilon(np.asarray(epsilons, np.float64)), np.float64))
 
 
 @lru_cache(maxsize=8)
@@ -134,11 +140,16 @@ def _loss(sensitivity: float, sigma: float) -> "PrivacyLossDistribution":
         # Without connect-the-dots every loss is rounded up, and 40,000 of them never fit.
         how = {"value_discretization_interval": INTERVAL, "use_connect_dots": True}
         return pld.from_discrete_gaussian_mechanism(sigma, sensitivity, **how)
-    # A Gaussian rounded by a discrete Gaussian around it is a discrete Gaussian with the sum of their variances, to one
-    # part in e^(2 pi^2 9) = 10^77 in each number (Peikert 2010, Theorem 3.1). Rounding is post-processing:
-    # the discrete noise protects at least as well as slightly smaller continuous Gaussian noise.
-    smooth = math.sqrt(sigma**2 - ROUNDER**2)
-    return pld.from_gaussian_mechanism(smooth, sensitivity, value_discretization_interval=INTERVAL)
+    return pld.from_gaussian_mechanism(smooth(sigma), sensitivity, value_discretization_interval=INTERVAL)
+
+
+def smooth(sigma: float) -> float:
+    """Sigma of continuous Gaussian noise that protects no better than discrete noise of a sigma from `FINE` on.
+
+    A Gaussian rounded by a discrete Gaussian around it is a discrete Gaussian with the sum of their variances, to one
+    part in e^(2 pi^2 9) = 10^77 in each number (Peikert 2010, Theorem 3.1). Rounding is post-processing.
+    """
+    return math.sqrt(sigma**2 - ROUNDER**2)
 
 
 def _rho_at(orders: Array, budget: Budget) -> Array:

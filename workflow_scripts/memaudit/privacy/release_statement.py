@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from memaudit.privacy.accounting import Budget
+from memaudit.privacy.guarantee import Guarantee
 from memaudit.privacy.tabpate_release import Released
 
 # By settings of the mechanism (tabpate_release.Settings).
@@ -23,9 +25,17 @@ private** for {unit} of a private table.
 In words: compare the release with one from the same table without {unit}, or with one more. Whatever a recipient
 concludes from the records, with any other knowledge and any amount of computation, the probability of that conclusion
 differs by a factor of at most {factor:.3g}, plus {delta:g}. A recipient whose prior probability that {unit} is in the
-table is one half has a posterior probability of at most {posterior}. The same guarantee holds for any number of
-predictions that a model makes with these records in context.
+table is one half has a posterior probability of at most {posterior}, except with a probability of at most {beyond}:
+so often the noise reveals more. (Delta is smaller because it weighs how much more.) The same guarantee holds for any
+number of predictions that a model makes with these records in context.
 {weak}
+## Largest success of a test for one person
+No test for the presence of {unit}, with any other knowledge, can find more members than this:
+
+| of 100 people who are not in the table it accuses | of 100 who are, it finds at most |
+|---|---|
+{tests}
+{rows}
 ## In numbers
 | | |
 |---|---|
@@ -42,17 +52,46 @@ predictions that a model makes with these records in context.
 WEAK = """
 An epsilon of {epsilon:g} is a weak guarantee that excludes little by itself. Attack the context before you rely on it.
 """
+ROWS = """
+The guarantee covers one row. For a person with several rows, epsilon at the same delta is at most:
+
+| rows | epsilon |
+|---|---|
+{table}
+"""
+FPRS = (0.001, 0.01, 0.1)
+SEVERAL = (2, 10)  # rows of one person
 STRONG = 3  # at epsilons up to this, a prior of one half becomes a posterior of at most 95 %
+
+
+def guarantee_entries(guarantee: Guarantee, budget: Budget, one_row: bool) -> dict[str, Any]:
+    """Entry `guarantee` of a statement: what (epsilon, delta) means for one person, all upper bounds.
+
+    one_row: whether the protected unit is a row, so that a person may have several.
+    """
+    tprs = guarantee.largest_tpr(FPRS)
+    entries = {
+        "probability_of_a_larger_privacy_loss": guarantee.beyond(budget.epsilon),
+        "mu_of_a_gaussian_with_equal_rho": guarantee.mu,
+        "largest_tpr_at_fpr": {f"{fpr:g}": float(tpr) for fpr, tpr in zip(FPRS, tprs, strict=True)},
+    }
+    if one_row:
+        of_rows = {str(rows): guarantee.of_rows(rows).epsilon(budget.delta) for rows in SEVERAL}
+        entries["epsilon_of_rows_at_this_delta"] = of_rows
+    return entries
 
 
 def in_words(facts: Mapping[str, Any]) -> str:
     """The Markdown page of a statement."""
-    epsilon = facts["epsilon"]
+    epsilon, guarantee = facts["epsilon"], facts["guarantee"]
     rows = [(name.replace("_", " "), _as_text(value)) for name, value in _flat(facts)]
     return WORDS.format(
         **{key: facts[key] for key in ("dataset", "records", "epsilon", "delta", "unit")},
         factor=math.exp(min(epsilon, 700)),
         posterior=_percent(1 / (1 + math.exp(-epsilon))),
+        beyond=_rounded_up(guarantee["probability_of_a_larger_privacy_loss"]),
+        tests=_tests(guarantee["largest_tpr_at_fpr"]),
+        rows=_rows(guarantee.get("epsilon_of_rows_at_this_delta")),
         weak=WEAK.format(epsilon=epsilon) if epsilon > STRONG else "",
         table="\n".join(f"| {name} | {value} |" for name, value in rows),
     )
@@ -63,6 +102,24 @@ def query_counts(released: Released, settings: Mapping[str, Any]) -> dict[str, i
     if settings.get("labels", "votes") == "group":
         return {"drawn": released.answered, "asked of a model": 0}
     return {"asked": released.queried, "answered": released.answered}
+
+
+def _tests(largest: Mapping[str, float]) -> str:
+    return "\n".join(f"| {100 * float(fpr):g} | {_rounded_up(100 * tpr)} |" for fpr, tpr in largest.items())
+
+
+def _rows(epsilons: Mapping[str, float] | None) -> str:
+    if epsilons is None:
+        return ""
+    return ROWS.format(table="\n".join(f"| {rows} | {_rounded_up(one)} |" for rows, one in epsilons.items()))
+
+
+def _rounded_up(value: float) -> str:
+    """A positive bound with three digits, never less than it is."""
+    if not 0 < value < math.inf:
+        return f"{value:g}"
+    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return f"{math.ceil(value / unit * (1 - 1e-12)) * unit:.3g}"
 
 
 def _flat(facts: Mapping[str, Any], prefix: str = ""):

@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from memaudit.common.arrays import Array
 from memaudit.common.errors import AuditError
 from memaudit.privacy import synthetic_queries
-from memaudit.privacy.accounting import Budget, Filter, delta_of, gaussian_rho, gaussian_sigma, rho_within
+from memaudit.privacy.accounting import Budget, Filter, Mechanism, delta_of, gaussian_rho, gaussian_sigma, rho_within
 from memaudit.privacy.discrete_noise import Noise, discrete_gaussian
 from memaudit.privacy.gnmax import ABSTAINED, Confident, label
+from memaudit.privacy.guarantee import Guarantee
 from memaudit.privacy.noisy_means import STEPS as MEAN_STEPS
 from memaudit.privacy.noisy_means import label_means
 from memaudit.privacy.noisy_moments import Moments, moments_sensitivity, release_moments
@@ -66,18 +67,27 @@ class Plan:
     """The noise of every release, fixed before a record is read.
 
     moments: sigma of each release of moments, in records; votes: noise of the labels (regression: sigma2 alone, on the
-    sum of predictions); rho: limit of the cost of all labels together.
+    sum of predictions); rho: limit of the cost of all labels together; mechanisms: all of it for `delta_of`, None where
+    the number of labels depends on the votes, or where parts of the budget are accounted apart.
     """
 
     moments: tuple[float, ...]
     votes: Confident | None
     rho: float
+    mechanisms: tuple[Mechanism, ...] | None = None
 
     def described(self, public: Public) -> dict[str, Any]:
         """The plan as entries of a statement."""
-        costs = [gaussian_rho(sigma, _sensitivity(public) ** 2) for sigma in self.moments]
         votes = {"votes": asdict(self.votes)} if self.votes else {}
-        return {"moments": {"sigma": list(self.moments), "rho": sum(costs)}, **votes, "labels_rho": self.rho}
+        moments = {"sigma": list(self.moments), "rho": self._moments_rho(public)}
+        return {"moments": moments, **votes, "labels_rho": self.rho}
+
+    def guarantee(self, public: Public) -> Guarantee:
+        """What the noise guarantees to one unit."""
+        return Guarantee(self._moments_rho(public) + self.rho, self.mechanisms)
+
+    def _moments_rho(self, public: Public) -> float:
+        return sum(gaussian_rho(sigma, _sensitivity(public) ** 2) for sigma in self.moments)
 
 
 @dataclass(frozen=True)
@@ -117,7 +127,7 @@ def planned(settings: Settings, budget: Budget, public: Public) -> Plan:
             left = rho_within(budget) - sum(gaussian_rho(sigma, sensitivity**2) for sigma in sigmas)
             return Plan(sigmas, Confident(settings.threshold, settings.sigma1, settings.sigma2), max(0.0, left))
         if delta_of(budget.epsilon, costs) <= budget.delta:
-            return plan
+            return replace(plan, mechanisms=tuple(costs))
     raise AuditError(f"{settings.queries} labels with sigma2 {settings.sigma2} exceed {budget}; use fewer queries")
 
 

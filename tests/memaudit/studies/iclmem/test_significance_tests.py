@@ -103,7 +103,7 @@ def test_the_larger_of_two_is_judged_against_the_larger_of_two():
 def test_an_interval_above_one_half_is_not_enough_for_the_larger_of_two():
     """Significant as both are, the interval of the larger includes its chance level, .53."""
     permuted = 0.53 + 0.01 * np.random.default_rng(0).normal(size=(5, 999))
-    # Widened for skewed values, the interval of five splits of this spread includes one half: not even the loss decides.
+    # Widened for skewed values, the interval of five splits of this spread includes one half: the loss is no detection.
     scattered = np.array([0.52, 0.58, 0.62, 0.64, 0.54])
     assert decide(scattered, permuted, [np.arange(5)], "loss")["low"][0] < 0.5
     observed = np.array([0.54, 0.58, 0.607, 0.62, 0.553])
