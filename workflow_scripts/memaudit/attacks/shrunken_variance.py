@@ -123,7 +123,8 @@ def _shared_ratio(block: Arranged, inside: Moments, outside: Moments, priors: li
     freedom = prior.freedom + 2 * (inside.count - 1)
     scale = _scale(block, prior, freedom, inside.count, inside.squares + outside.squares, least)
     near, far = (block.values - inside.mean) ** 2, (block.values - outside.mean) ** 2
-    return block.of_folds((freedom + 1) / 2) * np.log1p((far - near) / (scale + near))
+    # log1p of the difference would be -inf where a model's certain answers leave hardly any variance.
+    return block.of_folds((freedom + 1) / 2) * (np.log(scale + far) - np.log(scale + near))
 
 
 def _own_ratio(block: Arranged, inside: Moments, outside: Moments, priors: list[Prior], least: float) -> Array:
