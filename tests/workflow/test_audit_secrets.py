@@ -19,7 +19,18 @@ from workflow.conftest import Checkout
 pytestmark = pytest.mark.xdist_group("audit")
 
 ROWS, WORD = 150, "Zqx-unknown"
-SECRETS = ["Zqx-north", "Zqx-süd", "Zqx-yes", "Zqx-no", "Zqx-house", "Zqx-note", "Zqx-left", WORD, "7310511", "73105.125"]
+SECRETS = [
+    "Zqx-north",
+    "Zqx-süd",
+    "Zqx-yes",
+    "Zqx-no",
+    "Zqx-house",
+    "Zqx-note",
+    "Zqx-left",
+    WORD,
+    "7310511",
+    "73105.125",
+]
 OWN_COPIES = ("table", "results/quick/data", "results/full/data")  # folders of an audit that may hold values
 FOREST = "sklearn.ensemble.RandomForestClassifier"
 

@@ -83,7 +83,10 @@ REFUSED = {
     "a ragged row": (text() + f"1,{SECRET},no,{SECRET}\n", f"line {ROWS + 2} has 4 fields"),
     "a quote that never closes": (text() + f'1,"{SECRET},no\n', "opens a quote"),
     "words among numbers": (text(age=[*range(70), *[SECRET] * 10]), "mixes 70 numbers with 10 words"),
-    "infinite numbers": (text(age=["inf", *range(79)]), "infinite values, the first in data row 1; correct them, or leave"),
+    "infinite numbers": (
+        text(age=["inf", *range(79)]),
+        "infinite values, the first in data row 1; correct them, or leave",
+    ),
     "gzip, cut off": (gzip.compress(text().encode())[:-30], "cannot be read"),
     "gzip, damaged": (gzip.compress(text().encode())[:60] + bytes(200), "cannot be read"),
     "gzip of nothing": (gzip.compress(b""), "the file is empty"),

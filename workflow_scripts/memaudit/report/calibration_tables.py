@@ -42,11 +42,7 @@ def _table(title: str, rows: Iterable[tuple[str, Row]]) -> str:
     chosen = [(name, row) for name, row in rows if row["check"] in SECTIONS[title]]
     if title == "precision":
         head = ["answers", "contexts", "of", "stated", "holds", "mean width", "undefined", "verdict"]
-        lines = [
-            [name, CONTEXTS[row["check"]], row["metric"], f"{row['level']:.3f}", _rate(row), _width(row)]
-            + [f"{row['refused']:.0%}", row["verdict"]]
-            for name, row in chosen
-        ]
+        lines = [[name, CONTEXTS[row["check"]], row["metric"], *_range(row), row["verdict"]] for name, row in chosen]
     elif title == "quick":
         head = ["answers", "audits", "holds", "mean width", "verdict"]
         lines = [[name, str(row["n"]), _rate(row), _width(row), row["verdict"]] for name, row in chosen]
@@ -75,6 +71,10 @@ def _pooled(rows: Iterable[Row]) -> str:
         for kind, of_kind in kinds.items()
     }
     return ", ".join(f"{kind} {share:.3f} of {sum(one['n'] for one in kinds[kind])}" for kind, share in shares.items())
+
+
+def _range(row: Row) -> list[str]:
+    return [f"{row['level']:.3f}", _rate(row), _width(row), f"{row['refused']:.0%}"]
 
 
 def _rate(row: Row) -> str:

@@ -1,4 +1,4 @@
-"""Write docs/results.md, performance.md, coverage.md and calibration.md from the JSON of published runs and of benchmarks.
+"""Write results.md, performance.md, coverage.md and calibration.md in docs/ from JSON of published runs and benches.
 
 The texts are in docs/templates/, all numbers come from the JSON. The figure of docs/performance.md is drawn again, too,
 and carries the digest of the JSON that it shows.
