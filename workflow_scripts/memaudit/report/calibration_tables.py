@@ -49,7 +49,7 @@ def _table(title: str, rows: Iterable[tuple[str, Row]]) -> str:
     else:
         head = ["answers", "of", "audits", "rate", "verdict"]
         lines = [[name, row["metric"], str(row["n"]), _rate(row), row["verdict"]] for name, row in chosen]
-    return texts_table(head, lines)
+    return texts_table(head, lines) if lines else "Not measured yet."
 
 
 def _misses(rows: Iterable[tuple[str, Row]]) -> str:
@@ -62,7 +62,7 @@ def _misses(rows: Iterable[tuple[str, Row]]) -> str:
 
 
 def _pooled(rows: Iterable[Row]) -> str:
-    """Share of the detected controls by kind, over all audits."""
+    """Share of the detected controls by kind, over all audits; "none" before any is measured."""
     kinds: dict[str, list[Row]] = {}
     for row in rows:
         kinds.setdefault(row["metric"], []).append(row)
@@ -70,7 +70,8 @@ def _pooled(rows: Iterable[Row]) -> str:
         kind: np.average([one["rate"] for one in of_kind], weights=[one["n"] for one in of_kind])
         for kind, of_kind in kinds.items()
     }
-    return ", ".join(f"{kind} {share:.3f} of {sum(one['n'] for one in kinds[kind])}" for kind, share in shares.items())
+    texts = [f"{kind} {share:.3f} of {sum(one['n'] for one in kinds[kind])}" for kind, share in shares.items()]
+    return ", ".join(texts) or "none"
 
 
 def _range(row: Row) -> list[str]:
