@@ -90,10 +90,12 @@ def _counts(path: str) -> dict[str, float]:
 def _annex(job, facts: dict[str, Any]) -> audit_page.Annex:
     audit, attacks = job.params.audit, job.params.attacks
     settings = {"seed": job.params.seed, "threats": ", ".join(audit["threats"])}
-    settings |= {
-        "base rates": ", ".join(map(str, audit["base_rates"])),
-        "permutations of a group": audit["permutations"],
-    }
+    settings |= {"base rates": ", ".join(map(str, audit["base_rates"]))}
+    if audit["complete"]:
+        settings["permutations of groups, at least"] = audit["permutations"]
+    # Of attacks that this stage, or the chosen threats, leave out there are no settings to show.
+    used = {"layer": True, "perturbation": "labels" in audit["threats"], "active": "poison" in audit["threats"]}
+    attacks = {key: value for key, value in attacks.items() if key not in used or (audit["complete"] and used[key])}
     settings |= {f"plan: {key}": value for key, value in audit["plan"].items()}
     settings |= {f"attacks/{key}": value for key, value in pd.json_normalize(attacks, sep="/").iloc[0].items()}
     checks = {"rows": facts["rows"], "rows without a target": facts["without_target"], "target": facts["task"]}

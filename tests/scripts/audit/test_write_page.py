@@ -1,11 +1,15 @@
 """The page and the summary of an audit agree, and show values only on request."""
 
+from types import SimpleNamespace
+
 import pytest
 from attack_grids import MEMBERS, RECORDS, call
 from audit_examples import ATTACKS, AUDIT, FACTS
+from conftest import load_script
 
 from memaudit.common import tidy
 from memaudit.common.io import read_json, write_json, write_table
+from memaudit.workflow.job import Paths
 
 
 @pytest.mark.parametrize("shown", [False, True])
@@ -43,3 +47,25 @@ def test_the_page_and_the_summary_agree(folder, project, shown):
     assert "Comparison of models" in html
     assert "adds mislabelled copies to the context (2)" in html
     assert all(f'class="number">{one["row"]}</th>' in html for one in summary["exposed"])
+
+
+@pytest.mark.parametrize(
+    ("complete", "threats", "kept"),
+    [
+        (False, ["labels", "poison"], set()),
+        (True, ["probabilities"], {"layer"}),
+        (True, ["labels", "poison"], {"layer", "perturbation", "active"}),
+    ],
+)
+def test_the_annex_has_no_settings_of_attacks_that_were_not_made(tmp_path, complete, threats, kept):
+    table = tidy.frame([tidy.row("data", {"dataset": "wine"}, "rows", 9)])
+    write_table(table, tmp_path / "counts.parquet")
+    audit = AUDIT | {"complete": complete, "threats": threats, "models": {}}
+    settings = {"sets": 32, "layer": 0.1, "perturbation": {"count": 20}, "active": {"targets": 8}}
+    paths = Paths([f"dedup={tmp_path}/counts.parquet", f"checks={tmp_path}/counts.parquet"])
+    paths.cards = []
+    job = SimpleNamespace(params=SimpleNamespace(seed=1, audit=audit, attacks=settings), input=paths)
+    shown = {
+        name.split("/")[1] for name, _ in load_script("audit_write_page")._annex(job, FACTS).settings if "/" in name
+    }
+    assert shown == {"sets"} | kept

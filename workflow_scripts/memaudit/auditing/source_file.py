@@ -15,6 +15,7 @@ SUFFIXES = (*PARQUET, ".csv", ".tsv", ".txt", ".gz")
 DELIMITERS = ",;\t|"
 HEAD = 65536  # most characters of the header that are read
 GZIP, MAGIC = b"\x1f\x8b", b"PAR1"
+ARCHIVES = {b"PK\x03\x04": "a zip archive or a workbook (xlsx, ods)", b"\xd0\xcf\x11\xe0": "a workbook (xls)"}
 
 
 def expanded(path: str | Path) -> Path:
@@ -30,6 +31,8 @@ def link(table: str | Path, folder: Path) -> Path:
         if path.is_dir():
             raise AuditError(f"{name}: is a folder; name the CSV or Parquet file in it")
         if not path.is_file():
+            if path.exists():
+                raise AuditError(f"{name}: is no regular file but a pipe or a device; save the table as a file")
             raise AuditError(f"{name}: there is no such file; check the name and the current folder")
         with open(path, "rb") as file:
             start = file.read(4)
@@ -39,6 +42,8 @@ def link(table: str | Path, folder: Path) -> Path:
         raise AuditError(f"{name}: is not a valid file name; check the name") from None
     if not start:
         raise AuditError(f"{name}: the file is empty (0 bytes); export it again")
+    if start in ARCHIVES:
+        raise AuditError(f"{name}: is {ARCHIVES[start]}; extract the table, or save it as CSV or Parquet")
     if start == MAGIC:
         suffix = ".parquet"
     elif path.suffix in PARQUET:

@@ -223,4 +223,7 @@ def _all_finite_numbers(connection: duckdb.DuckDBPyConnection, raw: _Raw) -> Non
         )
     if raw.infinite:
         row = first_row(connection, f"isinf({raw.number})")
-        raise AuditError(f"column {raw.name!r} has {raw.infinite} infinite values, the first in data row {row}")
+        raise AuditError(
+            f"column {raw.name!r} has {raw.infinite} infinite values, the first in data row {row}; correct them, or "
+            "`drop` the column"
+        )

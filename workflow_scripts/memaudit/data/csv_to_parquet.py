@@ -73,6 +73,8 @@ def header(source: Path, delimiter: str, encoding: str) -> tuple[list[str], str]
         raise AuditError(f"{source}: cannot be read ({error})") from None
     if not names:
         raise AuditError(f"{source}: the file is empty (0 rows, no header); fetch or export it again")
+    if "\0" in "".join(names):
+        raise AuditError(f"{source}: NUL bytes in the header: damaged, or utf-16; set `encoding` of its source")
     last = read[-1]
     return unique(names, source), last[len(last.rstrip("\r\n")) :]
 

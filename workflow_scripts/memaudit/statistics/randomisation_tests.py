@@ -252,7 +252,9 @@ def _studentised(excess: Array, of_models: Array) -> Array:
     """excess: (metric,); of_models: (metric, model), whose spread over models gives the standard error."""
     models = of_models.shape[1]
     error = of_models.std(1, ddof=1) * np.sqrt(models)
-    return np.divide(excess, error, out=np.zeros_like(excess), where=error > 0)
+    # An excess that all models have alike, as of a complete leak of yes-or-no signals, is beyond any error.
+    certain = np.where(np.abs(excess) > ROUNDING, np.copysign(np.inf, excess), 0.0)
+    return np.divide(excess, error, out=certain, where=error > ROUNDING)
 
 
 def _scorer(signals: Array, membership: Mask, method: str | Method, options: dict[str, Any]):

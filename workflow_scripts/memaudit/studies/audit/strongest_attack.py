@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from memaudit.attacks.registry import threat
 from memaudit.common import seeds, tidy
 from memaudit.statistics import roc
@@ -29,7 +31,7 @@ def judged(panel: Panel, keys: Mapping[str, str], params: Any) -> tuple[list[Row
     best = judge_strongest(panel, chosen, permutations=settings["permutations"], **options)
     named = {**keys, "threat": f"{permitted(audit['threats'])} passive", "attack": STRONGEST, "poison": 0}
     found = [*attack_rows(named, best, 1, audit), *_choice_rows(chosen, named, panel)]
-    accused = {fpr: Accusations.at(composite(panel, chosen[TPR]), panel.membership, fpr, rng) for fpr in _strict(audit)}
+    accused = accusations(panel, chosen, _strict(audit), rng)
     found += _deployment_rows(accused, best, named, audit)
     uneven = accused[audit["fpr"]].above_twice_nominal(audit["fpr"], rng, settings["replicates"], panel.groups)
     found += rows(STUDY, named, [uneven])
@@ -41,6 +43,14 @@ def judged(panel: Panel, keys: Mapping[str, str], params: Any) -> tuple[list[Row
     most_chosen = next(iter(shares(chosen[AUC])))
     print(f"{tidy.setting(named)}: AUC {best[0].estimate:.3f}, {most_chosen} for most contexts", flush=True)
     return found, most_chosen
+
+
+def accusations(
+    panel: Panel, chosen: Mapping[str, Sequence[str]], fprs: Sequence[float], rng: np.random.Generator
+) -> dict[float, Accusations]:
+    """Who is accused by the score chosen by TPR, at each false positive rate; chosen: of `choose`."""
+    scores = composite(panel, chosen[TPR])
+    return {fpr: Accusations.at(scores, panel.membership, fpr, rng) for fpr in fprs}
 
 
 def attack_rows(
