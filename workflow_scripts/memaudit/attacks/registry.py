@@ -56,7 +56,7 @@ PREDICTED = "predicted minus true number"
 ESTIMATED = "estimated"  # RMIA's a, by `rmia.estimated_a`
 MEAN = {"convention": "mean"}
 REGISTRY: Mapping[str, Entry] = {
-    "signal alone": Entry("Signal", CONFIDENCE, "raw"),
+    "signal alone": Entry("Signal", CONFIDENCE, "raw", tasks=CLASSES),
     "lira": Entry("LiRA", CONFIDENCE, options=MEAN, colour="BLUE"),
     "lira as published": Entry("LiRA, the target alone left out", CONFIDENCE, options={**MEAN, "leave": "self"}),
     "lira median": Entry("LiRA, medians", CONFIDENCE, options={"convention": "median"}),

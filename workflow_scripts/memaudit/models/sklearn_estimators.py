@@ -15,6 +15,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
+from sklearn.dummy import DummyRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -161,7 +162,8 @@ def _predict(model: Pipeline, x: Array, y: Array, queries: Array) -> Tensor:
 
 
 def _has_deviation(model: Pipeline) -> bool:
-    return "return_std" in inspect.signature(model[-1].predict).parameters
+    """Whether it predicts a deviation; that of DummyRegressor is 0 for all."""
+    return "return_std" in inspect.signature(model[-1].predict).parameters and not isinstance(model[-1], DummyRegressor)
 
 
 def _preprocessing(schema: Mapping[str, Any] | None, scale: bool) -> ColumnTransformer:
