@@ -35,7 +35,9 @@ def test_a_model_of_the_catalogue_becomes_that_of_the_task():
 
 
 def test_a_model_without_a_sibling_for_the_task_is_refused():
-    with pytest.raises(AuditError, match="tabpfn-v2-deployed: the target is a number, which this model does not predict"):
+    with pytest.raises(
+        AuditError, match="tabpfn-v2-deployed: the target is a number, which this model does not predict"
+    ):
         model_choice.entries(["tabpfn-v2-deployed"], {}, "regression")
 
 

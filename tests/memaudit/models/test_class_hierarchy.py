@@ -23,7 +23,9 @@ def shares(most):
         return (counts / counts.sum(-1, keepdim=True)).log()[:, None].expand(-1, query_x.shape[1], -1)
 
     limits = Limits(rows=None, features=None, classes=most)
-    return SimpleNamespace(logits=logits, limits=limits, task="classification", mode="raw", reads_text=False, alone=True)
+    return SimpleNamespace(
+        logits=logits, limits=limits, task="classification", mode="raw", reads_text=False, alone=True
+    )
 
 
 @pytest.mark.parametrize(("most", "classes"), [(10, 30), (3, 7), (2, 9), (10, 101)])

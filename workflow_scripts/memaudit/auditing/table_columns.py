@@ -94,5 +94,8 @@ def _classes(connection: DuckDBPyConnection, text: str, where: str, distinct: in
         f"SELECT min(n) FROM (SELECT count(*) AS n FROM raw WHERE ({text}) IS NOT NULL GROUP BY {text})"
     ).fetchone()[0]
     if fewest < FEWEST_OF_CLASS:
-        raise AuditError(f"{where}: a class has {fewest} rows, at least {FEWEST_OF_CLASS} are needed; merge classes")
+        raise AuditError(
+            f"{where}: {distinct} classes, and a class has {fewest} rows, at least {FEWEST_OF_CLASS} are "
+            "needed; merge classes"
+        )
     return Target(text, CLASSIFICATION, f"{distinct} classes", distinct)

@@ -27,7 +27,8 @@ def contexts():
         {"variant": ("model", ["usual", "usual", "features 1"]), "rank": ("record", [1, 0, -1, 2])},
         {"dataset": "toy"},
     )
-    schema = {"task": "classification", "target": {"categories": ["0", "1"]}, "columns": [{"name": name, "type": "numeric"} for name in "ab"]}
+    schema = {"task": "classification", "target": {"categories": ["0", "1"]}}
+    schema |= {"columns": [{"name": name, "type": "numeric"} for name in "ab"]}
     return Contexts(grid, torch.arange(8.0).reshape(4, 2), torch.tensor([0, 1, 0, 1]), schema, "card", 1)
 
 
@@ -76,7 +77,7 @@ def test_a_regressors_density_is_that_of_the_true_number(contexts, monkeypatch):
     monkeypatch.setattr(shadow_contexts, "answer", lambda *_: [binned])
     numbers = of_numbers(contexts)
     found = numbers.densities(0, numbers.x[:2], torch.tensor([1.5, 2.0]), 100)
-    np.testing.assert_allclose(found[:, 0], norm.logpdf([1.5, 2.0], [1, 2], [1, 0.5]), atol=1e-3)
+    np.testing.assert_allclose(found[:, 0], norm.logpdf([1.5, 2.0], [1, 2], [1, 0.5]), atol=6e-3)  # of the bins' width
     np.testing.assert_allclose(found[:, 1], [1, 2], atol=1e-6)
 
 
