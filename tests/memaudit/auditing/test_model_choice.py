@@ -41,6 +41,14 @@ def test_a_model_without_a_sibling_for_the_task_is_refused():
         model_choice.entries(["tabpfn-v2-deployed"], {}, "regression")
 
 
+def test_a_checkpoint_for_the_other_task_is_refused(tmp_path):
+    path = tmp_path / "tabpfn-v2-classifier.ckpt"
+    path.touch()
+    with pytest.raises(AuditError, match="a classifier by its name, but the target is a number"):
+        model_choice.entries([str(path)], {}, "regression")
+    assert model_choice.entries([str(path)], {}, "classification")[0]["audited-1"]["task"] == "classification"
+
+
 def test_a_checkpoint_of_unknown_family_is_refused(tmp_path):
     path = tmp_path / "weights.ckpt"
     path.touch()

@@ -38,12 +38,23 @@ def entries(
             continue
         chosen.append(f"{ADDED}{place}")
         added[chosen[-1]] = _entry(name, params or {}, list(known)) | {"task": task or CLASSIFICATION}
+        _check_file(added[chosen[-1]], name, task)
     return added, chosen
 
 
 def labels(names: Iterable[str], chosen: Iterable[str]) -> list[str]:
     """What each model of `entries` is called: the catalogue's name, or what the user gave."""
     return [name if used.startswith(ADDED) else used for name, used in zip(names, chosen, strict=True)]
+
+
+def _check_file(entry: Mapping[str, Any], name: str, task: str | None) -> None:
+    """Raise AuditError for a checkpoint whose name, as the packages publish them, says another task."""
+    other = {CLASSIFICATION: "regressor", REGRESSION: "classifier"}.get(task, "-")
+    if other in Path(entry.get("path", "")).name.lower().split(".")[0].split("-"):
+        predicted = "a number" if task == REGRESSION else "a class"
+        raise AuditError(
+            f"--model {name!a}: a {other} by its name, but the target is {predicted}; give another, or --task"
+        )
 
 
 def _for_task(name: str, task: str, known: Mapping[str, Any]) -> str:
