@@ -37,6 +37,11 @@ def test_the_config_of_a_stage_is_valid_and_names_no_column(stage, more):
     assert checked(merged)["audit"]["complete"] == (stage == "full")
 
 
+def test_shares_of_classes_may_differ_by_rounding():
+    assert stages._limits(2, 100)["tvd"] == stages._limits(20, 1000)["tvd"] == 0.1
+    assert stages._limits(20, 160)["tvd"] == pytest.approx(20 / 32)
+
+
 def test_a_number_is_predicted_by_regressors():
     facts = FACTS | {"kind": "regression", "classes": 0}
     labels = ["tabicl-small", "sklearn.linear_model.Ridge"]
