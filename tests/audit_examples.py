@@ -18,7 +18,8 @@ from memaudit.auditing.summary import (
 HOSTILE = "</td><script>alert('x')</script>{{ 7*7 }}"
 FACTS = {
     "name": HOSTILE, "sha256": "0" * 64, "rows": 500, "without_target": 0, "taken": 500, "target": HOSTILE,
-    "group": None, "by": ["c0"], "task": "2 classes", "left_out": {"note": "free text"},
+    "group": None, "by": ["c0"], "task": "2 classes", "kind": "classification", "classes": 2,
+    "left_out": {"note": "free text"}, "models": ["tabicl-small"],
     "columns": {
         "c0": {"name": HOSTILE, "type": "categorical", "use": True},
         "c1": {"name": "note", "type": "text", "use": False},
@@ -87,7 +88,7 @@ def a_summary(leak=True, placebo=False, stable=0.8, helps=True, excess=0.1, cost
     best = adversary(detected=leak, attack="strongest")
     found = Summary(
         stage="full",
-        table=Table(**table, columns=1, task="2 classes", sha256="0" * 64),
+        table=Table(**table, columns=1, task="2 classes", kind="classification", sha256="0" * 64),
         shadow_sets=32, context=200, fpr=0.01, models={"main": HOSTILE},
         adversaries=[best, adversary(detected=leak), adversary("placebo", placebo)],
         deployments=[deployment], uneven=value(0.18, 0.1, 0.25, 0.0), utilities=[utility],

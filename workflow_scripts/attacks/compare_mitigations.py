@@ -17,15 +17,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from memaudit.attacks.score_matrices import attackable, labels, of_input, variant
-from memaudit.attacks.signals import correctness
+from memaudit.attacks.score_matrices import attackable, of_input, variant
 from memaudit.common import seeds
 from memaudit.common.io import read_table, write_table
 from memaudit.common.progress_bar import steps
 from memaudit.common.tidy import frame
 from memaudit.statistics.attack_performance import rows
 from memaudit.statistics.attacked_records import STUDY, compared, judged
-from memaudit.statistics.model_utility import judge_utility, utility_differences
 from memaudit.studies.attacks.mitigation_attacks import (
     Mitigated,
     coarser_answers,
@@ -33,6 +31,7 @@ from memaudit.studies.attacks.mitigation_attacks import (
     with_lira,
     with_perturbation,
 )
+from memaudit.studies.attacks.model_quality import quality, quality_differences
 from memaudit.studies.attacks.setting_attacks import varies_only
 from memaudit.workflow.job import run
 
@@ -73,22 +72,23 @@ def _differences(case: Mitigated, other: Mitigated, records: np.ndarray, chosen:
 
 
 def _utility(case: Mitigated, none: Mitigated, job) -> Iterator[dict]:
-    """Accuracy on non-members; rounding does not change the predicted class, so its accuracy is that without it."""
+    """Accuracy or error on non-members; rounding leaves the predicted class, so its accuracy is that without it."""
     sets = min(case.grid.sizes["model"], none.grid.sizes["model"])
     grid = case.grid.isel(record=~case.grid.member.values, model=slice(sets))
     same = none.grid.isel(model=slice(sets)).sel(record=grid.record.values)
-    keys, truth = _keys(case, "non-members", job), grid.label.values
-    options = {"groups": grid.unit.values, "replicates": job.params.attacks["replicates"]}
-    correct, usual = (correctness(part.logits.values, labels(part)) > 0 for part in (grid, same))
+    keys, replicates = _keys(case, "non-members", job), job.params.attacks["replicates"]
     # One random stream for all mitigations, so that equal answers have equal intervals.
     stream = job.wildcards.dataset, "utility", str(sets)
-    yield from rows(STUDY, keys, judge_utility(correct, truth, rng=_rng(job, *stream), **options))
+    yield from rows(STUDY, keys, quality(grid, _rng(job, *stream), replicates))
     if case is not none:
-        yield from rows(STUDY, keys, utility_differences(correct, usual, truth, rng=_rng(job, *stream), **options))
+        yield from rows(STUDY, keys, quality_differences(grid, same, _rng(job, *stream), replicates))
 
 
 def _against_main(job) -> Iterator[dict]:
-    """Mitigations measured against the usual contexts of `main`: smaller contexts, and labels with noisy copies."""
+    """Mitigations measured against the usual contexts of `main`: smaller contexts, and labels with noisy copies.
+
+    Predicted numbers have no noisy copies: no answer is the same again.
+    """
     usual = variant(of_input(job, "main"), "usual")
     settings = of_input(job, "settings") if job.input.get("settings") else None
     for name in () if settings is None else dict.fromkeys(settings.variant.values):
@@ -96,6 +96,8 @@ def _against_main(job) -> Iterator[dict]:
             smaller, none = with_lira(name, variant(settings, name)), with_lira("none", usual)
             yield from _judged(smaller, none, attackable(smaller.grid), "all that remain", job)
             yield from _utility(smaller, none, job)
+    if not job.input.get("perturbed"):
+        return
     perturbation, grid = job.params.attacks["perturbation"], of_input(job, "perturbed")
     none = with_lira("none", usual.isel(model=slice(grid.sizes["model"])))
     for case in (none, with_perturbation(grid, perturbation["scale"], perturbation["count"])):

@@ -1,4 +1,4 @@
-"""Query one shard of an arm's shadow contexts for records: the logits of every class.
+"""Query one shard of an arm's shadow contexts for records: the logits of every class, or densities.
 
 python workflow_scripts/attacks/query_contexts.py --input records=records.parquet schema=schema.json design=main.nc \
     model=model.json --output 0.nc --wildcards '{"dataset": "wine", "arm": "main", "shard": "0"}' \
@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from memaudit.attacks.mitigations import bagged, coarsened
+from memaudit.attacks.mitigations import bagged, coarsened, mean_probability, mixture
 from memaudit.common import seeds
 from memaudit.common.io import read_table, write_grid
 from memaudit.common.progress_bar import steps
@@ -43,7 +43,12 @@ def main(job, scratch):
     for name in ("dropped", "random"):
         counts[np.ix_(drawn.layer.values == name, layers.left_out.get(name, []))] = 0
     grid = drawn.drop_vars(["asked", "columns"]).assign(counts=(("model", "record"), counts))
-    grid["logits"] = (("model", "record", "class"), np.vstack(parts))
+    answers = np.concatenate(parts)
+    if contexts.predicts_numbers:
+        density, prediction = np.moveaxis(answers, -1, 0)
+        grid["log_density"], grid["prediction"] = ((("model", "record"), part) for part in (density, prediction))
+    else:
+        grid["logits"] = (("model", "record", "class"), answers)
     passes = int(drawn.bags.sum())
     print(f"{job.wildcards.dataset}, {job.wildcards.arm}: {passes} contexts queried", flush=True)
     mode = contexts.model(int(rows[0])).mode
@@ -75,9 +80,13 @@ def _layers(job, contexts: Contexts) -> Layers:
 
 
 def _logits(contexts: Contexts, rows: np.ndarray, layers: Layers, seed: int, memory: int) -> np.ndarray:
-    """(row, record, class) float32; NaN for records that a row does not query."""
+    """(row, record, class) float32; NaN for records that a row does not query.
+
+    Of regressors (row, record, 2) float64: log density of the true number, and prediction.
+    """
     queried = contexts.drawn.asked.values[rows]
-    logits = np.full((rows.size, queried.shape[1], contexts.classes), np.nan, dtype=np.float32)
+    kind = (2, np.float64) if contexts.predicts_numbers else (contexts.classes, np.float32)
+    logits = np.full((rows.size, queried.shape[1], kind[0]), np.nan, dtype=kind[1])
     for number, row in enumerate(rows):
         logits[number, queried[number]] = _answer(contexts, int(row), layers, seed, memory)
     return logits
@@ -89,15 +98,18 @@ def _answer(contexts: Contexts, row: int, layers: Layers, seed: int, memory: int
     context = contexts.rows(row)
     context = context[~np.isin(context, layers.left_out.get(layer, []))]
     values = layers.coarse if layer == "coarsened" else None
-    queries = contexts.x[drawn.asked.values[row]]
+    asked = drawn.asked.values[row]
+    queries, truth = contexts.x[asked], contexts.y[asked]
 
     def query(part: np.ndarray) -> torch.Tensor:
+        if contexts.predicts_numbers:
+            return contexts.densities(row, queries, truth, memory, context=part, values=values)
         return contexts.query(row, queries, memory, context=part, values=values)
 
     if bags == 1:
         return query(context)
     order = seeds.generator(seed, "attacks", drawn.dataset, "bags", int(drawn.set[row])).permutation(context.size)
-    return bagged(query, context, bags, order)
+    return bagged(query, context, bags, order, mixture if contexts.predicts_numbers else mean_probability)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ Free-text columns have no distance and are left out. The map contains no record 
 import numpy as np
 import pandas as pd
 
+from memaudit.attacks.regression_signals import predicts_numbers
 from memaudit.attacks.score_matrices import confidence, of_input, variant
 from memaudit.common import seeds, tidy
 from memaudit.common.io import read_json, read_table, write_table
@@ -53,6 +54,8 @@ def main(job):
     ranks = pd.DataFrame({"id": grid.record.values, "exposure": scores[:, 0], "rank": place})
     write_table(ranks.sort_values("rank"), job.output.ranks)
 
+    if predicts_numbers(grid):  # predictors and the map compare classes: the quarters of the target
+        labels = pd.qcut(pd.Series(labels).rank(method="first"), 4, labels=False).to_numpy()
     predictors = from_neighbours(space, labels, grid.unit.values, settings["neighbours"])
     predictors[LOSS] = loss_without_record(signals[:half], membership[:half])
     predictors["isolation forest"] = isolation(space, seeds.integer(job.params.seed, STUDY, dataset, "forest"))

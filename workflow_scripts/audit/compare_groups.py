@@ -6,7 +6,7 @@ python workflow_scripts/audit/compare_groups.py --input main=0.nc records=record
         "audit": {"by": ["c3"], "groups": 12, "permutations": 99}}'
 
 The result numbers the groups of a column, the largest first. Their names are values of the table, so they stand apart,
-in `names`, beside the records. Columns of numbers and dates are cut into quarters.
+in `names`, beside the records. Columns of numbers and dates, and a target that is a number, are cut into quarters.
 """
 
 import numpy as np
@@ -29,10 +29,11 @@ def main(job):
     attack, membership, units = lira_on_members(grid)
     records = read_table(job.input.records).set_index("id").loc[grid.record.values[grid.member.values]]
     audit, settings, results, names = job.params.audit, job.params.attacks, [], {}
-    kinds = {column["name"]: column["type"] for column in read_json(job.input.schema)["columns"]}
+    schema = read_json(job.input.schema)
+    kinds = {column["name"]: column["type"] for column in schema["columns"]} | {"target": schema["target"]["type"]}
     masks = {}
     for column in ["target", *audit["by"]]:
-        groups = _groups(records[column], kinds.get(column, "categorical"), audit["groups"])
+        groups = _groups(records[column], kinds[column], audit["groups"])
         names[column] = {str(number): name for number, (name, _) in enumerate(groups, 1)}
         masks |= {(column, number): mask for number, (_, mask) in enumerate(groups, 1)}
         print(f"{column}: {len(groups)} groups", flush=True)

@@ -17,14 +17,13 @@ from collections.abc import Iterable, Iterator
 
 import xarray as xr
 
-from memaudit.attacks.score_matrices import labels, of_input
-from memaudit.attacks.signals import correctness
+from memaudit.attacks.score_matrices import of_input
 from memaudit.common import seeds, tidy
 from memaudit.common.io import read_table, write_table
 from memaudit.statistics import threat_models
 from memaudit.statistics.attack_performance import rows
-from memaudit.statistics.model_utility import judge_utility
 from memaudit.statistics.threat_models import Case
+from memaudit.studies.attacks.model_quality import quality
 from memaudit.studies.audit import audit_attacks, record_ratings, strongest_attack
 from memaudit.workflow.job import run
 
@@ -91,13 +90,11 @@ def _judged(cases: Iterable[Case], job) -> Iterator[dict]:
 
 
 def _utility(grid: xr.Dataset, model: str, job) -> Iterator[dict]:
-    """Tidy rows of a model's accuracy on records that are in no context."""
+    """Tidy rows of a model's accuracy, or error, on records that are in no context."""
     others = grid.isel(record=~grid.member.values)
-    right = correctness(others.logits.values.astype(float), labels(others)) > 0
-    options = {"groups": others.unit.values, "replicates": job.params.attacks["replicates"]}
     rng = seeds.generator(job.params.seed, STUDY, grid.dataset, "utility", model)
     keys = {"dataset": grid.dataset, "model": model, "records": "non-members"}
-    yield from rows(STUDY, keys, judge_utility(right, others.label.values, rng=rng, **options))
+    yield from rows(STUDY, keys, quality(others, rng, job.params.attacks["replicates"]))
 
 
 if __name__ == "__main__":

@@ -53,6 +53,7 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
             records=int(checks["members"] + checks["nonmembers"]),
             columns=sum(column["use"] for column in facts["columns"].values()),
             task=facts["task"],
+            kind=facts["kind"],
             sha256=facts["sha256"],
         ),
         shadow_sets=job.params.attacks["sets"],

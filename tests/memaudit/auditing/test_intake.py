@@ -50,7 +50,7 @@ HOSTILE = {
     "all missing target": (text(churn=""), "missing in every row"),
     "all-unique target": (
         text(churn=[f"{SECRET}{i}" for i in range(ROWS)]),
-        "80 classes, the models support at most",
+        "80 classes, and a class has 1 rows, at least 4 are needed; merge",
     ),
     "1000 classes": (lines(3000, lambda i: f"{SECRET}{i % 1000}"), "1000 classes"),
     "rare class": (text(churn=["x", *["yes", "no"] * 39, "no"]), "a class has 1 rows"),
@@ -158,13 +158,12 @@ def test_sorted_safe_names_keep_the_tables_order(taken):
     assert [column["name"] for column in again["columns"].values()] == list(table.columns)
 
 
-def test_a_numeric_target_is_cut_at_quartiles_and_row_numbers_are_left_out(taken):
+def test_a_numeric_target_stays_a_number_and_row_numbers_are_left_out(taken):
     values = np.random.default_rng(1).normal(size=ROWS)
     facts, folder = taken(text(churn=values, number=range(7, 7 + ROWS)))
     copy = pd.read_parquet(folder / "table/table.parquet")
-    order = pd.Series(values).rank()
-    assert (pd.Series(copy["target"]).groupby(order.sub(1) // 20).nunique() == 1).all()
-    assert facts["task"] == "a number, cut at its quartiles into 4 classes"
+    np.testing.assert_allclose(copy["target"], values)
+    assert (facts["kind"], facts["task"], facts["classes"]) == ("regression", "a number, predicted by regression", 0)
     assert facts["left_out"] == {"number": "numbers the rows"}
 
 
@@ -250,10 +249,16 @@ def test_a_column_without_values_where_there_is_a_target_is_left_out(taken):
     assert facts["left_out"]["refund"] == "missing in every row"
 
 
-def test_a_target_of_numbers_may_be_infinite(taken):
-    table = frame().assign(amount=[float("-inf")] * 30 + list(range(ROWS - 30)))
-    facts, _ = taken(table.to_csv(index=False), target="amount", drop=["churn"])
-    assert "quartiles" in facts["task"]
+def test_a_target_of_numbers_is_finite(taken):
+    table = frame().assign(amount=[*range(30), float("-inf"), *range(ROWS - 31)])
+    with pytest.raises(AuditError, match="--target 'amount': data row 31 holds a number beyond"):
+        taken(table.to_csv(index=False), target="amount", drop=["churn"])
+
+
+def test_the_users_task_replaces_that_of_the_values(taken):
+    table = frame().assign(grade=np.arange(ROWS) % 5).to_csv(index=False)
+    assert taken(table, target="grade", drop=["churn"])[0]["kind"] == "classification"
+    assert taken(table, target="grade", drop=["churn"], task="regression")[0]["kind"] == "regression"
 
 
 def test_a_household_larger_than_the_sample_is_refused(taken):

@@ -18,11 +18,35 @@ def test_a_model_is_a_name_a_file_or_an_import_path(tmp_path):
     assert added["audited-4"]["params"] == {"var_smoothing": 1e-9}
 
 
-@pytest.mark.parametrize("name", ["tabicl-smal", "no/such.ckpt", "tabicl-small-regression", "a b", "$(touch p)"])
+@pytest.mark.parametrize("name", ["tabicl-smal", "no/such.ckpt", "a b", "$(touch p)"])
 def test_an_unknown_model_is_refused_in_one_line(name):
     with pytest.raises(AuditError, match=r"--model") as error:
         model_choice.entries([name])
     assert "\n" not in str(error.value)
+
+
+def test_a_model_of_the_catalogue_becomes_that_of_the_task():
+    given = ["tabicl-small", "tabicl-small-regression", "sklearn.linear_model.Ridge"]
+    added, names = model_choice.entries(given, {}, "regression")
+    assert names == ["tabicl-small-regression", "tabicl-small-regression", "audited-3"]
+    assert added["audited-3"]["task"] == "regression"
+    assert model_choice.labels(given, names) == [*names[:2], given[2]]
+    assert model_choice.entries(given[1:2], {}, "classification") == ({}, ["tabicl-small"])
+
+
+def test_a_model_without_a_sibling_for_the_task_is_refused():
+    with pytest.raises(
+        AuditError, match="tabpfn-v2-deployed: the target is a number, which this model does not predict"
+    ):
+        model_choice.entries(["tabpfn-v2-deployed"], {}, "regression")
+
+
+def test_a_checkpoint_for_the_other_task_is_refused(tmp_path):
+    path = tmp_path / "tabpfn-v2-classifier.ckpt"
+    path.touch()
+    with pytest.raises(AuditError, match="a classifier by its name, but the target is a number"):
+        model_choice.entries([str(path)], {}, "regression")
+    assert model_choice.entries([str(path)], {}, "classification")[0]["audited-1"]["task"] == "classification"
 
 
 def test_a_checkpoint_of_unknown_family_is_refused(tmp_path):

@@ -17,6 +17,7 @@ COLUMNS = {
 
 
 FACTS = {"columns": COLUMNS, "taken": 4}
+CASES = [("regression", 0), ("classification", 11), ("classification", 10)]
 
 
 @pytest.fixture
@@ -60,6 +61,19 @@ def test_a_text_column_is_refused_before_anything_is_written(taken_in):
     with pytest.raises(AuditError, match=r"column 'note' is read as text.*--drop"):
         optional_studies.write_public(taken_in, facts, None)
     assert not (taken_in / optional_studies.PUBLIC).exists()
+
+
+def test_parts_that_need_classes_are_refused_for_numbers_and_for_many_classes():
+    number, many, few = ({"kind": kind, "classes": count} for kind, count in CASES)
+    for facts in (number, many):
+        for parts in ((False, True), (True, False)):
+            with pytest.raises(AuditError, match=r"leave --(epsilon|finetune) out"):
+                optional_studies.check_target(facts, ["labels"], *parts)
+        optional_studies.check_target(facts, ["labels", "probabilities"], False, False)
+    with pytest.raises(AuditError, match=r"--threats poison: .* the target is a number"):
+        optional_studies.check_target(number, ["poison"], False, False)
+    optional_studies.check_target(many, ["poison"], False, False)
+    optional_studies.check_target(few, ["poison"], True, True)
 
 
 def test_too_few_records_for_fine_tuning_are_refused_with_the_number_needed():

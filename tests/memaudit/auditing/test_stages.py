@@ -8,6 +8,7 @@ from conftest import load
 from snakemake.utils import update_config
 
 from memaudit.auditing import model_choice, stages
+from memaudit.common.errors import AuditError
 from memaudit.config.check_config import checked
 
 
@@ -34,3 +35,24 @@ def test_the_config_of_a_stage_is_valid_and_names_no_column(stage, more):
     merged = load()
     update_config(merged, overlay)
     assert checked(merged)["audit"]["complete"] == (stage == "full")
+
+
+def test_shares_of_classes_may_differ_by_rounding():
+    assert stages._limits(2, 100)["tvd"] == stages._limits(20, 1000)["tvd"] == 0.1
+    assert stages._limits(20, 160)["tvd"] == pytest.approx(20 / 32)
+
+
+def test_a_number_is_predicted_by_regressors():
+    facts = FACTS | {"kind": "regression", "classes": 0}
+    labels = ["tabicl-small", "sklearn.linear_model.Ridge"]
+    catalogue = model_choice.entries(labels, {}, "regression")
+    chosen = CHOSEN | {"model_labels": model_choice.labels(labels, catalogue[1])}
+    overlay = stages.overlay("full", facts, {"sets": 48, "records": 500}, chosen, catalogue)
+    merged = load()
+    update_config(merged, overlay)
+    config = checked(merged)
+    assert config["datasets"]["table"]["task"] == "regression"
+    assert config["attacks"]["arms"]["main"]["model"] == "tabicl-small-regression"
+    merged["attacks"]["arms"]["main"]["model"] = "tabicl-small"
+    with pytest.raises(AuditError, match="attacks/arms/main/model: tabicl-small is no regressor"):
+        checked(merged)

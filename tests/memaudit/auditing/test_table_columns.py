@@ -1,4 +1,4 @@
-"""Types of columns, and the target as classes."""
+"""Types of columns, and the target as classes or as a number."""
 
 import duckdb
 import numpy as np
@@ -30,17 +30,42 @@ def classes(connection, expression):
 
 def test_few_different_values_are_the_classes():
     connection = view(churn=["no", "yes"] * 20)
-    expression, task = read_target(connection, "churn", MISSING)
-    assert task == "2 classes"
-    assert classes(connection, expression) == ["no", "yes"] * 20
+    target = read_target(connection, "churn", MISSING)
+    assert target[1:] == ("classification", "2 classes", 2)
+    assert classes(connection, target.expression) == ["no", "yes"] * 20
 
 
-def test_many_different_numbers_are_cut_at_their_quartiles():
+def test_many_different_numbers_are_numbers():
     connection = view(churn=[*range(ROWS - 1), None])
-    expression, task = read_target(connection, "churn", MISSING)
-    assert task == "a number, cut at its quartiles into 4 classes"
-    assert classes(connection, expression)[::10] == ["part 1", "part 2", "part 3", "part 4"]
-    assert classes(connection, expression)[-1] is None
+    target = read_target(connection, "churn", MISSING)
+    assert target[1:] == ("regression", "a number, predicted by regression", 0)
+    assert classes(connection, target.expression) == [*map(float, range(ROWS - 1)), None]
+
+
+def test_codes_of_few_classes_are_classes_unless_the_user_says_otherwise():
+    codes, many = view(churn=[i % 10 for i in range(ROWS)]), view(churn=[i % 11 for i in range(55)])
+    assert read_target(codes, "churn", MISSING).kind == "classification"
+    assert read_target(codes, "churn", MISSING, "regression").kind == "regression"
+    assert read_target(many, "churn", MISSING).kind == "regression"
+    assert read_target(many, "churn", MISSING, "classification").description == "11 classes"
+
+
+def test_up_to_a_hundred_words_are_classes():
+    assert read_target(view(churn=[f"k{i % 100}" for i in range(400)]), "churn", MISSING).classes == 100
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([*range(ROWS - 1), "many"], "data row 40 holds no number"),
+        ([*range(ROWS - 1), "inf"], "data row 40 holds a number beyond"),
+        ([*range(ROWS - 1), "1e39"], "data row 40 holds a number beyond"),
+        (["1", "1.0"] * 20, "the same number in all rows"),
+    ],
+)
+def test_a_target_that_is_no_number_is_refused(values, message):
+    with pytest.raises(AuditError, match=message):
+        read_target(view(churn=values), "churn", MISSING, "regression")
 
 
 @pytest.mark.parametrize(
@@ -49,7 +74,7 @@ def test_many_different_numbers_are_cut_at_their_quartiles():
         ([None] * ROWS, "missing in every row"),
         (["a"] * ROWS, "the same in all rows"),
         (["a"] * (ROWS - 3) + ["b"] * 3, "a class has 3 rows"),
-        ([f"x{i}" for i in range(ROWS)], "40 classes, the models support at most 10"),
+        ([f"x{i}" for i in range(101)], "101 classes, an audit takes at most 100"),
     ],
 )
 def test_a_target_without_classes_is_refused(values, message):

@@ -29,6 +29,7 @@ def folder(tmp_path_factory, project):
     records = pd.DataFrame({"id": grid.record.values, "c0": cities, "c9": np.arange(RECORDS) % 20.0, "target": cities})
     write_table(records, folder / "records.parquet")
     schema = {"columns": [{"name": "c0", "type": "categorical"}, {"name": "c9", "type": "numeric"}]}
+    schema |= {"target": {"type": "categorical"}}
     write_json(schema, folder / "schema.json")
     inputs = [f"main={folder / 'main'}{i}.nc" for i in range(2)]
     inputs += [f"records={folder / 'records.parquet'}", f"schema={folder / 'schema.json'}"]

@@ -12,15 +12,35 @@ from memaudit.common.arrays import Mask
 QUARTERS = 4
 
 
-def bagged(answer: Callable[[NDArray[np.intp]], Tensor], context: NDArray[np.intp], bags: int, order: Sequence[int]):
-    """Log of the mean probability over parts of a context, each asked on its own: (query, class) float32.
+def mean_probability(logits: Tensor) -> Tensor:
+    """Log of the mean probability of bags (bag, query, class): (query, class) float32.
 
-    answer: from the records of a part to logits (query, class); context: (n,) places of records; order: permutation
-    of range(n), by which it is cut. A class that a part lacks has no probability there.
+    A class that a bag lacks has no probability there.
+    """
+    logs = torch.log_softmax(logits.double(), -1)
+    return (torch.logsumexp(logs, 0) - np.log(len(logs))).float()
+
+
+def mixture(answers: Tensor) -> Tensor:
+    """The mixture of the bags' distributions: log density and mean (query, 2) float64, of (bag, query, 2)."""
+    density, mean = answers.double().unbind(-1)
+    return torch.stack([torch.logsumexp(density, 0) - np.log(len(answers)), mean.mean(0)], -1)
+
+
+def bagged(
+    answer: Callable[[NDArray[np.intp]], Tensor],
+    context: NDArray[np.intp],
+    bags: int,
+    order: Sequence[int],
+    combine: Callable[[Tensor], Tensor] = mean_probability,
+) -> Tensor:
+    """Combined answers of parts of a context, each asked on its own.
+
+    answer: from the records of a part to answers (query, ...); context: (n,) places of records; order: permutation of
+    range(n), by which it is cut; combine: from answers (bag, query, ...) to (query, ...).
     """
     parts = np.array_split(context[np.asarray(order)], bags)
-    logs = torch.stack([torch.log_softmax(answer(np.sort(part)).double(), -1) for part in parts])
-    return (torch.logsumexp(logs, 0) - np.log(bags)).float()
+    return combine(torch.stack([answer(np.sort(part)) for part in parts]))
 
 
 def coarsened(x: Tensor, reference: Tensor, numeric: Mask) -> Tensor:

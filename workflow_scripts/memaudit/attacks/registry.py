@@ -3,7 +3,7 @@
 `attacks.calibrate` holds the scoring methods. A new attack is one more entry here (docs/add-an-attack.md).
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -11,6 +11,8 @@ from memaudit.common.arrays import Array, Codes
 
 LABELS, PROBABILITIES = "label-only", "probabilities"
 PER_CLASS = " per class"
+CLASSES, NUMBERS = ("classification",), ("regression",)
+BOTH = CLASSES + NUMBERS
 ONE_QUERY = "one query"  # the action of an adversary who queries the record alone
 
 
@@ -20,14 +22,16 @@ class Entry:
 
     label: for readers; signal: what it calibrates, one number of each (model, record) entry; reads: labels or
     probabilities; active: whether the adversary adds records to the context; action: what the adversary does, for
-    readers; method: a name of `calibrate.METHODS` or a function like them; options: of the method; colour: in figures
-    of threat models (`plotting.figure_style`).
+    readers; method: a name of `calibrate.METHODS` or a function like them; options: of the method; tasks: of the models
+    that it attacks (of regressors the signal is the log density of the true number); colour: in figures of threat
+    models (`plotting.figure_style`).
     """
 
     label: str
     signal: str
     method: Any = "lira"
     options: Mapping[str, Any] = field(default_factory=dict)
+    tasks: Collection[str] = BOTH
     reads: str = PROBABILITIES
     active: bool = False
     action: str = ONE_QUERY
@@ -48,10 +52,11 @@ POISONS = "adds mislabelled copies to the context"
 CONFIDENCE = "logit-scaled confidence in the true label"
 DOMINATION = "probability of the true label, and of population records"
 CORRECT = "whether the predicted label is the true one"
+PREDICTED = "predicted minus true number"
 ESTIMATED = "estimated"  # RMIA's a, by `rmia.estimated_a`
 MEAN = {"convention": "mean"}
 REGISTRY: Mapping[str, Entry] = {
-    "signal alone": Entry("Signal", CONFIDENCE, "raw"),
+    "signal alone": Entry("Signal", CONFIDENCE, "raw", tasks=CLASSES),
     "lira": Entry("LiRA", CONFIDENCE, options=MEAN, colour="BLUE"),
     "lira as published": Entry("LiRA, the target alone left out", CONFIDENCE, options={**MEAN, "leave": "self"}),
     "lira median": Entry("LiRA, medians", CONFIDENCE, options={"convention": "median"}),
@@ -64,20 +69,32 @@ REGISTRY: Mapping[str, Entry] = {
     "lira offline": Entry("LiRA, OUT models alone", CONFIDENCE, "lira_offline"),
     "post-processed": Entry("Post-processed signal", CONFIDENCE, "postprocessed"),
     "rmia": Entry("RMIA", DOMINATION, "rmia"),
-    "rmia offline": Entry("RMIA, OUT models alone", DOMINATION, "rmia"),
-    "rmia offline estimated": Entry("RMIA, OUT models alone, a estimated", DOMINATION, "rmia", {"offline": ESTIMATED}),
+    "rmia offline": Entry("RMIA, OUT models alone", DOMINATION, "rmia", tasks=CLASSES),
+    "rmia offline estimated": Entry(
+        "RMIA, OUT models alone, a estimated", DOMINATION, "rmia", {"offline": ESTIMATED}, tasks=CLASSES
+    ),
     "combined": Entry("LiRA and RMIA combined", f"{CONFIDENCE}, and that of population records", "combined"),
     "loss": Entry("Loss", "loss of the true label, negated", "raw"),
-    "confidence": Entry("Confidence", "largest probability", "raw"),
-    "prediction gap": Entry("Prediction gap", "probability of the true label less the largest other one", "raw"),
-    "entropy": Entry("Entropy", "entropy of the prediction, negated", "raw"),
-    "modified entropy": Entry("Modified entropy", "modified entropy of the true label, negated", "raw"),
-    "correctness": Entry("Correctness", CORRECT, "raw", reads=LABELS),
-    "lira correctness": Entry("LiRA on correctness", CORRECT, reads=LABELS),
-    "lira correctness shrunk": Entry("LiRA on correctness, shrunken variances", CORRECT, "lira_shrunk", reads=LABELS),
+    "confidence": Entry("Confidence", "largest probability", "raw", tasks=CLASSES),
+    "prediction gap": Entry(
+        "Prediction gap", "probability of the true label less the largest other one", "raw", tasks=CLASSES
+    ),
+    "entropy": Entry("Entropy", "entropy of the prediction, negated", "raw", tasks=CLASSES),
+    "modified entropy": Entry("Modified entropy", "modified entropy of the true label, negated", "raw", tasks=CLASSES),
+    "correctness": Entry("Correctness", CORRECT, "raw", tasks=CLASSES, reads=LABELS),
+    "lira correctness": Entry("LiRA on correctness", CORRECT, tasks=CLASSES, reads=LABELS),
+    "lira correctness shrunk": Entry(
+        "LiRA on correctness, shrunken variances", CORRECT, "lira_shrunk", tasks=CLASSES, reads=LABELS
+    ),
+    "absolute error": Entry("Absolute error", "absolute error, negated", "raw", tasks=NUMBERS, reads=LABELS),
+    "lira error": Entry("LiRA on the error", PREDICTED, tasks=NUMBERS, reads=LABELS),
+    "lira error shrunk": Entry(
+        "LiRA on the error, shrunken variances", PREDICTED, "lira_shrunk", tasks=NUMBERS, reads=LABELS
+    ),
     "perturbation": Entry(
         "Perturbation",
         "share of noisy copies that keep the label",
+        tasks=CLASSES,
         reads=LABELS,
         action="queries noisy copies",
         colour="SKY",
@@ -85,6 +102,7 @@ REGISTRY: Mapping[str, Entry] = {
     "brainwash": Entry(
         "Brainwash",
         "fewest mislabelled copies that change the label",
+        tasks=CLASSES,
         reads=LABELS,
         active=True,
         action=POISONS,
@@ -94,6 +112,7 @@ REGISTRY: Mapping[str, Entry] = {
         "LiRA + {k:g} poisons",
         f"{CONFIDENCE}, mislabelled copies in context",
         options=MEAN,
+        tasks=CLASSES,
         active=True,
         action=POISONS,
         colour="RED",
@@ -120,8 +139,10 @@ ON_ONE_MATRIX = {
 PASSIVE = ("lira", "lira fixed variance", "lira offline", "rmia", "rmia offline")
 
 
-def of_one_query(reads: str) -> list[str]:
-    """Names of the passive attacks on the answer to one query, for an adversary who reads labels, or all of it.
+def of_one_query(reads: str, task: str = "classification") -> list[str]:
+    """Names of the passive attacks on the answer to one query of a model of a task.
+
+    reads: what the adversary reads, labels (of regressors: predicted numbers) or all of the answer.
 
     Left out is a calibration that leaves out the target alone: it scores members too low (`shadow_sides.Leave`).
     """
@@ -131,6 +152,7 @@ def of_one_query(reads: str) -> list[str]:
         if not entry.active
         and entry.action == ONE_QUERY
         and entry.reads in (LABELS, reads)
+        and task in entry.tasks
         and "leave" not in entry.options
     ]
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from memaudit.attacks import signals
+from memaudit.attacks.regression_signals import density_signal, predicts_numbers, with_density
 from memaudit.attacks.signals import logit_confidence
 from memaudit.common.arrays import Array
 from memaudit.common.errors import AuditError
@@ -43,8 +44,10 @@ def variant(grid: xr.Dataset, name: str) -> xr.Dataset:
         known = ", ".join(dict.fromkeys(grid.variant.values))
         raise AuditError(f"variant {name!r} of {grid.dataset} is not in the grid; it has: {known}")
     chosen = grid.isel(model=rows)
-    chosen = chosen.isel(record=~np.isnan(chosen.logits.values).all(axis=(0, 2)))
-    return chosen.assign(design=chosen.counts > 0)
+    chosen = chosen.assign(design=chosen.counts > 0)
+    if predicts_numbers(chosen):
+        return with_density(chosen.isel(record=~np.isnan(chosen.prediction.values).all(axis=0)))
+    return chosen.isel(record=~np.isnan(chosen.logits.values).all(axis=(0, 2)))
 
 
 def labels(grid: xr.Dataset) -> NDArray[np.int64]:
@@ -53,7 +56,12 @@ def labels(grid: xr.Dataset) -> NDArray[np.int64]:
 
 
 def confidence(grid: xr.Dataset) -> Array:
-    """LiRA's signal (model, record) of `logits` (model, record, class): the logit-scaled confidence in the label."""
+    """LiRA's signal (model, record): the logit-scaled confidence in the label, of `logits` (model, record, class).
+
+    Of regressors: `regression_signals.density_signal`.
+    """
+    if predicts_numbers(grid):
+        return density_signal(grid)
     # Model by model: float64 copies of a large table's logits would take ten times their memory at once.
     entries = zip(grid.logits.values, labels(grid), strict=True)
     return np.stack([logit_confidence(logits, truth, clip=CLIP) for logits, truth in entries])

@@ -16,6 +16,8 @@ from memaudit.templating import page_templates
 
 TEMPLATES = Path(__file__).parent / "templates"
 WIDTH, MARGIN = 240.0, 6.0
+# What an adversary reads: all of the answer, or its label alone.
+READ, READ_OF_NUMBERS = (PROBABILITIES, "labels"), ("the whole answer", "predicted numbers")
 CONTROLS = {"placebo": "negative control", "companions": "negative control, memberships exchanged"}
 MEASURES = {
     "spearman": "rank correlation of the vulnerability scores",
@@ -48,6 +50,8 @@ def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str
         "placebo": summary.placebo(),
         "companions": summary.companions(),
         "leaks": leaks(summary),
+        "numbers": summary.predicts_numbers(),
+        "measure": summary.measure(),
         "precisions": [(float(rate), value) for rate, value in main.precision.items()],
         "compared": [one for one in summary.adversaries if one.records == "members" and _tested(one)],
         "targets": [one for one in summary.adversaries if one.records == "targets"],
@@ -118,12 +122,12 @@ def unbroken(text: str) -> Markup:
     return Markup(re.sub(r"(--\w[\w-]*)", r'<span class="value">\1</span>', str(escape(text))))
 
 
-def description(adversary: Adversary) -> str:
-    """What an adversary observes and does, with the number of poisons."""
-    if adversary.attack == STRONGEST:
-        return f"reads {'labels' if adversary.threat.startswith(LABELS) else PROBABILITIES}, {ONE_QUERY}"
+def description(adversary: Adversary, numbers: bool = False) -> str:
+    """What an adversary observes and does, with the number of poisons; numbers: whether of a regressor."""
+    action = ONE_QUERY if adversary.attack == STRONGEST else REGISTRY[adversary.attack].action
+    read = READ_OF_NUMBERS if numbers else READ
     poisons = f" ({adversary.poison})" if adversary.poison else ""
-    return f"{REGISTRY[adversary.attack].adversary}{poisons}"
+    return f"reads {read[adversary.threat.startswith(LABELS)]}, {action}{poisons}"
 
 
 def mark(value: Value, low: float, high: float) -> dict[str, float] | None:

@@ -31,7 +31,8 @@ def main(arguments: Sequence[str]) -> int:
     request = Request(
         options.table,
         options.target,
-        **{key: getattr(options, key) for key in ("group", "by", "drop", "categorical", "missing", "delimiter")},
+        **{key: getattr(options, key) for key in ("group", "task", "by", "drop", "categorical", "missing")},
+        delimiter=options.delimiter,
         encoding=options.encoding,
         seed=options.seed,
         rows=options.rows,
@@ -75,6 +76,11 @@ def _add_table(audit: argparse.ArgumentParser) -> None:
     """Add the arguments that describe the table."""
     audit.add_argument("table", metavar="TABLE", help="a CSV (may be gzipped) or Parquet file")
     audit.add_argument("--target", required=True, metavar="COLUMN", help="the column that the model predicts")
+    audit.add_argument(
+        "--task",
+        choices=["classification", "regression"],
+        help="how the target is predicted; by default numbers of more than ten different values by regression",
+    )
     audit.add_argument("--group", metavar="COLUMN", help="the person or household that several rows belong to")
     audit.add_argument("--by", nargs="+", default=[], metavar="COLUMN", help="compare the leakage of its categories")
     audit.add_argument("--drop", nargs="+", default=[], metavar="COLUMN", help="columns that the model never sees")
@@ -97,7 +103,7 @@ def _add_attacks(audit: argparse.ArgumentParser) -> None:
         "--model",
         nargs="+",
         default=[SHIPPED],
-        help="a name of the catalogue, a TabPFN or TabICL file, or a classifier's import path; the first is audited",
+        help="a name of the catalogue, a TabPFN or TabICL file, or an estimator's import path; the first is audited",
     )
     audit.add_argument(
         "--epsilon",
@@ -157,6 +163,7 @@ def _schema(facts: dict[str, Any]) -> list[str]:
     taken, with_target = facts["taken"], facts["rows"] - facts["without_target"]
     sample = f"; {taken} of them are sampled at random" if taken < with_target else ""
     lines = [f"{facts['rows']} rows, {with_target} with a target ({facts['task']}){sample}"]
+    lines.append(f"model: {', '.join(map(ascii, facts['models']))}")
     columns = list(facts["columns"].values())
     width = min(40, max(len(ascii(one["name"])) for one in columns))
     # Of a wide table the columns that are left out come first: each has its reason.

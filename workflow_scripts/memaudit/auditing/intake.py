@@ -1,4 +1,4 @@
-"""The private copy of a user's table: typed, with safe column names, sampled if large, its target read as classes.
+"""The private copy of a user's table: typed, with safe column names, sampled if large, its target classes or numbers.
 
 No later step sees a column name of the user's file: columns are c0, c1, ..., target, group and row. Their true names
 stand in facts.json beside the copy, which only its owner can read. All steps stream: 10 million rows fit.
@@ -79,7 +79,8 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         types |= dict.fromkeys(request.categorical, "categorical")
         features = typed(connection, request, origin, unused, types)
         marks = (*MISSING, *request.missing)
-        target, task = read_target(connection, request.target, marks)
+        read = read_target(connection, request.target, marks, request.task)
+        target = read.expression
         with_target = connection.execute(f"SELECT count(*) FROM raw WHERE ({target}) IS NOT NULL").fetchone()[0]
         _enough(min(with_target, request.rows))  # before the copy, which is slow
         _whole_units(connection, request, marks)
@@ -114,7 +115,9 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         "target": request.target,
         "group": request.group,
         "by": [rename[name] for name in request.by],
-        "task": task,
+        "task": read.description,
+        "kind": read.kind,
+        "classes": read.classes,
         "columns": columns,
         "left_out": omitted,
     }

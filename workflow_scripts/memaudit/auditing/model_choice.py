@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from memaudit.auditing.table_columns import CLASSIFICATION, REGRESSION
 from memaudit.common.errors import AuditError
 from memaudit.common.project_paths import PROJECT
 from memaudit.config.name_checks import hint
@@ -15,26 +16,56 @@ from memaudit.config.name_checks import hint
 SHIPPED = "tabicl-small"
 IMPORT = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 FAMILIES = ("tabicl", "tabpfn")
+ADDED, REGRESSOR = "audited-", "-regression"
 CHECKPOINTS = (".ckpt", ".pt", ".pth", ".safetensors", ".bin")
 
 
-def entries(names: Iterable[str], params: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], list[str]]:
+def entries(
+    names: Iterable[str], params: Mapping[str, Any] | None = None, task: str | None = None
+) -> tuple[dict[str, Any], list[str]]:
     """New entries of the catalogue for these names, and the catalogue's name of each, in order.
 
-    params: arguments of an estimator. Raises AuditError for a name that is none of the three.
+    params: arguments of an estimator; task: of the audit, None: not known yet. For a model of the catalogue that has
+    another task the one of the same checkpoint's family for this task is taken, NAME-regression for NAME. Raises
+    AuditError for a name that is none of the three, and for a model without such a sibling.
     """
     known = _catalogue()
     added: dict[str, Any] = {}
     chosen = []
     for place, name in enumerate(names, 1):
         if name in known:
-            if known[name].get("task", "classification") != "classification":
-                raise AuditError(f"--model {name}: predicts numbers; the audit needs a classifier")
-            chosen.append(name)
+            chosen.append(_for_task(name, task, known) if task else name)
             continue
-        chosen.append(f"audited-{place}")
-        added[chosen[-1]] = _entry(name, params or {}, list(known))
+        chosen.append(f"{ADDED}{place}")
+        added[chosen[-1]] = _entry(name, params or {}, list(known)) | {"task": task or CLASSIFICATION}
+        _check_file(added[chosen[-1]], name, task)
     return added, chosen
+
+
+def labels(names: Iterable[str], chosen: Iterable[str]) -> list[str]:
+    """What each model of `entries` is called: the catalogue's name, or what the user gave."""
+    return [name if used.startswith(ADDED) else used for name, used in zip(names, chosen, strict=True)]
+
+
+def _check_file(entry: Mapping[str, Any], name: str, task: str | None) -> None:
+    """Raise AuditError for a checkpoint whose name, as the packages publish them, says another task."""
+    other = {CLASSIFICATION: "regressor", REGRESSION: "classifier"}.get(task, "-")
+    if other in Path(entry.get("path", "")).name.lower().split(".")[0].split("-"):
+        predicted = "a number" if task == REGRESSION else "a class"
+        raise AuditError(
+            f"--model {name!a}: a {other} by its name, but the target is {predicted}; give another, or --task"
+        )
+
+
+def _for_task(name: str, task: str, known: Mapping[str, Any]) -> str:
+    sibling = f"{name}{REGRESSOR}" if task == REGRESSION else name.removesuffix(REGRESSOR)
+    for one in (name, sibling):
+        if one in known and known[one].get("task", CLASSIFICATION) == task:
+            return one
+    predicted = (
+        "a number, which this model does not predict" if task == REGRESSION else "a class, which it does not predict"
+    )
+    raise AuditError(f"--model {name}: the target is {predicted}; name another model, or set --task")
 
 
 def _catalogue() -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from memaudit.auditing.table_columns import MOST_CLASSES, REGRESSION
 from memaudit.common.errors import AuditError
 from memaudit.common.io import replacing
 from memaudit.data.duckdb_engine import connect, parquet
@@ -20,6 +21,7 @@ OWN = "the table itself: epsilon does not cover these bounds and categories; --p
 PRIVATE, ATTACKED = ("class_moments", "dp_tabicl"), ("class_moments",)
 TUNED, PLACEBO = "lr_1e_3", "placebo"
 SPLITS, EPOCHS = 5, (10, 50)
+TUNED_CLASSES = 10  # of the shipped model, without the hierarchy of classes that the audit itself uses
 FEWEST_QUERIES, MOST_QUERIES, MOST_CONTEXT = 21, 50, 150
 # CPU seconds of each on 1,000 records of 20 columns with the shipped model, to be taken from the time budget.
 PRIVATE_SECONDS, TUNING_SECONDS = 90.0, 240.0
@@ -91,6 +93,23 @@ def private_contexts(
             "poisoned": {"epsilons": list(epsilons)[-1:], "sets": 16, "targets": 2, "budgets": [1]},
         },
     }
+
+
+def check_target(facts: Mapping[str, Any], threats: Collection[str], private: bool, tuned: bool) -> None:
+    """Raise AuditError for a part of the audit that needs classes, or few of them, and a target that has others."""
+    parts = {
+        "--threats poison": ("poison" in threats, "mislabelled copies need", MOST_CLASSES),
+        "--epsilon": (private, "private contexts hold", TUNED_CLASSES),
+        "--finetune": (tuned, "the probe of a fine-tuned model needs", TUNED_CLASSES),
+    }
+    for option, (wanted, needs, most) in parts.items():
+        if wanted and facts["kind"] == REGRESSION:
+            raise AuditError(f"{option}: {needs} classes, but the target is a number; leave {option} out")
+        if wanted and facts["classes"] > most:
+            raise AuditError(
+                f"{option}: {needs} at most {most} classes, the target has {facts['classes']}; merge some, or leave "
+                f"{option} out"
+            )
 
 
 def check_units(units: int) -> None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from memaudit.auditing.summary import METHODS, Advice, Mitigation, PrivateContext, Summary, Tuned
 
 STABLE = 0.5  # expected share of the list that as many other shadow contexts would name again, to act on it
-CHEAP = -0.02  # largest acceptable change of balanced accuracy by a mitigation
+CHEAP, LITTLE = -0.02, "2 points"  # largest acceptable change of balanced accuracy, or of R2, by a mitigation
 
 
 def cheap_privacy(summary: Summary) -> list[PrivateContext]:
@@ -61,9 +61,9 @@ def broken(summary: Summary) -> bool:
 
 
 def helps(summary: Summary) -> list[Mitigation]:
-    """Mitigations that lower the AUC of every attack beyond chance at a cost of at most 2 points of balanced accuracy.
+    """Mitigations that lower the AUC of every attack beyond chance and cost at most 2 points of the model's quality.
 
-    Each is given by the attack whose AUC it lowers least.
+    Quality is balanced accuracy, of regressors R2. Each mitigation is given by the attack whose AUC it lowers least.
     """
     by_name: dict[str, list[Mitigation]] = {}
     for one in summary.mitigations:
@@ -74,7 +74,7 @@ def helps(summary: Summary) -> list[Mitigation]:
 
 
 def _lower(one: Mitigation) -> bool:
-    cost = one.balanced_accuracy_difference
+    cost = one.cost()
     high = one.auc_difference.high
     return high is not None and high < 0 and (cost is None or cost.estimate >= CHEAP)
 
@@ -138,7 +138,7 @@ RULES = [
         lambda summary: leaks(summary) and bool(helps(summary)),
         lambda summary: (
             f"Of the mitigations tested, “{best(summary).name}” lowers the leak most (AUC "
-            f"{best(summary).auc_difference.estimate:+.2f}) and costs at most 2 points of balanced accuracy."
+            f"{best(summary).auc_difference.estimate:+.2f}) and costs at most {LITTLE} of {summary.measure()}."
         ),
     ),
     Rule(

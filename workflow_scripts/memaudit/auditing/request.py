@@ -13,6 +13,7 @@ class Request:
     table: str
     target: str
     group: str | None = None
+    task: str | None = None  # classification or regression; None: by the target's values
     by: Sequence[str] = ()
     drop: Sequence[str] = ()
     categorical: Sequence[str] = ()

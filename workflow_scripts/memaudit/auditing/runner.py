@@ -68,16 +68,17 @@ def _run(request: Request, settings: Settings, report: Callable[[str, Any], None
     folder, fresh = settings.folder, not os.path.exists(settings.folder)
     with private(folder) as lock:
         _keep_complete(settings)
-        facts = _taken_in(request, folder, fresh)
+        facts, catalogue = _taken_in(request, settings, fresh)
         if settings.finetune:
             optional_studies.check_units(facts["taken"])
         if settings.epsilons:
             optional_studies.write_public(folder, facts, settings.public)
-        report("schema", facts)
+        models = model_choice.labels(settings.models, catalogue[1])
+        report("schema", facts | {"models": models})
         chosen = {key: getattr(settings, key) for key in ("shown", "show_values", "finetune")}
         chosen |= {"threats": list(settings.threats)}
         chosen |= {key: sorted(set(getattr(settings, key))) for key in ("base_rates", "epsilons")}
-        chosen |= {"seed": request.seed, "model_labels": list(settings.models)}
+        chosen |= {"seed": request.seed, "model_labels": models}
         sizes = stages.quick_sizes(facts["taken"])
         config = stages.overlay("quick", facts, sizes, chosen, catalogue)
         report("quick", _stage("quick", config, settings, lock))
@@ -90,10 +91,13 @@ def _run(request: Request, settings: Settings, report: Callable[[str, Any], None
     return folder
 
 
-def _taken_in(request: Request, folder: Path, fresh: bool) -> dict[str, Any]:
-    """Facts of the intake; if it refuses the table, a folder that the audit created is removed."""
+def _taken_in(request: Request, settings: Settings, fresh: bool) -> tuple[dict[str, Any], Any]:
+    """Facts of the intake, and the models for its task; if it refuses, a folder that the audit created is removed."""
+    folder = settings.folder
     try:
-        return take_in(request, folder)
+        facts = take_in(request, folder)
+        optional_studies.check_target(facts, settings.threats, bool(settings.epsilons), settings.finetune)
+        return facts, model_choice.entries(settings.models, settings.params, facts["kind"])
     except (AuditError, OSError, duckdb.Error):
         if fresh:
             shutil.rmtree(folder)

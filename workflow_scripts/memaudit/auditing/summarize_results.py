@@ -22,6 +22,7 @@ from memaudit.auditing.summary import (
 from memaudit.common import tidy
 
 PLACEBO = "placebo"
+QUALITIES = ("accuracy", "balanced accuracy", "r2", "rmse")
 CONTEXTS = list(METHODS)
 ATTACK = ["model", "threat", "attack", "poison", "records"]
 
@@ -106,10 +107,10 @@ def _by(rows: pd.DataFrame, key: str) -> Iterator[tuple[Any, pd.DataFrame]]:
 
 
 def utilities(threats: pd.DataFrame) -> list[Utility]:
-    """Accuracy of each model."""
+    """Accuracies, or errors, of each model."""
     table = tidy.expand(threats)
     return [
-        Utility(model=model, accuracy=value(rows, "accuracy"), balanced_accuracy=value(rows, "balanced accuracy"))
+        Utility(model=model, **{name.replace(" ", "_"): value(rows, name) for name in QUALITIES})
         for model, rows in table[table["records"] == "non-members"].groupby("model", sort=False)
     ]
 
@@ -170,6 +171,8 @@ def mitigations(results: pd.DataFrame) -> list[Mitigation]:
                 auc_difference=value(rows, "auc difference"),
                 balanced_accuracy=value(accuracy, "balanced accuracy"),
                 balanced_accuracy_difference=value(accuracy, "balanced accuracy difference"),
+                r2=value(accuracy, "r2"),
+                r2_difference=value(accuracy, "r2 difference"),
             )
         )
     return mitigated

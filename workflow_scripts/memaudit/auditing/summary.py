@@ -42,7 +42,8 @@ class Table(Part):
     )
     records: int = Field(description="records that were queried, after duplicates and sampling")
     columns: int
-    task: str
+    task: str = Field(description="how the target is read, in words")
+    kind: Literal["classification", "regression"]
     sha256: str
 
 
@@ -84,11 +85,17 @@ class Deployment(Part):
 
 
 class Utility(Part):
-    """Accuracy of a model on records that no context has."""
+    """Accuracies of a classifier, or errors of a regressor, on records that no context has; of the other kind null."""
 
     model: str
-    accuracy: Value
-    balanced_accuracy: Value
+    accuracy: Value | None
+    balanced_accuracy: Value | None
+    r2: Value | None = None
+    rmse: Value | None = Field(None, description="in the target's unit; null: of predicting the mean")
+
+    def quality(self) -> Value:
+        """Balanced accuracy, or R2."""
+        return self.balanced_accuracy or self.r2
 
 
 class Group(Part):
@@ -115,6 +122,16 @@ class Mitigation(Part):
     auc_difference: Value | None
     balanced_accuracy: Value | None
     balanced_accuracy_difference: Value | None
+    r2: Value | None = None
+    r2_difference: Value | None = None
+
+    def quality(self) -> Value | None:
+        """Balanced accuracy, or of a regressor R2."""
+        return self.balanced_accuracy or self.r2
+
+    def cost(self) -> Value | None:
+        """Its difference to that without the mitigation."""
+        return self.balanced_accuracy_difference or self.r2_difference
 
 
 # Names of private contexts on the page, by condition; the last two are references.
@@ -194,6 +211,14 @@ class Summary(Part):
     rated: int = Field(description="records that were rated")
     exposed: list[Exposed]
     advice: list[Advice]
+
+    def predicts_numbers(self) -> bool:
+        """Whether the audited models are regressors."""
+        return self.table.kind == "regression"
+
+    def measure(self) -> str:
+        """By what the models' predictions are measured."""
+        return "R²" if self.predicts_numbers() else "balanced accuracy"
 
     def headline(self) -> Adversary:
         """Results of the strongest score that the threats permit, by person where persons have several records."""

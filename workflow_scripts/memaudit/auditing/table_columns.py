@@ -1,18 +1,28 @@
-"""Types of the columns of a user's table, and the target as classes."""
+"""Types of the columns of a user's table, and the target as classes or as a number."""
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from duckdb import DuckDBPyConnection
 
 from memaudit.auditing.request import Request
+from memaudit.auditing.typed_slices import LARGEST
 from memaudit.common.errors import AuditError
-from memaudit.data.column_schema import MISSING, Column, Reading, cleaned, infer
-from memaudit.data.duckdb_engine import literal
+from memaudit.data.column_schema import MISSING, Column, Reading, cleaned, first_row, infer
 
-MOST_CLASSES = 10  # of the shipped model and of TabPFN
-QUARTERS = (0.25, 0.5, 0.75)
+CLASSIFICATION, REGRESSION = "classification", "regression"
+FEW = 10  # numbers of at most so many different values are codes of classes, unless the user says otherwise
+MOST_CLASSES = 100  # two levels of a model that takes ten
 FEWEST_OF_CLASS = 4
+
+
+class Target(NamedTuple):
+    """SQL of the target, the task (classification or regression), and how the target is read, for readers."""
+
+    expression: str
+    kind: str
+    description: str
+    classes: int  # 0 for a number
 
 
 def typed(
@@ -38,11 +48,11 @@ def typed(
     return infer(connection, reading)[0]
 
 
-def read_target(connection: DuckDBPyConnection, name: str, marks: Collection[str]) -> tuple[str, str]:
-    """SQL of the target as classes, and a description of these classes.
+def read_target(connection: DuckDBPyConnection, name: str, marks: Collection[str], task: str | None = None) -> Target:
+    """The target as classes, or as a number.
 
-    More than ten different numbers are cut at their quartiles, because the attacks need classes. Raises AuditError for
-    a target without classes.
+    task: classification or regression, as the user says; None: numbers of more than ten different values are
+    predicted as numbers, all else as classes. Raises AuditError for a target that the task cannot have.
     """
     text = cleaned(name, marks)
     number = f"try_cast({text} AS DOUBLE)"
@@ -54,26 +64,38 @@ def read_target(connection: DuckDBPyConnection, name: str, marks: Collection[str
         raise AuditError(f"{where}: missing in every row; name another column, or correct --missing")
     if distinct < 2:
         raise AuditError(f"{where}: the same in all rows, so nothing can be learnt or attacked; name another column")
-    if distinct <= MOST_CLASSES:
-        fewest = connection.execute(
-            f"SELECT min(n) FROM (SELECT count(*) AS n FROM raw WHERE ({text}) IS NOT NULL GROUP BY {text})"
-        ).fetchone()[0]
-        if fewest < FEWEST_OF_CLASS:
-            raise AuditError(
-                f"{where}: a class has {fewest} rows, at least {FEWEST_OF_CLASS} are needed; merge classes"
-            )
-        return text, f"{distinct} classes"
-    if numbers < values:
-        raise AuditError(f"{where}: {distinct} classes, the models support at most {MOST_CLASSES}; merge rare ones")
-    levels = ", ".join(map(str, QUARTERS))
-    (cuts,) = connection.execute(f"SELECT quantile_disc({number}, [{levels}]) FROM raw").fetchone()
-    cuts = sorted(set(cuts))
-    cases = " ".join(
-        f"WHEN {number} <= {literal(repr(cut))}::DOUBLE THEN {literal(f'part {place}')}"
-        for place, cut in enumerate(cuts, 1)
-    )
-    rest = f"CASE WHEN {number} IS NULL THEN NULL {cases} ELSE {literal(f'part {len(cuts) + 1}')} END"
-    parts = connection.execute(f"SELECT count(DISTINCT {rest}) FROM raw").fetchone()[0]
-    if parts < 2:
-        raise AuditError(f"{where}: nearly the same in all rows, so nothing can be attacked; name another column")
-    return rest, f"a number, cut at its quartiles into {parts} classes"
+    if task == REGRESSION or (task is None and numbers == values and distinct > FEW):
+        return _number(connection, text, number, where)
+    return _classes(connection, text, where, distinct)
+
+
+def _number(connection: DuckDBPyConnection, text: str, number: str, where: str) -> Target:
+    """Raises AuditError for words, and for numbers that are infinite in single precision or all the same."""
+    if (row := first_row(connection, f"({text}) IS NOT NULL AND {number} IS NULL")) is not None:
+        raise AuditError(
+            f"{where}: data row {row} holds no number, which --task regression needs; correct it, or name the "
+            "word with --missing"
+        )
+    if (row := first_row(connection, f"NOT coalesce(abs({number}) <= {LARGEST}, true)")) is not None:
+        raise AuditError(f"{where}: data row {row} holds a number beyond {LARGEST:g}, which no model can read")
+    if connection.execute(f"SELECT count(DISTINCT {number}) FROM raw").fetchone()[0] < 2:
+        raise AuditError(f"{where}: the same number in all rows, so nothing can be learnt; name another column")
+    return Target(number, REGRESSION, "a number, predicted by regression", 0)
+
+
+def _classes(connection: DuckDBPyConnection, text: str, where: str, distinct: int) -> Target:
+    """Raises AuditError for more classes than are audited, and for a class of too few rows."""
+    if distinct > MOST_CLASSES:
+        raise AuditError(
+            f"{where}: {distinct} classes, an audit takes at most {MOST_CLASSES}; merge rare ones, or, if the target "
+            "is a number, give --task regression"
+        )
+    fewest = connection.execute(
+        f"SELECT min(n) FROM (SELECT count(*) AS n FROM raw WHERE ({text}) IS NOT NULL GROUP BY {text})"
+    ).fetchone()[0]
+    if fewest < FEWEST_OF_CLASS:
+        raise AuditError(
+            f"{where}: {distinct} classes, and a class has {fewest} rows, at least {FEWEST_OF_CLASS} are "
+            "needed; merge classes"
+        )
+    return Target(text, CLASSIFICATION, f"{distinct} classes", distinct)

@@ -16,6 +16,9 @@ TAKEN = ("designs", "perturbed", "poisoned", "attribute")  # folders beside thos
 RESERVED = {"get", "items", "keys", *dir(list)}
 
 
+KINDS = {"classification": "classifier", "regression": "regressor"}
+
+
 class Variant(Section):
     """One way to draw shadow contexts; what is left out stays as usual: half of the members, once each."""
 
@@ -111,11 +114,16 @@ class Attacks(Section):
     inference: Inference
 
 
-def attacks_faults(attacks: Attacks, shared: SharedKeys) -> Iterator[str]:
-    """Faults of the section `attacks`, each naming its key path and a remedy."""
+def attacks_faults(attacks: Attacks, shared: SharedKeys, audited: str | None = None) -> Iterator[str]:
+    """Faults of the section `attacks`, each naming its key path and a remedy; audited: table of an audit, if any.
+
+    An audited table may have a number as its target: the attacks of an audit alone are made for regressors, too.
+    """
+    task = shared.datasets[audited].task if audited in shared.datasets else "classification"
     yield from unknown("attacks/datasets", attacks.datasets, "datasets", shared)
     for name in (name for name in attacks.datasets if name in shared.datasets):
-        if shared.datasets[name].kind != "table" or shared.datasets[name].task != "classification":
+        wanted = task if name == audited else "classification"
+        if shared.datasets[name].kind != "table" or shared.datasets[name].task != wanted:
             yield f"attacks/datasets: {name} is no classification table"
         if name not in attacks.inference.sensitive:
             yield f"attacks/inference/sensitive/{name}: missing; name the column whose value an adversary would guess"
@@ -133,8 +141,9 @@ def attacks_faults(attacks: Attacks, shared: SharedKeys) -> Iterator[str]:
         yield from (f"attacks/arms/{name}{fault}" for fault in _arm_faults(name, arm, attacks))
         yield from unknown(f"attacks/arms/{name}/model", [arm.model], "models", shared)
         yield from unknown(f"attacks/arms/{name}/datasets", arm.datasets or [], "datasets", shared)
-        if arm.model in shared.models and shared.models[arm.model].task != "classification":
-            yield f"attacks/arms/{name}/model: {arm.model} is no classifier"
+        wanted = task if audited in (arm.datasets or attacks.datasets) else "classification"
+        if arm.model in shared.models and shared.models[arm.model].task != wanted:
+            yield f"attacks/arms/{name}/model: {arm.model} is no {KINDS[wanted]}"
     used = {f"attacks/arms/{name}/model": arm.model for name, arm in attacks.arms.items()}
     yield from licence_faults(used, shared)
     if "main" in attacks.arms:

@@ -95,7 +95,7 @@ def _contradictions(config: Config) -> Iterator[str]:
             total = split.members + split.nonmembers
             yield f"data/splits/{name}: members + nonmembers is {total:g}, more than all records"
     yield from lira_faults(config.lira, config)
-    yield from attacks_faults(config.attacks, config)
+    yield from attacks_faults(config.attacks, config, config.audit.dataset if config.audit else None)
     for name, model in config.language_models.items():
         yield from (f"language_models/{name}: {fault}" for fault in _language_model_faults(model))
     yield from tabpate_faults(config.tabpate, config)

@@ -15,6 +15,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
+from sklearn.dummy import DummyRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -99,6 +100,15 @@ class EstimatorBranch:
         mean, deviation = (torch.stack(part).double() for part in zip(*answers, strict=True))
         return Binned.from_normal(mean, torch.maximum(deviation, LEAST * target_scale(context_y.cpu())[1]))
 
+    @property
+    def points_alone(self) -> bool:
+        """Whether it predicts numbers without a deviation of its own."""
+        return self.task == "regression" and not _has_deviation(self._model)
+
+    def points(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
+        """Predicted numbers of every query (B, m) float64. Regressors only. Raises AuditError where a fit fails."""
+        return torch.stack(self._each(_predict, (context_x, context_y.double(), query_x))).double()
+
     def _each(self, task: Any, tables: tuple[Tensor, ...], *arguments: Any) -> list[Any]:
         """Apply a task to each context (x, y, queries), as arrays."""
         x, y, queries = (table.detach().cpu() for table in tables)
@@ -137,13 +147,23 @@ def _classify(model: Pipeline, x: Array, y: NDArray[np.int64], queries: Array, w
 def _regress(model: Pipeline, x: Array, y: Array, queries: Array, seed: int) -> tuple[Tensor, Tensor]:
     """Mean and standard deviation (m,) of one context."""
     model.fit(x, y)
-    if "return_std" in inspect.signature(model[-1].predict).parameters:
+    if _has_deviation(model):
         mean, deviation = model.predict(queries, return_std=True)
         return torch.as_tensor(mean), torch.as_tensor(deviation)
     mean = torch.as_tensor(model.predict(queries))
     folds = KFold(min(FOLDS, len(y)), shuffle=True, random_state=seed)
     error = y - cross_val_predict(model, x, y, cv=folds)
     return mean, torch.full_like(mean, float(np.sqrt(np.mean(error**2))))
+
+
+def _predict(model: Pipeline, x: Array, y: Array, queries: Array) -> Tensor:
+    """Predicted numbers (m,) of one context."""
+    return torch.as_tensor(model.fit(x, y).predict(queries))
+
+
+def _has_deviation(model: Pipeline) -> bool:
+    """Whether it predicts a deviation; that of DummyRegressor is 0 for all."""
+    return "return_std" in inspect.signature(model[-1].predict).parameters and not isinstance(model[-1], DummyRegressor)
 
 
 def _preprocessing(schema: Mapping[str, Any] | None, scale: bool) -> ColumnTransformer:

@@ -38,16 +38,21 @@ def differences(
 
 
 def gaps(
-    metrics: Sequence[str], observed: Array, samples: Array, cells: int, weights: bootstrap.Weights
+    metrics: Sequence[str],
+    observed: Array,
+    samples: Array,
+    cells: int,
+    weights: bootstrap.Weights,
+    bound: float = 1.0,
 ) -> list[Estimate]:
     """Differences of metrics (metric,) with the intervals of their paired replicates (replicate, metric).
 
-    weights: those of the replicates.
+    weights: those of the replicates; bound: largest absolute difference that the metrics can have.
     """
     method = f"two-way bootstrap, {len(samples)} replicates, common weights"
     estimates = []
     for name, gap, sample in zip(metrics, observed, samples.T, strict=True):
-        low, high = bootstrap.two_way_interval(sample, float(gap), weights, -1, 1)
+        low, high = bootstrap.two_way_interval(sample, float(gap), weights, -bound, bound)
         detected = bool(low > 0 or high < 0)
         estimates.append(Estimate(f"{name} difference", float(gap), low, high, cells, method, 0.0, detected=detected))
     return estimates

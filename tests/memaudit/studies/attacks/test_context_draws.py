@@ -18,6 +18,7 @@ def members():
     table = pd.DataFrame({"id": np.arange(60).astype(str), "side": sides, "target": "yes", "a": rng.normal(size=60)})
     table["group"] = np.arange(60) // 2
     schema = {"columns": [{"name": "a"}, {"name": "b"}], "target": {"categories": ["no", "yes"]}}
+    schema |= {"task": "classification"}
     return Members.of(table, schema, rng)
 
 

@@ -1,14 +1,17 @@
 """Contexts of a membership matrix: rows with duplicates, targets, columns, queries to the model and its errors."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 import xarray as xr
+from scipy.stats import norm
 
 from memaudit.common.errors import AuditError
 from memaudit.models.model_protocol import Limits
+from memaudit.models.predictive_distributions import Binned
 from memaudit.studies.attacks import shadow_contexts
 from memaudit.studies.attacks.shadow_contexts import Contexts
 
@@ -24,7 +27,8 @@ def contexts():
         {"variant": ("model", ["usual", "usual", "features 1"]), "rank": ("record", [1, 0, -1, 2])},
         {"dataset": "toy"},
     )
-    schema = {"target": {"categories": ["0", "1"]}, "columns": [{"name": name, "type": "numeric"} for name in "ab"]}
+    schema = {"task": "classification", "target": {"categories": ["0", "1"]}}
+    schema |= {"columns": [{"name": name, "type": "numeric"} for name in "ab"]}
     return Contexts(grid, torch.arange(8.0).reshape(4, 2), torch.tensor([0, 1, 0, 1]), schema, "card", 1)
 
 
@@ -61,6 +65,34 @@ def test_the_model_is_queried_with_the_contexts_rows_and_columns_and_opened_once
     assert queried[0].context_x.tolist() == [[1.0]] * 3
     assert queried[0].context_y.tolist() == [0] * 3
     assert queried[0].query_x.tolist() == [[1.0], [3.0]]
+
+
+def of_numbers(contexts):
+    return replace(contexts, y=torch.tensor([0.0, 4.0, 1.0, 2.0]), schema=contexts.schema | {"task": "regression"})
+
+
+def test_a_regressors_density_is_that_of_the_true_number(contexts, monkeypatch):
+    binned = Binned.from_normal(torch.tensor([1.0, 2.0]).double(), torch.tensor([1.0, 0.5]).double())
+    monkeypatch.setattr(shadow_contexts, "load", lambda *_: SimpleNamespace(limits=Limits(None, None, 0)))
+    monkeypatch.setattr(shadow_contexts, "answer", lambda *_: [binned])
+    numbers = of_numbers(contexts)
+    found = numbers.densities(0, numbers.x[:2], torch.tensor([1.5, 2.0]), 100)
+    np.testing.assert_allclose(found[:, 0], norm.logpdf([1.5, 2.0], [1, 2], [1, 0.5]), atol=6e-3)  # of the bins' width
+    np.testing.assert_allclose(found[:, 1], [1, 2], atol=1e-6)
+
+
+def test_a_regressor_of_points_has_no_density(contexts, monkeypatch):
+    def points(x, y, queries):
+        assert y.tolist() == [[0, 1, 1]]
+        return torch.full(queries.shape[:2], 7.0)
+
+    model = SimpleNamespace(limits=Limits(None, None, 0), points_alone=True, points=points)
+    monkeypatch.setattr(shadow_contexts, "load", lambda *_: model)
+    numbers = of_numbers(contexts)
+    assert numbers.classes == 0
+    found = numbers.densities(0, numbers.x[:2], numbers.y[:2], 100)
+    assert found[:, 0].isnan().all()
+    assert found[:, 1].tolist() == [7, 7]
 
 
 @pytest.mark.parametrize(("context", "line"), [([], "a context has no record"), ([0, 1], "an answer is not a number")])

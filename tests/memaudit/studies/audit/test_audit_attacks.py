@@ -1,11 +1,16 @@
 """The attacks of an audit on planted score matrices."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from attack_grids import MEMBERS, SETS, passive
+from regression_grids import RECORDS, fitted, raw, regressor
 
 from memaudit.attacks import registry
-from memaudit.studies.audit import audit_attacks
+from memaudit.attacks.score_matrices import variant
+from memaudit.common import tidy
+from memaudit.studies.audit import audit_attacks, strongest_attack
 
 
 @pytest.fixture
@@ -50,3 +55,55 @@ def test_a_smaller_model_is_compared_on_as_many_shadow_contexts(grid):
     assert case.membership.shape == (16, MEMBERS)
     assert (case.keys["model"], case.keys["records"], case.name) == ("model_2", "main alike", "lira")
     assert audit_attacks.on_members(grid, "main", ["labels"]).name == "lira correctness"
+
+
+KEYS = {"dataset": "simulated", "model": "main", "records": "members"}
+SETTINGS = {"fpr": [0.1, 0.01], "replicates": 20, "permutations": 19}
+
+
+def judged(grid, seed, threats=("labels", "probabilities")):
+    """AUC, its verdict and the attacks of an audit of a score matrix."""
+    panel = audit_attacks.panels(grid, threats, RMIA)["members"]
+    audit = {"fpr": 0.01, "base_rates": [0.5], "threats": list(threats)}
+    found, _ = strongest_attack.judged(panel, KEYS, SimpleNamespace(seed=seed, attacks=SETTINGS, audit=audit))
+    table = tidy.expand(tidy.frame(found))
+    rows = table[table["attack"] == "strongest"].set_index("metric")["estimate"]
+    return rows["auc"], bool(rows["auc detected"]), panel.attacks
+
+
+@pytest.mark.parametrize("threats", [("labels",), ("labels", "probabilities")])
+def test_a_regressor_that_memorizes_is_found(threats):
+    """The nearest neighbour of a record in a context is the record itself."""
+    lookup = regressor("sklearn.neighbors.KNeighborsRegressor", n_neighbors=1)
+    for seed in range(2):
+        auc, detected, attacks = judged(fitted(lookup, seed), seed, threats)
+        assert auc > 0.99
+        assert detected
+        reads = "label-only" if threats == ("labels",) else "probabilities"
+        assert list(attacks) == registry.of_one_query(reads, "regression")
+
+
+def test_a_regressor_that_cannot_leak_is_not_found():
+    """Its predictions do not depend on the context, although the spread of a context's targets does."""
+    constant = regressor("sklearn.dummy.DummyRegressor", strategy="constant", constant=9e3)
+    for seed in range(4):
+        auc, detected, _ = judged(fitted(constant, seed), seed)
+        assert auc == 0.5
+        assert not detected
+
+
+def test_independent_predictions_are_found_in_few_runs():
+    """Predictions that vary between contexts, with deviations of each record, and do not depend on membership."""
+    found = 0
+    for seed in range(8):
+        rng = np.random.default_rng(1000 + seed)
+        level, spread = rng.normal(1e4, 2e3, RECORDS), 500 * np.exp(rng.normal(0, 0.7, RECORDS))
+        noise = raw(lambda x, y, queries: level + spread * rng.standard_t(4, len(queries)), seed)  # noqa: B023
+        found += judged(variant(noise, "usual"), seed)[1]
+    assert found <= 2
+
+
+def test_models_of_numbers_are_compared_by_lira_on_the_density_or_the_error():
+    grid = fitted(regressor("sklearn.linear_model.LinearRegression"))
+    assert audit_attacks.on_members(grid, "main", ["probabilities"]).name == "lira"
+    assert audit_attacks.on_members(grid, "main", ["labels"]).name == "lira error"

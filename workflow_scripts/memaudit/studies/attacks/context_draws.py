@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from memaudit.common import seeds
-from memaudit.common.arrays import Mask
+from memaudit.common.arrays import Array32, Mask
 from memaudit.common.errors import AuditError
 from memaudit.data import membership_matrices
 
@@ -21,7 +21,8 @@ class Members:
     """A table's records as contexts are drawn from them, in the order of the table.
 
     records: columns of the table; columns: names of its features; member: (record,); unit: (record,) privacy unit;
-    rank: (record,) place of a member's unit in a random order, -1 for non-members; label: (record,) class codes.
+    rank: (record,) place of a member's unit in a random order, -1 for non-members; label: (record,) class codes, or
+    numbers in single precision, as models read them.
     """
 
     records: pd.DataFrame
@@ -29,7 +30,7 @@ class Members:
     member: Mask
     unit: NDArray[np.int64]
     rank: NDArray[np.int64]
-    label: NDArray[np.int64]
+    label: NDArray[np.int64] | Array32
 
     @classmethod
     def of(cls, records: pd.DataFrame, schema: Mapping[str, Any], rng: np.random.Generator) -> "Members":
@@ -38,7 +39,10 @@ class Members:
         units = rng.permutation(np.unique(unit[member]))
         rank = np.full(unit.max() + 1, -1)
         rank[units] = np.arange(units.size)
-        label = pd.Index(schema["target"]["categories"], dtype="str").get_indexer(records.target.astype(str))
+        if schema["task"] == "regression":
+            label = records.target.to_numpy(np.float32)
+        else:
+            label = pd.Index(schema["target"]["categories"], dtype="str").get_indexer(records.target.astype(str))
         columns = [column["name"] for column in schema["columns"]]
         return cls(records, columns, member, unit, np.where(member, rank[unit], -1), label)
 

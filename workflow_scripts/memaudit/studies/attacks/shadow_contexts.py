@@ -15,6 +15,7 @@ from memaudit.common.errors import AuditError
 from memaudit.common.io import read_grid, read_json, read_table
 from memaudit.data.record_encoding import encode, vocabulary
 from memaudit.models.batched_queries import Question, answer, as_wide
+from memaudit.models.class_hierarchy import for_classes
 from memaudit.models.model_folder import load
 from memaudit.models.model_protocol import TabularModel
 
@@ -24,7 +25,8 @@ class Contexts:
     """Drawn contexts, with the encoded records and the model.
 
     drawn: variables counts (model, record) and columns (model, feature), see docs/add-an-attack.md; x: (record,
-    feature) float32; y: (record,) int64 class codes; schema: of the whole table, with the words of its texts.
+    feature) float32; y: (record,) int64 class codes, or float32 numbers; schema: of the whole table, with the words of
+    its texts.
     """
 
     drawn: xr.Dataset
@@ -37,8 +39,13 @@ class Contexts:
 
     @property
     def classes(self) -> int:
-        """Number of the target's classes."""
-        return len(self.schema["target"]["categories"])
+        """Number of the target's classes; 0 for a number."""
+        return 0 if self.predicts_numbers else len(self.schema["target"]["categories"])
+
+    @property
+    def predicts_numbers(self) -> bool:
+        """Whether the target is a number."""
+        return self.schema["task"] == "regression"
 
     def rows(self, row: int) -> NDArray[np.intp]:
         """Places of the records in a shadow context, each as often as it stands there."""
@@ -69,7 +76,7 @@ class Contexts:
         columns = self.drawn.columns.values[row]
         if (key := columns.tobytes()) not in self._models:
             chosen = [column for column, kept in zip(self.schema["columns"], columns, strict=True) if kept]
-            model = load(self.card, self.threads, {**self.schema, "columns": chosen})
+            model = for_classes(load(self.card, self.threads, {**self.schema, "columns": chosen}), self.classes)
             most = int(self.drawn.counts.sum("record").max())
             model.limits.check(f"{self.card}, data set {self.drawn.dataset}", most, len(chosen), self.classes)
             self._models[key] = model
@@ -90,16 +97,55 @@ class Contexts:
         take instead; values: (record, feature) float32, of the records in the context instead of `x`. Raises
         AuditError for a context without records, and answers that are not numbers.
         """
-        context, columns = self.rows(row) if context is None else context, self.columns(row)
-        where = f"{self.card}, data set {self.drawn.dataset}, variant {str(self.drawn.variant.values[row])!r}"
-        if not len(context):
-            raise AuditError(f"{where}: a context has no record; take larger contexts, a smaller layer or fewer bags")
-        x = (self.x if values is None else values)[context]
-        question = Question(x[:, columns], self.y[context], queries[:, columns])
+        question = self._question(row, queries, context, values)
         logits = as_wide(answer(self.model(row), [question], memory)[0], self.classes)
-        if logits.isnan().any():
-            raise AuditError(f"{where}: an answer is not a number; take another model, or leave the table out")
+        self._check_numbers(row, logits)
         return logits
+
+    def densities(
+        self,
+        row: int,
+        queries: Tensor,
+        truth: Tensor,
+        memory: int,
+        *,
+        context: NDArray[np.intp] | None = None,
+        values: Tensor | None = None,
+    ) -> Tensor:
+        """Answers of a regressor with a shadow context: log density of the true number, and prediction (m, 2) float64.
+
+        queries, memory, context, values: as for `query`; truth: (m,) true numbers. The density is NaN of a model that
+        predicts points alone (`sklearn_estimators`). Raises AuditError as `query` does.
+        """
+        question, model = self._question(row, queries, context, values), self.model(row)
+        if getattr(model, "points_alone", False):
+            tables = question.context_x, question.context_y, question.query_x
+            (predicted,) = model.points(*(table[None] for table in tables))
+            density = torch.full_like(predicted, torch.nan)
+        else:
+            binned = answer(model, [question], memory)[0]
+            predicted, density = binned.mean().double(), binned.log_density(truth[:, None].double())[:, 0].double()
+            self._check_numbers(row, density)
+        self._check_numbers(row, predicted)
+        return torch.stack([density, predicted], -1)
+
+    def _question(self, row: int, queries: Tensor, context: NDArray[np.intp] | None, values: Tensor | None) -> Question:
+        context, columns = self.rows(row) if context is None else context, self.columns(row)
+        if not len(context):
+            raise AuditError(
+                f"{self._where(row)}: a context has no record; take larger contexts, a smaller layer or fewer bags"
+            )
+        x = (self.x if values is None else values)[context]
+        return Question(x[:, columns], self.y[context], queries[:, columns])
+
+    def _check_numbers(self, row: int, answers: Tensor) -> None:
+        if answers.isnan().any():
+            raise AuditError(
+                f"{self._where(row)}: an answer is not a number; take another model, or leave the table out"
+            )
+
+    def _where(self, row: int) -> str:
+        return f"{self.card}, data set {self.drawn.dataset}, variant {str(self.drawn.variant.values[row])!r}"
 
 
 def open_contexts(records: str, schema: str, design: str, card: str, threads: int, sets: int | None = None) -> Contexts:
@@ -117,4 +163,6 @@ def open_contexts(records: str, schema: str, design: str, card: str, threads: in
     words = vocabulary(table, read_json(schema))
     reads_text = any(column["type"] == "text" for column in words["columns"]) and load(card, threads, words).reads_text
     x, y = (torch.from_numpy(part) for part in encode(table, words, reads_text))
+    if y.is_floating_point():
+        y = y.float()
     return Contexts(grid, x, y, words, card, threads)

@@ -8,6 +8,7 @@ import xarray as xr
 from memaudit.attacks import registry
 from memaudit.attacks.lira import resolution_floor
 from memaudit.attacks.registry import LABELS, PROBABILITIES, REGISTRY, Attack
+from memaudit.attacks.regression_signals import errors, predicts_numbers
 from memaudit.attacks.score_matrices import confidence, labels, threshold_signals, variant
 from memaudit.attacks.signals import correctness
 from memaudit.common.arrays import Codes, Mask
@@ -17,6 +18,7 @@ from memaudit.statistics.strongest_score import Panel
 from memaudit.statistics.threat_models import Case, case
 
 RAW_LABELS, LABEL_CALIBRATED = "correctness", ("lira correctness", "lira correctness shrunk")
+RAW_ERROR, ERROR_CALIBRATED = "absolute error", ("lira error", "lira error shrunk")
 
 
 def first_variant(grid: xr.Dataset) -> xr.Dataset:
@@ -47,15 +49,29 @@ def candidates(
 
     queried: score matrix of the attacked records; population: of records in no context; rmia: gamma and offline_a.
     """
-    names = registry.of_one_query(permitted(threats))
-    right = correctness(queried.logits.values.astype(float), labels(queried))
-    attacks = {RAW_LABELS: registry.attack(RAW_LABELS, right)}
-    attacks |= {name: registry.attack(name, right, floor=resolution_floor(1)) for name in LABEL_CALIBRATED}
+    numbers = predicts_numbers(queried)
+    names = registry.of_one_query(permitted(threats), "regression" if numbers else "classification")
+    attacks = _on_numbers(queried) if numbers else _on_labels(queried)
     if permitted(threats) == PROBABILITIES:
-        attacks = {name: registry.attack(name, values) for name, values in threshold_signals(queried).items()} | attacks
+        raw = {"loss": confidence(queried)} if numbers else threshold_signals(queried)
+        attacks = {name: registry.attack(name, values) for name, values in raw.items()} | attacks
         calibrated = {name: name for name in names if name not in attacks}
         attacks |= registry.on_confidence(calibrated, confidence(queried), confidence(population), rmia)
     return {name: attacks[name] for name in names}
+
+
+def _on_labels(queried: xr.Dataset) -> dict[str, Attack]:
+    """Attacks of an adversary who reads the predicted class."""
+    right = correctness(queried.logits.values.astype(float), labels(queried))
+    calibrated = {name: registry.attack(name, right, floor=resolution_floor(1)) for name in LABEL_CALIBRATED}
+    return {RAW_LABELS: registry.attack(RAW_LABELS, right)} | calibrated
+
+
+def _on_numbers(queried: xr.Dataset) -> dict[str, Attack]:
+    """Attacks of an adversary who reads the predicted number."""
+    error = errors(queried)
+    calibrated = {name: registry.attack(name, error) for name in ERROR_CALIBRATED}
+    return {RAW_ERROR: registry.attack(RAW_ERROR, -np.abs(error))} | calibrated
 
 
 def panels(grid: xr.Dataset, threats: Collection[str], rmia: Mapping[str, float]) -> dict[str, Panel]:
@@ -69,9 +85,11 @@ def panels(grid: xr.Dataset, threats: Collection[str], rmia: Mapping[str, float]
     return found
 
 
-def compared(threats: Collection[str]) -> str:
-    """The attack by which models are compared: LiRA on what the adversary reads."""
-    return "lira" if permitted(threats) == PROBABILITIES else LABEL_CALIBRATED[0]
+def compared(threats: Collection[str], numbers: bool = False) -> str:
+    """The attack by which models are compared: LiRA on what the adversary reads; numbers: whether of regressors."""
+    if permitted(threats) == PROBABILITIES:
+        return "lira"
+    return (ERROR_CALIBRATED if numbers else LABEL_CALIBRATED)[0]
 
 
 def on_members(grid: xr.Dataset, model: str, threats: Collection[str], records: str = "members") -> Case:
@@ -79,12 +97,11 @@ def on_members(grid: xr.Dataset, model: str, threats: Collection[str], records: 
 
     model: its key in the results; records: the key of the attacked records.
     """
-    members, name = grid.isel(record=grid.member.values), compared(threats)
+    members, name = grid.isel(record=grid.member.values), compared(threats, predicts_numbers(grid))
     if name == "lira":
         attack = threat_models.ratio(confidence(members))
     else:
-        right = correctness(members.logits.values.astype(float), labels(members))
-        attack = registry.attack(name, right, floor=resolution_floor(1))
+        attack = (_on_numbers if predicts_numbers(grid) else _on_labels)(members)[name]
     return case({"dataset": grid.dataset, "model": model, "records": records}, name, attack, members)
 
 

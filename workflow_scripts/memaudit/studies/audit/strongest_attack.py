@@ -36,7 +36,8 @@ def judged(panel: Panel, keys: Mapping[str, str], params: Any) -> tuple[list[Row
     uneven = accused[audit["fpr"]].above_twice_nominal(audit["fpr"], rng, settings["replicates"], panel.groups)
     found += rows(STUDY, named, [uneven])
     # The case that compares models has this score, with a randomisation null.
-    known = {compared(audit["threats"])} if keys["records"] == "members" else set()
+    every = {compared(audit["threats"], numbers) for numbers in (False, True)}
+    known = every & panel.attacks.keys() if keys["records"] == "members" else set()
     for name, estimates in judge_each(panel, panel.attacks.keys() - known, **options).items():
         of_score = {**keys, "threat": threat(name), "attack": name, "poison": 0}
         found += attack_rows(of_score, estimates, 1, audit)

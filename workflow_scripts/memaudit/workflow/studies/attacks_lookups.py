@@ -149,7 +149,9 @@ class Attacks(Study):
         return {f"poisoned_{arm}": self.poisoned(arm) for arm in self.config["active"]["arms"]}
 
     def perturbed(self, wildcards) -> list[str]:
-        """Shards of the answers for perturbed targets."""
+        """Shards of the answers for perturbed targets; [] where the target is a number, which has no labels."""
+        if self.run.config["datasets"][wildcards.dataset]["task"] == "regression":
+            return []
         folder = f"<results>/signals/attacks/{wildcards.dataset}/perturbed"
         return [f"{folder}/{shard}.nc" for shard in self._perturbed_shards()]
 
