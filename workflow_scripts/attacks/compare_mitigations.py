@@ -14,21 +14,21 @@ Labels and rounded probabilities are discrete: no sigma is smaller than their re
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
-from memaudit.attacks.score_matrices import attackable, labels, of_input, variant
-from memaudit.attacks.signals import correctness
+from memaudit.attacks.score_matrices import attackable, of_input, variant
 from memaudit.common import seeds
 from memaudit.common.io import read_table, write_table
 from memaudit.common.progress_bar import steps
 from memaudit.common.tidy import frame
 from memaudit.statistics.attack_performance import rows
 from memaudit.statistics.attacked_records import STUDY, compared, judged
-from memaudit.statistics.model_utility import judge_utility, utility_differences
 from memaudit.studies.attacks.mitigation_attacks import (
     Mitigated,
     coarser_answers,
+    utilities,
     vulnerable_layers,
     with_lira,
     with_perturbation,
@@ -74,17 +74,12 @@ def _differences(case: Mitigated, other: Mitigated, records: np.ndarray, chosen:
 
 def _utility(case: Mitigated, none: Mitigated, job) -> Iterator[dict]:
     """Accuracy on non-members; rounding does not change the predicted class, so its accuracy is that without it."""
-    sets = min(case.grid.sizes["model"], none.grid.sizes["model"])
-    grid = case.grid.isel(record=~case.grid.member.values, model=slice(sets))
-    same = none.grid.isel(model=slice(sets)).sel(record=grid.record.values)
-    keys, truth = _keys(case, "non-members", job), grid.label.values
-    options = {"groups": grid.unit.values, "replicates": job.params.attacks["replicates"]}
-    correct, usual = (correctness(part.logits.values, labels(part)) > 0 for part in (grid, same))
-    # One random stream for all mitigations, so that equal answers have equal intervals.
-    stream = job.wildcards.dataset, "utility", str(sets)
-    yield from rows(STUDY, keys, judge_utility(correct, truth, rng=_rng(job, *stream), **options))
+    keys = _keys(case, "non-members", job)
+    streams = partial(_rng, job, job.wildcards.dataset, "utility")
+    own, differences = utilities(case.grid, none.grid, streams, job.params.attacks["replicates"])
+    yield from rows(STUDY, keys, own)
     if case is not none:
-        yield from rows(STUDY, keys, utility_differences(correct, usual, truth, rng=_rng(job, *stream), **options))
+        yield from rows(STUDY, keys, differences)
 
 
 def _against_main(job) -> Iterator[dict]:

@@ -1,6 +1,6 @@
 """Attacks on mitigations without training: labels alone, rounded probabilities, and layers of vulnerable records."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +15,9 @@ from memaudit.attacks.signals import correctness
 from memaudit.common.arrays import Array
 from memaudit.common.errors import AuditError
 from memaudit.data.membership_matrices import Scheme
+from memaudit.statistics.attack_performance import Estimate
 from memaudit.statistics.attacked_records import Attacked, Names
+from memaudit.statistics.model_utility import judge_utility, utility_differences
 from memaudit.statistics.record_vulnerability import layer_size
 from memaudit.statistics.threat_models import label_robustness, ratio
 
@@ -60,6 +62,23 @@ def coarser_answers(none: Mitigated, decimals: Sequence[int]) -> Iterator[Mitiga
 def with_perturbation(grid: xr.Dataset, scale: float, count: int) -> Mitigated:
     """The label-only attack by noisy copies of the targets; grid: shares of copies that keep the predicted class."""
     return Mitigated("labels only", "perturbation", grid, label_robustness(stable(grid, scale, count), count))
+
+
+def utilities(
+    grid: xr.Dataset, none: xr.Dataset, rng_of: Callable[[str], np.random.Generator], replicates: int
+) -> tuple[list[Estimate], list[Estimate]]:
+    """Accuracies of a mitigation's answers on records in no context, and their differences to those without it.
+
+    grid, none: score matrices; compared in equally many contexts on the records of `grid`. rng_of: one random stream
+    for each number of contexts, so that equal answers have equal intervals.
+    """
+    sets = min(grid.sizes["model"], none.sizes["model"])
+    others = grid.isel(record=~grid.member.values, model=slice(sets))
+    same, truth = none.isel(model=slice(sets)).sel(record=others.record.values), others.label.values
+    correct, usual = (correctness(part.logits.values, labels(part)) > 0 for part in (others, same))
+    options = {"groups": others.unit.values, "replicates": replicates}
+    own = judge_utility(correct, truth, rng=rng_of(str(sets)), **options)
+    return own, utility_differences(correct, usual, truth, rng=rng_of(str(sets)), **options)
 
 
 def vulnerable_layers(ranks: pd.DataFrame, layer: float, dropped: xr.Dataset | None) -> dict[str, Names]:
