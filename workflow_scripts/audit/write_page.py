@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from memaudit.auditing import audit_page, summarize_results
+from memaudit.auditing import audit_page, mitigation_verdicts, summarize_results
 from memaudit.auditing.recommendations import advise
 from memaudit.auditing.summary import Summary, Table
 from memaudit.common.checksums import sha256
@@ -42,7 +42,7 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
     names = read_json(job.input.names) if audit["show_values"] and job.input.get("names") else None
     checks = _counts(job.input.checks)
     called = {safe: column["name"] for safe, column in facts["columns"].items()} | {"target": facts["target"]}
-    return Summary(
+    found = Summary(
         stage="full" if audit["complete"] else "quick",
         table=Table(
             rows=facts["rows"],
@@ -64,7 +64,9 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
         uneven=summarize_results.uneven(threats),
         utilities=summarize_results.utilities(threats),
         groups=_optional(job, "groups", lambda groups: summarize_results.groups(groups, called, names)),
-        mitigations=_optional(job, "mitigations", summarize_results.mitigations),
+        subpopulation=_optional(job, "groups", lambda groups: summarize_results.subpopulation(groups, called, names))
+        or None,
+        mitigations=_optional(job, "mitigations", lambda results: summarize_results.mitigations(results, audit["fpr"])),
         private=_optional(job, "private", summarize_results.private_contexts),
         tuned=_optional(job, "tuned", summarize_results.tuned),
         calibration=summarize_results.calibration(threats),
@@ -74,10 +76,12 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
         exposed=summarize_results.exposed(risk, audit["shown"]),
         advice=[],
     )
+    judged = mitigation_verdicts.judged(found.mitigations, bool(found.headline().tpr[f"{audit['fpr']:g}"].detected))
+    return found.model_copy(update={"mitigations": judged})
 
 
-def _optional(job, name: str, summarise: Callable[..., list]) -> list:
-    """Part of the summary from the tables of an input; empty where the stage has no such input."""
+def _optional(job, name: str, summarise: Callable[..., Any]) -> Any:
+    """Part of the summary from the tables of an input; [] where the stage has no such input."""
     paths = several(job.input.get(name) or [])
     return summarise(*map(read_table, paths)) if paths else []
 

@@ -10,9 +10,8 @@ from memaudit.attacks.lira import resolution_floor
 from memaudit.attacks.registry import LABELS, PROBABILITIES, REGISTRY, Attack
 from memaudit.attacks.score_matrices import confidence, labels, threshold_signals, variant
 from memaudit.attacks.signals import correctness
-from memaudit.common.arrays import Codes, Mask
+from memaudit.common.arrays import Array
 from memaudit.data.membership_matrices import Scheme
-from memaudit.statistics import threat_models
 from memaudit.statistics.strongest_score import Panel
 from memaudit.statistics.threat_models import Case, case
 
@@ -22,12 +21,6 @@ RAW_LABELS, LABEL_CALIBRATED = "correctness", ("lira correctness", "lira correct
 def first_variant(grid: xr.Dataset) -> xr.Dataset:
     """The score matrix of the first variant: contexts of the usual size, without mitigations."""
     return variant(grid, grid.variant.values[0])
-
-
-def lira_on_members(grid: xr.Dataset) -> tuple[Attack, Mask, Codes]:
-    """LiRA on the members of a score matrix, with their membership matrix and their privacy units."""
-    members = grid.isel(record=grid.member.values)
-    return threat_models.ratio(confidence(members)), members.design.values, members.unit.values
 
 
 def permitted(threats: Collection[str]) -> str:
@@ -74,18 +67,25 @@ def compared(threats: Collection[str]) -> str:
     return "lira" if permitted(threats) == PROBABILITIES else LABEL_CALIBRATED[0]
 
 
+def signals(members: xr.Dataset, threats: Collection[str]) -> Array:
+    """What the adversary reads of each record, (model, record): logit-scaled confidence, or correctness of the label.
+
+    The vulnerability of a record is measured on it.
+    """
+    if permitted(threats) == PROBABILITIES:
+        return confidence(members)
+    return correctness(members.logits.values.astype(float), labels(members)).astype(np.float64)
+
+
 def on_members(grid: xr.Dataset, model: str, threats: Collection[str], records: str = "members") -> Case:
     """The attack of `compared` on all members, by an adversary who leaves the context as it is.
 
     model: its key in the results; records: the key of the attacked records.
     """
     members, name = grid.isel(record=grid.member.values), compared(threats)
-    if name == "lira":
-        attack = threat_models.ratio(confidence(members))
-    else:
-        right = correctness(members.logits.values.astype(float), labels(members))
-        attack = registry.attack(name, right, floor=resolution_floor(1))
-    return case({"dataset": grid.dataset, "model": model, "records": records}, name, attack, members)
+    options = {} if name == "lira" else {"floor": resolution_floor(1)}
+    made = registry.attack(name, signals(members, threats), **options)
+    return case({"dataset": grid.dataset, "model": model, "records": records}, name, made, members)
 
 
 def main_alike(main: xr.Dataset, other: xr.Dataset, model: str, threats: Collection[str]) -> Case:

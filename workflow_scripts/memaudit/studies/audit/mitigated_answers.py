@@ -88,9 +88,7 @@ def against_noisy_copies(perturbed: xr.Dataset, usual: xr.Dataset, scale: float,
     panel = Panel.of_units(*facts) if by_person else Panel.of_records(*facts)
     targets = np.unique(perturbed.unit.values) if by_person else perturbed.record.values
     scores = panel.scores(NOISY)
-    return Mitigated(
-        targets, {AUC: scores, TPR: scores}, panel.membership, panel.groups, {AUC: [NOISY], TPR: [NOISY]}
-    )
+    return Mitigated(targets, {AUC: scores, TPR: scores}, panel.membership, panel.groups, {AUC: [NOISY], TPR: [NOISY]})
 
 
 def by_persons(grid: xr.Dataset) -> bool:

@@ -3,8 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from memaudit.attacks.registry import threat
+import numpy as np
+
+from memaudit.attacks.registry import Attack, threat
 from memaudit.common import seeds, tidy
+from memaudit.common.arrays import Array
 from memaudit.statistics import roc
 from memaudit.statistics.accusation_precision import Accusations, precision_estimates, predictive_level
 from memaudit.statistics.attack_performance import Estimate, rows
@@ -41,6 +44,20 @@ def judged(panel: Panel, keys: Mapping[str, str], params: Any) -> tuple[list[Row
     most_chosen = next(iter(shares(chosen[AUC])))
     print(f"{tidy.setting(named)}: AUC {best[0].estimate:.3f}, {most_chosen} for most contexts", flush=True)
     return found, most_chosen
+
+
+def strongest_scores(panel: Panel, fpr: float) -> Array:
+    """Scores (model, target) of the strongest score by AUC, chosen for each fold of contexts on the others."""
+    return composite(panel, choose(panel, fpr)[AUC])
+
+
+def as_attack(panel: Panel, fpr: float) -> Attack:
+    """The strongest score by AUC as one attack: redraws of the membership matrix keep the choice.
+
+    Its signals stand for the panel's own and are not read.
+    """
+    names = choose(panel, fpr)[AUC]
+    return Attack(np.zeros(panel.membership.shape), lambda _, membership: composite(panel, names, membership))
 
 
 def attack_rows(

@@ -1,0 +1,107 @@
+"""Verdict on each mitigation of an audit: whether it lowers the leak at little cost, or why that cannot be said.
+
+A mitigation is advised if three statements hold together: the AUC falls, the TPR at the strict false positive rate
+falls (where the headline detects a leak there), and balanced accuracy falls by at most 2 points. The p-value of the
+conjunction is the largest of the three (intersection-union test; Berger 1982), Holm's correction covers the choice
+among all mitigations that were tested. For a single mitigation this says that all three 95 % intervals lie on the right
+side. Size in simulations: docs/coverage.md.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from scipy.stats import norm
+
+from memaudit.auditing.summary import STRONGEST, Mitigation, Value
+
+CHEAP = -0.02  # largest acceptable change of balanced accuracy by a mitigation
+LEVEL = 0.05
+NONE = "none"
+REFERENCES = (NONE, "layer random")  # what others are compared with
+
+
+def judged(mitigations: Sequence[Mitigation], strict_leak: bool) -> list[Mitigation]:
+    """The mitigations with p-value, verdict and whether they are advised, in their order.
+
+    strict_leak: whether the headline detects a leak at the strict false positive rate, which must fall then, too.
+    """
+    candidates = [one for one in mitigations if one.attack == STRONGEST and one.name not in REFERENCES]
+    raw = {one.name: _p_value(one, strict_leak) for one in candidates if has_intervals(one)}
+    corrected = holm(raw)
+    noisy = {one.name: one for one in mitigations if one.attack != STRONGEST}
+    verdicts = []
+    for one in mitigations:
+        if one in candidates:
+            p_value = corrected.get(one.name)
+            problems = _problems(one, strict_leak) + _undone(noisy.get(one.name))
+            if not problems and p_value > LEVEL:
+                problems = [f"not beyond chance for the best of {len(raw)} mitigations"]
+            advised = not problems
+            text = "lowers the leak at little cost" if advised else "; ".join(problems)
+            verdicts.append(one.model_copy(update={"p_value": p_value, "advised": advised, "verdict": text}))
+        else:
+            verdicts.append(one)
+    return verdicts
+
+
+def holm(p_values: Mapping[str, float]) -> dict[str, float]:
+    """Holm's adjusted p-values, by name."""
+    adjusted, least = {}, 0.0
+    for rank, name in enumerate(sorted(p_values, key=p_values.__getitem__)):
+        least = max(least, min(1.0, (len(p_values) - rank) * p_values[name]))
+        adjusted[name] = least
+    return adjusted
+
+
+def has_intervals(one: Mitigation) -> bool:
+    """Whether the changes of the leakage and of the accuracy have intervals."""
+    changes = (one.auc_difference, one.tpr_difference, one.balanced_accuracy_difference)
+    return not one.reason and all(change is not None and change.low is not None for change in changes)
+
+
+def simultaneous(value: Value, number: int) -> tuple[float, float]:
+    """Ends of a value's interval, wide enough for the best of `number` mitigations (Bonferroni)."""
+    factor = norm.isf(LEVEL / 2 / number) / norm.isf(LEVEL / 2)
+    below, above = value.estimate - value.low, value.high - value.estimate
+    return value.estimate - factor * below, value.estimate + factor * above
+
+
+def _p_value(one: Mitigation, strict_leak: bool) -> float:
+    """Two-sided p-value that not all of the required changes hold."""
+    changes = [(one.auc_difference, 0.0, True), (one.balanced_accuracy_difference, CHEAP, False)]
+    changes += [(one.tpr_difference, 0.0, True)] if strict_leak else []
+    return max(_beyond(*change) for change in changes)
+
+
+def _beyond(value: Value, bound: float, below: bool) -> float:
+    """Two-sided p-value that a quantity is not below (above) a bound, of the 95 % interval's half towards the bound."""
+    distance = bound - value.estimate if below else value.estimate - bound
+    half = value.high - value.estimate if below else value.estimate - value.low
+    if distance <= 0:
+        return 1.0
+    return float(2 * norm.sf(norm.isf(LEVEL / 2) * distance / half)) if half > 0 else 0.0
+
+
+def _problems(one: Mitigation, strict_leak: bool) -> list[str]:
+    """Why a mitigation cannot be advised by its own intervals, [] if it can."""
+    if not has_intervals(one):
+        return [f"not tested: {one.reason or 'too few people or contexts for an interval'}"]
+    found = []
+    if one.auc_difference.low > 0:
+        found.append("raises the AUC")
+    elif one.auc_difference.high >= 0:
+        found.append("cannot be told whether it lowers the AUC")
+    if strict_leak and one.tpr_difference.low > 0:
+        found.append("raises the share identified at the strict threshold")
+    elif strict_leak and one.tpr_difference.high >= 0:
+        found.append("cannot be told whether it lowers the share identified at the strict threshold")
+    if one.balanced_accuracy_difference.high < CHEAP:
+        found.append("costs more than 2 points of balanced accuracy")
+    elif one.balanced_accuracy_difference.low <= CHEAP:
+        found.append("cannot be told whether it costs more than 2 points of balanced accuracy")
+    return found
+
+
+def _undone(noisy: Mitigation | None) -> list[str]:
+    """Whether an adversary with many queries detects more in spite of it than one query does without it."""
+    change = noisy.auc_difference if noisy else None
+    return ["noisy copies undo it"] if change and change.low is not None and change.low > 0 else []
