@@ -1,6 +1,6 @@
 """Settings, facts and results of an audit with hostile names, for tests of its modules, page and scripts."""
 
-from memaudit.auditing import audit_page, mitigation_verdicts, recommendations
+from memaudit.auditing import audit_page, recommendations
 from memaudit.auditing.summary import (
     Adversary,
     Deployment,
@@ -14,6 +14,7 @@ from memaudit.auditing.summary import (
     Utility,
     Value,
 )
+from memaudit.statistics.mitigation_verdicts import verdicts
 
 HOSTILE = "</td><script>alert('x')</script>{{ 7*7 }}"
 FACTS = {
@@ -110,7 +111,8 @@ def a_summary(leak=True, placebo=False, stable=0.8, helps=True, excess=0.1, cost
 def advised(summary, **update):
     """The summary with these parts replaced, mitigations judged, and its recommendations."""
     summary = summary.model_copy(update=update)
-    judged = mitigation_verdicts.judged(summary.mitigations, summary.headline().tpr["0.01"].detected)
+    found = zip(summary.mitigations, verdicts(summary.mitigations, summary.strict_leak()), strict=True)
+    judged = [one.model_copy(update=verdict._asdict()) for one, verdict in found]
     summary = summary.model_copy(update={"mitigations": judged})
     return summary.model_copy(update={"advice": recommendations.advise(summary)})
 

@@ -13,13 +13,14 @@ from typing import Any
 
 import pandas as pd
 
-from memaudit.auditing import audit_page, mitigation_verdicts, summarize_results
+from memaudit.auditing import audit_page, summarize_results
 from memaudit.auditing.recommendations import advise
-from memaudit.auditing.summary import Summary, Table
+from memaudit.auditing.summary import Mitigation, Summary, Table
 from memaudit.common.checksums import sha256
 from memaudit.common.io import read_json, read_table, replacing, write_json
 from memaudit.common.job_inputs import several
 from memaudit.privacy.public_facts import read_facts
+from memaudit.statistics import mitigation_verdicts
 from memaudit.workflow.job import run
 
 
@@ -76,8 +77,13 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
         exposed=summarize_results.exposed(risk, audit["shown"]),
         advice=[],
     )
-    judged = mitigation_verdicts.judged(found.mitigations, bool(found.headline().tpr[f"{audit['fpr']:g}"].detected))
-    return found.model_copy(update={"mitigations": judged})
+    return found.model_copy(update={"mitigations": _judged(found)})
+
+
+def _judged(summary: Summary) -> list[Mitigation]:
+    """The mitigations with their verdicts."""
+    found = mitigation_verdicts.verdicts(summary.mitigations, summary.strict_leak())
+    return [one.model_copy(update=verdict._asdict()) for one, verdict in zip(summary.mitigations, found, strict=True)]
 
 
 def _optional(job, name: str, summarise: Callable[..., Any]) -> Any:

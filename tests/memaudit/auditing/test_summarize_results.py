@@ -120,7 +120,7 @@ def found_by_search(**keys):
 def test_the_subpopulation_is_numbered_unless_values_may_be_shown():
     called, names = {"c0": "city", "c1": "age"}, {"c0": {"2": "Paris"}, "c1": {"1": "quarter 4"}}
     keys = {"column 1": "c0", "group 1": 2, "column 2": "c1", "group 2": 1}
-    pair = tidy.frame(found_by_search(**keys) + [result({"column": "c0", "group": 1}, "auc", 0.6)])
+    pair = tidy.frame([*found_by_search(**keys), result({"column": "c0", "group": 1}, "auc", 0.6)])
     for shown, expected in {None: [None, None], "names": ["Paris", "quarter 4"]}.items():
         found = summarize_results.subpopulation(pair, called, names if shown else None)
         assert [(one.column, one.number) for one in found.groups] == [("city", 2), ("age", 1)]

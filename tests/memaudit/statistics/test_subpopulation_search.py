@@ -52,7 +52,7 @@ def test_without_a_subpopulation_few_are_confirmed():
 
 
 def test_the_search_does_not_see_the_half_that_confirms():
-    scores, member, masks, units = table(np.random.default_rng(4), planted=1.0)
+    *_, masks, units = table(np.random.default_rng(4), planted=1.0)
     first = halves(units, np.random.default_rng(5))
     values = np.random.default_rng(6).random(len(units))
     changed = np.where(first, values, 1 - values)

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from memaudit.auditing.mitigation_verdicts import has_intervals, simultaneous
 from memaudit.auditing.summary import Advice, Mitigation, Summary, Tuned
 
 STABLE = 0.5  # expected share of the list that as many other shadow contexts would name again, to act on it
@@ -73,15 +72,14 @@ def _stable(summary: Summary) -> bool:
 
 def _mitigation(summary: Summary) -> str:
     best, *others = helps(summary)
-    number = sum(map(has_intervals, unclear(summary))) + len(others) + 1
-    low, high = simultaneous(best.auc_difference, number)
+    number = sum(one.p_value is not None for one in summary.mitigations)
     also = f" So {'does' if len(others) == 1 else 'do'} {_named(others)}, by less." if others else ""
     noisy = [one for one in summary.mitigations if one.name == best.name and one.attack != best.attack]
     copies = "".join(f" {_of_noisy_copies(one)}" for one in noisy)
     return (
         f"Of {number} mitigations tested, “{best.name}” lowers the leak most (AUC {best.auc_difference.estimate:+.2f} "
-        f"[{low:+.2f}, {high:+.2f}], an interval for the best of {number}) and costs at most 2 points of balanced "
-        f"accuracy.{also}{copies}"
+        f"[{best.auc_low:+.2f}, {best.auc_high:+.2f}], an interval for the best of {number}) and costs at most 2 "
+        f"points of balanced accuracy.{also}{copies}"
     )
 
 

@@ -137,9 +137,11 @@ class Mitigation(Part):
     balanced_accuracy: Value | None
     balanced_accuracy_difference: Value | None
     reason: str = Field("", description="why it could not be tested")
-    p_value: float | None = Field(None, description="that it does not lower the leak at little cost; Holm's correction")
-    advised: bool = False
+    advised: bool = Field(False, description="it lowers the leak at little cost, corrected for the best of several")
     verdict: str = Field("", description="what is known of it")
+    p_value: float | None = Field(None, description="that it does not lower the leak at little cost; Holm's correction")
+    auc_low: float | None = Field(None, description="change of AUC, interval for the best of all that were tested")
+    auc_high: float | None = None
 
 
 # Names of private contexts on the page, by condition; the last two are references.
@@ -224,6 +226,10 @@ class Summary(Part):
     def headline(self) -> Adversary:
         """Results of the strongest score that the threats permit, by person where persons have several records."""
         return next(one for records in ("persons", "members") for one in self._strongest(records))
+
+    def strict_leak(self) -> bool:
+        """Whether the headline detects a leak at the strict false positive rate."""
+        return bool(self.headline().tpr[f"{self.fpr:g}"].detected)
 
     def rows(self) -> Adversary | None:
         """Results of the strongest score by row, where the headline is by person."""

@@ -9,9 +9,11 @@ from memaudit.studies.audit.mitigated_answers import (
     against_noisy_copies,
     by_persons,
     gains,
-    passive as permitted,
     rounded,
     strongest,
+)
+from memaudit.studies.audit.mitigated_answers import (
+    passive as permitted,
 )
 
 RMIA = {"gamma": 1.0, "offline_a": 0.3}

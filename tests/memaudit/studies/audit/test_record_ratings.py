@@ -83,7 +83,7 @@ def test_few_of_those_who_show_have_no_effect(regime, threats):
         above, below = ends[:, 0] > 0, ends[:, 1] < 0
         false += (above & (own <= 0) | below & (own >= 0)).sum()
         shown += (above | below).sum()
-    assert 0 < shown
+    assert shown > 0
     assert false <= 0.05 * shown
 
 

@@ -13,6 +13,7 @@ from scipy.special import softmax
 
 from memaudit.attacks.lira import resolution_floor
 from memaudit.attacks.registry import LABELS, REGISTRY, Attack
+from memaudit.attacks.rounded_signal import rounded_confidence
 from memaudit.attacks.score_matrices import attackable, labels, stable
 from memaudit.common.arrays import Array, Codes, Mask
 from memaudit.data.membership_matrices import Scheme
@@ -20,7 +21,6 @@ from memaudit.statistics.attack_performance import Estimate, judge
 from memaudit.statistics.paired_differences import differences
 from memaudit.statistics.strongest_score import AUC, TPR, Panel, choose, composite, shares
 from memaudit.statistics.threat_models import label_robustness
-from memaudit.studies.attacks.mitigation_attacks import rounded_confidence
 from memaudit.studies.audit.audit_attacks import candidates
 
 NOISY = "perturbation"

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from audit_examples import mitigation, value
 
-from memaudit.auditing.mitigation_verdicts import CHEAP, has_intervals, holm, judged, simultaneous
+from memaudit.statistics.mitigation_verdicts import CHEAP, Verdict, has_intervals, holm, simultaneous, verdicts
 
 
 def verdict(strict_leak=True, **how):
-    (found,) = judged([mitigation(**how)], strict_leak)
+    (found,) = verdicts([mitigation(**how)], strict_leak)
     return found
 
 
@@ -42,34 +42,35 @@ def test_labels_alone_are_not_dropped_for_noisy_copies_that_cannot_tell():
     labels = mitigation("labels only", auc=(-0.075, -0.1, -0.05), cost=(0.0, 0.0, 0.0))
     for change, advised in {(-0.1, -0.3, 0.1): True, (0.1, 0.05, 0.2): False}.items():
         copies = mitigation("labels only", auc=change, attack="perturbation")
-        found, own = judged([labels, copies], strict_leak=True)
+        found, own = verdicts([labels, copies], strict_leak=True)
         assert found.advised == advised
         assert ("noisy copies undo it" in found.verdict) != advised
-        assert own == copies
+        assert own == Verdict()
 
 
 def test_a_mitigation_that_was_not_tested_says_why_and_does_not_count():
-    missing, good = judged([mitigation("context 50", reason="too few"), mitigation()], strict_leak=True)
+    missing, good = verdicts([mitigation("context 50", reason="too few"), mitigation()], strict_leak=True)
     assert (missing.verdict, missing.advised, missing.p_value) == ("not tested: too few", False, None)
-    assert good.p_value == judged([mitigation()], strict_leak=True)[0].p_value
+    assert good.p_value == verdicts([mitigation()], strict_leak=True)[0].p_value
     gone = mitigation().model_copy(update={"auc_difference": value(-0.1, None, None)})
     assert not has_intervals(gone)
-    assert "not tested: too few people" in judged([gone], strict_leak=True)[0].verdict
+    assert "not tested: too few people" in verdicts([gone], strict_leak=True)[0].verdict
 
 
 def test_references_have_no_verdict():
-    none, random = judged([mitigation("none"), mitigation("layer random")], strict_leak=True)
+    none, random = verdicts([mitigation("none"), mitigation("layer random")], strict_leak=True)
     assert none.verdict == random.verdict == ""
-    assert not (none.advised or random.advised)
+    assert not none.advised
+    assert not random.advised
 
 
 def test_holm_corrects_for_the_best_of_several():
     assert holm({"a": 0.01, "b": 0.04, "c": 0.03}) == pytest.approx({"a": 0.03, "b": 0.06, "c": 0.06})
     assert holm({}) == {}
     barely = mitigation("barely", auc=(-0.1, -0.199, -0.001))
-    assert judged([barely], strict_leak=True)[0].advised
+    assert verdicts([barely], strict_leak=True)[0].advised
     others = [mitigation(f"bags {n}", auc=(0.0, -0.1, 0.1)) for n in range(5)]
-    found = judged([barely, *others], strict_leak=True)[0]
+    found = verdicts([barely, *others], strict_leak=True)[0]
     assert (found.advised, found.verdict) == (False, "not beyond chance for the best of 6 mitigations")
 
 
@@ -87,5 +88,5 @@ def test_useless_mitigations_are_rarely_advised():
     for _ in range(1000):
         errors = rng.normal(0, 0.02, 5)
         found = [mitigation(f"bags {n}", auc=(e, e - 0.0392, e + 0.0392)) for n, e in enumerate(errors)]
-        advised += any(one.advised for one in judged(found, strict_leak=True))
+        advised += any(one.advised for one in verdicts(found, strict_leak=True))
     assert advised / 1000 <= 0.06

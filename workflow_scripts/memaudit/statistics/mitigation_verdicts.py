@@ -8,39 +8,70 @@ side. Size in simulations: docs/coverage.md.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
 
 from scipy.stats import norm
 
-from memaudit.auditing.summary import STRONGEST, Mitigation, Value
+from memaudit.statistics.attack_performance import SIGNIFICANT
 
 CHEAP = -0.02  # largest acceptable change of balanced accuracy by a mitigation
-LEVEL = 0.05
-NONE = "none"
-REFERENCES = (NONE, "layer random")  # what others are compared with
+STRONGEST = "strongest"
+REFERENCES = ("none", "layer random")  # what others are compared with
 
 
-def judged(mitigations: Sequence[Mitigation], strict_leak: bool) -> list[Mitigation]:
-    """The mitigations with p-value, verdict and whether they are advised, in their order.
+class Difference(Protocol):
+    """A change with its 95 % interval; None where it could not be estimated."""
+
+    estimate: float | None
+    low: float | None
+    high: float | None
+
+
+class Mitigation(Protocol):
+    """Changes by a mitigation under one attack, the strongest score or another one; reason: why it was not tested."""
+
+    name: str
+    attack: str
+    reason: str
+    auc_difference: Difference | None
+    tpr_difference: Difference | None
+    balanced_accuracy_difference: Difference | None
+
+
+class Verdict(NamedTuple):
+    """What is known of a mitigation.
+
+    p_value: that it does not lower the leak at little cost, Holm's correction, None where it was not tested; verdict:
+    in words, "" for references; auc_low, auc_high: interval of the change of AUC for the best of all that were tested.
+    """
+
+    advised: bool = False
+    verdict: str = ""
+    p_value: float | None = None
+    auc_low: float | None = None
+    auc_high: float | None = None
+
+
+def verdicts(mitigations: Sequence[Mitigation], strict_leak: bool) -> list[Verdict]:
+    """The verdict on each mitigation, in their order; an empty one for references and for other attacks.
 
     strict_leak: whether the headline detects a leak at the strict false positive rate, which must fall then, too.
     """
     candidates = [one for one in mitigations if one.attack == STRONGEST and one.name not in REFERENCES]
-    raw = {one.name: _p_value(one, strict_leak) for one in candidates if has_intervals(one)}
-    corrected = holm(raw)
+    tested = holm({one.name: _p_value(one, strict_leak) for one in candidates if has_intervals(one)})
     noisy = {one.name: one for one in mitigations if one.attack != STRONGEST}
-    verdicts = []
+    found = []
     for one in mitigations:
-        if one in candidates:
-            p_value = corrected.get(one.name)
-            problems = _problems(one, strict_leak) + _undone(noisy.get(one.name))
-            if not problems and p_value > LEVEL:
-                problems = [f"not beyond chance for the best of {len(raw)} mitigations"]
-            advised = not problems
-            text = "lowers the leak at little cost" if advised else "; ".join(problems)
-            verdicts.append(one.model_copy(update={"p_value": p_value, "advised": advised, "verdict": text}))
-        else:
-            verdicts.append(one)
-    return verdicts
+        if one not in candidates:
+            found.append(Verdict())
+            continue
+        p_value = tested.get(one.name)
+        problems = _problems(one, strict_leak) + _undone(noisy.get(one.name))
+        if not problems and p_value > SIGNIFICANT:
+            problems = [f"not beyond chance for the best of {len(tested)} mitigations"]
+        ends = simultaneous(one.auc_difference, len(tested)) if one.name in tested else (None, None)
+        found.append(Verdict(not problems, "; ".join(problems) or "lowers the leak at little cost", p_value, *ends))
+    return found
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
@@ -58,11 +89,11 @@ def has_intervals(one: Mitigation) -> bool:
     return not one.reason and all(change is not None and change.low is not None for change in changes)
 
 
-def simultaneous(value: Value, number: int) -> tuple[float, float]:
-    """Ends of a value's interval, wide enough for the best of `number` mitigations (Bonferroni)."""
-    factor = norm.isf(LEVEL / 2 / number) / norm.isf(LEVEL / 2)
-    below, above = value.estimate - value.low, value.high - value.estimate
-    return value.estimate - factor * below, value.estimate + factor * above
+def simultaneous(change: Difference, number: int) -> tuple[float, float]:
+    """Ends of a change's interval, wide enough for the best of `number` mitigations (Bonferroni)."""
+    factor = norm.isf(SIGNIFICANT / 2 / number) / norm.isf(SIGNIFICANT / 2)
+    below, above = change.estimate - change.low, change.high - change.estimate
+    return change.estimate - factor * below, change.estimate + factor * above
 
 
 def _p_value(one: Mitigation, strict_leak: bool) -> float:
@@ -72,13 +103,13 @@ def _p_value(one: Mitigation, strict_leak: bool) -> float:
     return max(_beyond(*change) for change in changes)
 
 
-def _beyond(value: Value, bound: float, below: bool) -> float:
+def _beyond(change: Difference, bound: float, below: bool) -> float:
     """Two-sided p-value that a quantity is not below (above) a bound, of the 95 % interval's half towards the bound."""
-    distance = bound - value.estimate if below else value.estimate - bound
-    half = value.high - value.estimate if below else value.estimate - value.low
+    distance = bound - change.estimate if below else change.estimate - bound
+    half = change.high - change.estimate if below else change.estimate - change.low
     if distance <= 0:
         return 1.0
-    return float(2 * norm.sf(norm.isf(LEVEL / 2) * distance / half)) if half > 0 else 0.0
+    return float(2 * norm.sf(norm.isf(SIGNIFICANT / 2) * distance / half)) if half > 0 else 0.0
 
 
 def _problems(one: Mitigation, strict_leak: bool) -> list[str]:
