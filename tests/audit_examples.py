@@ -73,7 +73,7 @@ def mitigation(
     return Mitigation(name=name, attack=attack, score=None if reason else "rmia", **own, **changes, reason=reason)
 
 
-def a_summary(leak=True, placebo=False, stable=0.8, helps=True, excess=0.1, cost=None, memory=None):
+def a_summary(leak=True, showing=3, placebo=False, stable=0.8, helps=True, excess=0.1, cost=None, memory=None):
     protected = mitigation(auc=(-0.1, -0.15, -0.05) if helps else (-0.01, -0.1, 0.08))
     group = Group(
         column=HOSTILE, number=1, name=None, records=40, auc=value(0.8, 0.7, 0.9), q_value=0.02,
@@ -103,7 +103,7 @@ def a_summary(leak=True, placebo=False, stable=0.8, helps=True, excess=0.1, cost
         groups=[group], mitigations=[protected], stability=stability(stable),
         calibration={"lira": value(0.1, None, None), "calibrated": value(0.01, None, None)},
         private=[private] if cost else [], tuned=[probed] if memory else [],
-        showing=3, rated=400, exposed=[exposed], advice=[],
+        showing=showing, rated=400, exposed=[exposed], advice=[],
     )  # fmt: skip
     return advised(found)
 

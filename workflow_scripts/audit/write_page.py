@@ -108,7 +108,7 @@ def _annex(job, facts: dict[str, Any]) -> audit_page.Annex:
     settings |= {f"attacks/{key}": value for key, value in pd.json_normalize(attacks, sep="/").iloc[0].items()}
     checks = {"rows": facts["rows"], "rows without a target": facts["without_target"], "target": facts["task"]}
     checks |= {f"dedup: {key}": f"{value:.0f}" for key, value in _counts(job.input.dedup).items()}
-    checks |= {f"split: {key}": f"{value:.3g}" for key, value in _counts(job.input.checks).items()}
+    checks |= {f"split: {key}": _number(value) for key, value in _counts(job.input.checks).items()}
     files = {"the table": facts["sha256"]} | {str(path): sha256(path) for path in job.input if "/models/" not in path}
     cards = [read_json(path) for path in several(job.input.cards)]
     models = {audit["models"][arm]: _card(card) for arm, card in zip(audit["models"], cards, strict=True)}
@@ -117,6 +117,11 @@ def _annex(job, facts: dict[str, Any]) -> audit_page.Annex:
 
 def _card(card: dict[str, Any]) -> str:
     return f"{card['family']}, {card['mode']}, {card['licence']}, sha256 {card['sha256']}"
+
+
+def _number(value: float) -> str:
+    """A count with all of its digits, another number with three."""
+    return f"{value:.0f}" if float(value).is_integer() else f"{value:.3g}"
 
 
 def _rows(table: dict[str, Any]) -> list[tuple[str, str]]:

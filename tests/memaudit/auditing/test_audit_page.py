@@ -174,6 +174,8 @@ def test_the_page_does_not_let_epsilon_be_chosen_by_the_private_table():
 
 
 def test_the_head_counts_records_as_the_list_does():
+    assert "the presence of 3 shows all the same" in page(a_summary(leak=False))
+    assert "shows all the same" not in page(a_summary(leak=False, showing=0)) + page(a_summary())
     text = page(a_summary())
     assert "Records whose presence shows</dt><dd>3 of 400: the interval" in text
     assert "The 1 most vulnerable of 400 records." in text

@@ -22,7 +22,10 @@ def test_each_rule_applies_when_its_condition_holds():
         "a leak is detected, and some mitigations could not be tested, or are not shown to help",
     } <= rules(helps=False)
     assert "a group leaks more than the others" not in rules(excess=0.02)
-    assert rules(leak=False, excess=0.0) == {"no leak is detected"}
+    assert rules(leak=False, excess=0.0, showing=0) == {"no leak is detected"}
+    some = "no leak is detected, but the presence of single records shows"
+    assert rules(leak=False, excess=0.0) == {"no leak is detected", some}
+    assert some not in rules()
     assert "private contexts were tested" in rules(cost=-0.01)
     assert "private contexts were tested" not in rules() | rules(cost=-0.01, placebo=True)
     assert "the fine-tuned model memorizes records" in rules(memory=(0.7, 0.6, 0.8))

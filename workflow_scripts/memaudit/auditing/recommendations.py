@@ -123,8 +123,17 @@ RULES = [
         "no leak is detected",
         lambda summary: not leaks(summary) and not broken(summary),
         lambda summary: (
-            "These attacks detected no leak. This is no guarantee: stronger attacks, smaller contexts and other models "
-            "may leak. More --minutes narrow the intervals."
+            "These attacks detected no leak over all records. This is no guarantee: stronger attacks, smaller contexts "
+            "and other models may leak. More --minutes narrow the intervals."
+        ),
+    ),
+    Rule(
+        "no leak is detected, but the presence of single records shows",
+        lambda summary: not leaks(summary) and not broken(summary) and summary.showing > 0,
+        lambda summary: (
+            f"The presence of {summary.showing} of {summary.rated} records shows in the answers all the same: no leak "
+            "on average does not protect each record. They are in risk.parquet (column shows); audit again with more "
+            "--minutes before you act on single ones."
         ),
     ),
     Rule(
