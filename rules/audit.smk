@@ -1,8 +1,8 @@
 """The audit of a user's table: vulnerability of its records, precision of positive predictions, groups, and the page.
 
-INPUT   <results>/signals/attacks/{dataset}/**.nc, <results>/scores/attacks/{dataset}/mitigations.parquet; the section `audit`
+INPUT   <results>/signals/attacks/{dataset}/**.nc; the section `audit`
 OUTPUT  <results>/data/{dataset}/rows.parquet                                 which row of the table a record is
-        <results>/scores/audit/{dataset}/threats.parquet, groups.parquet      tidy results
+        <results>/scores/audit/{dataset}/threats.parquet, groups.parquet, mitigations.parquet
         <results>/audit/{dataset}/index.html, summary.json, risk.parquet      what `./memaudit audit` hands over
 """
 
@@ -88,10 +88,37 @@ rule audit_compare_groups:
     params:
         code=digest("audit_compare_groups", env="statistics"),
         seed=config["seed"],
-        attacks=ATTACKS.keys("fpr", "replicates"),
-        audit=AUDIT.section("by", "groups", "permutations"),
+        attacks=ATTACKS.keys("fpr", "replicates", "rmia"),
+        audit=AUDIT.section("by", "groups", "permutations", "fpr", "threats"),
     script:
         "../workflow_scripts/audit/compare_groups.py"
+
+
+rule audit_judge_mitigations:
+    input:
+        main=ATTACKS.grid("main"),
+        settings=ATTACKS.grid("settings"),
+        defended=ATTACKS.grid("defended"),
+        perturbed=ATTACKS.perturbed,
+    output:
+        "<results>/scores/audit/{dataset}/mitigations.parquet",
+        sidecar="<results>/provenance/audit_judge_mitigations/{dataset}.json",
+    log:
+        "<results>/logs/audit_judge_mitigations/{dataset}.log",
+    wildcard_constraints:
+        dataset=AUDIT.dataset,
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=grows(3000),
+        runtime="1h",
+    params:
+        code=digest("audit_judge_mitigations", env="statistics"),
+        seed=config["seed"],
+        attacks=ATTACKS.keys("fpr", "replicates", "decimals", "perturbation", "rmia"),
+        audit=AUDIT.section("fpr", "threats"),
+    script:
+        "../workflow_scripts/audit/judge_mitigations.py"
 
 
 rule audit_write_page:

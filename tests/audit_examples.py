@@ -14,6 +14,7 @@ from memaudit.auditing.summary import (
     Utility,
     Value,
 )
+from memaudit.statistics.mitigation_verdicts import verdicts
 
 HOSTILE = "</td><script>alert('x')</script>{{ 7*7 }}"
 FACTS = {
@@ -61,12 +62,20 @@ def stability(whole, beyond_chance=True):
     return halves | {name: value(share, None, None, 0.05) for name, share in extrapolated.items()}
 
 
-def a_summary(leak=True, placebo=False, stable=0.8, helps=True, excess=0.1, cost=None, memory=None):
-    gone = value(-0.1, -0.15, -0.05, 0.0) if helps else value(-0.01, -0.1, 0.08, 0.0)
-    protected = Mitigation(
-        name="bags 4", attack="lira", records="all that remain", auc=value(0.6, 0.55, 0.65), auc_difference=gone,
-        balanced_accuracy=value(0.9, 0.8, 1.0), balanced_accuracy_difference=value(-0.01, -0.03, 0.01, 0.0),
-    )  # fmt: skip
+def mitigation(
+    name="bags 4", auc=(-0.1, -0.15, -0.05), tpr=(-0.05, -0.08, -0.02), cost=(-0.005, -0.015, 0.005),
+    attack="strongest", reason="",
+):  # fmt: skip
+    """A mitigation with the changes (estimate, low, high) of AUC, TPR and balanced accuracy; with a reason: none."""
+    changes = {"auc_difference": auc, "tpr_difference": tpr, "balanced_accuracy_difference": cost}
+    changes = {key: None if reason else value(*change, 0.0) for key, change in changes.items()}
+    own = {"auc": value(0.6, 0.55, 0.65), "tpr": value(0.03, 0.02, 0.04), "balanced_accuracy": value(0.9, 0.8, 1.0)}
+    own = {key: None if reason else one for key, one in own.items()}
+    return Mitigation(name=name, attack=attack, score=None if reason else "rmia", **own, **changes, reason=reason)
+
+
+def a_summary(leak=True, showing=3, placebo=False, stable=0.8, helps=True, excess=0.1, cost=None, memory=None):
+    protected = mitigation(auc=(-0.1, -0.15, -0.05) if helps else (-0.01, -0.1, 0.08))
     group = Group(
         column=HOSTILE, number=1, name=None, records=40, auc=value(0.8, 0.7, 0.9), q_value=0.02,
         excess=value(excess, excess - 0.05, excess + 0.05, 0.0, excess > 0.05),
@@ -95,9 +104,18 @@ def a_summary(leak=True, placebo=False, stable=0.8, helps=True, excess=0.1, cost
         groups=[group], mitigations=[protected], stability=stability(stable),
         calibration={"lira": value(0.1, None, None), "calibrated": value(0.01, None, None)},
         private=[private] if cost else [], tuned=[probed] if memory else [],
-        showing=3, rated=400, exposed=[exposed], advice=[],
+        showing=showing, rated=400, exposed=[exposed], advice=[],
     )  # fmt: skip
-    return found.model_copy(update={"advice": recommendations.advise(found)})
+    return advised(found)
+
+
+def advised(summary, **update):
+    """The summary with these parts replaced, mitigations judged, and its recommendations."""
+    summary = summary.model_copy(update=update)
+    found = zip(summary.mitigations, verdicts(summary.mitigations, summary.strict_leak()), strict=True)
+    judged = [one.model_copy(update=verdict._asdict()) for one, verdict in found]
+    summary = summary.model_copy(update={"mitigations": judged})
+    return summary.model_copy(update={"advice": recommendations.advise(summary)})
 
 
 def annex():

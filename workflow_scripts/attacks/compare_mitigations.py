@@ -14,6 +14,7 @@ Labels and rounded probabilities are discrete: no sigma is smaller than their re
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -27,11 +28,11 @@ from memaudit.statistics.attacked_records import STUDY, compared, judged
 from memaudit.studies.attacks.mitigation_attacks import (
     Mitigated,
     coarser_answers,
+    utilities,
     vulnerable_layers,
     with_lira,
     with_perturbation,
 )
-from memaudit.studies.attacks.model_quality import quality, quality_differences
 from memaudit.studies.attacks.setting_attacks import varies_only
 from memaudit.workflow.job import run
 
@@ -72,16 +73,13 @@ def _differences(case: Mitigated, other: Mitigated, records: np.ndarray, chosen:
 
 
 def _utility(case: Mitigated, none: Mitigated, job) -> Iterator[dict]:
-    """Accuracy or error on non-members; rounding leaves the predicted class, so its accuracy is that without it."""
-    sets = min(case.grid.sizes["model"], none.grid.sizes["model"])
-    grid = case.grid.isel(record=~case.grid.member.values, model=slice(sets))
-    same = none.grid.isel(model=slice(sets)).sel(record=grid.record.values)
-    keys, replicates = _keys(case, "non-members", job), job.params.attacks["replicates"]
-    # One random stream for all mitigations, so that equal answers have equal intervals.
-    stream = job.wildcards.dataset, "utility", str(sets)
-    yield from rows(STUDY, keys, quality(grid, _rng(job, *stream), replicates))
+    """Quality on non-members; rounding does not change the predicted class, so its accuracy is that without it."""
+    keys = _keys(case, "non-members", job)
+    streams = partial(_rng, job, job.wildcards.dataset, "utility")
+    own, differences = utilities(case.grid, none.grid, streams, job.params.attacks["replicates"])
+    yield from rows(STUDY, keys, own)
     if case is not none:
-        yield from rows(STUDY, keys, quality_differences(grid, same, _rng(job, *stream), replicates))
+        yield from rows(STUDY, keys, differences)
 
 
 def _against_main(job) -> Iterator[dict]:

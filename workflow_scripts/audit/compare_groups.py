@@ -1,57 +1,91 @@
-"""Compare the leakage of groups: the classes of the target, and the categories of chosen columns.
+"""Compare the leakage of groups of chosen columns, and search for the subpopulation that leaks most.
 
 python workflow_scripts/audit/compare_groups.py --input main=0.nc records=records.parquet schema=schema.json \
     --output tidy=groups.parquet names=groups.json --wildcards '{"dataset": "table"}' \
-    --params '{"seed": 1, "attacks": {"fpr": [0.1, 0.01], "replicates": 200},
-        "audit": {"by": ["c3"], "groups": 12, "permutations": 99}}'
+    --params '{"seed": 1, "attacks": {"fpr": [0.1, 0.01], "replicates": 200,
+        "rmia": {"gamma": 1.0, "offline_a": 0.3}},
+        "audit": {"by": ["c3"], "groups": 12, "permutations": 99, "fpr": 0.01, "threats": ["probabilities"]}}'
 
-The result numbers the groups of a column, the largest first. Their names are values of the table, so they stand apart,
-in `names`, beside the records. Columns of numbers and dates, and a target that is a number, are cut into quarters.
+All are judged by the strongest permitted score. Groups are those of the target and of the chosen columns; the search
+takes all columns of the table, on half of the privacy units, and confirms on the other half. The result numbers the
+groups of a column, the largest first. Their names are values of the table, so they stand apart, in `names`, beside the
+records. Columns of numbers and dates, and a target that is a number, are cut into quarters.
 """
+
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
 
+from memaudit.attacks.calibrate import calibrate
+from memaudit.attacks.registry import Attack
 from memaudit.attacks.score_matrices import of_input
 from memaudit.common import seeds, tidy
 from memaudit.common.io import read_json, read_table, write_json, write_table
-from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics.attack_performance import judge_options, rows
 from memaudit.statistics.group_comparison import judge_groups
-from memaudit.studies.audit.audit_attacks import first_variant, lira_on_members
+from memaudit.statistics.strongest_score import Panel
+from memaudit.statistics.subpopulation_search import worst_subpopulation
+from memaudit.studies.audit import strongest_attack
+from memaudit.studies.audit.audit_attacks import first_variant, panels
 from memaudit.workflow.job import run
 
 STUDY = "audit"
 
 
 def main(job):
-    grid = first_variant(of_input(job, "main"))
-    attack, membership, units = lira_on_members(grid)
+    audit, grid = job.params.audit, first_variant(of_input(job, "main"))
+    panel = panels(grid, audit["threats"], job.params.attacks["rmia"])["members"]
     records = read_table(job.input.records).set_index("id").loc[grid.record.values[grid.member.values]]
-    audit, settings, results, names = job.params.audit, job.params.attacks, [], {}
     schema = read_json(job.input.schema)
-    kinds = {column["name"]: column["type"] for column in schema["columns"]} | {"target": schema["target"]["type"]}
-    masks = {}
-    for column in ["target", *audit["by"]]:
+    kinds = {"target": schema["target"]["type"]} | {column["name"]: column["type"] for column in schema["columns"]}
+    chosen, names, masks = ["target", *audit["by"]], {}, {}
+    for column in dict.fromkeys([*chosen, *kinds]):
         groups = _groups(records[column], kinds[column], audit["groups"])
         names[column] = {str(number): name for number, (name, _) in enumerate(groups, 1)}
         masks |= {(column, number): mask for number, (_, mask) in enumerate(groups, 1)}
-        print(f"{column}: {len(groups)} groups", flush=True)
-    rng = seeds.generator(job.params.seed, STUDY, job.wildcards.dataset, "groups")
-    # A single group must be able to reach q = .05: its q is at least the number of groups / (permutations + 1).
-    permutations = max(audit["permutations"], 20 * len(masks) - 1)
-    options = judge_options({**settings, "permutations": permutations})
-    # Groups of all columns at once: their q-values are corrected for all of them.
-    for (column, number), judged in judge_groups(
-        attack, membership, masks, units, rng=rng, scheme=Scheme.of(grid.attrs), **options
-    ).items():
-        keys = {"dataset": job.wildcards.dataset, "column": column, "group": number}
-        results += rows(STUDY, keys, [*judged.estimates, judged.excess])
-        results.append(tidy.row(STUDY, keys, "records", judged.records, unit="count", n=judged.records))
-        results.append(tidy.row(STUDY, keys, "auc q-value", judged.q_value, unit="probability", n=judged.records))
+    attack = strongest_attack.as_attack(panel, audit["fpr"])
+    of_chosen = {name: mask for name, mask in masks.items() if name[0] in chosen}
+    results = [*_compared(attack, panel, of_chosen, job), *_searched(attack, panel, masks, job)]
     write_table(tidy.frame(results), job.output.tidy)
     write_json(names, job.output.names)
     return {"seed": job.params.seed}
+
+
+def _compared(attack: Attack, panel: Panel, masks: Mapping[tuple, np.ndarray], job) -> Iterator[dict]:
+    """Tidy rows of the groups of the target and of the chosen columns."""
+    settings, rng = job.params.attacks, seeds.generator(job.params.seed, STUDY, job.wildcards.dataset, "groups")
+    # A single group must be able to reach q = .05: its q is at least the number of groups / (permutations + 1).
+    permutations = max(job.params.audit["permutations"], 20 * len(masks) - 1)
+    options = judge_options({**settings, "permutations": permutations})
+    # Groups of all columns at once: their q-values are corrected for all of them.
+    for (column, number), judged in judge_groups(
+        attack, panel.membership, masks, panel.groups, rng=rng, scheme=panel.scheme, **options
+    ).items():
+        keys = {"dataset": job.wildcards.dataset, "column": column, "group": number}
+        yield from rows(STUDY, keys, [*judged.estimates, judged.excess])
+        yield tidy.row(STUDY, keys, "records", judged.records, unit="count", n=judged.records)
+        yield tidy.row(STUDY, keys, "auc q-value", judged.q_value, unit="probability", n=judged.records)
+
+
+def _searched(attack: Attack, panel: Panel, masks: Mapping[tuple, np.ndarray], job) -> Iterator[dict]:
+    """Tidy rows of the subpopulation that the search found; none where all candidates are too small."""
+    rng = seeds.generator(job.params.seed, STUDY, job.wildcards.dataset, "subpopulations")
+    options = {"replicates": job.params.attacks["replicates"], "permutations": job.params.audit["permutations"]}
+    scores = calibrate(attack.signals, panel.membership, attack.method)
+    found = worst_subpopulation(scores, panel.membership, masks, panel.groups, rng=rng, **options)
+    if found is None:
+        return
+    keys = {"dataset": job.wildcards.dataset, "search": "worst"}
+    for place, (column, number) in enumerate(found.names, 1):
+        keys |= {f"column {place}": column, f"group {place}": number}
+    yield from rows(STUDY, keys, [found.auc, found.excess])
+    for metric, count in {
+        "records": found.records,
+        "records that confirm": found.confirmed,
+        "subpopulations searched": found.searched,
+    }.items():
+        yield tidy.row(STUDY, keys, metric, count, unit="count", n=count)
 
 
 def _groups(values: pd.Series, kind: str, most: int) -> list[tuple[str, np.ndarray]]:

@@ -40,19 +40,23 @@ def main(job):
         results += _judged([audit_attacks.on_members(grid, model, threats)], job)
         if model != "main":
             results += _judged([audit_attacks.main_alike(main, grid, model, threats)], job)
-    for records, panel in audit_attacks.panels(main, threats, job.params.attacks["rmia"]).items():
+    panels = audit_attacks.panels(main, threats, job.params.attacks["rmia"])
+    for records, panel in panels.items():
         found, most_chosen = strongest_attack.judged(panel, _keys(job, records), job.params)
         results += found
     results += _judged(_on_targets(job), job)
     results += _judged(_controls(main, most_chosen, job), job)
     members = main.isel(record=main.member.values)
+    scores = strongest_attack.strongest_scores(panels["members"], audit["fpr"])
     rng = seeds.generator(job.params.seed, STUDY, members.dataset, "stability")
-    results += record_ratings.agreement_rows(members, _keys(job, "members"), audit["shown"], rng)
+    results += record_ratings.agreement_rows(members, _keys(job, "members"), audit["shown"], rng, threats)
     rng = seeds.generator(job.params.seed, STUDY, dataset, "calibration")
-    results += record_ratings.calibration_rows(members, _keys(job, "members"), rng)
+    results += record_ratings.calibration_rows(members, _keys(job, "members"), rng, threats, scores)
     write_table(tidy.frame(results), job.output.tidy)
     rng = seeds.generator(job.params.seed, STUDY, members.dataset, "exposure")
-    write_table(record_ratings.rate(members, read_table(job.input.rows), audit["base_rates"], rng), job.output.risk)
+    located = read_table(job.input.rows)
+    risk = record_ratings.rate(members, located, audit["base_rates"], rng, threats, scores)
+    write_table(risk, job.output.risk)
     return {"seed": job.params.seed}
 
 

@@ -15,11 +15,12 @@ import pandas as pd
 
 from memaudit.auditing import audit_page, summarize_results
 from memaudit.auditing.recommendations import advise
-from memaudit.auditing.summary import Summary, Table
+from memaudit.auditing.summary import Mitigation, Summary, Table
 from memaudit.common.checksums import sha256
 from memaudit.common.io import read_json, read_table, replacing, write_json
 from memaudit.common.job_inputs import several
 from memaudit.privacy.public_facts import read_facts
+from memaudit.statistics import mitigation_verdicts
 from memaudit.workflow.job import run
 
 
@@ -42,7 +43,7 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
     names = read_json(job.input.names) if audit["show_values"] and job.input.get("names") else None
     checks = _counts(job.input.checks)
     called = {safe: column["name"] for safe, column in facts["columns"].items()} | {"target": facts["target"]}
-    return Summary(
+    found = Summary(
         stage="full" if audit["complete"] else "quick",
         table=Table(
             rows=facts["rows"],
@@ -65,7 +66,9 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
         uneven=summarize_results.uneven(threats),
         utilities=summarize_results.utilities(threats),
         groups=_optional(job, "groups", lambda groups: summarize_results.groups(groups, called, names)),
-        mitigations=_optional(job, "mitigations", summarize_results.mitigations),
+        subpopulation=_optional(job, "groups", lambda groups: summarize_results.subpopulation(groups, called, names))
+        or None,
+        mitigations=_optional(job, "mitigations", lambda results: summarize_results.mitigations(results, audit["fpr"])),
         private=_optional(job, "private", summarize_results.private_contexts),
         tuned=_optional(job, "tuned", summarize_results.tuned),
         calibration=summarize_results.calibration(threats),
@@ -75,10 +78,17 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
         exposed=summarize_results.exposed(risk, audit["shown"]),
         advice=[],
     )
+    return found.model_copy(update={"mitigations": _judged(found)})
 
 
-def _optional(job, name: str, summarise: Callable[..., list]) -> list:
-    """Part of the summary from the tables of an input; empty where the stage has no such input."""
+def _judged(summary: Summary) -> list[Mitigation]:
+    """The mitigations with their verdicts."""
+    found = mitigation_verdicts.verdicts(summary.mitigations, summary.strict_leak())
+    return [one.model_copy(update=verdict._asdict()) for one, verdict in zip(summary.mitigations, found, strict=True)]
+
+
+def _optional(job, name: str, summarise: Callable[..., Any]) -> Any:
+    """Part of the summary from the tables of an input; [] where the stage has no such input."""
     paths = several(job.input.get(name) or [])
     return summarise(*map(read_table, paths)) if paths else []
 
@@ -101,7 +111,7 @@ def _annex(job, facts: dict[str, Any]) -> audit_page.Annex:
     settings |= {f"attacks/{key}": value for key, value in pd.json_normalize(attacks, sep="/").iloc[0].items()}
     checks = {"rows": facts["rows"], "rows without a target": facts["without_target"], "target": facts["task"]}
     checks |= {f"dedup: {key}": f"{value:.0f}" for key, value in _counts(job.input.dedup).items()}
-    checks |= {f"split: {key}": f"{value:.3g}" for key, value in _counts(job.input.checks).items()}
+    checks |= {f"split: {key}": _number(value) for key, value in _counts(job.input.checks).items()}
     files = {"the table": facts["sha256"]} | {str(path): sha256(path) for path in job.input if "/models/" not in path}
     cards = [read_json(path) for path in several(job.input.cards)]
     models = {audit["models"][arm]: _card(card) for arm, card in zip(audit["models"], cards, strict=True)}
@@ -110,6 +120,11 @@ def _annex(job, facts: dict[str, Any]) -> audit_page.Annex:
 
 def _card(card: dict[str, Any]) -> str:
     return f"{card['family']}, {card['mode']}, {card['licence']}, sha256 {card['sha256']}"
+
+
+def _number(value: float) -> str:
+    """A count with all of its digits, another number with three."""
+    return f"{value:.0f}" if float(value).is_integer() else f"{value:.3g}"
 
 
 def _rows(table: dict[str, Any]) -> list[tuple[str, str]]:

@@ -2,10 +2,10 @@
 
 import re
 
-from audit_examples import FACTS, HOSTILE, a_summary, annex
+from audit_examples import FACTS, HOSTILE, a_summary, advised, annex, mitigation, value
 
 from memaudit.auditing import audit_page
-from memaudit.auditing.summary import Value
+from memaudit.auditing.summary import Subgroup, Subpopulation, Value
 
 
 def test_names_are_escaped_and_nothing_is_loaded_from_elsewhere():
@@ -140,3 +140,43 @@ def test_marks_stay_on_the_axis():
     value = Value(estimate=2.0, low=0.5, high=3.0, null=0.0)
     assert audit_page.mark(value, 0.0, 1.0) == {"estimate": 234.0, "low": 120.0, "high": 234.0, "null": 6.0}
     assert audit_page.mark(Value(estimate=None), 0.0, 1.0) is None
+
+
+def page(summary):
+    return " ".join(audit_page.render(summary, FACTS, annex()).split())
+
+
+def test_the_worst_subpopulation_says_whether_the_other_half_confirms_it():
+    for confirmed, words in {True: "<strong>confirmed</strong>", False: "not confirmed, the excess is not"}.items():
+        excess = value(0.1, 0.02, 0.18, 0.0, confirmed)
+        groups = [Subgroup(column=HOSTILE, number=2, name=None), Subgroup(column="age", number=1, name=None)]
+        worst = Subpopulation(
+            groups=groups, records=80, confirmed=41, searched=300, auc=value(0.7, 0.6, 0.8), excess=excess
+        )
+        text = page(a_summary().model_copy(update={"groups": [], "subpopulation": worst}))
+        assert words in text
+        assert "300 subpopulations" in text
+        assert "{{ 7*7 }}, group 2 and age, group 1; 80 records. The other half, 41 of them" in text
+        assert "excess over the rest +0.10 [+0.02, +0.18]" in text
+
+
+def test_each_mitigation_has_its_verdict_on_the_page():
+    reason = mitigation("context 50", reason="record 3 is in too few contexts")
+    text = page(advised(a_summary(), mitigations=[mitigation(), mitigation("decimals 1", tpr=(0, -0.1, 0.1)), reason]))
+    assert "<strong>lowers the leak at little cost</strong>" in text
+    assert "cannot be told whether it lowers the share identified at the strict threshold" in text
+    assert "not tested: record 3 is in too few contexts" in text
+
+
+def test_the_page_does_not_let_epsilon_be_chosen_by_the_private_table():
+    section = page(a_summary(cost=-0.01))
+    assert "do not choose epsilon by them" in section[section.index('id="private"') :]
+
+
+def test_the_head_counts_records_as_the_list_does():
+    assert "the presence of 3 shows all the same" in page(a_summary(leak=False))
+    assert "shows all the same" not in page(a_summary(leak=False, showing=0)) + page(a_summary())
+    text = page(a_summary())
+    assert "Records whose presence shows</dt><dd>3 of 400: the interval" in text
+    assert "The 1 most vulnerable of 400 records." in text
+    assert "400 are rated" in text

@@ -108,3 +108,27 @@ def test_the_most_vulnerable_records_come_with_their_posteriors():
     (one,) = summarize_results.exposed(risk, 1)
     assert (one.row, one.exposure.estimate, one.beliefs, one.shows) == (7, 2.0, {"0.1": 0.4}, True)
     assert summarize_results.exposed(risk, 2)[1].exposure.low is None
+
+
+def found_by_search(**keys):
+    keys = {"search": "worst"} | keys
+    metrics = {"auc": 0.7, "auc excess": 0.1, "auc excess detected": 1.0, "records": 80}
+    metrics |= {"records that confirm": 41, "subpopulations searched": 300}
+    return [result(keys, metric, estimate) for metric, estimate in metrics.items()]
+
+
+def test_the_subpopulation_is_numbered_unless_values_may_be_shown():
+    called, names = {"c0": "city", "c1": "age"}, {"c0": {"2": "Paris"}, "c1": {"1": "quarter 4"}}
+    keys = {"column 1": "c0", "group 1": 2, "column 2": "c1", "group 2": 1}
+    pair = tidy.frame([*found_by_search(**keys), result({"column": "c0", "group": 1}, "auc", 0.6)])
+    for shown, expected in {None: [None, None], "names": ["Paris", "quarter 4"]}.items():
+        found = summarize_results.subpopulation(pair, called, names if shown else None)
+        assert [(one.column, one.number) for one in found.groups] == [("city", 2), ("age", 1)]
+        assert [one.name for one in found.groups] == expected
+        assert (found.records, found.confirmed, found.searched, found.excess.detected) == (80, 41, 300, True)
+    single = summarize_results.subpopulation(
+        tidy.frame(found_by_search(**{"column 1": "c0", "group 1": 2})), called, None
+    )
+    assert [one.column for one in single.groups] == ["city"]
+    assert summarize_results.subpopulation(tidy.frame([result({"column": "c0"}, "auc", 0.6)]), called, None) is None
+    assert not summarize_results.groups(tidy.frame(found_by_search(**{"column 1": "c0", "group 1": 2})), called, None)

@@ -1,12 +1,13 @@
 """Groups are numbered in the results; their names stay beside the records."""
 
+from memaudit.auditing import summarize_results
 from memaudit.common import tidy
 from memaudit.common.io import read_json, read_table
 
 
 def test_groups_are_numbered_in_the_result_and_named_beside_the_records(folder):
     table = tidy.expand(read_table(folder / "groups.parquet"))
-    assert set(table["column"]) == {"target", "c0"}  # quarters of so few records are too small
+    assert set(table["column"].dropna()) == {"target", "c0"}  # quarters of so few records are too small
     assert "Zqx" not in table.to_csv()
     assert set(read_json(folder / "groups.json")["c0"].values()) == {"Zqx-a", "Zqx-b"}
 
@@ -15,3 +16,11 @@ def test_an_excess_is_detected_by_its_adjusted_p_value(folder):
     table = tidy.expand(read_table(folder / "groups.parquet"))
     values = {metric: rows["estimate"].to_numpy() for metric, rows in table.groupby("metric")}
     assert (values["auc excess detected"] == (values["auc excess p-value"] <= 0.05)).all()
+
+
+def test_the_subpopulation_of_the_search_is_numbered_too(folder):
+    results = read_table(folder / "groups.parquet")
+    called = {"c0": "city", "c9": "age", "target": "churn"}
+    hidden = summarize_results.subpopulation(results, called, None)
+    assert hidden is None or {one.name for one in hidden.groups} == {None}
+    assert {one.column for one in summarize_results.groups(results, called, None)} == {"city", "churn"}

@@ -8,7 +8,7 @@ from audit_examples import ATTACKS, AUDIT, FACTS
 from conftest import load_script
 
 from memaudit.common import tidy
-from memaudit.common.io import read_json, write_json, write_table
+from memaudit.common.io import read_json, read_table, write_json, write_table
 from memaudit.workflow.job import Paths
 
 
@@ -42,6 +42,12 @@ def test_the_page_and_the_summary_agree(folder, project, shown):
     assert (
         f"Of {RECORDS} records that were queried {MEMBERS} are rated; the other {RECORDS - MEMBERS} are in no" in text
     )
+    risk = read_table(folder / "risk.parquet")
+    assert (summary["rated"], summary["showing"]) == (len(risk), risk["shows"].sum())
+    assert f"Records rated</dt><dd>{MEMBERS}, of a table of {RECORDS + 5} rows" in text
+    assert f"presence shows</dt><dd>{summary['showing']} of {MEMBERS}:" in text
+    assert f'split: members</th><td class="wide">{MEMBERS}</td>' in text
+    assert f"The {len(summary['exposed'])} most vulnerable of {MEMBERS} records." in text
     assert ("Zqx-a" in html) == shown
     assert {one["column"] for one in summary["groups"]} == {facts["target"], facts["columns"]["c0"]["name"]}
     assert "Comparison of models" in html

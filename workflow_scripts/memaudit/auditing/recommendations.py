@@ -3,20 +3,9 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from memaudit.auditing.summary import METHODS, Advice, Mitigation, PrivateContext, Summary, Tuned
+from memaudit.auditing.summary import Advice, Mitigation, Summary, Tuned
 
 STABLE = 0.5  # expected share of the list that as many other shadow contexts would name again, to act on it
-CHEAP, LITTLE = -0.02, "2 points"  # largest acceptable change of balanced accuracy, or of R2, by a mitigation
-
-
-def cheap_privacy(summary: Summary) -> list[PrivateContext]:
-    """Private contexts without a detected leak that cost at most 2 points of balanced accuracy, the strictest first.
-
-    The attacked contexts are of the kind that `snakemake release` makes.
-    """
-    safe = [one for one in summary.private if one.epsilon is not None and one.auc and not one.auc.detected]
-    cheap = [one for one in safe if (cost := one.balanced_accuracy_difference) and cost.estimate >= CHEAP]
-    return sorted(cheap, key=lambda one: one.epsilon)
 
 
 def remembered(summary: Summary) -> list[Tuned]:
@@ -61,27 +50,13 @@ def broken(summary: Summary) -> bool:
 
 
 def helps(summary: Summary) -> list[Mitigation]:
-    """Mitigations that lower the AUC of every attack beyond chance and cost at most 2 points of the model's quality.
-
-    Quality is balanced accuracy, of regressors R2. Each mitigation is given by the attack whose AUC it lowers least.
-    """
-    by_name: dict[str, list[Mitigation]] = {}
-    for one in summary.mitigations:
-        if one.auc_difference:
-            by_name.setdefault(one.name, []).append(one)
-    least = [max(attacks, key=lambda one: one.auc_difference.estimate) for attacks in by_name.values()]
-    return [one for one in least if all(map(_lower, by_name[one.name]))]
+    """Mitigations that lower the leak at little cost (`mitigation_verdicts`), the largest fall of the AUC first."""
+    return sorted((one for one in summary.mitigations if one.advised), key=lambda one: one.auc_difference.estimate)
 
 
-def _lower(one: Mitigation) -> bool:
-    cost = one.cost()
-    high = one.auc_difference.high
-    return high is not None and high < 0 and (cost is None or cost.estimate >= CHEAP)
-
-
-def best(summary: Summary) -> Mitigation:
-    """The mitigation that lowers the leakage most."""
-    return min(helps(summary), key=lambda one: one.auc_difference.estimate)
+def unclear(summary: Summary) -> list[Mitigation]:
+    """Mitigations that are not advised, with what is known of them in their verdict."""
+    return [one for one in summary.mitigations if one.verdict and not one.advised]
 
 
 def stands_out(summary: Summary) -> list:
@@ -93,6 +68,32 @@ def _stable(summary: Summary) -> bool:
     """Whether two halves name more of the same records than by chance, and all contexts enough to act on the list."""
     halves, whole = (summary.stability.get(name) for name in ("overlap_listed", "overlap_listed extrapolated"))
     return bool(halves and halves.detected and whole and (whole.estimate or 0.0) >= STABLE)
+
+
+def _mitigation(summary: Summary) -> str:
+    best, *others = helps(summary)
+    number = sum(one.p_value is not None for one in summary.mitigations)
+    also = f" So {'does' if len(others) == 1 else 'do'} {_named(others)}, by less." if others else ""
+    noisy = [one for one in summary.mitigations if one.name == best.name and one.attack != best.attack]
+    copies = "".join(f" {_of_noisy_copies(one)}" for one in noisy)
+    return (
+        f"Of {number} mitigations tested, “{best.name}” lowers the leak most (AUC {best.auc_difference.estimate:+.2f} "
+        f"[{best.auc_low:+.2f}, {best.auc_high:+.2f}], an interval for the best of {number}) and costs at most 2 "
+        f"points of {best.measure}.{also}{copies}"
+    )
+
+
+def _named(mitigations: list[Mitigation]) -> str:
+    return ", ".join(f"“{one.name}”" for one in mitigations)
+
+
+def _of_noisy_copies(one: Mitigation) -> str:
+    """What an adversary with many queries detects in spite of the mitigation; it does not undo it (`advised`)."""
+    if one.auc_difference is None or one.auc_difference.high is None:
+        return f"Noisy copies could not be tested against it{f': {one.reason}' if one.reason else ''}."
+    if one.auc_difference.high < 0:
+        return "With noisy copies of the record, too, less is detected than without it."
+    return "Whether noisy copies of the record, many queries, detect as much in spite of it cannot be told."
 
 
 def _group(summary: Summary) -> str:
@@ -113,16 +114,26 @@ RULES = [
         broken,
         lambda summary: (
             "Do not use the numbers of this audit: the attack also detects the negative control, records that are in "
-            "no context. Run it again with another --seed and more --minutes. If the negative control is detected "
-            "again, members and non-members differ for reasons other than membership."
+            "no context and whose memberships were drawn at random. Chance alone does this in up to 1 of 20 audits: "
+            "run it again with another --seed. If the negative control is detected again, the attack itself is at "
+            "fault, not the table: report it."
         ),
     ),
     Rule(
         "no leak is detected",
         lambda summary: not leaks(summary) and not broken(summary),
         lambda summary: (
-            "These attacks detected no leak. This is no guarantee: stronger attacks, smaller contexts and other models "
-            "may leak. More --minutes narrow the intervals."
+            "These attacks detected no leak over all records. This is no guarantee: stronger attacks, smaller contexts "
+            "and other models may leak. More --minutes narrow the intervals."
+        ),
+    ),
+    Rule(
+        "no leak is detected, but the presence of single records shows",
+        lambda summary: not leaks(summary) and not broken(summary) and summary.showing > 0,
+        lambda summary: (
+            f"The presence of {summary.showing} of {summary.rated} records shows in the answers all the same: no leak "
+            "on average does not protect each record. They are in risk.parquet (column shows); audit again with more "
+            "--minutes before you act on single ones."
         ),
     ),
     Rule(
@@ -136,17 +147,23 @@ RULES = [
     Rule(
         "a leak is detected, and a mitigation lowers it at little cost",
         lambda summary: leaks(summary) and bool(helps(summary)),
+        _mitigation,
+    ),
+    Rule(
+        "a leak is detected, and no mitigation is shown to lower it at little cost",
+        lambda summary: leaks(summary) and summary.stage == "full" and not helps(summary),
         lambda summary: (
-            f"Of the mitigations tested, “{best(summary).name}” lowers the leak most (AUC "
-            f"{best(summary).auc_difference.estimate:+.2f}) and costs at most {LITTLE} of {summary.measure()}."
+            "No mitigation is shown to lower the leak at little cost. Consider a differentially private context "
+            "(docs/release.md), or fewer people in the table."
         ),
     ),
     Rule(
-        "a leak is detected, and no mitigation lowers it at little cost",
-        lambda summary: leaks(summary) and summary.stage == "full" and not helps(summary),
+        "a leak is detected, and some mitigations could not be tested, or are not shown to help",
+        lambda summary: leaks(summary) and bool(unclear(summary)),
         lambda summary: (
-            "No mitigation that was tested lowers the leak significantly at little cost. Consider a differentially "
-            "private context (docs/release.md), or fewer people in the table."
+            "Not advised: "
+            + "; ".join(f"“{one.name}” ({one.verdict.replace('; ', ', ')})" for one in unclear(summary))
+            + ". What cannot be told may help all the same: more --minutes narrow the intervals."
         ),
     ),
     Rule(
@@ -168,20 +185,13 @@ RULES = [
         ),
     ),
     Rule(
-        "a private context costs little",
-        lambda summary: bool(cheap_privacy(summary)) and not broken(summary),
+        "private contexts were tested",
+        lambda summary: bool(summary.private) and not broken(summary),
         lambda summary: (
-            f"A context with differential privacy ({METHODS[cheap_privacy(summary)[0].method]}; epsilon "
-            f"{cheap_privacy(summary)[0].epsilon:g}) costs at most 2 points of balanced accuracy here: "
-            "`snakemake release` makes one (docs/release.md)."
-        ),
-    ),
-    Rule(
-        "private contexts were tested, and cost more",
-        lambda summary: bool(summary.private) and not cheap_privacy(summary),
-        lambda summary: (
-            "No private context that was attacked costs at most 2 points of balanced accuracy without a detected leak. "
-            "A larger epsilon costs less accuracy but protects less; with a larger table the same epsilon costs less."
+            "Do not choose epsilon by the accuracies of this page: they were measured on the private table, so the "
+            "choice would reveal something about it that epsilon does not cover. Choose it from what may be revealed "
+            "about one person, or by the accuracy on a public table of like shape; a choice by this table is a query "
+            "that the ledger must be charged for (docs/release.md)."
         ),
     ),
     Rule(

@@ -15,6 +15,8 @@ from memaudit.auditing.summary import (
     Group,
     Mitigation,
     PrivateContext,
+    Subgroup,
+    Subpopulation,
     Tuned,
     Utility,
     Value,
@@ -137,6 +139,7 @@ def groups(
     called: the user's names of columns, by safe name; names: of groups, by column and number, None to hide them.
     """
     table = tidy.expand(results)
+    table = table[table["column"].notna()] if "column" in table else table.iloc[:0].assign(column="", group=0)
     parts = [
         Group(
             column=called[column],
@@ -152,27 +155,50 @@ def groups(
     return sorted(parts, key=lambda group: -group.auc.estimate)
 
 
-def mitigations(results: pd.DataFrame) -> list[Mitigation]:
-    """Leakage with each mitigation, and the accuracy of the same contexts."""
+def subpopulation(
+    results: pd.DataFrame, called: Mapping[str, str], names: Mapping[str, Mapping[str, str]] | None
+) -> Subpopulation | None:
+    """The subpopulation that the search found, None without one; called, names: as for `groups`."""
     table = tidy.expand(results)
-    useful = table[table["records"] == "non-members"]
+    rows = table[table["search"].notna()] if "search" in table else table.iloc[:0]
+    if rows.empty:
+        return None
+    first, counts = rows.iloc[0], rows.set_index("metric")["estimate"]
+    described = [(first.get(f"column {place}"), first.get(f"group {place}")) for place in (1, 2)]
+    return Subpopulation(
+        groups=[
+            Subgroup(column=called[column], number=int(number), name=names[column][str(int(number))] if names else None)
+            for column, number in described
+            if not pd.isna(column)
+        ],
+        records=int(counts["records"]),
+        confirmed=int(counts["records that confirm"]),
+        searched=int(counts["subpopulations searched"]),
+        auc=value(rows, "auc"),
+        excess=value(rows, "auc excess"),
+    )
+
+
+def mitigations(results: pd.DataFrame, fpr: float) -> list[Mitigation]:
+    """Leakage with each mitigation, and the accuracy of the same contexts; fpr: the strict false positive rate."""
+    table, tpr = tidy.expand(results), f"tpr@{fpr:g}"
     mitigated = []
-    for (name, attack, records), rows in table.groupby(["mitigation", "attack", "records"], sort=False):
-        # Targets have their own score matrix with noisy copies, so "none" occurs twice.
-        if records not in ("all that remain", "targets") or value(rows, "auc") is None:
-            continue
-        accuracy = useful[(useful["mitigation"] == name) & (useful["attack"] == attack)]
+    for (name, attack), rows in table.groupby(["mitigation", "attack"], sort=False):
+        refused, chosen = (rows[rows["metric"] == metric] for metric in ("tested", "chosen"))
         mitigated.append(
             Mitigation(
                 name=name,
                 attack=attack,
-                records=records,
+                score=chosen["score"].iloc[0] if len(chosen) else None,
                 auc=value(rows, "auc"),
                 auc_difference=value(rows, "auc difference"),
-                balanced_accuracy=value(accuracy, "balanced accuracy"),
-                balanced_accuracy_difference=value(accuracy, "balanced accuracy difference"),
-                r2=value(accuracy, "r2"),
-                r2_difference=value(accuracy, "r2 difference"),
+                tpr=value(rows, tpr),
+                tpr_difference=value(rows, f"{tpr} difference"),
+                balanced_accuracy=value(rows, "balanced accuracy"),
+                balanced_accuracy_difference=value(rows, "balanced accuracy difference"),
+                r2=value(rows, "r2"),
+                r2_difference=value(rows, "r2 difference"),
+                reason=refused["method"].iloc[0] if len(refused) else "",
             )
         )
     return mitigated

@@ -112,26 +112,55 @@ class Group(Part):
     )
 
 
+class Subgroup(Part):
+    """A group of one column by which a subpopulation is described; the name is null unless values may be shown."""
+
+    column: str = Field(description="as the table calls it")
+    number: int
+    name: str | None
+
+
+class Subpopulation(Part):
+    """The subpopulation that leaks most in half of the records, judged on the other half."""
+
+    groups: list[Subgroup] = Field(description="of one or two columns; records are in all of them")
+    records: int = Field(description="in both halves")
+    confirmed: int = Field(description="of these, in the half that confirms")
+    searched: int = Field(description="subpopulations that were compared")
+    auc: Value = Field(description="in the half that confirms")
+    excess: Value = Field(description="AUC against all records minus that of the others, in the half that confirms")
+
+
 class Mitigation(Part):
-    """Leakage and utility with a mitigation, and their differences to those without it."""
+    """Leakage by the strongest score and utility with a mitigation, and their differences to those without it."""
 
     name: str
-    attack: str
-    records: str
-    auc: Value
+    attack: str = Field(description="strongest: all scores of the answers that it leaves; perturbation: noisy copies")
+    score: str | None = Field(description="chosen by AUC for most contexts")
+    auc: Value | None
     auc_difference: Value | None
+    tpr: Value | None = Field(description="at the strict false positive rate")
+    tpr_difference: Value | None
     balanced_accuracy: Value | None
     balanced_accuracy_difference: Value | None
     r2: Value | None = None
     r2_difference: Value | None = None
+    reason: str = Field("", description="why it could not be tested")
+    advised: bool = Field(False, description="it lowers the leak at little cost, corrected for the best of several")
+    verdict: str = Field("", description="what is known of it")
+    p_value: float | None = Field(None, description="that it does not lower the leak at little cost; Holm's correction")
+    auc_low: float | None = Field(None, description="change of AUC, interval for the best of all that were tested")
+    auc_high: float | None = None
 
-    def quality(self) -> Value | None:
-        """Balanced accuracy, or of a regressor R2."""
-        return self.balanced_accuracy or self.r2
-
+    @property
     def cost(self) -> Value | None:
-        """Its difference to that without the mitigation."""
+        """Change of balanced accuracy, or of a regressor's R2, to that without the mitigation."""
         return self.balanced_accuracy_difference or self.r2_difference
+
+    @property
+    def measure(self) -> str:
+        """What the cost is measured by."""
+        return "R²" if self.r2_difference else "balanced accuracy"
 
 
 # Names of private contexts on the page, by condition; the last two are references.
@@ -171,7 +200,7 @@ class Exposed(Part):
     beliefs: dict[str, float] = Field(
         description="by base rate: mean calibrated posterior membership probability when it is in the data"
     )
-    shows: bool = Field(description="membership is detectable at a false discovery rate of 5 %")
+    shows: bool = Field(description="the interval of the vulnerability score excludes 0")
 
 
 class Advice(Part):
@@ -198,6 +227,7 @@ class Summary(Part):
     )
     utilities: list[Utility]
     groups: list[Group]
+    subpopulation: Subpopulation | None = Field(None, description="found by search; null: all candidates are too small")
     mitigations: list[Mitigation]
     private: list[PrivateContext]
     tuned: list[Tuned]
@@ -207,7 +237,7 @@ class Summary(Part):
     stability: dict[str, Value] = Field(
         description="agreement of halves of the shadow contexts; extrapolated: of as many other contexts as there are"
     )
-    showing: int = Field(description="records whose membership is detectable at a false discovery rate of 5 %")
+    showing: int = Field(description="rated records whose interval of the vulnerability score excludes 0")
     rated: int = Field(description="records that were rated")
     exposed: list[Exposed]
     advice: list[Advice]
@@ -223,6 +253,10 @@ class Summary(Part):
     def headline(self) -> Adversary:
         """Results of the strongest score that the threats permit, by person where persons have several records."""
         return next(one for records in ("persons", "members") for one in self._strongest(records))
+
+    def strict_leak(self) -> bool:
+        """Whether the headline detects a leak at the strict false positive rate."""
+        return bool(self.headline().tpr[f"{self.fpr:g}"].detected)
 
     def rows(self) -> Adversary | None:
         """Results of the strongest score by row, where the headline is by person."""

@@ -64,9 +64,9 @@ def judge_groups(
     weights = bootstrap.two_way_weights(*membership.shape, replicates, rng, units)
     redrawn = {"fprs": fprs, "scheme": scheme, "units": units, **options}
     nulls = group_nulls(values, membership, method, kept, rng, permutations, **redrawn)
-    excesses = _excesses(scores, membership, kept, weights, units, rng, permutations)
+    compared = excesses(scores, membership, kept, weights, units, rng, permutations)
     judged = {}
-    for (name, mask), excess in zip(kept.items(), excesses, strict=True):
+    for (name, mask), excess in zip(kept.items(), compared, strict=True):
         part = {"fprs": fprs, "rng": rng, "groups": units[mask], "replicates": replicates, "null": nulls[name]}
         estimates = judge(scores[:, mask], membership[:, mask], **part)
         judged[name] = GroupLeakage(int(mask.sum()), estimates, excess, np.nan)
@@ -134,7 +134,7 @@ def _excess_errors(values: Array, masks: Mask, units: Codes) -> Array:
     return errors
 
 
-def _excesses(
+def excesses(
     scores: Array,
     membership: Mask,
     members: Mapping[Any, Mask],
@@ -143,7 +143,11 @@ def _excesses(
     rng: np.random.Generator,
     permutations: int,
 ) -> list[Estimate]:
-    """Excess of each group in `record_aucs`, with its bootstrap interval and adjusted p-value."""
+    """Excess of each group in `record_aucs`, with its bootstrap interval and p-value adjusted for all groups.
+
+    scores, membership: (model, record); members: by group, its records (record,); weights: of the two-way bootstrap;
+    units: (record,) records that are permuted together.
+    """
     values, masks = record_aucs(scores, membership), np.array(list(members.values()))
     p_values = excess_p_values(values, masks, units, rng, permutations)
     placed, _ = roc_replicates.placements(roc.rank(scores, membership), membership.shape)

@@ -1,48 +1,24 @@
-"""Rounded probabilities: finite signals, unit steps, hidden gaps."""
+"""Accuracies with a mitigation, and their differences to those without it, on records in no context."""
 
 import numpy as np
 import pytest
-from scipy.special import expit, logit
+from setting_grids import RECORDS, SETS, arm, design, rows_of
 
-from memaudit.attacks.calibrate import calibrate
-from memaudit.attacks.lira import resolution_floor
-from memaudit.statistics import roc
-from memaudit.studies.attacks import mitigation_attacks
+from memaudit.attacks.score_matrices import gather, variant
+from memaudit.studies.attacks.mitigation_attacks import utilities
 
 
-def grid(rng, gaps, models=64):
-    """Signals of deviation 1 that are `gaps` higher where a record is in."""
-    gaps = np.asarray(gaps, dtype=float)
-    design = rng.random((models, len(gaps))).argsort(0).argsort(0) < models // 2
-    return design * gaps + rng.standard_normal(design.shape), design
-
-
-@pytest.mark.parametrize("decimals", [0, 1, 2, 3])
-def test_rounding_never_yields_infinite_signals_or_scores(decimals):
-    rng = np.random.default_rng(13)
-    p = np.where(rng.random((32, 200)) < 0.3, rng.integers(0, 2, (32, 200)), rng.random((32, 200)))
-    p[:, 0], p[:, 1], p[:16, 2], p[16:, 2] = 0, 1, 0.5, 0.51
-    signals = mitigation_attacks.rounded_confidence(p, decimals)
-    scores = calibrate(signals, grid(rng, np.zeros(200), 32)[1], "lira", floor=resolution_floor(1))
-    assert np.isfinite(signals).all()
-    assert np.isfinite(scores).all()
-    # A record whose value never leaves two neighbouring steps: not more than one step in floors, squared.
-    assert np.abs(scores[:, 2]).max() <= 0.5 * 12 + np.log(2)
-
-
-def test_a_rounded_signal_counts_steps_at_every_place():
-    signals = mitigation_attacks.rounded_confidence(np.array([[0.5, 0.99], [0.5, 1.0], [0.51, 1.0]]), 2)
-    per_step = [logit(0.51) - logit(0.49), logit(0.995) - logit(0.99)]
-    assert signals[2, 0] - signals[0, 0] == pytest.approx((logit(0.51) - logit(0.5)) / (per_step[0] / 2), rel=1e-3)
-    assert signals[1, 1] - signals[0, 1] == pytest.approx(1, abs=0.15)
-    np.testing.assert_array_equal(mitigation_attacks.rounded_confidence(np.array([[0.2], [0.9]]), 0), 0)
-
-
-def test_rounding_hides_small_gaps_and_leaves_large_ones():
-    rng = np.random.default_rng(14)
-    signals, design = grid(rng, np.full(60, 2.0))
-    rounded = (mitigation_attacks.rounded_confidence(expit(of), 1) for of in (0.01 * signals + 0.02, signals))
-    hidden, shown = (calibrate(of, design, "lira", floor=resolution_floor(1)) for of in rounded)
-    small, large = (roc.auc(scores, design) for scores in (hidden, shown))
-    assert small == pytest.approx(0.5, abs=0.01)
-    assert large > 0.85
+def test_accuracies_are_compared_on_the_same_records_in_equally_many_contexts(tmp_path):
+    gaps, counts = np.zeros(RECORDS), design(SETS)
+    worse = rows_of("bags 4", gaps, counts, base=0.0).isel(model=slice(16))
+    grid = gather(arm(tmp_path / "grid.nc", rows_of("usual", gaps, counts, base=2.0), worse))
+    none, mitigated = (variant(grid, name) for name in ("usual", "bags 4"))
+    own, differences = utilities(mitigated, none, lambda sets: np.random.default_rng(int(sets)), 40)
+    assert [one.metric for one in own] == ["accuracy", "balanced accuracy"]
+    usual, _ = utilities(none.isel(model=slice(16)), none, lambda sets: np.random.default_rng(int(sets)), 40)
+    for change, with_it, without in zip(differences, own, usual, strict=True):
+        assert change.estimate == pytest.approx(with_it.estimate - without.estimate)
+        assert change.high < 0
+        assert change.n == with_it.n == 16 * 24
+    _, same = utilities(none, none, lambda sets: np.random.default_rng(0), 40)
+    assert {(one.estimate, one.low, one.high) for one in same} == {(0.0, 0.0, 0.0)}

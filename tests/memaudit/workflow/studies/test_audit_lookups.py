@@ -39,7 +39,7 @@ def test_params_are_the_requested_keys_or_all(audit):
 
 def test_a_part_is_there_in_the_second_stage_for_its_threat(audit):
     files = audit.mitigations
-    assert audit.complete(files)(WINE) == "<results>/scores/attacks/wine/mitigations.parquet"
+    assert audit.complete(files)(WINE) == "<results>/scores/audit/wine/mitigations.parquet"
     assert audit.complete(files, threat="labels")(WINE) == files(WINE)
     assert audit.complete(files, threat="poison")(WINE) == []
     audit.config["complete"] = False

@@ -1,24 +1,26 @@
 """Attacks on mitigations without training: labels alone, rounded probabilities, and layers of vulnerable records."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.special import logit, softmax
+from scipy.special import softmax
 
 from memaudit.attacks.lira import resolution_floor
 from memaudit.attacks.registry import Attack, attack
 from memaudit.attacks.regression_signals import errors, predicts_numbers
+from memaudit.attacks.rounded_signal import rounded_confidence
 from memaudit.attacks.score_matrices import attackable, confidence, labels, stable
 from memaudit.attacks.signals import correctness
-from memaudit.common.arrays import Array
 from memaudit.common.errors import AuditError
 from memaudit.data.membership_matrices import Scheme
+from memaudit.statistics.attack_performance import Estimate
 from memaudit.statistics.attacked_records import Attacked, Names
 from memaudit.statistics.record_vulnerability import layer_size
 from memaudit.statistics.threat_models import label_robustness, ratio
+from memaudit.studies.attacks.model_quality import quality, quality_differences
 
 DISCRETE = {"floor": resolution_floor(1)}
 
@@ -69,6 +71,21 @@ def with_perturbation(grid: xr.Dataset, scale: float, count: int) -> Mitigated:
     return Mitigated("labels only", "perturbation", grid, label_robustness(stable(grid, scale, count), count))
 
 
+def utilities(
+    grid: xr.Dataset, none: xr.Dataset, rng_of: Callable[[str], np.random.Generator], replicates: int
+) -> tuple[list[Estimate], list[Estimate]]:
+    """Accuracies, or errors, of a mitigation's answers on records in no context, and their differences to those without.
+
+    grid, none: score matrices; compared in equally many contexts on the records of `grid`. rng_of: one random stream
+    for each number of contexts, so that equal answers have equal intervals.
+    """
+    sets = min(grid.sizes["model"], none.sizes["model"])
+    others = grid.isel(record=~grid.member.values, model=slice(sets))
+    same = none.isel(model=slice(sets)).sel(record=others.record.values)
+    own = quality(others, rng_of(str(sets)), replicates)
+    return own, quality_differences(others, same, rng_of(str(sets)), replicates)
+
+
 def vulnerable_layers(ranks: pd.DataFrame, layer: float, dropped: xr.Dataset | None) -> dict[str, Names]:
     """Ids of the "first layer", the most vulnerable share `layer` of the members, and of the "next layer" of that size.
 
@@ -82,23 +99,3 @@ def vulnerable_layers(ranks: pd.DataFrame, layer: float, dropped: xr.Dataset | N
             " score matrix of `defended` again from these ranks"
         )
     return {"next layer": ordered[size : 2 * size], "first layer": ordered[:size]}
-
-
-def rounded_confidence(probabilities: Array, decimals: int) -> Array:
-    """Logit of the true label's probability after rounding, in units of the step that rounding takes at each record.
-
-    probabilities: (model, record); clipped to [r/2, 1 - r/2] with r = 10^-decimals, so that no signal is infinite. The
-    likelihood ratio of a record does not depend on its unit, but a floor of sigma does: in steps the floor is
-    attacks.lira.resolution_floor(1) for all records, the deviation due to rounding alone. The step is the mean over all
-    models, IN and OUT, so it does not depend on membership. Where rounding leaves one value, the signal is 0.
-    """
-    unit = 10.0**-decimals
-
-    def signal(p: Array) -> Array:
-        return logit(np.clip(p, unit / 2, 1 - unit / 2))
-
-    rounded = np.round(probabilities, decimals)
-    below, above = np.maximum(rounded - unit, 0.0), np.minimum(rounded + unit, 1.0)
-    steps = (signal(above) - signal(below)) / np.maximum(np.round((above - below) / unit), 1)
-    step = steps.mean(0)
-    return np.divide(signal(rounded), step, out=np.zeros_like(rounded), where=step > 0)

@@ -11,9 +11,8 @@ from memaudit.attacks.registry import LABELS, PROBABILITIES, REGISTRY, Attack
 from memaudit.attacks.regression_signals import errors, predicts_numbers
 from memaudit.attacks.score_matrices import confidence, labels, threshold_signals, variant
 from memaudit.attacks.signals import correctness
-from memaudit.common.arrays import Codes, Mask
+from memaudit.common.arrays import Array
 from memaudit.data.membership_matrices import Scheme
-from memaudit.statistics import threat_models
 from memaudit.statistics.strongest_score import Panel
 from memaudit.statistics.threat_models import Case, case
 
@@ -24,12 +23,6 @@ RAW_ERROR, ERROR_CALIBRATED = "absolute error", ("lira error", "lira error shrun
 def first_variant(grid: xr.Dataset) -> xr.Dataset:
     """The score matrix of the first variant: contexts of the usual size, without mitigations."""
     return variant(grid, grid.variant.values[0])
-
-
-def lira_on_members(grid: xr.Dataset) -> tuple[Attack, Mask, Codes]:
-    """LiRA on the members of a score matrix, with their membership matrix and their privacy units."""
-    members = grid.isel(record=grid.member.values)
-    return threat_models.ratio(confidence(members)), members.design.values, members.unit.values
 
 
 def permitted(threats: Collection[str]) -> str:
@@ -92,6 +85,18 @@ def compared(threats: Collection[str], numbers: bool = False) -> str:
     return (ERROR_CALIBRATED if numbers else LABEL_CALIBRATED)[0]
 
 
+def signals(members: xr.Dataset, threats: Collection[str]) -> Array:
+    """What the adversary reads of each record, (model, record): confidence, correctness of the label, or minus the error.
+
+    The vulnerability of a record is measured on it.
+    """
+    if permitted(threats) == PROBABILITIES:
+        return confidence(members)
+    if predicts_numbers(members):
+        return -np.abs(errors(members))
+    return correctness(members.logits.values.astype(float), labels(members)).astype(np.float64)
+
+
 def on_members(grid: xr.Dataset, model: str, threats: Collection[str], records: str = "members") -> Case:
     """The attack of `compared` on all members, by an adversary who leaves the context as it is.
 
@@ -99,7 +104,7 @@ def on_members(grid: xr.Dataset, model: str, threats: Collection[str], records: 
     """
     members, name = grid.isel(record=grid.member.values), compared(threats, predicts_numbers(grid))
     if name == "lira":
-        attack = threat_models.ratio(confidence(members))
+        attack = registry.attack(name, confidence(members))
     else:
         attack = (_on_numbers if predicts_numbers(grid) else _on_labels)(members)[name]
     return case({"dataset": grid.dataset, "model": model, "records": records}, name, attack, members)

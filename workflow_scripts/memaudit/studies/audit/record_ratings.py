@@ -1,6 +1,6 @@
 """Vulnerability of each record of an audited table."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,15 +8,13 @@ import pandas as pd
 import xarray as xr
 from scipy.special import expit, logit
 
-from memaudit.attacks.score_matrices import confidence
 from memaudit.common import tidy
-from memaudit.statistics import rank_tests
+from memaudit.common.arrays import Array
 from memaudit.statistics.attack_performance import SIGNIFICANT
 from memaudit.statistics.posterior_calibration import calibrated_ratios, member_posteriors, reliability
 from memaudit.statistics.record_vulnerability import Population
 from memaudit.statistics.split_half_agreement import agreement_by_models
-from memaudit.statistics.threat_models import Case
-from memaudit.studies.audit.audit_attacks import lira_on_members
+from memaudit.studies.audit import audit_attacks
 
 STUDY = "audit"
 SPLITS = 50
@@ -24,22 +22,30 @@ LISTED = "overlap_listed"  # agreement on as many records as the page lists
 
 
 def rate(
-    members: xr.Dataset, located: pd.DataFrame, base_rates: Sequence[float], rng: np.random.Generator
+    members: xr.Dataset,
+    located: pd.DataFrame,
+    base_rates: Sequence[float],
+    rng: np.random.Generator,
+    threats: Collection[str],
+    scores: Array,
 ) -> pd.DataFrame:
     """One line for each record, the most vulnerable first.
 
     Columns: id; `row` of the table; `exposure`: the vulnerability score (an effect size) with its credible interval
-    `low` and `high`, which holds for the records at the top, too; `shows`: whether membership is detectable;
+    `low` and `high`, which holds for the records at the top, too; `shows`: whether this interval excludes 0;
     `belief_...`: calibrated posterior membership probability from each base rate; rank. members: score matrix of the
-    members; located: columns id and row, of which the first row of an id counts.
+    members; located: columns id and row, of which the first row of an id counts; threats: what the adversary reads;
+    scores: (model, record) of the strongest score, behind the posteriors.
+
+    One posterior decides on `shows` and on the interval, and posteriors rise with its mean, so that the three cannot
+    contradict each other; a test per record could (with 16 contexts none rejects).
     """
-    case = Case({}, *lira_on_members(members))
-    signals, membership = case.attack.signals, case.membership
-    population = Population.fit(signals, membership, rng, case.groups)
+    signals, membership = audit_attacks.signals(members, threats), members.design.values
+    population = Population.fit(signals, membership, rng, members.unit.values)
     table = pd.DataFrame({"id": members.record.values}).merge(located.drop_duplicates("id"), on="id", how="left")
     table[["exposure", "low", "high"]] = population.intervals(signals, membership)
-    table["shows"] = rank_tests.detected_records(signals, membership)
-    ratios = calibrated_ratios(case.scores(), membership, rng)
+    table["shows"] = (table["low"] > 0) | (table["high"] < 0)
+    ratios = calibrated_ratios(scores, membership, rng)
     posteriors = member_posteriors(ratios, signals, membership, population, base_rates, rng)
     for base_rate, posterior in zip(base_rates, posteriors.T, strict=True):
         table[f"belief_{base_rate:g}"] = posterior
@@ -48,17 +54,17 @@ def rate(
 
 
 def calibration_rows(
-    members: xr.Dataset, keys: Mapping[str, Any], rng: np.random.Generator
+    members: xr.Dataset, keys: Mapping[str, Any], rng: np.random.Generator, threats: Collection[str], scores: Array
 ) -> Iterator[dict[str, Any]]:
     """Tidy rows of the posteriors' calibration: predicted probability and share of members by bin, and their distance.
 
-    Key `posterior`: "lira" of the log-likelihood ratios as they are, "calibrated" of the published ones, cross-fitted
-    over contexts. Base rate: that of the membership matrix.
+    Key `posterior`: "lira" of LiRA's log-likelihood ratios as they are, "calibrated" of the published ones, made of the
+    strongest score (`scores`, as for `rate`) and cross-fitted over contexts. Base rate: that of the membership matrix.
     """
-    case = Case({}, *lira_on_members(members))
-    scores = case.scores()
+    case = audit_attacks.on_members(members, "main", threats)
     prior = logit(case.membership.mean())
-    for name, ratios in {"lira": scores, "calibrated": calibrated_ratios(scores, case.membership, rng)}.items():
+    published = calibrated_ratios(scores, case.membership, rng)
+    for name, ratios in {"lira": case.scores(), "calibrated": published}.items():
         found = reliability(expit(ratios + prior), case.membership)
         of_kind = {**keys, "posterior": name}
         yield tidy.row(STUDY, of_kind, "calibration error", found.error, unit="probability", n=scores.size)
@@ -71,16 +77,17 @@ def calibration_rows(
 
 
 def agreement_rows(
-    members: xr.Dataset, keys: Mapping[str, Any], shown: int, rng: np.random.Generator
+    members: xr.Dataset, keys: Mapping[str, Any], shown: int, rng: np.random.Generator, threats: Collection[str]
 ) -> Iterator[dict[str, Any]]:
     """Tidy rows of the agreement between two halves of the shadow contexts on the most vulnerable records.
 
     One record of each unit is ranked: records of one person are similar, so that they agree by chance, too. shown:
-    records that the page lists.
+    records that the page lists; threats: what the adversary reads.
     """
     members = members.isel(record=np.unique(members.unit.values, return_index=True)[1])
-    signals, membership = confidence(members), members.design.values
-    lists = {LISTED: min(shown, len(signals.T) // 2)}
+    signals, membership = audit_attacks.signals(members, threats), members.design.values
+    # A list of all records agrees with any other.
+    lists = {LISTED: min(shown, len(signals.T) - 1)}
     for one in agreement_by_models(signals, membership, [len(membership)], rng, SPLITS, lists):
         of = {**keys, "models": one.models}
         facts = {"n": membership.size, "method": f"{SPLITS} random halves, 95 % of them; null: independent rankings"}

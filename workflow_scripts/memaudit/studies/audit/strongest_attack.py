@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from memaudit.attacks.registry import threat
+from memaudit.attacks.registry import Attack, threat
 from memaudit.common import seeds, tidy
+from memaudit.common.arrays import Array
 from memaudit.statistics import roc
 from memaudit.statistics.accusation_precision import Accusations, precision_estimates, predictive_level
 from memaudit.statistics.attack_performance import Estimate, rows
@@ -52,6 +53,20 @@ def accusations(
     """Who is accused by the score chosen by TPR, at each false positive rate; chosen: of `choose`."""
     scores = composite(panel, chosen[TPR])
     return {fpr: Accusations.at(scores, panel.membership, fpr, rng) for fpr in fprs}
+
+
+def strongest_scores(panel: Panel, fpr: float) -> Array:
+    """Scores (model, target) of the strongest score by AUC, chosen for each fold of contexts on the others."""
+    return composite(panel, choose(panel, fpr)[AUC])
+
+
+def as_attack(panel: Panel, fpr: float) -> Attack:
+    """The strongest score by AUC as one attack: redraws of the membership matrix keep the choice.
+
+    Its signals stand for the panel's own and are not read.
+    """
+    names = choose(panel, fpr)[AUC]
+    return Attack(np.zeros(panel.membership.shape), lambda _, membership: composite(panel, names, membership))
 
 
 def attack_rows(

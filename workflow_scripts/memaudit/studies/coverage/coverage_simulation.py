@@ -8,6 +8,7 @@ from typing import Any
 from memaudit.common import seeds
 from memaudit.common.errors import AuditError
 from memaudit.studies.coverage import (
+    advice_cases,
     audit_cases,
     bound_cases,
     calibrated_score_cases,
@@ -24,6 +25,7 @@ GROUPS = {
     "Calibrated scores": calibrated_score_cases,
     "Selected records, groups and companions": selection_cases,
     "The headline of an audit": audit_cases,
+    "Advice of an audit": advice_cases,
     "Few units": few_unit_cases,
     "Shares and privacy bounds": bound_cases,
     "Tests": significance_cases,

@@ -47,7 +47,7 @@ class Audit(Study):
 
     def mitigations(self, wildcards) -> str:
         """Leakage and accuracy under each mitigation."""
-        return f"<results>/scores/attacks/{wildcards.dataset}/mitigations.parquet"
+        return f"<results>/scores/audit/{wildcards.dataset}/mitigations.parquet"
 
     def private(self, wildcards) -> list[str]:
         """Accuracy and leakage of private contexts, if epsilons are requested."""

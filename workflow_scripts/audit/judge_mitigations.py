@@ -1,0 +1,134 @@
+"""Judge each mitigation by the strongest permitted attack: leakage and accuracy with it, less those without it.
+
+python workflow_scripts/audit/judge_mitigations.py --input main=main.nc settings=settings.nc defended=defended.nc \
+    perturbed=perturbed.nc --output mitigations.parquet --wildcards '{"dataset": "table"}' \
+    --params '{"seed": 1, "attacks": {"fpr": [0.1, 0.01], "replicates": 200, "decimals": [1, 2],
+        "perturbation": {"count": 20, "scale": 0.1}, "rmia": {"gamma": 1.0, "offline_a": 0.3}},
+        "audit": {"fpr": 0.01, "threats": ["labels", "probabilities"]}}'
+
+The adversary knows the mitigation: its own contexts have it, and the score is chosen among all scores of their answers.
+Leakage is compared on the same targets in the contexts of the same numbers. A mitigation that cannot be tested has a
+row with the reason.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import partial
+
+import xarray as xr
+
+from memaudit.attacks.registry import LABELS
+from memaudit.attacks.regression_signals import predicts_numbers
+from memaudit.attacks.score_matrices import of_input, variant
+from memaudit.common import seeds, tidy
+from memaudit.common.errors import AuditError
+from memaudit.common.io import write_table
+from memaudit.common.progress_bar import steps
+from memaudit.statistics.attack_performance import rows
+from memaudit.studies.attacks.mitigation_attacks import utilities
+from memaudit.studies.attacks.setting_attacks import varies_only
+from memaudit.studies.audit.audit_attacks import permitted
+from memaudit.studies.audit.mitigated_answers import Mitigated, against_noisy_copies, gains, passive, rounded, strongest
+from memaudit.workflow.job import run
+
+STUDY, STRONGEST = "audit", "strongest"
+LABELS_ONLY, NUMBERS_ONLY = "labels only", "predicted numbers only"
+SAME = "the adversary reads labels alone, which this does not change"
+
+
+def main(job):
+    threats, rmia, fpr = job.params.audit["threats"], job.params.attacks["rmia"], job.params.audit["fpr"]
+    usual = passive(threats, rmia)
+    defended, settings, everything = (of_input(job, name) for name in ("defended", "settings", "main"))
+    names = list(dict.fromkeys(defended.variant.values))
+    grids = {re.sub(rf" ?{names[0]}$", "", name) or "none": variant(defended, name) for name in names}
+    none = grids.pop("none")
+    undefended = strongest(none, usual, fpr)
+    results = [*_own("none", undefended, none, none, job)]
+    numbers = predicts_numbers(none)
+    coarser = {NUMBERS_ONLY if numbers else LABELS_ONLY: passive(["labels"], rmia)}
+    coarser |= (
+        {}
+        if numbers
+        else {f"decimals {digits}": rounded(threats, rmia, digits) for digits in job.params.attacks["decimals"]}
+    )
+    for name, attacks_on in steps(coarser.items(), "coarser answers"):
+        if permitted(threats) == LABELS:
+            results += _not_tested(name, SAME, job)
+        else:
+            results += _against(name, none, attacks_on, (none, undefended), job)
+    for name, grid in steps(grids.items(), "changed contexts"):
+        results += _against(name, grid, usual, (none, undefended), job)
+    # Smaller contexts and noisy copies are compared with the usual contexts of `main`.
+    contexts = variant(everything, "usual").isel(model=slice(settings.sizes["model"]))
+    whole = strongest(contexts, usual, fpr)
+    for name in dict.fromkeys(settings.variant.values):
+        if varies_only(name, "context"):
+            results += _against(name, variant(settings, name), usual, (contexts, whole), job)
+    # Predicted numbers have no noisy copies: no answer is the same again.
+    if permitted(threats) != LABELS and "labels" in threats and not numbers:
+        results += _noisy_copies(contexts, whole, job)
+    write_table(tidy.frame(results), job.output[0])
+    return {"seed": job.params.seed}
+
+
+def _against(name: str, grid: xr.Dataset, attacks_on, none: tuple[xr.Dataset, Mitigated], job) -> Iterator[dict]:
+    """Leakage and accuracy of one mitigation, and their differences; the reason where it cannot be attacked."""
+    try:
+        attacked = strongest(grid, attacks_on, job.params.audit["fpr"])
+        changes = gains(attacked, none[1], _fprs(job), rng=_rng(job, "difference", name), replicates=_replicates(job))
+    except AuditError as problem:
+        yield from _not_tested(name, str(problem), job)
+        return
+    yield from _own(name, attacked, grid, none[0], job)
+    yield from rows(STUDY, _keys(name, job), changes)
+
+
+def _own(name: str, attacked: Mitigated, grid: xr.Dataset, none: xr.Dataset, job) -> Iterator[dict]:
+    """AUC and TPRs of the strongest score, its choice, and the accuracy of the same contexts."""
+    keys = _keys(name, job)
+    options = {"fprs": _fprs(job), "rng": _rng(job, name), "replicates": _replicates(job)}
+    yield from rows(STUDY, keys, attacked.estimates(**options))
+    score, share = attacked.most_chosen()
+    yield tidy.row(STUDY, {**keys, "score": score}, "chosen", share, n=len(attacked.membership))
+    own, differences = utilities(grid, none, partial(_rng, job, "utility"), _replicates(job))
+    yield from rows(STUDY, keys, own if name == "none" else [*own, *differences])
+
+
+def _noisy_copies(contexts: xr.Dataset, whole: Mitigated, job) -> Iterator[dict]:
+    """Labels alone, attacked with noisy copies of some records, less the strongest score without the mitigation."""
+    settings, keys = job.params.attacks["perturbation"], {**_keys(LABELS_ONLY, job), "attack": "perturbation"}
+    try:
+        attacked = against_noisy_copies(of_input(job, "perturbed"), contexts, settings["scale"], settings["count"])
+        options = {"replicates": _replicates(job)}
+        changes = gains(attacked, whole, _fprs(job), rng=_rng(job, "noisy copies"), **options)
+        own = attacked.estimates(fprs=_fprs(job), rng=_rng(job, "noisy copies, own"), **options)
+    except AuditError as problem:
+        yield from _not_tested(LABELS_ONLY, str(problem), job, "perturbation")
+        return
+    yield from rows(STUDY, keys, [*own, *changes])
+
+
+def _not_tested(name: str, reason: str, job, attack: str = STRONGEST) -> Iterator[dict]:
+    keys = {**_keys(name, job), "attack": attack}
+    yield tidy.row(STUDY, keys, "tested", 0.0, unit="yes or no", method=reason)
+
+
+def _keys(name: str, job) -> dict[str, str]:
+    return {"dataset": job.wildcards.dataset, "mitigation": name, "attack": STRONGEST}
+
+
+def _fprs(job) -> list[float]:
+    return sorted({*job.params.attacks["fpr"], job.params.audit["fpr"]}, reverse=True)
+
+
+def _replicates(job) -> int:
+    return job.params.attacks["replicates"]
+
+
+def _rng(job, *names: str):
+    return seeds.generator(job.params.seed, STUDY, "mitigations", job.wildcards.dataset, *names)
+
+
+if __name__ == "__main__":
+    run(main, globals())
