@@ -47,11 +47,8 @@ def main(job):
     results = [*_own("none", undefended, none, none, job)]
     numbers = predicts_numbers(none)
     coarser = {NUMBERS_ONLY if numbers else LABELS_ONLY: passive(["labels"], rmia)}
-    coarser |= (
-        {}
-        if numbers
-        else {f"decimals {digits}": rounded(threats, rmia, digits) for digits in job.params.attacks["decimals"]}
-    )
+    decimals = () if numbers else job.params.attacks["decimals"]
+    coarser |= {f"decimals {digits}": rounded(threats, rmia, digits) for digits in decimals}
     for name, attacks_on in steps(coarser.items(), "coarser answers"):
         if permitted(threats) == LABELS:
             results += _not_tested(name, SAME, job)

@@ -1,8 +1,8 @@
 """Verdict on each mitigation of an audit: whether it lowers the leak at little cost, or why that cannot be said.
 
 A mitigation is advised if three statements hold together: the AUC falls, the TPR at the strict false positive rate
-falls (where the headline detects a leak there), and balanced accuracy (R2) falls by at most 2 points. The p-value of the
-conjunction is the largest of the three (intersection-union test; Berger 1982), Holm's correction covers the choice
+falls (where the headline detects a leak there), and balanced accuracy, or R2, falls by at most 2 points. The p-value of
+the conjunction is the largest of the three (intersection-union test; Berger 1982), Holm's correction covers the choice
 among all mitigations that were tested. For a single mitigation this says that all three 95 % intervals lie on the right
 side. Size in simulations: docs/coverage.md.
 """

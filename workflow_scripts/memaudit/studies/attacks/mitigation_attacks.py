@@ -74,7 +74,7 @@ def with_perturbation(grid: xr.Dataset, scale: float, count: int) -> Mitigated:
 def utilities(
     grid: xr.Dataset, none: xr.Dataset, rng_of: Callable[[str], np.random.Generator], replicates: int
 ) -> tuple[list[Estimate], list[Estimate]]:
-    """Accuracies, or errors, of a mitigation's answers on records in no context, and their differences to those without.
+    """Accuracies, or errors, of a mitigation's answers on records in no context, and differences to those without it.
 
     grid, none: score matrices; compared in equally many contexts on the records of `grid`. rng_of: one random stream
     for each number of contexts, so that equal answers have equal intervals.

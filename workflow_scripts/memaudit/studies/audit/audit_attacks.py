@@ -86,7 +86,7 @@ def compared(threats: Collection[str], numbers: bool = False) -> str:
 
 
 def signals(members: xr.Dataset, threats: Collection[str]) -> Array:
-    """What the adversary reads of each record, (model, record): confidence, correctness of the label, or minus the error.
+    """What the adversary reads of each record, (model, record): confidence, correctness, or minus the absolute error.
 
     The vulnerability of a record is measured on it.
     """
