@@ -45,7 +45,9 @@ def main(job):
         found, most_chosen = strongest_attack.judged(panel, _keys(job, records), job.params)
         results += found
     results += _judged(_on_targets(job), job)
-    results += _judged(_controls(main, most_chosen, job), job)
+    results += _judged([_placebo(main, most_chosen, job)], job)
+    # The last panel is that of the headline: of persons, where one has several records.
+    results += strongest_attack.control_rows(panel, _keys(job, "companions"), job.params)
     members = main.isel(record=main.member.values)
     scores = strongest_attack.strongest_scores(panels["members"], audit["fpr"])
     rng = seeds.generator(job.params.seed, STUDY, members.dataset, "stability")
@@ -75,12 +77,12 @@ def _on_targets(job) -> Iterator[Case]:
         yield from (one for one in cases if audit_attacks.permits(job.params.audit["threats"], one.name))
 
 
-def _controls(grid: xr.Dataset, name: str, job) -> Iterator[Case]:
-    """The negative controls, by the attack that the headline reports for most contexts."""
+def _placebo(grid: xr.Dataset, name: str, job) -> Case:
+    """Records in no context, by the attack that the headline reports for most contexts."""
     keys = {"dataset": job.wildcards.dataset, "model": "main"}
     rng = seeds.generator(job.params.seed, STUDY, job.wildcards.dataset, "placebo")
     others, settings = grid.isel(record=~grid.member.values), (job.params.audit["threats"], job.params.attacks["rmia"])
-    return threat_models.negative_controls(
+    return threat_models.placebo(
         keys, grid, rng, name, lambda queried: audit_attacks.candidates(queried, others, *settings)[name]
     )
 

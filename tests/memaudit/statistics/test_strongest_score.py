@@ -88,6 +88,48 @@ def test_the_better_score_is_chosen_by_each_criterion():
     assert np.isnan(each["few"][0].p_value)
 
 
+def test_the_p_value_is_that_of_all_scores_and_not_of_the_chosen_one():
+    made = panel(np.random.default_rng(6), 0.4)
+    alone, other = ({"auc": [name] * 4, "tpr": [name] * 4} for name in ("rmia", "signal alone"))
+    nulls = [
+        strongest_score.null_of_strongest(made, chosen, np.random.default_rng(7), 19, [0.1])
+        for chosen in (alone, other)
+    ]
+    np.testing.assert_array_equal(nulls[0]["auc"].p_values, nulls[1]["auc"].p_values)
+    assert not np.array_equal(nulls[0]["auc"].values, nulls[1]["auc"].values)
+    # A leak in one score among many without information is found.
+    noise = np.random.default_rng(9).normal(size=(11, *made.membership.shape))
+    attacks = {f"noise {number}": Attack(values, "raw") for number, values in enumerate(noise[1:])}
+    attacks["leak"] = Attack(noise[0] + 0.6 * made.membership, "raw")
+    chosen = {"auc": ["noise 1"] * 4, "tpr": ["noise 1"] * 4}
+    many = Panel.of_records(attacks, made.membership, np.arange(RECORDS), SCHEME)
+    assert (
+        strongest_score.null_of_strongest(many, chosen, np.random.default_rng(7), 39, [0.1])["auc"].p_values[0] <= 0.05
+    )
+
+
+def test_a_large_matrix_has_the_fewest_redraws(monkeypatch):
+    made, chosen = panel(np.random.default_rng(6), 0.0), {"auc": ["lira"] * 4}
+    monkeypatch.setattr(strongest_score, "LARGE", MODELS * RECORDS - 1)
+    null = strongest_score.null_of_strongest(made, chosen, np.random.default_rng(0), 39, [0.1])["auc"]
+    assert null.values.shape == (19, 2)
+
+
+def test_an_exchanged_panel_gives_each_person_the_membership_of_another_one():
+    made = panel(np.random.default_rng(3), 0.0, persons=2)
+    exchanged = made.exchanged(np.random.default_rng(0))
+    assert not (exchanged.membership == made.membership).all(0).any()
+    assert {column.tobytes() for column in exchanged.membership.T} == {one.tobytes() for one in made.membership.T}
+
+
+@pytest.mark.parametrize(("blocks", "folds"), [(2, 2), (3, 3), (4, 4), (8, 4)])
+def test_folds_are_whole_blocks(blocks, folds):
+    found = strongest_score.context_folds(8 * blocks, SCHEME)
+    assert len(np.unique(found)) == folds
+    assert (found.reshape(blocks, 8) == found[::8, None]).all()
+    assert len(np.unique(strongest_score.context_folds(32, Scheme("columns", 32)))) == 4
+
+
 def test_different_choices_are_ranked_within_their_folds():
     rng = np.random.default_rng(2)
     member = membership_matrices.balanced(MODELS, RECORDS, rng, block=8)

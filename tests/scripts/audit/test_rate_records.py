@@ -20,6 +20,7 @@ def test_every_adversary_is_judged_and_has_its_own_key(folder):
     )
     assert aucs["main", "members", "lira", 0] > 0.75  # planted: 1.5 deviations
     assert aucs["main", "members", "strongest", 0] > aucs["main", "members", "signal alone", 0]
+    assert set(aucs["main"]["companions"].index.get_level_values(0)) == {"strongest"}  # by the headline's procedure
     for control in ("placebo", "companions"):
         assert 0.3 < aucs.loc[(aucs.index.get_level_values(1) == control)].iloc[0] < 0.7
     assert aucs["model_2", "main alike", "lira", 0] == aucs["model_2", "members", "lira", 0]

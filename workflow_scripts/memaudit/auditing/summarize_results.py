@@ -101,7 +101,7 @@ def _of_headline(threats: pd.DataFrame) -> pd.DataFrame:
     table = tidy.expand(threats)
     table = table[(table["attack"] == STRONGEST) & (table["model"] == "main")]
     persons = table[table["records"] == "persons"]
-    return table if persons.empty else persons
+    return table[table["records"] == "members"] if persons.empty else persons
 
 
 def _by(rows: pd.DataFrame, key: str) -> Iterator[tuple[Any, pd.DataFrame]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm, t
 
 from memaudit.common.arrays import Array, Array32, Mask
@@ -169,9 +169,7 @@ def t_interval(values: Array, level: float = LEVEL) -> tuple[float, float]:
     of order 1/n (Hall 1988). That covers 94 to 96 % of exponential and 96 to 98 % of normal means. It does not hold for
     values that are more skewed than exponential ones: of log-normal ones hundreds are needed.
     """
-    half = (
-        _for_skewed(len(values)) * t.ppf((1 + level) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
-    )
+    half = for_skewed(len(values)) * t.ppf((1 + level) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
     return float(values.mean() - half), float(values.mean() + half)
 
 
@@ -193,12 +191,12 @@ def mean_interval(
     replicates_of_mean, observed = weights @ values / weights.sum(1), float(values.mean())
     if units > 1 and _is_at_an_end(replicates_of_mean, observed, least, most):
         return _at_an_end(observed, units, least, most)
-    return _stretched(replicates_of_mean, observed, _for_skewed(units) * _narrowness(units), least, most)
+    return _stretched(replicates_of_mean, observed, for_skewed(units) * _narrowness(units), least, most)
 
 
-def _for_skewed(units: int) -> float:
+def for_skewed(units: ArrayLike) -> Array:
     """Factor by which an interval of a mean must be wider for values as skewed as exponential ones."""
-    return 1 + 2.5 / units
+    return 1 + 2.5 / np.asarray(units)
 
 
 def mean_of_units(

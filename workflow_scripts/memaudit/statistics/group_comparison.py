@@ -2,8 +2,11 @@
 
 Of many groups one always leaks most: where vulnerability varies between records and not between groups, the lower end
 of some group's interval is often above 0. So groups are compared with random groups of the same sizes: the largest
-standardised excess of permuted privacy units (max-T; Westfall and Young 1993) says which excess is remarkable. How
-often a group is named although none leaks more: docs/coverage.md.
+standardised excess of permuted privacy units (max-T; Westfall and Young 1993) says which excess is remarkable.
+
+Records of a group may also share what a context does to them, which permuted units do not. So the excess must be
+remarkable for the contexts, too: Student's t with the variance between units and contexts (two-way clusters; Cameron,
+Gelbach and Miller 2011). How often a group is named although none leaks more: docs/coverage.md.
 """
 
 from collections.abc import Mapping
@@ -53,8 +56,8 @@ def judge_groups(
     membership: (model, record), drawn by `scheme`; members: by group name, which records belong to it (record,); units:
     (record,) records that are in together and are resampled together. The null is of `permutations` redraws of the
     membership matrix, the same for all groups. q-values: Benjamini-Hochberg over the groups. The excess has a p-value
-    for being above 0, adjusted for the choice among all groups (`excess_p_values`); its interval is that of a single
-    group.
+    for being above 0, adjusted for the choice among all groups (`excess_p_values`, `context_p_values`); its interval
+    is that of a single group.
     """
     kept = {name: mask for name, mask in members.items() if FEWEST <= mask.sum() < len(mask)}
     if not kept:
@@ -85,6 +88,16 @@ def record_aucs(scores: Array, membership: Mask) -> Array:
     return (inside + outside) / 2
 
 
+def record_influence(scores: Array, membership: Mask) -> Array:
+    """What each entry adds to its record's `record_aucs`, less the mean of the record's side: (model, record)."""
+    placed, _ = roc_replicates.placements(roc.rank(scores, membership), membership.shape)
+    found = np.zeros(membership.shape)
+    for side in (membership, ~membership):
+        count = side.sum(0)
+        found += np.where(side, (placed - (placed * side).sum(0) / count) / (2 * count), 0)
+    return found
+
+
 def permuted_units(units: Codes, rng: np.random.Generator) -> Indices:
     """A random permutation of the records that moves whole units, each to the place of one of as many records."""
     order = np.argsort(units, kind="stable")
@@ -108,6 +121,41 @@ def excess_p_values(values: Array, masks: Mask, units: Codes, rng: np.random.Gen
     every = np.vstack([values, permuted])
     studentised = excess_means(every, masks) / np.maximum(_excess_errors(every, masks, units), ROUNDING)
     return max_t(studentised[0], studentised[1:].T)
+
+
+def context_p_values(values: Array, influence: Array, masks: Mask, units: Codes) -> Array:
+    """p-values (group,) as `excess_p_values`, for groups whose records share effects of contexts; Sidak's correction.
+
+    influence: (model, record), `record_influence`. Student's t: the variance of the excess is that between units, plus
+    that between models less that of their entries, and no less than either. Its degrees of freedom are Satterthwaite's;
+    those of the models are fewer where few of them make the variance (kurtosis over models). What contexts add is
+    skewed, so their variance is widened as `bootstrap.t_interval` widens, for as many models.
+    """
+    models = len(influence)
+    weights = masks / masks.sum(1, keepdims=True) - ~masks / (~masks).sum(1, keepdims=True)
+    of_models = influence @ weights.T
+    squares = (of_models**2).sum(0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        of_contexts = np.fmin(3 * squares**2 / (of_models**4).sum(0), models - 1)
+    between_units = _excess_errors(values[None], masks, units)[0] ** 2
+    between_models = squares * models / (models - 2)  # two means of each record are taken off
+    added = between_models - np.minimum(_of_entries(influence, weights, units), between_units)
+    variance = between_units + np.maximum(added, 0) * bootstrap.for_skewed(of_contexts) ** 2
+    fewest = np.array([len(np.unique(units[mask])) for mask in masks]) - 1
+    with np.errstate(invalid="ignore", divide="ignore"):
+        freedom = variance**2 / (between_units**2 / fewest + between_models**2 / of_contexts)
+    freedom = np.where(variance > between_units, np.fmin(freedom, fewest), fewest)
+    excess = excess_means(values, masks) / np.maximum(np.sqrt(variance), ROUNDING)
+    return 1 - stats.t.cdf(excess, np.maximum(freedom, 1)) ** len(masks)
+
+
+def _of_entries(influence: Array, weights: Array, units: Codes) -> Array:
+    """Variance of the excess between entries (model, unit), (group,)."""
+    order = np.argsort(units, kind="stable")
+    starts = np.unique(units[order], return_index=True)[1]
+    return np.array(
+        [(np.add.reduceat((influence * of_group)[:, order], starts, axis=1) ** 2).sum() for of_group in weights]
+    )
 
 
 def excess_means(values: Array, masks: Mask) -> Array:
@@ -150,9 +198,11 @@ def excesses(
     """
     values, masks = record_aucs(scores, membership), np.array(list(members.values()))
     p_values = excess_p_values(values, masks, units, rng, permutations)
+    p_values = np.maximum(p_values, context_p_values(values, record_influence(scores, membership), masks, units))
     placed, _ = roc_replicates.placements(roc.rank(scores, membership), membership.shape)
     inside, outside = ((weights.models @ (placed * side), weights.models @ side) for side in (membership, ~membership))
-    method = f"two-way bootstrap, {len(weights.models)} replicates; p-value: max-T, {permutations} permuted units"
+    method = f"two-way bootstrap, {len(weights.models)} replicates; p-value: the larger of max-T, "
+    method += f"{permutations} permuted units, and Student's t over contexts"
     found = []
     for mask, excess, p_value in zip(masks, excess_means(values, masks), p_values, strict=True):
         group, others = (

@@ -5,13 +5,14 @@ folds, where it is calibrated by these alone: a pair of contexts that serves in 
 the choice is for. So the choice does not bias the estimate. Scored once on all contexts, a choice would share each pair
 (target of the fold, shadow context) with what it reports.
 
-Coverage of the interval and size of the test: docs/coverage.md. The p-value is somewhat too small, since redraws keep
-the choice; `detected` needs the interval above the null, too.
+The p-value is that of the largest of all candidates' studentised metrics in each redraw of the memberships (max-T). It
+needs no choice, so that each redraw scores every candidate once and the test is exact where nothing leaks. The value
+without a leak is that of the chosen scores. Coverage of the interval and size of the test: docs/coverage.md.
 """
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -21,12 +22,21 @@ from memaudit.attacks.combined_score import normal_scores
 from memaudit.attacks.cross_fitting import FOLDS, model_folds
 from memaudit.attacks.registry import Attack
 from memaudit.common.arrays import Array, Codes, Indices, Mask
-from memaudit.data.membership_matrices import COLUMNS, Scheme
+from memaudit.common.progress_bar import steps
+from memaudit.data.membership_matrices import COLUMNS, Scheme, of_next_unit
 from memaudit.statistics import roc
 from memaudit.statistics.attack_performance import Estimate, judge
-from memaudit.statistics.randomisation_tests import Entries, null_of_entries
+from memaudit.statistics.permutation_tests import max_t
+from memaudit.statistics.randomisation_tests import (
+    FEWEST_DRAWS,
+    Entries,
+    Null,
+    pooled_metrics,
+    require_draws,
+)
 
 RATIOS = ("lira", "lira_shrunk", "combined")  # methods whose scores are log-likelihood ratios: they add up
+LARGE = 1 << 20  # (model, target) entries of which a test has FEWEST_DRAWS redraws, each of a second per 2 scores
 AUC, TPR = "auc", "tpr"  # what a score is chosen by: all pairs, or the positive predictions at the strict threshold
 
 
@@ -71,6 +81,10 @@ class Panel:
         scores = scores if method in RATIOS else normal_scores(np.array(scores, np.float64))
         return np.add.reduceat(scores[:, order], starts, axis=1, dtype=np.float64)
 
+    def exchanged(self, rng: np.random.Generator) -> Self:
+        """The same attacks where each group has the membership of another one, as a negative control."""
+        return replace(self, membership=of_next_unit(self.membership, self.groups, rng))
+
     def of_contexts(self, models: Mask) -> Self:
         """The same attacks with some of the contexts alone, (model,)."""
         attacks = {}
@@ -85,18 +99,18 @@ class Panel:
 def context_folds(models: int, scheme: Scheme) -> Indices:
     """Fold of each context, (model,): whole blocks of the membership matrix, whose memberships are independent.
 
-    With fewer blocks than folds, folds cut blocks: memberships of a record in different folds are then negatively
-    correlated, by 1 / (models of a block - 1).
+    FOLDS folds, or one for each block if these are fewer. A single block is cut: memberships of a record in different
+    folds are then negatively correlated, by 1 / (models - 1).
     """
-    block = np.arange(models) // (scheme.block or 1)
-    return block * FOLDS // (block[-1] + 1) if block[-1] + 1 >= FOLDS else model_folds(models)
+    block = np.arange(models) // (scheme.block or models)
+    return block * min(FOLDS, block[-1] + 1) // (block[-1] + 1) if block[-1] else model_folds(models)
 
 
 def choose(panel: Panel, fpr: float) -> dict[str, list[str]]:
     """The best score for each fold's targets, by its AUC and by its TPR at `fpr` on the other folds' contexts alone."""
     folds = context_folds(len(panel.membership), panel.scheme)
     chosen: dict[str, list[str]] = {AUC: [], TPR: []}
-    for fold in range(FOLDS):
+    for fold in range(folds[-1] + 1):
         others = panel.of_contexts(folds != fold)
         found = {name: _quality(others.scores(name), others.membership, fpr) for name in panel.attacks}
         for place, names in enumerate(chosen.values()):
@@ -104,15 +118,15 @@ def choose(panel: Panel, fpr: float) -> dict[str, list[str]]:
     return chosen
 
 
-def composite(panel: Panel, chosen: Sequence[str], membership: Mask | None = None) -> Array:
+def composite(panel: Panel, chosen: Sequence[str], scores: Mapping[str, Array] | None = None) -> Array:
     """Scores (model, target) of each fold's targets by the score that was chosen for it.
 
-    chosen: by fold; membership: as for `Panel.scores`. Different scores are made normal within each fold, to be ranked
-    together.
+    chosen: by fold; scores: of the chosen ones at least, (model, target) each; None: by the observed membership.
+    Different scores are made normal within each fold, to be ranked together.
     """
-    scores = {name: panel.scores(name, membership) for name in set(chosen)}
-    if len(scores) == 1:
-        return next(iter(scores.values()))
+    scores = {name: panel.scores(name) for name in set(chosen)} if scores is None else scores
+    if len(set(chosen)) == 1:
+        return scores[chosen[0]]
     folds = context_folds(len(panel.membership), panel.scheme)
     made = np.empty(panel.membership.shape)
     for fold, name in enumerate(chosen):
@@ -131,12 +145,38 @@ def judge_strongest(
 ) -> list[Estimate]:
     """AUC of the score chosen by AUC, and TPR at each FPR of that chosen by TPR, as `attack_performance.judge`.
 
-    chosen: of `choose`. The randomisation null redraws all memberships and keeps the choice.
+    chosen: of `choose`. The randomisation null redraws all memberships, `null_of_strongest`.
     """
-    options = {"fprs": fprs, "rng": rng, "replicates": replicates, "permutations": permutations}
-    by_auc = _judged(panel, chosen[AUC], **options)
-    by_tpr = by_auc if chosen[TPR] == chosen[AUC] else _judged(panel, chosen[TPR], **options)
+    nulls = null_of_strongest(panel, chosen, rng, permutations, fprs)
+    options = {"groups": panel.groups, "fprs": fprs, "rng": rng, "replicates": replicates}
+    by_auc = judge(composite(panel, chosen[AUC]), panel.membership, null=nulls[AUC], **options)
+    if chosen[TPR] == chosen[AUC]:
+        return by_auc
+    by_tpr = judge(composite(panel, chosen[TPR]), panel.membership, null=nulls[TPR], **options)
     return [by_auc[0], *by_tpr[1:]]
+
+
+def null_of_strongest(
+    panel: Panel, chosen: Mapping[str, Sequence[str]], rng: np.random.Generator, draws: int, fprs: Sequence[float]
+) -> dict[str, Null]:
+    """By criterion, metrics of the chosen scores under redraws, and the max-T p-values over all scores of the panel.
+
+    The statistic is the largest studentised metric (`randomisation_tests`) of any score, each standardised by its own
+    null (`permutation_tests.max_t`), which lies lower for scores that few records calibrate. At most FEWEST_DRAWS
+    redraws of LARGE matrices. Raises AuditError as `randomisation_tests.require_draws`.
+    """
+    draws = min(draws, FEWEST_DRAWS) if panel.membership.size > LARGE else draws
+    require_draws(draws, len(panel.membership))
+    studentised = np.empty((draws + 1, len(panel.attacks), 1 + len(fprs)))
+    values = {criterion: np.empty((draws, 1 + len(fprs))) for criterion in chosen}
+    for draw in steps(range(draws + 1), "redrawn membership, all scores"):
+        member = panel.scheme.redraw(panel.membership, panel.groups, rng) if draw else panel.membership
+        studentised[draw], scores = _studentised(panel, member, fprs, set().union(*chosen.values()))
+        for criterion, names in chosen.items() if draw else ():
+            entries = Entries.of(composite(panel, names, scores), member)
+            values[criterion][draw - 1] = pooled_metrics(entries, member, fprs, panel.scheme)[0]
+    p_values = np.array([max_t(metric[0], metric[1:].T).min() for metric in np.moveaxis(studentised, 2, 0)])
+    return {criterion: Null(tuple(fprs), of_chosen, p_values) for criterion, of_chosen in values.items()}
 
 
 def judge_each(panel: Panel, names: Collection[str], **options: Any) -> dict[str, list[Estimate]]:
@@ -158,12 +198,14 @@ def _quality(scores: Array, membership: Mask, fpr: float) -> tuple[float, float]
     return roc.area(*curve), float(roc.at_fpr(*curve, [fpr])[0])
 
 
-def _judged(panel: Panel, chosen: Sequence[str], *, permutations: int, **options: Any) -> list[Estimate]:
-    def entries(membership: Mask) -> Entries:
-        return Entries.of(composite(panel, chosen, membership), membership)
-
-    null = null_of_entries(
-        entries, panel.membership, options["rng"], permutations,
-        fprs=options["fprs"], scheme=panel.scheme, units=panel.groups, name="the strongest score",
-    )  # fmt: skip
-    return judge(composite(panel, chosen), panel.membership, groups=panel.groups, null=null, **options)
+def _studentised(
+    panel: Panel, member: Mask, fprs: Sequence[float], kept: Collection[str]
+) -> tuple[Array, dict[str, Array]]:
+    """Studentised AUC and TPRs of all scores, (score, metric), and the scores (model, target) that are kept."""
+    found, scores = [], {}
+    for name in panel.attacks:
+        of_name = panel.scores(name, member)
+        found.append(pooled_metrics(Entries.of(of_name, member), member, fprs, panel.scheme)[1])
+        if name in kept:
+            scores[name] = of_name
+    return np.array(found), scores

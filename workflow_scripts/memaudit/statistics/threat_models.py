@@ -116,28 +116,36 @@ def lira_of(grid: xr.Dataset) -> Attack:
     return ratio(confidence(grid))
 
 
-def negative_controls(
+def placebo(
     keys: Mapping[str, Any],
     grid: xr.Dataset,
     rng: np.random.Generator,
     name: str = "lira",
     attack_on: Callable[[xr.Dataset], Attack] = lira_of,
-) -> Iterator[Case]:
-    """An attack with wrong memberships: on non-members, and on members whose membership is that of another unit.
+) -> Case:
+    """An attack on records in no context, with a membership matrix drawn at random: a negative control.
 
-    Records "placebo": in no context, with a membership matrix drawn at random. Records "companions": each unit of the
-    members has the column of the next one in a random cycle; it detects that records shift each other's signals.
     name: of the attack in the registry; attack_on: makes it on the score matrix of some records.
     """
-    others, members = (grid.isel(record=side) for side in (~grid.member.values, grid.member.values))
+    others = grid.isel(record=~grid.member.values)
     units = np.unique(others.unit.values, return_inverse=True)[1]
     drawn = membership_matrices.balanced(grid.sizes["model"], units.max() + 1, rng)
     random = others.assign(design=(("model", "record"), membership_matrices.expand(drawn, units)))
+    # Non-members have whole columns, in one block.
+    return case({**keys, "records": "placebo"}, name, attack_on(others), random.drop_attrs(deep=False))
+
+
+def negative_controls(keys: Mapping[str, Any], grid: xr.Dataset, rng: np.random.Generator) -> Iterator[Case]:
+    """LiRA with wrong memberships: the `placebo`, and members whose membership is that of another unit.
+
+    Records "companions": each unit of the members has the column of the next one in a random cycle; it detects that
+    records shift each other's signals.
+    """
+    yield placebo(keys, grid, rng)
+    members = grid.isel(record=grid.member.values)
     exchanged = membership_matrices.of_next_unit(members.design.values, members.unit.values, rng)
     companions = members.assign(design=(("model", "record"), exchanged))
-    # Non-members have whole columns, in one block.
-    yield case({**keys, "records": "placebo"}, name, attack_on(others), random.drop_attrs(deep=False))
-    yield case({**keys, "records": "companions"}, name, attack_on(members), companions)
+    yield case({**keys, "records": "companions"}, "lira", lira_of(members), companions)
 
 
 def against(

@@ -27,7 +27,7 @@ def test_rates_are_compatible_with_what_is_stated(name):
 
 @pytest.mark.parametrize("name", ["student_t", "few_units"])
 def test_intervals_that_are_not_widened_fail_this_test(name, monkeypatch):
-    monkeypatch.setattr(bootstrap, "_for_skewed", lambda units: 1.0)
+    monkeypatch.setattr(bootstrap, "for_skewed", lambda units: 1.0)
     monkeypatch.setattr(bootstrap, "_narrowness", lambda units: 1.0)
     plain = {row["scenario"]: row for row in simulate(name, 1000, 3)["rows"]}["skewed, 5 units"]
     assert binom.cdf(round(plain["rate"] * plain["n"]), plain["n"], LOW) < 1e-4

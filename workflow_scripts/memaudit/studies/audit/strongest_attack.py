@@ -11,6 +11,7 @@ from memaudit.common.arrays import Array
 from memaudit.statistics import roc
 from memaudit.statistics.accusation_precision import Accusations, precision_estimates, predictive_level
 from memaudit.statistics.attack_performance import Estimate, rows
+from memaudit.statistics.randomisation_tests import FEWEST_DRAWS
 from memaudit.statistics.strongest_score import AUC, TPR, Panel, choose, composite, judge_each, judge_strongest, shares
 from memaudit.studies.audit.audit_attacks import compared, permitted
 
@@ -30,7 +31,7 @@ def judged(panel: Panel, keys: Mapping[str, str], params: Any) -> tuple[list[Row
     options = {"fprs": _fprs(settings, audit), "rng": rng, "replicates": settings["replicates"]}
     chosen = choose(panel, audit["fpr"])
     best = judge_strongest(panel, chosen, permutations=settings["permutations"], **options)
-    named = {**keys, "threat": f"{permitted(audit['threats'])} passive", "attack": STRONGEST, "poison": 0}
+    named = _named(keys, audit)
     found = [*attack_rows(named, best, 1, audit), *_choice_rows(chosen, named, panel)]
     accused = accusations(panel, chosen, _strict(audit), rng)
     found += _deployment_rows(accused, best, named, audit)
@@ -67,6 +68,19 @@ def as_attack(panel: Panel, fpr: float) -> Attack:
     """
     names = choose(panel, fpr)[AUC]
     return Attack(np.zeros(panel.membership.shape), lambda _, membership: composite(panel, names, membership))
+
+
+def control_rows(panel: Panel, keys: Mapping[str, str], params: Any) -> Iterator[Row]:
+    """Tidy rows of the strongest score where each unit has the membership of another one: the negative control.
+
+    The choice is made anew, as for the panel's own memberships; with the fewest redraws that can reject, to save time.
+    """
+    settings, audit = params.attacks, params.audit
+    rng = seeds.generator(params.seed, STUDY, *keys.values(), STRONGEST)
+    options = {"fprs": _fprs(settings, audit), "rng": rng, "replicates": settings["replicates"]}
+    control = panel.exchanged(rng)
+    best = judge_strongest(control, choose(control, audit["fpr"]), permutations=FEWEST_DRAWS, **options)
+    yield from attack_rows(_named(keys, audit), best, 1, audit)
 
 
 def attack_rows(
@@ -108,6 +122,10 @@ def _deployment_rows(
                 yield tidy.row(STUDY, of_rate, metric, one.estimate, **facts)
             level = predictive_level(named[1].n)
             yield tidy.row(STUDY, of_rate, "predictive level", level, unit="probability", n=named[1].n)
+
+
+def _named(keys: Mapping[str, str], audit: Mapping[str, Any]) -> dict[str, Any]:
+    return {**keys, "threat": f"{permitted(audit['threats'])} passive", "attack": STRONGEST, "poison": 0}
 
 
 def _strict(audit: Mapping[str, Any]) -> list[float]:

@@ -3,9 +3,14 @@
 import numpy as np
 
 from memaudit.attacks.registry import Attack
-from memaudit.common.arrays import Array
 from memaudit.statistics import record_vulnerability
-from memaudit.statistics.group_comparison import excess_p_values, judge_groups, record_aucs
+from memaudit.statistics.group_comparison import (
+    context_p_values,
+    excess_p_values,
+    judge_groups,
+    record_aucs,
+    record_influence,
+)
 from memaudit.statistics.randomisation_tests import randomisation_null
 from memaudit.studies.coverage.coverage_registry import Interval, Outcome, Rejection, case
 from memaudit.studies.coverage.simulated_scores import Population, balanced, companion_effects, draw
@@ -36,23 +41,31 @@ def listed_records(rng: np.random.Generator, models: int = 32, shift: float = 0.
     return {"score": Interval(scores[record, 1], scores[record, 2], float(shifts[record]))}
 
 
-def _group_leak(rng: np.random.Generator, groups: int) -> Array:
-    """Whether each group is said to leak more, (group,): records leak differently, groups do not."""
-    population = Population(32, 12 * groups, 0.5, 0.7, model_sd=0.0)
-    signals, member, _ = draw(population, rng)
-    masks = np.repeat(np.eye(groups, dtype=bool), 12, axis=1)
-    units = np.arange(population.records)
-    return excess_p_values(record_aucs(signals, member), masks, units, rng, 99) <= LEVEL
-
-
 @case(
     "groups that leak more than the others",
-    "max-T over groups of permuted privacy units (audit): any group named",
-    {"12 groups": {"groups": 12}, "36 groups": {"groups": 36}},
+    "max-T over groups of permuted privacy units, and Student's t over contexts (audit): any group named",
+    {
+        "12 groups": {"groups": 12},
+        "36 groups": {"groups": 36},
+        "groups that share context effects": {"groups": 12, "shared": 2.0, "shift": 2.0},
+        "large groups that share context effects": {"groups": 6, "size": 100, "shared": 2.0, "shift": 2.0},
+    },
 )
-def groups_named(rng: np.random.Generator, groups: int) -> Outcomes:
-    """`group_comparison.excess_p_values` where all groups have records of the same distribution."""
-    return {"any group named": Rejection(bool(_group_leak(rng, groups).any()))}
+def groups_named(
+    rng: np.random.Generator, groups: int, size: int = 12, shared: float = 0.0, shift: float = 0.5
+) -> Outcomes:
+    """`excess_p_values` and `context_p_values`: records leak differently, groups do not.
+
+    shared: deviation of what a context adds to all records of a group.
+    """
+    population = Population(32, size * groups, shift, 0.7, model_sd=0.0)
+    signals, member, _ = draw(population, rng)
+    signals = signals + shared * rng.standard_normal((32, groups)).repeat(size, axis=1)
+    masks, units = np.repeat(np.eye(groups, dtype=bool), size, axis=1), np.arange(population.records)
+    values = record_aucs(signals, member)
+    of_units = excess_p_values(values, masks, units, rng, 99)
+    of_contexts = context_p_values(values, record_influence(signals, member), masks, units)
+    return {"any group named": Rejection(bool((np.maximum(of_units, of_contexts) <= LEVEL).any()))}
 
 
 @case(
