@@ -452,7 +452,7 @@ def set_values(rows, chosen, values, selection):
 
 
 def opposed(one, rows, kind):
-    """The fulfilled table without its relation (null) or with the opposite one (reversed); its controls stay as they are.
+    """The fulfilled table without its relation (null) or with the opposite one (reversed); its controls stay.
 
     Where the sentence says that nothing differs, null and reversed are a large difference to either side.
     """

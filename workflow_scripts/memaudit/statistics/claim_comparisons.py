@@ -188,10 +188,11 @@ def _paired_rise(claim: Claim, rows: pd.DataFrame, group: pd.DataFrame, sign: in
     if claim.difference is None:
         return None
     start, end = group[claim.along].iloc[[0, -1]]
-    ends = {claim.along: end, "less": start}
-    found = _joined(rows, claim.difference, claim, group.iloc[-1], claim.left)
-    for key, value in ends.items():
+    found = select(rows, claim.difference, claim.where)
+    for key, value in {claim.along: end, "less": start}.items():
         found = found[pd.to_numeric(found.reindex(columns=[key])[key], errors="coerce") == float(value)]
+    for key, value in group.iloc[-1][_keys(rows)].drop([claim.along, "less"], errors="ignore").items():
+        found = found[found[key] == value] if pd.notna(value) and found[key].notna().any() else found
     pairs = [value for _, value in _values(found, claim.difference)]
     if not pairs:
         return None
