@@ -541,7 +541,8 @@ def test_a_paired_difference_of_its_ends_decides_a_trend():
     assert verdict(grows, *rows)["verdict"] == "not testable at this scale"
     for estimate, expected in ((0.1, "reproduced"), (-0.1, "not reproduced")):
         paired = row("gap", estimate, 0.02, k=20, less=0, dataset="a")
-        assert verdict(grows, *rows, paired)["verdict"] == expected
+        found = verdict(grows, *rows, paired)
+        assert (found["verdict"], "(paired)" in found["ours"]) == (expected, True)
         others = [
             row("gap", estimate, 0.02, k=20, less=10, dataset="a"),
             row("gap", estimate, k=20, less=0, dataset="b"),
@@ -568,3 +569,6 @@ def test_everything_that_a_claim_supposes_must_be_given():
 def test_a_reason_names_the_condition_that_no_result_meets():
     found = verdict(claim(where={"dataset": ["adult", "wilt"]}), *both(0.5, 0.4, dataset="wine"))
     assert "none with dataset adult or wilt" in found["reason"]
+    printed = [row("tpr", 0.9, strategy="naive", dataset="adult", source="paper")]
+    found = verdict(claim(where={"dataset": ["adult"], "source": None}), *both(0.5, 0.4, dataset="wine"), *printed)
+    assert "none with dataset adult" in found["reason"]

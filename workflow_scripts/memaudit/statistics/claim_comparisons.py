@@ -175,7 +175,8 @@ def _trend(claim: Claim, rows: pd.DataFrame, group: pd.DataFrame) -> Comparison:
     tolerance = claim.tolerance * (abs(first.estimate) if claim.relative else 1.0)
     rise = _rise(first, last, sign)
     if (paired := _paired_rise(claim, rows, group, sign)) is not None:
-        rise, numbers = paired, f"{numbers}, {sign * paired.estimate:+.3g} (paired)"
+        change = paired if sign > 0 else Value(-paired.estimate, -paired.high, -paired.low)
+        rise, numbers = paired, f"{numbers}, a change of {change} (paired)"
     if points:
         rise, tolerance = _within_margin(rise, tolerance), 0.0
     found = _placed(setting, numbers, rise, (tolerance, np.inf), strict=True, shrinks=not points)

@@ -208,11 +208,13 @@ def _missing(claim: Claim, table: pd.DataFrame) -> str:
         for key, factor in short.items()
         if factor > 1 and np.isfinite(factor)
     ]
-    wanted = claim.where | claim.left.where
+    # A condition without which there would be rows is the one that none of them meets.
+    wanted, metric = claim.where | claim.left.where, Selection(metric=claim.left.metric)
+    others = {key: {other: one for other, one in wanted.items() if other != key} for key in wanted}
     none = {
-        key: one
-        for key, one in wanted.items()
-        if one is not None and select(found, Selection(metric=claim.left.metric, where={key: one}), {}).empty
+        key: wanted[key]
+        for key, where in others.items()
+        if wanted[key] is not None and rows.empty and len(select(found, metric, where))
     }
     larger += [f"none with {_conditions(none)}"] if none else []
     needs = ", ".join(f"{key} >= {least:g}" for key, least in claim.needs.items())
