@@ -248,5 +248,6 @@ rule lira_audit_privacy:
         seed=config["seed"],
         fpr=LIRA.config["fpr"],
         audit=LIRA.config["audit"],
+        rmia=LIRA.config["rmia"],
     script:
         "../workflow_scripts/lira/audit_privacy.py"

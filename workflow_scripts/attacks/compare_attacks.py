@@ -59,8 +59,11 @@ def main(job):
         if threat_models.has_curve(one, cases):
             curves += threat_models.curve(one, rng, replicates)
     beside = _beside(usual, perturbed, perturbation)
-    beside += _labels_alone(perturbed, poisoned["main"], cases, settings["perturbation"])
-    for first, second in threat_models.pairs(cases) + beside:
+    labels_alone = _labels_alone(perturbed, poisoned["main"], cases, settings["perturbation"])
+    for brainwash, noisy in labels_alone:
+        rng = seeds.generator(job.params.seed, "attacks", *brainwash.keys.values(), "beside", noisy.name)
+        results += _beside_rows(brainwash, noisy, settings, rng)
+    for first, second in threat_models.pairs(cases) + beside + labels_alone:
         rng = seeds.generator(job.params.seed, "attacks", *first.keys.values(), "less", second.name)
         results += threat_models.against(first, second, settings, rng)
     write_table(tidy.frame(results), job.output.tidy)
@@ -101,6 +104,14 @@ def _labels_alone(perturbed: xr.Dataset, poisoned: xr.Dataset, cases: list[Case]
     brainwash = next(one for one in cases if one.name == "brainwash" and one.keys["arm"] == "main")
     keys = {key: brainwash.keys[key] for key in ("dataset", "arm", "model", "records")}
     return [(brainwash, threat_models.perturbation_case(keys, common, perturbation))]
+
+
+def _beside_rows(first: Case, second: Case, settings: dict, rng: np.random.Generator) -> Iterator[dict]:
+    """AUC of the second of two compared cases and its null, where it has fewer targets and contexts than elsewhere."""
+    auc = threat_models.estimates(second, settings, rng)[0]
+    keys = {**first.keys, "attack": f"{first.name} - {second.name}"}
+    numbers = {"low": auc.low, "high": auc.high, "null": auc.null}
+    yield tidy.row("attacks", keys, "passive auc", auc.estimate, n=auc.n, method=auc.method, **numbers)
 
 
 def _searches(grid: xr.Dataset, one: Case, rng: np.random.Generator, replicates: int) -> Iterator[dict]:

@@ -20,6 +20,7 @@ from memaudit.common.io import read_grid, read_table, write_table
 from memaudit.common.job_inputs import several
 from memaudit.statistics.dataset_means import published
 from memaudit.studies.iclmem import outcome_shares, rule_validation, significance_tests
+from memaudit.studies.iclmem.epoch_effects import epoch_effects
 from memaudit.studies.iclmem.manipulation_effects import manipulation_rows
 from memaudit.studies.iclmem.outcome_rules import Rule
 from memaudit.studies.iclmem.regime_effects import regime_effects
@@ -42,6 +43,7 @@ def main(job):
         *significance_tests.tpr_peaks(study, params["fpr"]),
         *(row for row, _, _ in effects),
         *regime_effects(study.runs),
+        *epoch_effects(study.runs),
         *outcome_shares.shares(study.runs, resampling),
         *outcome_shares.dataset_rows(study.runs, resampling),
         *outcome_shares.loss_ratios(study.runs),

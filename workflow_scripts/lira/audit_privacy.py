@@ -3,7 +3,7 @@
 mu is that of Gaussian DP. Bounds from one context take the first one: its records are canaries, in or out at random.
 
 python workflow_scripts/lira/audit_privacy.py --input wine.nc --output audit.parquet \
-    --params '{"seed": 1, "fpr": [0.1, 0.01],
+    --params '{"seed": 1, "fpr": [0.1, 0.01], "rmia": {"gamma": 1.0, "offline_a": 0.3},
         "audit": {"delta": 1e-5, "toy_epsilons": [1.0], "toy_models": 512, "toy_records": 100}}'
 """
 
@@ -12,16 +12,18 @@ import numpy as np
 from memaudit.attacks.calibrate import calibrate
 from memaudit.common import seeds, tidy
 from memaudit.common.io import read_grid, write_table
+from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics import one_run_bounds
 from memaudit.statistics.epsilon_bounds import ADJACENCY, AuditPoint, audit_best_record, audit_pooled, gaussian_toy
+from memaudit.studies.lira.score_comparison import Matrix
 from memaudit.workflow.job import run
 
 
 def main(job):
     audit, delta, rows = job.params.audit, job.params.audit["delta"], []
     for path in job.input:
-        grid = read_grid(path)
-        grid = grid.isel(record=grid.member.values)
+        whole = read_grid(path)
+        grid = whole.isel(record=whole.member.values)
         keys = {
             "dataset": grid.dataset,
             "models": grid.sizes["model"],
@@ -29,7 +31,10 @@ def main(job):
             "delta": delta,
         }
         signals, membership = grid.signal.values.astype(float), grid.design.values
-        rows += _audit(signals, membership, keys, job.params, grid.unit.values)
+        others = whole.signal.values[:, ~whole.member.values].astype(float)
+        matrix = Matrix(signals, membership, others, grid.unit.values, Scheme.of(grid.attrs))
+        best = dict(matrix.scores(membership, job.params.rmia, ["combined"]))
+        rows += _audit(signals, membership, keys, job.params, grid.unit.values, best)
         rows += _one_run(signals, membership, keys, grid.draw, grid.unit.values)
     for epsilon in audit["toy_epsilons"]:
         rng = seeds.generator(job.params.seed, "lira", "audit", "toy", epsilon)
@@ -45,11 +50,18 @@ def main(job):
 
 
 def _audit(
-    signals: np.ndarray, membership: np.ndarray, keys: dict, params, units: np.ndarray | None = None
+    signals: np.ndarray,
+    membership: np.ndarray,
+    keys: dict,
+    params,
+    units: np.ndarray | None = None,
+    scores: dict[str, np.ndarray] | None = None,
 ) -> list[dict]:
+    """Rows of the bounds from LiRA's scores, from further scores (model, record), and from the best record."""
     pooled = {
         "naive": calibrate(signals, membership, "lira"),
         "pp": calibrate(signals, membership, "postprocessed"),
+        **(scores or {}),
     }
     rows = []
     for fpr in params.fpr:

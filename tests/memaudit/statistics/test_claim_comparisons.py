@@ -55,7 +55,8 @@ def test_the_null_of_a_row_can_be_its_right_side():
 
 def test_a_printed_number_is_compared_with_the_rows_that_it_is_printed_for():
     number = {"value": 0.7, "tolerance": 0.1, "relative": True, "of": {"metric": "auc", "where": {"dataset": "d1"}}}
-    (one,) = printed_comparisons(claim(numbers=[number]), results(0.2, 0.72))
+    one_number = claim(numbers=[number])
+    (one,) = printed_comparisons(one_number, one_number.numbers[0], results(0.2, 0.72))
     assert (one.outcome, one.numbers) == ("holds", "0.72 [0.7, 0.74] against 0.7 in the paper")
 
 

@@ -81,6 +81,16 @@ def test_differences_are_between_the_rows_that_they_name(results):
     }  # fmt: skip
 
 
+def test_both_ends_of_the_comparison_of_labels_alone_are_stated(results):
+    table = results[0][results[0]["arm"] == "main"]
+    passive = only(table[table["metric"] == "passive auc"], attack="brainwash - perturbation")
+    active = only(table[table["metric"] == "auc"], attack="brainwash")
+    gap = only(table[table["metric"] == "auc difference"], attack="brainwash - perturbation")
+    assert active["estimate"] - passive["estimate"] == pytest.approx(gap["estimate"])
+    assert passive["n"] == active["n"]
+    assert 0 < passive["null"] < 1
+
+
 def test_rocs_are_those_of_the_threat_models(results):
     _, roc = results
     assert set(zip(roc["arm"], roc["attack"], roc["poison"], strict=True)) == {
@@ -126,7 +136,7 @@ def test_ablations_vary_one_thing_and_sizes_beyond_the_grid_are_left_out(grids, 
     }  # fmt: skip
     assert auc["low"].notna().all()
     gap = table[table["metric"] == "auc difference"].set_index("ablation")
-    assert gap[["value", "less"]].astype(float).values.tolist() == [[20, 10], [0.5, 0.1]]
+    assert gap[["value", "less"]].astype(float).values.tolist() == [[20, 10], [0.5, 0.1], *([2, 0] for _ in ARMS)]
     ends = auc.loc[("main", "perturbations", 20), "estimate"] - auc.loc[("main", "perturbations", 10), "estimate"]
     assert gap.loc["perturbations", "estimate"] == pytest.approx(ends)
     compared = results[0][results[0]["metric"] == "auc"]

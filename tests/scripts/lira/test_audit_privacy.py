@@ -58,9 +58,11 @@ def test_records_of_fixed_size_draws_are_not_independent_canaries():
 
 def test_bounds_refute_a_leak_of_a_real_grid(grid_path, tmp_path):
     small = AUDIT | {"toy_epsilons": [1.0], "toy_records": 20}
-    call("lira_audit_privacy", [grid_path], [tmp_path / "audit.parquet"], fpr=LIRA["fpr"], audit=small)
+    call(
+        "lira_audit_privacy", [grid_path], [tmp_path / "audit.parquet"], fpr=LIRA["fpr"], audit=small, rmia=LIRA["rmia"]
+    )
     rows = results(tmp_path / "audit.parquet")
     bounds = rows[(rows.metric == "epsilon") & (rows.dataset == "wine")]
-    assert set(bounds.score) == {"naive", "pp", "best_record", "one_context"}
+    assert set(bounds.score) == {"naive", "pp", "combined", "best_record", "one_context"}
     assert bounds.estimate.max() > 0.5
     assert set(bounds.adjacency) == {"add/remove"}

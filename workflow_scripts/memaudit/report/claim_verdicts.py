@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from memaudit.statistics.claims import Claim, Number
-from memaudit.statistics.row_selection import Range, Selection, Wanted
+from memaudit.statistics.row_selection import Selection, condition_text
 
 RELATIONS = {"greater": "is greater than", "less": "is less than", "at_most": "is at most", "close": "is close to"}
 
@@ -61,7 +61,7 @@ def predicate(claim: Claim) -> str:
         text = f"{left} {RELATIONS[claim.relation]} {factor}{right}"
     text += f", tolerance {claim.tolerance:g}{' of it' if claim.relative else ''}" if claim.tolerance else ""
     text += "".join(f"; {_printed(number, claim)}" for number in claim.numbers)
-    where = [_condition(key, value) for key, value in claim.where.items()]
+    where = [condition_text(key, value) for key, value in claim.where.items()]
     where += [f"{key} at least {least:g}" for key, least in claim.needs.items()]
     text += f"; where {', '.join(where)}" if where else ""
     if claim.control:
@@ -75,15 +75,6 @@ def _printed(number: Number, claim: Claim) -> str:
 
 
 def _named(selection: Selection) -> str:
-    where = ", ".join(_condition(key, value) for key, value in selection.where.items())
+    where = ", ".join(condition_text(key, value) for key, value in selection.where.items())
     quantity = "" if selection.quantity == "estimate" else f"{selection.quantity} of the interval of "
     return f"{quantity}{selection.metric}" + (f" ({where})" if where else "")
-
-
-def _condition(key: str, value: Wanted) -> str:
-    if isinstance(value, Range):
-        bounds = value.model_dump(exclude_unset=True)
-        return f"{key} " + " and ".join(f"{name.replace('_', ' ')} {bound:g}" for name, bound in bounds.items())
-    if isinstance(value, list):
-        return f"{key} {' or '.join(map(str, value))}"
-    return f"{key} none" if value is None else f"{key} {value}"

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from memaudit.common import tidy
-from memaudit.statistics.claims import Claim, Constant
+from memaudit.statistics.claims import Claim, Constant, Number
 from memaudit.statistics.row_selection import POSITION, Scalar, Selection, select
 
 
@@ -46,42 +46,62 @@ def comparisons(claim: Claim, table: pd.DataFrame) -> list[Comparison]:
     """Every comparison that the claim's relation rests on; table: tidy results, expanded."""
     rows = judged_rows(claim, table)
     if claim.along:
-        return list(_trends(claim, select(rows, claim.left, claim.where))) if claim.along in rows else []
+        return list(_trends(claim, rows)) if claim.along in rows else []
     if claim.difference is not None and len(paired := select(rows, claim.difference, claim.where)):
         return list(_differences(claim, rows, paired))
     return list(_pairs(claim, rows))
 
 
-def printed_comparisons(claim: Claim, table: pd.DataFrame) -> list[Comparison]:
-    """Every result that the paper prints a number for, compared with this number."""
-    rows, found = judged_rows(claim, table), []
-    for number in claim.numbers:
-        selection = number.of or claim.difference or claim.left
-        for row, value in _values(select(rows, selection, claim.where), selection):
-            difference = Value(*(part - number.value for part in (value.estimate, value.low, value.high)))
-            text = f"{value} against {number.value:g} in the paper"
-            found.append(_placed(setting_text(row, claim), text, difference, (-number.margin, number.margin)))
+def printed_comparisons(claim: Claim, number: Number, table: pd.DataFrame) -> list[Comparison]:
+    """Every result that the paper prints this number for, compared with it."""
+    selection, found = number.of or claim.difference or claim.left, []
+    for row, value in _values(select(judged_rows(claim, table), selection, claim.where), selection):
+        difference = Value(*(part - number.value for part in (value.estimate, value.low, value.high)))
+        text = f"{value} against {number.value:g} in the paper"
+        found.append(_placed(setting_text(row, claim), text, difference, (-number.margin, number.margin)))
     return found
+
+
+def absent(claim: Claim, table: pd.DataFrame) -> dict[str, list[Scalar]]:
+    """Values of the lists in `left`, or in `difference` where it decides, that no judged row has."""
+    rows, selection = judged_rows(claim, table), claim.left
+    if claim.difference is not None and len(select(rows, claim.difference, claim.where)):
+        selection = claim.difference
+    listed = {key: wanted for key, wanted in selection.where.items() if isinstance(wanted, list)}
+    missing = {
+        key: [
+            one
+            for one in wanted
+            if select(rows, selection.model_copy(update={"where": selection.where | {key: one}}), claim.where).empty
+        ]
+        for key, wanted in listed.items()
+    }
+    return {key: values for key, values in missing.items() if values}
 
 
 def judged_rows(claim: Claim, table: pd.DataFrame) -> pd.DataFrame:
     """Rows of the claim's study that are large enough, and for which what the claim supposes is given."""
     rows = table[table["study"] == claim.study]
     for key, least in claim.needs.items():
-        rows = rows[~(rows[key] < least)] if key in rows else rows
+        rows = rows[~(sizes(rows, key) < least)]
     if claim.by and claim.by in rows:
         rows = rows[~rows[claim.by].isin(by_chance(claim, table)[claim.by])]
     return rows
 
 
-def supposed(claim: Claim, table: pd.DataFrame) -> pd.DataFrame:
-    """Rows that say whether what the claim supposes is given."""
-    return select(table[table["study"] == claim.study], claim.provided, {})
+def sizes(rows: pd.DataFrame, key: str) -> pd.Series:
+    """Values of a numeric column, or of a product of columns ("models*fpr"); NaN where a row has none."""
+    return rows.reindex(columns=key.split("*")).prod(axis=1, skipna=False)
+
+
+def supposed(claim: Claim, table: pd.DataFrame) -> list[pd.DataFrame]:
+    """Rows that say whether what the claim supposes is given, for each thing that it supposes."""
+    return [select(table[table["study"] == claim.study], one, {}) for one in claim.provided]
 
 
 def by_chance(claim: Claim, table: pd.DataFrame) -> pd.DataFrame:
     """Those of them whose interval reaches what chance gives."""
-    rows = supposed(claim, table)
+    rows = pd.concat([table.head(0), *supposed(claim, table)])
     return rows[~(rows["low"] > rows["null"])]
 
 
@@ -134,25 +154,51 @@ def _joined(rows: pd.DataFrame, other: Selection, claim: Claim, row: pd.Series, 
 
 
 def _trends(claim: Claim, rows: pd.DataFrame) -> Iterator[Comparison]:
-    others = [key for key in _keys(rows) if key != claim.along and rows[key].notna().any()]
-    sign = 1 if claim.relation == "increases" else -1
-    ordered = rows.sort_values(claim.along)
+    along = select(rows, claim.left, claim.where)
+    others = [key for key in _keys(along) if key != claim.along and along[key].notna().any()]
+    ordered = along.sort_values(claim.along)
     for _, group in ordered.groupby(others, dropna=False) if others else [((), ordered)]:
-        values = [value for _, value in _values(group, claim.left)]
-        if len(values) < 2:
-            continue
-        (first, last), steps = (values[0], values[-1]), pairwise(values)
-        reversed_step = any(_rise(b, a, sign).low > 0 for a, b in steps) and claim.left.quantity == "estimate"
-        tolerance = claim.tolerance * (abs(first.estimate) if claim.relative else 1.0)
-        ends = group[claim.along].iloc[[0, -1]].tolist()
-        numbers = f"{first} at {ends[0]:g}, {last} at {ends[1]:g}" + (", with a step back" if reversed_step else "")
-        setting = setting_text(group.iloc[0].drop(claim.along), claim)
-        rise = _rise(first, last, sign)
-        if _are_points(claim):
-            rise, tolerance = _within_margin(rise, tolerance), 0.0
-        found = _placed(setting, numbers, rise, (tolerance, np.inf), strict=True, shrinks=not _are_points(claim))
-        against = reversed_step and found.outcome != "no interval"
-        yield Comparison(setting, numbers, "opposite", found.margin) if against else found
+        if len(group) > 1:
+            yield _trend(claim, rows, group)
+
+
+def _trend(claim: Claim, rows: pd.DataFrame, group: pd.DataFrame) -> Comparison:
+    """One setting's values in the order of the key; a paired difference of the last and the first decides for both."""
+    values = [value for _, value in _values(group, claim.left)]
+    sign = 1 if claim.relation == "increases" else -1
+    first, last = values[0], values[-1]
+    points = _are_points(claim)
+    reversed_step = not points and any(_rise(b, a, sign).low > 0 for a, b in pairwise(values))
+    ends = group[claim.along].iloc[[0, -1]].tolist()
+    numbers = f"{first} at {ends[0]:g}, {last} at {ends[1]:g}" + (", with a step back" if reversed_step else "")
+    setting = setting_text(group.iloc[0].drop(claim.along), claim)
+    tolerance = claim.tolerance * (abs(first.estimate) if claim.relative else 1.0)
+    rise = _rise(first, last, sign)
+    if (paired := _paired_rise(claim, rows, group, sign)) is not None:
+        change = paired if sign > 0 else Value(-paired.estimate, -paired.high, -paired.low)
+        rise, numbers = paired, f"{numbers}, a change of {change} (paired)"
+    if points:
+        rise, tolerance = _within_margin(rise, tolerance), 0.0
+    found = _placed(setting, numbers, rise, (tolerance, np.inf), strict=True, shrinks=not points)
+    against = reversed_step and found.outcome != "no interval"
+    return Comparison(setting, numbers, "opposite", found.margin) if against else found
+
+
+def _paired_rise(claim: Claim, rows: pd.DataFrame, group: pd.DataFrame, sign: int) -> Value | None:
+    """The paired difference of this setting's last value and its first, where there is one."""
+    if claim.difference is None:
+        return None
+    start, end = group[claim.along].iloc[[0, -1]]
+    found = select(rows, claim.difference, claim.where)
+    for key, value in {claim.along: end, "less": start}.items():
+        found = found[pd.to_numeric(found.reindex(columns=[key])[key], errors="coerce") == float(value)]
+    for key, value in group.iloc[-1][_keys(rows)].drop([claim.along, "less"], errors="ignore").items():
+        found = found[found[key] == value] if pd.notna(value) and found[key].notna().any() else found
+    pairs = [value for _, value in _values(found, claim.difference)]
+    if not pairs:
+        return None
+    low, high = sorted((sign * pairs[0].low, sign * pairs[0].high))
+    return Value(sign * pairs[0].estimate, low, high)
 
 
 def _rise(a: Value, b: Value, sign: int) -> Value:

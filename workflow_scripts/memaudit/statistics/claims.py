@@ -8,7 +8,7 @@ from typing import Literal
 
 import pandas as pd
 import yaml
-from pydantic import Field, TypeAdapter, ValidationError, model_validator
+from pydantic import Field, TypeAdapter, ValidationError, field_validator, model_validator
 
 from memaudit.common.errors import AuditError
 from memaudit.statistics.row_selection import Scalar, Selection, Strict, Wanted
@@ -61,12 +61,15 @@ class Claim(Strict):
     greater, less: the difference's interval lies beyond `tolerance`; at_most: its upper end is at most `tolerance`;
     close: it lies within +-tolerance; increases, decreases: the intervals at both ends of the key `along` are disjoint
     by more than `tolerance` in that direction, and no step of it is in the other. relative: tolerance is in units of
-    the right side (of the first value, along a key). Widths and ends of intervals have no interval of their own: the
+    the right side (of the first value, along a key). Each value of a list in `left` or `difference` must have results:
+    without some of them the relation is not reproduced. Widths and ends of intervals have no interval of their own: the
     tolerance is then the half-width of the interval of their difference.
-    difference: rows of left - right that decide where there are any (paired intervals are narrower).
-    share: part of the comparisons that must hold. needs: least values of numeric columns; other rows are not judged.
+    difference: rows of left - right, along a key of its last value - its first (with the key "less"), that decide where
+    there are any (paired intervals are narrower).
+    share: part of the comparisons that must hold. needs: least values of numeric columns, or of products of them
+    ("models*fpr"); other rows are not judged.
     units: what an interval's width depends on (default: UNITS of the study); more of them would decide what is open.
-    provided: rows whose intervals must lie above what chance gives (`null`), else the claim cannot be tested here.
+    provided: rows whose intervals must all lie above what chance gives (`null`), else the claim cannot be tested here.
     by: a key; `provided` is tested for each of its values, and rows of values that fail are not judged.
     control: positive control of an upper bound; rows are judged only where its value lies above their right side.
     identity: the relation holds by construction: it is shown, but is no evidence.
@@ -89,7 +92,7 @@ class Claim(Strict):
     numbers: list[Number] = Field([])
     where: dict[str, Wanted] = Field({})
     needs: dict[str, float] = Field({})
-    provided: Selection | None = None
+    provided: list[Selection] = Field([])
     by: str | None = None
     control: Selection | None = None
     share: float = Field(0.8, gt=0, le=1)
@@ -101,11 +104,16 @@ class Claim(Strict):
         """What an interval's width depends on."""
         return self.units or UNITS.get(self.study, "records")
 
+    @field_validator("provided", mode="before")
+    @classmethod
+    def _are_several(cls, given: object) -> object:
+        return [given] if isinstance(given, dict) else given
+
     @model_validator(mode="after")
     def _complete(self) -> "Claim":
         trend = self.relation in ("increases", "decreases")
-        if trend != (self.along is not None) or trend != (self.right is None) or (trend and self.difference):
-            raise ValueError("increases and decreases take `along` alone, every other relation takes `right`")
+        if trend != (self.along is not None) or trend != (self.right is None):
+            raise ValueError("increases and decreases take `along`, every other relation takes `right`")
         if self.by and not self.provided:
             raise ValueError("`by` says for which values of a key something is `provided`: name that, too")
         if self.control and self.relation != "at_most":

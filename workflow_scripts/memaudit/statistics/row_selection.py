@@ -49,6 +49,16 @@ def select(rows: pd.DataFrame, selection: Selection, where: Mapping[str, Wanted]
     return rows
 
 
+def condition_text(key: str, wanted: Wanted) -> str:
+    """A condition of `where` in words."""
+    if isinstance(wanted, Range):
+        bounds = wanted.model_dump(exclude_unset=True)
+        return f"{key} " + " and ".join(f"{name.replace('_', ' ')} {bound:g}" for name, bound in bounds.items())
+    if isinstance(wanted, list):
+        return f"{key} {' or '.join(map(str, wanted))}"
+    return f"{key} none" if wanted is None else f"{key} {wanted}"
+
+
 def _matches(column: pd.Series, wanted: Wanted) -> pd.Series:
     if wanted is None:
         return column.isna()

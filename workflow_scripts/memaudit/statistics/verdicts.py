@@ -1,6 +1,6 @@
 """Verdicts on the papers' claims, from the comparisons that each claim rests on."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -10,14 +10,16 @@ import pandas as pd
 from memaudit.common import tidy
 from memaudit.statistics.claim_comparisons import (
     Comparison,
+    absent,
     by_chance,
     comparisons,
     printed_comparisons,
     setting_text,
+    sizes,
     supposed,
 )
-from memaudit.statistics.claims import Claim
-from memaudit.statistics.row_selection import select
+from memaudit.statistics.claims import Claim, Number
+from memaudit.statistics.row_selection import Selection, Wanted, condition_text, select
 
 REPRODUCED = "reproduced"
 DIRECTION = "direction only"
@@ -37,11 +39,12 @@ COLUMNS = ["id", "paper", "place", "claim", "paper_value", "ours", "verdict", "r
 def verdicts(claims: list[Claim], results: pd.DataFrame) -> pd.DataFrame:
     """One row per claim, from tidy results: id, paper, place, claim, paper_value, ours, verdict, reason.
 
-    "reproduced": the relation holds, and the printed number, if the claim tests one, is within its tolerance;
-    "direction only": the relation holds, but the number is not within its tolerance, or the interval cannot tell;
+    "reproduced": the relation holds, and the results of each number that the claim tests are within its tolerance;
+    "direction only": the relation holds, but a number has no result within its tolerance, or the interval cannot tell;
     "not reproduced": so many comparisons show the opposite that the claim's share of them cannot hold;
-    "not testable at this scale": no rows, none large enough, or intervals that cannot tell, with the size that would;
-    "identity": the relation holds, but by construction.
+    "not testable at this scale": no rows, none large enough, none for a part of what the sentence is about, or
+    intervals that cannot tell, with the size that would;
+    "identity": it holds by construction, and no more than the tolerated share of comparisons shows the opposite.
     """
     table = tidy.expand(results)
     return pd.DataFrame([_verdict(claim, table) for claim in claims], columns=COLUMNS)
@@ -104,23 +107,32 @@ def size_text(factor: float, units: str) -> str:
         return "at the bound or within a margin, so that no size is sure to decide"
     if factor > MANY:
         return f"the estimate is so near the bound that even {MANY} times as many {units} would not decide"
-    return f"about {max(factor, 1.1):.2g} times as many {units} would decide"
+    return f"about {_times(factor)} times as many {units} would decide"
+
+
+def _times(factor: float) -> str:
+    """At least 1.1, to two digits."""
+    return f"{float(f'{max(factor, 1.1):.2g}'):g}"
 
 
 def _verdict(claim: Claim, table: pd.DataFrame) -> dict[str, str]:
-    tally, numbers = (_tally(claim, found(claim, table)) for found in (comparisons, printed_comparisons))
+    tally = _tally(claim, comparisons(claim, table))
+    numbers = [_tally(claim, printed_comparisons(claim, number, table)) for number in claim.numbers]
     if lacking := _lacking(claim, table):
         verdict, reason = NOT_TESTABLE, lacking
     elif not tally.judged:
         verdict, reason = NOT_TESTABLE, _missing(claim, table)
     else:
         verdict, reason = tally.verdict, tally.reason
-        if verdict == REPRODUCED and claim.identity:
-            verdict, reason = IDENTITY, f"{reason}, by construction"
+        if claim.identity and verdict != NOT_REPRODUCED:
+            verdict, reason = IDENTITY, f"holds by construction; {reason}"
+        elif verdict == REPRODUCED and (without := absent(claim, table)):
+            verdict, reason = NOT_TESTABLE, f"{reason}; no results with {_conditions(without)}, which it is about, too"
         elif verdict == REPRODUCED and claim.numbers:
             verdict, reason = _with_numbers(claim, tally, numbers)
     value = "" if claim.value is None else str(claim.value)
-    texts = (claim.id, claim.paper, claim.place, claim.text, value, _ours(tally, numbers), verdict, reason)
+    ours = _ours([*numbers, tally])
+    texts = (claim.id, claim.paper, claim.place, claim.text, value, ours, verdict, reason)
     return dict(zip(COLUMNS, texts, strict=True))
 
 
@@ -132,21 +144,28 @@ def _tally(claim: Claim, found: list[Comparison]) -> Tally:
     )
 
 
-def _with_numbers(claim: Claim, tally: Tally, numbers: Tally) -> tuple[str, str]:
-    """Verdict and reason of a claim whose relation holds and that prints numbers."""
-    printed = " and ".join(f"{number.value:g} (within {number.margin:.3g})" for number in claim.numbers)
-    if not numbers.judged:
-        return DIRECTION, f"{tally.reason}; no result with an interval to compare with {printed}"
-    if numbers.verdict == REPRODUCED:
-        return REPRODUCED, f"{tally.reason}; agrees with {printed}"
-    if numbers.verdict == NOT_REPRODUCED:
-        return DIRECTION, f"{tally.reason}; does not agree with {printed}"
-    return DIRECTION, f"{tally.reason}; whether it agrees with {printed} is open: {numbers.size}"
+def _with_numbers(claim: Claim, tally: Tally, numbers: Sequence[Tally]) -> tuple[str, str]:
+    """Verdict and reason of a claim whose relation holds: each printed number must agree."""
+    agreements = [_agreement(*pair) for pair in zip(claim.numbers, numbers, strict=True)]
+    agree = all(one.judged and one.verdict == REPRODUCED for one in numbers)
+    return REPRODUCED if agree else DIRECTION, "; ".join([tally.reason, *agreements])
 
 
-def _ours(tally: Tally, numbers: Tally) -> str:
+def _agreement(number: Number, tally: Tally) -> str:
+    """Whether the results that a number is printed for agree with it."""
+    printed = f"{number.value:g} (within {number.margin:.3g})"
+    if not tally.judged:
+        return f"no result with an interval to compare with {printed}"
+    if tally.verdict == REPRODUCED:
+        return f"agrees with {printed}"
+    if tally.verdict == NOT_REPRODUCED:
+        return f"does not agree with {printed}"
+    return f"whether it agrees with {printed} is open: {tally.size}"
+
+
+def _ours(tallies: Sequence[Tally]) -> str:
     """The narrowest comparisons, those with printed numbers first."""
-    lists = [numbers.judged, tally.judged]
+    lists = [tally.judged for tally in tallies]
     shown = [f"{one.setting}: {one.numbers}".removeprefix(": ") for judged in lists for one in judged[:SHOWN]]
     more = sum(max(len(judged) - SHOWN, 0) for judged in lists)
     return "; ".join(shown) + (f"; and {more} clearer" if more else "")
@@ -154,14 +173,25 @@ def _ours(tally: Tally, numbers: Tally) -> str:
 
 def _lacking(claim: Claim, table: pd.DataFrame) -> str:
     """Why what the claim supposes is not given here; empty if it is, or if it supposes nothing."""
-    if claim.provided is None:
+    given, failing = supposed(claim, table), by_chance(claim, table)
+    for one, rows in zip(claim.provided, given, strict=True):
+        if rows.empty:
+            return f"no results of {claim.study} say whether its {one.metric} is above chance"
+    if claim.by:
+        common = set.intersection(*(set(rows[claim.by]) for rows in given))
+        failing = failing[failing[claim.by].isin(common)]
+        if common - set(failing[claim.by]):
+            return ""
+    if failing.empty:
         return ""
-    rows, failing = supposed(claim, table), by_chance(claim, table)
-    if rows.empty:
-        return f"no results of {claim.study} say whether its {claim.provided.metric} is above chance"
-    if len(failing) < (len(rows) if claim.by else 1):
-        return ""
-    return f"{claim.provided.metric} is not above chance: {setting_text(failing.iloc[0], claim)}"
+    row = failing.iloc[0]
+    return f"{row['metric']} is not above chance: {setting_text(row, claim)}{_above_chance(row, claim)}"
+
+
+def _above_chance(row: pd.Series, claim: Claim) -> str:
+    """How many times as much data would put the interval of an estimate above chance."""
+    gap = row["estimate"] - row["null"]
+    return f"; {size_text(float(((row['estimate'] - row['low']) / gap) ** 2), claim.resampled)}" if gap > 0 else ""
 
 
 def _missing(claim: Claim, table: pd.DataFrame) -> str:
@@ -170,13 +200,27 @@ def _missing(claim: Claim, table: pd.DataFrame) -> str:
         return "the rows have no interval"
     if claim.control and comparisons(claim.model_copy(update={"control": None}), table):
         return f"nothing exceeds the bound, but the positive control ({claim.control.metric}) does not, either"
-    rows = select(table[table["study"] == claim.study], claim.left, claim.where)
-    short = {key: least / rows[key].max() for key, least in claim.needs.items() if key in rows and len(rows)}
-    larger = "; ".join(
-        f"{key} is at most {rows[key].max():g}, {factor:.2g} times as many are needed"
+    found = table[table["study"] == claim.study]
+    rows = select(found, claim.left, claim.where)
+    short = {key: least / sizes(rows, key).max() for key, least in claim.needs.items() if len(rows)}
+    larger = [
+        f"{key} is at most {sizes(rows, key).max():g}, {_times(factor)} times as many are needed"
         for key, factor in short.items()
         if factor > 1 and np.isfinite(factor)
-    )
+    ]
+    # A condition without which there would be rows is the one that none of them meets.
+    wanted, metric = claim.where | claim.left.where, Selection(metric=claim.left.metric)
+    others = {key: {other: one for other, one in wanted.items() if other != key} for key in wanted}
+    none = {
+        key: wanted[key]
+        for key, where in others.items()
+        if wanted[key] is not None and rows.empty and len(select(found, metric, where))
+    }
+    larger += [f"none with {_conditions(none)}"] if none else []
     needs = ", ".join(f"{key} >= {least:g}" for key, least in claim.needs.items())
     text = f"no results of {claim.study} to compare in metric {claim.left.metric}" + (f" with {needs}" if needs else "")
-    return f"{text}: {larger}" if larger else text
+    return f"{text}: {'; '.join(larger)}" if larger else text
+
+
+def _conditions(where: Mapping[str, Wanted]) -> str:
+    return ", ".join(condition_text(key, wanted) for key, wanted in where.items())

@@ -40,4 +40,13 @@ def test_a_single_value_has_no_difference_between_ends(matrices):
     usual, noise, poisons = matrices
     one = noise.isel(setting=[1])
     table = ablated([usual, one, poisons])
-    assert "auc difference" not in set(table["metric"])
+    assert set(table.loc[table["metric"] == "auc difference", "ablation"]) == {"poison budget"}
+
+
+def test_the_largest_budget_is_paired_with_the_smallest(matrices):
+    table = ablated(matrices)
+    budgets = table[table["ablation"] == "poison budget"].set_index(["metric", "value"])
+    gap = budgets.loc[("auc difference", 2)]
+    assert gap["less"] == 0
+    assert gap["estimate"] == pytest.approx(budgets.loc[("auc", 2), "estimate"] - budgets.loc[("auc", 0), "estimate"])
+    assert "common weights" in gap["method"]

@@ -54,6 +54,15 @@ def test_memorized_records_are_not_yet_so_at_the_interruption(results):
     assert chosen(results, metric="already memorized", cells="others").sort_values("epoch")["estimate"].iloc[-1] == 0
 
 
+def test_the_highest_threshold_is_paired_with_the_lowest(results):
+    """The difference is that of the two rows, with an interval of its own."""
+    swept = chosen(results, metric="auc", predictor="psmi").dropna(subset=["threshold"]).set_index("threshold")
+    gap = chosen(results, metric="auc difference over thresholds", predictor="psmi").iloc[0]
+    assert (gap["threshold"], gap["less"]) == (swept.index.max(), swept.index.min())
+    assert gap["estimate"] == pytest.approx(swept["estimate"][gap["threshold"]] - swept["estimate"][gap["less"]])
+    assert "common weights" in gap["method"]
+
+
 def test_every_figure_and_table_of_the_section_has_its_rows(results):
     assert set(chosen(results, metric="auc").dropna(subset=["layer"])["layer"]) == {1, 2}
     assert set(chosen(results, metric="memorized")["threshold"]) == {0.5, 2, 4}

@@ -38,8 +38,9 @@ def ablation_rows(
     results = []
     for case in cases:
         results += threat_models.judged(case, settings, seeds.generator(seed, "attacks", *case.keys.values()))
-    for ablation in ("perturbations", "perturbation scale"):
-        results += _ends([case for case in cases if case.keys["ablation"] == ablation], settings, seed)
+    varied = [("main", "perturbations"), ("main", "perturbation scale"), *((arm, "poison budget") for arm in poisoned)]
+    for one in varied:
+        results += _ends([case for case in cases if (case.keys["arm"], case.keys["ablation"]) == one], settings, seed)
     return results
 
 

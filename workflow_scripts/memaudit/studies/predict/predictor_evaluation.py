@@ -173,10 +173,18 @@ class PredictorEvaluation:
                     yield from self._rows({"layer": layer, "layers": str(last), "predictor": name}, [gap])
 
     def sweep(self) -> Rows:
-        """AUC by the log-LiRA threshold of a memorized record (Figure 5, right)."""
-        for threshold in self._thresholds:
-            entries = self._entries(self.setting.lira[-1] >= threshold, self.setting.member)
+        """AUC by the log-LiRA threshold of a memorized record (Figure 5, right); and at the highest less the lowest."""
+        by_threshold = {
+            threshold: self._entries(self.setting.lira[-1] >= threshold, self.setting.member)
+            for threshold in self._thresholds
+        }
+        for threshold, entries in by_threshold.items():
             yield from self._areas(self._stopped, entries, {"threshold": f"{threshold:g}"})
+        most, least = max(by_threshold), min(by_threshold)
+        for name, scores in self._stopped.items() if most > least else ():
+            pairs = [(scores, by_threshold[threshold]) for threshold in (most, least)]
+            gap = predictor_contrasts.auc_gap(*pairs, "auc difference over thresholds")
+            yield from self._rows({"threshold": f"{most:g}", "less": f"{least:g}", "predictor": name}, [gap])
 
     def curves(self) -> Rows:
         """ROC curves of every predictor at the interruption, with their bands, for each truth."""
