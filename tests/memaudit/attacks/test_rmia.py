@@ -138,3 +138,13 @@ def auc(scores, membership):
     ranks = rankdata(scores).reshape(scores.shape)[membership]
     members = membership.sum()
     return (ranks.sum() - members * (members + 1) / 2) / (members * (membership.size - members))
+
+
+@pytest.mark.parametrize("where", ["records", "population"])
+def test_a_probability_of_0_has_no_ratio(where):
+    rng = np.random.default_rng(0)
+    probabilities, population = rng.random((16, 10)), rng.random((16, 5))
+    (probabilities if where == "records" else population)[2, 3] = 0.0
+    membership = rng.random((16, 10)).argsort(0) < 8
+    with pytest.raises(AuditError, match="one of them is 0"):
+        rmia(probabilities, membership, population=population)

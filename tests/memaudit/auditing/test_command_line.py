@@ -105,3 +105,15 @@ def test_columns_left_out_are_shown_of_a_wide_table_too(capsys):
     printed = capsys.readouterr().out
     assert re.search(r"'gone' +-  left out: by your choice", printed)
     assert "... and 21 more" in printed
+
+
+def test_numbers_without_an_interval_are_printed_without_one(capsys):
+    """Fewer than 5 persons have no interval."""
+    summary = a_summary().model_dump()
+    for adversary in summary["adversaries"]:
+        for one in (adversary["auc"], *adversary["precision"].values()):
+            one["low"] = one["high"] = None
+    command_line.report("full", summary)
+    printed = capsys.readouterr().out
+    assert "AUC 0.70, chance 0.50" in printed
+    assert "None" not in printed

@@ -7,7 +7,7 @@ from memaudit.attacks.calibrate import calibrate
 from memaudit.attacks.registry import Attack
 from memaudit.common.errors import AuditError
 from memaudit.data.membership_matrices import Scheme, balanced
-from memaudit.statistics.attack_performance import judge, judge_attack, judge_options
+from memaudit.statistics.attack_performance import judge, judge_attack, judge_options, roc_band
 from memaudit.statistics.randomisation_tests import randomisation_null
 
 SHAPE = (16, 100)
@@ -60,7 +60,22 @@ def test_a_constant_score_sits_on_its_analytic_null():
     design = np.random.default_rng(0).random((12, 40)) < 0.5
     for estimate in judge(np.zeros((12, 40)), design, rng=np.random.default_rng(0), replicates=20):
         assert estimate.estimate == pytest.approx(estimate.null)
-        assert estimate.low == pytest.approx(estimate.high)
+        # The last FPR is below two of 240 non-members, where a TPR has no interval.
+        assert estimate.low == pytest.approx(estimate.high) or (
+            estimate.metric == "tpr@0.001" and np.isnan(estimate.low)
+        )
+
+
+def test_a_tpr_at_an_fpr_of_fewer_than_two_non_members_has_no_interval():
+    """Its bootstrap interval would cover in 72 % at half a non-member, in 90 % at one, and in 99 % at two."""
+    rng = np.random.default_rng(0)
+    member = balanced(16, 60, rng)
+    scores = rng.normal(size=member.shape) + 2 * member
+    found = judge(scores, member, fprs=[2 / 480, 1 / 480], rng=rng, replicates=40)
+    assert [np.isnan(one.low) for one in found] == [np.isnan(one.high) for one in found] == [False, False, True]
+    assert found[2].method.endswith("FPR below 2/480 non-members: interpolated")
+    band = roc_band(scores, member, np.array([1 / 480, 0.1]), rng=rng, replicates=40)
+    assert np.isnan(band).tolist() == [[False, True, True], [False] * 3]
 
 
 def test_the_null_of_an_attack_is_of_its_scheme_and_units():

@@ -103,7 +103,8 @@ def test_no_false_positives_is_not_taken_for_an_fpr_of_zero():
     design = rng.random((40, 5)) < 0.5
     point = audit_pooled("perfect", np.where(design, 1.0, 0.0), design, 0.01, DELTA, rng)
     assert point.fpr == 0
-    assert point.fpr_high == pytest.approx(clopper_pearson(0, int((~design).sum()))[1])
+    # Of 40 models: the entries of one may share its noise.
+    assert point.fpr_high == pytest.approx(clopper_pearson(0, 40)[1])
     assert np.isfinite(point.epsilon)
 
 
@@ -158,3 +159,17 @@ def test_a_score_that_is_not_a_number_is_refused():
     scores[0, 3] = np.nan
     with pytest.raises(AuditError, match=r"score 3 .* is not a number"):
         audit_pooled("signal", scores, member, 0.1, 1e-5, rng)
+
+
+@pytest.mark.parametrize(("truth", "models"), [(1.0, 8), (4.0, 64)])
+def test_models_that_share_their_noise_are_no_independent_trials(truth, models):
+    """Randomized response with one coin of each model: where no coin lies, all entries agree."""
+    violated = []
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        member = rng.random((models, 50)) < 0.5
+        honest = rng.random((models, 1)) < 1 / (1 + np.exp(-truth))
+        signals = np.where(honest, member, ~member).astype(float)
+        fpr = 0.3 if truth == 1 else 0.05
+        violated.append(audit_pooled("one", signals, member, fpr, 0.0, rng).epsilon > truth)
+    assert np.mean(violated) <= 0.06

@@ -82,3 +82,12 @@ def test_impossible_counts_are_refused(canaries, guesses, correct):
 def test_a_score_that_is_not_a_number_is_refused():
     with pytest.raises(AuditError, match="canary 3 is not a number"):
         audit_one_run(np.where(np.arange(20) == 3, np.nan, 0.0), np.arange(20) < 10, 1e-5)
+
+
+@pytest.mark.parametrize("levels", [1, 2])
+def test_an_order_by_membership_is_no_guess_where_scores_are_tied(levels):
+    member = np.arange(400) >= 200
+    scores = np.random.default_rng(0).integers(levels, size=400).astype(float)
+    for ordered in (member, ~member):
+        found = audit_one_run(scores, ordered, DELTA)
+        assert found.epsilon == found.mu == 0

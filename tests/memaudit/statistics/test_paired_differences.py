@@ -61,3 +61,12 @@ def test_metric_samples_of_one_weight_each_are_the_metrics_themselves():
     observed, samples = metric_samples(signals, design, [0.1], weights)
     np.testing.assert_allclose(samples[0], observed)
     assert not np.allclose(samples[1], observed)
+
+
+def test_a_difference_at_an_fpr_of_fewer_than_two_non_members_has_no_interval():
+    rng = np.random.default_rng(0)
+    member = np.arange(60) % 2 == np.arange(8)[:, None] % 2
+    scores = rng.normal(size=member.shape) + 3 * member
+    found = differences((scores, member), (rng.normal(size=member.shape), member), fprs=[0.1, 0.005], rng=rng)
+    assert np.isnan([one.low for one in found]).tolist() == [False, False, True]
+    assert [one.detected for one in found] == [True, True, False]

@@ -14,6 +14,7 @@ from memaudit.statistics.randomisation_tests import (
     p_value,
     pooled_metrics,
     randomisation_null,
+    redraw,
     studentised_gaps,
 )
 
@@ -166,3 +167,35 @@ def test_the_gap_of_a_linear_metric_is_studentised_by_its_spread_over_models():
     assert found == pytest.approx(gap[0] / error)
     alike = np.broadcast_to(level, (1, 24, 40))
     assert studentised_gaps(np.array([1e-17]), alike, member) == 0
+
+
+@pytest.mark.parametrize("scheme", [Scheme(), Scheme("rows")])
+def test_a_complete_leak_of_yes_or_no_signals_is_significant(scheme):
+    """Every model has the same excess: its standard error over models is 0."""
+    rng = np.random.default_rng(0)
+    member = balanced(16, 40, rng) if scheme.keeps == "columns" else fixed_size(16, 40, 20, rng)
+    null = randomisation_null(member.astype(float), member, "raw", rng, 39, fprs=(0.1, 0.01), scheme=scheme)
+    np.testing.assert_allclose(null.p_values, 1 / 40)
+
+
+def test_signals_that_are_constant_are_not_significant():
+    member = balanced(16, 40, np.random.default_rng(0))
+    null = randomisation_null(np.ones(member.shape), member, "raw", np.random.default_rng(1), 39, fprs=FPRS)
+    np.testing.assert_allclose(null.p_values, 1)
+
+
+def test_redraws_of_models_of_fixed_size_can_be_scored_as_the_observed_ones():
+    """Of 24 models and 200 records every hundredth redraw leaves a record with fewer than 2 shadow models."""
+    rng = np.random.default_rng(0)
+    scheme, member = Scheme("rows"), np.zeros((12, 60), bool)
+    while (np.minimum(member.sum(0), 12 - member.sum(0)) < 3).any():
+        member = fixed_size(12, 60, 30, rng)
+    sides = [redraw(scheme, member, None, rng).sum(0) for _ in range(20)]
+    assert min(np.minimum(inside, 12 - inside).min() for inside in sides) >= 3
+    units, groups = np.arange(60) // 10, {"one unit": np.arange(60) < 10, "others": np.arange(60) >= 10}
+    member = fixed_size(6, 6, 3, rng)[:, units]
+    member[:2, :10] = [[True], [False]]
+    found = group_nulls(
+        rng.normal(size=member.shape), member, "raw", groups, rng, 199, fprs=FPRS, scheme=scheme, units=units
+    )
+    assert found["one unit"].values.shape == (199, 2)

@@ -115,3 +115,15 @@ def test_the_correlation_of_eight_records_is_covered():
         found = rank_correlation.rank_correlation(a, 0.8 * a + 0.6 * noise, rng, replicates=60)
         covered += found.low <= 6 / np.pi * np.arcsin(0.4) <= found.high
     assert covered >= 138
+
+
+def test_units_of_different_sizes_do_not_make_a_correlation():
+    """A unit's records share predictor and outcome: the correlation of all records is that of a few large units."""
+    units = np.repeat(np.arange(20), [100, 50, 25, 12, 6, 3] + [1] * 14)
+    p_values = []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        outcome, predictor = rng.normal(size=(2, 20))[:, units]
+        p_values.append(rank_correlation.rank_correlation(outcome, predictor, rng, units, replicates=39).p_value)
+    # Three standard errors above .05; the correlation of all records rejects in 60 %.
+    assert np.mean(np.array(p_values) <= 0.05) <= 0.1

@@ -64,9 +64,9 @@ def test_the_top_of_a_ranking_gives_the_same_low_fprs(cells):
     )
 
 
-def test_an_fpr_below_one_non_member_is_known_to_be_interpolated():
+def test_an_fpr_below_two_non_members_is_known_to_be_interpolated():
     member = np.arange(1500) < 500
-    np.testing.assert_array_equal(resolved([0.1, 0.001, 0.0009], member), [True, True, False])
+    np.testing.assert_array_equal(resolved([0.1, 0.002, 0.0019], member), [True, True, False])
 
 
 def test_one_class_alone_and_scores_that_are_no_numbers_are_refused():

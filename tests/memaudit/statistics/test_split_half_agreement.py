@@ -104,3 +104,16 @@ def test_few_records_without_enough_models_are_left_out_of_a_split():
     membership[:2, 0] = True
     population = Population.fit(signals, membership, rng)
     assert split_half(signals, membership, population, rng, [10]).spearman > 0.5
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9])
+def test_records_of_constant_signals_are_not_named_by_both_halves_alike(share):
+    """They have equal scores. In the order of the table, both halves would list the same ones: rejected in 10 of 10."""
+    rejected = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        signals = np.where(rng.random(200) < share, 1.0, rng.normal(size=(16, 200)))
+        membership = rng.random((16, 200)).argsort(0) < 8
+        found = agreement_by_models(signals, membership, [16], rng, splits=9)
+        rejected.append(found[-1].p_value <= 0.05)
+    assert np.mean(rejected) <= 0.2

@@ -31,7 +31,7 @@ def rmia(
     "estimated" (`estimated_a`); None: P(x) is the mean of the IN and the OUT average, and P(z), which has no IN models,
     the mean over references; leave: what a target's averages do without, see `shadow_sides.Leave`.
     Returns (model, record) in [0, 1]. Raises AuditError where a record has fewer than 2 reference models on one side,
-    or where the population does not belong to these models.
+    where the population does not belong to these models, or where a probability is 0.
     """
     require_shadows(membership)
     if population.ndim != 2 or len(population) != len(membership) or population.shape[1] == 0:
@@ -39,6 +39,8 @@ def rmia(
             f"the RMIA population has shape {population.shape}, but {len(membership)} models were scored: give one row"
             " per model and at least one record that is in no membership matrix"
         )
+    if not (np.min(probabilities) > 0 and np.min(population) > 0):
+        raise AuditError("RMIA compares ratios of probabilities, and one of them is 0: clip them first")
     folds, halves = model_folds(len(membership)), record_halves(membership.shape[1])
     a = None if offline is None else np.full((FOLDS, 2), offline if offline != ESTIMATED else np.nan)
     if offline == ESTIMATED:

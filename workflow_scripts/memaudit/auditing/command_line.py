@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memaudit.auditing import runner, source_file
@@ -185,15 +185,15 @@ def _numbers(summary: dict[str, Any]) -> list[str]:
     if any(one["records"] == "placebo" and one["auc"]["detected"] for one in summary["adversaries"]):
         verdict = "invalid, because the attack also detects the negative control; do not use these numbers"
     lines = [
-        f"{'first numbers' if summary['stage'] == 'quick' else 'result'}: AUC {auc['estimate']:.2f} [{auc['low']:.2f}, "
-        f"{auc['high']:.2f}], chance {auc['null']:.2f}: {verdict}"
+        f"{'first numbers' if summary['stage'] == 'quick' else 'result'}: AUC {_with_interval(auc, '{:.2f}')}, chance "
+        f"{auc['null']:.2f}: {verdict}"
     ]
     chance = "" if strict else " (not distinguishable from chance)"
     for rate, value in main["precision"].items():
-        share = [f"{100 * value[key]:.0f}" for key in ("estimate", "low", "high", "null")]
+        share = {key: 100 * value[key] for key in ("estimate", "low", "high", "null") if value[key] is not None}
         lines.append(
-            f"of 100 people predicted as members, {share[0]} [{share[1]}, {share[2]}] are in the data, if "
-            f"{100 * float(rate):g} of 100 candidates are; without a leak {share[3]}{chance}"
+            f"of 100 people predicted as members, {_with_interval(share, '{:.0f}')} are in the data, if "
+            f"{100 * float(rate):g} of 100 candidates are; without a leak {share['null']:.0f}{chance}"
         )
     # None where nobody is accused in any context.
     known = [one for one in summary["deployments"] if one["one_context"]["low"] is not None]
@@ -201,6 +201,13 @@ def _numbers(summary: dict[str, Any]) -> list[str]:
     if summary["stage"] == "full":
         lines += [one["text"] for one in summary["advice"]]
     return lines
+
+
+def _with_interval(value: Mapping[str, float | None], form: str) -> str:
+    """An estimate with its interval, where it has one."""
+    low, high = value.get("low"), value.get("high")
+    ends = "" if low is None or high is None else f" [{form.format(low)}, {form.format(high)}]"
+    return form.format(value["estimate"]) + ends
 
 
 def _in_one_context(deployment: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ from scipy.stats import chi2
 
 from memaudit.common.arrays import Array, Codes, Indices, Mask
 from memaudit.statistics.attack_performance import SIGNIFICANT, Estimate
-from memaudit.statistics.bootstrap import LEVEL, interval, two_way_weights, widened
+from memaudit.statistics.bootstrap import LEVEL, effective_units, interval, two_way_weights, widened
 from memaudit.statistics.roc import ROUNDING
 
 RATES = np.concatenate([[1e-5], np.geomspace(1e-4, 0.5, 50)])  # false positive rates that a record may have
@@ -118,7 +118,7 @@ class Accusations:
         weights = two_way_weights(1, len(wrong), replicates, rng, groups).records
         counts = np.array([np.bincount(kind.ravel(), weight, len(pairs)) for weight in (np.ones(len(wrong)), *weights)])
         observed, *samples = _shares_above(pairs, counts, 2 * fpr)
-        low, high = widened(np.array(samples), observed, len(np.unique(groups)), 0, 1)
+        low, high = widened(np.array(samples), observed, effective_units(groups), 0, 1)
         expected = outside * wrong.sum() / outside.sum()
         dispersion = float(((wrong - expected) ** 2)[expected > 0].sum() / expected[expected > 0].mean())
         low = low if chi2.sf(dispersion, max(len(wrong) - 1, 1)) <= SIGNIFICANT else 0.0

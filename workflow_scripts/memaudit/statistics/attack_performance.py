@@ -108,8 +108,8 @@ def judge(
     """AUC and TPR at each FPR over all (model, record) entries, with two-way bootstrap intervals and the null.
 
     scores, membership: (model, record), one model is enough; groups: (record,) records that are resampled together;
-    null: `randomisation_null` of the same score matrix and method. Raises AuditError where one class is empty, or where
-    the null is for other FPRs.
+    null: `randomisation_null` of the same score matrix and method. NaN for the interval of a TPR whose FPR is not
+    `roc.resolved`. Raises AuditError where one class is empty, or where the null is for other FPRs.
     """
     if null is not None and null.fprs != tuple(fprs):
         raise AuditError(f"the randomisation null is for FPRs {null.fprs} and not {tuple(fprs)}: make it with the same")
@@ -124,6 +124,7 @@ def judge(
     observed = _metrics(ranking, fprs)
     pairs = zip(samples.T, observed, strict=True)
     ends = [bootstrap.two_way_interval(sample, value, weights, 0, 1) for sample, value in pairs]
+    ends[1:] = where_resolved(ends[1:], fprs, membership)
     return [
         with_null(Estimate(name, float(value), *between, membership.size, note, expected), null, i)
         for i, (name, value, between, note, expected) in enumerate(
@@ -147,7 +148,14 @@ def roc_band(
     samples = roc_replicates.tpr_replicates(ranking, fprs, membership.shape, weights)
     tprs = roc.at_fpr(*roc.curve(ranking), fprs)
     ends = [bootstrap.two_way_interval(sample, tpr, weights, 0, 1) for tpr, sample in zip(tprs, samples.T, strict=True)]
-    return np.column_stack([tprs, ends])
+    return np.column_stack([tprs, where_resolved(ends, fprs, membership)])
+
+
+def where_resolved(
+    ends: Sequence[tuple[float, float]], fprs: Sequence[float] | Array, member: Mask
+) -> list[tuple[float, float]]:
+    """Intervals of the TPR at each FPR; NaN for those at FPRs that are not `roc.resolved`."""
+    return [pair if ok else (np.nan, np.nan) for pair, ok in zip(ends, roc.resolved(fprs, member), strict=True)]
 
 
 def curve_rows(
@@ -155,7 +163,7 @@ def curve_rows(
 ) -> Iterator[dict[str, Any]]:
     """A `roc_band` (fpr, 3) of entries `member`, any shape, as tidy rows of metric roc_tpr, with key fpr.
 
-    The method names the FPRs below 1 / number of non-members, where the curve is read off between two thresholds.
+    The method names the FPRs that are not `roc.resolved`, where the curve is read off between two thresholds.
     """
     for fpr, (tpr, low, high), note in zip(fprs, band, interpolated(member, fprs)[1:], strict=True):
         noted = {"n": member.size, "method": method + note}
@@ -163,9 +171,9 @@ def curve_rows(
 
 
 def interpolated(member: Mask, fprs: Sequence[float] | Array) -> list[str]:
-    """Method notes of an AUC (empty) and of the TPR at each FPR: a warning below 1 / number of non-members."""
+    """Method notes of an AUC (empty) and of the TPR at each FPR: a warning where it is not `roc.resolved`."""
     outside = member.size - np.count_nonzero(member)
-    warning = f", FPR below 1/{outside} non-members: interpolated"
+    warning = f", FPR below {roc.FEWEST_ABOVE}/{outside} non-members: interpolated"
     return ["", *("" if ok else warning for ok in roc.resolved(fprs, member))]
 
 

@@ -19,13 +19,13 @@ MANY = 1000  # units of which a percentile interval needs no widening
 class Weights:
     """How often each replicate drew each model and each record: (replicate, model) and (replicate, record).
 
-    units: number of groups of records that are drawn together, 0 where each record is a unit; fewest: number of units
+    units: effective number of groups of records that are drawn together (`effective_units`); fewest: number of units
     of records, if more than one, below which an estimate has no interval.
     """
 
     models: Array
     records: Array
-    units: int = 0
+    units: float = 0
     fewest: int = FEWEST_UNITS
 
 
@@ -44,8 +44,18 @@ def two_way_weights(
     return Weights(
         rng.multinomial(models, np.full(models, 1 / models), size=replicates).astype(np.float64),
         rng.multinomial(count, np.full(count, 1 / count), size=replicates)[:, groups].astype(np.float64),
-        int(count),
+        effective_units(groups),
     )
+
+
+def effective_units(groups: NDArray[np.int64]) -> float:
+    """Number of equally large units whose mean varies as that of these: (sum of sizes)^2 / sum of squares (Kish 1965).
+
+    groups: (record,) unit of every record. Units of one size count as many as they are. Of one unit of half of the
+    records and many of one record there are hardly 4.
+    """
+    sizes = np.unique(groups, return_counts=True)[1].astype(np.float64)
+    return float(sizes.sum() ** 2 / np.square(sizes).sum())
 
 
 def interval(replicates: Array, level: float = LEVEL) -> tuple[float, float]:
@@ -62,7 +72,7 @@ def interval(replicates: Array, level: float = LEVEL) -> tuple[float, float]:
 
 
 def widened(
-    replicates: Array, observed: float, units: int, least: float = -np.inf, most: float = np.inf
+    replicates: Array, observed: float, units: float, least: float = -np.inf, most: float = np.inf
 ) -> tuple[float, float]:
     """95 % percentile interval of a bootstrap of `units` units, widened about the estimate as Student's t requires.
 
@@ -106,7 +116,7 @@ def _is_at_an_end(replicates: Array, observed: float, least: float, most: float)
     return high - low < ROUNDING
 
 
-def _at_an_end(observed: float, count: int, least: float, most: float) -> tuple[float, float]:
+def _at_an_end(observed: float, count: float, least: float, most: float) -> tuple[float, float]:
     """Clopper and Pearson's interval of a share that is 0 or 1, where no resample tells how near the end the truth is.
 
     count: independent trials, one for each unit.
@@ -115,7 +125,7 @@ def _at_an_end(observed: float, count: int, least: float, most: float) -> tuple[
     return (least, least + width) if np.isclose(observed, least) else (most - width, most)
 
 
-def _narrowness(units: int) -> float:
+def _narrowness(units: float) -> float:
     """Factor sqrt(n / (n - 1)) t_{n-1} / z by which a percentile interval of n units is too narrow.
 
     Hesterberg 2015, Section 3.1 ("narrowness bias"): 1.29 for 8 units, 1.02 for 100, NaN for fewer than 2.
@@ -187,7 +197,7 @@ def mean_interval(
     unit.
     """
     weights = two_way_weights(1, len(values), replicates, rng, groups).records
-    units = len(values) if groups is None else len(np.unique(groups))
+    units = len(values) if groups is None else effective_units(groups)
     replicates_of_mean, observed = weights @ values / weights.sum(1), float(values.mean())
     if units > 1 and _is_at_an_end(replicates_of_mean, observed, least, most):
         return _at_an_end(observed, units, least, most)

@@ -18,7 +18,7 @@ from memaudit.common.arrays import Array, Mask
 from memaudit.common.errors import AuditError
 from memaudit.privacy.accounting import gaussian_sigma
 from memaudit.statistics import roc
-from memaudit.statistics.bootstrap import Weights, rate, two_way_weights
+from memaudit.statistics.bootstrap import Weights, rate, two_way_weights, widened
 from memaudit.statistics.finite_population import predicted_tpr
 from memaudit.statistics.intervals import TAIL, clopper_pearson
 from memaudit.statistics.record_vulnerability import gap_statistics
@@ -91,7 +91,8 @@ def audit_pooled(
 
     The models fall into two random halves, and each half is tested at the (1 - fpr) quantile of the other half's OUT
     scores, strictly above. Bounds: two-way bootstrap, but never tighter than Clopper-Pearson on as many independent
-    cells, which also covers a count of zero. Raises AuditError where a score is not a number.
+    cells. A count of zero, or of all, is of as many trials as models: their entries may share a model's noise. Raises
+    AuditError where a score is not a number.
     """
     if np.isnan(scores).any():
         raise AuditError(f"score {int(np.argmax(np.isnan(scores)))} (flattened) is not a number: fix the calibration")
@@ -171,9 +172,10 @@ def gaussian_toy(
 def _pooled_bounds(hits: Mask, cells: Mask, weights: Weights) -> tuple[float, float, float]:
     count, trials = int(hits[cells].sum()), int(cells.sum())
     replicates = rate((hits & cells).T, cells.T, weights)
-    low, high = np.quantile(replicates, [TAIL, 1 - TAIL])
+    # Entries of a model may share its noise: where all hit, or all miss, there are as many trials as models.
+    low, high = widened(replicates, count / trials, weights.models.shape[1], 0, 1)
     floor, ceiling = clopper_pearson(count, trials)
-    return count / trials, min(float(low), floor), max(float(high), ceiling)
+    return count / trials, min(low, floor), max(high, ceiling)
 
 
 def _log(rate: float) -> float:

@@ -209,7 +209,7 @@ def excesses(
             sum((total * drawn).sum(1) / (count * drawn).sum(1) for total, count in (inside, outside)) / 2
             for drawn in (weights.records * mask, weights.records * ~mask)
         )
-        fewer = replace(weights, units=min(len(np.unique(units[side])) for side in (mask, ~mask)))
+        fewer = replace(weights, units=min(bootstrap.effective_units(units[side]) for side in (mask, ~mask)))
         ends = bootstrap.two_way_interval(group - others, float(excess), fewer, -1, 1)
         found.append(
             Estimate(

@@ -6,7 +6,7 @@ import numpy as np
 
 from memaudit.common.arrays import Array, Codes, Mask
 from memaudit.statistics.attack_performance import Estimate
-from memaudit.statistics.bootstrap import Weights, two_way_interval, two_way_weights
+from memaudit.statistics.bootstrap import Weights, effective_units, two_way_interval, two_way_weights
 from memaudit.statistics.paired_differences import gaps
 
 METRICS = ("accuracy", "balanced accuracy")
@@ -25,7 +25,7 @@ def judge_utility(
     samples, observed = _accuracies(correct, labels, weights).T, _observed(correct, labels)
     # Balanced accuracy is as uncertain as the recall of the rarest class.
     rarest = min(
-        len(np.unique(np.flatnonzero(labels == one) if groups is None else groups[labels == one]))
+        effective_units(np.flatnonzero(labels == one) if groups is None else groups[labels == one])
         for one in np.unique(labels)
     )
     drawn = weights, replace(weights, units=rarest)

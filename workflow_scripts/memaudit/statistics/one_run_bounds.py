@@ -58,7 +58,8 @@ def mu_one_run(canaries: int, guesses: int, correct: int, level: float = LEVEL) 
 
 def guess(scores: Array, guesses: int) -> tuple[Mask, Mask]:
     """Canaries that are guessed in, and guessed out: the highest and the lowest half of `guesses` scores; (record,)."""
-    order = np.argsort(scores, kind="stable")
+    # Ties in an order of their own: that of the canaries may be by membership.
+    order = np.lexsort((np.random.default_rng(0).permutation(len(scores)), scores))
     inside, outside = np.zeros((2, len(scores)), np.bool_)
     inside[order[len(order) - guesses // 2 :]] = True
     outside[order[: guesses - guesses // 2]] = True

@@ -7,7 +7,7 @@ import numpy as np
 
 from memaudit.common.arrays import Array, Codes, Mask
 from memaudit.statistics import bootstrap, roc, roc_replicates
-from memaudit.statistics.attack_performance import Estimate, interpolated
+from memaudit.statistics.attack_performance import Estimate, interpolated, where_resolved
 
 
 def differences(
@@ -23,7 +23,7 @@ def differences(
 
     changed, usual: scores and membership matrix, all of one shape (model, record), for the same records. Both are
     resampled with the same weights, so that noise common to the same contexts cancels. "detected": the 95 % interval of
-    the two-way bootstrap excludes 0.
+    the two-way bootstrap excludes 0. There is none of a TPR whose FPR is not `roc.resolved`: NaN.
     """
     weights = bootstrap.two_way_weights(*usual[1].shape, replicates, rng, groups)
     (one, samples), (other, baseline) = (metric_samples(*pair, fprs, weights) for pair in (changed, usual))
@@ -32,8 +32,11 @@ def differences(
     estimates = gaps(
         ["auc", *(f"tpr@{fpr:g}" for fpr in fprs)], one - other, samples - baseline, usual[1].size, weights
     )
+    ends = [(gap.low, gap.high) for gap in estimates]
+    ends[1:] = where_resolved(ends[1:], fprs, fewest)
     return [
-        replace(gap, method=gap.method + note) for gap, note in zip(estimates, interpolated(fewest, fprs), strict=True)
+        replace(gap, low=low, high=high, detected=gap.detected and not np.isnan(low), method=gap.method + note)
+        for gap, (low, high), note in zip(estimates, ends, interpolated(fewest, fprs), strict=True)
     ]
 
 

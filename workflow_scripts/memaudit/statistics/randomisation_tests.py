@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from memaudit.attacks.balanced_lira import BalancedLira
 from memaudit.attacks.calibrate import Method, calibrate
+from memaudit.attacks.gaussian import least_shadows
 from memaudit.common.arrays import Array, Floats, Mask
 from memaudit.common.errors import AuditError
 from memaudit.common.progress_bar import steps
@@ -34,6 +35,7 @@ from memaudit.statistics import roc
 
 FEWEST_DRAWS = 19
 FEWEST_MODELS = 5
+MOST_REDRAWS = 1000  # for one that can be scored
 ROUNDING = 1e-9  # equal statistics of single and double precision differ in their last digits
 
 
@@ -89,7 +91,7 @@ def group_nulls(
     require_draws(draws, len(membership))
     of_groups: dict[Any, list[tuple[Array, Array]]] = {name: [] for name in groups}
     for draw in steps(range(draws + 1), f"redrawn membership of groups, {method}"):
-        member = scheme.redraw(membership, units, rng) if draw else membership
+        member = redraw(scheme, membership, units, rng, list(groups.values())) if draw else membership
         scores = calibrate(signals, member, method, **options)
         for name, mask in groups.items():
             of_group = member[:, mask]
@@ -139,9 +141,40 @@ def null_of_entries(
     _, observed = pooled_metrics(entries_of(membership), membership, fprs, scheme)
     values, studentised = np.empty((2, draws, 1 + len(fprs)))
     for draw in steps(range(draws), f"redrawn membership, {name}"):
-        redrawn = scheme.redraw(membership, units, rng)
+        redrawn = redraw(scheme, membership, units, rng)
         values[draw], studentised[draw] = pooled_metrics(entries_of(redrawn), redrawn, fprs, scheme)
     return Null(tuple(fprs), values, p_value(observed, studentised))
+
+
+def redraw(
+    scheme: Scheme,
+    membership: Mask,
+    units: NDArray[np.int64] | None,
+    rng: np.random.Generator,
+    groups: Sequence[Mask] = (),
+) -> Mask:
+    """A redraw of the membership matrix (model, record) that can be scored where the observed one can.
+
+    A matrix of models of fixed size, redrawn, may leave a record with fewer than 2 shadow models on a side, or one of
+    the `groups` (record,) without members or non-members. Only redraws that are like the observed one in this are kept:
+    given that, all of them are as likely as it. Raises AuditError where none is found.
+    """
+    if scheme.keeps == "columns":
+        # Every record keeps its number of models.
+        return scheme.redraw(membership, units, rng)
+    observed = _scorable(membership, groups)
+    for _ in range(MOST_REDRAWS):
+        if _scorable(redrawn := scheme.redraw(membership, units, rng), groups) == observed:
+            return redrawn
+    raise AuditError(
+        f"of {MOST_REDRAWS} redraws of {len(membership)} models of fixed size none has shadow models for the same"
+        " records as the observed one: raise the number of models"
+    )
+
+
+def _scorable(membership: Mask, groups: Sequence[Mask]) -> list[bool]:
+    mixed = [0 < np.count_nonzero(part := membership[:, group]) < part.size for group in groups]
+    return [bool((least_shadows(membership) >= 2).all()), *mixed]
 
 
 def require_draws(draws: int, models: int) -> None:
@@ -180,9 +213,13 @@ def pooled_metrics(
     weights = np.where(member, 1 / inside, -1 / outside)
     rank = 0.5 - _middle_ranks(tied) / len(member)
     of_models = [np.bincount(model, weights * rank, len(membership))]
-    of_models += [np.bincount(model[:end], weights[:end], len(membership)) for end in last]
     records = membership.shape[1]
-    of_records = [np.bincount(record, rank, records), *(np.bincount(record[:end], minlength=records) for end in last)]
+    of_records = [np.bincount(record, rank, records)]
+    for end, fpr in zip(last, fprs, strict=True):
+        above = _above(member, tied, int(end), fpr * outside)
+        reached = len(above)
+        of_models.append(np.bincount(model[:reached], weights[:reached] * above, len(membership)))
+        of_records.append(np.bincount(record[:reached], above, records))
     chance = np.array([0.5, *fprs])
     excess = np.array([0.5 + of_models[0].sum(), *tprs]) - chance
     centred = np.array(of_models) - _expected(np.array(of_records) / len(membership), membership, scheme)
@@ -212,6 +249,20 @@ def _tprs(order: NDArray[np.intp], member: Mask, tied: Mask, last: int, fprs: Se
     inside = np.count_nonzero(member)
     top = roc.Ranking(order[:last], member[:last].astype(np.float64), runs)
     return roc.at_fpr(*roc.curve(top, totals=(inside, len(member) - inside)), fprs)
+
+
+def _above(member: Mask, tied: Mask, end: int, allowed: float) -> Array:
+    """Share of each entry, in falling order, that is above the threshold with `allowed` non-members, (entry,).
+
+    1 before the non-member at place `end`, with which the curve stops rising. Entries tied with it pass by the same
+    share, as `roc.at_fpr` has it.
+    """
+    if end == len(member) or not (tied[end] or (end and tied[end - 1])):
+        return np.ones(end)
+    start = end - int(np.argmin(tied[:end][::-1])) if not tied[:end].all() else 0
+    stop = end + int(np.argmin(tied[end:])) + 1
+    before, within = np.count_nonzero(~member[:start]), np.count_nonzero(~member[start:stop])
+    return np.concatenate([np.ones(start), np.full(stop - start, (allowed - before) / within)])
 
 
 def _expected(of_records: Array, membership: Mask, scheme: Scheme) -> Array:

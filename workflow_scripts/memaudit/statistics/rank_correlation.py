@@ -25,9 +25,10 @@ def rank_correlation(
 
     Interval: 95 % bootstrap over units (groups) with the outcomes fixed, widened as Student's t; Fisher's z with one
     point per unit (`intervals.spearman`) for a perfect order, which every resample repeats; NaN for fewer than 8 units,
-    since of 5 that are strongly correlated it covers in 85 %. Two-sided p-value: permuted predictors of one record per
-    unit, since duplicates add no evidence. Records without the predictor (NaN) are left out. All is NaN where one of
-    the two is constant, or fewer than 3 records are left.
+    since of 5 that are strongly correlated it covers in 85 %. Two-sided p-value: the correlation of one record per unit
+    among those of permuted predictors: duplicates add no evidence, and the correlation of all records varies more.
+    Records without the predictor (NaN) are left out. All is NaN where one of the two is constant, or fewer than 3
+    records are left.
     """
     kept = ~np.isnan(predictor)
     a, b = outcome[kept], predictor[kept]
@@ -47,7 +48,7 @@ def rank_correlation(
     else:
         ends = bootstrap.widened(samples, observed, len(one), -1, 1)
     null = _permuted(a[one], b[one], replicates, rng)
-    return _tested(Estimate("spearman", observed, *ends, len(a), method, 0.0), null)
+    return _tested(Estimate("spearman", observed, *ends, len(a), method, 0.0), null, spearman(a[one], b[one]))
 
 
 def _permuted(a: Array, b: Array, permutations: int, rng: np.random.Generator) -> Array:
@@ -58,11 +59,11 @@ def _permuted(a: Array, b: Array, permutations: int, rng: np.random.Generator) -
     return drawn @ first / norm if norm > 0 else np.full(permutations, np.nan)
 
 
-def _tested(correlation: Estimate, null: Array) -> Estimate:
-    """The correlation with its two-sided p-value among those of a permutation null."""
+def _tested(correlation: Estimate, null: Array, permuted: float) -> Estimate:
+    """The correlation with the two-sided p-value of `permuted`, that of the points which the null permutes."""
     # Sums of the same products in another order may differ in the last digit.
-    as_far = np.abs(null) >= abs(correlation.estimate) - roc.ROUNDING
-    p_value = (1 + np.count_nonzero(as_far)) / (len(null) + 1)
+    as_far = np.abs(null) >= abs(permuted) - roc.ROUNDING
+    p_value = np.nan if np.isnan(permuted) else (1 + np.count_nonzero(as_far)) / (len(null) + 1)
     detected = bool(p_value <= SIGNIFICANT and (correlation.low > 0 or correlation.high < 0))
     low, high = bootstrap.interval(null)
     return replace(correlation, null_low=low, null_high=high, p_value=float(p_value), detected=detected)
@@ -95,4 +96,4 @@ def correlation_over_variants(
     correlation = Estimate("spearman features", observed, *ends, len(aucs), method, 0.0)
     if np.isnan(observed):
         return correlation
-    return _tested(correlation, _permuted(np.asarray(features), aucs, permutations, rng))
+    return _tested(correlation, _permuted(np.asarray(features), aucs, permutations, rng), observed)

@@ -49,13 +49,19 @@ class Split:
 
 
 def split_half(
-    signals: Array, membership: Mask, population: Population, rng: np.random.Generator, lists: Sequence[int]
+    signals: Array,
+    membership: Mask,
+    population: Population,
+    rng: np.random.Generator,
+    lists: Sequence[int],
+    varied: Mask | bool = True,
 ) -> Split:
     """Agreement of the vulnerability scores of two disjoint random halves of the models.
 
     signals, membership: (model, record); population: of the scores, fitted on all models; lists: lengths of the lists
-    of the most vulnerable records. Records that have fewer than 2 IN or 2 OUT models in a half are left out; raises
-    AuditError if they are more than a tenth.
+    of the most vulnerable records; varied: (record,) those that are ranked. Records that have fewer than 2 IN or 2 OUT
+    models in a half are left out; raises AuditError if they are more than a tenth. Fewer than 2 records agree on
+    nothing.
     """
     halves = np.array_split(rng.permutation(len(signals)), 2)
     fewest = np.min([entries[half].sum(0) for half in halves for entries in (membership, ~membership)], axis=0)
@@ -65,10 +71,16 @@ def split_half(
             f"halves of {len(signals)} models leave {1 - kept.mean():.0%} of the records with fewer than 2 IN or"
             " 2 OUT models: use more models"
         )
+    kept &= varied
+    if np.count_nonzero(kept) < 2:
+        return Split(np.nan, [0] * len(lists), [1.0] * len(lists))
     a, b = (population.scores(signals[half][:, kept], membership[half][:, kept]) for half in halves)
-    shared = [len(np.intersect1d(np.argsort(-a)[:length], np.argsort(-b)[:length])) for length in lists]
+    # Ties in random order: that of the table would be the same in both halves.
+    first, second = (np.lexsort((rng.random(len(scores)), -scores)) for scores in (a, b))
+    shared = [len(np.intersect1d(first[:length], second[:length])) for length in lists]
     records = len(a)
-    p_values = [stats.hypergeom.sf(both - 1, records, k, k) for both, k in zip(shared, lists, strict=True)]
+    sizes = np.minimum(lists, records)
+    p_values = [stats.hypergeom.sf(both - 1, records, k, k) for both, k in zip(shared, sizes, strict=True)]
     return Split(float(stats.spearmanr(a, b).statistic), shared, p_values)
 
 
@@ -83,24 +95,28 @@ def agreement_by_models(
     """Agreement of halves of random subsets of M models for each M in sizes, over `splits` splits.
 
     "spearman": rank correlation over all records; then for each of `lists`, by name, the share of that many records
-    that both halves list; by default the top 5 and 10 %. The spread over splits is not a confidence interval over score
-    matrices: halves of different splits share models. Their p-values hold at any dependence: twice the median
+    that both halves list; by default the top 5 and 10 %, and never more than half. Records of constant signals are left
+    out: they stand in the middle of both rankings, which makes the others agree by more than chance. The spread over
+    splits is not a confidence interval over score matrices: halves of different splits share models. Their p-values
+    hold at any dependence: twice the median
     (Meinshausen, Meier and Buehlmann 2009).
     """
-    records = membership.shape[1]
-    lists = lists or {f"overlap_{share:.0%}": max(1, round(share * records)) for share in SHARES}
+    varied = np.ptp(signals, axis=0) > 0
+    records = np.count_nonzero(varied)
+    lists = lists or {f"overlap_{share:.0%}": round(share * records) for share in SHARES}
+    lists = {name: max(1, min(length, records // 2)) for name, length in lists.items()}
     population = Population.fit(signals, membership, rng)
     results = []
     for size in sizes:
         found = []
         for _ in steps(range(splits), f"splits of {size} models"):
             chosen = rng.permutation(len(signals))[:size]
-            found.append(split_half(signals[chosen], membership[chosen], population, rng, list(lists.values())))
+            found.append(split_half(signals[chosen], membership[chosen], population, rng, list(lists.values()), varied))
         results.append(_summary(size, "spearman", np.array([split.spearman for split in found]), 0.0, np.nan))
         for place, (name, length) in enumerate(lists.items()):
             shares = np.array([split.shared[place] for split in found]) / length
             p_value = min(1.0, 2 * float(np.median([split.p_values[place] for split in found])))
-            results.append(_summary(size, name, shares, length / records, p_value))
+            results.append(_summary(size, name, shares, min(length / max(records, 1), 0.5), p_value))
     return results
 
 

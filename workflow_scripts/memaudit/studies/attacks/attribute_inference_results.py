@@ -172,7 +172,7 @@ def _group(
     (observed,), samples = values
     method = f"two-way bootstrap, {len(samples)} replicates, members and non-members paired"
     positive = predicted.positive[np.nonzero(chosen)[1]]
-    warning = f", FPR below 1/{np.count_nonzero(~positive)} entries with another value: interpolated"
+    warning = f", FPR below {roc.FEWEST_ABOVE}/{np.count_nonzero(~positive)} entries with another value: interpolated"
     notes = [method, method, *(method if ok else method + warning for ok in roc.resolved(fprs, positive))]
     names = ["accuracy", "auc", *(f"tpr@{fpr:g}" for fpr in fprs)]
     chance = [predicted.base, 0.5, *fprs]

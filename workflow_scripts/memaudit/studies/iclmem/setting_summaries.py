@@ -77,7 +77,7 @@ def summary(values: Array, least: float = -np.inf, most: float = np.inf) -> dict
 
 
 def resolution(group: pd.DataFrame, metric: str) -> str:
-    """Note for the method of a metric: empty, or that it is a TPR below 1 / number of non-members."""
+    """Note for the method of a metric: empty, or that the FPR of a TPR is not `roc.resolved`."""
     if not metric.startswith("tpr@"):
         return ""
     fewest = int(group["nonmember_targets"].min())

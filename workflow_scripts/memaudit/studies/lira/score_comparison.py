@@ -1,6 +1,7 @@
 """Scores of the registry against the number of shadow models: metrics, paired differences from LiRA, and nulls."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,9 +13,10 @@ from memaudit.common import tidy
 from memaudit.common.arrays import Array, Codes, Floats, Mask
 from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics import roc
-from memaudit.statistics.attack_performance import Estimate, interpolated
+from memaudit.statistics.attack_performance import Estimate, interpolated, where_resolved
 from memaudit.statistics.bootstrap import two_way_interval, two_way_weights
 from memaudit.statistics.paired_differences import gaps, metric_samples
+from memaudit.statistics.randomisation_tests import redraw
 
 # Names in the results -> entries of the registry; the first is what the others are compared with.
 SCORES = {
@@ -95,26 +97,35 @@ def intervals(
     notes, baseline = interpolated(matrix.membership, fprs), None
     for name, scores in matrix.scores(matrix.membership, rmia):
         observed, samples = metric_samples(scores, matrix.membership, fprs, weights)
-        parts = zip(metrics, observed, samples.T, notes, strict=True)
+        ends = [
+            two_way_interval(sample, value, weights, 0, 1) for value, sample in zip(observed, samples.T, strict=True)
+        ]
+        ends[1:] = where_resolved(ends[1:], fprs, matrix.membership)
+        parts = zip(metrics, observed, ends, notes, strict=True)
         yield (
             name,
             [
                 Estimate(
                     metric,
                     value,
-                    *two_way_interval(sample, value, weights, 0, 1),
+                    *of_metric,
                     scores.size,
                     f"two-way bootstrap, {replicates} replicates{note}",
                     np.nan,
                 )
-                for metric, value, sample, note in parts
+                for metric, value, of_metric, note in parts
             ],
         )
         if baseline is None:
             baseline = observed, samples
             continue
-        gap = gaps(metrics, observed - baseline[0], samples - baseline[1], scores.size, weights)
-        yield f"{name} - {BASELINE}", gap
+        found = gaps(metrics, observed - baseline[0], samples - baseline[1], scores.size, weights)
+        ends = [(gap.low, gap.high) for gap in found]
+        ends[1:] = where_resolved(ends[1:], fprs, matrix.membership)
+        yield (
+            f"{name} - {BASELINE}",
+            [replace(gap, low=low, high=high) for gap, (low, high) in zip(found, ends, strict=True)],
+        )
 
 
 def _nulls(
@@ -123,7 +134,7 @@ def _nulls(
     """Mean metrics (metric,) of every score where membership is redrawn."""
     found = {name: [] for name in SCORES}
     for _ in range(min(-(-NULL_ENTRIES // matrix.membership.size), MOST_REDRAWS)):
-        membership = matrix.scheme.redraw(matrix.membership, matrix.units, rng)
+        membership = redraw(matrix.scheme, matrix.membership, matrix.units, rng)
         for name, scores in matrix.scores(membership, rmia):
             curve = roc.curve(roc.rank(scores, membership))
             found[name].append([roc.area(*curve), *roc.at_fpr(*curve, fprs)])
