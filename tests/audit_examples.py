@@ -8,6 +8,7 @@ from memaudit.auditing.summary import (
     Group,
     Mitigation,
     PrivateContext,
+    Strength,
     Summary,
     Table,
     Tuned,
@@ -60,6 +61,12 @@ def stability(whole, beyond_chance=True):
     return halves | {name: value(share, None, None, 0.05) for name, share in extrapolated.items()}
 
 
+STRENGTH = Strength(
+    lookup=value(1.0, 0.9, 1.0, detected=True), innocents=3, innocents_found=0, innocent_failed=False, units=400,
+    smallest_auc=0.52, auc_effect=0.1, smallest_tpr=0.019, tpr_effect=0.3,
+)  # fmt: skip
+
+
 def a_summary(leak=True, placebo=False, stable=0.8, helps=True, excess=0.1, cost=None, memory=None):
     gone = value(-0.1, -0.15, -0.05, 0.0) if helps else value(-0.01, -0.1, 0.08, 0.0)
     protected = Mitigation(
@@ -90,7 +97,7 @@ def a_summary(leak=True, placebo=False, stable=0.8, helps=True, excess=0.1, cost
         table=Table(**table, columns=1, task="2 classes", sha256="0" * 64),
         shadow_sets=32, context=200, fpr=0.01, models={"main": HOSTILE},
         adversaries=[best, adversary(detected=leak), adversary("placebo", placebo)],
-        deployments=[deployment], uneven=value(0.18, 0.1, 0.25, 0.0), utilities=[utility],
+        deployments=[deployment], uneven=value(0.18, 0.1, 0.25, 0.0), strength=STRENGTH, utilities=[utility],
         groups=[group], mitigations=[protected], stability=stability(stable),
         calibration={"lira": value(0.1, None, None), "calibrated": value(0.01, None, None)},
         private=[private] if cost else [], tuned=[probed] if memory else [],

@@ -25,7 +25,8 @@ from memaudit.statistics import threat_models
 from memaudit.statistics.attack_performance import rows
 from memaudit.statistics.model_utility import judge_utility
 from memaudit.statistics.threat_models import Case
-from memaudit.studies.audit import audit_attacks, record_ratings, strongest_attack
+from memaudit.studies.audit import audit_attacks, planted_checks, record_ratings, strongest_attack
+from memaudit.studies.audit.planted_effects import Answers
 from memaudit.workflow.job import run
 
 STUDY = "audit"
@@ -45,6 +46,7 @@ def main(job):
         found, most_chosen = strongest_attack.judged(panel, _keys(job, records), job.params)
         results += found
     results += _judged(_on_targets(job), job)
+    results += _strength(main, job)
     results += _judged(_controls(main, most_chosen, job), job)
     members = main.isel(record=main.member.values)
     rng = seeds.generator(job.params.seed, STUDY, members.dataset, "stability")
@@ -88,6 +90,14 @@ def _judged(cases: Iterable[Case], job) -> Iterator[dict]:
         rng = seeds.generator(job.params.seed, STUDY, *one.keys.values())
         estimates = threat_models.estimates(one, job.params.attacks, rng)
         yield from strongest_attack.attack_rows(one.keys, estimates, one.queries, job.params.audit)
+
+
+def _strength(grid: xr.Dataset, job) -> Iterator[dict]:
+    """Tidy rows of the planted checks: what this audit finds, and the smallest leak that it would have found."""
+    answers = Answers.of(grid, job.params.audit["threats"], job.params.attacks["rmia"])
+    keys = {"dataset": job.wildcards.dataset, "model": "main"}
+    rng = seeds.generator(job.params.seed, STUDY, job.wildcards.dataset, "planted")
+    return planted_checks.check_rows(answers, keys, job.params, rng)
 
 
 def _utility(grid: xr.Dataset, model: str, job) -> Iterator[dict]:

@@ -62,6 +62,7 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
         adversaries=summarize_results.adversaries(threats),
         deployments=summarize_results.deployments(threats),
         uneven=summarize_results.uneven(threats),
+        strength=summarize_results.strength(threats, audit["fpr"]),
         utilities=summarize_results.utilities(threats),
         groups=_optional(job, "groups", lambda groups: summarize_results.groups(groups, called, names)),
         mitigations=_optional(job, "mitigations", summarize_results.mitigations),

@@ -15,6 +15,7 @@ from memaudit.auditing.summary import (
     Group,
     Mitigation,
     PrivateContext,
+    Strength,
     Tuned,
     Utility,
     Value,
@@ -92,6 +93,25 @@ def deployments(threats: pd.DataFrame) -> list[Deployment]:
 def uneven(threats: pd.DataFrame) -> Value:
     """Share of records, or persons, whose own false positive rate is above twice the nominal one."""
     return value(_of_headline(threats), "own fpr above twice the nominal")
+
+
+def strength(threats: pd.DataFrame, fpr: float) -> Strength:
+    """What the planted checks found; fpr: of the decision threshold."""
+    table = tidy.expand(threats)
+    of = {kind: table[table["planted"] == kind] for kind in ("lookup", "innocent", "smallest")}
+    innocent, smallest = of["innocent"], {name: value(of["smallest"], name) for name in of["smallest"]["metric"]}
+    known = {name: one.estimate for name, one in smallest.items()}
+    return Strength(
+        lookup=value(of["lookup"], "lookup auc"),
+        innocents=int(innocent.loc[innocent["metric"] == "found", "n"].iloc[0]),
+        innocents_found=int(value(innocent, "found").estimate),
+        innocent_failed=bool(value(innocent, "check failed").estimate),
+        units=int(of["smallest"]["n"].iloc[0]) if known else None,
+        smallest_auc=known.get("smallest auc"),
+        auc_effect=known.get("smallest auc effect"),
+        smallest_tpr=known.get(f"smallest tpr@{fpr:g}"),
+        tpr_effect=known.get(f"smallest tpr@{fpr:g} effect"),
+    )
 
 
 def _of_headline(threats: pd.DataFrame) -> pd.DataFrame:

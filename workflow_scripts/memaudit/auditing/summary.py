@@ -83,6 +83,24 @@ class Deployment(Part):
     contexts: int = Field(description="contexts with an accusation; others have no precision")
 
 
+class Strength(Part):
+    """Whether planted models are found by the attack of the headline, and the smallest leak that is."""
+
+    lookup: Value = Field(description="AUC on a model that looks its records up; detected: it is found")
+    innocents: int = Field(description="models without a leak that were tried: memberships drawn again")
+    innocents_found: int = Field(description="of these, models in which a leak was detected")
+    innocent_failed: bool = Field(description="whether most of five such models were found")
+    units: int | None = Field(description="records (persons) with planted effects; null: the answers never vary")
+    smallest_auc: float | None = Field(description="least AUC that is detected with probability .8; null: none is")
+    auc_effect: float | None = Field(
+        description="the planted shift that has it, in standard deviations of a record's confidence over contexts"
+    )
+    smallest_tpr: float | None = Field(
+        description="least TPR at the strict false positive rate that is detected with probability .8; null: none is"
+    )
+    tpr_effect: float | None = Field(description="the planted shift that has it")
+
+
 class Utility(Part):
     """Accuracy of a model on records that no context has."""
 
@@ -179,6 +197,7 @@ class Summary(Part):
     uneven: Value = Field(
         description="share of the records (persons) whose own false positive rate is above twice the nominal one"
     )
+    strength: Strength
     utilities: list[Utility]
     groups: list[Group]
     mitigations: list[Mitigation]

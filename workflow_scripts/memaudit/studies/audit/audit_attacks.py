@@ -10,7 +10,7 @@ from memaudit.attacks.lira import resolution_floor
 from memaudit.attacks.registry import LABELS, PROBABILITIES, REGISTRY, Attack
 from memaudit.attacks.score_matrices import confidence, labels, threshold_signals, variant
 from memaudit.attacks.signals import correctness
-from memaudit.common.arrays import Codes, Mask
+from memaudit.common.arrays import Array, Codes, Mask
 from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics import threat_models
 from memaudit.statistics.strongest_score import Panel
@@ -47,14 +47,34 @@ def candidates(
 
     queried: score matrix of the attacked records; population: of records in no context; rmia: gamma and offline_a.
     """
-    names = registry.of_one_query(permitted(threats))
-    right = correctness(queried.logits.values.astype(float), labels(queried))
-    attacks = {RAW_LABELS: registry.attack(RAW_LABELS, right)}
-    attacks |= {name: registry.attack(name, right, floor=resolution_floor(1)) for name in LABEL_CALIBRATED}
-    if permitted(threats) == PROBABILITIES:
-        attacks = {name: registry.attack(name, values) for name, values in threshold_signals(queried).items()} | attacks
-        calibrated = {name: name for name in names if name not in attacks}
-        attacks |= registry.on_confidence(calibrated, confidence(queried), confidence(population), rmia)
+    calibrated = permitted(threats) == PROBABILITIES
+    signals = (confidence(queried), confidence(population)) if calibrated else (None, None)
+    return attacks_on(registry.of_one_query(permitted(threats)), queried, *signals, rmia)
+
+
+def attacks_on(
+    names: Collection[str],
+    queried: xr.Dataset,
+    signals: Array | None,
+    population: Array | None,
+    rmia: Mapping[str, float],
+) -> dict[str, Attack]:
+    """These attacks of the registry on the answer to one query, by name.
+
+    signals: (model, record) `confidence` of the queried records, population: (model, z) of records in no context; None
+    for an adversary who reads labels alone. rmia: gamma and offline_a.
+    """
+    attacks: dict[str, Attack] = {}
+    if {RAW_LABELS, *LABEL_CALIBRATED} & set(names):
+        right = correctness(queried.logits.values.astype(float), labels(queried))
+        attacks[RAW_LABELS] = registry.attack(RAW_LABELS, right)
+        attacks |= {name: registry.attack(name, right, floor=resolution_floor(1)) for name in LABEL_CALIBRATED}
+    if (set(threat_models.THRESHOLDS) - {RAW_LABELS}).intersection(names):
+        thresholds = {name: registry.attack(name, values) for name, values in threshold_signals(queried).items()}
+        attacks = thresholds | attacks
+    calibrated = {name: name for name in names if name not in attacks}
+    if calibrated:
+        attacks |= registry.on_confidence(calibrated, signals, population, rmia)
     return {name: attacks[name] for name in names}
 
 

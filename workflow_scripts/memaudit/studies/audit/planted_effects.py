@@ -1,0 +1,124 @@
+"""Effects of known size planted into the answers of an audit, to see what the audit finds.
+
+The members of each context are drawn again by the membership matrix's own scheme, so that the answers do not depend on
+them. Then the answers about these members are changed. Everything else is the run's own: contexts, records, noise and
+outliers. Redrawn memberships without a change are an innocent model: there is nothing to find.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+import xarray as xr
+
+from memaudit.attacks import registry
+from memaudit.attacks.score_matrices import CLIP, confidence
+from memaudit.common.arrays import Array, Mask
+from memaudit.data.membership_matrices import Scheme
+from memaudit.statistics.strongest_score import Panel
+from memaudit.studies.audit.audit_attacks import attacks_on, permitted
+
+CERTAIN = 40.0  # nats between the logit of a record that was looked up and the others: a probability of 1
+MOST_CONFIDENT = float(np.log1p(-CLIP) - np.log(CLIP))  # of `score_matrices.confidence`
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Answers of a run about members and about records in no context, and how they are attacked.
+
+    members, others: score matrices; threats: of the user; rmia: gamma and offline_a; persons: whether persons are
+    attacked, not records.
+    """
+
+    members: xr.Dataset
+    others: xr.Dataset
+    threats: Collection[str]
+    rmia: Mapping[str, float]
+    persons: bool = False
+
+    @classmethod
+    def of(cls, grid: xr.Dataset, threats: Collection[str], rmia: Mapping[str, float]) -> Self:
+        """The answers of a score matrix; persons are attacked where one of them has several records."""
+        members, others = (grid.isel(record=side) for side in (grid.member.values, ~grid.member.values))
+        persons = len(np.unique(members.unit.values)) < members.sizes["record"]
+        return cls(members, others, threats, rmia, persons)
+
+    @property
+    def scheme(self) -> Scheme:
+        """How the membership matrix was drawn."""
+        return Scheme.of(self.members.attrs)
+
+    @cached_property
+    def signals(self) -> Array | None:
+        """Confidence (model, record) of the members, None for an adversary who reads labels alone."""
+        return confidence(self.members) if self._reads_probabilities else None
+
+    @cached_property
+    def population(self) -> Array | None:
+        """The same (model, z) of the records in no context."""
+        return confidence(self.others) if self._reads_probabilities else None
+
+    @property
+    def _reads_probabilities(self) -> bool:
+        return permitted(self.threats) == registry.PROBABILITIES
+
+    @cached_property
+    def deviations(self) -> Array:
+        """Standard deviation (record,) over contexts of the confidence in the true class."""
+        signals = confidence(self.members) if self.signals is None else self.signals
+        return signals.std(0, ddof=1)
+
+    def of_units(self, entries: int, rng: np.random.Generator) -> Self:
+        """The answers about as many random units as have at most so many entries (model, record), 8 units at least."""
+        units = self.members.unit.values
+        codes, sizes = np.unique(units, return_counts=True)
+        order = rng.permutation(len(codes))
+        fitting = int((np.cumsum(sizes[order]) * self.members.sizes["model"] <= entries).sum())
+        chosen = np.isin(units, codes[order[: max(fitting, 8)]])
+        return self if chosen.all() else replace(self, members=self.members.isel(record=chosen))
+
+    def redrawn(self, rng: np.random.Generator) -> Mask:
+        """A membership matrix (model, record) that is as likely as the run's."""
+        return self.scheme.redraw(self.members.design.values, self.members.unit.values, rng)
+
+    def panel(self, membership: Mask, effect: float = 0.0, names: Collection[str] | None = None) -> Panel:
+        """The permitted attacks where the answers about these members (model, record) are shifted.
+
+        effect: what is added to the logit of the true class, in standard deviations of the record's own confidence over
+        contexts; names: of the attacks, by default all.
+        """
+        shift = effect * self.deviations * membership
+        signals = None if self.signals is None else np.clip(self.signals + shift, -MOST_CONFIDENT, MOST_CONFIDENT)
+        return self._panel(self._with_logits(shift), signals, membership, names)
+
+    def looked_up(self) -> Panel:
+        """The permitted attacks on a model that looks records up: the true class of members has probability 1.
+
+        All other answers, and the members, are the run's.
+        """
+        membership = self.members.design.values
+        certain = np.where(self._own_class, CERTAIN, 0.0)
+        logits = np.where(membership[..., None], certain, self.members.logits.values)
+        made = self.members.assign(logits=(self.members.logits.dims, logits))
+        return self._panel(made, confidence(made) if self._reads_probabilities else None, membership, None)
+
+    @property
+    def _own_class(self) -> Mask:
+        """Which class is the true one, (record, class)."""
+        return np.arange(self.members.sizes["class"]) == self.members.label.values[:, None]
+
+    def _with_logits(self, shift: Array) -> xr.Dataset:
+        logits = self.members.logits
+        if not shift.any():
+            return self.members
+        return self.members.assign(logits=(logits.dims, logits.values + shift[..., None] * self._own_class))
+
+    def _panel(
+        self, queried: xr.Dataset, signals: Array | None, membership: Mask, names: Collection[str] | None
+    ) -> Panel:
+        names = registry.of_one_query(permitted(self.threats)) if names is None else names
+        attacks = attacks_on(names, queried, signals, self.population, self.rmia)
+        made = Panel.of_units if self.persons else Panel.of_records
+        return made(attacks, membership, self.members.unit.values, self.scheme)
