@@ -23,6 +23,7 @@ from memaudit.common.arrays import Array, Floats, Indices, Mask
 from memaudit.common.errors import AuditError
 
 MOST_FREEDOM = 1e6  # beyond it the t distribution is normal to six digits
+ROUNDED = 1e-8  # 1 + x of less is mostly rounding
 LEAST_SHARE = 1e-5  # least variance, as a share of the median one (limma's rule): its logarithm stays finite
 
 
@@ -123,7 +124,13 @@ def _shared_ratio(block: Arranged, inside: Moments, outside: Moments, priors: li
     freedom = prior.freedom + 2 * (inside.count - 1)
     scale = _scale(block, prior, freedom, inside.count, inside.squares + outside.squares, least)
     near, far = (block.values - inside.mean) ** 2, (block.values - outside.mean) ** 2
-    return block.of_folds((freedom + 1) / 2) * np.log1p((far - near) / (scale + near))
+    gain = (far - near) / (scale + near)
+    # Where the values never vary the scale is the least one, and 1 + gain is lost in rounding: a lookup, for example.
+    lost = gain < ROUNDED - 1
+    logs = np.log1p(np.where(lost, 0.0, gain))
+    if lost.any():
+        logs = np.where(lost, np.log(scale + far) - np.log(scale + near), logs)
+    return block.of_folds((freedom + 1) / 2) * logs
 
 
 def _own_ratio(block: Arranged, inside: Moments, outside: Moments, priors: list[Prior], least: float) -> Array:

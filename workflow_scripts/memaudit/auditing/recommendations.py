@@ -127,8 +127,8 @@ RULES = [
         "a check by planted models has failed",
         lambda summary: broken(summary) and not _control(summary),
         lambda summary: (
-            f"Do not use the numbers of this audit: {audit_strength.invalid(summary)}. Run it again with another --seed "
-            "and more --minutes. If the check fails again, the attack does not work on the answers of this model."
+            f"Do not use the numbers of this audit: {audit_strength.invalid(summary)}. Run it again with another "
+            "--seed and more --minutes. If the check fails again, the attack does not work on answers of this model."
         ),
     ),
     Rule(
