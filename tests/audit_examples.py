@@ -5,7 +5,9 @@ from memaudit.auditing.summary import (
     Adversary,
     Deployment,
     Exposed,
+    Extrapolated,
     Group,
+    Measured,
     Mitigation,
     PrivateContext,
     Strength,
@@ -28,7 +30,7 @@ FACTS = {
 
 CHOSEN = {
     "threats": ["labels", "probabilities"], "seed": 1, "base_rates": [0.1], "shown": 5, "show_values": False,
-    "epsilons": [], "finetune": False,
+    "epsilons": [], "finetune": False, "context_rows": None,
     "model_labels": ["tabicl-small"],
 }  # fmt: skip
 
@@ -37,7 +39,7 @@ ATTACKS |= {"perturbation": {"count": 20, "scale": 0.1}, "rmia": {"gamma": 1.0, 
 AUDIT = {
     "dataset": "wine", "fpr": 0.01, "base_rates": [0.1, 0.5], "threats": ["labels", "probabilities", "poison"],
     "models": {"main": "tabicl-small", "model_2": "forest"}, "by": ["c0", "c9"], "groups": 3, "permutations": 19,
-    "shown": 5, "show_values": True, "complete": True, "plan": {"sets": 32}, "facts": "facts.json",
+    "shown": 5, "show_values": True, "context_rows": 400, "complete": True, "plan": {"sets": 32}, "facts": "facts.json",
 }  # fmt: skip
 
 
@@ -65,6 +67,17 @@ STRENGTH = Strength(
     lookup=value(1.0, 0.9, 1.0, detected=True), innocents=3, innocents_found=0, innocent_failed=False, units=400,
     smallest_auc=0.52, auc_effect=0.1, smallest_tpr=0.019, tpr_effect=0.3,
 )  # fmt: skip
+
+
+MEASURED = [
+    Measured(number=number, auc=value(auc, auc - 0.05, auc + 0.05))
+    for number, auc in ((50, 0.8), (100, 0.75), (200, 0.7))
+]
+GROWTH = Extrapolated(
+    score="rmia", contexts=64, to=None, auc=value(0.74, 0.7, 0.78), reason="",
+    measured=[Measured(number=number, auc=value(auc, auc - 0.05, auc + 0.05)) for number, auc in ((16, 0.66), (32, 0.69), (64, 0.7))],
+)  # fmt: skip
+DEPLOYED = Extrapolated(score="lira", contexts=32, measured=MEASURED, to=500, auc=value(0.64, 0.58, 0.7), reason="")
 
 
 def a_summary(leak=True, placebo=False, stable=0.8, helps=True, excess=0.1, cost=None, memory=None):
@@ -97,7 +110,7 @@ def a_summary(leak=True, placebo=False, stable=0.8, helps=True, excess=0.1, cost
         table=Table(**table, columns=1, task="2 classes", sha256="0" * 64),
         shadow_sets=32, context=200, fpr=0.01, models={"main": HOSTILE},
         adversaries=[best, adversary(detected=leak), adversary("placebo", placebo)],
-        deployments=[deployment], uneven=value(0.18, 0.1, 0.25, 0.0), strength=STRENGTH, utilities=[utility],
+        deployments=[deployment], uneven=value(0.18, 0.1, 0.25, 0.0), strength=STRENGTH, growth=GROWTH, deployed=DEPLOYED, utilities=[utility],
         groups=[group], mitigations=[protected], stability=stability(stable),
         calibration={"lira": value(0.1, None, None), "calibrated": value(0.01, None, None)},
         private=[private] if cost else [], tuned=[probed] if memory else [],

@@ -20,6 +20,7 @@ from memaudit.common.checksums import sha256
 from memaudit.common.io import read_json, read_table, replacing, write_json
 from memaudit.common.job_inputs import several
 from memaudit.privacy.public_facts import read_facts
+from memaudit.studies.audit.audit_attacks import compared
 from memaudit.workflow.job import run
 
 
@@ -63,6 +64,8 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
         deployments=summarize_results.deployments(threats),
         uneven=summarize_results.uneven(threats),
         strength=summarize_results.strength(threats, audit["fpr"]),
+        growth=summarize_results.growth(threats),
+        deployed=summarize_results.deployed(threats, compared(audit["threats"])),
         utilities=summarize_results.utilities(threats),
         groups=_optional(job, "groups", lambda groups: summarize_results.groups(groups, called, names)),
         mitigations=_optional(job, "mitigations", summarize_results.mitigations),

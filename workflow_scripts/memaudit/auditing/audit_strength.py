@@ -85,6 +85,49 @@ def smallest_tpr(summary: Summary) -> str:
     )
 
 
+def growth(summary: Summary) -> str:
+    """The sentence on the leakage with many contexts."""
+    found = summary.growth
+    if found.auc is None:
+        return f"How much an adversary with many shadow contexts would find cannot be extrapolated: {found.reason}."
+    return (
+        f"Extrapolated to many shadow contexts this score has an AUC of {found.auc.estimate:.2f} [{found.auc.low:.2f}, "
+        f"{found.auc.high:.2f}]; with the {found.contexts} contexts here it has {found.measured[-1].auc.estimate:.2f}."
+    )
+
+
+def deployed(summary: Summary) -> str:
+    """The sentence on the context that will be deployed."""
+    found, largest = summary.deployed, summary.deployed.measured[-1].number
+    start = f"The context that will be deployed is taken to hold {found.to} rows"
+    if found.to == largest:
+        return f"{start}, as many as the contexts of this audit."
+    if found.auc is None:
+        stage = " (the first numbers measure one size)" if summary.stage == "quick" else ""
+        return f"{start}; the headline holds for {largest}. Its leakage cannot be extrapolated: {found.reason}{stage}."
+    return (
+        f"{start}; the headline holds for {largest}. Extrapolated from contexts of "
+        f"{', '.join(str(one.number) for one in found.measured)} records, the AUC there is {found.auc.estimate:.2f} "
+        f"[{found.auc.low:.2f}, {found.auc.high:.2f}], by one score and {found.contexts} shadow contexts. A context with "
+        "other columns or a model that takes fewer rows would differ."
+    )
+
+
+def duplicates(summary: Summary) -> str:
+    """The sentence on rows that a deployed context holds more than once; empty without such rows."""
+    count = summary.table.duplicates
+    if not count:
+        return ""
+    were = (
+        f"{count} row that is equal to another one was" if count == 1 else f"{count} rows that are equal to others were"
+    )
+    return (
+        f"{were} left out of the contexts, so that each record stands in a context once. A deployed context holds "
+        f"{'it' if count == 1 else 'them'}: the presence of a record that stands in it several times can show more than "
+        "is measured here."
+    )
+
+
 def _sizes(summary: Summary) -> str:
     """The contexts and records in which effects were planted."""
     kind = "persons" if summary.by_person() else "records"

@@ -37,7 +37,10 @@ def main(arguments: Sequence[str]) -> int:
         seed=options.seed,
         rows=options.rows,
     )
-    chosen = {key: getattr(options, key) for key in ("threats", "minutes", "quick", "shown", "show_values", "cores")}
+    chosen = {
+        key: getattr(options, key)
+        for key in ("threats", "minutes", "quick", "shown", "show_values", "cores", "context_rows")
+    }
     chosen |= {"epsilons": options.epsilon, "public": options.public, "finetune": options.finetune}
     settings = runner.Settings(folder, models=options.model, base_rates=options.base_rates, snakemake=rest, **chosen)
     valid = True
@@ -130,6 +133,12 @@ def _add_run(audit: argparse.ArgumentParser) -> None:
     )
     audit.add_argument(
         "--shown", type=_count, default=20, help="number of most vulnerable records on the page; default 20"
+    )
+    audit.add_argument(
+        "--context-rows",
+        type=_count,
+        metavar="N",
+        help="rows of the context that will be deployed; default the whole table",
     )
     audit.add_argument("--show-values", action="store_true", help="show names of classes and categories on the page")
     audit.add_argument("--into", metavar="FOLDER", help="the private working folder; default audit-TABLE")

@@ -101,6 +101,24 @@ class Strength(Part):
     tpr_effect: float | None = Field(description="the planted shift that has it")
 
 
+class Measured(Part):
+    """The AUC at one number of contexts, or at one number of records in a context."""
+
+    number: int
+    auc: Value
+
+
+class Extrapolated(Part):
+    """The AUC at several numbers of contexts, or sizes of a context, and extrapolated."""
+
+    score: str = Field(description="the score, by its name in the registry")
+    contexts: int = Field(description="shadow contexts of the measurement, of the largest one")
+    measured: list[Measured]
+    to: int | None = Field(description="records of the deployed context; null: many contexts")
+    auc: Value | None = Field(description="null: it cannot be told, for the reason")
+    reason: str
+
+
 class Utility(Part):
     """Accuracy of a model on records that no context has."""
 
@@ -198,6 +216,8 @@ class Summary(Part):
         description="share of the records (persons) whose own false positive rate is above twice the nominal one"
     )
     strength: Strength
+    growth: Extrapolated = Field(description="with the number of shadow contexts, to many")
+    deployed: Extrapolated = Field(description="with the records of a context, to the one that will be deployed")
     utilities: list[Utility]
     groups: list[Group]
     mitigations: list[Mitigation]

@@ -88,7 +88,9 @@ def _limit(
     if max(float(curvature == CURVATURES[-1]), (curvatures == CURVATURES[-1]).mean()) > UNBOUNDED:
         return None, "the AUC still grows with the number of contexts as fast as at the smallest number"
     low, high = bootstrap.two_way_interval(limits, float(value), weights, 0, 1)
-    return Estimate("auc", float(value), low, high, found[-1].n, "probit curve in 1 / contexts, two-way bootstrap", 0.5), ""
+    return Estimate(
+        "auc", float(value), low, high, found[-1].n, "probit curve in 1 / contexts, two-way bootstrap", 0.5
+    ), ""
 
 
 def _slice(panel: Panel, start: int, size: int) -> Panel:
