@@ -69,15 +69,26 @@ STRENGTH = Strength(
 )  # fmt: skip
 
 
-MEASURED = [
-    Measured(number=number, auc=value(auc, auc - 0.05, auc + 0.05))
-    for number, auc in ((50, 0.8), (100, 0.75), (200, 0.7))
-]
+def measured(**aucs):
+    return [Measured(number=int(name[1:]), auc=value(auc, auc - 0.05, auc + 0.05)) for name, auc in aucs.items()]
+
+
 GROWTH = Extrapolated(
-    score="rmia", contexts=64, to=None, auc=value(0.74, 0.7, 0.78), reason="",
-    measured=[Measured(number=number, auc=value(auc, auc - 0.05, auc + 0.05)) for number, auc in ((16, 0.66), (32, 0.69), (64, 0.7))],
-)  # fmt: skip
-DEPLOYED = Extrapolated(score="lira", contexts=32, measured=MEASURED, to=500, auc=value(0.64, 0.58, 0.7), reason="")
+    score="rmia",
+    contexts=64,
+    to=None,
+    auc=value(0.74, 0.7, 0.78),
+    reason="",
+    measured=measured(n16=0.66, n32=0.69, n64=0.7),
+)
+DEPLOYED = Extrapolated(
+    score="lira",
+    contexts=32,
+    measured=measured(n50=0.8, n100=0.75, n200=0.7),
+    to=500,
+    auc=value(0.64, 0.58, 0.7),
+    reason="",
+)
 
 
 def a_summary(leak=True, placebo=False, stable=0.8, helps=True, excess=0.1, cost=None, memory=None):
@@ -110,7 +121,8 @@ def a_summary(leak=True, placebo=False, stable=0.8, helps=True, excess=0.1, cost
         table=Table(**table, columns=1, task="2 classes", sha256="0" * 64),
         shadow_sets=32, context=200, fpr=0.01, models={"main": HOSTILE},
         adversaries=[best, adversary(detected=leak), adversary("placebo", placebo)],
-        deployments=[deployment], uneven=value(0.18, 0.1, 0.25, 0.0), strength=STRENGTH, growth=GROWTH, deployed=DEPLOYED, utilities=[utility],
+        deployments=[deployment], uneven=value(0.18, 0.1, 0.25, 0.0), strength=STRENGTH,
+        growth=GROWTH, deployed=DEPLOYED, utilities=[utility],
         groups=[group], mitigations=[protected], stability=stability(stable),
         calibration={"lira": value(0.1, None, None), "calibrated": value(0.01, None, None)},
         private=[private] if cost else [], tuned=[probed] if memory else [],

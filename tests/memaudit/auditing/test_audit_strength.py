@@ -75,3 +75,45 @@ def test_constant_answers_are_said_to_show_any_difference():
     html = words(audit_page.render(summary, FACTS, annex()))
     section = html[html.index('<section id="strength"') : html.index('<section id="scores"')]
     assert section.count("do not vary between contexts") == 1
+
+
+def test_the_page_tells_the_leakage_with_many_contexts_and_as_deployed():
+    html = words(audit_page.render(a_summary(), FACTS, annex()))
+    section = html[html.index('<section id="strength"') : html.index('<section id="scores"')]
+    assert "Extrapolated to many shadow contexts this score has an AUC of 0.74 [0.70, 0.78]" in section
+    assert "with the 64 contexts here it has 0.70." in section
+    assert "taken to hold 500 rows; the headline holds for 200." in section
+    assert "Extrapolated from contexts of 50, 100, 200 records, the AUC there is 0.64 [0.58, 0.70]" in section
+    assert "many, extrapolated</th>" in section
+    assert "500, extrapolated</th>" in section
+
+
+def test_what_cannot_be_extrapolated_is_said_with_its_reason():
+    summary = a_summary()
+    none = {"auc": None, "reason": "32 contexts are too few to extrapolate from"}
+    one_size = {"measured": summary.deployed.measured[-1:], "auc": None, "reason": "it was measured at fewer sizes"}
+    update = {
+        "growth": summary.growth.model_copy(update=none),
+        "deployed": summary.deployed.model_copy(update=one_size),
+    }
+    told = summary.model_copy(update=update | {"stage": "quick"})
+    assert audit_strength.growth(told).endswith("cannot be extrapolated: 32 contexts are too few to extrapolate from.")
+    assert "it was measured at fewer sizes (the first numbers measure one size)." in audit_strength.deployed(told)
+    assert "extrapolated</th>" not in audit_page.render(told, FACTS, annex())
+    as_measured = summary.deployed.model_copy(update={"to": 200})
+    assert audit_strength.deployed(summary.model_copy(update={"deployed": as_measured})).endswith(
+        "200 rows, as many as the contexts of this audit."
+    )
+
+
+def test_duplicates_that_a_deployed_context_holds_are_counted():
+    def told(count):
+        summary = a_summary()
+        return audit_strength.duplicates(
+            summary.model_copy(update={"table": summary.table.model_copy(update={"duplicates": count})})
+        )
+
+    assert told(0) == ""
+    assert told(1).startswith("1 row that is equal to another one was left out of the contexts")
+    assert told(12).startswith("12 rows that are equal to others were left out of the contexts")
+    assert "can show more than is measured here" in told(12)

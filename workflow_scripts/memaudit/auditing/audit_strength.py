@@ -108,8 +108,7 @@ def deployed(summary: Summary) -> str:
     return (
         f"{start}; the headline holds for {largest}. Extrapolated from contexts of "
         f"{', '.join(str(one.number) for one in found.measured)} records, the AUC there is {found.auc.estimate:.2f} "
-        f"[{found.auc.low:.2f}, {found.auc.high:.2f}], by one score and {found.contexts} shadow contexts. A context with "
-        "other columns or a model that takes fewer rows would differ."
+        f"[{found.auc.low:.2f}, {found.auc.high:.2f}], by one score and {found.contexts} shadow contexts."
     )
 
 
@@ -123,8 +122,8 @@ def duplicates(summary: Summary) -> str:
     )
     return (
         f"{were} left out of the contexts, so that each record stands in a context once. A deployed context holds "
-        f"{'it' if count == 1 else 'them'}: the presence of a record that stands in it several times can show more than "
-        "is measured here."
+        f"{'it' if count == 1 else 'them'}: the presence of a record that stands in it several times can show more "
+        "than is measured here."
     )
 
 

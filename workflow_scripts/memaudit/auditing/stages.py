@@ -75,7 +75,8 @@ def overlay(
     """The config of a stage.
 
     facts: of the intake; sizes: of `quick_sizes` or `full_sizes`; chosen: threats, seed, base_rates, shown,
-    show_values, epsilons, finetune, model_labels and context_rows (None: all rows with a target); models: of `model_choice.entries`.
+    show_values, epsilons, finetune, model_labels and context_rows (None: all rows with a target); models: of
+    `model_choice.entries`.
     """
     complete = stage == "full"
     added, names = models

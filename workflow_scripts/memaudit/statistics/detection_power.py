@@ -21,9 +21,9 @@ QUANTILES = norm.ppf((np.arange(400) + 0.5) / 400)
 class Verdict:
     """What decides on a detection, for estimates that differ from data set to data set.
 
-    spread: standard deviation of the estimate over data sets; error: the estimate's distance from chance, divided by the studentised
-    statistic; studentised: (draw,) that statistic without an effect; half_widths: (bootstrap,) from the estimate down
-    to the lower end of its interval; draws: of the randomisation test; offset: from chance to the mean
+    spread: standard deviation of the estimate over data sets; error: the estimate's distance from chance, divided by
+    the studentised statistic; studentised: (draw,) that statistic without an effect; half_widths: (bootstrap,) from the
+    estimate down to the lower end of its interval; draws: of the randomisation test; offset: from chance to the mean
     without an effect.
     """
 

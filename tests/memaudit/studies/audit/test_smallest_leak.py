@@ -8,12 +8,12 @@ import xarray as xr
 from audit_examples import ATTACKS
 
 from memaudit.data import membership_matrices
-from memaudit.studies.audit import planted_checks
+from memaudit.studies.audit import planted_checks, planted_effects
 from memaudit.studies.audit.planted_effects import Answers
 from memaudit.studies.audit.smallest_leak import Plantings
 
 SETS, MEMBERS, OTHERS, FPR = 32, 100, 25, 0.05
-PARAMS = SimpleNamespace(attacks=ATTACKS, audit={"fpr": FPR})
+PARAMS = SimpleNamespace(attacks=ATTACKS | {"replicates": 100}, audit={"fpr": FPR})
 
 
 def simulated(rng, effect=0.0):
@@ -38,25 +38,30 @@ def simulated(rng, effect=0.0):
     )  # fmt: skip
 
 
+@pytest.fixture(autouse=True)
+def few_scores(monkeypatch):
+    """Three of the scores: choosing among all of them takes most of the time."""
+    names = ["lira", "lira shared variance", "signal alone"]
+    monkeypatch.setattr(planted_effects.registry, "of_one_query", lambda reads: names)
+
+
 def test_a_leak_of_the_smallest_detected_size_is_detected_in_80_percent_of_data_sets():
-    rng, data_sets = np.random.default_rng(0), 30
-    plantings = Plantings(simulated(rng), FPR, ATTACKS["replicates"], ATTACKS["permutations"], rng)
-    smallest = plantings.smallest()["auc"]
+    rng, data_sets = np.random.default_rng(0), 40
+    smallest = Plantings(simulated(rng), FPR, 100, 19, rng).smallest()["auc"]
     judged = [
         planted_checks._judged(answers.panel(answers.members.design.values), PARAMS, rng)[0]
         for answers in (simulated(rng, smallest.effect) for _ in range(data_sets))
     ]
     mean, detected = np.mean([(one.estimate, one.detected) for one in judged], axis=0)
-    # The effect that has this AUC is known from a few plantings only; the power at the AUC that it has is what is said.
-    assert abs(mean - smallest.value) < 0.02
-    chance, verdict = plantings._verdicts_at(min(plantings._verdicts))[0]
-    assert detected == pytest.approx(verdict.power(mean - chance), abs=0.2)
+    # Monte Carlo error of 40 data sets, and that of the effect, which few plantings of one data set tell.
+    assert mean == pytest.approx(smallest.value, abs=0.02)
+    assert 0.6 < detected < 0.95
 
 
 def test_more_records_detect_smaller_leaks():
     rng = np.random.default_rng(1)
     answers = simulated(rng)
     few = answers.of_units(20 * SETS, rng)
-    found = [Plantings(one, FPR, 20, 19, rng).smallest()["auc"] for one in (answers, few)]
+    found = [Plantings(one, FPR, 50, 19, rng).smallest()["auc"] for one in (answers, few)]
     assert found[0].value < found[1].value
     assert found[0].effect < found[1].effect
