@@ -44,6 +44,7 @@ rule audit_rate_records:
         main=ATTACKS.grid("main"),
         perturbed=AUDIT.complete(ATTACKS.perturbed, threat="labels"),
         poisoned=AUDIT.complete(ATTACKS.poisoned("main"), threat="poison"),
+        settings=AUDIT.complete(ATTACKS.grid("settings")),
         rows="<results>/data/{dataset}/rows.parquet",
     output:
         risk="<results>/audit/{dataset}/risk.parquet",
@@ -62,7 +63,7 @@ rule audit_rate_records:
         code=digest("audit_rate_records", env="statistics"),
         seed=config["seed"],
         attacks=ATTACKS.keys("fpr", "replicates", "permutations", "perturbation", "rmia"),
-        audit=AUDIT.section("fpr", "base_rates", "threats", "models", "shown"),
+        audit=AUDIT.section("fpr", "base_rates", "threats", "models", "shown", "context_rows"),
     script:
         "../workflow_scripts/audit/rate_records.py"
 

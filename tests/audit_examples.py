@@ -5,9 +5,12 @@ from memaudit.auditing.summary import (
     Adversary,
     Deployment,
     Exposed,
+    Extrapolated,
     Group,
+    Measured,
     Mitigation,
     PrivateContext,
+    Strength,
     Summary,
     Table,
     Tuned,
@@ -29,7 +32,7 @@ FACTS = {
 
 CHOSEN = {
     "threats": ["labels", "probabilities"], "seed": 1, "base_rates": [0.1], "shown": 5, "show_values": False,
-    "epsilons": [], "finetune": False,
+    "epsilons": [], "finetune": False, "context_rows": None,
     "model_labels": ["tabicl-small"],
 }  # fmt: skip
 
@@ -38,7 +41,7 @@ ATTACKS |= {"perturbation": {"count": 20, "scale": 0.1}, "rmia": {"gamma": 1.0, 
 AUDIT = {
     "dataset": "wine", "fpr": 0.01, "base_rates": [0.1, 0.5], "threats": ["labels", "probabilities", "poison"],
     "models": {"main": "tabicl-small", "model_2": "forest"}, "by": ["c0", "c9"], "groups": 3, "permutations": 19,
-    "shown": 5, "show_values": True, "complete": True, "plan": {"sets": 32}, "facts": "facts.json",
+    "shown": 5, "show_values": True, "context_rows": 400, "complete": True, "plan": {"sets": 32}, "facts": "facts.json",
 }  # fmt: skip
 
 
@@ -60,6 +63,34 @@ def stability(whole, beyond_chance=True):
     halves = {"spearman": value(0.3, 0.2, 0.4, 0.0), "overlap_listed": value(0.4, 0.2, 0.6, 0.05, beyond_chance)}
     extrapolated = {"spearman extrapolated": 0.46, "overlap_listed extrapolated": whole}
     return halves | {name: value(share, None, None, 0.05) for name, share in extrapolated.items()}
+
+
+STRENGTH = Strength(
+    lookup=value(1.0, 0.9, 1.0, detected=True), innocents=3, innocents_found=0, innocent_failed=False, units=400,
+    smallest_auc=0.52, auc_effect=0.1, smallest_tpr=0.019, tpr_effect=0.3,
+)  # fmt: skip
+
+
+def measured(**aucs):
+    return [Measured(number=int(name[1:]), auc=value(auc, auc - 0.05, auc + 0.05)) for name, auc in aucs.items()]
+
+
+GROWTH = Extrapolated(
+    score="rmia",
+    contexts=64,
+    to=None,
+    auc=value(0.74, 0.7, 0.78),
+    reason="",
+    measured=measured(n16=0.66, n32=0.69, n64=0.7),
+)
+DEPLOYED = Extrapolated(
+    score="lira",
+    contexts=32,
+    measured=measured(n50=0.8, n100=0.75, n200=0.7),
+    to=500,
+    auc=value(0.64, 0.58, 0.7),
+    reason="",
+)
 
 
 def mitigation(
@@ -100,7 +131,8 @@ def a_summary(leak=True, showing=3, placebo=False, stable=0.8, helps=True, exces
         table=Table(**table, columns=1, task="2 classes", kind="classification", sha256="0" * 64),
         shadow_sets=32, context=200, fpr=0.01, models={"main": HOSTILE},
         adversaries=[best, adversary(detected=leak), adversary("placebo", placebo)],
-        deployments=[deployment], uneven=value(0.18, 0.1, 0.25, 0.0), utilities=[utility],
+        deployments=[deployment], uneven=value(0.18, 0.1, 0.25, 0.0), strength=STRENGTH,
+        growth=GROWTH, deployed=DEPLOYED, utilities=[utility],
         groups=[group], mitigations=[protected], stability=stability(stable),
         calibration={"lira": value(0.1, None, None), "calibrated": value(0.01, None, None)},
         private=[private] if cost else [], tuned=[probed] if memory else [],

@@ -5,16 +5,17 @@ python workflow_scripts/audit/rate_records.py --input main=0.nc rows=rows.parque
     --params '{"seed": 1, "attacks": {"fpr": [0.1, 0.01], "replicates": 200, "permutations": 39,
         "perturbation": {"count": 20, "scale": 0.1}, "rmia": {"gamma": 1.0, "offline_a": 0.3}},
         "audit": {"fpr": 0.01, "base_rates": [0.1, 0.5], "threats": ["probabilities"],
-        "models": {"main": "tabicl-small"}, "shown": 20}}'
+        "models": {"main": "tabicl-small"}, "shown": 20, "context_rows": 1000}}'
 
 All permitted scores of the registry are computed from the same answers; the strongest one is chosen and reported on
 different contexts. Inputs of further names are further models, compared by LiRA on as many shadow contexts as both
-have. `perturbed` and `poisoned` are the score matrices with noisy copies and with mislabelled copies, where this stage
-of the audit has them.
+have. `perturbed`, `poisoned` and `settings` are the score matrices with noisy copies, with mislabelled copies and
+of smaller contexts, where this stage of the audit has them.
 """
 
 from collections.abc import Iterable, Iterator
 
+import pandas as pd
 import xarray as xr
 
 from memaudit.attacks.score_matrices import of_input
@@ -22,9 +23,11 @@ from memaudit.common import seeds, tidy
 from memaudit.common.io import read_table, write_table
 from memaudit.statistics import threat_models
 from memaudit.statistics.attack_performance import rows
+from memaudit.statistics.strongest_score import Panel
 from memaudit.statistics.threat_models import Case
 from memaudit.studies.attacks.model_quality import quality
-from memaudit.studies.audit import audit_attacks, record_ratings, strongest_attack
+from memaudit.studies.audit import audit_attacks, extrapolated_leakage, planted_checks, record_ratings, strongest_attack
+from memaudit.studies.audit.planted_effects import Answers
 from memaudit.workflow.job import run
 
 STUDY = "audit"
@@ -44,7 +47,10 @@ def main(job):
     for records, panel in panels.items():
         found, most_chosen = strongest_attack.judged(panel, _keys(job, records), job.params)
         results += found
+    # The headline is that of the last panel, persons where one has several records.
+    results += _extrapolated(main, panel, most_chosen, tidy.expand(tidy.frame(found)), job)
     results += _judged(_on_targets(job), job)
+    results += _strength(main, job)
     results += _judged([_placebo(main, most_chosen, job)], job)
     # The last panel is that of the headline: of persons, where one has several records.
     results += strongest_attack.control_rows(panel, _keys(job, "companions"), job.params)
@@ -93,6 +99,25 @@ def _judged(cases: Iterable[Case], job) -> Iterator[dict]:
         rng = seeds.generator(job.params.seed, STUDY, *one.keys.values())
         estimates = threat_models.estimates(one, job.params.attacks, rng)
         yield from strongest_attack.attack_rows(one.keys, estimates, one.queries, job.params.audit)
+
+
+def _extrapolated(main: xr.Dataset, panel: Panel, name: str, found: pd.DataFrame, job) -> Iterator[dict]:
+    """Tidy rows of the leakage by number of contexts and by size of a context; found: results of the headline."""
+    detected = bool(found.loc[found["metric"] == "auc detected", "estimate"].iloc[0])
+    replicates, keys = job.params.attacks["replicates"], {"dataset": job.wildcards.dataset, "model": "main"}
+    rng = seeds.generator(job.params.seed, STUDY, job.wildcards.dataset, "extrapolated")
+    yield from extrapolated_leakage.growth_rows(panel, name, detected, keys, replicates, rng)
+    smaller = of_input(job, "settings") if job.input.get("settings") else None
+    audit = job.params.audit
+    yield from extrapolated_leakage.size_rows(main, smaller, audit["context_rows"], audit, replicates, rng)
+
+
+def _strength(grid: xr.Dataset, job) -> Iterator[dict]:
+    """Tidy rows of the planted checks: what this audit finds, and the smallest leak that it would have found."""
+    answers = Answers.of(grid, job.params.audit["threats"], job.params.attacks["rmia"])
+    keys = {"dataset": job.wildcards.dataset, "model": "main"}
+    rng = seeds.generator(job.params.seed, STUDY, job.wildcards.dataset, "planted")
+    return planted_checks.check_rows(answers, keys, job.params, rng)
 
 
 def _utility(grid: xr.Dataset, model: str, job) -> Iterator[dict]:

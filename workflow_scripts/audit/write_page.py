@@ -21,6 +21,7 @@ from memaudit.common.io import read_json, read_table, replacing, write_json
 from memaudit.common.job_inputs import several
 from memaudit.privacy.public_facts import read_facts
 from memaudit.statistics import mitigation_verdicts
+from memaudit.studies.audit.audit_attacks import compared
 from memaudit.workflow.job import run
 
 
@@ -64,6 +65,9 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
         adversaries=summarize_results.adversaries(threats),
         deployments=summarize_results.deployments(threats),
         uneven=summarize_results.uneven(threats),
+        strength=summarize_results.strength(threats, audit["fpr"]),
+        growth=summarize_results.growth(threats),
+        deployed=summarize_results.deployed(threats, compared(audit["threats"], facts["kind"] == "regression")),
         utilities=summarize_results.utilities(threats),
         groups=_optional(job, "groups", lambda groups: summarize_results.groups(groups, called, names)),
         subpopulation=_optional(job, "groups", lambda groups: summarize_results.subpopulation(groups, called, names))

@@ -126,6 +126,15 @@ def test_a_record_of_equal_signals_has_a_finite_score():
     np.testing.assert_array_equal(scores[:3, :2], scores[1:4, :2])
 
 
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_lookup_of_records_whose_answers_never_vary_is_finite_and_found(shared):
+    membership = balanced(np.random.default_rng(0), 16, 20)
+    signals = np.where(membership, 27.6, np.linspace(-1, 1, 20))
+    scores = student_t_ratio(signals, membership, shared=shared)
+    assert np.isfinite(scores).all()
+    assert scores[membership].min() > scores[~membership].max()
+
+
 def test_variances_that_do_not_scatter_have_the_largest_freedom():
     assert estimate_prior(np.full(50, 2.0), np.full(50, 5.0)).freedom == MOST_FREEDOM
 

@@ -10,6 +10,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from memaudit.attacks.registry import LABELS, ONE_QUERY, PROBABILITIES, REGISTRY
+from memaudit.auditing import audit_strength
 from memaudit.auditing.recommendations import leaks
 from memaudit.auditing.summary import METHODS, STRONGEST, Adversary, Summary, Value
 from memaudit.templating import page_templates
@@ -52,6 +53,7 @@ def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str
         "leaks": leaks(summary),
         "numbers": summary.predicts_numbers(),
         "measure": summary.measure(),
+        "strength": audit_strength,
         "precisions": [(float(rate), value) for rate, value in main.precision.items()],
         "compared": [one for one in summary.adversaries if one.records == "members" and _tested(one)],
         "targets": [one for one in summary.adversaries if one.records == "targets"],

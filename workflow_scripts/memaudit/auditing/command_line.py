@@ -5,13 +5,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memaudit.auditing import runner, source_file
+from memaudit.auditing import audit_strength, runner, source_file
 from memaudit.auditing.model_choice import SHIPPED
 from memaudit.auditing.request import MOST_ROWS, Request
 from memaudit.auditing.summary import Summary
 from memaudit.common.errors import AuditError, printable
 
 SHOWN = 40  # most columns that are printed
+INVALID = 3  # exit code of an audit whose numbers are not valid
 
 
 class Parser(argparse.ArgumentParser):
@@ -24,7 +25,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a command line and return the exit code."""
+    """Run a command line and return the exit code: 3 where the audit is finished, and its numbers are not valid."""
     own, rest = _parted(list(arguments))
     options = _parser().parse_args(own)
     folder = source_file.expanded(options.into or f"audit-{source_file.stem(options.table)}").absolute()
@@ -37,11 +38,21 @@ def main(arguments: Sequence[str]) -> int:
         seed=options.seed,
         rows=options.rows,
     )
-    chosen = {key: getattr(options, key) for key in ("threats", "minutes", "quick", "shown", "show_values", "cores")}
+    chosen = {
+        key: getattr(options, key)
+        for key in ("threats", "minutes", "quick", "shown", "show_values", "cores", "context_rows")
+    }
     chosen |= {"epsilons": options.epsilon, "public": options.public, "finetune": options.finetune}
     settings = runner.Settings(folder, models=options.model, base_rates=options.base_rates, snakemake=rest, **chosen)
+    valid = True
+
+    def shown(stage: str, result: Any) -> None:
+        nonlocal valid
+        report(stage, result)
+        valid = stage == "schema" or not audit_strength.invalid(Summary.model_validate(result))
+
     try:
-        runner.run(request, settings, report)
+        runner.run(request, settings, shown)
     except AuditError as error:
         print(f"memaudit: {printable(str(error))}", file=sys.stderr)
         return 1
@@ -49,7 +60,7 @@ def main(arguments: Sequence[str]) -> int:
         print("memaudit: stopped; give the same command again to continue", file=sys.stderr)
         return 130
     print(f"memaudit: the page is {str(folder / 'report.html')!a}")
-    return 0
+    return 0 if valid else INVALID
 
 
 def _parted(arguments: list[str]) -> tuple[list[str], list[str]]:
@@ -129,6 +140,12 @@ def _add_run(audit: argparse.ArgumentParser) -> None:
     audit.add_argument(
         "--shown", type=_count, default=20, help="number of most vulnerable records on the page; default 20"
     )
+    audit.add_argument(
+        "--context-rows",
+        type=_count,
+        metavar="N",
+        help="rows of the context that will be deployed; default the whole table",
+    )
     audit.add_argument("--show-values", action="store_true", help="show names of classes and categories on the page")
     audit.add_argument("--into", metavar="FOLDER", help="the private working folder; default audit-TABLE")
     audit.add_argument("--seed", type=int, default=0, help="seed of all random numbers; default 0")
@@ -179,11 +196,12 @@ def _schema(facts: dict[str, Any]) -> list[str]:
 
 
 def _numbers(summary: dict[str, Any]) -> list[str]:
-    main = Summary.model_validate(summary).headline().model_dump()
+    whole = Summary.model_validate(summary)
+    main = whole.headline().model_dump()
     auc, strict = main["auc"], main["tpr"][f"{summary['fpr']:g}"]["detected"]
     verdict = "a leak is detected" if auc["detected"] else "no leak is detected"
-    if any(one["records"] == "placebo" and one["auc"]["detected"] for one in summary["adversaries"]):
-        verdict = "invalid, because the attack also detects the negative control; do not use these numbers"
+    if reason := audit_strength.invalid(whole):
+        verdict = f"invalid, because {reason}; do not use these numbers"
     lines = [
         f"{'first numbers' if summary['stage'] == 'quick' else 'result'}: AUC {_with_interval(auc, '{:.2f}')}, chance "
         f"{auc['null']:.2f}: {verdict}"
@@ -195,6 +213,8 @@ def _numbers(summary: dict[str, Any]) -> list[str]:
             f"of 100 people predicted as members, {_with_interval(share, '{:.0f}')} are in the data, if "
             f"{100 * float(rate):g} of 100 candidates are; without a leak {share['null']:.0f}{chance}"
         )
+    lines += [] if auc["detected"] else [audit_strength.smallest_auc(whole)]
+    lines += [] if strict else [audit_strength.smallest_tpr(whole)]
     # None where nobody is accused in any context.
     known = [one for one in summary["deployments"] if one["one_context"]["low"] is not None]
     lines += [_in_one_context(one) for one in known if one["fpr"] == summary["fpr"]][-1:]

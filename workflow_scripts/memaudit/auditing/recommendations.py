@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+from memaudit.auditing import audit_strength
 from memaudit.auditing.summary import Advice, Mitigation, Summary, Tuned
 
 STABLE = 0.5  # expected share of the list that as many other shadow contexts would name again, to act on it
@@ -45,8 +46,13 @@ def leaks(summary: Summary) -> bool:
 
 
 def broken(summary: Summary) -> bool:
+    """Whether the negative control or a check by planted models has failed."""
+    return bool(audit_strength.faults(summary))
+
+
+def _control(summary: Summary) -> bool:
     """Whether the negative control, the attack on records that are in no context, is detected."""
-    return bool(summary.placebo().auc.detected)
+    return audit_strength.CONTROL in audit_strength.faults(summary)
 
 
 def helps(summary: Summary) -> list[Mitigation]:
@@ -111,7 +117,7 @@ def _group(summary: Summary) -> str:
 RULES = [
     Rule(
         "the negative control is detected",
-        broken,
+        _control,
         lambda summary: (
             "Do not use the numbers of this audit: the attack also detects the negative control, records that are in "
             "no context and whose memberships were drawn at random. Chance alone does this in up to 1 of 20 audits: "
@@ -120,11 +126,19 @@ RULES = [
         ),
     ),
     Rule(
+        "a check by planted models has failed",
+        lambda summary: broken(summary) and not _control(summary),
+        lambda summary: (
+            f"Do not use the numbers of this audit: {audit_strength.invalid(summary)}. Run it again with another "
+            "--seed and more --minutes. If the check fails again, the attack does not work on answers of this model."
+        ),
+    ),
+    Rule(
         "no leak is detected",
         lambda summary: not leaks(summary) and not broken(summary),
         lambda summary: (
             "These attacks detected no leak over all records. This is no guarantee: stronger attacks, smaller contexts "
-            "and other models may leak. More --minutes narrow the intervals."
+            f"and other models may leak. {audit_strength.smallest_auc(summary)} More --minutes narrow the intervals."
         ),
     ),
     Rule(

@@ -45,6 +45,7 @@ class Settings:
     base_rates: Sequence[float] = (0.01, 0.1, 0.5)
     shown: int = 20
     show_values: bool = False
+    context_rows: int | None = None  # of the context that will be deployed; None: all rows with a target
     cores: int | None = None
     snakemake: Sequence[str] = ()
 
@@ -75,7 +76,7 @@ def _run(request: Request, settings: Settings, report: Callable[[str, Any], None
             optional_studies.write_public(folder, facts, settings.public)
         models = model_choice.labels(settings.models, catalogue[1])
         report("schema", facts | {"models": models})
-        chosen = {key: getattr(settings, key) for key in ("shown", "show_values", "finetune")}
+        chosen = {key: getattr(settings, key) for key in ("shown", "show_values", "finetune", "context_rows")}
         chosen |= {"threats": list(settings.threats)}
         chosen |= {key: sorted(set(getattr(settings, key))) for key in ("base_rates", "epsilons")}
         chosen |= {"seed": request.seed, "model_labels": models}

@@ -12,9 +12,12 @@ from memaudit.auditing.summary import (
     Adversary,
     Deployment,
     Exposed,
+    Extrapolated,
     Group,
+    Measured,
     Mitigation,
     PrivateContext,
+    Strength,
     Subgroup,
     Subpopulation,
     Tuned,
@@ -95,6 +98,54 @@ def deployments(threats: pd.DataFrame) -> list[Deployment]:
 def uneven(threats: pd.DataFrame) -> Value:
     """Share of records, or persons, whose own false positive rate is above twice the nominal one."""
     return value(_of_headline(threats), "own fpr above twice the nominal")
+
+
+def strength(threats: pd.DataFrame, fpr: float) -> Strength:
+    """What the planted checks found; fpr: of the decision threshold."""
+    table = tidy.expand(threats)
+    of = {kind: table[table["planted"] == kind] for kind in ("lookup", "innocent", "smallest")}
+    innocent, smallest = of["innocent"], {name: value(of["smallest"], name) for name in of["smallest"]["metric"]}
+    known = {name: one.estimate for name, one in smallest.items()}
+    return Strength(
+        lookup=value(of["lookup"], "lookup auc"),
+        innocents=int(innocent.loc[innocent["metric"] == "found", "n"].iloc[0]),
+        innocents_found=int(value(innocent, "found").estimate),
+        innocent_failed=bool(value(innocent, "check failed").estimate),
+        units=int(of["smallest"]["n"].iloc[0]) if known else None,
+        smallest_auc=known.get("smallest auc"),
+        auc_effect=known.get("smallest auc effect"),
+        smallest_tpr=known.get(f"smallest tpr@{fpr:g}"),
+        tpr_effect=known.get(f"smallest tpr@{fpr:g} effect"),
+    )
+
+
+def growth(threats: pd.DataFrame) -> Extrapolated:
+    """AUC of the score that the headline chose most often, by number of contexts."""
+    table = tidy.expand(threats)
+    rows, limit = (table[table["metric"] == name] for name in ("auc by contexts", "auc with many contexts"))
+    measured = [
+        Measured(number=int(number), auc=value(part, "auc by contexts")) for number, part in _by(rows, "contexts")
+    ]
+    return Extrapolated(
+        score=limit["score"].iloc[0], contexts=measured[-1].number, measured=measured, to=None, **_told(limit)
+    )
+
+
+def deployed(threats: pd.DataFrame, score: str) -> Extrapolated:
+    """AUC by size of a context, and as deployed; score: by which sizes are compared."""
+    table = tidy.expand(threats)
+    rows, limit = (table[table["metric"] == name] for name in ("auc by size", "auc as deployed"))
+    measured = [Measured(number=int(number), auc=value(part, "auc by size")) for number, part in _by(rows, "context")]
+    records = table.loc[table["metric"] == "deployed records", "estimate"].iloc[0]
+    facts = {"contexts": int(limit["contexts"].iloc[0]), "measured": measured, "to": int(records)}
+    return Extrapolated(score=score, **facts, **_told(limit))
+
+
+def _told(limit: pd.DataFrame) -> dict[str, Any]:
+    """The extrapolated value of one row, or the reason why there is none."""
+    found = value(limit, limit["metric"].iloc[0])
+    known = found.estimate is not None
+    return {"auc": found if known else None, "reason": "" if known else limit["method"].iloc[0]}
 
 
 def _of_headline(threats: pd.DataFrame) -> pd.DataFrame:

@@ -84,6 +84,42 @@ class Deployment(Part):
     contexts: int = Field(description="contexts with an accusation; others have no precision")
 
 
+class Strength(Part):
+    """Whether planted models are found by the attack of the headline, and the smallest leak that is."""
+
+    lookup: Value = Field(description="AUC on a model that looks its records up; detected: it is found")
+    innocents: int = Field(description="models without a leak that were tried: memberships drawn again")
+    innocents_found: int = Field(description="of these, models in which a leak was detected")
+    innocent_failed: bool = Field(description="whether most of five such models were found")
+    units: int | None = Field(description="records (persons) with planted effects; null: the answers never vary")
+    smallest_auc: float | None = Field(description="least AUC that is detected with probability .8; null: none is")
+    auc_effect: float | None = Field(
+        description="the planted shift that has it, in standard deviations of a record's confidence over contexts"
+    )
+    smallest_tpr: float | None = Field(
+        description="least TPR at the strict false positive rate that is detected with probability .8; null: none is"
+    )
+    tpr_effect: float | None = Field(description="the planted shift that has it")
+
+
+class Measured(Part):
+    """The AUC at one number of contexts, or at one number of records in a context."""
+
+    number: int
+    auc: Value
+
+
+class Extrapolated(Part):
+    """The AUC at several numbers of contexts, or sizes of a context, and extrapolated."""
+
+    score: str = Field(description="the score, by its name in the registry")
+    contexts: int = Field(description="shadow contexts of the measurement, of the largest one")
+    measured: list[Measured]
+    to: int | None = Field(description="records of the deployed context; null: many contexts")
+    auc: Value | None = Field(description="null: it cannot be told, for the reason")
+    reason: str
+
+
 class Utility(Part):
     """Accuracies of a classifier, or errors of a regressor, on records that no context has; of the other kind null."""
 
@@ -225,6 +261,9 @@ class Summary(Part):
     uneven: Value = Field(
         description="share of the records (persons) whose own false positive rate is above twice the nominal one"
     )
+    strength: Strength
+    growth: Extrapolated = Field(description="with the number of shadow contexts, to many")
+    deployed: Extrapolated = Field(description="with the records of a context, to the one that will be deployed")
     utilities: list[Utility]
     groups: list[Group]
     subpopulation: Subpopulation | None = Field(None, description="found by search; null: all candidates are too small")

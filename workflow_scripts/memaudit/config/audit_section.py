@@ -37,6 +37,9 @@ class Audit(Section):
     finetune: bool = Field(False, description="whether the model is fine-tuned on records and probed for memory")
     complete: bool = Field(description="mitigations, noisy copies and poison too, not the first numbers alone")
     show_values: bool = Field(False, description="whether the page shows names of classes and categories")
+    context_rows: Count = Field(
+        description="records of the context that will be deployed; the leakage is extrapolated to it"
+    )
     plan: dict[str, float | int | str] = Field(description="how the sizes were chosen, for the page's annex")
 
 

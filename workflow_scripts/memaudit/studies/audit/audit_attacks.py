@@ -13,6 +13,7 @@ from memaudit.attacks.score_matrices import confidence, labels, threshold_signal
 from memaudit.attacks.signals import correctness
 from memaudit.common.arrays import Array
 from memaudit.data.membership_matrices import Scheme
+from memaudit.statistics import threat_models
 from memaudit.statistics.strongest_score import Panel
 from memaudit.statistics.threat_models import Case, case
 
@@ -42,14 +43,40 @@ def candidates(
 
     queried: score matrix of the attacked records; population: of records in no context; rmia: gamma and offline_a.
     """
-    numbers = predicts_numbers(queried)
-    names = registry.of_one_query(permitted(threats), "regression" if numbers else "classification")
-    attacks = _on_numbers(queried) if numbers else _on_labels(queried)
-    if permitted(threats) == PROBABILITIES:
-        raw = {"loss": confidence(queried)} if numbers else threshold_signals(queried)
-        attacks = {name: registry.attack(name, values) for name, values in raw.items()} | attacks
-        calibrated = {name: name for name in names if name not in attacks}
-        attacks |= registry.on_confidence(calibrated, confidence(queried), confidence(population), rmia)
+    calibrated = permitted(threats) == PROBABILITIES
+    signals = (confidence(queried), confidence(population)) if calibrated else (None, None)
+    return attacks_on(names_on(queried, threats), queried, *signals, rmia)
+
+
+def names_on(queried: xr.Dataset, threats: Collection[str]) -> list[str]:
+    """Names of the permitted attacks on answers to one query."""
+    return registry.of_one_query(permitted(threats), "regression" if predicts_numbers(queried) else "classification")
+
+
+def attacks_on(
+    names: Collection[str],
+    queried: xr.Dataset,
+    signals: Array | None,
+    population: Array | None,
+    rmia: Mapping[str, float],
+) -> dict[str, Attack]:
+    """These attacks of the registry on the answer to one query, by name.
+
+    signals: (model, record) `confidence` of the queried records, population: (model, z) of records in no context; None
+    for an adversary who reads labels alone. rmia: gamma and offline_a.
+    """
+    numbers, wanted = predicts_numbers(queried), set(names)
+    attacks: dict[str, Attack] = {}
+    if wanted & {RAW_ERROR, *ERROR_CALIBRATED, RAW_LABELS, *LABEL_CALIBRATED}:
+        attacks = _on_numbers(queried) if numbers else _on_labels(queried)
+    if numbers:
+        attacks |= {"loss": registry.attack("loss", signals)} if "loss" in wanted else {}
+    elif wanted & (set(threat_models.THRESHOLDS) - {RAW_LABELS}):
+        thresholds = {name: registry.attack(name, values) for name, values in threshold_signals(queried).items()}
+        attacks = thresholds | attacks
+    calibrated = {name: name for name in names if name not in attacks}
+    if calibrated:
+        attacks |= registry.on_confidence(calibrated, signals, population, rmia)
     return {name: attacks[name] for name in names}
 
 

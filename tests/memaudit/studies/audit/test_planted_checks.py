@@ -1,0 +1,60 @@
+"""Planted models: a lookup is found, a model without a leak is not."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from attack_grids import passive
+from audit_examples import ATTACKS, AUDIT
+
+from memaudit.auditing import summarize_results
+from memaudit.common import tidy
+from memaudit.studies.audit import audit_attacks, planted_checks
+from memaudit.studies.audit.planted_effects import Answers
+
+PARAMS = SimpleNamespace(attacks=ATTACKS, audit=AUDIT | {"threats": ["labels", "probabilities"]})
+
+
+def strength(grid, threats=("labels", "probabilities"), seed=0):
+    answers = Answers.of(grid, threats, ATTACKS["rmia"])
+    keys = {"dataset": "wine", "model": "main"}
+    found = planted_checks.check_rows(answers, keys, PARAMS, np.random.default_rng(seed))
+    return summarize_results.strength(tidy.frame(list(found)), AUDIT["fpr"])
+
+
+@pytest.fixture
+def grid():
+    return audit_attacks.first_variant(passive(np.random.default_rng(0)))
+
+
+def test_the_checks_hold_and_the_smallest_leak_is_stated(grid):
+    found = strength(grid)
+    assert found.lookup.detected
+    assert found.lookup.estimate > 0.95
+    assert not found.innocent_failed
+    assert 3 <= found.innocents <= 5
+    assert 0.5 < found.smallest_auc < 0.75
+    assert 0.05 < found.auc_effect < 2
+    assert found.units == 30
+
+
+def test_a_broken_verdict_fails_the_check_of_innocent_models(grid, monkeypatch):
+    always = [SimpleNamespace(detected=True)]
+    monkeypatch.setattr(planted_checks, "_judged", lambda *_: always)
+    answers = Answers.of(grid, ["probabilities"], ATTACKS["rmia"])
+    assert planted_checks.innocents_found(answers, PARAMS, np.random.default_rng(0)) == [True] * 3
+
+
+def test_answers_that_never_vary_have_no_smallest_leak(grid):
+    constant = grid.assign(logits=(grid.logits.dims, np.repeat(grid.logits.values[:1], grid.sizes["model"], axis=0)))
+    found = strength(constant)
+    assert found.units is found.smallest_auc is None
+    assert found.lookup.detected
+
+
+def test_labels_that_are_always_right_do_not_show_a_lookup(grid):
+    own = np.arange(2) == grid.label.values[:, None]
+    logits = np.broadcast_to(np.where(own, 20.0, 0.0), grid.logits.shape) + 0.01 * grid.logits.values
+    found = strength(grid.assign(logits=(grid.logits.dims, logits.astype(np.float32))), ["labels"])
+    assert not found.lookup.detected
+    assert found.smallest_auc is None

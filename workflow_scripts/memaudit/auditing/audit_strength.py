@@ -1,0 +1,133 @@
+"""Sentences on the strength of an audit: whether its numbers are valid, and which leak it would have detected."""
+
+from memaudit.auditing.summary import Summary
+
+CONTROL, LOOKUP, INNOCENT = "control", "lookup", "innocent"
+
+
+def faults(summary: Summary) -> list[str]:
+    """The checks that an audit has failed; with any of them its numbers are not valid.
+
+    Labels alone do not show a record that was looked up where the labels of other records are right, too. So a lookup
+    that is missed is a fault only if the audit would have detected a leak as large as that.
+    """
+    found = summary.strength
+    visible = found.smallest_auc is not None and found.lookup.estimate >= found.smallest_auc
+    missed = not found.lookup.detected and (visible or not reads_labels(summary))
+    failed = {CONTROL: bool(summary.placebo().auc.detected), LOOKUP: missed, INNOCENT: found.innocent_failed}
+    return [name for name, holds in failed.items() if holds]
+
+
+def reads_labels(summary: Summary) -> bool:
+    """Whether the adversary of the headline reads labels alone."""
+    return summary.headline().threat.startswith("label")
+
+
+def invalid(summary: Summary) -> str:
+    """Why the numbers of an audit are not valid; empty where they are."""
+    found = summary.strength
+    reasons = {
+        CONTROL: "the attack also detects the negative control, records that are in no context",
+        LOOKUP: "the attack did not detect a planted model that looks its records up",
+        INNOCENT: f"the attack detected a leak in {found.innocents_found} of {found.innocents} planted models without "
+        "one",
+    }
+    return ", and ".join(reasons[name] for name in faults(summary))
+
+
+def checks(summary: Summary) -> list[str]:
+    """The sentences on the planted models."""
+    found = summary.strength
+    lookup = f"(AUC {found.lookup.estimate:.2f})"
+    if found.lookup.detected:
+        first = f"A planted model that looks its records up is detected {lookup}, as it should be."
+    elif LOOKUP in faults(summary):
+        first = f"A planted model that looks its records up is not detected {lookup}, although it should be."
+    else:
+        first = (
+            f"Even a planted model that looks its records up is not detected {lookup}: the adversary reads labels "
+            "alone, and these are right for most records that are not in the context, too. So an audit of labels can "
+            "hardly detect a leak here."
+        )
+    return [
+        first,
+        f"Of {found.innocents} planted models without a leak {found.innocents_found} "
+        f"{'was' if found.innocents_found == 1 else 'were'} detected; most of five would make the audit invalid.",
+    ]
+
+
+def smallest_auc(summary: Summary) -> str:
+    """The sentence on the smallest AUC that is detected with probability .8."""
+    found, who = summary.strength, _sizes(summary)
+    if found.units is None:
+        return "The model's answers do not vary between contexts, so any difference in an answer would be detected."
+    if found.smallest_auc is None:
+        return f"With {who} no planted effect of any size would have been detected by the AUC with probability 0.8."
+    return (
+        f"With {who} this audit detects a leak with an AUC of {found.smallest_auc:.3f} with probability 0.8; a smaller "
+        "one is more likely to be missed."
+    )
+
+
+def smallest_tpr(summary: Summary) -> str:
+    """The sentence on the smallest share of members identified at the strict threshold that is detected."""
+    found, who, strict = summary.strength, _sizes(summary), f"{100 * summary.fpr:g} %"
+    if found.units is None:
+        return "The model's answers do not vary between contexts, so any difference in an answer would be detected."
+    if found.smallest_tpr is None:
+        return (
+            f"With {who} the audit says nothing about a false positive rate of {strict}: no planted effect is detected."
+        )
+    return (
+        f"With {who} accusations at a false positive rate of {strict} are distinguishable from chance with probability "
+        f"0.8 if they identify {100 * found.smallest_tpr:.1f} of 100 members; by chance they identify "
+        f"{100 * summary.fpr:g}."
+    )
+
+
+def growth(summary: Summary) -> str:
+    """The sentence on the leakage with many contexts."""
+    found = summary.growth
+    if found.auc is None:
+        return f"How much an adversary with many shadow contexts would find cannot be extrapolated: {found.reason}."
+    return (
+        f"Extrapolated to many shadow contexts this score has an AUC of {found.auc.estimate:.2f} [{found.auc.low:.2f}, "
+        f"{found.auc.high:.2f}]; with the {found.contexts} contexts here it has {found.measured[-1].auc.estimate:.2f}."
+    )
+
+
+def deployed(summary: Summary) -> str:
+    """The sentence on the context that will be deployed."""
+    found, largest = summary.deployed, summary.deployed.measured[-1].number
+    start = f"The context that will be deployed is taken to hold {found.to} rows"
+    if found.to == largest:
+        return f"{start}, as many as the contexts of this audit."
+    if found.auc is None:
+        stage = " (the first numbers measure one size)" if summary.stage == "quick" else ""
+        return f"{start}; the headline holds for {largest}. Its leakage cannot be extrapolated: {found.reason}{stage}."
+    return (
+        f"{start}; the headline holds for {largest}. Extrapolated from contexts of "
+        f"{', '.join(str(one.number) for one in found.measured)} records, the AUC there is {found.auc.estimate:.2f} "
+        f"[{found.auc.low:.2f}, {found.auc.high:.2f}], by one score and {found.contexts} shadow contexts."
+    )
+
+
+def duplicates(summary: Summary) -> str:
+    """The sentence on rows that a deployed context holds more than once; empty without such rows."""
+    count = summary.table.duplicates
+    if not count:
+        return ""
+    were = (
+        f"{count} row that is equal to another one was" if count == 1 else f"{count} rows that are equal to others were"
+    )
+    return (
+        f"{were} left out of the contexts, so that each record stands in a context once. A deployed context holds "
+        f"{'it' if count == 1 else 'them'}: the presence of a record that stands in it several times can show more "
+        "than is measured here."
+    )
+
+
+def _sizes(summary: Summary) -> str:
+    """The contexts and records in which effects were planted."""
+    kind = "persons" if summary.by_person() else "records"
+    return f"{summary.shadow_sets} contexts and {summary.strength.units} {kind}"
