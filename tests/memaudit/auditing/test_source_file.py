@@ -12,7 +12,7 @@ from memaudit.common.errors import AuditError
     ("content", "name", "linked"),
     [
         (b"a,b\n1,2\n", "*[x]?.csv", "source.csv"),
-        (gzip.compress(b"a,b\n"), "t.csv", "source.csv.gz"),
+        (gzip.compress(b"a,b\n", mtime=0), "t.csv", "source.csv.gz"),
         (b"PAR1 and more", "t.data", "source.parquet"),
     ],
 )
