@@ -126,7 +126,7 @@ def negative_controls(
     """An attack with wrong memberships: on non-members, and on members whose membership is that of another unit.
 
     Records "placebo": in no context, with a membership matrix drawn at random. Records "companions": each unit of the
-    members has the column of the next one in a random cycle; it detects that records shift each other's signals.
+    members has the column of the next one in a random cycle; it detects that a record shifts the signals of all others.
     name: of the attack in the registry; attack_on: makes it on the score matrix of some records.
     """
     others, members = (grid.isel(record=side) for side in (~grid.member.values, grid.member.values))
