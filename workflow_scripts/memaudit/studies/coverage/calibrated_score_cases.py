@@ -78,8 +78,8 @@ def expected_of_scores(population: Population, matrices: int = 300) -> dict[str,
     },
     most=300,
     use="not of signals with few values, and not below 16 models (refused); of an audit in which hardly any entry"
-    " reaches .95 (no leak, heavy tails), these few are wrong more often: pooled over data sets, while the false discovery"
-    " rate counts such an audit as 0",
+    " reaches .95 (no leak, heavy tails), these few are wrong more often: pooled over data sets, while the false"
+    " discovery rate counts such an audit as 0",
 )
 def posteriors(rng: np.random.Generator, population: Population, leaking: int = 0) -> Outcomes:
     """`posterior_calibration.calibrated_ratios`; at most 5 % are non-members if the probabilities are right.
