@@ -67,7 +67,6 @@ def test_a_constant_score_sits_on_its_analytic_null():
 
 
 def test_a_tpr_at_an_fpr_of_fewer_than_two_non_members_has_no_interval():
-    """Its bootstrap interval would cover in 72 % at half a non-member, in 90 % at one, and in 99 % at two."""
     rng = np.random.default_rng(0)
     member = balanced(16, 60, rng)
     scores = rng.normal(size=member.shape) + 2 * member

@@ -90,7 +90,7 @@ def tpr_at_fpr(scores: Array, member: Mask, fprs: ArrayLike) -> Array:
 def resolved(fprs: ArrayLike, member: Mask) -> Mask:
     """Whether each FPR is at least 2 / number of non-members: below it a TPR has no interval.
 
-    The threshold then lies at or above the largest non-member, or between it and the next, and its own FPR is unknown:
-    a bootstrap's interval covers in less than 93 %.
+    The threshold then lies at or above the largest non-member, or between it and the next: its own FPR is unknown, and
+    a bootstrap covers too rarely.
     """
     return np.asarray(fprs) * (member.size - np.count_nonzero(member)) >= FEWEST_ABOVE - ROUNDING

@@ -29,10 +29,15 @@ def clopper_pearson(rng: np.random.Generator, share: float | None, count: int) -
     return {"share": Interval(*intervals.clopper_pearson(int(rng.binomial(count, truth)), count), truth)}
 
 
-def randomized_response(epsilon: float, models: int, records: int, rng: np.random.Generator) -> tuple[Array, Mask]:
-    """Signals and Bernoulli membership (model, record); every test on it is tight, TPR = e^epsilon FPR."""
+def randomized_response(
+    epsilon: float, models: int, records: int, rng: np.random.Generator, shared: bool = False
+) -> tuple[Array, Mask]:
+    """Signals and Bernoulli membership (model, record); every test on it is tight, TPR = e^epsilon FPR.
+
+    shared: the records of a model have one noise.
+    """
     member = rng.random((models, records)) < 0.5
-    truthful = rng.random(member.shape) < expit(epsilon)
+    truthful = rng.random((models, 1 if shared else records)) < expit(epsilon)
     return np.where(truthful, member, ~member).astype(float), member
 
 
@@ -44,6 +49,7 @@ def randomized_response(epsilon: float, models: int, records: int, rng: np.rando
         "Gaussian, epsilon 1": {"epsilon": 1.0, "mechanism": "gaussian"},
         "Gaussian, epsilon 4": {"epsilon": 4.0, "mechanism": "gaussian"},
         "few contexts": {"epsilon": 1.0, "mechanism": "response", "models": 24},
+        "one noise of each model, epsilon 4": {"epsilon": 4.0, "mechanism": "shared response", "models": 64},
     },
     most=400,
     use="bounds on mu hold for Gaussian DP; randomized response has none",
@@ -54,7 +60,7 @@ def from_many_models(rng: np.random.Generator, epsilon: float, mechanism: str, m
     if gaussian:
         signals, member = epsilon_bounds.gaussian_toy(epsilon, DELTA, models, rng, np.linspace(0, 1, 20))
     else:
-        signals, member = randomized_response(epsilon, models, 20, rng)
+        signals, member = randomized_response(epsilon, models, 20, rng, shared=mechanism.startswith("shared"))
     fpr, delta = (0.1, DELTA) if gaussian else (0.3, 0.0)
     points = {
         "pooled": epsilon_bounds.audit_pooled("one", signals, member, fpr, delta, rng),
@@ -88,18 +94,21 @@ def mu_of_runs(rng: np.random.Generator, mu: float, runs: int) -> Outcomes:
         "Gaussian, mu 1": {"canaries": 500, "mu": 1.0},
         "Gaussian, mu 2": {"canaries": 500, "mu": 2.0},
         "null": {"canaries": 500, "mu": 0.0},
+        "null, tied scores of sorted records": {"canaries": 500, "mu": 0.0, "tied": True},
     },
     most=500,
     use="holds for memberships that are independent coins; where a canary's signal is its own, other tests are tighter",
 )
 def from_one_run(
-    rng: np.random.Generator, canaries: int, epsilon: float | None = None, mu: float | None = None
+    rng: np.random.Generator, canaries: int, epsilon: float | None = None, mu: float | None = None, tied: bool = False
 ) -> Outcomes:
-    """`one_run_bounds.audit_one_run`; ties of randomized response are broken at random."""
+    """`one_run_bounds.audit_one_run`; tied: scores 0 or 1, and members after the non-members."""
     if epsilon is not None:
         signals, member = randomized_response(epsilon, 1, canaries, rng)
-        scores = signals[0] + 1e-6 * rng.random(canaries)
-        return {"epsilon": Bound(one_run_bounds.audit_one_run(scores, member[0], 0.0).epsilon, epsilon)}
+        return {"epsilon": Bound(one_run_bounds.audit_one_run(signals[0], member[0], 0.0).epsilon, epsilon)}
     member = rng.random(canaries) < 0.5
-    found = one_run_bounds.audit_one_run(rng.standard_normal(canaries) + mu * member, member, DELTA)
+    scores = rng.standard_normal(canaries) + mu * member
+    if tied:
+        member, scores = np.sort(member), (scores > 1).astype(float)
+    found = one_run_bounds.audit_one_run(scores, member, DELTA)
     return {"mu": Bound(found.mu, mu)}

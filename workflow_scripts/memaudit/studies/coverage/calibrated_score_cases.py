@@ -74,14 +74,21 @@ def expected_of_scores(population: Population, matrices: int = 300) -> dict[str,
         "heavy-tailed": {"population": Population(32, 60, 1.5, 0.5, freedom=3)},
         "few records": {"population": Population(64, 8, 0.5, 3.0)},
         "few contexts": {"population": Population(16, 200, 0.5, 3.0)},
+        "yes-or-no signals": {"population": Population(32, 200), "leaking": 10},
     },
     most=300,
-    use="not below 16 models (refused); of an audit in which hardly any entry reaches .95 (no leak, heavy tails), these"
-    " few are wrong more often: pooled over data sets, while the false discovery rate counts such an audit as 0",
+    use="not of signals with few values, and not below 16 models (refused); of an audit in which hardly any entry"
+    " reaches .95 (no leak, heavy tails), these few are wrong more often: pooled over data sets, while the false"
+    " discovery rate counts such an audit as 0",
 )
-def posteriors(rng: np.random.Generator, population: Population) -> Outcomes:
-    """`posterior_calibration.calibrated_ratios`; at most 5 % are non-members if the probabilities are right."""
+def posteriors(rng: np.random.Generator, population: Population, leaking: int = 0) -> Outcomes:
+    """`posterior_calibration.calibrated_ratios`; at most 5 % are non-members if the probabilities are right.
+
+    leaking: number of records that leak completely, where signals are yes or no; 0: signals as they are.
+    """
     signals, member, _ = draw(population, rng)
+    if leaking:
+        signals = (signals + 8 * member * (np.arange(population.records) < leaking) > 2).astype(float)
     confident = expit(calibrated_ratios(calibrate(signals, member, "lira"), member, rng)) >= CONFIDENT
     listed = np.argsort(-vulnerability_scores(signals, member, rng)[:, 0])[:LISTED]
     false = confident & ~member

@@ -43,7 +43,8 @@ def _intervals(estimates: Sequence[Estimate], truths: Array, names: Sequence[str
     "two-way bootstrap over models and records",
     "AUC and TPR of every attack (lira, attacks, tabpate, audit)",
     OPTIONS,
-    use="conservative: noise of single entries counts threefold",
+    use="conservative: noise of single entries counts threefold; no interval of a TPR at an FPR of fewer than 2"
+    " non-members; with a strong leak, too narrow for fewer than 8 models whose levels differ more than the noise",
 )
 def two_way(rng: np.random.Generator, population: Population) -> Outcomes:
     """`attack_performance.judge` on raw scores, and the precision that follows from the TPR at base rate .1."""
@@ -86,16 +87,23 @@ def expected_of_lira(population: Population, matrices: int = 400) -> Array:
 @case(
     "two-way bootstrap over models and privacy units",
     "AUC and TPR where records form groups (persons, near duplicates)",
-    _some("null", "weak", "heterogeneous", "few records") | {"4 units": {"population": FOUR}},
-    use="conservative, as above; no interval for fewer than 5 units",
+    _some("null", "weak", "heterogeneous", "few records")
+    | {
+        "4 units": {"population": FOUR},
+        "units of 1 to 12 records": {"population": SCENARIOS["heterogeneous"], "largest": 12},
+    },
+    use="conservative, as above; no interval for fewer than 5 units, as which units of different sizes count"
+    " ((sum of sizes)^2 / sum of squares)",
     most=300,
 )
-def two_way_groups(rng: np.random.Generator, population: Population) -> Outcomes:
-    """`attack_performance.judge` on units of three records."""
-    scores, member, shifts = draw(
-        population._replace(records=max(population.records // 2, min(8, population.records))), rng, copies=3
-    )
-    groups = np.arange(len(shifts)) // 3
+def two_way_groups(rng: np.random.Generator, population: Population, largest: int = 3) -> Outcomes:
+    """`attack_performance.judge` on units of three records, or of 1 to `largest`."""
+    units = max(population.records // 2, min(8, population.records))
+    scores, member, shifts = draw(population._replace(records=units), rng, copies=largest)
+    groups = np.arange(len(shifts)) // largest
+    if largest > 3:
+        kept = np.arange(len(shifts)) % largest < rng.integers(1, largest + 1, units)[groups]
+        scores, member, groups = scores[:, kept], member[:, kept], groups[kept]
     return _intervals(
         judge(scores, member, fprs=(FPR,), rng=rng, groups=groups, replicates=REPLICATES), true_metrics(population)
     )
@@ -109,7 +117,7 @@ def two_way_groups(rng: np.random.Generator, population: Population) -> Outcomes
         for name, one in SCENARIOS.items()
         if name != "few contexts"
     },
-    use="at least 10 members and 10 non-members",
+    use="at least 10 members and 10 non-members; no interval of a TPR at an FPR of fewer than 2 non-members",
     most=1000,
 )
 def one_model(rng: np.random.Generator, population: Population) -> Outcomes:

@@ -28,14 +28,35 @@ Outcomes = dict[str, Outcome]
         "strong": {"shift": 1.0},
         "heterogeneous": {"shift": 0.5, "shift_sd": 0.7},
         "few contexts": {"shift": 0.5, "shift_sd": 0.7, "models": 16},
+        "in 9 of 60 models, deviation 3 there": {"models": 60, "inside": 9},
+        "log-normal noise": {"shift": 0.5, "shift_sd": 0.7, "skewed": True},
+        "log-normal noise, 8 models": {"shift": 0.5, "shift_sd": 0.7, "skewed": True, "models": 8},
     },
     most=400,
-    use="one outcome is a listed record drawn at random: coverage over the list",
+    use="one outcome is a listed record drawn at random: coverage over the list; noise as skewed as log-normal needs 32"
+    " models",
 )
-def listed_records(rng: np.random.Generator, models: int = 32, shift: float = 0.0, shift_sd: float = 0.0) -> Outcomes:
-    """`record_vulnerability.vulnerability_scores`; truth: the shift in deviations of a record's signal."""
+def listed_records(
+    rng: np.random.Generator,
+    models: int = 32,
+    shift: float = 0.0,
+    shift_sd: float = 0.0,
+    inside: int = 0,
+    skewed: bool = False,
+) -> Outcomes:
+    """`record_vulnerability.vulnerability_scores`; truth: the shift in deviations of a record's signal.
+
+    inside: number of models that have a record, half of them by default; skewed: noise is the exponential of a normal
+    one, of deviation 1.
+    """
     population = Population(models, 400, shift, shift_sd, model_sd=0.0)
     signals, member, shifts = draw(population, rng)
+    if inside:
+        member = rng.random(member.shape).argsort(0) < inside
+        signals = rng.standard_normal(member.shape) * np.where(member, 3, 1)
+    if skewed:
+        noise = np.exp(rng.standard_normal(member.shape))
+        signals = noise / np.sqrt(np.e * (np.e - 1)) + member * shifts
     scores = record_vulnerability.vulnerability_scores(signals, member, rng)
     record = rng.choice(np.argsort(-scores[:, 0])[:LISTED])
     return {"score": Interval(scores[record, 1], scores[record, 2], float(shifts[record]))}

@@ -136,12 +136,17 @@ def signed_ranks(rng: np.random.Generator, pairs: int, freedom: int = 0) -> Outc
 @case(
     "rank correlation, permuted predictor",
     "predictors of vulnerability (attacks, predict)",
-    {"null": {"records": 60}, "few records": {"records": 8}},
+    {
+        "null": {"records": 60},
+        "few records": {"records": 8},
+        "units of 1 to 100 records": {"records": 20, "largest": 100},
+    },
     times=2,
 )
-def permuted_predictor(rng: np.random.Generator, records: int) -> Outcomes:
-    """`rank_correlation.rank_correlation` of unrelated values."""
-    found = rank_correlation(*rng.standard_normal((2, records)), rng, replicates=39)
+def permuted_predictor(rng: np.random.Generator, records: int, largest: int = 1) -> Outcomes:
+    """`rank_correlation.rank_correlation` of unrelated values, which records of a unit share."""
+    units = np.repeat(np.arange(records), np.maximum(largest // 2 ** np.arange(records), 1))
+    found = rank_correlation(*rng.standard_normal((2, records))[:, units], rng, units, replicates=39)
     return {"p <= .05": Rejection(found.p_value <= LEVEL), "detected": Rejection(found.detected)}
 
 
@@ -165,13 +170,18 @@ def predictive_interval(rng: np.random.Generator, models: int, freedom: int = 0)
 @case(
     "agreement of halves",
     "overlap of the most vulnerable records of two halves of the models, hypergeometric (lira, audit)",
-    {"null": {"models": 32}, "heavy-tailed": {"models": 32, "freedom": 3}},
+    {
+        "null": {"models": 32},
+        "heavy-tailed": {"models": 32, "freedom": 3},
+        "half of the signals constant": {"models": 32, "constant": 0.5},
+    },
     most=150,
     use="the printed range over splits is no confidence interval, since splits share models",
 )
-def agreement(rng: np.random.Generator, models: int, freedom: int = 0) -> Outcomes:
+def agreement(rng: np.random.Generator, models: int, freedom: int = 0, constant: float = 0.0) -> Outcomes:
     """`split_half_agreement.agreement_by_models` where nothing leaks."""
     signals, member, _ = draw(Population(models=models, records=60, model_sd=0.0, freedom=freedom), rng)
+    signals = np.where(np.arange(60) < 60 * constant, 0.0, signals)
     found = split_half_agreement.agreement_by_models(signals, member, [models], rng, splits=20)
     return {one.metric: Rejection(one.p_value <= LEVEL) for one in found if one.metric != "spearman"}
 
