@@ -120,15 +120,15 @@ def _problems(one: Mitigation, strict_leak: bool) -> list[str]:
     if one.auc_difference.low > 0:
         found.append("raises the AUC")
     elif one.auc_difference.high >= 0:
-        found.append("cannot be told whether it lowers the AUC")
+        found.append("the AUC is not shown to fall")
     if strict_leak and one.tpr_difference.low > 0:
         found.append("raises the share identified at the strict threshold")
     elif strict_leak and one.tpr_difference.high >= 0:
-        found.append("cannot be told whether it lowers the share identified at the strict threshold")
+        found.append("the share identified at the strict threshold is not shown to fall")
     if one.balanced_accuracy_difference.high < CHEAP:
         found.append("costs more than 2 points of balanced accuracy")
     elif one.balanced_accuracy_difference.low <= CHEAP:
-        found.append("cannot be told whether it costs more than 2 points of balanced accuracy")
+        found.append("may cost more than 2 points of balanced accuracy")
     return found
 
 
