@@ -65,7 +65,7 @@ def test_a_mitigation_that_could_not_be_told_or_tested_is_named_with_the_reason(
     )
     assert "Whether noisy copies of the record, many queries, detect as much" in text_of(found, "a mitigation lowers")
     told = text_of(found, "some mitigations")
-    assert "“decimals 1” (cannot be told whether it lowers the share identified at the strict threshold)" in told
+    assert "“decimals 1” (the share identified at the strict threshold is not shown to fall)" in told
     assert "“context 50” (not tested: record 3 has fewer than 2 shadow models)" in told
     assert "labels only" not in told
 

@@ -16,9 +16,9 @@ def test_a_mitigation_is_advised_if_auc_tpr_and_cost_all_hold():
     assert verdict().advised
     assert verdict().verdict == "lowers the leak at little cost"
     for how, words in {
-        "auc": ((-0.1, -0.3, 0.01), "cannot be told whether it lowers the AUC"),
-        "tpr": ((-0.01, -0.03, 0.0), "cannot be told whether it lowers the share identified at the strict threshold"),
-        "cost": ((0.0, -0.03, 0.03), "cannot be told whether it costs more than 2 points of balanced accuracy"),
+        "auc": ((-0.1, -0.3, 0.01), "the AUC is not shown to fall"),
+        "tpr": ((-0.01, -0.03, 0.0), "the share identified at the strict threshold is not shown to fall"),
+        "cost": ((0.0, -0.03, 0.03), "may cost more than 2 points of balanced accuracy"),
     }.items():
         found = verdict(**{how: words[0]})
         assert (found.advised, found.verdict) == (False, words[1])

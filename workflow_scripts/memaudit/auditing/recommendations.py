@@ -177,7 +177,7 @@ RULES = [
         lambda summary: (
             "Not advised: "
             + "; ".join(f"“{one.name}” ({one.verdict.replace('; ', ', ')})" for one in unclear(summary))
-            + ". What cannot be told may help all the same: more --minutes narrow the intervals."
+            + ". What is not shown may hold all the same: more --minutes narrow the intervals."
         ),
     ),
     Rule(

@@ -121,15 +121,15 @@ def _problems(one: Mitigation, strict_leak: bool) -> list[str]:
     if one.auc_difference.low > 0:
         found.append("raises the AUC")
     elif one.auc_difference.high >= 0:
-        found.append("cannot be told whether it lowers the AUC")
+        found.append("the AUC is not shown to fall")
     if strict_leak and one.tpr_difference.low > 0:
         found.append("raises the share identified at the strict threshold")
     elif strict_leak and one.tpr_difference.high >= 0:
-        found.append("cannot be told whether it lowers the share identified at the strict threshold")
+        found.append("the share identified at the strict threshold is not shown to fall")
     if one.cost.high < CHEAP:
         found.append(f"costs more than 2 points of {one.measure}")
     elif one.cost.low <= CHEAP:
-        found.append(f"cannot be told whether it costs more than 2 points of {one.measure}")
+        found.append(f"may cost more than 2 points of {one.measure}")
     return found
 
 

@@ -90,7 +90,7 @@ def group_nulls(
     """
     require_draws(draws, len(membership))
     of_groups: dict[Any, list[tuple[Array, Array]]] = {name: [] for name in groups}
-    for draw in steps(range(draws + 1), f"redrawn membership of groups, {method}"):
+    for draw in steps(range(draws + 1), "redrawn membership of groups"):
         member = redraw(scheme, membership, units, rng, list(groups.values())) if draw else membership
         scores = calibrate(signals, member, method, **options)
         for name, mask in groups.items():

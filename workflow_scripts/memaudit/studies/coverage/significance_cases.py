@@ -96,7 +96,7 @@ def permuted_pairs(rng: np.random.Generator, pairs: int = 30, between: float = 0
 
 @case(
     "rank test of each record, and those that are detected",
-    "Mann-Whitney over models, Benjamini-Hochberg over records (lira, audit)",
+    "Mann-Whitney over models, Benjamini-Hochberg over records (lira)",
     {
         "null": {"population": Population(records=40)},
         "weak": {"population": Population(models=32, records=40, shift=1.0)},
