@@ -127,9 +127,9 @@ def context_p_values(values: Array, influence: Array, masks: Mask, units: Codes)
     """p-values (group,) as `excess_p_values`, for groups whose records share effects of contexts; Sidak's correction.
 
     influence: (model, record), `record_influence`. Student's t: the variance of the excess is that between units, plus
-    that between models less that of their entries, and no less than either. Its degrees of freedom are Satterthwaite's;
-    those of the models are fewer where few of them make the variance (kurtosis over models). What contexts add is
-    skewed, so their variance is widened as `bootstrap.t_interval` widens, for as many models.
+    that between models less that of their entries. Its degrees of freedom are Satterthwaite's; those of the models are
+    fewer where few of them make the variance (kurtosis over models). What contexts add is skewed, so the standard error
+    is widened as `bootstrap.t_interval` widens, for as many models.
     """
     models = len(influence)
     weights = masks / masks.sum(1, keepdims=True) - ~masks / (~masks).sum(1, keepdims=True)
@@ -140,12 +140,13 @@ def context_p_values(values: Array, influence: Array, masks: Mask, units: Codes)
     between_units = _excess_errors(values[None], masks, units)[0] ** 2
     between_models = squares * models / (models - 2)  # two means of each record are taken off
     added = between_models - np.minimum(_of_entries(influence, weights, units), between_units)
-    variance = between_units + np.maximum(added, 0) * bootstrap.for_skewed(of_contexts) ** 2
+    variance = between_units + np.maximum(added, 0)
     fewest = np.array([len(np.unique(units[mask])) for mask in masks]) - 1
     with np.errstate(invalid="ignore", divide="ignore"):
         freedom = variance**2 / (between_units**2 / fewest + between_models**2 / of_contexts)
     freedom = np.where(variance > between_units, np.fmin(freedom, fewest), fewest)
-    excess = excess_means(values, masks) / np.maximum(np.sqrt(variance), ROUNDING)
+    error = bootstrap.for_skewed(of_contexts) * np.sqrt(variance)
+    excess = excess_means(values, masks) / np.maximum(error, ROUNDING)
     return 1 - stats.t.cdf(excess, np.maximum(freedom, 1)) ** len(masks)
 
 

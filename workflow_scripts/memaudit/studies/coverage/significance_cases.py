@@ -209,7 +209,7 @@ def corpora(rng: np.random.Generator, records: int) -> Outcomes:
     "data-set inference, corpora that are in against those that are out",
     "p-value of the AUC by redrawn memberships, studentised over target sets (attacks)",
     {"null": {"size": 0}, "companions, triples": {"size": 3}},
-    most=1000,
+    times=4,
     use="own membership has no effect, that of companions twice the noise",
 )
 def corpora_detected(rng: np.random.Generator, size: int) -> Outcomes:
@@ -226,7 +226,13 @@ def corpora_detected(rng: np.random.Generator, size: int) -> Outcomes:
 @case(
     "attribute inference, members minus non-members",
     "p-values by redrawn memberships, studentised over models (attacks)",
-    {"null": {"size": 0}, "companions, pairs": {"size": 2}, "companions, triples": {"size": 3}},
+    {
+        "null": {"size": 0},
+        "companions, pairs": {"size": 2},
+        "companions, pairs, 32 models": {"size": 2, "models": 32},
+        "companions, triples": {"size": 3},
+        "companions, triples, 32 models": {"size": 3, "models": 32},
+    },
     times=2,
     use="own membership has no effect, that of companions twice the noise",
 )
