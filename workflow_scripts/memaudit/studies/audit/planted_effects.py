@@ -21,6 +21,7 @@ from memaudit.statistics.strongest_score import Panel
 from memaudit.studies.audit.audit_attacks import attacks_on, permitted
 
 CERTAIN = 40.0  # nats between the logit of a record that was looked up and the others: a probability of 1
+UNCHANGED = 1e-6  # nats
 MOST_CONFIDENT = float(np.log1p(-CLIP) - np.log(CLIP))  # of `score_matrices.confidence`
 
 
@@ -103,6 +104,15 @@ class Answers:
         logits = np.where(membership[..., None], certain, self.members.logits.values)
         made = self.members.assign(logits=(self.members.logits.dims, logits))
         return self._panel(made, confidence(made) if self._reads_probabilities else None, membership, None)
+
+    def changed_by_lookup(self) -> float:
+        """Share of the answers about members, as the adversary reads them, that a lookup changes."""
+        membership = self.members.design.values
+        name = "lira" if self._reads_probabilities else "correctness"
+        before, after = (
+            made.attacks[name].signals[membership] for made in (self.panel(membership, 0.0, [name]), self.looked_up())
+        )
+        return float((np.abs(after - before) > UNCHANGED).mean())
 
     @property
     def _own_class(self) -> Mask:
