@@ -47,8 +47,8 @@ def checks(summary: Summary) -> list[str]:
         read = "labels" if reads_labels(summary) else "probabilities"
         first = (
             f"Even a planted model that looks its records up is not detected {lookup}: the model gives the same {read} "
-            f"in {100 * (1 - found.lookup_changed):.0f} of 100 answers about members without a lookup. So this audit can "
-            "hardly detect a leak."
+            f"in {100 * (1 - found.lookup_changed):.0f} of 100 answers about members without a lookup. So this audit "
+            "can hardly detect a leak."
         )
     return [
         first,
