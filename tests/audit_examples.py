@@ -66,7 +66,8 @@ def stability(whole, beyond_chance=True):
 
 
 STRENGTH = Strength(
-    lookup=value(1.0, 0.9, 1.0, detected=True), innocents=3, innocents_found=0, innocent_failed=False, units=400,
+    lookup=value(1.0, 0.9, 1.0, detected=True), lookup_changed=1.0,
+    innocents=3, innocents_found=0, innocent_failed=False, units=400,
     smallest_auc=0.52, auc_effect=0.1, smallest_tpr=0.019, tpr_effect=0.3,
 )  # fmt: skip
 

@@ -104,6 +104,16 @@ def test_the_counts_of_the_page_say_why_a_row_is_not_rated():
     assert "of which 900 were drawn at random" in counts(rows=1000, taken=900, records=900)
 
 
+def test_a_stricter_rate_than_one_record_is_said_to_be_left_out():
+    summary = a_summary()
+    assert "false positive rate of 0.1 % is left out" in " ".join(audit_page.render(summary, FACTS, annex()).split())
+    stricter = summary.deployments[0].model_copy(update={"fpr": 0.001})
+    both = summary.model_copy(update={"deployments": [*summary.deployments, stricter]})
+    html = audit_page.render(both, FACTS, annex())
+    assert "is left out: fewer than one" not in html
+    assert '<th scope="row">0.1 %</th>' in html
+
+
 def test_fine_tuning_is_told_alike_in_the_table_and_in_the_advice():
     memory = " ".join(audit_page.render(a_summary(memory=(0.55, 0.45, 0.65)), FACTS, annex()).split())
     section = memory[memory.index('id="tuned"') : memory.index('id="limits"')]

@@ -3,17 +3,17 @@
 from memaudit.auditing.summary import Summary
 
 CONTROL, LOOKUP, INNOCENT = "control", "lookup", "innocent"
+VISIBLE = 0.5  # share of the answers that a lookup must change to be found
+CONSTANT = "The model's answers do not vary between contexts: membership has changed none of them."
 
 
 def faults(summary: Summary) -> list[str]:
     """The checks that an audit has failed; with any of them its numbers are not valid.
 
-    Labels alone do not show a record that was looked up where the labels of other records are right, too. So a lookup
-    that is missed is a fault only if the audit would have detected a leak as large as that.
+    Where a model gives most records the same answer without a lookup, a lookup cannot show; to miss it is no fault.
     """
     found = summary.strength
-    visible = found.smallest_auc is not None and found.lookup.estimate >= found.smallest_auc
-    missed = not found.lookup.detected and (visible or not reads_labels(summary))
+    missed = not found.lookup.detected and found.lookup_changed >= VISIBLE
     failed = {CONTROL: bool(summary.placebo().auc.detected), LOOKUP: missed, INNOCENT: found.innocent_failed}
     return [name for name, holds in failed.items() if holds]
 
@@ -44,10 +44,11 @@ def checks(summary: Summary) -> list[str]:
     elif LOOKUP in faults(summary):
         first = f"A planted model that looks its records up is not detected {lookup}, although it should be."
     else:
+        read = "labels" if reads_labels(summary) else "probabilities"
         first = (
-            f"Even a planted model that looks its records up is not detected {lookup}: the adversary reads labels "
-            "alone, and these are right for most records that are not in the context, too. So an audit of labels can "
-            "hardly detect a leak here."
+            f"Even a planted model that looks its records up is not detected {lookup}: the model gives the same {read} "
+            f"in {100 * (1 - found.lookup_changed):.0f} of 100 answers about members without a lookup. So this audit "
+            "can hardly detect a leak."
         )
     return [
         first,
@@ -58,9 +59,10 @@ def checks(summary: Summary) -> list[str]:
 
 def smallest_auc(summary: Summary) -> str:
     """The sentence on the smallest AUC that is detected with probability .8."""
-    found, who = summary.strength, _sizes(summary)
+    found = summary.strength
     if found.units is None:
-        return "The model's answers do not vary between contexts, so any difference in an answer would be detected."
+        return CONSTANT
+    who = _sizes(summary)
     if found.smallest_auc is None:
         return f"With {who} no planted effect of any size would have been detected by the AUC with probability 0.8."
     return (
@@ -71,9 +73,10 @@ def smallest_auc(summary: Summary) -> str:
 
 def smallest_tpr(summary: Summary) -> str:
     """The sentence on the smallest share of members identified at the strict threshold that is detected."""
-    found, who, strict = summary.strength, _sizes(summary), f"{100 * summary.fpr:g} %"
+    found = summary.strength
     if found.units is None:
-        return "The model's answers do not vary between contexts, so any difference in an answer would be detected."
+        return CONSTANT
+    who, strict = _sizes(summary), f"{100 * summary.fpr:g} %"
     if found.smallest_tpr is None:
         return (
             f"With {who} the audit says nothing about a false positive rate of {strict}: no planted effect is detected."
@@ -128,6 +131,7 @@ def duplicates(summary: Summary) -> str:
 
 
 def _sizes(summary: Summary) -> str:
-    """The contexts and records in which effects were planted."""
-    kind = "persons" if summary.by_person() else "records"
-    return f"{summary.shadow_sets} contexts and {summary.strength.units} {kind}"
+    """The contexts and records in which effects were planted; with more records smaller leaks are detected."""
+    kind, units = "persons" if summary.by_person() else "records", summary.strength.units
+    of_all = f"{units} of {summary.rated}" if kind == "records" and units < summary.rated else f"{units}"
+    return f"{summary.shadow_sets} contexts and {of_all} {kind}"

@@ -20,7 +20,7 @@ ENOUGH, MOST_SETS, FEWEST_SETS = 64, 256, 32
 MOST_RECORDS = 8000
 ARM_SETS = 32  # of a further model, a smaller context, a mitigation
 START_SECONDS = 5.0  # of a job that queries a model: imports, and loading the model
-FIXED_SECONDS = 75.0  # start of jobs, calibration, permutations, the page
+FIXED_SECONDS = 85.0  # start of jobs, calibration, permutations, planted checks, the page
 JOBS = 4  # most jobs that query a model at the same time
 # Cost of each part, in shadow contexts of the usual size.
 DEFENCES, SMALLER, NOISY = 4.5 * ARM_SETS, 0.6 * ARM_SETS, 1.5 * 16

@@ -108,6 +108,7 @@ def strength(threats: pd.DataFrame, fpr: float) -> Strength:
     known = {name: one.estimate for name, one in smallest.items()}
     return Strength(
         lookup=value(of["lookup"], "lookup auc"),
+        lookup_changed=value(of["lookup"], "changed answers").estimate,
         innocents=int(innocent.loc[innocent["metric"] == "found", "n"].iloc[0]),
         innocents_found=int(value(innocent, "found").estimate),
         innocent_failed=bool(value(innocent, "check failed").estimate),

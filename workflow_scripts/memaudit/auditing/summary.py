@@ -88,6 +88,7 @@ class Strength(Part):
     """Whether planted models are found by the attack of the headline, and the smallest leak that is."""
 
     lookup: Value = Field(description="AUC on a model that looks its records up; detected: it is found")
+    lookup_changed: float = Field(description="share of the answers about members that a lookup changes")
     innocents: int = Field(description="models without a leak that were tried: memberships drawn again")
     innocents_found: int = Field(description="of these, models in which a leak was detected")
     innocent_failed: bool = Field(description="whether most of five such models were found")

@@ -1,13 +1,15 @@
 """AUC of an attack at contexts of several sizes, and extrapolated to a larger context.
 
-On the probit scale the AUC is taken to fall as a power of the number of records: log probit(AUC) is linear in log n.
-Coverage where it does, and where the leak of a record falls as the root of n: docs/coverage.md.
+Two curves are fitted: the AUC falls as a power of the number of records n on the probit scale (log probit(AUC) is
+linear in log n), or logit(AUC) is linear in log n, which falls faster. Few measured sizes hardly tell them apart: the
+estimate is that of the first, the larger one, and the interval is the union of both. Simulated: docs/coverage.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import expit, logit
 from scipy.stats import chi2, norm
 
 from memaudit.common.arrays import Array
@@ -18,6 +20,10 @@ from memaudit.statistics.threat_models import Case
 
 FEWEST, FARTHEST = 3, 16  # sizes to extrapolate from, and how many times the largest the deployed one may be
 UNDEFINED = 0.025  # share of replicates at or below chance, from which on a logarithm is not defined
+
+
+TINY = 1e-6
+SCALES = ((lambda auc: np.log(norm.ppf(auc)), lambda line: norm.cdf(np.exp(line))), (logit, expit))  # and back
 
 
 class Measured(NamedTuple):
@@ -52,16 +58,28 @@ def extrapolated(at: Sequence[Measured], deployed: int) -> tuple[Estimate | None
     samples = np.array([one.samples for one in at])
     if (values <= 0.5).any() or (samples <= 0.5).mean(1).max() > UNDEFINED:
         return None, "at one of the sizes the leak is too small to extrapolate"
-    logs, drawn = np.log(norm.ppf(values)), np.log(norm.ppf(np.maximum(samples, 0.5 + 1e-6)))
-    precision = 1 / drawn.var(1, ddof=1)
-    places = np.log(sizes / deployed)
-    residuals = logs - np.column_stack([np.ones(len(sizes)), places]) @ _line(places, logs[:, None], precision)[:, 0]
-    if chi2.sf((precision * residuals**2).sum(), len(sizes) - 2) <= SIGNIFICANT:
+    places, samples = np.log(sizes / deployed), np.clip(samples, 0.5 + TINY, 1 - TINY)
+    curves = [_curve(places, np.clip(values, None, 1 - TINY), samples, scale, back) for scale, back in SCALES]
+    if max(fit for _, _, fit in curves) <= SIGNIFICANT:
         return None, "the sizes that were measured do not follow one curve"
-    (value,), limits = (norm.cdf(np.exp(_line(places, one, precision)[0])) for one in (logs[:, None], drawn))
-    low, high = bootstrap.widened(limits, float(value), min(one.weights.models.shape[1] for one in at), 0.5, 1)
-    method = f"extrapolated from {len(sizes)} sizes, log probit linear in log records"
-    return Estimate("auc", float(value), low, high, at[-1].estimate.n, method, 0.5), ""
+    contexts = min(one.weights.models.shape[1] for one in at)
+    ends = np.array([bootstrap.widened(limits, value, contexts, 0.5, 1) for value, limits, _ in curves])
+    method = f"extrapolated from {len(sizes)} sizes by log probit linear in log records; interval: also logit linear"
+    low, high = float(ends[:, 0].min()), float(ends[:, 1].max())
+    return Estimate("auc", curves[0][0], low, high, at[-1].estimate.n, method, 0.5), ""
+
+
+def _curve(
+    places: Array, values: Array, samples: Array, scale: Callable[[Array], Array], back: Callable[[Array], Array]
+) -> tuple[float, Array, float]:
+    """The AUC at place 0, its samples (replicate,), and the p-value of the residuals; at least 0.5."""
+    scaled, drawn = scale(values), scale(samples)
+    precision = 1 / drawn.var(1, ddof=1)
+    line = _line(places, scaled[:, None], precision)[:, 0]
+    residuals = scaled - line[0] - line[1] * places
+    fit = float(chi2.sf((precision * residuals**2).sum(), len(places) - 2))
+    limits = np.maximum(back(_line(places, drawn, precision)[0]), 0.5)
+    return max(float(back(line[0])), 0.5), limits, fit
 
 
 def _line(places: Array, logs: Array, precision: Array) -> Array:

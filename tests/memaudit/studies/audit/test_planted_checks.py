@@ -31,6 +31,7 @@ def test_the_checks_hold_and_the_smallest_leak_is_stated(grid):
     found = strength(grid)
     assert found.lookup.detected
     assert found.lookup.estimate > 0.95
+    assert found.lookup_changed == 1
     assert not found.innocent_failed
     assert 3 <= found.innocents <= 5
     assert 0.5 < found.smallest_auc < 0.75
@@ -57,4 +58,5 @@ def test_labels_that_are_always_right_do_not_show_a_lookup(grid):
     logits = np.broadcast_to(np.where(own, 20.0, 0.0), grid.logits.shape) + 0.01 * grid.logits.values
     found = strength(grid.assign(logits=(grid.logits.dims, logits.astype(np.float32))), ["labels"])
     assert not found.lookup.detected
+    assert found.lookup_changed == 0
     assert found.smallest_auc is None

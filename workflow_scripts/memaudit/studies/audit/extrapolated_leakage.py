@@ -1,5 +1,6 @@
 """Tidy rows of the leakage against the number of contexts and the size of a context, extrapolated."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,10 +13,10 @@ from memaudit.statistics.attack_performance import Estimate
 from memaudit.statistics.context_size import extrapolated, measured
 from memaudit.statistics.leakage_growth import growth
 from memaudit.statistics.strongest_score import Panel
-from memaudit.studies.attacks.setting_attacks import varies_only
 from memaudit.studies.audit.audit_attacks import on_members
 
 STUDY = "audit"
+SMALLER = re.compile(r"context \d+")  # names of variants that differ in the size of the contexts alone
 Row = dict[str, Any]
 
 
@@ -47,7 +48,7 @@ def size_rows(
     contexts as the smaller ones. audit: with `threats`.
     """
     grids = {} if smaller is None else {
-        name: variant(smaller, name) for name in dict.fromkeys(smaller.variant.values) if varies_only(name, "context")
+        name: variant(smaller, name) for name in dict.fromkeys(smaller.variant.values) if SMALLER.fullmatch(name)
     }  # fmt: skip
     contexts = min([main.sizes["model"], *(grid.sizes["model"] for grid in grids.values())])
     cases = {

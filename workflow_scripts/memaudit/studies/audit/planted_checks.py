@@ -30,6 +30,8 @@ def check_rows(answers: Answers, keys: Mapping[str, Any], params: Any, rng: np.r
     lookup = _judged(part.looked_up(), params, rng)
     renamed = [replace(one, metric=f"lookup {one.metric}") for one in lookup]
     yield from rows(STUDY, {**keys, "planted": "lookup"}, renamed)
+    changed = part.changed_by_lookup()
+    yield tidy.row(STUDY, {**keys, "planted": "lookup"}, "changed answers", changed, n=lookup[0].n)
     found = innocents_found(part, params, rng)
     innocent, method = {**keys, "planted": "innocent"}, "memberships drawn again; stops when most are decided"
     yield tidy.row(STUDY, innocent, "found", sum(found), unit="count", n=len(found), method=method)

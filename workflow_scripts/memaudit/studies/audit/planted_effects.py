@@ -19,9 +19,10 @@ from memaudit.attacks.score_matrices import CLIP, confidence
 from memaudit.common.arrays import Array, Mask
 from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics.strongest_score import Panel
-from memaudit.studies.audit.audit_attacks import attacks_on, names_on, permitted
+from memaudit.studies.audit.audit_attacks import RAW_ERROR, RAW_LABELS, attacks_on, names_on, permitted
 
 CERTAIN = 40.0  # nats between the logit of a record that was looked up and the others: a probability of 1
+UNCHANGED = 1e-6  # nats
 MOST_CONFIDENT = float(np.log1p(-CLIP) - np.log(CLIP))  # of `score_matrices.confidence`
 
 
@@ -111,6 +112,15 @@ class Answers:
         logits = np.where(membership[..., None], certain, self.members.logits.values)
         made = self.members.assign(logits=(self.members.logits.dims, logits))
         return self._panel(made, confidence(made) if self._reads_probabilities else None, membership, None)
+
+    def changed_by_lookup(self) -> float:
+        """Share of the answers about members, as the adversary reads them, that a lookup changes."""
+        membership = self.members.design.values
+        name = "lira" if self._reads_probabilities else RAW_ERROR if predicts_numbers(self.members) else RAW_LABELS
+        before, after = (
+            made.attacks[name].signals[membership] for made in (self.panel(membership, 0.0, [name]), self.looked_up())
+        )
+        return float((np.abs(after - before) > UNCHANGED).mean())
 
     def _clipped(self, shift: Array) -> Array | None:
         """The signals with a shift, within the range of `score_matrices.confidence`; log densities have none."""
