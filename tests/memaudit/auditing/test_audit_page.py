@@ -139,7 +139,7 @@ def test_persons_are_the_headline_and_rows_the_second_line():
 def test_one_deployment_and_the_choice_of_the_score_are_stated():
     text = " ".join(audit_page.render(a_summary(), FACTS, annex()).split())
     assert "<td>60 [50, 70]</td><td>62 [30, 90]</td> <td>93 % (31 contexts)</td>" in text
-    assert "an estimated 18 [10, 25] of 100" in text
+    assert "18 [10, 25] of 100 are estimated" in text
     assert (
         "Chosen by AUC: RMIA (75 % of the contexts), LiRA (25 % of the contexts); for accusations: LiRA (100 %)."
         in text
