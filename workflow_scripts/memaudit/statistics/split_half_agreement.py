@@ -95,7 +95,7 @@ def agreement_by_models(
     """Agreement of halves of random subsets of M models for each M in sizes, over `splits` splits.
 
     "spearman": rank correlation over all records; then for each of `lists`, by name, the share of that many records
-    that both halves list; by default the top 5 and 10 %, and never more than half. Records of constant signals are left
+    that both halves list; by default the top 5 and 10 %, and never all. Records of constant signals are left
     out: they stand in the middle of both rankings, which makes the others agree by more than chance. The spread over
     splits is not a confidence interval over score matrices: halves of different splits share models. Their p-values
     hold at any dependence: twice the median
@@ -104,7 +104,7 @@ def agreement_by_models(
     varied = np.ptp(signals, axis=0) > 0
     records = np.count_nonzero(varied)
     lists = lists or {f"overlap_{share:.0%}": round(share * records) for share in SHARES}
-    lists = {name: max(1, min(length, records // 2)) for name, length in lists.items()}
+    lists = {name: max(1, min(length, records - 1)) for name, length in lists.items()}
     population = Population.fit(signals, membership, rng)
     results = []
     for size in sizes:
@@ -116,7 +116,7 @@ def agreement_by_models(
         for place, (name, length) in enumerate(lists.items()):
             shares = np.array([split.shared[place] for split in found]) / length
             p_value = min(1.0, 2 * float(np.median([split.p_values[place] for split in found])))
-            results.append(_summary(size, name, shares, min(length / max(records, 1), 0.5), p_value))
+            results.append(_summary(size, name, shares, length / max(records, 1), p_value))
     return results
 
 

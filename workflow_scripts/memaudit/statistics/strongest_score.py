@@ -134,6 +134,11 @@ def composite(panel: Panel, chosen: Sequence[str], scores: Mapping[str, Array] |
     return made
 
 
+def composite_of(panel: Panel, chosen: Sequence[str], membership: Mask) -> Array:
+    """`composite` of scores that are calibrated by a redrawn membership (model, target)."""
+    return composite(panel, chosen, {name: panel.scores(name, membership) for name in set(chosen)})
+
+
 def judge_strongest(
     panel: Panel,
     chosen: Mapping[str, Sequence[str]],

@@ -42,7 +42,7 @@ def simulated(rng, effect=0.0):
 def few_scores(monkeypatch):
     """Three of the scores: choosing among all of them takes most of the time."""
     names = ["lira", "lira shared variance", "signal alone"]
-    monkeypatch.setattr(planted_effects.registry, "of_one_query", lambda reads: names)
+    monkeypatch.setattr(planted_effects, "names_on", lambda *_: names)
 
 
 def test_a_leak_of_the_smallest_detected_size_is_detected_in_80_percent_of_data_sets():

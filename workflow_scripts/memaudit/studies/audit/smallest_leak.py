@@ -15,7 +15,7 @@ from memaudit.common.arrays import Array, Mask
 from memaudit.statistics.attack_performance import judge
 from memaudit.statistics.detection_power import Verdict
 from memaudit.statistics.randomisation_tests import Entries, pooled_metrics
-from memaudit.statistics.strongest_score import AUC, TPR, Panel, choose, composite
+from memaudit.statistics.strongest_score import AUC, TPR, Panel, choose, composite, composite_of
 from memaudit.studies.audit.planted_effects import Answers
 
 METRICS = (AUC, TPR)
@@ -119,7 +119,7 @@ class Plantings:
         member = panel.membership if redrawn is None else redrawn
         found = []
         for place, metric in enumerate(METRICS):
-            scores = composite(panel, chosen[metric], member)
+            scores = composite_of(panel, chosen[metric], member)
             values = pooled_metrics(Entries.of(scores, member), member, [self.fpr], panel.scheme)
             found.append([one[place] for one in values])
         values, studentised = np.transpose(found)

@@ -12,7 +12,17 @@ from memaudit.statistics import roc
 from memaudit.statistics.accusation_precision import Accusations, precision_estimates, predictive_level
 from memaudit.statistics.attack_performance import Estimate, rows
 from memaudit.statistics.randomisation_tests import FEWEST_DRAWS
-from memaudit.statistics.strongest_score import AUC, TPR, Panel, choose, composite, judge_each, judge_strongest, shares
+from memaudit.statistics.strongest_score import (
+    AUC,
+    TPR,
+    Panel,
+    choose,
+    composite,
+    composite_of,
+    judge_each,
+    judge_strongest,
+    shares,
+)
 from memaudit.studies.audit.audit_attacks import compared, permitted
 
 STUDY = "audit"
@@ -67,7 +77,7 @@ def as_attack(panel: Panel, fpr: float) -> Attack:
     Its signals stand for the panel's own and are not read.
     """
     names = choose(panel, fpr)[AUC]
-    return Attack(np.zeros(panel.membership.shape), lambda _, membership: composite(panel, names, membership))
+    return Attack(np.zeros(panel.membership.shape), lambda _, membership: composite_of(panel, names, membership))
 
 
 def control_rows(panel: Panel, keys: Mapping[str, str], params: Any) -> Iterator[Row]:

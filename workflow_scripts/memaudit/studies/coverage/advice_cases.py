@@ -170,5 +170,5 @@ def _answers(member: Mask, shift: float, rng: np.random.Generator) -> Mitigated:
 def _mitigation(name: str, changes: list[Estimate], accuracy: Estimate) -> SimpleNamespace:
     """Changes by a mitigation, as an audit's summary has them."""
     auc, tpr = changes
-    found = {"auc_difference": auc, "tpr_difference": tpr, "balanced_accuracy_difference": accuracy}
+    found = {"auc_difference": auc, "tpr_difference": tpr, "cost": accuracy, "measure": "balanced accuracy"}
     return SimpleNamespace(name=name, attack=STRONGEST, reason="", **found)
