@@ -89,7 +89,7 @@ def test_the_screen_shows_the_columns_and_the_main_results(capsys):
     assert "500 rows, 500 with a target (2 classes)" in printed
     assert "left out: free text" in printed
     assert "result: AUC 0.70 [0.65, 0.75], chance 0.50: a leak is detected" in printed
-    assert "of 100 people predicted as members, 60 [50, 70] are in the data, if 10 of 100 candidates are" in printed
+    assert "of 100 records predicted as members, 60 [50, 70] are in the data, if 10 of 100 candidates are" in printed
     assert "in one deployed context it is from 30 to 90 of 100 if 10 of 100 are, with probability 0.93" in printed
 
 

@@ -54,6 +54,7 @@ def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str
         "numbers": summary.predicts_numbers(),
         "measure": summary.measure(),
         "strength": audit_strength,
+        "who": "persons" if summary.by_person() else "records",
         "precisions": [(float(rate), value) for rate, value in main.precision.items()],
         "compared": [one for one in summary.adversaries if one.records == "members" and _tested(one)],
         "targets": [one for one in summary.adversaries if one.records == "targets"],

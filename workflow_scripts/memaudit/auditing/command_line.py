@@ -206,12 +206,13 @@ def _numbers(summary: dict[str, Any]) -> list[str]:
         f"{'first numbers' if summary['stage'] == 'quick' else 'result'}: AUC {_with_interval(auc, '{:.2f}')}, chance "
         f"{auc['null']:.2f}: {verdict}"
     ]
+    who = "persons" if whole.by_person() else "records"
     chance = "" if strict else " (not distinguishable from chance)"
     for rate, value in main["precision"].items():
         share = {key: 100 * value[key] for key in ("estimate", "low", "high", "null") if value[key] is not None}
         lines.append(
-            f"of 100 people predicted as members, {_with_interval(share, '{:.0f}')} are in the data, if "
-            f"{100 * float(rate):g} of 100 candidates are; without a leak {share['null']:.0f}{chance}"
+            f"of 100 {who} predicted as members, {_with_interval(share, '{:.0f}')} are in the data, if "
+            f"{100 * float(rate):g} of 100 candidates are; without a leak {share['null']:g}{chance}"
         )
     lines += [] if auc["detected"] else [audit_strength.smallest_auc(whole)]
     lines += [] if strict else [audit_strength.smallest_tpr(whole)]

@@ -186,8 +186,8 @@ RULES = [
         lambda summary: (
             "Two halves of the shadow contexts name the same records more often than by chance, and other contexts "
             f"would name about {summary.stability['overlap_listed extrapolated'].estimate:.0%} of this list again, so "
-            "you can act on it: ask these people for consent, or leave them out. Then audit again: other records may "
-            "become vulnerable."
+            "you can act on it: ask the people behind these records for consent, or leave them out. Then audit again: "
+            "other records may become vulnerable."
         ),
     ),
     Rule(

@@ -81,16 +81,21 @@ def as_attack(panel: Panel, fpr: float) -> Attack:
 
 
 def control_rows(panel: Panel, keys: Mapping[str, str], params: Any) -> Iterator[Row]:
-    """Tidy rows of the strongest score where each unit has the membership of another one: the negative control.
-
-    The choice is made anew, as for the panel's own memberships; with the fewest redraws that can reject, to save time.
-    """
+    """Tidy rows of the strongest score where each unit has the membership of another one: the negative control."""
     settings, audit = params.attacks, params.audit
     rng = seeds.generator(params.seed, STUDY, *keys.values(), STRONGEST)
     options = {"fprs": _fprs(settings, audit), "rng": rng, "replicates": settings["replicates"]}
+    yield from attack_rows(_named(keys, audit), exchanged_control(panel, audit["fpr"], **options), 1, audit)
+
+
+def exchanged_control(panel: Panel, fpr: float, *, rng: np.random.Generator, **options: Any) -> list[Estimate]:
+    """AUC and TPRs of the strongest score where each unit has the membership of another one.
+
+    The choice is made anew, as for the panel's own memberships; with the fewest redraws that can reject, to save time.
+    fpr: at which the score of accusations is chosen; options: fprs and replicates of `judge_strongest`.
+    """
     control = panel.exchanged(rng)
-    best = judge_strongest(control, choose(control, audit["fpr"]), permutations=FEWEST_DRAWS, **options)
-    yield from attack_rows(_named(keys, audit), best, 1, audit)
+    return judge_strongest(control, choose(control, fpr), rng=rng, permutations=FEWEST_DRAWS, **options)
 
 
 def attack_rows(

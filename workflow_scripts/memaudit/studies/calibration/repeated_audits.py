@@ -126,7 +126,7 @@ def quick_and_full(pool: xr.Dataset, audits: int, rng: np.random.Generator) -> O
 
 
 def controls(pool: xr.Dataset, audits: int, rng: np.random.Generator) -> Outcomes:
-    """Whether an audit detects its negative controls, by kind; `either`: the audit's numbers are not valid then."""
+    """Whether an audit detects its negative controls, by kind: records in no context, and memberships exchanged."""
     panel, found = panel_of(pool), defaultdict(list)
     for _ in range(audits):
         audit = Audit.of(panel, _blocks(np.ones(pool.sizes["model"], bool), CONTEXTS, rng))
@@ -136,12 +136,11 @@ def controls(pool: xr.Dataset, audits: int, rng: np.random.Generator) -> Outcome
         def attack_on(queried: xr.Dataset, name: str = name, others: xr.Dataset = others):
             return audit_attacks.candidates(queried, others, THREATS, RMIA)[name]
 
-        detected = {}
-        for case in threat_models.negative_controls({"dataset": "pool"}, grid, rng, name, attack_on):
-            auc = threat_models.estimates(case, SETTINGS, rng)[0]
-            detected[case.keys["records"]] = auc.detected
-        for kind, one in detected.items():
-            found[kind].append(Rejection(one))
+        case = threat_models.placebo({"dataset": "pool"}, grid, rng, name, attack_on)
+        options = {"fprs": SETTINGS["fpr"], "rng": rng, "replicates": SETTINGS["replicates"]}
+        exchanged = strongest_attack.exchanged_control(audit.panel, FPR, **options)
+        found["placebo"].append(Rejection(threat_models.estimates(case, SETTINGS, rng)[0].detected))
+        found["companions"].append(Rejection(exchanged[0].detected))
     return dict(found)
 
 
