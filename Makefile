@@ -103,7 +103,7 @@ pretrain: .venv ## train the small models of resources/ again (hours); TABLES=fo
 
 coverage: .venv ## simulate every printed interval and test with known truth for docs/coverage.md (20 minutes; goes on where it ended)
 	@TQDM_DISABLE=1 OMP_NUM_THREADS=1 $(BIN)/python workflow_scripts/maintenance/measure_coverage.py \
-	  --output results/bench/coverage.json --params '$(or $(PARAMS),{"simulations": 1000$(,) "seed": 2})'
+	  --output results/bench/coverage.json --params '$(or $(PARAMS),{"simulations": 500$(,) "seed": 3})'
 	@$(BIN)/python -m memaudit.report.docs_pages
 
 calibration: .venv ## repeat audits where the truth is known for docs/calibration.md (15 minutes; goes on where it ended)

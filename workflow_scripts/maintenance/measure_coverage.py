@@ -1,7 +1,7 @@
 """Simulate every interval, test and bound that the studies print, where the truth is known, for docs/coverage.md.
 
 python workflow_scripts/maintenance/measure_coverage.py --output results/bench/coverage.json \
-    --params '{"simulations": 1000, "seed": 2, "only": [], "force": false}'
+    --params '{"simulations": 500, "seed": 3, "only": [], "force": false}'
 
 The file is written after every case, so that an interrupted run goes on where it ended. A case is simulated again if
 its scenarios or numbers have changed, if it is named in `only`, or with `force`.

@@ -48,7 +48,7 @@ def test_every_registered_case_is_simulated(simulated):
     assert simulated["cases"].keys() == CASES.keys()
     assert {one["group"] for one in simulated["cases"].values()} == set(coverage_tables.ORDER)
     for name, known in simulated["cases"].items():
-        assert coverage_simulation.is_current(known, name, 1000, 2), f"run `make coverage`: {name} has changed"
+        assert coverage_simulation.is_current(known, name, 500, 3), f"run `make coverage`: {name} has changed"
 
 
 def test_what_does_not_hold_as_stated_says_how_it_may_be_used(simulated):

@@ -58,10 +58,9 @@ def _auc(name: str, contexts: int, records: int, draws: int, shift: float, scatt
     {
         f"{kind}, {name}, {contexts} contexts": {"name": name, "contexts": contexts, **options}
         for kind, options in KINDS.items()
-        for name in ("lira", "lira shared variance")
-        for contexts in (64, 128)
+        for name, contexts in (("lira", 64), ("lira", 128), ("lira shared variance", 128))
     },
-    most=300,
+    most=150,
     use="refused where the curve has no bound within the bootstrap, or no leak is detected",
 )
 def many_contexts(rng: np.random.Generator, name: str, contexts: int, shift: float, scatter: float) -> Outcomes:
@@ -80,7 +79,7 @@ def many_contexts(rng: np.random.Generator, name: str, contexts: int, shift: flo
         for kind, options in KINDS.items()
         for power in (0.25, 0.5)
     },
-    most=300,
+    most=150,
     use="refused where a size has no leak or the sizes disagree",
 )
 def larger_context(rng: np.random.Generator, power: float, shift: float, scatter: float) -> Outcomes:
