@@ -1,6 +1,7 @@
 """Settings, facts and results of an audit with hostile names, for tests of its modules, page and scripts."""
 
-from memaudit.auditing import audit_page, recommendations
+from memaudit.auditing import recommendations
+from memaudit.auditing.annex import Annex
 from memaudit.auditing.summary import (
     Adversary,
     Deployment,
@@ -153,4 +154,4 @@ def advised(summary, **update):
 
 def annex():
     rows = [(HOSTILE, HOSTILE)]
-    return audit_page.Annex(rows, rows, rows, rows)
+    return Annex(rows, rows, rows, rows)

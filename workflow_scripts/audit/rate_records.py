@@ -15,7 +15,6 @@ of smaller contexts, where this stage of the audit has them.
 
 from collections.abc import Iterable, Iterator
 
-import pandas as pd
 import xarray as xr
 
 from memaudit.attacks.score_matrices import of_input
@@ -23,11 +22,9 @@ from memaudit.common import seeds, tidy
 from memaudit.common.io import read_table, write_table
 from memaudit.statistics import threat_models
 from memaudit.statistics.attack_performance import rows
-from memaudit.statistics.strongest_score import Panel
 from memaudit.statistics.threat_models import Case
 from memaudit.studies.attacks.model_quality import quality
 from memaudit.studies.audit import audit_attacks, extrapolated_leakage, planted_checks, record_ratings, strongest_attack
-from memaudit.studies.audit.planted_effects import Answers
 from memaudit.workflow.job import run
 
 STUDY = "audit"
@@ -48,9 +45,11 @@ def main(job):
         found, most_chosen = strongest_attack.judged(panel, _keys(job, records), job.params)
         results += found
     # The headline is that of the last panel, persons where one has several records.
-    results += _extrapolated(main, panel, most_chosen, tidy.expand(tidy.frame(found)), job)
+    headline = tidy.expand(tidy.frame(found))
+    smaller = of_input(job, "settings") if job.input.get("settings") else None
+    results += extrapolated_leakage.leakage_rows(main, smaller, panel, most_chosen, headline, job.params)
     results += _judged(_on_targets(job), job)
-    results += _strength(main, job)
+    results += planted_checks.planted_rows(main, job.params)
     results += _judged([_placebo(main, most_chosen, job)], job)
     # The last panel is that of the headline: of persons, where one has several records.
     results += strongest_attack.control_rows(panel, _keys(job, "companions"), job.params)
@@ -99,25 +98,6 @@ def _judged(cases: Iterable[Case], job) -> Iterator[dict]:
         rng = seeds.generator(job.params.seed, STUDY, *one.keys.values())
         estimates = threat_models.estimates(one, job.params.attacks, rng)
         yield from strongest_attack.attack_rows(one.keys, estimates, one.queries, job.params.audit)
-
-
-def _extrapolated(main: xr.Dataset, panel: Panel, name: str, found: pd.DataFrame, job) -> Iterator[dict]:
-    """Tidy rows of the leakage by number of contexts and by size of a context; found: results of the headline."""
-    detected = bool(found.loc[found["metric"] == "auc detected", "estimate"].iloc[0])
-    replicates, keys = job.params.attacks["replicates"], {"dataset": job.wildcards.dataset, "model": "main"}
-    rng = seeds.generator(job.params.seed, STUDY, job.wildcards.dataset, "extrapolated")
-    yield from extrapolated_leakage.growth_rows(panel, name, detected, keys, replicates, rng)
-    smaller = of_input(job, "settings") if job.input.get("settings") else None
-    audit = job.params.audit
-    yield from extrapolated_leakage.size_rows(main, smaller, audit["context_rows"], audit, replicates, rng)
-
-
-def _strength(grid: xr.Dataset, job) -> Iterator[dict]:
-    """Tidy rows of the planted checks: what this audit finds, and the smallest leak that it would have found."""
-    answers = Answers.of(grid, job.params.audit["threats"], job.params.attacks["rmia"])
-    keys = {"dataset": job.wildcards.dataset, "model": "main"}
-    rng = seeds.generator(job.params.seed, STUDY, job.wildcards.dataset, "planted")
-    return planted_checks.check_rows(answers, keys, job.params, rng)
 
 
 def _utility(grid: xr.Dataset, model: str, job) -> Iterator[dict]:

@@ -14,8 +14,9 @@ from typing import Any
 import pandas as pd
 
 from memaudit.auditing import audit_page, summarize_results
+from memaudit.auditing.annex import Annex, checks_of, settings_of
 from memaudit.auditing.recommendations import advise
-from memaudit.auditing.summary import Mitigation, Summary, Table
+from memaudit.auditing.summary import Summary, Table
 from memaudit.common.checksums import sha256
 from memaudit.common.io import read_json, read_table, replacing, write_json
 from memaudit.common.job_inputs import several
@@ -82,13 +83,9 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
         exposed=summarize_results.exposed(risk, audit["shown"]),
         advice=[],
     )
-    return found.model_copy(update={"mitigations": _judged(found)})
-
-
-def _judged(summary: Summary) -> list[Mitigation]:
-    """The mitigations with their verdicts."""
-    found = mitigation_verdicts.verdicts(summary.mitigations, summary.strict_leak())
-    return [one.model_copy(update=verdict._asdict()) for one, verdict in zip(summary.mitigations, found, strict=True)]
+    verdicts = mitigation_verdicts.verdicts(found.mitigations, found.strict_leak())
+    judged = [one.model_copy(update=made._asdict()) for one, made in zip(found.mitigations, verdicts, strict=True)]
+    return found.model_copy(update={"mitigations": judged})
 
 
 def _optional(job, name: str, summarise: Callable[..., Any]) -> Any:
@@ -102,37 +99,14 @@ def _counts(path: str) -> dict[str, float]:
     return dict(zip(table["metric"], table["estimate"], strict=True))
 
 
-def _annex(job, facts: dict[str, Any]) -> audit_page.Annex:
-    audit, attacks = job.params.audit, job.params.attacks
-    settings = {"seed": job.params.seed, "threats": ", ".join(audit["threats"])}
-    settings |= {"base rates": ", ".join(map(str, audit["base_rates"]))}
-    if audit["complete"]:
-        settings["permutations of groups, at least"] = audit["permutations"]
-    # Of attacks that this stage, or the chosen threats, leave out there are no settings to show.
-    used = {"layer": True, "perturbation": "labels" in audit["threats"], "active": "poison" in audit["threats"]}
-    attacks = {key: value for key, value in attacks.items() if key not in used or (audit["complete"] and used[key])}
-    settings |= {f"plan: {key}": value for key, value in audit["plan"].items()}
-    settings |= {f"attacks/{key}": value for key, value in pd.json_normalize(attacks, sep="/").iloc[0].items()}
-    checks = {"rows": facts["rows"], "rows without a target": facts["without_target"], "target": facts["task"]}
-    checks |= {f"dedup: {key}": f"{value:.0f}" for key, value in _counts(job.input.dedup).items()}
-    checks |= {f"split: {key}": _number(value) for key, value in _counts(job.input.checks).items()}
+def _annex(job, facts: dict[str, Any]) -> Annex:
+    """Settings, checks, files and models of this audit."""
+    audit, cards = job.params.audit, [read_json(path) for path in several(job.input.cards)]
+    checks = checks_of(facts, _counts(job.input.dedup), _counts(job.input.checks))
     files = {"the table": facts["sha256"]} | {str(path): sha256(path) for path in job.input if "/models/" not in path}
-    cards = [read_json(path) for path in several(job.input.cards)]
-    models = {audit["models"][arm]: _card(card) for arm, card in zip(audit["models"], cards, strict=True)}
-    return audit_page.Annex(*(_rows(table) for table in (settings, files, checks, models)))
-
-
-def _card(card: dict[str, Any]) -> str:
-    return f"{card['family']}, {card['mode']}, {card['licence']}, sha256 {card['sha256']}"
-
-
-def _number(value: float) -> str:
-    """A count with all of its digits, another number with three."""
-    return f"{value:.0f}" if float(value).is_integer() else f"{value:.3g}"
-
-
-def _rows(table: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(str(name), str(value)) for name, value in table.items()]
+    names = [audit["models"][arm] for arm in audit["models"]]
+    settings = settings_of(audit, job.params.attacks, job.params.seed)
+    return Annex.of(settings, checks, files, dict(zip(names, cards, strict=True)))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from markupsafe import Markup, escape
 
 from memaudit.attacks.registry import LABELS, ONE_QUERY, PROBABILITIES, REGISTRY
 from memaudit.auditing import audit_strength
+from memaudit.auditing.annex import Annex
 from memaudit.auditing.recommendations import leaks
 from memaudit.auditing.summary import METHODS, STRONGEST, Adversary, Summary, Value
 from memaudit.templating import page_templates
@@ -24,16 +24,6 @@ MEASURES = {
     "spearman": "rank correlation of the vulnerability scores",
     "overlap_listed": "share of as long a list that both halves name",
 }
-
-
-@dataclass(frozen=True)
-class Annex:
-    """Contents of the annex as rows of texts: settings, files with their sha256, checks of the split, models' cards."""
-
-    settings: Sequence[tuple[str, str]]
-    files: Sequence[tuple[str, str]]
-    checks: Sequence[tuple[str, str]]
-    cards: Sequence[tuple[str, str]]
 
 
 def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str = "") -> str:

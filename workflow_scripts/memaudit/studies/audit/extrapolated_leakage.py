@@ -5,10 +5,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from memaudit.attacks.score_matrices import variant
-from memaudit.common import tidy
+from memaudit.common import seeds, tidy
 from memaudit.statistics.attack_performance import Estimate
 from memaudit.statistics.context_size import extrapolated, measured
 from memaudit.statistics.leakage_growth import growth
@@ -18,6 +19,21 @@ from memaudit.studies.audit.audit_attacks import on_members
 STUDY = "audit"
 SMALLER = re.compile(r"context \d+")  # names of variants that differ in the size of the contexts alone
 Row = dict[str, Any]
+
+
+def leakage_rows(
+    main: xr.Dataset, smaller: xr.Dataset | None, panel: Panel, name: str, headline: pd.DataFrame, params: Any
+) -> Iterator[Row]:
+    """Rows of `growth_rows` of the headline's panel and of `size_rows`.
+
+    name: the score that the headline chose most often; headline: its results, with their keys as columns; params: of
+    the job, with `seed`, `attacks` and `audit`.
+    """
+    detected = bool(headline.loc[headline["metric"] == "auc detected", "estimate"].iloc[0])
+    replicates, keys = params.attacks["replicates"], {"dataset": main.dataset, "model": "main"}
+    rng = seeds.generator(params.seed, STUDY, main.dataset, "extrapolated")
+    yield from growth_rows(panel, name, detected, keys, replicates, rng)
+    yield from size_rows(main, smaller, params.audit["context_rows"], params.audit, replicates, rng)
 
 
 def growth_rows(

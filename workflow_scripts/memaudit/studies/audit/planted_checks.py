@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
-from memaudit.common import tidy
+from memaudit.common import seeds, tidy
 from memaudit.statistics import roc
 from memaudit.statistics.attack_performance import Estimate, rows
 from memaudit.statistics.strongest_score import AUC, TPR, Panel, choose, judge_strongest
@@ -17,6 +18,13 @@ STUDY = "audit"
 ENTRIES = 51_200  # of more, the planted models are judged on some of the units
 INNOCENTS = 5  # models without a leak: the check fails if most of them are found
 Row = dict[str, Any]
+
+
+def planted_rows(grid: xr.Dataset, params: Any) -> Iterator[Row]:
+    """Tidy rows of `check_rows` on the answers of a score matrix of the audited model."""
+    answers = Answers.of(grid, params.audit["threats"], params.attacks["rmia"])
+    rng = seeds.generator(params.seed, STUDY, grid.dataset, "planted")
+    yield from check_rows(answers, {"dataset": grid.dataset, "model": "main"}, params, rng)
 
 
 def check_rows(answers: Answers, keys: Mapping[str, Any], params: Any, rng: np.random.Generator) -> Iterator[Row]:
