@@ -45,6 +45,7 @@ AUDITS = {
         *("--threats", "labels", "probabilities", "poison", "--model", "tabicl-small", FOREST, "--minutes", "0.1"),
         *("--missing", WORD, "--delimiter", ";", "--encoding", "latin-1", "--drop", "left", "household", "note"),
         *("--epsilon", "1", "--public", "{public}", "--finetune", "--cores", "2", "--into", "{into}"),
+        *("--task", "classification", "--context-rows", "120"),
     ],
 }
 SHOWING = {"--show-values"}  # values are on the page: tests/workflow/test_audit.py
