@@ -31,7 +31,8 @@ SECRETS = [
     "7310511",
     "73105.125",
 ]
-OWN_COPIES = ("table", "results/quick/data", "results/full/data")  # folders of an audit that may hold values
+# Folders of an audit that may hold values; the last one has the targets of the fine-tuning, shuffled and not.
+OWN_COPIES = ("table", "results/quick/data", "results/full/data", "results/full/signals/iclmem")
 FOREST = "sklearn.ensemble.RandomForestClassifier"
 
 # The arguments of each audit; {public} is a file of published bounds, {into} a folder.
