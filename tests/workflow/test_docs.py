@@ -83,7 +83,10 @@ def test_add_an_attack_and_a_table(smoke, tmp_path):
     assert abs(auc.null - 0.5) < 0.05
     sizes = pd.read_csv(folder / "results/smoke/tables/mine_sizes.csv")
     assert set(sizes.models) == {16, 64}
-    assert sizes[["low", "high", "null"]].notna().all(axis=None)
+    assert sizes["null"].notna().all()
+    # One of a thousand of the non-members of 16 models is less than two: no interval.
+    resolved = (sizes["models"] == 64) | (sizes["metric"] != "tpr@0.001")
+    assert (sizes[["low", "high"]].notna().all(axis=1) == resolved).all()
 
 
 @pytest.mark.xdist_group("smoke")

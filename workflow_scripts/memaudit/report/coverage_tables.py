@@ -15,6 +15,8 @@ ORDER = [
     "Calibrated scores",
     "Selected records, groups and companions",
     "The headline of an audit",
+    "Advice of an audit",
+    "What an audit extrapolates",
     "Few units",
     "Shares and privacy bounds",
     "Tests",

@@ -59,6 +59,7 @@ def strongest_interval(rng: np.random.Generator, persons: int = 1, contexts: int
     "p-value by redrawn memberships, max-T over the scores, and `detected`, with the interval above the null (audit)",
     SCENARIOS | BLOCKS,
     most=1000,
+    use="`detected` is the verdict; the p-value is of a randomisation test that is exact by its construction",
 )
 def strongest_test(rng: np.random.Generator, persons: int = 1, contexts: int = 32, block: int = BLOCK) -> Outcomes:
     """`strongest_score.judge_strongest` of four scores of 40 records, without a leak."""

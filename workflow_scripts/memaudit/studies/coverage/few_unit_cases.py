@@ -65,6 +65,7 @@ def few_units(rng: np.random.Generator, count: int, shape: str = "normal") -> Ou
         "5 splits that differ much": {"splits": 5, "between": 0.5},
         "records alone differ": {"splits": 5, "between": 0.0},
     },
+    times=4,
 )
 def splits_and_records(rng: np.random.Generator, splits: int, between: float = 0.05) -> Outcomes:
     """`bootstrap.mean_of_units` of values that differ between splits, each with a noise that its replicates know."""

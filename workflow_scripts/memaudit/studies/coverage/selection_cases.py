@@ -71,6 +71,8 @@ def listed_records(
         "groups that share context effects": {"groups": 12, "shared": 2.0, "shift": 2.0},
         "large groups that share context effects": {"groups": 6, "size": 100, "shared": 2.0, "shift": 2.0},
     },
+    use="groups of 100 records whose signals share an effect of the context twice as large as the noise are named too "
+    "often: a group that is named should be audited again with other contexts (--seed)",
 )
 def groups_named(
     rng: np.random.Generator, groups: int, size: int = 12, shared: float = 0.0, shift: float = 0.5

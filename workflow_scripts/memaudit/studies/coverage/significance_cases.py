@@ -248,7 +248,16 @@ def attribute_p(rng: np.random.Generator, size: int, models: int = 64) -> Outcom
     return {f"{one.metric}, p <= .05": Rejection(one.p_value <= LEVEL) for one in found}
 
 
-@case("property inference", "p-value of the AUC by permuted shares (attacks)", {"null": {"sets": 16}}, most=1000)
+PERMUTED = "shares of the sets are permuted, which is exact where sets are exchangeable"
+
+
+@case(
+    "property inference",
+    "p-value of the AUC by permuted shares (attacks)",
+    {"null": {"sets": 16}},
+    most=1000,
+    use=PERMUTED,
+)
 def property_test(rng: np.random.Generator, sets: int) -> Outcomes:
     """`property_inference.judge_property` on answers that do not depend on the share."""
     found = _property(rng, sets)
