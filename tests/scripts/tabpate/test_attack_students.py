@@ -26,7 +26,9 @@ def test_a_model_that_remembers_leaks_and_its_private_students_do_not(world):
         assert gap["estimate"] == pytest.approx(private["estimate"] - leak["estimate"])
         assert gap["high"] < -0.2
         assert only(found, arm=arm, metric="epsilon lower bound")["estimate"] < 1
-    assert only(found, arm="non_private", metric="epsilon lower bound")["estimate"] > 1.5
+    assert (
+        only(found, arm="non_private", metric="epsilon lower bound")["estimate"] > 1.4
+    )  # no more than that of 16 models
     placebo = auc[auc["records"] == "placebo"]
     assert len(placebo) == 3
     assert (placebo["estimate"] - 0.5).abs().max() < 0.2
