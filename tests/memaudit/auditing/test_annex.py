@@ -13,11 +13,11 @@ def test_settings_of_attacks_that_were_not_made_are_left_out():
     quick, full = (settings_of(audit | {"complete": stage}, attacks, 7) for stage in (False, True))
     assert quick["seed"] == 7
     assert quick["plan: sets"] == 32
-    assert "attacks: layer" not in quick
-    assert full["attacks: layer"] == 0.1
-    assert "attacks: perturbation.count" not in full
+    assert "attacks/layer" not in quick
+    assert full["attacks/layer"] == 0.1
+    assert "attacks/perturbation/count" not in full
     labels = settings_of(audit | {"complete": True, "threats": ["labels"]}, attacks, 7)
-    assert labels["attacks: perturbation.count"] == 20
+    assert labels["attacks/perturbation/count"] == 20
 
 
 def test_counts_keep_their_digits():

@@ -39,7 +39,7 @@ def settings_of(audit: Mapping[str, Any], attacks: Mapping[str, Any], seed: int)
     used = {"layer": True, "perturbation": "labels" in audit["threats"], "active": "poison" in audit["threats"]}
     attacks = {key: value for key, value in attacks.items() if key not in used or (audit["complete"] and used[key])}
     settings |= {f"plan: {key}": value for key, value in audit["plan"].items()}
-    return settings | {f"attacks: {key}": value for key, value in pd.json_normalize(attacks).iloc[0].items()}
+    return settings | {f"attacks/{key}": value for key, value in pd.json_normalize(attacks, sep="/").iloc[0].items()}
 
 
 def checks_of(
