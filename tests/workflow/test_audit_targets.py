@@ -97,7 +97,7 @@ def test_twenty_classes_are_audited_by_the_shipped_model(audited):
     ("arguments", "line"),
     [
         (
-            ["--epsilon", "1"],
+            ["--epsilon", "1", "--public", "facts.yaml"],
             "--epsilon: private contexts hold classes, but the target is a number; leave --epsilon out",
         ),
         (["--finetune"], "--finetune: the probe of a fine-tuned model needs classes, but the target is a number"),

@@ -1,6 +1,7 @@
 """`snakemake release` as the owner of a table runs it: once, killed in between, forced, under another name."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ import yaml
 from tabicl import TabICLClassifier
 
 from memaudit.common.checksums import sha256
+from memaudit.privacy.ledger import FINGERPRINT
 from workflow.conftest import SNAKEMAKE, Checkout
 
 pytestmark = pytest.mark.xdist_group("release")
@@ -41,6 +43,7 @@ class Owner(Checkout):
 
     def __init__(self, folder):
         super().__init__(folder)
+        self.state = folder.with_name("state")
         table(np.random.default_rng(0)).to_csv(folder / "customers.csv", index=False)
         (folder / "config/public/customers.yaml").write_text(yaml.safe_dump(FACTS))
         self.configure(total=None)
@@ -56,14 +59,19 @@ class Owner(Checkout):
     def release(self, *arguments):
         """Exit code, the lines that say what is wrong, and all that was printed."""
         command = [*SNAKEMAKE, "release", "--cores", "2", "--configfile", "my.yaml", *arguments]
-        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
+        of_user = os.environ | {"XDG_STATE_HOME": str(self.state)}
+        done = subprocess.run(command, cwd=self.folder, env=of_user, capture_output=True, text=True, check=False)
         printed = done.stdout + done.stderr
         said = re.findall(r"^memaudit: (?!\d+ of \d+ jobs|\w+ has failed; see )(.*)", printed, re.MULTILINE)
         return done.returncode, list(dict.fromkeys(said)), printed
 
     @property
     def ledger(self):
-        return (self.folder / "ledger/ledger.jsonl").read_text()
+        return (self.places / "ledger.jsonl").read_text()
+
+    @property
+    def places(self):
+        return self.state / "memaudit/ledger"
 
     @property
     def charges(self):
@@ -153,10 +161,10 @@ def test_a_release_that_is_asked_for_again_is_refused_and_what_stands_is_kept(ow
     assert code != 0
     assert len(said) == 1, printed
     assert said[0].startswith("budget spent: table customers has been charged (epsilon 80, delta 0.0002)")
-    assert said[0].endswith(f"its releases are kept in ledger/{second}")
+    assert said[0].endswith(f"its releases are kept in {owner.places / second}")
     assert [(owner.released / name).read_bytes() for name in FILES] == before
-    assert [(owner.folder / "ledger" / second / name).read_bytes() for name in FILES] == before
-    assert not (owner.folder / "ledger" / first).exists()
+    assert [(owner.places / second / name).read_bytes() for name in FILES] == before
+    assert [path.name for path in (owner.places / first).iterdir()] == [FINGERPRINT]
 
 
 def test_a_config_without_the_section_says_what_is_missing(killed):
@@ -164,3 +172,16 @@ def test_a_config_without_the_section_says_what_is_missing(killed):
     code, _, printed = killed.release("none.yaml", "-n")
     assert code != 0
     assert "release: this config has no section `release`; docs/release.md says how to write one" in printed
+
+
+def test_a_second_clone_and_a_changed_row_cannot_spend_again(owner, tmp_path):
+    clone = Owner(tmp_path / "memaudit")
+    clone.state = owner.state
+    clone.configure(total={"epsilon": 80.0, "delta": 2e-4})
+    table(np.random.default_rng(0)).iloc[1:].to_csv(clone.folder / "customers.csv", index=False)
+    before = owner.ledger
+    code, said, printed = clone.release()
+    assert code != 0
+    assert len(said) == 1, printed
+    assert said[0].startswith("budget spent: table customers has been charged (epsilon 80, delta 0.0002)")
+    assert owner.ledger == before

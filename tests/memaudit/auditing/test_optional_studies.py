@@ -6,7 +6,6 @@ import yaml
 
 from memaudit.auditing import optional_studies
 from memaudit.common.errors import AuditError
-from memaudit.privacy.public_facts import read_public
 
 COLUMNS = {
     "c0": {"name": "age", "type": "numeric", "use": True},
@@ -36,16 +35,6 @@ def taken_in(tmp_path):
     return tmp_path
 
 
-def test_without_published_facts_the_bounds_are_the_tables_own_and_the_file_states_that(taken_in):
-    optional_studies.write_public(taken_in, FACTS, None)
-    public = yaml.safe_load((taken_in / optional_studies.PUBLIC).read_text())
-    assert public["columns"] == {"c0": [19.5, 88.0], "c1": ["cook", "nurse"], "c2": [7.0, 8.0]}
-    assert public["target"] == ["no", "yes"]
-    assert "epsilon does not cover" in public["source"]
-    types = {safe: column["type"] for safe, column in COLUMNS.items() if column["use"]}
-    assert read_public(taken_in / optional_studies.PUBLIC, types).records == 4
-
-
 def test_published_facts_are_written_under_the_safe_names(taken_in):
     given = {"source": "a census", "records": 9, "task": "classification", "target": ["no", "yes"]}
     given["columns"] = {"age": [0, 120], "job": ["cook", "nurse", "pilot"], "ward": [1, 40]}
@@ -56,10 +45,19 @@ def test_published_facts_are_written_under_the_safe_names(taken_in):
     assert public["source"] == "a census"
 
 
+def test_a_class_that_the_published_facts_do_not_name_is_refused(taken_in):
+    given = {"source": "a census", "records": 9, "task": "classification", "target": ["No", "yes"]}
+    given["columns"] = {"age": [0, 120], "job": ["cook", "nurse", "pilot"], "ward": [1, 40]}
+    (taken_in / "facts.yaml").write_text(yaml.safe_dump(given, sort_keys=False))
+    with pytest.raises(AuditError, match=r"facts.yaml: target: 1 of the table's classes are not named"):
+        optional_studies.write_public(taken_in, FACTS, taken_in / "facts.yaml")
+    assert not (taken_in / optional_studies.PUBLIC).exists()
+
+
 def test_a_text_column_is_refused_before_anything_is_written(taken_in):
     facts = {**FACTS, "columns": COLUMNS | {"c3": COLUMNS["c3"] | {"use": True}}}
     with pytest.raises(AuditError, match=r"column 'note' is read as text.*--drop"):
-        optional_studies.write_public(taken_in, facts, None)
+        optional_studies.write_public(taken_in, facts, taken_in / "facts.yaml")
     assert not (taken_in / optional_studies.PUBLIC).exists()
 
 

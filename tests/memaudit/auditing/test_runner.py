@@ -33,6 +33,7 @@ def test_first_numbers_do_not_replace_a_complete_page(tmp_path):
     [
         ({"seed": -1}, {}, "--seed -1"),
         ({}, {"public": "f.yaml"}, "--public"),
+        ({}, {"epsilons": [1.0]}, "--epsilon: needs --public FILE"),
         ({}, {"snakemake": ["-n"]}, "-n: "),
         ({}, {"snakemake": ["--until=x"]}, "--until"),
     ],

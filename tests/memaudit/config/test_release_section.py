@@ -84,7 +84,7 @@ def test_what_is_left_out_is_filled_in(config):
     config["release"] = RELEASE
     found = checked(config)["release"]
     assert found["total"] is None
-    assert found["ledger"] == "ledger"
+    assert found["ledger"] is None
     assert found["settings"]["prior"] == "uniform"
     assert found["settings"]["accounting"] == "joint"
 

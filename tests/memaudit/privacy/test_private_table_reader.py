@@ -103,8 +103,9 @@ def test_the_order_of_the_file_plays_no_part(read):
     shuffled = frame.sample(frac=1, random_state=0)
     first, second = read(ROWS), read(shuffled.to_csv(index=False))
     assert records(first) == records(second)
-    assert first.identity == second.identity == read(frame[frame.columns[::-1]].to_csv(index=False)).identity
-    assert read(without(ROWS, 0)).identity != first.identity
+    reordered = read(frame[frame.columns[::-1]].to_csv(index=False))
+    assert sorted(first.rows) == sorted(second.rows) == sorted(reordered.rows)
+    assert sorted(read(without(ROWS, 0)).rows) != sorted(first.rows)
 
 
 def test_what_a_column_is_the_facts_say_and_not_its_values(read):

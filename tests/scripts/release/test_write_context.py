@@ -3,6 +3,8 @@
 import json
 import os
 import runpy
+import shutil
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -50,16 +52,16 @@ class Script:
     """The script, in an empty folder; `given` are names of its own that a test replaces."""
 
     def __init__(self, folder, path):
-        self.folder, self.path, self.ledger = folder, path, folder / "ledger"
+        self.folder, self.path, self.ledger = folder, path, folder / "state/memaudit/ledger"
 
     def __call__(self, run="mine", dataset="customers", entry=None, wanted=None, **given):
         main = runpy.run_path(str(self.path))["main"]
         main.__globals__.update({"load": lambda *_: Means(), **given})
-        out = f"{run}/{dataset}"
+        out = f"results/{run}/release/{dataset}"
         inputs = ["table=raw.parquet", "facts=raw.json", "public=facts.yaml", "model=model.json"]
         outputs = [f"context={out}/context.parquet", f"words={out}/statement.md", f"statement={out}/statement.json"]
         outputs += ["sidecar=sidecar.json"]
-        params = {"run": run, "seed": 1, "ledger": "ledger", "entry": ENTRY | (entry or {})}
+        params = {"run": run, "seed": 1, "ledger": None, "entry": ENTRY | (entry or {})}
         params |= {"release": RELEASE | (wanted or {})}
         job = {"input": Paths(inputs), "output": Paths(outputs), "threads": 1, "resources": {}}
         job |= {"params": SimpleNamespace(**params), "wildcards": SimpleNamespace(dataset=dataset)}
@@ -73,6 +75,7 @@ class Script:
 @pytest.fixture
 def script(project, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     rng = np.random.default_rng(0)
     age = rng.integers(18, 100, 300)
     table = pd.DataFrame({"age": age, "colour": rng.choice(["blue", "green", "red"], 300)})
@@ -82,6 +85,14 @@ def script(project, tmp_path, monkeypatch):
     write_json({"sha256": "f" * 64}, "model.json")
     write_json({}, "sidecar.json")  # of an earlier release, whose files were moved away
     return Script(tmp_path, project / "workflow_scripts/release/write_context.py")
+
+
+def statement(folder="results/mine"):
+    return read_json(f"{folder}/release/customers/statement.json")
+
+
+def page(folder="results/mine"):
+    return Path(f"{folder}/release/customers/statement.md").read_text()
 
 
 def refused(script, **given):
@@ -94,7 +105,7 @@ def refused(script, **given):
 
 def test_the_context_has_the_tables_names_and_labels_that_teachers_know(script):
     script(discrete_gaussian=lambda center, sigma: center)
-    context = pd.read_parquet("mine/customers/context.parquet")
+    context = pd.read_parquet("results/mine/release/customers/context.parquet")
     assert list(context) == ["age", "colour", "target"]
     assert context.age.between(18, 100).all()
     assert set(context.colour) <= {"blue", "green", "red"}
@@ -103,28 +114,26 @@ def test_the_context_has_the_tables_names_and_labels_that_teachers_know(script):
 
 def test_the_statement_says_what_was_spent_and_on_what(script):
     script()
-    (charge,), statement = script.charges(), read_json("mine/customers/statement.json")
-    assert (
-        {"epsilon": statement["epsilon"], "delta": statement["delta"]}
-        == charge["budget"]
-        == {"epsilon": 2.0, "delta": 3e-4}
-    )
-    assert statement["ledger"]["charge"] == charge["id"]
-    assert statement["ledger"]["table_so_far"] == statement["ledger"]["total"] == charge["total"]
-    assert statement["public"]["sha256"] == sha256("facts.yaml")
-    assert statement["queries"] == {"asked": 30, "answered": 30}
-    assert statement["records"] == len(pd.read_parquet("mine/customers/context.parquet")) == 30
-    assert statement["unit"] == "one row"
+    (charge,), said = script.charges(), statement()
+    assert {"epsilon": said["epsilon"], "delta": said["delta"]} == charge["budget"] == {"epsilon": 2.0, "delta": 3e-4}
+    assert said["ledger"]["charge"] == charge["id"]
+    assert said["ledger"]["table_so_far"] == said["ledger"]["total"] == charge["total"]
+    assert said["public"]["sha256"] == sha256("facts.yaml")
+    assert said["queries"] == {"asked": 30, "answered": 30}
+    assert said["records"] == len(pd.read_parquet("results/mine/release/customers/context.parquet")) == 30
+    assert said["unit"] == "one row"
     # Two counts a label: each costs 1 / sigma2^2 in rho.
-    assert statement["spent"]["labels_rho"] == pytest.approx(30 / statement["spent"]["votes"]["sigma2"] ** 2)
-    assert f"| ledger: charge | {charge['id']} |" in (script.folder / "mine/customers/statement.md").read_text()
+    assert said["spent"]["labels_rho"] == pytest.approx(30 / said["spent"]["votes"]["sigma2"] ** 2)
+    assert f"| ledger: charge | {charge['id']} |" in page()
 
 
 def test_nothing_computed_from_the_records_without_noise_is_printed(script):
     """The identity is a hash of the whole table: who knows all rows but one could test guesses about that one."""
     script()
     (charge,) = script.charges()
-    texts = "".join((script.folder / f"mine/customers/statement.{kind}").read_text() for kind in ("md", "json"))
+    texts = "".join(
+        (script.folder / f"results/mine/release/customers/statement.{kind}").read_text() for kind in ("md", "json")
+    )
     assert charge["identity"] not in texts
     assert sha256("raw.parquet") not in texts
     assert sha256("table.csv") not in texts
@@ -165,8 +174,8 @@ def test_neither_another_run_nor_another_name_releases_again(script):
     script()
     (charge,) = script.charges()
     for again in ({"run": "other"}, {"dataset": "clients"}):
-        assert f"its releases are kept in ledger/{charge['id']}" in refused(script, **again)
-    kept, released = script.ledger / charge["id"], script.folder / "mine/customers"
+        assert f"its releases are kept in {script.ledger / charge['id']}" in refused(script, **again)
+    kept, released = script.ledger / charge["id"], script.folder / "results/mine/release/customers"
     for name in ("context.parquet", "statement.md", "statement.json"):
         assert (kept / name).read_bytes() == (released / name).read_bytes()
 
@@ -184,12 +193,15 @@ def test_an_existing_release_is_not_repeated_unless_it_is_moved_away(script):
     """Whatever makes Snakemake run the rule again: a newer table, other settings, `-F`."""
     twice = {"wanted": {"total": {"epsilon": 4.0, "delta": 6e-4}}}
     script(**twice)
-    first = (script.folder / "mine/customers/context.parquet").read_bytes()
+    first = (script.folder / "results/mine/release/customers/context.parquet").read_bytes()
     assert "context.parquet: exists, and another release spends again" in refused(script, **twice)
-    assert (script.folder / "mine/customers/context.parquet").read_bytes() == first
-    os.rename("mine", "earlier")
+    assert (script.folder / "results/mine/release/customers/context.parquet").read_bytes() == first
+    os.rename("results/mine", "results/earlier")
     script(**twice)
-    assert read_json("mine/customers/statement.json")["ledger"]["table_so_far"] == {"epsilon": 4.0, "delta": 6e-4}
+    assert statement()["ledger"]["table_so_far"] == {
+        "epsilon": 4.0,
+        "delta": 6e-4,
+    }
     assert "budget spent" in refused(script, run="third", **twice)
 
 
@@ -205,3 +217,55 @@ def test_the_key_of_the_shards_is_drawn_anew_for_each_release(script):
         script(run=run, wanted={"total": {"epsilon": 4.0, "delta": 6e-4}}, TabPATE=spy)
     assert len({*keys}) == 2
     assert min(map(len, keys)) >= 16
+
+
+def test_another_clone_and_a_changed_row_do_not_release_again(script, monkeypatch):
+    """The ledger is the user's, and knows the table by its rows."""
+    script()
+    table = pd.read_csv("table.csv")
+    table.loc[0, "age"] = 19
+    for name in ("clone", "clone/results"):
+        os.mkdir(name)
+    for name in ("facts.yaml", "model.json", "sidecar.json"):
+        shutil.copy(name, "clone")
+    monkeypatch.chdir("clone")
+    table.to_csv("table.csv", index=False)
+    write_json(fetch({"source": "file", "path": "table.csv"}, "raw.parquet", "downloads"), "raw.json")
+    line = refused(script, dataset="clients")
+    assert line.startswith("budget spent: table clients has been charged")
+    assert "also as customers" in line
+
+
+def test_a_ledger_that_did_not_pay_for_a_release_that_stands_is_refused(script, monkeypatch):
+    script()
+    monkeypatch.setenv("XDG_STATE_HOME", str(script.folder / "another state"))
+    with pytest.raises(AuditError, match="this is not the ledger that was charged"):
+        script(run="other")
+    assert not (script.folder / "another state/memaudit/ledger/ledger.jsonl").read_bytes()
+
+
+def test_an_emptied_ledger_is_refused(script):
+    script()
+    shutil.rmtree("results")
+    (script.ledger / "ledger.jsonl").write_bytes(b"")
+    assert "has no line for the folder" in refused(script)
+
+
+def test_a_raised_total_is_printed_in_the_next_statement(script):
+    script()
+    assert "total_was_raised_from" not in statement()["ledger"]
+    script(run="other", wanted={"total": {"epsilon": 4.0, "delta": 6e-4}})
+    entries = statement("results/other")["ledger"]
+    assert entries["total_was_raised_from"] == ["epsilon 2, delta 0.0003"]
+    assert entries["releases_so_far"] == 2
+    assert "| ledger: total was raised from | epsilon 2, delta 0.0003 |" in page("results/other")
+
+
+def test_what_the_statement_needs_is_computed_before_the_charge(script):
+    """A fault in it must not cost the budget."""
+
+    def faulty(*_):
+        raise AuditError("a fault of the statement")
+
+    assert "a fault of the statement" in refused(script, statement_terms=faulty)
+    assert not script.charges()

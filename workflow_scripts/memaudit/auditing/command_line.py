@@ -123,7 +123,7 @@ def _add_attacks(audit: argparse.ArgumentParser) -> None:
         default=[],
         help="measure accuracy and leakage of contexts with differential privacy at these epsilons",
     )
-    audit.add_argument("--public", metavar="FILE", help="published bounds and categories for --epsilon")
+    audit.add_argument("--public", metavar="FILE", help="published bounds and categories; required with --epsilon")
     audit.add_argument(
         "--finetune", action="store_true", help="fine-tune the model on records and probe it for memorization"
     )

@@ -16,7 +16,6 @@ from memaudit.data.duckdb_engine import connect, parquet
 from memaudit.privacy.public_facts import read_public
 
 PUBLIC = "table/table.yaml"
-OWN = "the table itself: epsilon does not cover these bounds and categories; --public FILE gives published ones"
 # Of the demo's conditions: the best one, and the paper's strongest baseline that releases a context.
 PRIVATE, ATTACKED = ("class_moments", "dp_tabicl"), ("class_moments",)
 TUNED, PLACEBO = "lr_1e_3", "placebo"
@@ -27,12 +26,12 @@ FEWEST_QUERIES, MOST_QUERIES, MOST_CONTEXT = 21, 50, 150
 PRIVATE_SECONDS, TUNING_SECONDS = 90.0, 240.0
 
 
-def write_public(folder: Path, facts: Mapping[str, Any], given: str | None) -> None:
+def write_public(folder: Path, facts: Mapping[str, Any], given: str | Path) -> None:
     """Write the public facts that private contexts use, under the safe names of the columns.
 
-    given: a file of published facts (docs/release.md) under the table's own names. Without it bounds and categories
-    are read from the table; epsilon does not cover these, and the file states that. Raises AuditError for a column
-    that is neither numeric nor categorical.
+    given: a file of published facts (docs/release.md) under the table's own names: bounds and categories that were read
+    from the table would reveal records, and epsilon would not cover them. Raises AuditError for a column that is
+    neither numeric nor categorical, and for a class of the table that the file does not name.
     """
     columns = {safe: column for safe, column in facts["columns"].items() if column["use"]}
     for column in columns.values():
@@ -41,33 +40,26 @@ def write_public(folder: Path, facts: Mapping[str, Any], given: str | None) -> N
                 f"--epsilon: column {column['name']!r} is read as {column['type']}, but private contexts hold numbers "
                 "and categories only; leave it out with --drop, or edit schema.yaml"
             )
-    with connect(folder / "table") as connection:
-        view = parquet(folder / "table/table.parquet")
-        values = {safe: _values(connection, view, safe, column["type"]) for safe, column in columns.items()}
-        target = _values(connection, view, "target", "categorical")
-    source = OWN
-    if given:
-        named = read_public(given, {column["name"]: column["type"] for column in columns.values()})
-        values = {safe: list(column.values) for safe, column in zip(columns, named.columns, strict=True)}
-        source = named.source
+    named = read_public(given, {column["name"]: column["type"] for column in columns.values()})
+    if unnamed := len(set(_classes(folder)) - set(named.target.values)):
+        raise AuditError(f"{given}: target: {unnamed} of the table's classes are not named; spelling and case count")
     public = {
-        "source": source,
+        "source": named.source,
         "records": facts["taken"],
         "task": "classification",
-        "target": target,
-        "columns": values,
+        "target": list(named.target.values),
+        "columns": {safe: list(column.values) for safe, column in zip(columns, named.columns, strict=True)},
     }
     with replacing(folder / PUBLIC) as temporary:
         temporary.write_text(yaml.safe_dump(public, sort_keys=False, allow_unicode=True), encoding="utf-8")
 
 
-def _values(connection: Any, view: str, name: str, kind: str) -> list[Any]:
-    """Bounds of a numeric column, or the sorted categories of a categorical one."""
-    if kind == "categorical":
-        rows = connection.execute(f"SELECT DISTINCT {name}::VARCHAR FROM {view} WHERE {name} IS NOT NULL").fetchall()
-        return sorted(value for (value,) in rows)
-    low, high = connection.execute(f"SELECT min({name})::DOUBLE, max({name})::DOUBLE FROM {view}").fetchone()
-    return [low, high] if low < high else [low, low + 1.0]
+def _classes(folder: Path) -> list[str]:
+    """Classes of the table."""
+    with connect(folder / "table") as connection:
+        view = parquet(folder / "table/table.parquet")
+        rows = connection.execute(f"SELECT DISTINCT target::VARCHAR FROM {view} WHERE target IS NOT NULL").fetchall()
+    return [value for (value,) in rows]
 
 
 def private_contexts(

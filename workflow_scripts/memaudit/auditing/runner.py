@@ -110,6 +110,11 @@ def _check(request: Request, settings: Settings) -> None:
         raise AuditError(f"--seed {request.seed}: must be 0 or more")
     if settings.public and not settings.epsilons:
         raise AuditError("--public: is only for private contexts; give their --epsilon, or leave it out")
+    if settings.epsilons and not settings.public:
+        raise AuditError(
+            "--epsilon: needs --public FILE, published bounds and categories of the columns (docs/release.md); read "
+            "from the table they would reveal records that no noise hides"
+        )
     stage_results.refuse_idle(settings.snakemake)
 
 

@@ -59,8 +59,10 @@ class Release(Section):
     model: Name = Field(description="model that the teachers are, and that the context is for")
     settings: Mechanism
     tuned: Text = Field(description="on what these settings were chosen, in words: the statement repeats it")
-    ledger: Text = Field(
-        "ledger", description="folder of the ledger of what was spent; relative paths start at the project's folder"
+    ledger: Text | None = Field(
+        None,
+        description="folder of the ledger of what was spent; relative paths start at the project's folder; null: "
+        "`memaudit/ledger` in the state folder of the user, for all clones of the project",
     )
 
 

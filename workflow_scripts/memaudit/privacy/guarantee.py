@@ -39,7 +39,7 @@ class Guarantee:
 
     def deltas(self, epsilons: Sequence[float]) -> Array:
         """delta(epsilon) at each epsilon, rising, (epsilon,): upper bounds."""
-        if self._is_fine:
+        if self.is_fine:
             # Gaussians compose to a Gaussian, of which the profile is known.
             mu = math.sqrt(sum(count * moved**2 / smooth(sigma) ** 2 for count, moved, sigma in self.mechanisms))
             return np.array([max(0.0, gaussian_delta(epsilon, 1 / mu)) for epsilon in epsilons])
@@ -82,10 +82,10 @@ class Guarantee:
         Coarse noise is accounted by rho alone: its loss is not that of one larger shift of a single number.
         """
         scaled = tuple((count, rows * moved, sigma) for count, moved, sigma in self.mechanisms or ())
-        return Guarantee(rows**2 * self.rho, scaled if self._is_fine else None)
+        return Guarantee(rows**2 * self.rho, scaled if self.is_fine else None)
 
     @property
-    def _is_fine(self) -> bool:
+    def is_fine(self) -> bool:
         return bool(self.mechanisms) and all(sigma >= FINE for _, _, sigma in self.mechanisms)
 
     def epsilon(self, delta: float) -> float:

@@ -1,21 +1,18 @@
 """Ledger of the privacy budget spent on each private table: an append-only file, charged before noise is drawn.
 
-The file is outside `results/`, so that neither a run of another name nor Snakemake, which deletes outputs before it
-makes them again, restores the budget of a table. A crash can waste budget but never exceed it.
+The file is outside `results/` and outside the project, so that neither a run of another name, nor a second clone, nor
+Snakemake, which deletes outputs before it makes them again, restores the budget of a table. A crash can waste budget
+but never exceed it.
 """
 
 import fcntl
-import hashlib
 import json
-import math
-import operator
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import BinaryIO
 
@@ -24,69 +21,83 @@ from numpy.typing import NDArray
 
 from memaudit.common.errors import AuditError
 from memaudit.privacy.accounting import Budget
+from memaudit.privacy.composition import Cost, added, fits
 from memaudit.privacy.discrete_noise import Noise
+from memaudit.privacy.ledger_lines import Charge, PrivateTable, is_amount, parsed
+from memaudit.privacy.table_fingerprint import (
+    Fingerprint,
+    fingerprint,
+    is_same,
+    new_key,
+    read_fingerprint,
+    read_key,
+    write_fingerprint,
+)
 
 IGNORED = ".gitignore"
+KEY = "key"  # of the fingerprints
+PLACE = "place"  # where the ledger was when it was last charged: a copy elsewhere is refused
+FINGERPRINT = "table.npy"  # in the folder of a charge
 RELEASED = "statement.json"  # written last into the folder of a charge: marks a complete release
 
 
-@dataclass(frozen=True)
-class Charge:
-    """One line of the ledger. name, identity: of the table; total: its limit at the time of the charge.
+def default_folder(project: str | Path) -> Path:
+    """The ledger of this user, for all clones of the project: `memaudit/ledger` in the XDG state folder.
 
-    id: 16 random hexadecimal digits, the only part of a line that may be published. With the identity, an adversary who
-    knows all records but one could test guesses about that record.
+    Raises AuditError where an older version has left a ledger in the project's own folder.
     """
-
-    id: str
-    time: str
-    name: str
-    identity: str
-    budget: Budget
-    total: Budget
-    purpose: str
-
-
-def identity(rows: Iterable[str]) -> str:
-    """sha256 of the content of a table, given as one text per row, independent of the order of the rows."""
-    hashes = sorted(hashlib.sha256(row.encode()).digest() for row in rows)
-    return hashlib.sha256(b"".join(hashes)).hexdigest()
+    given = os.environ.get("XDG_STATE_HOME", "")
+    # A relative path is to be ignored (XDG Base Directory Specification 0.8).
+    state = Path(given) if given.startswith("/") else Path.home() / ".local/state"
+    folder, former = state / "memaudit" / "ledger", Path(project) / "ledger"
+    if (former / "ledger.jsonl").exists():
+        raise AuditError(
+            f"{former}: is a ledger of an earlier version, which is now kept in {folder}; move the folder there, or "
+            "name it in release/ledger"
+        )
+    return folder
 
 
 class Ledger:
     """The file `ledger.jsonl` in a folder readable by its owner alone, with a folder for each charge beside it.
 
-    A table is identified by its name in the catalogue or by its content: charges that share one of them, directly or
-    through other charges, are charges of one table. A new name, another run or a changed row gives no new budget.
-    Budgets add up (basic composition of epsilons and deltas) as decimals, so that ten times 0.1 is 1.
+    Charges of one table share its name, its content, or a tenth of the rows of the smaller of two tables, directly or
+    through other charges: a new name, another run, changed rows or a part of the table give no new budget.
     """
 
     def __init__(self, folder: str | Path):
         self.folder = Path(folder)
         self.path = self.folder / "ledger.jsonl"
 
-    def spent(self, name: str, identity: str) -> Budget:
-        """Total charge of a table so far. Raises AuditError for a ledger that cannot be read."""
+    def history(self, table: PrivateTable) -> list[Charge]:
+        """Charges of a table so far, the earliest first. Raises AuditError for a ledger that cannot be read."""
         if not self.path.exists():
-            return Budget(0.0, 0.0)
+            return []
         with self._locked() as file:
-            return Budget(*map(float, _sum(charge.budget for charge in _of_table(self._read(file), name, identity))))
+            return self._of_table(self._read(file), table, self._hashes(table))
 
-    def check(self, name: str, identity: str, budget: Budget, total: Budget) -> None:
+    def check(self, table: PrivateTable, cost: Cost, total: Budget) -> None:
         """Raise the AuditError of `charge` without charging: for a check before hours of computation."""
         with self._locked() as file:
-            self._refuse(self._read(file), name, identity, budget, total)
+            self._refuse(self._read(file), table, self._hashes(table), cost, total)
 
-    def charge(self, name: str, identity: str, budget: Budget, total: Budget, purpose: str) -> Charge:
+    def charge(self, table: PrivateTable, cost: Cost, total: Budget, purpose: str, unit: str) -> Charge:
         """Charge a table and return once the line is on disk; only then may noise be drawn.
 
         Raises AuditError "budget spent ..." if the charges of the table would exceed its total, and for a ledger that
         cannot be read. A file lock serialises concurrent processes.
         """
         with self._locked() as file:
-            self._refuse(self._read(file), name, identity, budget, total)
+            hashes = self._hashes(table)
+            self._refuse(self._read(file), table, hashes, cost, total)
             now = datetime.now(UTC).isoformat(timespec="seconds")
-            charge = Charge(secrets.token_hex(8), now, name, identity, budget, total, purpose)
+            what = (table.name, table.identity, cost.budget, total, purpose, unit, cost.guarantee, len(hashes))
+            charge = Charge(secrets.token_hex(8), now, *what)
+            # The folder first: a line whose folder is missing would stop every later release.
+            self.place(charge).mkdir(mode=0o700)
+            write_fingerprint(self.place(charge) / FINGERPRINT, hashes)
+            for folder in (self.place(charge), self.folder):
+                _sync(folder)
             file.write(json.dumps(asdict(charge), ensure_ascii=False).encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())
@@ -95,8 +106,19 @@ class Ledger:
         return charge
 
     def place(self, charge: Charge) -> Path:
-        """Folder for a copy of the release of a charge."""
+        """Folder of a charge, with the table's fingerprint and a copy of what was released."""
         return self.folder / charge.id
+
+    def require(self, ids: Collection[str], where: str) -> None:
+        """Raise AuditError unless the ledger has charges of these ids: of releases that stand in `where`."""
+        if not ids:
+            return
+        with self._locked() as file:
+            if missing := set(ids) - {charge.id for charge in self._read(file)}:
+                raise AuditError(
+                    f"{self.path}: has no line of charge {min(missing)}, which paid for a release in {where}: this is "
+                    "not the ledger that was charged; name that one in release/ledger, or move releases of others away"
+                )
 
     @contextmanager
     def _locked(self) -> Iterator[BinaryIO]:
@@ -117,7 +139,7 @@ class Ledger:
     def _prepare(self) -> None:
         """Make the folder. Raises AuditError for one with other files but no ledger: lost, or the wrong folder."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        others = {path.name for path in self.folder.iterdir()} - {IGNORED, self.path.name}
+        others = {path.name for path in self.folder.iterdir()} - {IGNORED, KEY, PLACE, self.path.name}
         if others and not self.path.exists():
             raise AuditError(
                 f"{self.folder}: has files but no {self.path.name}; if it was lost, take it from a backup, for without "
@@ -126,39 +148,95 @@ class Ledger:
         self.folder.chmod(0o700)
         # A git repository around the folder must not track it.
         (self.folder / IGNORED).write_text("*\n", encoding="utf-8")
+        self._refuse_copy()
+
+    def _refuse_copy(self) -> None:
+        """Record where the ledger is. Raises AuditError for a copy: both would spend the same budget."""
+        note, here = self.folder / PLACE, self.folder.resolve()
+        if note.exists() and (there := Path(note.read_text(encoding="utf-8"))) != here:
+            original = there / self.path.name
+            if original.exists() and not original.samefile(self.path):
+                raise AuditError(
+                    f"{self.folder}: is a copy of the ledger in {there}, and both would spend the same budget; name "
+                    "that one in release/ledger"
+                )
+        note.write_text(str(here), encoding="utf-8")
+
+    def _hashes(self, table: PrivateTable) -> Fingerprint:
+        """Fingerprint of a table. The key is made with the first fingerprint, and must not be lost later."""
+        path = self.folder / KEY
+        first = not path.exists() and not any(self.folder.glob(f"*/{FINGERPRINT}"))
+        return fingerprint(table.rows, new_key(path) if first else read_key(path))
 
     def _read(self, file: BinaryIO) -> list[Charge]:
         """All charges. A truncated line may belong to any table: until it is repaired, no table is charged."""
         *lines, rest = file.read().split(b"\n")
         charges = []
         for number, line in enumerate([*lines, *([rest] if rest else [])], start=1):
-            charge = _parsed(line)
+            charge = parsed(line)
             if charge is None or number > len(lines):
                 raise AuditError(
                     f"{self.path}, line {number}: cut off or damaged, so that the spent budget is unknown; complete "
                     "the line, or remove it if certainly nothing was released for it; nothing is released until then"
                 )
             charges.append(charge)
+        self._compare_with_folders(charges)
         return charges
 
-    def _refuse(self, charges: list[Charge], name: str, identity: str, budget: Budget, total: Budget) -> None:
-        for key, requested in (("budget", budget), ("total", total)):
-            if not _is_amount(requested):
+    def _compare_with_folders(self, charges: Sequence[Charge]) -> None:
+        """Raise AuditError unless each folder has its line, and each line (but of earlier versions) its folder."""
+        folders = {path.name for path in self.folder.iterdir()} - {IGNORED, KEY, PLACE, self.path.name}
+        if extra := folders - {charge.id for charge in charges}:
+            raise AuditError(
+                f"{self.path}: has no line for the folder {min(extra)} beside it, so that the spent budget is unknown; "
+                "take the file from a backup; nothing is released until then"
+            )
+        for number, charge in enumerate(charges, start=1):
+            if charge.rows is not None and not (self.place(charge) / FINGERPRINT).exists():
+                raise AuditError(
+                    f"{self.path}, line {number}: {charge.id}/{FINGERPRINT} is missing beside it, and without it the "
+                    "table is not recognised; take the folder from a backup; nothing is released until then"
+                )
+
+    def _refuse(self, charges: list[Charge], table: PrivateTable, hashes: Fingerprint, cost: Cost, total: Budget):
+        for key, requested in (("budget", cost.budget), ("total", total)):
+            if not is_amount(requested):
                 raise AuditError(
                     f"release: {key} {_as_text(requested)} is invalid; epsilon must be positive, delta in [0, 1)"
                 )
-        own = _of_table(charges, name, identity)
-        spent = _sum(charge.budget for charge in own)
-        if all(map(operator.le, _sum([*(charge.budget for charge in own), budget]), _sum([total]))):
+        own = self._of_table(charges, table, hashes)
+        if fits([*(charge.cost for charge in own), cost], total):
             return
+        spent = added(charge.budget for charge in own)
         places = [self.place(charge) for charge in own if (self.place(charge) / RELEASED).exists()]
         kept = f"its releases are kept in {', '.join(map(str, places))}"
         lost = "no release is kept, because a run ended after its charge; its budget is spent"
+        others = sorted({charge.name for charge in own} - {table.name})
+        known = f" (also as {', '.join(others)}: a tenth of the rows, or all, are the same)" if others else ""
         raise AuditError(
-            f"budget spent: table {name} has been charged {_as_text(Budget(*spent))} in "
-            f"{self.path}, and {_as_text(budget)} more would exceed its total {_as_text(total)}; "
+            f"budget spent: table {table.name} has been charged {_as_text(spent)}{known} in "
+            f"{self.path}, and {_as_text(cost.budget)} more would exceed its total {_as_text(total)}; "
             f"{kept if places else lost if own else 'use a smaller budget'}"
         )
+
+    def _of_table(self, charges: Sequence[Charge], table: PrivateTable, hashes: Fingerprint) -> list[Charge]:
+        """Charges that share name, content or rows with the table, directly or through other charges."""
+        names, identities, prints = {table.name}, {table.identity}, [hashes]
+        found: set[str] = set()
+        while more := [one for one in charges if one.id not in found and self._shares(one, names, identities, prints)]:
+            found |= {charge.id for charge in more}
+            names |= {charge.name for charge in more}
+            identities |= {charge.identity for charge in more}
+            prints += [self._fingerprint(charge) for charge in more if charge.rows is not None]
+        return [charge for charge in charges if charge.id in found]
+
+    def _shares(self, charge: Charge, names: set[str], identities: set[str], prints: Sequence[Fingerprint]) -> bool:
+        if charge.name in names or charge.identity in identities:
+            return True
+        return charge.rows is not None and any(is_same(self._fingerprint(charge), one) for one in prints)
+
+    def _fingerprint(self, charge: Charge) -> Fingerprint:
+        return read_fingerprint(self.place(charge) / FINGERPRINT)
 
 
 class Paid:
@@ -175,37 +253,6 @@ class Paid:
         if self.charge is None:
             self.charge = self._pay()
         return self._noise(center, sigma)
-
-
-def _of_table(charges: list[Charge], name: str, identity: str) -> list[Charge]:
-    """Charges that share the name or the content, directly or through other charges."""
-    names, identities, own = {name}, {identity}, []
-    while more := [c for c in charges if c not in own and (c.name in names or c.identity in identities)]:
-        own += more
-        names |= {charge.name for charge in more}
-        identities |= {charge.identity for charge in more}
-    return own
-
-
-def _sum(budgets: Iterable[Budget]) -> tuple[Decimal, Decimal]:
-    """Sums of epsilon and of delta, in decimal arithmetic."""
-    pairs = [(Decimal(repr(float(one.epsilon))), Decimal(repr(float(one.delta)))) for one in budgets]
-    return sum(epsilon for epsilon, _ in pairs), sum(delta for _, delta in pairs)
-
-
-def _parsed(line: bytes) -> Charge | None:
-    """The charge of a line; None for an invalid line, or one with a budget that is not positive."""
-    try:
-        fields = json.loads(line)
-        budgets = {key: Budget(**fields[key]) for key in ("budget", "total")}
-        charge = Charge(**(fields | budgets))
-        return charge if _is_amount(charge.budget) else None
-    except (ValueError, TypeError, KeyError):
-        return None
-
-
-def _is_amount(budget: Budget) -> bool:
-    return 0 < budget.epsilon < math.inf and 0 <= budget.delta < 1
 
 
 def _as_text(budget: Budget) -> str:

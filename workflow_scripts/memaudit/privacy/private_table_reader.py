@@ -25,13 +25,12 @@ from memaudit.common.errors import AuditError
 from memaudit.data.column_schema import Reading, cleaned, first_row, infer
 from memaudit.data.duckdb_engine import connect, identifier, parquet
 from memaudit.data.record_ids import message
-from memaudit.privacy.ledger import identity
 from memaudit.privacy.public_facts import Column, Facts, Public, read_facts, read_public
 
 
 @dataclass(frozen=True)
 class RawTable:
-    """Public schema, encoded records x (n, d), y (n,), the unit of each (n,), and the identity of all rows.
+    """Public schema, encoded records x (n, d), y (n,), the unit of each (n,), and the text of every row of the file.
 
     Records are sorted by the hash of their row, so that nothing depends on their order in the file.
     """
@@ -40,7 +39,7 @@ class RawTable:
     x: Array32
     y: NDArray[np.int64] | Array
     units: list[str]
-    identity: str
+    rows: list[str]
 
 
 def read_raw(raw: str | Path, public: str | Path, entry: Mapping[str, Any], threads: int = 1) -> RawTable:
@@ -73,7 +72,7 @@ def read_raw(raw: str | Path, public: str | Path, entry: Mapping[str, Any], thre
     place = np.cumsum(kept) - 1
     # The position of a row depends on the row alone, too: last bits of PATE teachers depend on the order of their rows.
     order = sorted(np.flatnonzero(kept), key=lambda row: hashlib.sha256(rows[row].encode()).digest())
-    return RawTable(known, x[place[order]], y[place[order]], [units[row] for row in order], identity(rows))
+    return RawTable(known, x[place[order]], y[place[order]], [units[row] for row in order], rows)
 
 
 def _types(facts: Facts, names: Sequence[str]) -> dict[str, str]:

@@ -1,11 +1,17 @@
 """The statement of a private release as a page for its recipients, with the numbers of its statement.json."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
+from memaudit.common.checksums import sha256
 from memaudit.privacy.accounting import Budget
+from memaudit.privacy.composition import so_far
 from memaudit.privacy.guarantee import Guarantee
+from memaudit.privacy.ledger_lines import Charge
+from memaudit.privacy.public_facts import Public
 from memaudit.privacy.tabpate_release import Released
 
 # By settings of the mechanism (tabpate_release.Settings).
@@ -46,7 +52,7 @@ No test for the presence of {unit}, with any other knowledge, can find more memb
   what depends on the presence of {unit}.
 - Secrecy of the facts listed as public, including the nominal number of records.
 - Anything about other files: the guarantee covers `context.parquet` and this page.
-- The same epsilon for several releases of one table: their epsilons and deltas add up, see "table so far".
+- The same epsilon for several releases of one table: see "table so far" for what all of them guarantee together.
 - Anything, if the settings were chosen by looking at the table. The entry "tuned" states how they were chosen.
 """
 WEAK = """
@@ -62,6 +68,40 @@ The guarantee covers one row. For a person with several rows, epsilon at the sam
 FPRS = (0.001, 0.01, 0.1)
 SEVERAL = (2, 10)  # rows of one person
 STRONG = 3  # at epsilons up to this, a prior of one half becomes a posterior of at most 95 %
+
+
+def statement_terms(
+    request: Mapping[str, Any],
+    group: str | None,
+    public: Public,
+    guarantee: Guarantee,
+    public_file: str | Path,
+    model_sha256: str,
+) -> dict[str, Any]:
+    """Entries of a statement that do not depend on the records, so that they can be computed before the charge.
+
+    request: section `release` of the config; group: column of the protected unit, None for one row.
+    """
+    settings, budget = request["settings"], Budget(request["epsilon"], request["delta"])
+    return {
+        "mechanism": MECHANISM[settings.get("labels", "votes")],
+        "adjacency": "add or remove one unit",
+        "unit": f"one {group} with all its rows" if group else "one row",
+        "epsilon": budget.epsilon,
+        "delta": budget.delta,
+        "guarantee": guarantee_entries(guarantee, budget, one_row=group is None),
+        "accounting": ACCOUNTING[settings.get("accounting", "joint")],
+        "public": {
+            "file": Path(public_file).name,
+            "sha256": sha256(public_file),
+            "source": public.source,
+            "records": public.records,
+            "settings": settings,
+        },
+        "tuned": request["tuned"],
+        "model": {"name": request["model"], "sha256 of its folder of weights": model_sha256},
+        "noise": "discrete Gaussian of OpenDP, from the randomness of the operating system",
+    }
 
 
 def guarantee_entries(guarantee: Guarantee, budget: Budget, one_row: bool) -> dict[str, Any]:
@@ -102,6 +142,30 @@ def query_counts(released: Released, settings: Mapping[str, Any]) -> dict[str, i
     if settings.get("labels", "votes") == "group":
         return {"drawn": released.answered, "asked of a model": 0}
     return {"asked": released.queried, "answered": released.answered}
+
+
+def ledger_entries(charge: Charge, history: Sequence[Charge]) -> dict[str, Any]:
+    """Entry `ledger` of a statement: this charge, and what all releases of the table guarantee together.
+
+    history: all charges of the table, this one included. An earlier total that was smaller is printed: the people in
+    the table were promised more before. So are other protected units of earlier releases.
+    """
+    total = charge.total
+    together = so_far([one.cost for one in history], total)
+    entries = {"charge": charge.id, "time": charge.time, "total": asdict(total)}
+    entries |= {"releases_so_far": len(history), "table_so_far": asdict(together)}
+    raised = [one.total for one in history if one.total.epsilon < total.epsilon or one.total.delta < total.delta]
+    if raised:
+        entries["total_was_raised_from"] = [
+            f"epsilon {one.epsilon:g}, delta {one.delta:g}" for one in _different(raised)
+        ]
+    if others := _different(one.unit or "not recorded" for one in history if one.unit != charge.unit):
+        entries["units_of_other_releases"] = others
+    return entries
+
+
+def _different(values: Iterable[Any]) -> list[Any]:
+    return list(dict.fromkeys(values))
 
 
 def _tests(largest: Mapping[str, float]) -> str:

@@ -38,9 +38,9 @@ class Release(Study):
         """What decides about a release, and what the statement says of it."""
         return {key: value for key, value in self.config.items() if key not in ("dataset", "public", "ledger")}
 
-    def ledger(self, wildcards) -> str:
-        """The file of the table's ledger."""
-        return self.run.in_project(self.config["ledger"])
+    def ledger(self, wildcards) -> str | None:
+        """The folder of the ledger; None: that of the user, which the job looks up."""
+        return self.config["ledger"] and self.run.in_project(self.config["ledger"])
 
     def target(self, wildcards) -> list[str]:
         """The files that `snakemake release` makes."""
