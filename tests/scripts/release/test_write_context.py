@@ -148,6 +148,16 @@ def test_what_fails_before_noise_is_drawn_has_spent_nothing(script):
     assert len(script.charges()) == 1
 
 
+@pytest.mark.parametrize("part", ["terms", "in_words"])
+def test_a_statement_that_cannot_be_made_has_spent_nothing(script, part):
+    def unstated(*_):
+        raise AuditError("no such number")
+
+    assert refused(script, **{part: unstated}) == "no such number"
+    script()
+    assert len(script.charges()) == 1
+
+
 def test_what_fails_later_has_spent_everything(script):
     def full(*_):
         raise OSError(28, "No space left on device")
