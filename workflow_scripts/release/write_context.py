@@ -26,8 +26,8 @@ from memaudit.privacy.discrete_noise import discrete_gaussian
 from memaudit.privacy.ledger import RELEASED, Ledger, Paid
 from memaudit.privacy.pate_teachers import predictor
 from memaudit.privacy.private_table_reader import read_raw
-from memaudit.privacy.release_statement import in_words, query_counts, terms
-from memaudit.privacy.tabpate_release import Settings, TabPATE
+from memaudit.privacy.release_statement import ACCOUNTING, MECHANISM, guarantee_entries, in_words, query_counts
+from memaudit.privacy.tabpate_release import Settings, TabPATE, planned
 from memaudit.privacy.teacher_shards import Private
 from memaudit.workflow.digest import digest
 from memaudit.workflow.job import run, tell
@@ -89,10 +89,17 @@ def released_context(job, table, budget, noise):
 
 def statement_terms(job, public, budget):
     """Entries of the statement that do not depend on the records."""
-    request = job.params.release
+    request, group = job.params.release, job.params.entry["group"]
+    plan = planned(Settings(**request["settings"]), budget, public)
     return {
         "dataset": job.wildcards.dataset,
-        **terms(request["settings"], public, budget, job.params.entry["group"]),
+        "mechanism": MECHANISM[request["settings"].get("labels", "votes")],
+        "adjacency": "add or remove one unit",
+        "unit": f"one {group} with all its rows" if group else "one row",
+        "epsilon": budget.epsilon,
+        "delta": budget.delta,
+        "guarantee": guarantee_entries(plan.guarantee(public), budget, one_row=group is None),
+        "accounting": ACCOUNTING[request["settings"].get("accounting", "joint")],
         "public": {
             "file": Path(job.input.public).name,
             "sha256": sha256(job.input.public),

@@ -148,7 +148,7 @@ def test_what_fails_before_noise_is_drawn_has_spent_nothing(script):
     assert len(script.charges()) == 1
 
 
-@pytest.mark.parametrize("part", ["terms", "in_words"])
+@pytest.mark.parametrize("part", ["statement_terms", "in_words"])
 def test_a_statement_that_cannot_be_made_has_spent_nothing(script, part):
     def unstated(*_):
         raise AuditError("no such number")

@@ -6,8 +6,7 @@ from typing import Any
 
 from memaudit.privacy.accounting import Budget
 from memaudit.privacy.guarantee import Guarantee
-from memaudit.privacy.public_facts import Public
-from memaudit.privacy.tabpate_release import Released, Settings, planned
+from memaudit.privacy.tabpate_release import Released
 
 # By settings of the mechanism (tabpate_release.Settings).
 MECHANISM = {
@@ -63,23 +62,6 @@ The guarantee covers one row. For a person with several rows, epsilon at the sam
 FPRS = (0.001, 0.01, 0.1)
 SEVERAL = (2, 10)  # rows of one person
 STRONG = 3  # at epsilons up to this, a prior of one half becomes a posterior of at most 95 %
-
-
-def terms(settings: Mapping[str, Any], public: Public, budget: Budget, group: str | None) -> dict[str, Any]:
-    """Entries of a statement that follow from the settings, the public facts and the budget alone.
-
-    settings: of `tabpate_release.Settings`; group: column of the privacy unit, None: one row.
-    """
-    plan = planned(Settings(**settings), budget, public)
-    return {
-        "mechanism": MECHANISM[settings.get("labels", "votes")],
-        "adjacency": "add or remove one unit",
-        "unit": f"one {group} with all its rows" if group else "one row",
-        "epsilon": budget.epsilon,
-        "delta": budget.delta,
-        "guarantee": guarantee_entries(plan.guarantee(public), budget, one_row=group is None),
-        "accounting": ACCOUNTING[settings.get("accounting", "joint")],
-    }
 
 
 def guarantee_entries(guarantee: Guarantee, budget: Budget, one_row: bool) -> dict[str, Any]:
