@@ -25,6 +25,7 @@ from memaudit.common.io import write_table
 from memaudit.statistics import threat_models
 from memaudit.statistics.attack_performance import rows
 from memaudit.statistics.threat_models import Case, case
+from memaudit.studies.attacks import matched_cases
 from memaudit.studies.attacks.attack_ablations import ablation_rows
 from memaudit.workflow.job import run
 
@@ -58,11 +59,12 @@ def main(job):
             results += _searches(poisoned[one.keys["arm"]], one, rng, replicates)
         if threat_models.has_curve(one, cases):
             curves += threat_models.curve(one, rng, replicates)
-    beside = _beside(usual, perturbed, perturbation)
-    labels_alone = _labels_alone(perturbed, poisoned["main"], cases, settings["perturbation"])
-    for brainwash, noisy in labels_alone:
-        rng = seeds.generator(job.params.seed, "attacks", *brainwash.keys.values(), "beside", noisy.name)
-        results += _beside_rows(brainwash, noisy, settings, rng)
+    beside = matched_cases.lira_beside(usual, perturbed, perturbation)
+    brainwash = next(one for one in cases if one.name == "brainwash" and one.keys["arm"] == "main")
+    labels_alone = matched_cases.labels_alone(perturbed, poisoned["main"], brainwash, settings["perturbation"])
+    for first, noisy in labels_alone:
+        rng = seeds.generator(job.params.seed, "attacks", *first.keys.values(), "beside", noisy.name)
+        results += _beside_rows(first, noisy, settings, rng)
     for first, second in threat_models.pairs(cases) + beside + labels_alone:
         rng = seeds.generator(job.params.seed, "attacks", *first.keys.values(), "less", second.name)
         results += threat_models.against(first, second, settings, rng)
@@ -80,30 +82,6 @@ def _passive(usual: xr.Dataset, keys: dict, rmia: dict) -> Iterator[Case]:
     compared |= thresholds(threshold_signals(members), members.label.values)
     for name, attack in compared.items():
         yield case({**keys, "records": "members"}, name, attack, members)
-
-
-def _beside(usual: xr.Dataset, perturbed: xr.Dataset, perturbation: Case) -> list[tuple[Case, Case]]:
-    """LiRA beside the perturbation, on the same targets and shadow contexts; none where the score matrix lacks some."""
-    if not np.isin(perturbed.record.values, usual.record.values).all():
-        return []
-    passive = usual.isel(model=slice(perturbed.sizes["model"])).sel(record=perturbed.record.values)
-    if not np.array_equal(passive.design.values, perturbed.design.values):
-        return []
-    keys = {key: perturbation.keys[key] for key in ("dataset", "arm", "model", "records")}
-    return [(case(keys, "lira", threat_models.ratio(confidence(passive)), passive), perturbation)]
-
-
-def _labels_alone(perturbed: xr.Dataset, poisoned: xr.Dataset, cases: list[Case], perturbation: dict) -> list[tuple]:
-    """Brainwash beside the perturbation, on its targets and contexts; none where the perturbed matrix lacks some."""
-    contexts = poisoned.sizes["model"]
-    if not np.isin(poisoned.record.values, perturbed.record.values).all() or perturbed.sizes["model"] < contexts:
-        return []
-    common = perturbed.isel(model=slice(contexts)).sel(record=poisoned.record.values)
-    if not np.array_equal(common.design.values, poisoned.design.values):
-        return []
-    brainwash = next(one for one in cases if one.name == "brainwash" and one.keys["arm"] == "main")
-    keys = {key: brainwash.keys[key] for key in ("dataset", "arm", "model", "records")}
-    return [(brainwash, threat_models.perturbation_case(keys, common, perturbation))]
 
 
 def _beside_rows(first: Case, second: Case, settings: dict, rng: np.random.Generator) -> Iterator[dict]:

@@ -83,19 +83,14 @@ def _utility(case: Mitigated, none: Mitigated, job) -> Iterator[dict]:
 
 
 def _against_main(job) -> Iterator[dict]:
-    """Mitigations measured against the usual contexts of `main`: smaller contexts, and labels with noisy copies.
-
-    Predicted numbers have no noisy copies: no answer is the same again.
-    """
+    """Mitigations measured against the usual contexts of `main`: smaller contexts, and labels with noisy copies."""
     usual = variant(of_input(job, "main"), "usual")
-    settings = of_input(job, "settings") if job.input.get("settings") else None
-    for name in () if settings is None else dict.fromkeys(settings.variant.values):
+    settings = of_input(job, "settings")
+    for name in dict.fromkeys(settings.variant.values):
         if varies_only(name, "context"):
             smaller, none = with_lira(name, variant(settings, name)), with_lira("none", usual)
             yield from _judged(smaller, none, attackable(smaller.grid), "all that remain", job)
             yield from _utility(smaller, none, job)
-    if not job.input.get("perturbed"):
-        return
     perturbation, grid = job.params.attacks["perturbation"], of_input(job, "perturbed")
     none = with_lira("none", usual.isel(model=slice(grid.sizes["model"])))
     for case in (none, with_perturbation(grid, perturbation["scale"], perturbation["count"])):

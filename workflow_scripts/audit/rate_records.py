@@ -22,6 +22,7 @@ from memaudit.common import seeds, tidy
 from memaudit.common.io import read_table, write_table
 from memaudit.statistics import threat_models
 from memaudit.statistics.attack_performance import rows
+from memaudit.statistics.strongest_score import AUC, choose, composite
 from memaudit.statistics.threat_models import Case
 from memaudit.studies.attacks.model_quality import quality
 from memaudit.studies.audit import audit_attacks, extrapolated_leakage, planted_checks, record_ratings, strongest_attack
@@ -41,8 +42,9 @@ def main(job):
         if model != "main":
             results += _judged([audit_attacks.main_alike(main, grid, model, threats)], job)
     panels = audit_attacks.panels(main, threats, job.params.attacks["rmia"])
+    chosen = {records: choose(panel, audit["fpr"]) for records, panel in panels.items()}
     for records, panel in panels.items():
-        found, most_chosen = strongest_attack.judged(panel, _keys(job, records), job.params)
+        found, most_chosen = strongest_attack.judged(panel, chosen[records], _keys(job, records), job.params)
         results += found
     # The headline is that of the last panel, persons where one has several records.
     headline = tidy.expand(tidy.frame(found))
@@ -54,7 +56,7 @@ def main(job):
     # The last panel is that of the headline: of persons, where one has several records.
     results += strongest_attack.control_rows(panel, _keys(job, "companions"), job.params)
     members = main.isel(record=main.member.values)
-    scores = strongest_attack.strongest_scores(panels["members"], audit["fpr"])
+    scores = composite(panels["members"], chosen["members"][AUC])
     rng = seeds.generator(job.params.seed, STUDY, members.dataset, "stability")
     results += record_ratings.agreement_rows(members, _keys(job, "members"), audit["shown"], rng, threats)
     rng = seeds.generator(job.params.seed, STUDY, dataset, "calibration")

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from memaudit.attacks.calibrate import calibrate
-from memaudit.attacks.gaussian import CONVENTIONS, Gaussian
+from memaudit.attacks.naive_ratios import plain_ratios, ratios_by_record
 from memaudit.attacks.registry import ON_ONE_MATRIX, on_confidence
 from memaudit.common.io import MEBIBYTE
 from memaudit.common.seeds import generator
@@ -28,10 +28,10 @@ RMIA = {"gamma": 1.0, "offline_a": 0.3}
 
 def main(job):
     models, records, few = job.params.models, job.params.records, job.params.loop_records
-    ours, plain = measure(strategies, models, records), measure(plain_pass, models, records)
+    ours, plain = measure(strategies, models, records), measure(plain_ratios, models, records)
     scored = {name: measure(score, models, records, name) for name in ON_ONE_MATRIX}
     scores = {key: [of[key] for of in scored.values()] for key in ("cpu_seconds", "peak_mib")}
-    loop = measure(loop_pass, models, few)
+    loop = measure(ratios_by_record, models, few)
     loop |= {"records": few, "cpu_seconds_at_full_size": loop["cpu_seconds"] * records / few}
     grid_mib = models * records * 4 / MEBIBYTE
     report = {
@@ -94,35 +94,6 @@ def score(signals, member, name):
     population = signals[:, : max(1, signals.shape[1] // 50)]
     signals, method, options = on_confidence({name: ON_ONE_MATRIX[name]}, signals, population, RMIA)[name]
     calibrate(signals, member, method, **options)
-
-
-def plain_pass(signals, member):
-    """Leave-one-out log-likelihood ratios the naive way: running sums over the whole matrix in float64."""
-    signals = signals.astype(np.float64)
-
-    def log_density(inside):
-        count = inside.sum(0) - inside
-        mean = ((signals * inside).sum(0) - signals * inside) / count
-        square = ((signals**2 * inside).sum(0) - signals**2 * inside) / count
-        sigma = np.sqrt(np.maximum(square - mean**2, 1e-24))
-        return -np.log(sigma) - 0.5 * ((signals - mean) / sigma) ** 2
-
-    return log_density(member) - log_density(~member)
-
-
-def loop_pass(signals, member):
-    """The same ratios record by record and target by target, every fit from its own shadow models."""
-    rule = CONVENTIONS["mean"]
-    scores = np.empty(signals.shape)
-    for record in range(signals.shape[1]):
-        values, inside = signals[:, record].astype(np.float64), member[:, record]
-        for target in range(len(values)):
-            fits = []
-            for side in (inside, ~inside):
-                shadow = np.delete(values, target)[np.delete(side, target)]
-                fits.append(Gaussian(shadow.mean(), max(shadow.std(), rule.floor)))
-            scores[target, record] = fits[0].log_density(values[target]) - fits[1].log_density(values[target])
-    return scores
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ import pandas as pd
 from memaudit.common import seeds, tidy
 from memaudit.common.io import read_grid, write_table
 from memaudit.data.membership_matrices import Scheme
+from memaudit.statistics.scorable_redraws import redraw
 from memaudit.studies.lira.aggregation_strategies import evaluate
 from memaudit.studies.lira.defence_ranking import ranking_rows
 from memaudit.studies.lira.strategy_rows import StrategyRows, without_leak
@@ -33,7 +34,7 @@ def main(job):
     for access in ("efficient", "oracle"):
         compared = {"sizes": lira["sizes"], "fprs": lira["fpr"], "oracle": access == "oracle"}
         rng = seeds.generator(job.params.seed, "lira", dataset, "null strategies", access)
-        redraws = (scheme.redraw(membership, units, rng) for _ in range(NULL_DRAWS))
+        redraws = (redraw(scheme, membership, units, rng) for _ in range(NULL_DRAWS))
         nulls = without_leak(evaluate(signals, redraw, **compared) for redraw in redraws)
         rng = seeds.generator(job.params.seed, "lira", dataset, "strategies", access)
         options = {"keep_fpr": True, "replicates": lira["replicates"], "rng": rng, "groups": units}

@@ -17,6 +17,7 @@ from memaudit.common.io import read_grid, write_table
 from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics.bootstrap import mean_interval
 from memaudit.statistics.rank_tests import detected_records
+from memaudit.statistics.scorable_redraws import redraw
 from memaudit.statistics.split_half_agreement import Agreement, agreement_by_models
 from memaudit.studies.lira.unequal_variances import Tests, compare_tests
 from memaudit.workflow.job import run
@@ -42,7 +43,7 @@ def _reliability(grid, job) -> list[dict]:
         rows += _agreement_rows(agreement, {"dataset": dataset, "models": agreement.models}, membership.shape[1])
     for size in job.params.sizes:
         inside, scheme = membership[:size], Scheme.of(grid.attrs).of_first(size)
-        redraws = [scheme.redraw(inside, grid.unit.values, rng) for _ in range(NULL_DRAWS)]
+        redraws = [redraw(scheme, inside, grid.unit.values, rng) for _ in range(NULL_DRAWS)]
         share, *nulls = (detected_records(signals[:size], of).mean() for of in (inside, *redraws))
         rows.append(
             tidy.row(

@@ -9,27 +9,25 @@ again if its checks or numbers have changed, if it is named in `only`, or with `
 
 from pathlib import Path
 
-from memaudit.common.errors import AuditError
-from memaudit.common.io import read_json, write_json
+from memaudit.common.resumable_measurements import resume
 from memaudit.studies.calibration.calibration_runs import REPETITIONS, SOURCES, is_current, measure
 from memaudit.workflow.job import run
 
 
 def main(job):
-    path, only = Path(job.output[0]), getattr(job.params, "only", [])
-    if unknown := set(only) - SOURCES.keys():
-        raise AuditError(f"only: nothing is named {sorted(unknown)[0]!r}; there are {', '.join(SOURCES)}")
-    share = getattr(job.params, "share", 1.0)
-    asked = {check: max(10, int(share * number)) for check, number in REPETITIONS.items()}, job.params.seed
-    known = read_json(path)["sources"] if path.exists() else {}
-    sources = {name: known[name] for name in SOURCES if name in known}
-    for name in SOURCES:
-        again = name in only or getattr(job.params, "force", False)
-        if again or (not only and not (name in sources and is_current(sources[name], name, *asked))):
-            sources[name] = measure(name, *asked)
-            write_json({"sources": {one: sources[one] for one in SOURCES if one in sources}}, path)
-            print(f"{name}: {sources[name]['cpu_seconds']} CPU seconds", flush=True)
-    return {"seed": job.params.seed}
+    params = vars(job.params)
+    share, seed = params.get("share", 1.0), params["seed"]
+    asked = {check: max(10, int(share * number)) for check, number in REPETITIONS.items()}, seed
+    resume(
+        Path(job.output[0]),
+        "sources",
+        SOURCES,
+        lambda name: measure(name, *asked),
+        lambda name, known: is_current(known, name, *asked),
+        only=params.get("only", []),
+        force=params.get("force", False),
+    )
+    return {"seed": seed}
 
 
 if __name__ == "__main__":

@@ -9,28 +9,27 @@ its scenarios or numbers have changed, if it is named in `only`, or with `force`
 
 from pathlib import Path
 
-from memaudit.common.errors import AuditError
-from memaudit.common.io import read_json, write_json
+from memaudit.common.resumable_measurements import resume
 from memaudit.studies.coverage.coverage_registry import CASES
-from memaudit.studies.coverage.coverage_simulation import described, is_current, simulate
+from memaudit.studies.coverage.coverage_simulation import GROUPS, described, is_current, simulate
 from memaudit.workflow.job import run
 
 
 def main(job):
-    path, only = Path(job.output[0]), getattr(job.params, "only", [])
-    if unknown := set(only) - CASES.keys():
-        raise AuditError(f"only: no case is named {sorted(unknown)[0]}; the cases are {', '.join(CASES)}")
-    known = read_json(path)["cases"] if path.exists() else {}
-    # A case that is gone leaves the file; texts are always those of the code.
-    cases = {name: known[name] | described(name) for name in CASES if name in known}
-    asked = job.params.simulations, job.params.seed
-    for name in CASES:
-        again = name in only or getattr(job.params, "force", False)
-        if again or (not only and not (name in cases and is_current(cases[name], name, *asked))):
-            cases[name] = simulate(name, *asked)
-            write_json({"cases": {one: cases[one] for one in CASES if one in cases}}, path)
-            print(f"{name}: {cases[name]['cpu_seconds']} CPU seconds", flush=True)
-    return {"seed": job.params.seed}
+    params = vars(job.params)
+    asked = params["simulations"], params["seed"]
+    resume(
+        Path(job.output[0]),
+        "cases",
+        CASES,
+        lambda name: simulate(name, *asked),
+        lambda name, known: is_current(known, name, *asked),
+        only=params.get("only", []),
+        force=params.get("force", False),
+        described=described,
+        facts={"groups": list(GROUPS)},
+    )
+    return {"seed": params["seed"]}
 
 
 if __name__ == "__main__":

@@ -55,6 +55,7 @@ def main(job):
     if existing := [path for _, path in outputs if Path(path).exists()]:
         raise AuditError(f"{existing[0]}: exists, and another release spends again; move it away to release again")
 
+    in_words(terms | {"records": 0})  # what the page cannot state fails before the charge
     noise = Paid(discrete_gaussian, lambda: ledger.charge(*charged, f"release by run {job.params.run}", terms["unit"]))
     released = released_context(job, table, budget, noise)
     if noise.charge is None:

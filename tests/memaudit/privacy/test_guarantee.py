@@ -65,6 +65,14 @@ def test_rho_alone_gives_no_less_than_the_budget_that_it_was_taken_from():
     assert Guarantee(1e-12).epsilon(0.5) == 0
 
 
+@pytest.mark.parametrize("mechanisms", [None, ()])
+def test_a_release_that_costs_nothing_reveals_nothing(mechanisms):
+    free = Guarantee(0.0, mechanisms)
+    assert free.beyond(1.0) == free.beyond(0.0) == free.mu == 0
+    # As in the limit of less and less rho.
+    assert Guarantee(1e-9).beyond(1.0) == pytest.approx(0, abs=1e-12)
+
+
 def test_no_test_on_drawn_noise_finds_more_than_the_bound():
     """Sums of one record against none, discrete Gaussian noise: the likelihood ratio test is the best there is."""
     sigma, draws = 2.0, 200_000

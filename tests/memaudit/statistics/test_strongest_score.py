@@ -108,6 +108,17 @@ def test_the_p_value_is_that_of_all_scores_and_not_of_the_chosen_one():
     )
 
 
+def test_redraws_of_models_of_fixed_size_have_shadow_models_for_every_record():
+    rng, member = np.random.default_rng(4), np.zeros((12, RECORDS), bool)
+    while (np.minimum(member.sum(0), 12 - member.sum(0)) < 3).any():
+        member = membership_matrices.fixed_size(12, RECORDS, RECORDS // 2, rng)
+    signals = rng.normal(size=member.shape)
+    attacks = on_confidence({"lira": "lira"}, signals, signals[:, :5], {"gamma": 1.0, "offline_a": 0.3})
+    made = Panel.of_records(attacks, member, np.arange(RECORDS), Scheme("rows"))
+    null = strongest_score.null_of_strongest(made, {"auc": ["lira"] * 4}, rng, 19, [0.1])["auc"]
+    assert null.values.shape == (19, 2)
+
+
 def test_a_large_matrix_has_the_fewest_redraws(monkeypatch):
     made, chosen = panel(np.random.default_rng(6), 0.0), {"auc": ["lira"] * 4}
     monkeypatch.setattr(strongest_score, "LARGE", MODELS * RECORDS - 1)

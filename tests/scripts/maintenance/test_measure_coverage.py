@@ -8,6 +8,7 @@ from conftest import load_script
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json
 from memaudit.studies.coverage.coverage_registry import CASES
+from memaudit.studies.coverage.coverage_simulation import GROUPS
 
 
 @pytest.fixture
@@ -20,7 +21,9 @@ def measured(tmp_path, monkeypatch):
     def measure(**params):
         params = {"simulations": 5, "seed": 1} | params
         script.main(SimpleNamespace(output=[tmp_path / "coverage.json"], params=SimpleNamespace(**params)))
-        return read_json(tmp_path / "coverage.json")["cases"]
+        found = read_json(tmp_path / "coverage.json")
+        assert found["groups"] == list(GROUPS)
+        return found["cases"]
 
     return measure
 
@@ -45,5 +48,5 @@ def test_other_numbers_and_named_cases_are_simulated_again(measured):
 
 
 def test_a_case_that_does_not_exist_is_named(measured):
-    with pytest.raises(AuditError, match="only: no case is named wilsen; the cases are "):
+    with pytest.raises(AuditError, match="only: nothing is named 'wilsen'; there are "):
         measured(only=["wilsen"])

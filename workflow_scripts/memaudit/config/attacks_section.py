@@ -8,15 +8,12 @@ from pydantic import Field
 from memaudit.config.context_variants import variant_name
 from memaudit.config.field_types import Count, Fraction, Name, Rmia, Section
 from memaudit.config.name_checks import hint, licence_faults, unknown
-from memaudit.config.shared_keys import SharedKeys
+from memaudit.config.shared_keys import PREDICTORS, SharedKeys
 
 NEEDED = ("main", "settings", "defended")  # arms that the tables are made of
 TAKEN = ("designs", "perturbed", "poisoned", "attribute")  # folders beside those of the arms
 # Inputs are called by arms, and a Snakemake list of inputs has these names for itself.
 RESERVED = {"get", "items", "keys", *dir(list)}
-
-
-KINDS = {"classification": "classifier", "regression": "regressor"}
 
 
 class Variant(Section):
@@ -143,7 +140,7 @@ def attacks_faults(attacks: Attacks, shared: SharedKeys, audited: str | None = N
         yield from unknown(f"attacks/arms/{name}/datasets", arm.datasets or [], "datasets", shared)
         wanted = task if audited in (arm.datasets or attacks.datasets) else "classification"
         if arm.model in shared.models and shared.models[arm.model].task != wanted:
-            yield f"attacks/arms/{name}/model: {arm.model} is no {KINDS[wanted]}"
+            yield f"attacks/arms/{name}/model: {arm.model} is no {PREDICTORS[wanted]}"
     used = {f"attacks/arms/{name}/model": arm.model for name, arm in attacks.arms.items()}
     yield from licence_faults(used, shared)
     if "main" in attacks.arms:

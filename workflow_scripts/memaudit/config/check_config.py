@@ -19,7 +19,7 @@ from memaudit.config.name_checks import CATALOGUES, hint, unknown
 from memaudit.config.predict_section import predict_faults
 from memaudit.config.release_section import release_faults
 from memaudit.config.schema import Config
-from memaudit.config.shared_keys import Dataset, LanguageModel, Model
+from memaudit.config.shared_keys import PREDICTORS, Dataset, LanguageModel, Model
 from memaudit.config.tabpate_section import tabpate_faults
 
 SECRETS = ("token", "key", "sig", "signature", "password")
@@ -144,8 +144,9 @@ def _model_faults(model: Model) -> Iterator[str]:
     file = Path(model.path or (model.hub and model.hub.file) or "").name
     if model.family == "tabpfn" and model.version and not _is_named(file, model.version):
         yield f"version: {model.version}, and the file's name says another: {file}"
-    if (other := {"classification": "regressor", "regression": "classifier"}[model.task]) in file:
-        yield f"task: {model.task}, and the file's name says {other}: {file}"
+    for task, called in PREDICTORS.items():
+        if task != model.task and called in file:
+            yield f"task: {model.task}, and the file's name says {called}: {file}"
 
 
 def _language_model_faults(model: LanguageModel) -> Iterator[str]:

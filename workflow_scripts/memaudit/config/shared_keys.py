@@ -6,6 +6,8 @@ from pydantic import Field, StringConstraints
 
 from memaudit.config.field_types import Count, Fraction, ImportPath, Name, Repo, Section, Sha256
 
+PREDICTORS = {"classification": "classifier", "regression": "regressor"}  # what a model of a task is called
+
 
 class Limits(Section):
     """How far a split may stray before the run stops."""

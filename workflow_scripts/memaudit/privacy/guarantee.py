@@ -55,8 +55,11 @@ class Guarantee:
 
         With probability up to this, the odds of one person's presence change by more than a factor e^epsilon. It is
         not delta, which weighs a loss l by 1 - e^(epsilon - l): of a Gaussian it is several times delta. For h > 0,
-        delta(epsilon - h) - e^-h delta(epsilon) is at least 1 - e^-h times it. rho alone: Markov's bound.
+        delta(epsilon - h) - e^-h delta(epsilon) is at least 1 - e^-h times it. rho alone: Markov's bound;
+        of rho 0 there is no loss at all.
         """
+        if self.rho == 0:
+            return 0.0
         if self.mechanisms is None:
             return math.exp(-(max(epsilon - self.rho, 0.0) ** 2) / (4 * self.rho))
         before, at = self.deltas([epsilon - STEP, epsilon])

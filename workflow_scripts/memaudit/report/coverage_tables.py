@@ -10,29 +10,15 @@ HEADS = {
     "test": ["scenario", "of", "false rejections", "refused", "verdict"],
     "bound": ["scenario", "of", "above the truth", "bound / truth", "refused", "verdict"],
 }
-ORDER = [
-    "Score matrices",
-    "Calibrated scores",
-    "Selected records, groups and companions",
-    "The headline of an audit",
-    "Advice of an audit",
-    "What an audit extrapolates",
-    "Few units",
-    "Shares and privacy bounds",
-    "Tests",
-]  # of the page
 EXTRA = {"interval": ["width"], "test": [], "bound": ["tightness"]}
 
 
 def context(simulated: Mapping[str, Any]) -> dict[str, Any]:
     """The values that docs/templates/coverage.md names: sections of cases, and what does not hold as stated."""
-    cases = simulated["cases"]
-    groups: dict[str, list[dict[str, Any]]] = {}
-    for case in sorted(cases.values(), key=lambda case: ORDER.index(case["group"])):
-        groups.setdefault(case["group"], []).append(_case(case))
+    cases, groups = simulated["cases"], simulated["groups"]
     rows = [row for case in cases.values() for row in case["rows"]]
     return {
-        "sections": groups,
+        "sections": {group: [_case(case) for case in cases.values() if case["group"] == group] for group in groups},
         "simulations": max(case["simulations"] for case in cases.values()),
         "minutes": sum(case["cpu_seconds"] for case in cases.values()) / 60,
         "verdicts": {name: sum(row["verdict"] == name for row in rows) for name in _in_order(rows)},

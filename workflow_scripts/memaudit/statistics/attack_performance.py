@@ -27,6 +27,7 @@ from memaudit.statistics.randomisation_tests import Null, p_value, randomisation
 FPRS = (0.1, 0.01, 0.001)
 ROC_FPRS = np.geomspace(1e-3, 1, 31)
 SIGNIFICANT = 0.05
+TINY = 1e-6  # AUCs are kept as far from 0 and 1, where a probit or a logit is infinite
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,16 @@ def judge(
             zip(names, observed, ends, notes, chance, strict=True)
         )
     ]
+
+
+def sampled_auc(
+    scores: Array, membership: Mask, weights: bootstrap.Weights, method: str = "two-way bootstrap"
+) -> tuple[Estimate, Array]:
+    """AUC over all (model, record) entries with its interval, and its samples (replicate,) of these weights."""
+    ranking = roc.rank(scores, membership)
+    samples, value = roc_replicates.auc_replicates(ranking, membership.shape, weights), roc.area(*roc.curve(ranking))
+    ends = bootstrap.two_way_interval(samples, value, weights, 0, 1)
+    return Estimate("auc", value, *ends, membership.size, method, 0.5), samples
 
 
 def roc_band(

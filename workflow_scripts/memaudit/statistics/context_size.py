@@ -13,16 +13,12 @@ from scipy.special import expit, logit
 from scipy.stats import chi2, norm
 
 from memaudit.common.arrays import Array
-from memaudit.statistics import bootstrap, roc
-from memaudit.statistics.attack_performance import SIGNIFICANT, Estimate
-from memaudit.statistics.roc_replicates import auc_replicates
+from memaudit.statistics import bootstrap
+from memaudit.statistics.attack_performance import SIGNIFICANT, TINY, Estimate, sampled_auc
 from memaudit.statistics.threat_models import Case
 
 FEWEST, FARTHEST = 3, 16  # sizes to extrapolate from, and how many times the largest the deployed one may be
 UNDEFINED = 0.025  # share of replicates at or below chance, from which on a logarithm is not defined
-
-
-TINY = 1e-6
 SCALES = ((lambda auc: np.log(norm.ppf(auc)), lambda line: norm.cdf(np.exp(line))), (logit, expit))  # and back
 
 
@@ -37,12 +33,8 @@ class Measured(NamedTuple):
 
 def measured(size: int, case: Case, rng: np.random.Generator, replicates: int) -> Measured:
     """The AUC of an attack on contexts of this number of records."""
-    scores, member = case.scores(), case.membership
-    weights = bootstrap.two_way_weights(*member.shape, replicates, rng, case.groups)
-    ranking = roc.rank(scores, member)
-    samples, value = auc_replicates(ranking, member.shape, weights), roc.area(*roc.curve(ranking))
-    ends = bootstrap.two_way_interval(samples, value, weights, 0, 1)
-    return Measured(size, Estimate("auc", value, *ends, member.size, "two-way bootstrap", 0.5), samples, weights)
+    weights = bootstrap.two_way_weights(*case.membership.shape, replicates, rng, case.groups)
+    return Measured(size, *sampled_auc(case.scores(), case.membership, weights), weights)
 
 
 def extrapolated(at: Sequence[Measured], deployed: int) -> tuple[Estimate | None, str]:

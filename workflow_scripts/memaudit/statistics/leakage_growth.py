@@ -13,9 +13,8 @@ import numpy as np
 from scipy.stats import norm
 
 from memaudit.common.arrays import Array, Mask
-from memaudit.statistics import bootstrap, roc
-from memaudit.statistics.attack_performance import Estimate
-from memaudit.statistics.roc_replicates import auc_replicates
+from memaudit.statistics import bootstrap
+from memaudit.statistics.attack_performance import TINY, Estimate, sampled_auc
 from memaudit.statistics.strongest_score import Panel
 
 FEWEST = 8  # contexts
@@ -51,13 +50,10 @@ def growth(panel: Panel, name: str, rng: np.random.Generator, replicates: int, d
     for size in sizes:
         used = models // size * size
         parts = [_slice(panel, start, size).scores(name) for start in range(0, used, size)]
-        scores, member = np.concatenate(parts), panel.membership[:used]
-        ranking = roc.rank(scores, member)
         of_used = bootstrap.Weights(weights.models[:, :used], weights.records, weights.units)
-        drawn = auc_replicates(ranking, member.shape, of_used)
-        value = roc.area(*roc.curve(ranking))
-        ends = bootstrap.two_way_interval(drawn, value, of_used, 0, 1)
-        found.append(Estimate("auc", value, *ends, member.size, f"{used // size} parts of {size} contexts", 0.5))
+        method = f"{used // size} parts of {size} contexts"
+        at, drawn = sampled_auc(np.concatenate(parts), panel.membership[:used], of_used, method)
+        found.append(at)
         samples.append(drawn)
     limit, reason = _limit(sizes, found, np.array(samples), weights, detected)
     return Growth(sizes, found, limit, reason)
@@ -66,7 +62,7 @@ def growth(panel: Panel, name: str, rng: np.random.Generator, replicates: int, d
 def limit_of(sizes: Sequence[int], aucs: Array) -> tuple[Array, Array]:
     """The AUC with many contexts, and c, from the AUCs (size,) or (size, replicate) at numbers of contexts (size,)."""
     shapes = 1 / np.sqrt(1 + CURVATURES[:, None] / np.asarray(sizes))
-    probits = norm.ppf(np.clip(aucs.reshape(len(sizes), -1), 1e-6, 1 - 1e-6))
+    probits = norm.ppf(np.clip(aucs.reshape(len(sizes), -1), TINY, 1 - TINY))
     limits = shapes @ probits / (shapes**2).sum(1, keepdims=True)
     residuals = (probits**2).sum(0) - limits**2 * (shapes**2).sum(1, keepdims=True)
     best = residuals.argmin(0)

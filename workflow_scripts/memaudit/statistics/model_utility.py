@@ -1,6 +1,8 @@
-"""Accuracy of the attacked system on records that are in no context."""
+"""Measures of how well an attacked system predicts records that are in no context, and the accuracies among them."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +14,64 @@ from memaudit.statistics.paired_differences import gaps
 METRICS = ("accuracy", "balanced accuracy")
 
 
+class Utility(NamedTuple):
+    """Measures of answers (model, record) on records whose truth (record,) is known.
+
+    measured: (replicate, measure) of answers, truth and weights; ranges: least and largest value of each measure.
+    """
+
+    names: Sequence[str]
+    ranges: Sequence[tuple[float, float]]
+    measured: Callable[[Array, Array, Weights], Array]
+
+    def judge(
+        self,
+        answers: Array,
+        truth: Array,
+        nulls: Sequence[float],
+        *,
+        rng: np.random.Generator,
+        groups: Codes | None,
+        replicates: int,
+        units: Sequence[float | None] = (None, None),
+    ) -> list[Estimate]:
+        """Each measure over models and records with its two-way bootstrap interval.
+
+        nulls: values of a prediction that reads no feature; groups: (record,) records that are resampled together;
+        units: effective number of them behind each measure, None: of all records.
+        """
+        weights = two_way_weights(*answers.shape, replicates, rng, groups)
+        samples, observed = self.measured(answers, truth, weights).T, self._observed(answers, truth)
+        method, estimates = f"two-way bootstrap, {replicates} replicates", []
+        parts = zip(self.names, samples, observed, self.ranges, nulls, units, strict=True)
+        for name, sample, value, ends, null, count in parts:
+            drawn = weights if count is None else replace(weights, units=count)
+            pair = two_way_interval(sample, value, drawn, *ends)
+            estimates.append(Estimate(name, float(value), *pair, answers.size, method, null))
+        return estimates
+
+    def differences(
+        self,
+        changed: Array,
+        usual: Array,
+        truth: Array,
+        *,
+        rng: np.random.Generator,
+        groups: Codes | None,
+        replicates: int,
+    ) -> list[Estimate]:
+        """Each measure minus that of the usual answers, (model, record) each: the same records, model by model."""
+        weights = two_way_weights(*usual.shape, replicates, rng, groups)
+        samples = self.measured(changed, truth, weights) - self.measured(usual, truth, weights)
+        observed = self._observed(changed, truth) - self._observed(usual, truth)
+        bound = max(most - least for least, most in self.ranges)
+        return gaps(self.names, observed, samples, usual.size, weights, bound=bound)
+
+    def _observed(self, answers: Array, truth: Array) -> Array:
+        models, records = answers.shape
+        return self.measured(answers, truth, Weights(np.ones((1, models)), np.ones((1, records))))[0]
+
+
 def judge_utility(
     correct: Mask, labels: Codes, *, rng: np.random.Generator, groups: Codes | None = None, replicates: int = 200
 ) -> list[Estimate]:
@@ -20,21 +80,14 @@ def judge_utility(
     correct: (model, record) whether the prediction is correct; labels: (record,) true classes; groups: (record,)
     records that are resampled together. null: the value for always predicting the most frequent class.
     """
-    weights = two_way_weights(*correct.shape, replicates, rng, groups)
     frequency = np.unique(labels, return_counts=True)[1] / len(labels)
-    samples, observed = _accuracies(correct, labels, weights).T, _observed(correct, labels)
     # Balanced accuracy is as uncertain as the recall of the rarest class.
     rarest = min(
         effective_units(np.flatnonzero(labels == one) if groups is None else groups[labels == one])
         for one in np.unique(labels)
     )
-    drawn = weights, replace(weights, units=rarest)
-    ends = [two_way_interval(*one, 0, 1) for one in zip(samples, observed, drawn, strict=True)]
-    method = f"two-way bootstrap, {replicates} replicates"
-    return [
-        Estimate(name, value, *pair, correct.size, method, null)
-        for name, value, pair, null in zip(METRICS, observed, ends, (frequency.max(), 1 / len(frequency)), strict=True)
-    ]
+    nulls, options = (frequency.max(), 1 / len(frequency)), {"rng": rng, "groups": groups, "replicates": replicates}
+    return ACCURACIES.judge(correct, labels, nulls, units=(None, rarest), **options)
 
 
 def utility_differences(
@@ -47,14 +100,7 @@ def utility_differences(
     replicates: int = 200,
 ) -> list[Estimate]:
     """Both accuracies minus those of the usual answers, (model, record) each: the same records, model by model."""
-    weights = two_way_weights(*usual.shape, replicates, rng, groups)
-    samples = _accuracies(changed, labels, weights) - _accuracies(usual, labels, weights)
-    return gaps(METRICS, _observed(changed, labels) - _observed(usual, labels), samples, usual.size, weights)
-
-
-def _observed(correct: Mask, labels: Codes) -> Array:
-    models, records = correct.shape
-    return _accuracies(correct, labels, Weights(np.ones((1, models)), np.ones((1, records))))[0]
+    return ACCURACIES.differences(changed, usual, labels, rng=rng, groups=groups, replicates=replicates)
 
 
 def _accuracies(correct: Mask, labels: Codes, weights: Weights) -> Array:
@@ -65,3 +111,6 @@ def _accuracies(correct: Mask, labels: Codes, weights: Weights) -> Array:
     with np.errstate(invalid="ignore"):
         recalls = (hits @ of_class) / (total @ of_class)
     return np.column_stack([hits.sum(1) / total.sum(1), np.nanmean(recalls, 1)])
+
+
+ACCURACIES = Utility(METRICS, ((0.0, 1.0), (0.0, 1.0)), _accuracies)

@@ -26,16 +26,15 @@ from numpy.typing import NDArray
 
 from memaudit.attacks.balanced_lira import BalancedLira
 from memaudit.attacks.calibrate import Method, calibrate
-from memaudit.attacks.gaussian import least_shadows
 from memaudit.common.arrays import Array, Floats, Mask
 from memaudit.common.errors import AuditError
 from memaudit.common.progress_bar import steps
 from memaudit.data.membership_matrices import COLUMNS, Scheme
 from memaudit.statistics import roc
+from memaudit.statistics.scorable_redraws import redraw
 
 FEWEST_DRAWS = 19
 FEWEST_MODELS = 5
-MOST_REDRAWS = 1000  # for one that can be scored
 ROUNDING = 1e-9  # equal statistics of single and double precision differ in their last digits
 
 
@@ -144,37 +143,6 @@ def null_of_entries(
         redrawn = redraw(scheme, membership, units, rng)
         values[draw], studentised[draw] = pooled_metrics(entries_of(redrawn), redrawn, fprs, scheme)
     return Null(tuple(fprs), values, p_value(observed, studentised))
-
-
-def redraw(
-    scheme: Scheme,
-    membership: Mask,
-    units: NDArray[np.int64] | None,
-    rng: np.random.Generator,
-    groups: Sequence[Mask] = (),
-) -> Mask:
-    """A redraw of the membership matrix (model, record) that can be scored where the observed one can.
-
-    A matrix of models of fixed size, redrawn, may leave a record with fewer than 2 shadow models on a side, or one of
-    the `groups` (record,) without members or non-members. Only redraws that are like the observed one in this are kept:
-    given that, all of them are as likely as it. Raises AuditError where none is found.
-    """
-    if scheme.keeps == "columns":
-        # Every record keeps its number of models.
-        return scheme.redraw(membership, units, rng)
-    observed = _scorable(membership, groups)
-    for _ in range(MOST_REDRAWS):
-        if _scorable(redrawn := scheme.redraw(membership, units, rng), groups) == observed:
-            return redrawn
-    raise AuditError(
-        f"of {MOST_REDRAWS} redraws of {len(membership)} models of fixed size none has shadow models for the same"
-        " records as the observed one: raise the number of models"
-    )
-
-
-def _scorable(membership: Mask, groups: Sequence[Mask]) -> list[bool]:
-    mixed = [0 < np.count_nonzero(part := membership[:, group]) < part.size for group in groups]
-    return [bool((least_shadows(membership) >= 2).all()), *mixed]
 
 
 def require_draws(draws: int, models: int) -> None:

@@ -34,6 +34,7 @@ from memaudit.statistics.randomisation_tests import (
     pooled_metrics,
     require_draws,
 )
+from memaudit.statistics.scorable_redraws import redraw
 
 RATIOS = ("lira", "lira_shrunk", "combined")  # methods whose scores are log-likelihood ratios: they add up
 LARGE = 1 << 20  # (model, target) entries of which a test has FEWEST_DRAWS redraws, each of a second per 2 scores
@@ -80,6 +81,10 @@ class Panel:
         starts = np.searchsorted(self.target[order], np.arange(membership.shape[1]))
         scores = scores if method in RATIOS else normal_scores(np.array(scores, np.float64))
         return np.add.reduceat(scores[:, order], starts, axis=1, dtype=np.float64)
+
+    def redrawn(self, rng: np.random.Generator) -> Mask:
+        """A membership matrix (model, target) that is as likely as the panel's, as `scorable_redraws.redraw`."""
+        return redraw(self.scheme, self.membership, self.groups, rng)
 
     def exchanged(self, rng: np.random.Generator) -> Self:
         """The same attacks where each group has the membership of another one, as a negative control."""
@@ -175,7 +180,7 @@ def null_of_strongest(
     studentised = np.empty((draws + 1, len(panel.attacks), 1 + len(fprs)))
     values = {criterion: np.empty((draws, 1 + len(fprs))) for criterion in chosen}
     for draw in steps(range(draws + 1), "redrawn membership, all scores"):
-        member = panel.scheme.redraw(panel.membership, panel.groups, rng) if draw else panel.membership
+        member = panel.redrawn(rng) if draw else panel.membership
         studentised[draw], scores = _studentised(panel, member, fprs, set().union(*chosen.values()))
         for criterion, names in chosen.items() if draw else ():
             entries = Entries.of(composite(panel, names, scores), member)

@@ -1,9 +1,7 @@
 """Read config/views/<study>.yaml: titles, captions, layouts and sentences are data, checked before the first job.
 
-Values that depend on the config enter by name, from `Study.names`, from `texts:` of the file or of shared.yaml:
-`$name` alone stands for the value itself, whatever its type; as an item of a list it adds the items of a list;
-`{$name}` or `{$name:.3g}` within a text is the value as text. A list item with `each: {name: $values}` is repeated for
-every value, which is called `$name` in it.
+Values that depend on the config enter by name (`view_names`), from `Study.names`, from `texts:` of the file or of
+shared.yaml.
 """
 
 import functools
@@ -21,13 +19,12 @@ from memaudit.config.key_reference import keys as config_keys
 from memaudit.config.name_checks import hint
 from memaudit.workflow.run_config import RunConfig, read_yaml
 from memaudit.workflow.study import Study
+from memaudit.workflow.view_names import Filling
 from memaudit.workflow.view_schema import OwnTable, Sentence, SharedFile, Shown, Strict, StudyFile
 
 FOLDER = "config/views"
 # Columns that every tidy result has (memaudit/common/tidy.py).
 FIXED = ("study", "metric", "unit", "estimate", "low", "high", "n", "method", "null")
-WHOLE = re.compile(r"\$(\w+)")
-WITHIN = re.compile(r"\{\$(\w+)(?::([^{}]*))?\}")
 
 
 @dataclass(frozen=True)
@@ -89,7 +86,7 @@ def read_file(path: Path, study: Study, shared: SharedFile) -> Views:
     raw = read_yaml(path)
     if not isinstance(raw, dict):
         raise AuditError(f"{path}: must be a mapping of keys, see {path.with_name('lira.yaml')}")
-    filling = _Filling()
+    filling = Filling()
     names = shared.texts | study.names
     for name, text in (raw.get("texts") or {}).items():
         names[name] = filling.fill(text, f"texts/{name}", names)
@@ -184,56 +181,6 @@ def _values(key: str, config: Mapping[str, Any]) -> list[str]:
     }
     same = len(set(map(str, values.values()))) == 1
     return [str(values[datasets[0]])] if same else [f"{name}: {value}" for name, value in values.items()]
-
-
-class _Filling:
-    """Puts named values into what a file holds; `faults` are unknown names and values that a format does not fit."""
-
-    def __init__(self) -> None:
-        self.faults: list[str] = []
-
-    def fill(self, value: Any, path: str, names: Mapping[str, Any]) -> Any:
-        if isinstance(value, str):
-            return self._text(value, path, names)
-        if isinstance(value, dict):
-            return {key: self.fill(part, f"{path}/{key}".strip("/"), names) for key, part in value.items()}
-        if isinstance(value, list):
-            return [part for place, item in enumerate(value) for part in self._items(item, f"{path}/{place}", names)]
-        return value
-
-    def _items(self, item: Any, path: str, names: Mapping[str, Any]) -> Iterator[Any]:
-        if isinstance(item, dict) and "each" in item:
-            each = self.fill(item["each"], f"{path}/each", names)
-            if not (isinstance(each, dict) and len(each) == 1 and isinstance(next(iter(each.values())), list)):
-                self.faults.append(f"{path}/each: must be one name with a list of values")
-                return
-            (name, values), rest = next(iter(each.items())), {key: item[key] for key in item if key != "each"}
-            yield from (self.fill(rest, path, {**names, name: value}) for value in values)
-            return
-        filled = self.fill(item, path, names)
-        if isinstance(item, str) and WHOLE.fullmatch(item) and isinstance(filled, list):
-            yield from filled
-        else:
-            yield filled
-
-    def _text(self, text: str, path: str, names: Mapping[str, Any]) -> Any:
-        if whole := WHOLE.fullmatch(text):
-            return self._value(whole[1], path, names)
-        return WITHIN.sub(lambda found: self._formatted(found, path, names), text)
-
-    def _formatted(self, found: re.Match, path: str, names: Mapping[str, Any]) -> str:
-        value = self._value(found[1], path, names)
-        try:
-            return format(value, found[2] or "")
-        except (TypeError, ValueError):
-            self.faults.append(f"{path}: {found[0]} does not fit {value!r}")
-            return ""
-
-    def _value(self, name: str, path: str, names: Mapping[str, Any]) -> Any:
-        if name not in names:
-            self.faults.append(f"{path}: unknown name ${name}{hint(name, list(names))}")
-            return 0
-        return names[name]
 
 
 def _validated(model: type[Strict], values: Any, path: Path) -> Any:

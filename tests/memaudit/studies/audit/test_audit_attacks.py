@@ -10,6 +10,7 @@ from regression_grids import RECORDS, fitted, raw, regressor
 from memaudit.attacks import registry
 from memaudit.attacks.score_matrices import variant
 from memaudit.common import tidy
+from memaudit.statistics.strongest_score import choose
 from memaudit.studies.audit import audit_attacks, strongest_attack
 
 
@@ -65,7 +66,8 @@ def judged(grid, seed, threats=("labels", "probabilities")):
     """AUC, its verdict and the attacks of an audit of a score matrix."""
     panel = audit_attacks.panels(grid, threats, RMIA)["members"]
     audit = {"fpr": 0.01, "base_rates": [0.5], "threats": list(threats)}
-    found, _ = strongest_attack.judged(panel, KEYS, SimpleNamespace(seed=seed, attacks=SETTINGS, audit=audit))
+    params = SimpleNamespace(seed=seed, attacks=SETTINGS, audit=audit)
+    found, _ = strongest_attack.judged(panel, choose(panel, 0.01), KEYS, params)
     table = tidy.expand(tidy.frame(found))
     rows = table[table["attack"] == "strongest"].set_index("metric")["estimate"]
     return rows["auc"], bool(rows["auc detected"]), panel.attacks

@@ -10,15 +10,16 @@ from memaudit.common import tidy
 from memaudit.data import membership_matrices
 from memaudit.statistics.rank_tests import detected_records
 from memaudit.statistics.record_vulnerability import Population
+from memaudit.statistics.strongest_score import AUC, choose, composite
 from memaudit.studies.audit.audit_attacks import first_variant, on_members, panels, signals
 from memaudit.studies.audit.record_ratings import agreement_rows, calibration_rows, rate
-from memaudit.studies.audit.strongest_attack import strongest_scores
 
 PROBABILITIES = ["probabilities"]
 
 
 def strongest(grid, threats):
-    return strongest_scores(panels(grid, threats, {"gamma": 1.0, "offline_a": 0.3})["members"], 0.1)
+    panel = panels(grid, threats, {"gamma": 1.0, "offline_a": 0.3})["members"]
+    return composite(panel, choose(panel, 0.1)[AUC])
 
 
 def rated(members, located=None, threats=PROBABILITIES):

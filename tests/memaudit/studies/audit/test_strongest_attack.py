@@ -8,6 +8,7 @@ from audit_examples import ATTACKS, AUDIT
 
 from memaudit.auditing import summarize_results
 from memaudit.common import tidy
+from memaudit.statistics.strongest_score import choose
 from memaudit.studies.audit import audit_attacks, strongest_attack
 
 PARAMS = SimpleNamespace(seed=1, attacks=ATTACKS, audit=AUDIT | {"threats": ["labels"]})
@@ -16,7 +17,7 @@ PARAMS = SimpleNamespace(seed=1, attacks=ATTACKS, audit=AUDIT | {"threats": ["la
 def judged(records, grid):
     keys = {"dataset": "wine", "model": "main", "records": records}
     panel = audit_attacks.panels(grid, ["labels"], ATTACKS["rmia"])[records]
-    found, most_chosen = strongest_attack.judged(panel, keys, PARAMS)
+    found, most_chosen = strongest_attack.judged(panel, choose(panel, AUDIT["fpr"]), keys, PARAMS)
     return tidy.frame(found), most_chosen
 
 

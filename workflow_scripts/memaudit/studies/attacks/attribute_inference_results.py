@@ -20,6 +20,7 @@ from memaudit.data.membership_matrices import COLUMNS, Scheme
 from memaudit.statistics import bootstrap, roc, roc_replicates
 from memaudit.statistics.attack_performance import FPRS, Estimate, with_null
 from memaudit.statistics.randomisation_tests import Null, p_value, require_draws, studentised_gaps
+from memaudit.statistics.scorable_redraws import redraw
 
 Draws = Iterable[tuple[Array, Array]]
 GROUPS = ("members", "non-members")
@@ -94,7 +95,7 @@ def _null_of_difference(
 ) -> Null:
     """Metrics of members less those of non-members under redraws, with the p-values of the studentised ones."""
     require_draws(permutations, len(membership))
-    matrices = [membership, *(scheme.redraw(membership, groups, rng) for _ in range(permutations))]
+    matrices = [membership, *(redraw(scheme, membership, groups, rng) for _ in range(permutations))]
     once, influence = [_once(membership)], _influence(predicted, fprs)
     values = np.vstack([np.subtract(*_both_groups(predicted, one, fprs, once)) for one in matrices])
     pairs = zip(values, matrices, strict=True)

@@ -35,6 +35,7 @@ from memaudit.statistics import intervals
 from memaudit.statistics.attack_performance import FPRS, SIGNIFICANT, Estimate, judge
 from memaudit.statistics.randomisation_tests import Entries, Null, p_value, pooled_metrics
 from memaudit.statistics.rank_tests import greater_p_values
+from memaudit.statistics.scorable_redraws import redraw
 
 Groups = NDArray[np.int64]
 
@@ -94,7 +95,7 @@ def corpora_null(
     """
     drawn = [pooled_metrics(Entries.of(-observed[0], observed[1]), observed[1], fprs)]
     for _ in steps(range(permutations), "redrawn membership, data-set inference"):
-        redrawn = scheme.redraw(membership, options.get("groups"), options["rng"])
+        redrawn = redraw(scheme, membership, options.get("groups"), options["rng"])
         p, inside = p_values(signals, redrawn, public, **options)
         drawn.append(pooled_metrics(Entries.of(-p, inside), inside, fprs))
     values, studentised = np.swapaxes(drawn, 0, 1)

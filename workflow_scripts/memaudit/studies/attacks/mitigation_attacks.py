@@ -9,8 +9,7 @@ import xarray as xr
 from scipy.special import softmax
 
 from memaudit.attacks.lira import resolution_floor
-from memaudit.attacks.registry import Attack, attack
-from memaudit.attacks.regression_signals import errors, predicts_numbers
+from memaudit.attacks.registry import Attack
 from memaudit.attacks.rounded_signal import rounded_confidence
 from memaudit.attacks.score_matrices import attackable, confidence, labels, stable
 from memaudit.attacks.signals import correctness
@@ -49,13 +48,7 @@ def with_lira(mitigation: str, grid: xr.Dataset) -> Mitigated:
 
 
 def coarser_answers(none: Mitigated, decimals: Sequence[int]) -> Iterator[Mitigated]:
-    """LiRA on the same contexts where only the label, or the label and rounded probabilities, are published.
-
-    Of regressors: where only the predicted number is published.
-    """
-    if predicts_numbers(none.grid):
-        yield Mitigated("predicted numbers only", "lira error", none.grid, attack("lira error", errors(none.grid)))
-        return
+    """LiRA on the same contexts where only the label, or the label and rounded probabilities, are published."""
     logits, truth = none.grid.logits.values.astype(float), labels(none.grid)
     on_labels = Attack(correctness(logits, truth), "lira", DISCRETE)
     yield Mitigated("labels only", "lira on correctness", none.grid, on_labels)

@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from memaudit.attacks.score_matrices import attackable, confidence, gather, labels, variant
-from memaudit.attacks.signals import correctness
+from memaudit.attacks.score_matrices import attackable, confidence, gather, variant
 from memaudit.common.arrays import Array
 from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics import roc
 from memaudit.statistics.attack_performance import Estimate
 from memaudit.statistics.attacked_records import Attacked, Names
-from memaudit.statistics.model_utility import judge_utility
 from memaudit.statistics.threat_models import ratio
+from memaudit.studies.attacks.model_quality import quality
 
 VARIED = ("context", "features", "order", "copies", "population", "shares", "bags", "layer")
 ELSEWHERE = {"shares", "bags", "layer"}  # variants for property inference or mitigations, judged by other scripts
@@ -96,6 +95,4 @@ def variant_keys(name: str, grid: xr.Dataset) -> dict[str, Any]:
 
 def utility(grid: xr.Dataset, rng: np.random.Generator, replicates: int) -> list[Estimate]:
     """Accuracy on the records that are in no context of a variant, with intervals from bootstrap replicates."""
-    others = grid.isel(record=~grid.member.values)
-    correct = correctness(others.logits.values, labels(others)) > 0
-    return judge_utility(correct, others.label.values, rng=rng, groups=others.unit.values, replicates=replicates)
+    return quality(grid.isel(record=~grid.member.values), rng, replicates)

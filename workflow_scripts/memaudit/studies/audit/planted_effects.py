@@ -18,6 +18,7 @@ from memaudit.attacks.regression_signals import TOP, predicts_numbers
 from memaudit.attacks.score_matrices import CLIP, confidence
 from memaudit.common.arrays import Array, Mask
 from memaudit.data.membership_matrices import Scheme
+from memaudit.statistics.scorable_redraws import redraw
 from memaudit.statistics.strongest_score import Panel
 from memaudit.studies.audit.audit_attacks import RAW_ERROR, RAW_LABELS, attacks_on, names_on, permitted
 
@@ -82,8 +83,8 @@ class Answers:
         return self if chosen.all() else replace(self, members=self.members.isel(record=chosen))
 
     def redrawn(self, rng: np.random.Generator) -> Mask:
-        """A membership matrix (model, record) that is as likely as the run's."""
-        return self.scheme.redraw(self.members.design.values, self.members.unit.values, rng)
+        """A membership matrix (model, record) that is as likely as the run's, as `scorable_redraws.redraw`."""
+        return redraw(self.scheme, self.members.design.values, self.members.unit.values, rng)
 
     def panel(self, membership: Mask, effect: float = 0.0, names: Collection[str] | None = None) -> Panel:
         """The permitted attacks where the answers about these members (model, record) are shifted.

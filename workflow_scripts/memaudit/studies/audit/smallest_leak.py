@@ -136,8 +136,7 @@ class Plantings:
         for panel, chosen in self._panels(effect):
             planted.append(self._metrics(panel, chosen))
             for number in range(NULLS):
-                redrawn = panel.scheme.redraw(panel.membership, panel.groups, self.rng)
-                nulls.append(self._metrics(panel, chosen, redrawn))
+                nulls.append(self._metrics(panel, chosen, panel.redrawn(self.rng)))
                 if number < HALF_WIDTHS:
                     lows.append(self._half_widths(panel, chosen))
         chance = np.array([0.5, self.fpr])

@@ -7,7 +7,6 @@ import numpy as np
 
 from memaudit.attacks.registry import Attack, threat
 from memaudit.common import seeds, tidy
-from memaudit.common.arrays import Array
 from memaudit.statistics import roc
 from memaudit.statistics.accusation_precision import Accusations, precision_estimates, predictive_level
 from memaudit.statistics.attack_performance import Estimate, rows
@@ -31,15 +30,16 @@ STRICTER = 0.1  # of the nominal false positive rate: the precision is stated th
 Row = dict[str, Any]
 
 
-def judged(panel: Panel, keys: Mapping[str, str], params: Any) -> tuple[list[Row], str]:
+def judged(
+    panel: Panel, chosen: Mapping[str, Sequence[str]], keys: Mapping[str, str], params: Any
+) -> tuple[list[Row], str]:
     """Tidy rows of the strongest score and of every score of a panel, and the score chosen for most contexts by AUC.
 
-    keys: dataset, model and records; params: of the job, with `seed`, `attacks` and `audit`.
+    chosen: of `choose`; keys: dataset, model and records; params: of the job, with `seed`, `attacks` and `audit`.
     """
     settings, audit = params.attacks, params.audit
     rng = seeds.generator(params.seed, STUDY, *keys.values(), STRONGEST)
     options = {"fprs": _fprs(settings, audit), "rng": rng, "replicates": settings["replicates"]}
-    chosen = choose(panel, audit["fpr"])
     best = judge_strongest(panel, chosen, permutations=settings["permutations"], **options)
     named = _named(keys, audit)
     found = [*attack_rows(named, best, 1, audit), *_choice_rows(chosen, named, panel)]
@@ -64,11 +64,6 @@ def accusations(
     """Who is accused by the score chosen by TPR, at each false positive rate; chosen: of `choose`."""
     scores = composite(panel, chosen[TPR])
     return {fpr: Accusations.at(scores, panel.membership, fpr, rng) for fpr in fprs}
-
-
-def strongest_scores(panel: Panel, fpr: float) -> Array:
-    """Scores (model, target) of the strongest score by AUC, chosen for each fold of contexts on the others."""
-    return composite(panel, choose(panel, fpr)[AUC])
 
 
 def as_attack(panel: Panel, fpr: float) -> Attack:

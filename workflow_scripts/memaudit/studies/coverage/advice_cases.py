@@ -23,6 +23,28 @@ BASE = 0.4  # mean shift of all records
 Outcomes = dict[str, Outcome]
 
 
+def _score_intervals(
+    rng: np.random.Generator,
+    member: Mask,
+    own: Array | float = 0.0,
+    freedom: int = 0,
+    labels: bool = False,
+    uneven: bool = False,
+) -> tuple[Array, Array]:
+    """Ends (record,) of the intervals of the vulnerability scores of records whose presence adds `own` to their signal.
+
+    freedom: of the noise's Student's t, 0: normal; labels: whether only the sign of a signal is read; uneven: whether
+    the records' noise differs in its deviation.
+    """
+    contexts, records = member.shape
+    noise = rng.standard_t(freedom, member.shape) if freedom else rng.standard_normal(member.shape)
+    spread = np.exp(0.5 * rng.standard_normal(records)) if uneven else 1.0
+    levels = rng.standard_normal(records) + 0.3 * rng.standard_normal((contexts, 1))
+    signals = levels + spread * noise + own * member
+    low, high = vulnerability_scores((signals > 0).astype(float) if labels else signals, member, rng)[:, 1:].T
+    return low, high
+
+
 @case(
     "records whose presence shows",
     "records whose interval of the vulnerability score excludes 0 (audit): share without such an effect",
@@ -47,9 +69,7 @@ def presence_shown(
     member = balanced(32, 100, rng)
     leaking = rng.permutation(100) < share * 100
     own = np.where(leaking, shift + shift_sd * rng.standard_normal(100), 0.0)
-    noise = rng.standard_t(freedom, member.shape) if freedom else rng.standard_normal(member.shape)
-    signals = rng.standard_normal(100) + 0.3 * rng.standard_normal((32, 1)) + noise + own * member
-    low, high = vulnerability_scores((signals > 0).astype(float) if labels else signals, member, rng)[:, 1:].T
+    low, high = _score_intervals(rng, member, own, freedom, labels)
     shown = (low > 0) | (high < 0)
     false = shown & (np.sign(own) != np.where(low > 0, 1, -1))
     return {"records": Rejection(int(false.sum()), int(shown.sum()))}
@@ -64,10 +84,7 @@ def presence_shown(
 def presence_of_none(rng: np.random.Generator, records: int = 200, freedom: int = 0, labels: bool = False) -> Outcomes:
     """`record_vulnerability.vulnerability_scores` in 32 contexts; heavy tails: spreads of the records differ, too."""
     member = balanced(32, records, rng)
-    noise = rng.standard_t(freedom, member.shape) if freedom else rng.standard_normal(member.shape)
-    spread = np.exp(0.5 * rng.standard_normal(records)) if freedom else 1.0
-    signals = rng.standard_normal(records) + 0.3 * rng.standard_normal((32, 1)) + spread * noise
-    low, high = vulnerability_scores((signals > 0).astype(float) if labels else signals, member, rng)[:, 1:].T
+    low, high = _score_intervals(rng, member, freedom=freedom, labels=labels, uneven=bool(freedom))
     return {"any record": Rejection(bool(((low > 0) | (high < 0)).any()))}
 
 

@@ -11,6 +11,7 @@ from memaudit.common.arrays import Array
 from memaudit.statistics import accusation_precision, bootstrap, model_utility, roc
 from memaudit.statistics.attack_performance import Estimate, judge, roc_band
 from memaudit.statistics.paired_differences import differences
+from memaudit.statistics.quantile_replicates import pooled_tpr
 from memaudit.studies.attacks import attribute_inference_results as attribute
 from memaudit.studies.coverage.coverage_registry import Interval, Outcome, case
 from memaudit.studies.coverage.simulated_scores import (
@@ -163,21 +164,13 @@ def paired(rng: np.random.Generator, population: Population) -> Outcomes:
     most=400,
 )
 def strict_quantile(rng: np.random.Generator, population: Population) -> Outcomes:
-    """`bootstrap.pooled_tpr` with its two-way interval."""
+    """`quantile_replicates.pooled_tpr` with its two-way interval."""
     scores, member, _ = draw(population, rng)
     weights = bootstrap.two_way_weights(*member.shape, REPLICATES, rng)
-    rates = bootstrap.pooled_tpr(scores.T.astype(np.float32), member.T, FPR, weights)
-    observed = float(
-        bootstrap.pooled_tpr(
-            scores.T.astype(np.float32),
-            member.T,
-            FPR,
-            bootstrap.Weights(*(np.ones((1, size)) for size in member.shape)),
-        )[0]
-    )
-    return {
-        METRICS[1]: Interval(*bootstrap.two_way_interval(rates, observed, weights, 0, 1), true_metrics(population)[1])
-    }
+    once = bootstrap.Weights(*(np.ones((1, size)) for size in member.shape))
+    rates, (observed,) = (pooled_tpr(scores.T.astype(np.float32), member.T, FPR, drawn) for drawn in (weights, once))
+    ends = bootstrap.two_way_interval(rates, float(observed), weights, 0, 1)
+    return {METRICS[1]: Interval(*ends, true_metrics(population)[1])}
 
 
 @case(

@@ -10,14 +10,13 @@ from memaudit.common.errors import AuditError
 from memaudit.common.progress_bar import steps
 from memaudit.statistics.bootstrap import (
     Weights,
-    per_record_tpr,
-    pooled_tpr,
     quantiles,
     rate,
     two_way_interval,
     two_way_weights,
     weighted_quantiles,
 )
+from memaudit.statistics.quantile_replicates import per_record_tpr, pooled_tpr
 from memaudit.studies.lira.strategy_scores import StrategyScores, crossfit_ratio, enough_shadows, halves, score
 from memaudit.studies.lira.strategy_thresholds import (
     MEAN_OVER_RECORDS,

@@ -16,7 +16,7 @@ from memaudit.statistics import roc
 from memaudit.statistics.attack_performance import Estimate, interpolated, where_resolved
 from memaudit.statistics.bootstrap import two_way_interval, two_way_weights
 from memaudit.statistics.paired_differences import gaps, metric_samples
-from memaudit.statistics.randomisation_tests import redraw
+from memaudit.statistics.scorable_redraws import redraw
 
 # Names in the results -> entries of the registry; the first is what the others are compared with.
 SCORES = {
