@@ -1,7 +1,8 @@
 """A private context from a table of one's own, charged to the table's ledger (docs/release.md): `snakemake release`.
 
 INPUT   <results>/data/{dataset}/raw.parquet, raw.json; a file of public facts; a model folder; the section `release`
-OUTPUT  <results>/release/{dataset}/context.parquet, statement.md, statement.json; a copy beside the ledger
+OUTPUT  <results>/release/{dataset}/context.parquet, statement.md, statement.json; a copy beside the ledger; `release_plan`:
+        lines for the terminal
 """
 
 RELEASE = STUDIES["release"]
@@ -9,6 +10,7 @@ RELEASE = STUDIES["release"]
 
 localrules:
     release,
+    release_plan,
 
 
 rule release_write_context:
@@ -44,7 +46,7 @@ rule release_write_context:
         # No digest: new code must not spend again. The sidecar has it.
         run=config["run"],
         seed=config["seed"],
-        entry=RUN.dataset_keys("target", "group", "drop", "missing"),
+        entry=RELEASE.entry,
         release=RELEASE.settings,
         ledger=RELEASE.ledger,
     script:
@@ -54,3 +56,24 @@ rule release_write_context:
 rule release:
     input:
         RELEASE.target,
+
+
+rule release_plan:
+    input:
+        table=RELEASE.table,
+        facts=RELEASE.facts,
+        public=RELEASE.public,
+    log:
+        "<results>/logs/release_plan.log",
+    conda:
+        "../envs/tabular.yaml"
+    resources:
+        mem_mb=2000,
+        runtime="10m",
+    params:
+        code=digest("release_print_plan", env="tabular"),
+        dataset=RELEASE.dataset,
+        entry=RELEASE.entry,
+        release=RELEASE.settings,
+    script:
+        "../workflow_scripts/release/print_plan.py"

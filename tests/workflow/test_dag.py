@@ -117,6 +117,7 @@ CALLED = {
     "costs": "maintenance_measure_costs",
     "provenance": "provenance_verify_results",
     "archive": "provenance_archive_run",
+    "release_plan": "release_print_plan",
 }
 
 

@@ -56,9 +56,9 @@ class Owner(Checkout):
         config = {"datasets": {"customers": entry | {"licence": "private", "group": "household"}}}
         (self.folder / "my.yaml").write_text(yaml.safe_dump(config | {"run": "mine", "release": release}))
 
-    def release(self, *arguments):
+    def release(self, *arguments, target="release"):
         """Exit code, the lines that say what is wrong, and all that was printed."""
-        command = [*SNAKEMAKE, "release", "--cores", "2", "--configfile", "my.yaml", *arguments]
+        command = [*SNAKEMAKE, target, "--cores", "2", "--configfile", "my.yaml", *arguments]
         of_user = os.environ | {"XDG_STATE_HOME": str(self.state)}
         done = subprocess.run(command, cwd=self.folder, env=of_user, capture_output=True, text=True, check=False)
         printed = done.stdout + done.stderr
@@ -80,6 +80,16 @@ class Owner(Checkout):
     @property
     def released(self):
         return self.folder / "results/mine/release/customers"
+
+
+def test_a_plan_says_what_the_budget_buys_and_spends_nothing(tmp_path):
+    owner = Owner(tmp_path / "memaudit")
+    code, said, printed = owner.release(target="release_plan")
+    assert code == 0, printed
+    assert said[0] == "a release of customers at (40, 0.0001) would buy:"
+    assert "  labels: at most 40 of 40 queries" in said
+    assert said[-1] == "  nothing was spent"
+    assert not owner.places.exists()
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from memaudit.privacy.ledger import RELEASED, Ledger, Paid, default_folder
 from memaudit.privacy.ledger_lines import PrivateTable
 from memaudit.privacy.pate_teachers import predictor
 from memaudit.privacy.private_table_reader import read_raw
+from memaudit.privacy.release_plan import check_labels
 from memaudit.privacy.release_statement import in_words, ledger_entries, query_counts, statement_terms
 from memaudit.privacy.tabpate_release import Settings, TabPATE, planned
 from memaudit.privacy.teacher_shards import Private
@@ -44,7 +45,10 @@ def main(job):
     table = read_raw(files.table, files.public, entry, job.threads)
     budget = Budget(request["epsilon"], request["delta"]).checked(table.public.records, PART)
     total = Budget(**(request["total"] or asdict(budget)))
-    guarantee = planned(Settings(**request["settings"]), budget, table.public).guarantee(table.public)
+    settings = Settings(**request["settings"])
+    plan = planned(settings, budget, table.public)
+    check_labels(plan, settings, table.public)
+    guarantee = plan.guarantee(table.public)
     # All that can fail is computed before the charge.
     of_files = (files.public, read_json(files.model)["sha256"])
     terms = {"dataset": dataset} | statement_terms(request, entry["group"], table.public, guarantee, *of_files)

@@ -42,12 +42,29 @@ class Release(Study):
         """The folder of the ledger; None: that of the user, which the job looks up."""
         return self.config["ledger"] and self.run.in_project(self.config["ledger"])
 
+    def table(self, wildcards) -> str:
+        """The table as it was fetched."""
+        self._require_section()
+        return f"<results>/data/{self.dataset}/raw.parquet"
+
+    def facts(self, wildcards) -> str:
+        """Facts of the fetched table."""
+        self._require_section()
+        return f"<results>/data/{self.dataset}/raw.json"
+
+    def entry(self, wildcards) -> dict[str, Any]:
+        """How the table is read, by its entry in the catalogue."""
+        return {key: self.run.config["datasets"][self.dataset][key] for key in ("target", "group", "drop", "missing")}
+
     def target(self, wildcards) -> list[str]:
         """The files that `snakemake release` makes."""
-        if self.config is None:
-            raise AuditError("release: this config has no section `release`; docs/release.md says how to write one")
+        self._require_section()
         files = ("context.parquet", "statement.md", "statement.json")
         return [f"<results>/release/{self.config['dataset']}/{file}" for file in files]
+
+    def _require_section(self) -> None:
+        if self.config is None:
+            raise AuditError("release: this config has no section `release`; docs/release.md says how to write one")
 
     def _check_facts(self) -> None:
         """Read the public facts before any job: they are written by hand. Only with a release: pandas is slow."""

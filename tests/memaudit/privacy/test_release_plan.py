@@ -1,0 +1,67 @@
+"""What a budget buys: closed forms of zCDP, and the refusal of what teaches nothing."""
+
+import pytest
+
+from memaudit.common.errors import AuditError
+from memaudit.privacy.accounting import Budget, rho_within
+from memaudit.privacy.public_facts import Column, Public
+from memaudit.privacy.release_plan import check_labels, in_lines, most_labels
+from memaudit.privacy.tabpate_release import Settings, planned
+
+ONE = Budget(1.0, 1e-5)
+COLUMNS = (Column("age", (18, 100)), Column("colour", ("blue", "red")))
+CLASSES = Public("customers", "a form", 5000, "classification", COLUMNS, Column("target", ("no", "yes")))
+NUMBER = Public("customers", "a form", 5000, "regression", COLUMNS, Column("target", (0.0, 1.0)))
+PAPER = {"teachers": 25, "queries": 500, "threshold": 15.0}
+
+
+def bought(public=CLASSES, budget=ONE, **settings):
+    chosen = Settings(**settings)
+    return most_labels(planned(chosen, budget, public), chosen, public)
+
+
+def test_a_check_and_a_label_cost_what_the_paper_says():
+    """rho = 1 / (2 sigma1^2) + 1 / sigma2^2."""
+    for sigma1, sigma2 in ((12.0, 8.0), (20.0, 20.0), (30.0, 40.0)):
+        cost = 1 / (2 * sigma1**2) + 1 / sigma2**2
+        assert bought(**PAPER, sigma1=sigma1, sigma2=sigma2) == int(rho_within(ONE) / cost)
+
+
+def test_the_papers_noise_buys_at_most_one_label_at_epsilon_one():
+    assert bought(**PAPER, sigma1=12.0, sigma2=8.0) <= 1
+    assert bought(**PAPER, sigma1=20.0, sigma2=20.0) == 8
+
+
+def test_the_example_of_the_document_buys_something():
+    assert bought(teachers=100, queries=500, threshold=60.0, sigma1=30.0, sigma2=30.0) == 18
+
+
+def test_noise_that_fits_all_queries_buys_all_of_them():
+    assert bought(teachers=25, queries=200) == 200
+    assert bought(NUMBER, teachers=25, queries=200) == 200
+    assert bought(queries=300, prior="moments", alpha=1.0, by_class=True, labels="group") == 300
+
+
+def test_fewer_labels_than_classes_are_refused():
+    settings = Settings(**PAPER, sigma1=12.0, sigma2=8.0)
+    plan = planned(settings, ONE, CLASSES)
+    with pytest.raises(AuditError, match=r"buys at most [01] labels, too few for 2 classes; use a larger sigma2"):
+        check_labels(plan, settings, CLASSES)
+    wider = Settings(**PAPER, sigma1=20.0, sigma2=20.0)
+    check_labels(planned(wider, ONE, CLASSES), wider, CLASSES)
+
+
+def test_the_lines_state_labels_noise_and_cost():
+    settings = Settings(**PAPER, sigma1=20.0, sigma2=20.0)
+    lines = in_lines(planned(settings, ONE, CLASSES), settings, CLASSES)
+    assert lines[0] == f"labels: at most {bought(**PAPER, sigma1=20.0, sigma2=20.0)} of 500 queries"
+    assert lines[1] == "noise of a label: sigma 20 votes; 25 teachers"
+    assert "one that is not costs 50% of a label" in lines[2]
+    assert lines[-1].startswith("cost: rho 0.0306")
+
+
+def test_moments_alone_ask_no_model():
+    settings = Settings(queries=300, prior="moments", alpha=1.0, by_class=True, narrowed=True, labels="group")
+    lines = in_lines(planned(settings, ONE, CLASSES), settings, CLASSES)
+    assert lines[1].startswith("no model is asked")
+    assert sum(line.startswith("noise of moments") for line in lines) == 2
