@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from conftest import PROJECT
 
 from memaudit.common.errors import AuditError
 from memaudit.data.membership_matrices import Scheme, balanced, fixed_size
@@ -48,6 +49,13 @@ def test_a_redraw_of_balanced_columns_is_that_of_the_scheme():
         lambda rng: redraw(scheme, member, units, rng), lambda rng: scheme.redraw(member, units, rng)
     )]  # fmt: skip
     np.testing.assert_array_equal(*drawn)
+
+
+def test_nothing_else_redraws_by_the_scheme_alone():
+    """But for the benchmark of redraws, which makes no null of them."""
+    scripts = PROJECT / "workflow_scripts"
+    found = {str(path.relative_to(scripts)) for path in scripts.rglob("*.py") if ".redraw(" in path.read_text()}
+    assert found == {"memaudit/statistics/scorable_redraws.py", "bench/randomise_membership.py"}
 
 
 def test_a_matrix_without_a_like_redraw_is_refused(monkeypatch):

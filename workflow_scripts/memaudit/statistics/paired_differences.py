@@ -32,11 +32,10 @@ def differences(
     estimates = gaps(
         ["auc", *(f"tpr@{fpr:g}" for fpr in fprs)], one - other, samples - baseline, usual[1].size, weights
     )
-    ends = [(gap.low, gap.high) for gap in estimates]
-    ends[1:] = where_resolved(ends[1:], fprs, fewest)
+    notes = interpolated(fewest, fprs)
     return [
-        replace(gap, low=low, high=high, detected=gap.detected and not np.isnan(low), method=gap.method + note)
-        for gap, (low, high), note in zip(estimates, ends, interpolated(fewest, fprs), strict=True)
+        replace(gap, method=gap.method + note)
+        for gap, note in zip(resolved_gaps(estimates, fprs, fewest), notes, strict=True)
     ]
 
 
@@ -59,6 +58,16 @@ def gaps(
         detected = bool(low > 0 or high < 0)
         estimates.append(Estimate(f"{name} difference", float(gap), low, high, cells, method, 0.0, detected=detected))
     return estimates
+
+
+def resolved_gaps(found: Sequence[Estimate], fprs: Sequence[float], membership: Mask) -> list[Estimate]:
+    """Differences of the AUC and of the TPR at each FPR, without interval and verdict where not `roc.resolved`."""
+    ends = [(gap.low, gap.high) for gap in found]
+    ends[1:] = where_resolved(ends[1:], fprs, membership)
+    return [
+        replace(gap, low=low, high=high, detected=gap.detected and not np.isnan(low))
+        for gap, (low, high) in zip(found, ends, strict=True)
+    ]
 
 
 def metric_samples(

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from attack_grids import MEMBERS, SETS, passive, perturbed
 
-from memaudit.studies.audit.audit_attacks import first_variant
+from memaudit.studies.audit.audit_attacks import by_persons, first_variant
 from memaudit.studies.audit.mitigated_answers import (
     against_noisy_copies,
-    by_persons,
     gains,
     rounded,
     strongest,

@@ -100,9 +100,15 @@ def panels(grid: xr.Dataset, threats: Collection[str], rmia: Mapping[str, float]
     attacks = candidates(members, others, threats, rmia)
     facts = attacks, members.design.values, members.unit.values, Scheme.of(grid.attrs)
     found = {"members": Panel.of_records(*facts)}
-    if len(np.unique(members.unit.values)) < members.sizes["record"]:
+    if by_persons(grid):
         found["persons"] = Panel.of_units(*facts)
     return found
+
+
+def by_persons(grid: xr.Dataset) -> bool:
+    """Whether some member shares its privacy unit with another one, so that units are attacked."""
+    units = grid.unit.values[grid.member.values]
+    return len(np.unique(units)) < len(units)
 
 
 def compared(threats: Collection[str], numbers: bool = False) -> str:

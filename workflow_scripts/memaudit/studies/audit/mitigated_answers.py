@@ -21,7 +21,7 @@ from memaudit.statistics.attack_performance import Estimate, judge
 from memaudit.statistics.paired_differences import differences
 from memaudit.statistics.strongest_score import AUC, TPR, Panel, choose, composite, shares
 from memaudit.statistics.threat_models import label_robustness
-from memaudit.studies.audit.audit_attacks import candidates
+from memaudit.studies.audit.audit_attacks import by_persons, candidates
 
 NOISY = "perturbation"
 CALIBRATED = ("lira", "lira_shrunk")  # methods whose deviations have a floor for discrete signals
@@ -68,10 +68,7 @@ def strongest(grid: xr.Dataset, attacks_on: Candidates, fpr: float) -> Mitigated
     """
     members = grid.isel(record=np.isin(grid.record.values, attackable(grid)))
     attacks = attacks_on(members, grid.isel(record=~grid.member.values))
-    facts = attacks, members.design.values, members.unit.values, Scheme.of(grid.attrs)
-    by_person = by_persons(grid)
-    panel = Panel.of_units(*facts) if by_person else Panel.of_records(*facts)
-    targets = np.unique(members.unit.values) if by_person else members.record.values
+    panel, targets = _panel(attacks, members, by_persons(grid))
     chosen = choose(panel, fpr)
     scores = {criterion: composite(panel, names) for criterion, names in chosen.items()}
     return Mitigated(targets, scores, panel.membership, panel.groups, chosen)
@@ -83,18 +80,9 @@ def against_noisy_copies(perturbed: xr.Dataset, usual: xr.Dataset, scale: float,
     perturbed: score matrix of the noisy copies; usual: that of the contexts, which tells whether persons are accused.
     """
     attacks = {NOISY: label_robustness(stable(perturbed, scale, count), count)}
-    facts = attacks, perturbed.design.values, perturbed.unit.values, Scheme.of(perturbed.attrs)
-    by_person = by_persons(usual)
-    panel = Panel.of_units(*facts) if by_person else Panel.of_records(*facts)
-    targets = np.unique(perturbed.unit.values) if by_person else perturbed.record.values
+    panel, targets = _panel(attacks, perturbed, by_persons(usual))
     scores = panel.scores(NOISY)
     return Mitigated(targets, {AUC: scores, TPR: scores}, panel.membership, panel.groups, {AUC: [NOISY], TPR: [NOISY]})
-
-
-def by_persons(grid: xr.Dataset) -> bool:
-    """Whether some member shares its privacy unit with another one, so that units are accused."""
-    units = grid.unit.values[grid.member.values]
-    return len(np.unique(units)) < len(units)
 
 
 def passive(threats: Collection[str], rmia: Mapping[str, float]) -> Candidates:
@@ -132,6 +120,14 @@ def gains(changed: Mitigated, usual: Mitigated, fprs: Sequence[float], **options
         pairs = ((one.scores[criterion], one.membership) for one in (changed, usual))
         by[criterion] = differences(*pairs, fprs=fprs, groups=usual.groups, **options)
     return [by[AUC][0], *by[TPR][1:]]
+
+
+def _panel(attacks: Mapping[str, Attack], queried: xr.Dataset, are_persons: bool) -> tuple[Panel, np.ndarray]:
+    """The attacks on queried records, judged by record or by privacy unit, and the ids of these targets."""
+    facts = attacks, queried.design.values, queried.unit.values, Scheme.of(queried.attrs)
+    if are_persons:
+        return Panel.of_units(*facts), np.unique(queried.unit.values)
+    return Panel.of_records(*facts), queried.record.values
 
 
 def _probabilities(grid: xr.Dataset) -> Array:

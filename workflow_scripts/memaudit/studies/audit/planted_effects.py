@@ -20,7 +20,7 @@ from memaudit.common.arrays import Array, Mask
 from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics.scorable_redraws import redraw
 from memaudit.statistics.strongest_score import Panel
-from memaudit.studies.audit.audit_attacks import RAW_ERROR, RAW_LABELS, attacks_on, names_on, permitted
+from memaudit.studies.audit.audit_attacks import RAW_ERROR, RAW_LABELS, attacks_on, by_persons, names_on, permitted
 
 CERTAIN = 40.0  # nats between the logit of a record that was looked up and the others: a probability of 1
 UNCHANGED = 1e-6  # nats
@@ -45,8 +45,7 @@ class Answers:
     def of(cls, grid: xr.Dataset, threats: Collection[str], rmia: Mapping[str, float]) -> Self:
         """The answers of a score matrix; persons are attacked where one of them has several records."""
         members, others = (grid.isel(record=side) for side in (grid.member.values, ~grid.member.values))
-        persons = len(np.unique(members.unit.values)) < members.sizes["record"]
-        return cls(members, others, threats, rmia, persons)
+        return cls(members, others, threats, rmia, by_persons(grid))
 
     @property
     def scheme(self) -> Scheme:

@@ -32,10 +32,8 @@ def _headline(
     member = membership_matrices.expand(drawn, units)
     noise = np.exp(rng.normal(0, 0.4, records)) * rng.standard_t(4, member.shape)
     effects = leak * rng.exponential(size=records) * member
-    signals, population = (
-        rng.normal(0, 2, records) + noise + effects,
-        rng.normal(0, 2, 40) + rng.standard_t(4, (contexts, 40)),
-    )
+    signals = rng.normal(0, 2, records) + noise + effects
+    population = rng.normal(0, 2, 40) + rng.standard_t(4, (contexts, 40))
     attacks = on_confidence({name: name for name in NAMES}, signals, population, RMIA)
     panel = (Panel.of_units if persons > 1 else Panel.of_records)(attacks, member, units, Scheme("columns", block))
     panel = panel.exchanged(rng) if leak else panel

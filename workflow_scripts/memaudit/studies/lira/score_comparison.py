@@ -1,7 +1,6 @@
 """Scores of the registry against the number of shadow models: metrics, paired differences from LiRA, and nulls."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics import roc
 from memaudit.statistics.attack_performance import Estimate, interpolated, where_resolved
 from memaudit.statistics.bootstrap import two_way_interval, two_way_weights
-from memaudit.statistics.paired_differences import gaps, metric_samples
+from memaudit.statistics.paired_differences import gaps, metric_samples, resolved_gaps
 from memaudit.statistics.scorable_redraws import redraw
 
 # Names in the results -> entries of the registry; the first is what the others are compared with.
@@ -120,12 +119,7 @@ def intervals(
             baseline = observed, samples
             continue
         found = gaps(metrics, observed - baseline[0], samples - baseline[1], scores.size, weights)
-        ends = [(gap.low, gap.high) for gap in found]
-        ends[1:] = where_resolved(ends[1:], fprs, matrix.membership)
-        yield (
-            f"{name} - {BASELINE}",
-            [replace(gap, low=low, high=high) for gap, (low, high) in zip(found, ends, strict=True)],
-        )
+        yield f"{name} - {BASELINE}", resolved_gaps(found, fprs, matrix.membership)
 
 
 def _nulls(
