@@ -2,8 +2,8 @@
 
 from markupsafe import Markup
 
-from memaudit.auditing.figures.picture import Picture, interval, known
-from memaudit.auditing.figures.svg_canvas import WIDTH, drawing, label, line, tag
+from memaudit.auditing.figures.picture import Picture, known
+from memaudit.auditing.figures.svg_canvas import drawing, line, tag
 from memaudit.auditing.summary import Value
 
 ROWS, COLUMNS = 5, 20
@@ -21,7 +21,7 @@ def icon_array(precision: Value, base_rate: float, who: str, detected: bool) -> 
     name, title = f"people-{100 * base_rate:g}".replace(".", "-"), "100 accused"
     if not known(precision):
         return Picture(name, title, reason="in these contexts nobody was accused at this threshold")
-    right, chance = round(100 * precision.estimate), round(100 * precision.null)
+    right = round(100 * precision.estimate)
     told = (
         f"{right} of 100 figures are filled: {who} that are accused and really in the data, if {100 * base_rate:g} of 100 "
         f"candidates are; 95 % interval {100 * precision.low:.0f} to {100 * precision.high:.0f}. The dashed line is at "
@@ -30,8 +30,9 @@ def icon_array(precision: Value, base_rate: float, who: str, detected: bool) -> 
     told += "" if detected else " The difference is not distinguishable from chance."
     kinds = {"person": range(right), "absent": range(right, 100)}
     parts = [tag("path", paint=paint, d="".join(map(_figure, places))) for paint, places in kinds.items() if places]
-    return Picture(name, title, told, drawing(name, f"{title}, {right} of them in the data", told, 152, *parts,
-                                              _scale(precision, chance)))
+    return Picture(
+        name, title, told, drawing(name, f"{title}, {right} of them in the data", told, 140, *parts, _scale(precision))
+    )
 
 
 def _figure(place: int) -> str:
@@ -40,7 +41,7 @@ def _figure(place: int) -> str:
     return f"M{MARGIN + STEP * column + STEP / 2:g} {TOP + TALL * row:g}{FIGURE}"
 
 
-def _scale(precision: Value, chance: int) -> Markup:
+def _scale(precision: Value) -> Markup:
     """Below the figures the interval of the precision and the number without a leak."""
     bottom = TOP + TALL * ROWS
 
@@ -53,15 +54,5 @@ def _scale(precision: Value, chance: int) -> Markup:
             line(at(precision.low), bottom + 8, at(precision.high), bottom + 8, "whisker"),
             tag("circle", paint="dot", cx=at(precision.estimate), cy=bottom + 8, r=3),
             line(at(precision.null), TOP - 5, at(precision.null), bottom + 14, "null", stroke_dasharray="4 3"),
-            label(f"without a leak: {chance}", *_beside(at(precision.null), bottom + 26)),
-            label(interval(precision, 0, 100), *_other(at(precision.null), bottom + 26), paint="strong"),
         ]
     )
-
-
-def _beside(x: float, y: float) -> tuple[float, float, str]:
-    return (max(x, MARGIN), y, "start") if x < WIDTH * 0.6 else (min(x, WIDTH - MARGIN), y, "end")
-
-
-def _other(x: float, y: float) -> tuple[float, float, str]:
-    return (WIDTH - MARGIN, y, "end") if x < WIDTH * 0.6 else (MARGIN, y, "start")

@@ -25,7 +25,7 @@ def by_size(found: Extrapolated, score: str) -> Picture:
 def _drawn(name: str, title: str, found: Extrapolated, start: str, axis: str, last: str) -> Picture:
     measured = [one for one in found.measured if known(one.auc)]
     if len(measured) < 2:
-        return Picture(name, title, reason="only one number was measured")
+        return Picture(name, title, reason=f"the AUC was measured for one number of {axis} alone")
     limit = found.auc if known(found.auc) else None
     numbers = [float(one.number) for one in measured]
     # A limit at infinity stands one doubling to the right of what was measured.
@@ -49,7 +49,7 @@ def _drawn(name: str, title: str, found: Extrapolated, start: str, axis: str, la
         x = plane.x(number)
         parts.append(line(x, plane.y(value.low), x, plane.y(value.high), "whisker"))
         parts.append(tag("circle", paint=kind, cx=x, cy=plane.y(value.estimate), r=4))
-    read = "; ".join(f"{one.number}: {interval(one.auc)}" for one in measured)
+    read = ", ".join(f"{interval(one.auc)} with {one.number}" for one in measured)
     told = f"{start}{read}. "
     told += f"The ring is extrapolated ({last}): {interval(limit)}. " if limit else ""
     told += f"Bars are 95 % intervals; at {GUESSING:g} the attack guesses."

@@ -55,7 +55,9 @@ def mitigation_plane(mitigations: Sequence[Mitigation]) -> Picture:
         Scale(*_range([end for one in shown for end in (one.auc_difference.low, one.auc_difference.high)], -0.02),
               BOTTOM, TOP),
     )  # fmt: skip
-    x_ticks, y_ticks = ({at: f"{at:+g}" if at else "0" for at in ticks(one.low, one.high)} for one in (plane.x, plane.y))
+    x_ticks, y_ticks = (
+        {at: f"{at:+g}" if at else "0" for at in ticks(one.low, one.high)} for one in (plane.x, plane.y)
+    )
     cheap, none, still = plane.x(100 * CHEAP), plane.x(0), plane.y(0)
     parts = [
         tag("rect", paint="region", x=cheap, y=still, width=RIGHT - cheap, height=BOTTOM - still),

@@ -10,7 +10,7 @@ from memaudit.auditing.figures.svg_canvas import Plane, Scale, drawing, label, l
 from memaudit.auditing.score_curves import Histogram, RocPoint
 from memaudit.auditing.summary import Value
 
-LEFT, RIGHT, TOP = 46.0, 350.0, 26.0
+LEFT, RIGHT, TOP = 46.0, 336.0, 26.0
 
 
 def roc_curve(points: list[RocPoint], tprs: Mapping[float, Value], strict: float, who: str) -> Picture:
@@ -58,7 +58,7 @@ def score_histogram(found: Histogram | None, distinct: int, fpr: float, tpr: Val
     if found is None:
         return picture.without(f"the score takes only {distinct} different values, so its bars would show ties alone")
     top = max(max(one.members, one.nonmembers) for one in found.bins)
-    plane = Plane(Scale(found.bins[0].low, found.bins[-1].high, 12, RIGHT), Scale(0, top * 1.05, 270, TOP + 22))
+    plane = Plane(Scale(found.bins[0].low, found.bins[-1].high, 12, 348.0), Scale(0, top * 1.05, 270, TOP + 22))
     inside = [(plane.x(found.bins[0].low), plane.y(0))]
     outside = list(inside)
     for one in found.bins:
@@ -71,7 +71,7 @@ def score_histogram(found: Histogram | None, distinct: int, fpr: float, tpr: Val
         path([*outside, end], "outside"),
         plane.axes({}, {}, "score: further right, more likely in the context", ""),
         line(threshold, TOP + 14, threshold, 270, "axis", stroke_dasharray="4 3"),
-        label("accused", threshold + 5, TOP + 22, "start", "strong"),
+        label("accused →", threshold + 5, TOP + 22, "start", "strong"),
         *_key(),
     ]
     told = (
