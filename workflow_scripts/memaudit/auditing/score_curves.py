@@ -46,7 +46,7 @@ class Curves(Curve):
 
 
 def curves(headline: pd.DataFrame) -> Curves | None:
-    """The curves in the rows of the headline, their keys as columns; None where results have none, of an earlier version."""
+    """The curves in the rows of the headline, keys as columns; None for results of an earlier version."""
     of = {name: headline[headline["metric"] == name] for name in ("roc tpr", "distinct scores", "scores in bin")}
     if of["distinct scores"].empty:
         return None

@@ -23,9 +23,9 @@ def icon_array(precision: Value, base_rate: float, who: str, detected: bool) -> 
         return Picture(name, title, reason="in these contexts nobody was accused at this threshold")
     right = round(100 * precision.estimate)
     told = (
-        f"{right} of 100 figures are filled: {who} that are accused and really in the data, if {100 * base_rate:g} of 100 "
-        f"candidates are; 95 % interval {100 * precision.low:.0f} to {100 * precision.high:.0f}. The dashed line is at "
-        f"{100 * precision.null:g}, the number without a leak."
+        f"{right} of 100 figures are filled: {who} that are accused and really in the data, if {100 * base_rate:g} "
+        f"of 100 candidates are; 95 % interval {100 * precision.low:.0f} to {100 * precision.high:.0f}. The dashed "
+        f"line is at {100 * precision.null:g}, the number without a leak."
     )
     told += "" if detected else " The difference is not distinguishable from chance."
     kinds = {"person": range(right), "absent": range(right, 100)}

@@ -1,4 +1,4 @@
-"""The AUC drawn against the number of shadow contexts, and against the records of a context, with what is extrapolated."""
+"""The AUC drawn by the number of shadow contexts, and by the records of a context, with what is extrapolated."""
 
 import math
 
@@ -12,7 +12,7 @@ GUESSING = 0.5
 
 def by_contexts(found: Extrapolated, score: str) -> Picture:
     """AUC of a score by the number of shadow contexts of the adversary, and with many; score: its label."""
-    start = f"How well {score} tells members from others (AUC), by the number of shadow contexts that the adversary builds: "
+    start = f"How well {score} tells members from others (AUC), by the number of shadow contexts of the adversary: "
     return _drawn("growth", "With more shadow contexts", found, start, "shadow contexts", "many")
 
 
@@ -34,7 +34,7 @@ def _drawn(name: str, title: str, found: Extrapolated, start: str, axis: str, la
     values = [one.auc for one in measured] + ([limit] if limit else [])
     plane = Plane(Scale(numbers[0] / 1.15, right * 1.15, LEFT, RIGHT, True), _heights(values))
     heights = {at: f"{at:g}" for at in ticks(plane.y.low, plane.y.high, 4)}
-    labels = {number: f"{number:g}" for number in numbers} | ({end: last.split(",")[0]} if limit else {})
+    labels = {number: f"{number:g}" for number in numbers} | ({end: last.partition(",")[0]} if limit else {})
     points = [(plane.x(number), plane.y(one.auc.estimate)) for number, one in zip(numbers, measured, strict=True)]
     parts = [
         plane.axes(labels, heights, axis, "AUC"),
@@ -49,7 +49,8 @@ def _drawn(name: str, title: str, found: Extrapolated, start: str, axis: str, la
         x = plane.x(number)
         parts.append(line(x, plane.y(value.low), x, plane.y(value.high), "whisker"))
         parts.append(tag("circle", paint=kind, cx=x, cy=plane.y(value.estimate), r=4))
-    read = ", ".join(f"{interval(one.auc)} with {one.number}" for one in measured)
+    first, *_, best = measured
+    read = f"{interval(first.auc)} with {first.number}, {interval(best.auc)} with {best.number}"
     told = f"{start}{read}. "
     told += f"The ring is extrapolated ({last}): {interval(limit)}. " if limit else ""
     told += f"Bars are 95 % intervals; at {GUESSING:g} the attack guesses."

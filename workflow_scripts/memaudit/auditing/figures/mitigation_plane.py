@@ -23,6 +23,7 @@ class Entry(NamedTuple):
     number: int
     name: str
     text: str
+    verdict: str
     advised: bool
 
 
@@ -38,6 +39,7 @@ def key(mitigations: Sequence[Mitigation]) -> list[Entry]:
             number,
             one.name,
             f"AUC {change(one.auc_difference)}, {one.measure} {change(one.cost, 1, 100)} points",
+            one.verdict or "for comparison",
             one.advised,
         )
         for number, one in enumerate(drawn(mitigations), 1)
@@ -69,18 +71,22 @@ def mitigation_plane(mitigations: Sequence[Mitigation]) -> Picture:
     ]
     told = (
         f"Each number is a mitigation (list below): how far it moves {measure} (sideways) and the leak, as AUC (up and "
-        f"down), from those without it, with 95 % intervals. Best is low and not left of the middle. In the shaded region the leak is "
-        f"smaller and at most {-100 * CHEAP:g} points of {measure} are lost, a price that this page takes to be small: "
-        f"{_advised(shown)}"
+        f"down), from those without it, with 95 % intervals. Best is low and not left of the middle. In the shaded "
+        f"region the leak is smaller and at most {-100 * CHEAP:g} points of {measure} are lost, a price that this page "
+        f"takes to be small. {_advised(shown)}"
     )
-    listed = "; ".join(f"{one.number} {one.name}: {one.text}" for one in key(mitigations))
+    listed = "; ".join(f"{one.number} {one.name}: {one.text}; {one.verdict}" for one in key(mitigations))
     return Picture("plane", picture.title, told, drawing("plane", picture.title, f"{told} {listed}.", 320, *parts))
 
 
 def _advised(shown: Sequence[Mitigation]) -> str:
     names = ", ".join(f"“{one.name}”" for one in shown if one.advised)
-    rule = "an interval must lie in it, not the mark alone, after a correction for the choice of the best."
-    return f"filled marks are advised ({names}); {rule}" if names else f"none is advised, since {rule}"
+    first = f"Filled marks are advised: {names}" if names else "None is advised"
+    return (
+        f"{first}. A mark in the region is not enough: both intervals must lie in it after a correction for the choice "
+        "of the best, and where accusations at the threshold show a leak, fewer members must be identified, too. Grey: "
+        "for comparison."
+    )
 
 
 def _marks(plane: Plane, shown: Sequence[Mitigation]) -> list[Markup]:

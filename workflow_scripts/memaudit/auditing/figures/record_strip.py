@@ -35,9 +35,9 @@ def record_strip(exposed: Sequence[Exposed], rated: int, showing: int) -> Pictur
         parts.append(tag("circle", paint="dot" if one.shows else "ring", cx=plane.x(value.estimate), cy=y, r=4))
     listed = sum(one.shows for one in scored)
     told = (
-        f"The {len(scored)} records of {rated} whose presence changes the model's answers most, by their row in the table. "
-        "Vulnerability score: the difference between answers with and without the record, in standard deviations; bars "
-        f"are 95 % intervals. At the dashed line, 0, the presence makes no difference. Filled: the interval excludes 0, "
-        f"the presence shows ({listed} of these {len(scored)}, {showing} of all {rated})."
+        f"The {len(scored)} records of {rated} whose presence changes the model's answers most, by their row in the "
+        "table. Vulnerability score: the difference between answers with and without the record, in standard "
+        "deviations; bars are 95 % intervals. At the dashed line, 0, the presence makes no difference. Filled: the "
+        f"interval excludes 0, the presence shows ({listed} of these {len(scored)}, {showing} of all {rated})."
     )
     return Picture("strip", picture.title, told, drawing("strip", picture.title, told, bottom + 40, *parts))

@@ -1,4 +1,4 @@
-"""The strongest score drawn: its ROC curve with a band on logarithmic axes, and the scores of members and non-members."""
+"""The strongest score drawn: its ROC curve with a band on logarithmic axes, scores of members and non-members."""
 
 import math
 from collections.abc import Mapping
@@ -36,11 +36,11 @@ def roc_curve(points: list[RocPoint], tprs: Mapping[float, Value], strict: float
         for fpr, tpr in sorted(marked.items())
     )
     told = (
-        f"How many {who} in the context the attack identifies (true positive rate), by how many that are not in it it "
-        f"wrongly accuses (false positive rate), for every threshold; both axes are logarithmic, since the left end "
-        f"matters. {read[:1].upper()}{read[1:]}{'. ' if read else ''}The area around the line holds 95 % intervals. Without a leak "
-        f"the line would be the dashed one. This page's accusations are made at {_share(strict)}: a stricter threshold "
-        "accuses fewer wrongly, and finds fewer."
+        f"The share of {who} in the context that the attack identifies (true positive rate), by the share of those "
+        f"outside that it accuses wrongly (false positive rate), for every threshold. Both axes are logarithmic: the left end, "
+        f"where few are accused wrongly, matters most. {read[:1].upper()}{read[1:]}{'. ' if read else ''}The area "
+        f"around the line holds the 95 % interval of each point. Without a leak the line would be the dashed one. This page's "
+        f"accusations are made at {_share(strict)}: a stricter threshold accuses fewer wrongly, and finds fewer."
     )
     return Picture("roc", picture.title, told, drawing("roc", picture.title, told, 330, *parts))
 
@@ -75,9 +75,9 @@ def score_histogram(found: Histogram | None, distinct: int, fpr: float, tpr: Val
         *_key(),
     ]
     told = (
-        f"Scores of {found.members} answers about {who} in the context (filled) and of {found.nonmembers} about {who} that are "
-        f"not (outline), as shares of each. The more the two shapes overlap, the less the attack can tell. Right of the dashed "
-        f"threshold it accuses: {_share(fpr)} of the non-members, which sets the threshold, and "
+        f"Scores of {found.members:,} answers about {who} in the context (filled) and of {found.nonmembers:,} about "
+        f"{who} that are not (outline), as shares of each. The more the two shapes overlap, the less the attack can "
+        f"tell. Right of the dashed threshold it accuses: {_share(fpr)} of the non-members, which sets the threshold, and "
         f"{_members(tpr)} of the members. Scores are spread by rank (normal scores), so distances have no unit."
     )
     return Picture("histogram", picture.title, told, drawing("histogram", picture.title, told, 310, *parts))
