@@ -31,16 +31,16 @@ def roc_curve(points: list[RocPoint], tprs: Mapping[float, Value], strict: float
         path([(x, plane.y(one.tpr)) for x, one in at], "line"),
         *(_marked(plane, fpr, tpr) for fpr, tpr in marked.items()),
     ]
-    read = "; ".join(
-        f"at {_share(fpr)} of the non-members wrongly accused, {interval(tpr, 1, 100)} % of the members are identified"
+    read = " ".join(
+        f"Where {_share(fpr)} are accused wrongly, {interval(tpr, 1, 100)} % are identified."
         for fpr, tpr in sorted(marked.items())
     )
     told = (
         f"The share of {who} in the context that the attack identifies (true positive rate), by the share of those "
-        f"outside that it accuses wrongly (false positive rate), for every threshold. Both axes are logarithmic: the left end, "
-        f"where few are accused wrongly, matters most. {read[:1].upper()}{read[1:]}{'. ' if read else ''}The area "
-        f"around the line holds the 95 % interval of each point. Without a leak the line would be the dashed one. This page's "
-        f"accusations are made at {_share(strict)}: a stricter threshold accuses fewer wrongly, and finds fewer."
+        "outside that it accuses wrongly (false positive rate), for every threshold. Both axes are logarithmic: the "
+        f"left end, where few are accused wrongly, matters most. {read} The area around the line holds the 95 % "
+        "interval of each point. Without a leak the line would be the dashed one. This page's accusations are made at "
+        f"{_share(strict)}: a stricter threshold accuses fewer wrongly, and finds fewer."
     )
     return Picture("roc", picture.title, told, drawing("roc", picture.title, told, 330, *parts))
 
@@ -77,8 +77,9 @@ def score_histogram(found: Histogram | None, distinct: int, fpr: float, tpr: Val
     told = (
         f"Scores of {found.members:,} answers about {who} in the context (filled) and of {found.nonmembers:,} about "
         f"{who} that are not (outline), as shares of each. The more the two shapes overlap, the less the attack can "
-        f"tell. Right of the dashed threshold it accuses: {_share(fpr)} of the non-members, which sets the threshold, and "
-        f"{_members(tpr)} of the members. Scores are spread by rank (normal scores), so distances have no unit."
+        f"tell them apart. Right of the dashed threshold it accuses: {_share(fpr)} of the non-members, which sets "
+        f"the threshold, and {_members(tpr)} of the members. Scores are spread by rank (normal scores), so "
+        "distances have no unit."
     )
     return Picture("histogram", picture.title, told, drawing("histogram", picture.title, told, 310, *parts))
 
