@@ -4,7 +4,8 @@ import numpy as np
 
 from memaudit.auditing.score_curves import curves
 from memaudit.common import tidy
-from memaudit.studies.audit.score_pictures import EDGES, histogram_rows, roc_rows
+from memaudit.statistics.score_histogram import EDGES
+from memaudit.studies.audit.score_pictures import histogram_rows, roc_rows
 
 
 def table(values=2000):

@@ -19,3 +19,9 @@ def test_every_row_starts_anew():
     rows = '<tr><th scope="row">x</th><td>1</td><td>2</td></tr>' * 2
     made = labelled(f"<table>{HEAD}<tbody>{rows}</tbody></table>")
     assert made.count('data-label="A &amp;') == 2
+
+
+def test_a_single_value_needs_no_label():
+    table = '<table><thead><tr><th scope="col">What</th><th scope="col">Value</th></tr></thead><tbody><tr><th '
+    table += 'scope="row">x</th><td>1</td></tr></tbody></table>'
+    assert labelled(table) == table

@@ -13,13 +13,15 @@ HIDDEN = re.compile(r'<span\s+aria-hidden="true">.*?</span>', re.DOTALL)  # of a
 
 
 def labelled(page: str) -> str:
-    """The page with `data-label` on each `td` of its tables, from the column's header."""
+    """The page with `data-label` on each `td` of its tables of more than two columns, from the column's header."""
     return TABLE.sub(lambda table: _labelled(table[0]), page)
 
 
 def _labelled(table: str) -> str:
     head, body = table[: (start := table.index("<tbody>"))], table[start:]
     names = [_plain(name) for name in HEAD.findall(head)]
+    if len(names) < 3:
+        return table  # the row's name says what its one value is
 
     def of_row(row: re.Match[str]) -> str:
         places = iter(names)

@@ -2,7 +2,8 @@
 
 from audit_examples import a_summary, advised, mitigation
 
-from memaudit.auditing.figures.mitigation_plane import key, mitigation_plane
+from memaudit.auditing.figures.mitigation_plane import PRICE, key, mitigation_plane
+from memaudit.statistics.mitigation_verdicts import CHEAP
 
 
 def of(*mitigations):
@@ -32,3 +33,8 @@ def test_what_was_not_tested_is_not_drawn():
     assert key(found) == []
     assert "no mitigation could be attacked" in mitigation_plane(found).reason
     assert mitigation_plane([]).drawing is None
+
+
+def test_the_shaded_region_is_that_of_the_verdicts():
+    assert -PRICE / 100 == CHEAP
+    assert f"at most {PRICE:g} points of balanced accuracy" in mitigation_plane(of(mitigation())).caption

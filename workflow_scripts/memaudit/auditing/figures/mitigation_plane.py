@@ -8,10 +8,10 @@ from markupsafe import Markup
 from memaudit.auditing.figures.picture import Picture, change, known
 from memaudit.auditing.figures.svg_canvas import Plane, Scale, drawing, label, line, tag, ticks
 from memaudit.auditing.summary import Mitigation
-from memaudit.statistics.mitigation_verdicts import CHEAP, REFERENCES
 
 LEFT, RIGHT, TOP, BOTTOM = 46.0, 350.0, 26.0, 280.0
 NEAR, RADIUS = 9.0, 4.0
+PRICE = 2.0  # points of utility that an advised mitigation may cost, `statistics.mitigation_verdicts.CHEAP`
 # Places of a number around its mark, the nearest first.
 AROUND = [(dx * far, dy * far) for far in (10.0, 17.0, 24.0) for dx, dy in
           ((1, -0.6), (-1, -0.6), (1, 1), (-1, 1), (0, -1), (0, 1.3))]  # fmt: skip
@@ -53,14 +53,14 @@ def mitigation_plane(mitigations: Sequence[Mitigation]) -> Picture:
         return picture.without("no mitigation could be attacked and measured on the same records")
     measure = shown[0].measure
     plane = Plane(
-        Scale(*_range([100 * end for one in shown for end in (one.cost.low, one.cost.high)], 100 * CHEAP), LEFT, RIGHT),
+        Scale(*_range([100 * end for one in shown for end in (one.cost.low, one.cost.high)], -PRICE), LEFT, RIGHT),
         Scale(*_range([end for one in shown for end in (one.auc_difference.low, one.auc_difference.high)], -0.02),
               BOTTOM, TOP),
     )  # fmt: skip
     x_ticks, y_ticks = (
         {at: f"{at:+g}" if at else "0" for at in ticks(one.low, one.high)} for one in (plane.x, plane.y)
     )
-    cheap, none, still = plane.x(100 * CHEAP), plane.x(0), plane.y(0)
+    cheap, none, still = plane.x(-PRICE), plane.x(0), plane.y(0)
     parts = [
         tag("rect", paint="region", x=cheap, y=still, width=RIGHT - cheap, height=BOTTOM - still),
         plane.axes(x_ticks, y_ticks, f"change of {measure} (points)", "change of AUC"),
@@ -72,7 +72,7 @@ def mitigation_plane(mitigations: Sequence[Mitigation]) -> Picture:
     told = (
         f"Each number is a mitigation (list below): how far it moves {measure} (sideways) and the leak, as AUC (up and "
         f"down), from those without it, with 95 % intervals. Best is low and not left of the middle. In the shaded "
-        f"region the leak is smaller and at most {-100 * CHEAP:g} points of {measure} are lost, a price that this page "
+        f"region the leak is smaller and at most {PRICE:g} points of {measure} are lost, a price that this page "
         f"takes to be small. {_advised(shown)}"
     )
     listed = "; ".join(f"{one.number} {one.name}: {one.text}; {one.verdict}" for one in key(mitigations))
@@ -97,7 +97,7 @@ def _marks(plane: Plane, shown: Sequence[Mitigation]) -> list[Markup]:
         parts.append(line(x, plane.y(one.auc_difference.low), x, plane.y(one.auc_difference.high), "whisker",
                           stroke_width=2))  # fmt: skip
     for one, (x, y) in zip(shown, at, strict=True):
-        paint = "dot" if one.advised else "other" if one.name in REFERENCES else "ring"
+        paint = "dot" if one.advised else "other" if not one.verdict else "ring"
         parts.append(tag("circle", paint=paint, cx=x, cy=y, r=RADIUS))
     for number, (x, y) in enumerate(at, 1):
         place = _free(x, y, taken)

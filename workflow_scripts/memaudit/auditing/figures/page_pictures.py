@@ -9,7 +9,7 @@ from memaudit.auditing.figures.icon_arrays import icon_array
 from memaudit.auditing.figures.leakage_figures import by_contexts, by_size
 from memaudit.auditing.figures.picture import Picture
 from memaudit.auditing.figures.record_strip import record_strip
-from memaudit.auditing.figures.score_figures import roc_curve, score_histogram
+from memaudit.auditing.figures.score_figures import roc_drawing, score_histogram
 from memaudit.auditing.summary import Summary
 
 INVALID = "this audit is invalid, so its numbers are not drawn"
@@ -44,7 +44,7 @@ def _roc(summary: Summary) -> Picture:
     if summary.curves is None:
         return Picture("roc", "Identified against wrongly accused", reason=EARLIER)
     tprs = {float(fpr): tpr for fpr, tpr in summary.headline().tpr.items()}
-    return roc_curve(summary.curves.roc, tprs, summary.fpr, _who(summary))
+    return roc_drawing(summary.curves.roc, tprs, summary.fpr, _who(summary))
 
 
 def _histogram(summary: Summary) -> Picture:

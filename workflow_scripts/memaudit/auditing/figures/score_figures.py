@@ -13,7 +13,7 @@ from memaudit.auditing.summary import Value
 LEFT, RIGHT, TOP = 46.0, 336.0, 26.0
 
 
-def roc_curve(points: list[RocPoint], tprs: Mapping[float, Value], strict: float, who: str) -> Picture:
+def roc_drawing(points: list[RocPoint], tprs: Mapping[float, Value], strict: float, who: str) -> Picture:
     """TPR by FPR with its band; tprs: of the headline, by FPR; strict: the FPR of the threshold; who: is attacked."""
     picture = Picture("roc", "Identified against wrongly accused")
     if len(points) < 2:

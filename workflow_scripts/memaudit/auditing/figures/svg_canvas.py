@@ -97,7 +97,8 @@ class Plane:
         parts += [line(self.x(at), bottom, self.x(at), bottom + 4, "axis") for at in x_ticks]
         parts += [label(text, self.x(at), bottom + 16) for at, text in x_ticks.items()]
         parts += [line(left, bottom, right, bottom, "axis")]
-        parts += [label(x_title, (left + right) / 2, bottom + 32), label(y_title, 2, top - 10, "start")]
+        parts += [label(x_title, (left + right) / 2, bottom + 32)]
+        parts += [label(y_title, 2, top - 10, "start")] if y_title else []
         return Markup("").join(parts)
 
 

@@ -7,20 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from memaudit.common import seeds, tidy
 from memaudit.common.arrays import Array, Mask
 from memaudit.statistics import roc
 from memaudit.statistics.attack_performance import roc_band
+from memaudit.statistics.score_histogram import EDGES, histogram
 from memaudit.statistics.strongest_score import TPR, Panel, composite
 
 STUDY = "audit"
 FPRS = np.geomspace(1e-4, 1, 41)
-EDGES = np.linspace(-3.2, 3.2, 33)  # of the histogram, in normal scores; what lies outside counts in the outermost bins
-FEWEST_VALUES = 2 * len(EDGES)  # distinct scores that a histogram needs: with fewer its bins show the ties
-SIDES = ("non-members", "members")
 Row = dict[str, Any]
 
 
@@ -53,20 +49,17 @@ def roc_rows(scores: Array, membership: Mask, keys: Mapping[str, Any], **options
 def histogram_rows(scores: Array, membership: Mask, fpr: float, keys: Mapping[str, Any]) -> Iterator[Row]:
     """Rows of metric "scores in bin" by keys `side` and `bin`, of "score threshold", and of "distinct scores".
 
-    The share of each side's answers by score, where all answers' scores are made normal by rank, equal ones by their
-    mean rank: an order has no unit. The threshold has the share `fpr` of the non-members above it. No bins with fewer
-    than FEWEST_VALUES scores.
+    fpr: of the threshold. Of the shares of `score_histogram.histogram`, where there are any; bin: its lower edge.
     """
-    distinct = len(np.unique(scores))
-    yield tidy.row(STUDY, keys, "distinct scores", distinct, unit="count", n=scores.size)
-    if distinct < FEWEST_VALUES:
+    yield tidy.row(STUDY, keys, "distinct scores", len(np.unique(scores)), unit="count", n=scores.size)
+    found = histogram(scores, membership, fpr)
+    if found is None:
         return
-    ranks = rankdata(scores).reshape(scores.shape)
-    normal = np.clip(ndtri((ranks - 0.5) / scores.size), EDGES[0], EDGES[-1])
-    threshold = np.quantile(normal[~membership], 1 - fpr)
-    yield tidy.row(STUDY, keys, "score threshold", threshold, unit="normal score", n=scores.size)
-    for member, side in enumerate(SIDES):
-        of_side = normal[membership == bool(member)]
-        shares = np.histogram(of_side, EDGES)[0] / of_side.size
+    yield tidy.row(STUDY, keys, "score threshold", found.threshold, unit="normal score", n=scores.size)
+    inside = np.count_nonzero(membership)
+    for side, shares, n in (
+        ("members", found.members, inside),
+        ("non-members", found.nonmembers, scores.size - inside),
+    ):
         for left, share in zip(EDGES[:-1], shares, strict=True):
-            yield tidy.row(STUDY, {**keys, "side": side, "bin": f"{left:.3g}"}, "scores in bin", share, n=of_side.size)
+            yield tidy.row(STUDY, {**keys, "side": side, "bin": f"{left:.3g}"}, "scores in bin", share, n=n)
