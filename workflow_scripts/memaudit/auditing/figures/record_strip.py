@@ -12,7 +12,7 @@ LEFT, RIGHT, TOP, STEP = 62.0, 350.0, 20.0, 16.0
 
 def record_strip(exposed: Sequence[Exposed], rated: int, showing: int) -> Picture:
     """Vulnerability scores of the listed records with their intervals; showing: of all rated ones, those that show."""
-    picture = Picture("strip", "The most vulnerable records")
+    picture = Picture("strip", "Vulnerability scores with their intervals")
     scored = [one for one in exposed if one.exposure.estimate is not None]
     if not scored:
         return picture.without("no record has a vulnerability score")
