@@ -2,6 +2,7 @@
 
 from memaudit.auditing import recommendations
 from memaudit.auditing.annex import Annex
+from memaudit.auditing.score_curves import Curves, Histogram, RocPoint, ScoreBin
 from memaudit.auditing.summary import (
     Adversary,
     Deployment,
@@ -73,6 +74,16 @@ STRENGTH = Strength(
 )  # fmt: skip
 
 
+CURVES = Curves(
+    roc=[RocPoint(fpr=fpr, tpr=fpr**0.5, low=0.8 * fpr**0.5, high=min(1, 1.2 * fpr**0.5)) for fpr in (0.01, 0.1, 1)],
+    distinct=100,
+    scores=Histogram(
+        bins=[ScoreBin(low=low, high=low + 1, members=0.1 * low + 0.25, nonmembers=0.25) for low in (-1.0, 0.0, 1.0)],
+        threshold=1.5, members=50, nonmembers=50,
+    ),
+)  # fmt: skip
+
+
 def measured(**aucs):
     return [Measured(number=int(name[1:]), auc=value(auc, auc - 0.05, auc + 0.05)) for name, auc in aucs.items()]
 
@@ -133,7 +144,7 @@ def a_summary(leak=True, showing=3, placebo=False, stable=0.8, helps=True, exces
         table=Table(**table, columns=1, task="2 classes", kind="classification", sha256="0" * 64),
         shadow_sets=32, context=200, fpr=0.01, models={"main": HOSTILE},
         adversaries=[best, adversary(detected=leak), adversary("placebo", placebo)],
-        deployments=[deployment], uneven=value(0.18, 0.1, 0.25, 0.0), strength=STRENGTH,
+        deployments=[deployment], uneven=value(0.18, 0.1, 0.25, 0.0), strength=STRENGTH, curves=CURVES,
         growth=GROWTH, deployed=DEPLOYED, utilities=[utility],
         groups=[group], mitigations=[protected], stability=stability(stable),
         calibration={"lira": value(0.1, None, None), "calibrated": value(0.01, None, None)},

@@ -28,8 +28,33 @@ def page_file(tmp_path_factory):
 def test_the_page_stands_alone_fits_and_is_readable(page, page_file):  # noqa: F811
     assert page.said == []
     assert {url for url in page.asked if not url.startswith("data:")} == {page_file.as_uri()}
+    opened(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
     assert page.evaluate(CONTRAST) == []
+
+
+@pytest.mark.parametrize("page", [("small", "light"), ("desktop", "light")], indirect=True, ids="-".join)
+def test_nothing_scrolls_sideways(page):  # noqa: F811
+    opened(page)
+    scrolling = "[...document.querySelectorAll('main *')].filter(one => one.scrollWidth > one.clientWidth + 1"
+    scrolling += " && getComputedStyle(one).overflowX === 'auto').map(one => one.getAttribute('aria-label'))"
+    assert page.evaluate(scrolling) == []
+    drawn = "[...document.querySelectorAll('.drawing')].map(one => one.getBoundingClientRect())"
+    assert page.evaluate(f"{drawn}.every(box => box.width > 150 && box.left >= 0 && box.right <= innerWidth)")
+    letters = "[...document.querySelectorAll('.drawing text')].map(one => one.getBoundingClientRect().height)"
+    assert min(page.evaluate(letters)) >= 10
+
+
+@pytest.mark.parametrize("page", [("small", "dark"), ("desktop", "light")], indirect=True, ids="-".join)
+def test_a_term_shows_its_note_by_keyboard_within_the_page(page):  # noqa: F811
+    terms = page.locator(".term")
+    assert terms.count() > 8
+    for place in range(terms.count()):
+        terms.nth(place).focus()
+        box = terms.nth(place).locator(".tip").bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= page.viewport_size["width"]
+        assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
 
 
 @pytest.mark.parametrize("page", [("desktop", "light")], indirect=True, ids=["desktop"])

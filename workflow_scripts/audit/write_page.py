@@ -66,6 +66,7 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
         adversaries=summarize_results.adversaries(threats),
         deployments=summarize_results.deployments(threats),
         uneven=summarize_results.uneven(threats),
+        curves=summarize_results.curves(threats),
         strength=summarize_results.strength(threats, audit["fpr"]),
         growth=summarize_results.growth(threats),
         deployed=summarize_results.deployed(threats, compared(audit["threats"], facts["kind"] == "regression")),

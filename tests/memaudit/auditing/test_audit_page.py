@@ -138,7 +138,8 @@ def test_persons_are_the_headline_and_rows_the_second_line():
 
 def test_one_deployment_and_the_choice_of_the_score_are_stated():
     text = " ".join(audit_page.render(a_summary(), FACTS, annex()).split())
-    assert "<td>60 [50, 70]</td><td>62 [30, 90]</td> <td>93 % (31 contexts)</td>" in text
+    cells = re.sub(r' data-label="[^"]*"', "", text)
+    assert "<td>60 [50, 70]</td><td>62 [30, 90]</td> <td>93 % (31 contexts)</td>" in cells
     assert "18 [10, 25] of 100 are estimated" in text
     assert (
         "Chosen by AUC: RMIA (75 % of the contexts), LiRA (25 % of the contexts); for accusations: LiRA (100 %)."
@@ -190,3 +191,38 @@ def test_the_head_counts_records_as_the_list_does():
     assert "Records whose presence shows</dt><dd>3 of 400: the interval" in text
     assert "The 1 most vulnerable of 400 records." in text
     assert "400 are rated" in text
+
+
+def test_every_picture_is_drawn_with_a_title_a_description_and_a_caption():
+    html = audit_page.render(a_summary(), FACTS, annex())
+    drawings = re.findall(r'<svg class="drawing".*?</svg>', html, re.DOTALL)
+    assert len(drawings) == 7
+    for one in drawings:
+        title, described = re.search(r'aria-labelledby="([\w-]+)" aria-describedby="([\w-]+)"', one).groups()
+        assert 'role="img"' in one
+        assert f'id="{title}">' in one
+        assert f'id="{described}">' in one
+    assert html.count("<figcaption>") == 6  # the figures of the accused share one note
+    assert "Not drawn" not in html
+
+
+def test_pictures_stand_before_the_text_and_tables_behind_it():
+    html = audit_page.render(a_summary(), FACTS, annex())
+    for name in ("worth", "strength", "scores", "exposed", "mitigations"):
+        section = html[html.index(f'<section id="{name}"') :]
+        section = section[: section.index("</section>")]
+        assert section.index('class="drawing"') < section.index('class="lead"') < section.index("<table>")
+        assert "<details" in section
+    annexed = html[html.index('<section id="annex"') :]
+    assert annexed.index("<details") < annexed.index("<table>")
+
+
+def test_pictures_of_an_invalid_audit_are_left_out_with_the_reason():
+    html = audit_page.render(a_summary(placebo=True), FACTS, annex())
+    assert 'class="drawing"' not in html
+    assert html.count("Not drawn: this audit is invalid, so its numbers are not drawn.") == 7
+
+
+def test_a_model_is_called_by_its_class():
+    named = a_summary().model_copy(update={"models": {"main": "sklearn.ensemble.RandomForestClassifier"}})
+    assert "in the context of RandomForestClassifier?" in page(named)

@@ -9,9 +9,11 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from memaudit.attacks.registry import LABELS, ONE_QUERY, PROBABILITIES, REGISTRY
-from memaudit.auditing import audit_strength
+from memaudit.auditing import audit_strength, glossary, stacked_tables
 from memaudit.auditing.annex import Annex
+from memaudit.auditing.figures.page_pictures import pictures
 from memaudit.auditing.recommendations import leaks
+from memaudit.auditing.short_names import short_models, shortened
 from memaudit.auditing.summary import METHODS, STRONGEST, Adversary, Summary, Value
 from memaudit.templating import page_templates
 
@@ -31,6 +33,7 @@ def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str
 
     facts: of the intake, with the true names of columns; public: source of the bounds of private contexts.
     """
+    summary = summary.model_copy(update={"models": short_models(summary.models)})
     main = summary.headline()
     context = {
         "summary": summary,
@@ -54,10 +57,12 @@ def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str
         "measures": MEASURES,
         "methods": METHODS,
         "public": public,
+        "pictures": pictures(summary),
+        "glossary": glossary.TERMS,
     }
-    used = (percent, number, signed, unbroken, description, mark, posterior, fixed)
+    used = (percent, number, signed, unbroken, description, mark, posterior, fixed, shortened, glossary.term)
     filters = {one.__name__: one for one in used}
-    return page_templates.render("audit.html", context, TEMPLATES, filters=filters)
+    return stacked_tables.labelled(page_templates.render("audit.html", context, TEMPLATES, filters=filters))
 
 
 def _tested(one: Adversary) -> bool:

@@ -6,6 +6,8 @@ from typing import Any
 
 import pandas as pd
 
+from memaudit.auditing import score_curves
+from memaudit.auditing.score_curves import Curves
 from memaudit.auditing.summary import (
     METHODS,
     STRONGEST,
@@ -98,6 +100,11 @@ def deployments(threats: pd.DataFrame) -> list[Deployment]:
 def uneven(threats: pd.DataFrame) -> Value:
     """Share of records, or persons, whose own false positive rate is above twice the nominal one."""
     return value(_of_headline(threats), "own fpr above twice the nominal")
+
+
+def curves(threats: pd.DataFrame) -> Curves | None:
+    """ROC and scores of the headline, to be drawn."""
+    return score_curves.curves(_of_headline(threats))
 
 
 def strength(threats: pd.DataFrame, fpr: float) -> Strength:

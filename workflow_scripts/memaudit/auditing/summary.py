@@ -8,6 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from memaudit.auditing.score_curves import Curves
 from memaudit.common.project_paths import PROJECT
 
 STRONGEST = "strongest"  # attack: the best score, chosen on other contexts
@@ -262,6 +263,7 @@ class Summary(Part):
     uneven: Value = Field(
         description="share of the records (persons) whose own false positive rate is above twice the nominal one"
     )
+    curves: Curves | None = Field(None, description="of the strongest score; null: of an earlier version")
     strength: Strength
     growth: Extrapolated = Field(description="with the number of shadow contexts, to many")
     deployed: Extrapolated = Field(description="with the records of a context, to the one that will be deployed")

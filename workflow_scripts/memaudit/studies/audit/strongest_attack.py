@@ -23,6 +23,7 @@ from memaudit.statistics.strongest_score import (
     shares,
 )
 from memaudit.studies.audit.audit_attacks import compared, permitted
+from memaudit.studies.audit.score_pictures import picture_rows
 
 STUDY = "audit"
 STRONGEST = "strongest"
@@ -47,6 +48,7 @@ def judged(
     found += _deployment_rows(accused, best, named, audit)
     uneven = accused[audit["fpr"]].above_twice_nominal(audit["fpr"], rng, settings["replicates"], panel.groups)
     found += rows(STUDY, named, [uneven])
+    found += picture_rows(panel, chosen, named, params)
     # The case that compares models has this score, with a randomisation null.
     every = {compared(audit["threats"], numbers) for numbers in (False, True)}
     known = every & panel.attacks.keys() if keys["records"] == "members" else set()

@@ -1,0 +1,24 @@
+"""Every term of the page leads to the glossary, and its note is not announced twice."""
+
+import re
+
+import pytest
+from audit_examples import FACTS, a_summary, annex
+
+from memaudit.auditing import audit_page, glossary
+
+
+def test_a_term_is_a_link_with_a_note_that_is_escaped():
+    made = glossary.term("<b>", "auc")
+    assert made.startswith('<a class="term" href="#term-auc" aria-describedby="term-auc">&lt;b&gt;')
+    assert 'aria-hidden="true">How often a record' in made
+    with pytest.raises(KeyError):
+        glossary.term("x", "unheard of")
+
+
+def test_all_terms_stand_below_and_those_used_lead_there():
+    html = audit_page.render(a_summary(cost=-0.1), FACTS, annex())
+    assert set(re.findall(r'<div id="term-([\w-]+)">', html)) == set(glossary.TERMS)
+    used = set(re.findall(r'href="#term-([\w-]+)"', html))
+    assert used <= set(glossary.TERMS)
+    assert {"auc", "precision", "base-rate", "fpr", "detected", "mitigation"} <= used

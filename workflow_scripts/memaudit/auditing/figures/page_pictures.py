@@ -1,0 +1,58 @@
+"""All pictures of an audit's page, by their names in its template."""
+
+from typing import Any
+
+from memaudit.attacks.registry import REGISTRY
+from memaudit.auditing import audit_strength
+from memaudit.auditing.figures import mitigation_plane
+from memaudit.auditing.figures.icon_arrays import icon_array
+from memaudit.auditing.figures.leakage_figures import by_contexts, by_size
+from memaudit.auditing.figures.picture import Picture
+from memaudit.auditing.figures.record_strip import record_strip
+from memaudit.auditing.figures.score_figures import roc_drawing, score_histogram
+from memaudit.auditing.summary import Summary
+
+INVALID = "this audit is invalid, so its numbers are not drawn"
+EARLIER = "this audit was made by a version that kept no curve; give the command again"
+
+
+def pictures(summary: Summary) -> dict[str, Any]:
+    """Pictures by name; `people`: one by base rate; `key`: what the numbers of the plane of mitigations stand for."""
+    drawn = {
+        "people": _people(summary),
+        "roc": _roc(summary),
+        "histogram": _histogram(summary),
+        "growth": by_contexts(summary.growth, REGISTRY[summary.growth.score].label),
+        "size": by_size(summary.deployed, REGISTRY[summary.deployed.score].label),
+        "plane": mitigation_plane.mitigation_plane(summary.mitigations),
+        "strip": record_strip(summary.exposed, summary.rated, summary.showing),
+    }
+    if audit_strength.invalid(summary):
+        drawn = {
+            name: one.without(INVALID) if isinstance(one, Picture) else [each.without(INVALID) for each in one]
+            for name, one in drawn.items()
+        }
+    return drawn | {"key": mitigation_plane.key(summary.mitigations) if drawn["plane"].drawing else []}
+
+
+def _people(summary: Summary) -> list[Picture]:
+    precision = summary.headline().precision
+    return [icon_array(value, float(rate), _who(summary), summary.strict_leak()) for rate, value in precision.items()]
+
+
+def _roc(summary: Summary) -> Picture:
+    if summary.curves is None:
+        return Picture("roc", "Identified against wrongly accused", reason=EARLIER)
+    tprs = {float(fpr): tpr for fpr, tpr in summary.headline().tpr.items()}
+    return roc_drawing(summary.curves.roc, tprs, summary.fpr, _who(summary))
+
+
+def _histogram(summary: Summary) -> Picture:
+    if summary.curves is None:
+        return Picture("histogram", "Scores of members and non-members", reason=EARLIER)
+    tpr, found = summary.headline().tpr[f"{summary.fpr:g}"], summary.curves
+    return score_histogram(found.scores, found.distinct, summary.fpr, tpr, _who(summary))
+
+
+def _who(summary: Summary) -> str:
+    return "persons" if summary.by_person() else "records"
