@@ -76,6 +76,16 @@ def _stable(summary: Summary) -> bool:
     return bool(halves and halves.detected and whole and (whole.estimate or 0.0) >= STABLE)
 
 
+def _act_on_list(summary: Summary) -> str:
+    again = summary.stability["overlap_listed extrapolated"]
+    return (
+        "Two halves of the shadow contexts name the same records more often than by chance, and of this list as many "
+        f"other contexts would name about {again.estimate:.0%} again ({again.low:.0%} to {again.high:.0%}), so you can "
+        "act on it: ask the people behind these records for consent, or leave them out. Then audit again: other records "
+        "may become vulnerable."
+    )
+
+
 def _mitigation(summary: Summary) -> str:
     best, *others = helps(summary)
     number = sum(one.p_value is not None for one in summary.mitigations)
@@ -183,12 +193,7 @@ RULES = [
     Rule(
         "a leak is detected, and the list of most vulnerable records is stable",
         lambda summary: leaks(summary) and _stable(summary),
-        lambda summary: (
-            "Two halves of the shadow contexts name the same records more often than by chance, and other contexts "
-            f"would name about {summary.stability['overlap_listed extrapolated'].estimate:.0%} of this list again, so "
-            "you can act on it: ask the people behind these records for consent, or leave them out. Then audit again: "
-            "other records may become vulnerable."
-        ),
+        _act_on_list,
     ),
     Rule(
         "a leak is detected, and the list of most vulnerable records is not stable",

@@ -275,7 +275,7 @@ class Summary(Part):
         description="mean distance of posteriors from the share of members: of LiRA's own ratios, and of those shown"
     )
     stability: dict[str, Value] = Field(
-        description="agreement of halves of the shadow contexts; extrapolated: of as many other contexts as there are"
+        description="agreement of halves of the shadow contexts; extrapolated: of all of them with as many others"
     )
     showing: int = Field(description="rated records whose interval of the vulnerability score excludes 0")
     rated: int = Field(description="records that were rated")

@@ -1,0 +1,52 @@
+"""What other models would name of a list, against other models that are drawn."""
+
+import numpy as np
+import pytest
+
+from memaudit.statistics.list_replication import replicated
+from memaudit.statistics.record_vulnerability import Population
+
+RECORDS, LISTED, AUDITS, OTHERS = 300, 20, 10, 5
+SCORES = {
+    "8 leak": lambda rng: np.where(np.arange(RECORDS) < 8, 3.0, 0.0),
+    "40 leak alike": lambda rng: np.where(np.arange(RECORDS) < 40, 2.0, 0.0),
+    "smooth": lambda rng: rng.normal(0, 0.7, RECORDS),
+    "one-sided": lambda rng: rng.exponential(0.5, RECORDS),
+    "heavy tails": lambda rng: np.abs(rng.standard_t(2, RECORDS)),
+}
+
+
+def grid(rng, gaps, models):
+    membership = rng.random((models, len(gaps))).argsort(0).argsort(0) < models // 2
+    return membership * gaps + rng.standard_normal(membership.shape), membership
+
+
+def listed(population, signals, membership):
+    return np.argsort(-population.scores(signals, membership))[:LISTED]
+
+
+@pytest.mark.parametrize("models", [32, 64])
+@pytest.mark.parametrize("scores", SCORES)
+def test_other_models_name_as_much_of_the_list_as_predicted(scores, models):
+    """Also where the list is longer than the leak, of which the Spearman-Brown formula says .58 for .43."""
+    rng = np.random.default_rng(0)
+    predicted, observed, within = [], [], []
+    for _ in range(AUDITS):
+        gaps = SCORES[scores](rng)
+        first = grid(rng, gaps, models)
+        population = Population.fit(*first, rng)
+        found = replicated(population, *first, {"listed": LISTED}, rng)["listed"]
+        mine = listed(population, *first)
+        for _ in range(OTHERS):
+            others = listed(population, *grid(rng, gaps, models))
+            observed.append(len(np.intersect1d(mine, others)) / LISTED)
+            within.append(found.low <= observed[-1] <= found.high)
+        predicted.append(found.mean)
+    assert np.mean(predicted) == pytest.approx(np.mean(observed), abs=0.1)
+    assert np.mean(within) >= 0.85
+
+
+def test_a_list_of_all_records_is_named_again():
+    rng = np.random.default_rng(1)
+    first = grid(rng, np.zeros(30), 32)
+    assert replicated(Population.fit(*first, rng), *first, {"all": 30}, rng)["all"] == (1.0, 1.0, 1.0)
