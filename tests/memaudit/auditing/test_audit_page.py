@@ -114,6 +114,27 @@ def test_a_stricter_rate_than_one_record_is_said_to_be_left_out():
     assert '<th scope="row">0.1 %</th>' in html
 
 
+def test_without_an_accusation_that_can_be_judged_there_is_no_table_of_one_deployment():
+    """Few records: both false positive rates are left out, and no table stands empty."""
+    text = " ".join(audit_page.render(a_summary().model_copy(update={"deployments": []}), FACTS, annex()).split())
+    assert "false positive rate of 1 % is left out" in text
+    assert "false positive rate of 0.1 % is left out" in text
+    assert "One deployment</caption>" not in text
+    assert "One context is judged by" not in text
+
+
+def test_planted_models_are_described_as_the_audited_model_answers():
+    summary = a_summary()
+    classes = " ".join(audit_page.render(summary, FACTS, annex()).split())
+    assert "gives the true class of each record in its context probability 1, and all other answers" in classes
+    table = summary.table.model_copy(update={"kind": "regression"})
+    numbers = " ".join(audit_page.render(summary.model_copy(update={"table": table}), FACTS, annex()).split())
+    section = numbers[numbers.index('id="strength"') : numbers.index('id="scores"')]
+    assert "predicts the true number of each record in its context" in section
+    assert "that is more exact about each member (the error smaller" in section
+    assert "class" not in re.sub(r"<[^>]*>", "", section)
+
+
 def test_fine_tuning_is_told_alike_in_the_table_and_in_the_advice():
     memory = " ".join(audit_page.render(a_summary(memory=(0.55, 0.45, 0.65)), FACTS, annex()).split())
     section = memory[memory.index('id="tuned"') : memory.index('id="limits"')]

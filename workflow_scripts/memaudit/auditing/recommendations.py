@@ -81,8 +81,8 @@ def _act_on_list(summary: Summary) -> str:
     return (
         "Two halves of the shadow contexts name the same records more often than by chance, and of this list as many "
         f"other contexts would name about {again.estimate:.0%} again ({again.low:.0%} to {again.high:.0%}), so you can "
-        "act on it: ask the people behind these records for consent, or leave them out. Then audit again: other records "
-        "may become vulnerable."
+        "act on it: ask the people behind these records for consent, or leave them out. Then audit again: other "
+        "records may become vulnerable."
     )
 
 

@@ -26,8 +26,8 @@ class Agreement:
     """Agreement of two halves of `models` models: mean over splits, central 95 % of splits, value by chance.
 
     whole: rank correlation expected between two grids of `models` models each (`spearman_brown`), NaN for lists, of
-    which the formula predicts too much (`list_replication`); p_value: that two independent rankings overlap as much, NaN
-    for rank correlations.
+    which the formula predicts too much (`list_replication`); p_value: that two independent rankings overlap as much,
+    NaN for rank correlations.
     """
 
     models: int
@@ -96,9 +96,10 @@ def agreement_by_models(
 ) -> list[Agreement]:
     """Agreement of halves of random subsets of M models for each M in sizes, over `splits` splits.
 
-    population: of the scores; None: it is fitted. "spearman": rank correlation over all records; then for each of `lists`, by name, the share of that many records
-    that both halves list; by default the top 5 and 10 %, and never all. Records of constant signals are left
-    out: they stand in the middle of both rankings, which makes the others agree by more than chance. The spread over
+    population: of the scores; None: it is fitted. "spearman": rank correlation over all records; then for each of
+    `lists`, by name, the share of that many records that both halves list; by default the top 5 and 10 %, and never
+    all. Records of constant signals are left out: they stand in the middle of both rankings, which makes the others
+    agree by more than chance. The spread over
     splits is not a confidence interval over score matrices: halves of different splits share models. Their p-values
     hold at any dependence: twice the median (Meinshausen, Meier and Buehlmann 2009).
     """
