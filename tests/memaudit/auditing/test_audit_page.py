@@ -155,6 +155,11 @@ def test_persons_are_the_headline_and_rows_the_second_line():
     text = " ".join(html.split())
     assert "0.83 [0.80, 0.86] (chance 0.50), by person" in text
     assert "The same by row</dt><dd>0.70 [0.65, 0.75]" in text
+    assert "32, of about 200 records each" in text
+    assert "the headline holds for about 200" in text
+    assert "how often a person that is in the context ranks above one that is not" in text
+    assert "it is the presence of the person that shows in the answers about a row" in text
+    assert "by one row of each person: rank correlation" in text
 
 
 def test_one_deployment_and_the_choice_of_the_score_are_stated():

@@ -78,11 +78,12 @@ def _stable(summary: Summary) -> bool:
 
 def _act_on_list(summary: Summary) -> str:
     again = summary.stability["overlap_listed extrapolated"]
+    listed = "such a list of one row of each person" if summary.by_person() else "this list"
     return (
-        "Two halves of the shadow contexts name the same records more often than by chance, and of this list as many "
-        f"other contexts would name about {again.estimate:.0%} again ({again.low:.0%} to {again.high:.0%}), so you can "
-        "act on it: ask the people behind these records for consent, or leave them out. Then audit again: other "
-        "records may become vulnerable."
+        "Two halves of the shadow contexts name the same records more often than by chance, and of "
+        f"{listed} as many other contexts would name about {again.estimate:.0%} again ({again.low:.0%} to "
+        f"{again.high:.0%}), so you can act on it: ask the people behind these records for consent, or leave them out. "
+        "Then audit again: other records may become vulnerable."
     )
 
 

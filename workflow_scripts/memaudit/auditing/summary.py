@@ -254,7 +254,7 @@ class Summary(Part):
     stage: Literal["quick", "full"]
     table: Table
     shadow_sets: int
-    context: int = Field(description="records of a context")
+    context: int = Field(description="records of a context, the mean over contexts")
     fpr: float = Field(description="false positive rate of the decision threshold")
     models: dict[str, str]
     adversaries: list[Adversary]
