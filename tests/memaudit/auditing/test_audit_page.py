@@ -4,7 +4,7 @@ import re
 
 from audit_examples import FACTS, HOSTILE, a_summary, advised, annex, mitigation, value
 
-from memaudit.auditing import audit_page
+from memaudit.auditing import audit_page, recommendations
 from memaudit.auditing.summary import Subgroup, Subpopulation, Value
 
 
@@ -36,6 +36,20 @@ def test_the_headline_states_whether_a_leak_was_detected():
     assert "No leak was detected" in quiet
     assert "leaks who is in its context" not in quiet
     assert "This audit is invalid" in audit_page.render(a_summary(placebo=True), FACTS, annex())
+
+
+def test_accusations_beyond_chance_are_not_passed_over_where_the_auc_detects_nothing():
+    summary = a_summary(leak=False)
+    head = summary.headline()
+    strict = head.model_copy(update={"tpr": {"0.01": value(0.03, 0.02, 0.04, 0.01, True)}})
+    others = [strict if one is head else one for one in summary.adversaries]
+    summary = summary.model_copy(update={"adversaries": others})
+    text = " ".join(audit_page.render(summary, FACTS, annex()).split())
+    assert "No leak was detected over all records</strong>" in text
+    assert "at the threshold below accusations are right more often than by chance" in text
+    rules = [one.rule for one in recommendations.advise(summary)]
+    assert "no leak is detected over all records, but at the strict threshold" in rules
+    assert "at the strict threshold" not in " ".join(one.rule for one in recommendations.advise(a_summary(leak=False)))
 
 
 def test_both_negative_controls_have_a_line():

@@ -153,6 +153,15 @@ RULES = [
         ),
     ),
     Rule(
+        "no leak is detected over all records, but at the strict threshold",
+        lambda summary: not leaks(summary) and not broken(summary) and summary.strict_leak(),
+        lambda summary: (
+            f"At a false positive rate of {100 * summary.fpr:g} % accusations are right more often than by chance, as "
+            "where few records leak; one audit in twenty shows this without a leak. Audit again with another --seed "
+            "and more --minutes before you rely on either."
+        ),
+    ),
+    Rule(
         "no leak is detected, but the presence of single records shows",
         lambda summary: not leaks(summary) and not broken(summary) and summary.showing > 0,
         lambda summary: (
