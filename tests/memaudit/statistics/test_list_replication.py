@@ -46,7 +46,12 @@ def test_other_models_name_as_much_of_the_list_as_predicted(scores, models):
     assert np.mean(within) >= 0.85
 
 
-def test_a_list_of_all_records_is_named_again():
+def test_records_of_constant_answers_are_left_out_and_without_others_nothing_is_told():
     rng = np.random.default_rng(1)
-    first = grid(rng, np.zeros(30), 32)
-    assert replicated(Population.fit(*first, rng), *first, {"all": 30}, rng)["all"] == (1.0, 1.0, 1.0)
+    signals, membership = grid(rng, np.where(np.arange(60) < 5, 6.0, 0.0), 32)
+    signals[:, 6:] = 1.0
+    population = Population.fit(signals, membership, rng)
+    assert replicated(population, signals, membership, {"listed": 20}, rng)["listed"] == (1.0, 1.0, 1.0)
+    constant = np.ones_like(signals)
+    found = replicated(Population.fit(constant, membership, rng), constant, membership, {"listed": 20}, rng)["listed"]
+    assert np.isnan(found).all()

@@ -27,15 +27,21 @@ def replicated(
 ) -> dict[str, Replicated]:
     """By name of the list, the share of it that as many other models would name.
 
-    population: of the scores; signals, membership: (model, record); lists: their lengths. The range is that of
-    `Population.repeated`'s 50 draws, which holds one more in 96 % where the posterior is right. Of more
-    records that leak alike than the list is long chance names some: the mean is then a little too high, since the prior
-    cannot tell equal from nearly equal scores.
+    population: of the scores; signals, membership: (model, record); lists: their lengths. Records of constant signals
+    are left out, as `split_half_agreement` does; without others all is NaN. The range is that of the 50 draws of
+    `Population.repeated`, which holds one more in 96 % where the posterior is right. Where more records leak alike than
+    the list is long, chance names some of them: the mean is then a little too high, since the prior cannot tell equal
+    from nearly equal scores.
     """
-    places = {name: _first(population.scores(signals, membership), length, rng) for name, length in lists.items()}
+    varied = np.ptp(signals, axis=0) > 0
+    signals, membership, records = signals[:, varied], membership[:, varied], np.count_nonzero(varied)
+    if records < 2:
+        return dict.fromkeys(lists, Replicated(np.nan, np.nan, np.nan))
+    lengths = {name: max(1, min(length, records - 1)) for name, length in lists.items()}
+    places = {name: _first(population.scores(signals, membership), length, rng) for name, length in lengths.items()}
     shares: dict[str, list[float]] = {name: [] for name in lists}
     for scores in population.repeated(signals, membership, rng):
-        for name, length in lists.items():
+        for name, length in lengths.items():
             shares[name].append(len(np.intersect1d(places[name], _first(scores, length, rng))) / length)
     return {name: Replicated(float(np.mean(found)), min(found), max(found)) for name, found in shares.items()}
 
