@@ -101,5 +101,5 @@ def agreement_rows(
         detected = one.p_value <= SIGNIFICANT
         yield tidy.row(STUDY, of, f"{LISTED} detected", detected, unit="yes or no", **facts)
         again = replicated(population, signals, membership, lists, rng)[LISTED]
-        noted = facts | {"low": again.low, "high": again.high, "method": "drawn from the posterior of all records"}
+        noted = facts | {"low": again.low, "method": "drawn from the posterior of all records"}
         yield tidy.row(STUDY, of, f"{LISTED} extrapolated", again.mean, null=one.null, **noted)
