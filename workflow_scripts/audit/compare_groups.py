@@ -7,9 +7,10 @@ python workflow_scripts/audit/compare_groups.py --input main=0.nc records=record
         "audit": {"by": ["c3"], "groups": 12, "permutations": 99, "fpr": 0.01, "threats": ["probabilities"]}}'
 
 All are judged by the strongest permitted score. Groups are those of the target and of the chosen columns; the search
-takes all columns of the table, on half of the privacy units, and confirms on the other half. The result numbers the
-groups of a column, the largest first. Their names are values of the table, so they stand apart, in `names`, beside the
-records. Columns of numbers and dates, and a target that is a number, are cut into quarters.
+takes all columns of the table, on half of the privacy units, and confirms on the other half. Columns of numbers and
+dates, and a target that is a number, are cut into quarters. The result numbers the groups of a column: quarters from
+the smallest values on, others the largest first. Their names are values of the table, so they stand apart, in `names`,
+beside the records.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,6 +32,7 @@ from memaudit.studies.audit.audit_attacks import first_variant, panels
 from memaudit.workflow.job import run
 
 STUDY = "audit"
+MISSING = "(missing)"
 
 
 def main(job):
@@ -89,12 +91,18 @@ def _searched(attack: Attack, panel: Panel, masks: Mapping[tuple, np.ndarray], j
 
 
 def _groups(values: pd.Series, kind: str, most: int) -> list[tuple[str, np.ndarray]]:
-    """Names and masks (record,) of the largest groups; missing values form a group."""
+    """Names and masks (record,) of quarters from the smallest values on, or of the largest groups.
+
+    Missing values form a group, the last one of quarters.
+    """
     if kind in ("numeric", "date"):
         quarters = pd.qcut(values.rank(method="average"), 4, labels=False, duplicates="drop")
         values = quarters.map(lambda number: f"quarter {number + 1:.0f}", na_action="ignore")
-    text = values.astype(object).where(values.notna(), "(missing)").astype(str)
-    return [(name, (text == name).to_numpy()) for name in text.value_counts().index[:most]]
+    text = values.astype(object).where(values.notna(), MISSING).astype(str)
+    names = text.value_counts().index
+    if kind in ("numeric", "date"):
+        names = sorted(names, key=lambda name: (name == MISSING, name))
+    return [(name, (text == name).to_numpy()) for name in names[:most]]
 
 
 if __name__ == "__main__":

@@ -45,6 +45,8 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
     names = read_json(job.input.names) if audit["show_values"] and job.input.get("names") else None
     checks = _counts(job.input.checks)
     called = {safe: column["name"] for safe, column in facts["columns"].items()} | {"target": facts["target"]}
+    score = compared(audit["threats"], facts["kind"] == "regression")
+    deployed = summarize_results.deployed(threats, score)
     found = Summary(
         stage="full" if audit["complete"] else "quick",
         table=Table(
@@ -60,7 +62,7 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
             sha256=facts["sha256"],
         ),
         shadow_sets=job.params.attacks["sets"],
-        context=int(checks["members"]) // 2,
+        context=deployed.measured[-1].number,
         fpr=audit["fpr"],
         models=audit["models"],
         adversaries=summarize_results.adversaries(threats),
@@ -69,7 +71,7 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
         curves=summarize_results.curves(threats),
         strength=summarize_results.strength(threats, audit["fpr"]),
         growth=summarize_results.growth(threats),
-        deployed=summarize_results.deployed(threats, compared(audit["threats"], facts["kind"] == "regression")),
+        deployed=deployed,
         utilities=summarize_results.utilities(threats),
         groups=_optional(job, "groups", lambda groups: summarize_results.groups(groups, called, names)),
         subpopulation=_optional(job, "groups", lambda groups: summarize_results.subpopulation(groups, called, names))

@@ -4,7 +4,7 @@ import re
 
 from audit_examples import FACTS, HOSTILE, a_summary, advised, annex, mitigation, value
 
-from memaudit.auditing import audit_page
+from memaudit.auditing import audit_page, recommendations
 from memaudit.auditing.summary import Subgroup, Subpopulation, Value
 
 
@@ -36,6 +36,20 @@ def test_the_headline_states_whether_a_leak_was_detected():
     assert "No leak was detected" in quiet
     assert "leaks who is in its context" not in quiet
     assert "This audit is invalid" in audit_page.render(a_summary(placebo=True), FACTS, annex())
+
+
+def test_accusations_beyond_chance_are_not_passed_over_where_the_auc_detects_nothing():
+    summary = a_summary(leak=False)
+    head = summary.headline()
+    strict = head.model_copy(update={"tpr": {"0.01": value(0.03, 0.02, 0.04, 0.01, True)}})
+    others = [strict if one is head else one for one in summary.adversaries]
+    summary = summary.model_copy(update={"adversaries": others})
+    text = " ".join(audit_page.render(summary, FACTS, annex()).split())
+    assert "No leak was detected over all records</strong>" in text
+    assert "at the threshold below accusations are right more often than by chance" in text
+    rules = [one.rule for one in recommendations.advise(summary)]
+    assert "no leak is detected over all records, but at the strict threshold" in rules
+    assert "at the strict threshold" not in " ".join(one.rule for one in recommendations.advise(a_summary(leak=False)))
 
 
 def test_both_negative_controls_have_a_line():
@@ -114,6 +128,27 @@ def test_a_stricter_rate_than_one_record_is_said_to_be_left_out():
     assert '<th scope="row">0.1 %</th>' in html
 
 
+def test_without_an_accusation_that_can_be_judged_there_is_no_table_of_one_deployment():
+    """Few records: both false positive rates are left out, and no table stands empty."""
+    text = " ".join(audit_page.render(a_summary().model_copy(update={"deployments": []}), FACTS, annex()).split())
+    assert "false positive rate of 1 % is left out" in text
+    assert "false positive rate of 0.1 % is left out" in text
+    assert "One deployment</caption>" not in text
+    assert "One context is judged by" not in text
+
+
+def test_planted_models_are_described_as_the_audited_model_answers():
+    summary = a_summary()
+    classes = " ".join(audit_page.render(summary, FACTS, annex()).split())
+    assert "gives the true class of each record in its context probability 1, and all other answers" in classes
+    table = summary.table.model_copy(update={"kind": "regression"})
+    numbers = " ".join(audit_page.render(summary.model_copy(update={"table": table}), FACTS, annex()).split())
+    section = numbers[numbers.index('id="strength"') : numbers.index('id="scores"')]
+    assert "predicts the true number of each record in its context" in section
+    assert "that is more exact about each member (the error smaller" in section
+    assert "class" not in re.sub(r"<[^>]*>", "", section)
+
+
 def test_fine_tuning_is_told_alike_in_the_table_and_in_the_advice():
     memory = " ".join(audit_page.render(a_summary(memory=(0.55, 0.45, 0.65)), FACTS, annex()).split())
     section = memory[memory.index('id="tuned"') : memory.index('id="limits"')]
@@ -134,6 +169,11 @@ def test_persons_are_the_headline_and_rows_the_second_line():
     text = " ".join(html.split())
     assert "0.83 [0.80, 0.86] (chance 0.50), by person" in text
     assert "The same by row</dt><dd>0.70 [0.65, 0.75]" in text
+    assert "32, of about 200 records each" in text
+    assert "the headline holds for about 200" in text
+    assert "how often a person that is in the context ranks above one that is not" in text
+    assert "it is the presence of the person that shows in the answers about a row" in text
+    assert "by one row of each person: rank correlation" in text
 
 
 def test_one_deployment_and_the_choice_of_the_score_are_stated():

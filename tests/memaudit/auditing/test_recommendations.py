@@ -106,3 +106,13 @@ def test_fine_tuning_with_a_detected_negative_control_claims_no_memorization():
     assert not recommendations.remembered(only_in_context)
     assert recommendations.hinted(only_in_context)
     assert not recommendations.remembered(summary.model_copy(update={"tuned": [*summary.tuned, placebo]}))
+
+
+def test_what_other_contexts_would_name_is_a_bound_and_is_of_one_row_of_each_person():
+    summary = a_summary().model_copy(update={"stability": stability(0.6)})
+    assert "of this list as many other contexts would name at least 45% again" in (
+        recommendations._act_on_list(summary)
+    )
+    person = summary.headline().model_copy(update={"records": "persons"})
+    of_persons = summary.model_copy(update={"adversaries": [person, *summary.adversaries]})
+    assert "of such a list of one row of each person as many other contexts" in recommendations._act_on_list(of_persons)

@@ -12,17 +12,35 @@ from memaudit.common.errors import AuditError
 from memaudit.config.check_config import checked
 
 
-def sizes(left, seconds=0.1, records=5000, **how):
-    return stages.full_sizes(records, 1000, seconds, left, **{"cores": 2, "models": 1, "poison": False} | how)
+def cost(seconds=0.1, **how):
+    return stages.Cost(**{"quick_records": 1000, "seconds": seconds, "rating": 25.0, "cores": 2} | how)
+
+
+def sizes(left, records=5000, **how):
+    return stages.full_sizes(records, left, cost(**how))
 
 
 def test_sizes_follow_from_the_seconds_that_are_left():
     assert sizes(0.0)["sets"] == stages.FEWEST_SETS
     assert sizes(1e6) == sizes(1e6) | {"sets": stages.MOST_SETS, "records": 5000}
     assert sizes(100.0)["records"] == 1000
-    assert sizes(100.0, seconds=0.2)["sets"] < sizes(100.0)["sets"]
-    assert sizes(110.0, poison=True)["sets"] < sizes(110.0)["sets"]
+    assert sizes(130.0, seconds=0.2)["sets"] < sizes(130.0)["sets"]
+    assert sizes(130.0, records=1000, poison=True)["sets"] < sizes(130.0, records=1000)["sets"]
+    assert sizes(130.0, rating=40.0)["sets"] < sizes(130.0)["sets"]
     assert all(sizes(left)["sets"] % 16 == 0 for left in np.linspace(0, 500, 40))
+
+
+@pytest.mark.parametrize("left", [150, 300, 1200])
+@pytest.mark.parametrize("seconds", [0.02, 0.1, 0.3])
+def test_the_expected_seconds_fit_the_budget_where_the_fewest_contexts_do(left, seconds):
+    found = sizes(left, records=40_000, seconds=seconds)
+    assert found["seconds expected"] <= max(left, cost(seconds).of(stages.FEWEST_SETS, 1000) + 0.1)
+    assert found["seconds expected"] == pytest.approx(cost(seconds).of(found["sets"], found["records"]), abs=0.1)
+
+
+def test_an_audit_that_took_long_is_predicted():
+    """176 contexts of 4000 records of a regression table: 280 CPU seconds of queries, 280 of statistics, on 2 cores."""
+    assert cost(0.0312, rating=25.3).of(176, 4000) == pytest.approx(25 + 560 / 2, rel=0.15)
 
 
 @pytest.mark.parametrize("stage", ["quick", "full"])

@@ -1,5 +1,9 @@
 """Groups are numbered in the results; their names stay beside the records."""
 
+import numpy as np
+import pandas as pd
+from conftest import load_script
+
 from memaudit.auditing import summarize_results
 from memaudit.common import tidy
 from memaudit.common.io import read_json, read_table
@@ -24,3 +28,13 @@ def test_the_subpopulation_of_the_search_is_numbered_too(folder):
     hidden = summarize_results.subpopulation(results, called, None)
     assert hidden is None or {one.name for one in hidden.groups} == {None}
     assert {one.column for one in summarize_results.groups(results, called, None)} == {"city", "churn"}
+
+
+def test_quarters_are_numbered_from_the_smallest_values_on_and_categories_the_largest_first():
+    groups = load_script("audit_compare_groups")._groups
+    numbers = pd.Series([7.0, np.nan, 2.0, 1.0, 3.0, 6.0, 8.0, 5.0, 4.0])
+    found = groups(numbers, "numeric", 12)
+    assert [name for name, _ in found] == ["quarter 1", "quarter 2", "quarter 3", "quarter 4", "(missing)"]
+    least = [numbers[mask].min() for _, mask in found[:-1]]
+    assert least == sorted(least)
+    assert [name for name, _ in groups(pd.Series(["a", "b", "b"]), "categorical", 12)] == ["b", "a"]

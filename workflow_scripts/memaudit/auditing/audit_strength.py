@@ -105,6 +105,7 @@ def deployed(summary: Summary) -> str:
     start = f"The context that will be deployed is taken to hold {found.to} rows"
     if found.to == largest:
         return f"{start}, as many as the contexts of this audit."
+    largest = f"about {largest}" if summary.by_person() else largest
     if found.auc is None:
         stage = " (the first numbers measure one size)" if summary.stage == "quick" else ""
         return f"{start}; the headline holds for {largest}. Its leakage cannot be extrapolated: {found.reason}{stage}."

@@ -200,6 +200,8 @@ def _numbers(summary: dict[str, Any]) -> list[str]:
     main = whole.headline().model_dump()
     auc, strict = main["auc"], main["tpr"][f"{summary['fpr']:g}"]["detected"]
     verdict = "a leak is detected" if auc["detected"] else "no leak is detected"
+    if strict and not auc["detected"]:
+        verdict += " over all of them, but at the strict threshold accusations are right more often than by chance"
     if reason := audit_strength.invalid(whole):
         verdict = f"invalid, because {reason}; do not use these numbers"
     lines = [

@@ -76,6 +76,17 @@ def _stable(summary: Summary) -> bool:
     return bool(halves and halves.detected and whole and (whole.estimate or 0.0) >= STABLE)
 
 
+def _act_on_list(summary: Summary) -> str:
+    again = summary.stability["overlap_listed extrapolated"]
+    listed = "such a list of one row of each person" if summary.by_person() else "this list"
+    return (
+        "Two halves of the shadow contexts name the same records more often than by chance, and of "
+        f"{listed} as many other contexts would name at least {again.low:.0%} again, so you can act on it: ask the "
+        "people behind these records for consent, or leave them out. "
+        "Then audit again: other records may become vulnerable."
+    )
+
+
 def _mitigation(summary: Summary) -> str:
     best, *others = helps(summary)
     number = sum(one.p_value is not None for one in summary.mitigations)
@@ -142,6 +153,15 @@ RULES = [
         ),
     ),
     Rule(
+        "no leak is detected over all records, but at the strict threshold",
+        lambda summary: not leaks(summary) and not broken(summary) and summary.strict_leak(),
+        lambda summary: (
+            f"At a false positive rate of {100 * summary.fpr:g} % accusations are right more often than by chance, as "
+            "where few records leak; one audit in twenty shows this without a leak. Audit again with another --seed "
+            "and more --minutes before you rely on either."
+        ),
+    ),
+    Rule(
         "no leak is detected, but the presence of single records shows",
         lambda summary: not leaks(summary) and not broken(summary) and summary.showing > 0,
         lambda summary: (
@@ -183,12 +203,7 @@ RULES = [
     Rule(
         "a leak is detected, and the list of most vulnerable records is stable",
         lambda summary: leaks(summary) and _stable(summary),
-        lambda summary: (
-            "Two halves of the shadow contexts name the same records more often than by chance, and other contexts "
-            f"would name about {summary.stability['overlap_listed extrapolated'].estimate:.0%} of this list again, so "
-            "you can act on it: ask the people behind these records for consent, or leave them out. Then audit again: "
-            "other records may become vulnerable."
-        ),
+        _act_on_list,
     ),
     Rule(
         "a leak is detected, and the list of most vulnerable records is not stable",

@@ -27,6 +27,7 @@ SAID = "memaudit: "
 COUNTS = re.compile(rf"{SAID}(\d+ of \d+ jobs|\w+ has failed; see )")  # lines that tell no cause
 COPIED = {"index.html": "report.html", "summary.json": "summary.json", "risk.parquet": "risk.parquet"}
 QUERY = "results/quick/provenance/attacks_query_contexts/table/main"
+RATING = "results/quick/provenance/audit_rate_records/table.json"
 
 
 @dataclass(frozen=True)
@@ -140,18 +141,22 @@ def _full_sizes(left: float, settings: Settings, config: dict[str, Any]) -> dict
         other = [config["datasets"][stages.NAME] | {"max_records": 0}, config["audit"] | {"plan": 0}, config["models"]]
         if same == other and sizes.get("minutes") == settings.minutes:
             return sizes
-    sidecars = [read_json(path) for path in sorted((folder / QUERY).glob("*.json"))]
-    seconds = sum(max(one["wall_seconds"] - stages.START_SECONDS, 1.0) for one in sidecars)
     units = read_json(folder / "results/quick/data" / stages.NAME / "schema.json")["units"]
-    return budget | stages.full_sizes(
-        units,
-        min(units, stages.QUICK_RECORDS),
-        seconds / stages.QUICK_SETS,
-        left,
+    return budget | stages.full_sizes(units, left, _cost(units, settings))
+
+
+def _cost(units: int, settings: Settings) -> stages.Cost:
+    """What the second stage costs, from the seconds that the first one's jobs took; units: of the table."""
+    sidecars = [read_json(path) for path in sorted((settings.folder / QUERY).glob("*.json"))]
+    seconds = sum(max(one["wall_seconds"] - stages.START_SECONDS, 1.0) for one in sidecars)
+    return stages.Cost(
+        quick_records=min(units, stages.QUICK_RECORDS),
+        seconds=seconds / stages.QUICK_SETS,
+        rating=read_json(settings.folder / RATING)["wall_seconds"],
         cores=settings.cores or os.cpu_count() or 1,
         models=len(settings.models),
         poison="poison" in settings.threats,
-        seconds_elsewhere=optional_studies.PRIVATE_SECONDS * len(settings.epsilons)
+        elsewhere=optional_studies.PRIVATE_SECONDS * len(settings.epsilons)
         + optional_studies.TUNING_SECONDS * settings.finetune,
     )
 

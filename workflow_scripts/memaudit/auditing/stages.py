@@ -1,12 +1,13 @@
 """The two stages of an audit as config overlays: quick first numbers, then sizes that fit the user's time budget.
 
-The rule for the second stage: a fixed part of the budget goes to statistics and the start of jobs. The rest, divided by
-the first stage's seconds per shadow context, gives the number of contexts; a context of n records costs
-(n / n_quick)^2 as much. The number of records doubles from that of the first stage while ENOUGH contexts are
-affordable; then the number of contexts grows, up to MOST_SETS.
+The rule for the second stage: its seconds are predicted for each number of contexts and records (`Cost`), from what the
+first stage took. The number of records doubles from that of the first stage while ENOUGH contexts fit the budget; then
+the number of contexts grows, up to MOST_SETS.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 import yaml
@@ -20,8 +21,13 @@ ENOUGH, MOST_SETS, FEWEST_SETS = 64, 256, 32
 MOST_RECORDS = 8000
 ARM_SETS = 32  # of a further model, a smaller context, a mitigation
 START_SECONDS = 5.0  # of a job that queries a model: imports, and loading the model
-FIXED_SECONDS = 85.0  # start of jobs, calibration, permutations, planted checks, the page
+FIXED_SECONDS = 25.0  # of the workflow: its start, the split of the records, the page
 JOBS = 4  # most jobs that query a model at the same time
+OTHER_JOBS = 7  # that query a model, besides those of `main`
+# Seconds of the second stage's statistics in those of the first stage's rating of records: of the rating (as much again
+# for twice the redraws and replicates), and of groups and mitigations; each grows with the answers, in UNIT of them.
+UNIT = 25_600
+RATING, OTHERS = (1.6, 0.29), (1.0, 0.1)
 # Cost of each part, in shadow contexts of the usual size.
 DEFENCES, SMALLER, NOISY = 4.5 * ARM_SETS, 0.6 * ARM_SETS, 1.5 * 16
 POISONED = 16 * 40
@@ -36,34 +42,52 @@ def quick_sizes(records: int) -> dict[str, Any]:
     return {"sets": QUICK_SETS, "records": min(records, QUICK_RECORDS)}
 
 
-def full_sizes(
-    records: int,
-    quick_records: int,
-    seconds: float,
-    left: float,
-    *,
-    cores: int,
-    models: int,
-    poison: bool,
-    seconds_elsewhere: float = 0.0,
-) -> dict[str, Any]:
-    """Sizes of the second stage.
+@dataclass(frozen=True)
+class Cost:
+    """Seconds of the second stage on a number of cores.
 
-    records: of the table; quick_records: of the first stage, at `seconds` for a shadow context; left: seconds of the
-    budget, on this number of cores; models: number of models compared; poison: whether attacks with mislabelled copies
-    are run; seconds_elsewhere: CPU seconds for private contexts and fine-tuning.
+    seconds: of a shadow context of `quick_records` records; rating: of the first stage's rating of records; models:
+    number of models compared; poison: whether attacks with mislabelled copies are run; elsewhere: CPU seconds for
+    private contexts and fine-tuning.
     """
-    extra = DEFENCES + SMALLER + NOISY + ARM_SETS * (models - 1) + POISONED * poison
-    usable = max((left - FIXED_SECONDS) * min(cores, JOBS) - seconds_elsewhere, 0.0)
 
-    def sets(size: int) -> float:
-        return usable / max(seconds * (size / quick_records) ** 2, 1e-6) - extra
+    quick_records: int
+    seconds: float
+    rating: float
+    cores: int
+    models: int = 1
+    poison: bool = False
+    elsewhere: float = 0.0
 
-    size = min(records, quick_records)
+    def of(self, sets: int, records: int) -> float:
+        """Seconds of this many contexts and records, from the start of the stage to the page.
+
+        A context of n records costs (n / n_quick)^2 as much as the first stage's. The rating is one job, which waits
+        for the main contexts; everything else shares the cores with it.
+        """
+        context = self.seconds * (records / self.quick_records) ** 2
+        jobs = ceil(sets / max(ARM_SETS, sets // JOBS))
+        main = context * sets + START_SECONDS * jobs
+        extra = DEFENCES + SMALLER + NOISY + ARM_SETS * (self.models - 1) + POISONED * self.poison
+        answers = (sets * records - QUICK_SETS * self.quick_records) * MEMBERS / UNIT
+        rating, others = (self.rating * (fixed + each * answers) for fixed, each in (RATING, OTHERS))
+        cores = min(self.cores, JOBS)
+        every = main + context * extra + START_SECONDS * OTHER_JOBS + rating + others + self.elsewhere
+        return FIXED_SECONDS + max(every / cores, main / cores + rating)
+
+
+def full_sizes(records: int, left: float, cost: Cost) -> dict[str, Any]:
+    """Sizes of the second stage; records: of the table; left: seconds of the budget."""
+
+    def sets(size: int) -> int:
+        fitting = [number for number in range(FEWEST_SETS, MOST_SETS + 1, 16) if cost.of(number, size) <= left]
+        return max(fitting, default=FEWEST_SETS)
+
+    size = min(records, cost.quick_records)
     while size < min(records, MOST_RECORDS) and sets(min(2 * size, records, MOST_RECORDS)) >= ENOUGH:
         size = min(2 * size, records, MOST_RECORDS)
-    contexts = int(min(max(sets(size), FEWEST_SETS), MOST_SETS)) // 16 * 16
-    return {"sets": contexts, "records": size, "seconds per set": round(seconds, 4), "seconds left": round(left, 1)}
+    facts = {"seconds per set": round(cost.seconds, 4), "seconds left": round(left, 1)}
+    return {"sets": sets(size), "records": size, **facts, "seconds expected": round(cost.of(sets(size), size), 1)}
 
 
 def overlay(

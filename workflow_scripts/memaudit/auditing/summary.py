@@ -255,7 +255,7 @@ class Summary(Part):
     stage: Literal["quick", "full"]
     table: Table
     shadow_sets: int
-    context: int = Field(description="records of a context")
+    context: int = Field(description="records of a context, the mean over contexts")
     fpr: float = Field(description="false positive rate of the decision threshold")
     models: dict[str, str]
     adversaries: list[Adversary]
@@ -277,7 +277,7 @@ class Summary(Part):
         description="mean distance of posteriors from the share of members: of LiRA's own ratios, and of those shown"
     )
     stability: dict[str, Value] = Field(
-        description="agreement of halves of the shadow contexts; extrapolated: of as many other contexts as there are"
+        description="agreement of halves of the shadow contexts; extrapolated: of all of them with as many others"
     )
     showing: int = Field(description="rated records whose interval of the vulnerability score excludes 0")
     rated: int = Field(description="records that were rated")

@@ -36,6 +36,13 @@ class Posterior:
         """Posterior means, (mean,)."""
         return (self.weights * self.centres).sum(1)
 
+    def drawn(self, rng: np.random.Generator) -> Array:
+        """One draw of each mean, (mean,)."""
+        cumulative = np.cumsum(self.weights, axis=1)
+        chosen = (cumulative < rng.random((len(cumulative), 1)) * cumulative[:, -1:]).sum(1)
+        centres = np.take_along_axis(self.centres, chosen[:, None], axis=1)[:, 0]
+        return centres + self.sigma[:, 0] * rng.standard_normal(len(centres))
+
     def quantiles(self, level: float) -> Array:
         """The posterior quantile of each mean, (mean,), by bisection."""
         low, high = (self.centres - 9 * self.sigma).min(1), (self.centres + 9 * self.sigma).max(1)

@@ -18,15 +18,16 @@ from memaudit.statistics.record_vulnerability import Population
 
 MOST_LEFT_OUT = 0.1
 SHARES = (0.05, 0.1)
+SPEARMAN = "spearman"
 
 
 @dataclass(frozen=True)
 class Agreement:
     """Agreement of two halves of `models` models: mean over splits, central 95 % of splits, value by chance.
 
-    whole: agreement expected between two grids of `models` models each (`spearman_brown`), exact to .05 where scores
-    vary smoothly, and too high where the list is longer than the records that leak (.51 for .37 at 8 of 20); p_value:
-    that two independent rankings overlap as much, NaN for rank correlations.
+    whole: rank correlation expected between two grids of `models` models each (`spearman_brown`), NaN for lists, of
+    which the formula predicts too much (`list_replication`); p_value: that two independent rankings overlap as much,
+    NaN for rank correlations.
     """
 
     models: int
@@ -91,28 +92,29 @@ def agreement_by_models(
     rng: np.random.Generator,
     splits: int = 50,
     lists: Mapping[str, int] | None = None,
+    population: Population | None = None,
 ) -> list[Agreement]:
     """Agreement of halves of random subsets of M models for each M in sizes, over `splits` splits.
 
-    "spearman": rank correlation over all records; then for each of `lists`, by name, the share of that many records
-    that both halves list; by default the top 5 and 10 %, and never all. Records of constant signals are left
-    out: they stand in the middle of both rankings, which makes the others agree by more than chance. The spread over
+    population: of the scores; None: it is fitted. "spearman": rank correlation over all records; then for each of
+    `lists`, by name, the share of that many records that both halves list; by default the top 5 and 10 %, and never
+    all. Records of constant signals are left out: they stand in the middle of both rankings, which makes the others
+    agree by more than chance. The spread over
     splits is not a confidence interval over score matrices: halves of different splits share models. Their p-values
-    hold at any dependence: twice the median
-    (Meinshausen, Meier and Buehlmann 2009).
+    hold at any dependence: twice the median (Meinshausen, Meier and Buehlmann 2009).
     """
     varied = np.ptp(signals, axis=0) > 0
     records = np.count_nonzero(varied)
     lists = lists or {f"overlap_{share:.0%}": round(share * records) for share in SHARES}
     lists = {name: max(1, min(length, records - 1)) for name, length in lists.items()}
-    population = Population.fit(signals, membership, rng)
+    population = population or Population.fit(signals, membership, rng)
     results = []
     for size in sizes:
         found = []
         for _ in steps(range(splits), f"splits of {size} models"):
             chosen = rng.permutation(len(signals))[:size]
             found.append(split_half(signals[chosen], membership[chosen], population, rng, list(lists.values()), varied))
-        results.append(_summary(size, "spearman", np.array([split.spearman for split in found]), 0.0, np.nan))
+        results.append(_summary(size, SPEARMAN, np.array([split.spearman for split in found]), 0.0, np.nan))
         for place, (name, length) in enumerate(lists.items()):
             shares = np.array([split.shared[place] for split in found]) / length
             p_value = min(1.0, 2 * float(np.median([split.p_values[place] for split in found])))
@@ -126,8 +128,6 @@ def spearman_brown(half: float) -> float:
 
 
 def _summary(models: int, metric: str, values: Array, chance: float, p_value: float) -> Agreement:
-    """Agreement over splits. (share - chance) / (1 - chance) is the correlation of two lists' indicators."""
     low, high = np.quantile(values, [0.025, 0.975])
-    correlation = (values.mean() - chance) / (1 - chance)
-    whole = chance + (1 - chance) * spearman_brown(max(correlation, 0.0))
+    whole = spearman_brown(max(values.mean(), 0.0)) if metric == SPEARMAN else np.nan
     return Agreement(models, metric, values.mean(), float(low), float(high), chance, float(whole), p_value)

@@ -11,6 +11,7 @@ from scipy.special import expit, logit
 from memaudit.common import tidy
 from memaudit.common.arrays import Array
 from memaudit.statistics.attack_performance import SIGNIFICANT
+from memaudit.statistics.list_replication import replicated
 from memaudit.statistics.posterior_calibration import calibrated_ratios, member_posteriors, reliability
 from memaudit.statistics.record_vulnerability import Population
 from memaudit.statistics.split_half_agreement import agreement_by_models
@@ -87,13 +88,18 @@ def agreement_rows(
     members = members.isel(record=np.unique(members.unit.values, return_index=True)[1])
     signals, membership = audit_attacks.signals(members, threats), members.design.values
     # A list of all records agrees with any other.
-    lists = {LISTED: min(shown, len(signals.T) - 1)}
-    for one in agreement_by_models(signals, membership, [len(membership)], rng, SPLITS, lists):
-        of = {**keys, "models": one.models}
-        facts = {"n": membership.size, "method": f"{SPLITS} random halves, 95 % of them; null: independent rankings"}
+    lists, models = {LISTED: min(shown, len(signals.T) - 1)}, len(membership)
+    population = Population.fit(signals, membership, rng)
+    facts = {"n": membership.size, "method": f"{SPLITS} random halves, 95 % of them; null: independent rankings"}
+    for one in agreement_by_models(signals, membership, [models], rng, SPLITS, lists, population):
+        of = {**keys, "models": models}
         yield tidy.row(STUDY, of, one.metric, one.estimate, low=one.low, high=one.high, null=one.null, **facts)
-        yield tidy.row(STUDY, of, f"{one.metric} extrapolated", one.whole, null=one.null, **facts)
-        if one.metric == LISTED:
-            yield tidy.row(STUDY, of, f"{LISTED} p-value", one.p_value, unit="probability", **facts)
-            detected = one.p_value <= SIGNIFICANT
-            yield tidy.row(STUDY, of, f"{LISTED} detected", detected, unit="yes or no", **facts)
+        if one.metric != LISTED:
+            yield tidy.row(STUDY, of, f"{one.metric} extrapolated", one.whole, null=one.null, **facts)
+            continue
+        yield tidy.row(STUDY, of, f"{LISTED} p-value", one.p_value, unit="probability", **facts)
+        detected = one.p_value <= SIGNIFICANT
+        yield tidy.row(STUDY, of, f"{LISTED} detected", detected, unit="yes or no", **facts)
+        again = replicated(population, signals, membership, lists, rng)[LISTED]
+        noted = facts | {"low": again.low, "method": "drawn from the posterior of all records"}
+        yield tidy.row(STUDY, of, f"{LISTED} extrapolated", again.mean, null=one.null, **noted)
