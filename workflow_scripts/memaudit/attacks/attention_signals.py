@@ -7,7 +7,7 @@ comparison), which are not those that the attack is reported on:
 
 - BLOCK: the first block of in-context learning. Its keys are still the rows themselves; later blocks mix them.
 - Heads are averaged geometrically, by their log weights: a query meets its own row in all heads, another row in some.
-- Uncalibrated, the largest less the second-largest log weight (GAP); calibrated by shadow contexts, the largest (LARGEST).
+- Uncalibrated, the largest less the second-largest log weight (GAP); calibrated by shadow contexts, the LARGEST.
 
 Whoever sees the keys or the rows of the context, too, needs no attack: they can be compared with the record.
 """

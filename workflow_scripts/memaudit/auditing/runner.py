@@ -66,6 +66,8 @@ def _run(request: Request, settings: Settings, report: Callable[[str, Any], None
     catalogue = model_choice.entries(settings.models, settings.params)
     if settings.finetune:
         model_choice.tunable(catalogue[1][0], catalogue[0])
+    if "white-box" in settings.threats:
+        model_choice.readable(catalogue[1][0], catalogue[0])
     folder, fresh = settings.folder, not os.path.exists(settings.folder)
     with private(folder) as lock:
         _keep_complete(settings)
@@ -146,6 +148,7 @@ def _full_sizes(left: float, settings: Settings, config: dict[str, Any]) -> dict
         cores=settings.cores or os.cpu_count() or 1,
         models=len(settings.models),
         poison="poison" in settings.threats,
+        white_box="white-box" in settings.threats,
         seconds_elsewhere=optional_studies.PRIVATE_SECONDS * len(settings.epsilons)
         + optional_studies.TUNING_SECONDS * settings.finetune,
     )

@@ -25,6 +25,7 @@ JOBS = 4  # most jobs that query a model at the same time
 # Cost of each part, in shadow contexts of the usual size.
 DEFENCES, SMALLER, NOISY = 4.5 * ARM_SETS, 0.6 * ARM_SETS, 1.5 * 16
 POISONED = 16 * 40
+ATTENTION_SETS = 64  # at most: of the attack that reads attention
 FPR = 0.01
 NAME = "table"
 MEMBERS, NONMEMBERS = 0.8, 0.2
@@ -45,15 +46,16 @@ def full_sizes(
     cores: int,
     models: int,
     poison: bool,
+    white_box: bool = False,
     seconds_elsewhere: float = 0.0,
 ) -> dict[str, Any]:
     """Sizes of the second stage.
 
     records: of the table; quick_records: of the first stage, at `seconds` for a shadow context; left: seconds of the
     budget, on this number of cores; models: number of models compared; poison: whether attacks with mislabelled copies
-    are run; seconds_elsewhere: CPU seconds for private contexts and fine-tuning.
+    are run; white_box: whether attention is read; seconds_elsewhere: CPU seconds for private contexts and fine-tuning.
     """
-    extra = DEFENCES + SMALLER + NOISY + ARM_SETS * (models - 1) + POISONED * poison
+    extra = DEFENCES + SMALLER + NOISY + ARM_SETS * (models - 1) + POISONED * poison + ATTENTION_SETS * white_box
     usable = max((left - FIXED_SECONDS) * min(cores, JOBS) - seconds_elsewhere, 0.0)
 
     def sets(size: int) -> float:
@@ -104,7 +106,12 @@ def overlay(
         "attacks": _attacks(facts, sizes, used, complete),
         "audit": audit,
     }
-    return config | (_extras(sizes["records"], names[0], chosen, added) if complete else {})
+    if complete and "white-box" in chosen["threats"]:
+        entries, inside = model_choice.readable(names[0], added)
+        config["models"] |= entries
+        seen = min(sizes["sets"], ATTENTION_SETS)
+        config["attacks"]["attention"] = {"datasets": [NAME], "model": inside, "sets": seen, "shard": ARM_SETS}
+    return config | (_extras(sizes["records"], names[0], chosen, config["models"]) if complete else {})
 
 
 def _extras(records: int, model: str, chosen: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
