@@ -24,9 +24,9 @@ class Entry:
 
     label: for readers; signal: what it calibrates, one number of each (model, record) entry; reads: labels,
     probabilities or WHITE_BOX; active: whether the adversary adds records to the context; action: what the adversary
-    does, for readers; method: a name of `calibrate.METHODS` or a function like them; options: of the method; tasks: of the models
-    that it attacks (of regressors the signal is the log density of the true number); colour: in figures of threat
-    models (`plotting.figure_style`).
+    does, for readers; method: a name of `calibrate.METHODS` or a function like them; options: of the method; tasks: of
+    the models that it attacks (of regressors the signal is the log density of the true number); colour: in figures of
+    threat models (`plotting.figure_style`).
     """
 
     label: str

@@ -304,6 +304,11 @@ class Summary(Part):
         """Whether the headline detects a leak at the strict false positive rate."""
         return bool(self.headline().tpr[f"{self.fpr:g}"].detected)
 
+    def white_box_contexts(self) -> int:
+        """Shadow contexts of which the attention was read, of as many targets as the headline has."""
+        targets = self.headline().cells // self.shadow_sets
+        return self.white_box()[0].cells // targets
+
     def rows(self) -> Adversary | None:
         """Results of the strongest score by row, where the headline is by person."""
         return next(iter(self._strongest("members")), None) if self.by_person() else None

@@ -9,6 +9,7 @@ from memaudit.workflow.run_config import RunConfig, shards
 from memaudit.workflow.study import Sizes, Study
 
 # Arms that the comparison of mitigations needs.
+MAIN = "main"
 NEEDED_FOR_MITIGATIONS = {"settings", "defended"}
 
 
@@ -223,6 +224,8 @@ class Attacks(Study):
         uses: dict[str, list[dict[str, Any]]] = {model: [] for model in self.models}
         for arm, entry in self.config["arms"].items():
             uses[entry["model"]] += [self._use(name, arm) for name in self.datasets if arm in self.arms(name)]
+        if (attacked := self.config["attention"])["datasets"] and attacked["model"]:
+            uses[attacked["model"]] += [self._use(name, MAIN) for name in attacked["datasets"]]
         return uses
 
     def shadows(self) -> dict[str, Any]:
