@@ -16,7 +16,7 @@ from memaudit.common.io import write_grid
 from memaudit.common.progress_bar import steps
 from memaudit.models.batched_queries import MEMORY, answer
 from memaudit.models.model_folder import device
-from memaudit.studies.attacks.attention_attacks import reader
+from memaudit.studies.attacks.attention_reader import reader
 from memaudit.studies.attacks.shadow_contexts import Contexts, open_contexts
 from memaudit.workflow.job import run
 from memaudit.workflow.scratch import resumable

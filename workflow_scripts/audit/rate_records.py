@@ -18,12 +18,12 @@ from collections.abc import Iterable, Iterator
 import xarray as xr
 
 from memaudit.attacks.score_matrices import of_input
+from memaudit.attacks.white_box_scores import joined
 from memaudit.common import seeds, tidy
 from memaudit.common.io import read_table, write_table
 from memaudit.statistics import threat_models
 from memaudit.statistics.attack_performance import rows
 from memaudit.statistics.threat_models import Case
-from memaudit.studies.attacks import attention_attacks
 from memaudit.studies.attacks.model_quality import quality
 from memaudit.studies.audit import (
     audit_attacks,
@@ -58,7 +58,7 @@ def main(job):
     results += extrapolated_leakage.leakage_rows(main, smaller, panel, most_chosen, headline, job.params)
     results += _judged(_on_targets(job), job)
     if job.input.get("attention"):
-        seen = attention_attacks.joined(main, of_input(job, "attention"))
+        seen = joined(main, of_input(job, "attention"))
         results += white_box_attacks.white_box_rows(seen, job.params)
     results += planted_checks.planted_rows(main, job.params)
     results += _judged([_placebo(main, most_chosen, job)], job)

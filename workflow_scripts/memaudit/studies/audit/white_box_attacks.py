@@ -7,12 +7,12 @@ import numpy as np
 import xarray as xr
 
 from memaudit.attacks.registry import WHITE_BOX
+from memaudit.attacks.white_box_scores import white_box
 from memaudit.common import seeds
 from memaudit.data import membership_matrices
 from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics.randomisation_tests import FEWEST_DRAWS
 from memaudit.statistics.strongest_score import Panel, choose, judge_each, judge_strongest
-from memaudit.studies.attacks.attention_attacks import white_box
 from memaudit.studies.audit.strongest_attack import (
     STRONGEST,
     attack_rows,
@@ -28,7 +28,7 @@ Row = dict[str, Any]
 def white_box_rows(grid: xr.Dataset, params: Any) -> Iterator[Row]:
     """Tidy rows of the strongest white-box score, of every one, and of the controls "placebo" and "companions".
 
-    grid: score matrix of `attention_attacks.joined`; params: of the job, with `seed`, `attacks` and `audit`. By person
+    grid: score matrix of `white_box_scores.joined`; params: of the job, with `seed`, `attacks` and `audit`. By person
     where some member shares its privacy unit with another one.
     """
     members, others = (grid.isel(record=side) for side in (grid.member.values, ~grid.member.values))
