@@ -1,6 +1,6 @@
 """Every rule gives its recommendation exactly when its condition holds."""
 
-from audit_examples import a_summary, advised, mitigation, stability, value
+from audit_examples import a_summary, advised, mitigation, seen_inside, stability, value
 
 from memaudit.auditing import recommendations
 
@@ -106,3 +106,13 @@ def test_fine_tuning_with_a_detected_negative_control_claims_no_memorization():
     assert not recommendations.remembered(only_in_context)
     assert recommendations.hinted(only_in_context)
     assert not recommendations.remembered(summary.model_copy(update={"tuned": [*summary.tuned, placebo]}))
+
+
+def test_attention_that_leaks_is_not_to_be_shown_unless_its_control_is_detected():
+    for detected, control in ((True, False), (True, True), (False, False)):
+        advice = recommendations.advise(seen_inside(a_summary(leak=False), detected, control))
+        assert ("attention leaks" in {one.rule for one in advice}) == (detected and not control)
+        assert any("The attacks on answers detected no leak" in one.text for one in advice) == (
+            detected and not control
+        )
+    assert "attention leaks" not in rules()
