@@ -45,6 +45,7 @@ rule audit_rate_records:
         perturbed=AUDIT.complete(ATTACKS.perturbed, threat="labels"),
         poisoned=AUDIT.complete(ATTACKS.poisoned("main"), threat="poison"),
         settings=AUDIT.complete(ATTACKS.grid("settings")),
+        attention=AUDIT.complete(ATTACKS.attention, threat="white-box"),
         rows="<results>/data/{dataset}/rows.parquet",
     output:
         risk="<results>/audit/{dataset}/risk.parquet",
@@ -152,7 +153,7 @@ rule audit_write_page:
     params:
         code=digest("audit_write_page", env="statistics"),
         audit=AUDIT.section(),
-        attacks=ATTACKS.keys("sets", "fpr", "replicates", "permutations", "perturbation", "active", "layer"),
+        attacks=ATTACKS.keys("sets", "fpr", "replicates", "permutations", "perturbation", "active", "attention", "layer"),
         seed=config["seed"],
     script:
         "../workflow_scripts/audit/write_page.py"

@@ -51,11 +51,13 @@ def value(estimate, low, high, null=0.5, detected=None):
     return Value(estimate=estimate, low=low, high=high, null=null, detected=detected)
 
 
-def adversary(records="members", detected=True, attack="lira", model="main"):
+def adversary(records="members", detected=True, attack="lira", model="main", inside=False):
     auc = value(0.7, 0.65, 0.75, detected=detected)
     facts = {"model": model, "threat": "probabilities passive", "attack": attack, "poison": 0, "cells": 100}
     tpr, worth = value(0.1, 0.05, 0.15, 0.01, detected), value(0.6, 0.5, 0.7, 0.1)
     chosen = {"auc": {"rmia": 0.75, "lira": 0.25}, "tpr": {"lira": 1.0}} if attack == "strongest" else {}
+    if inside:
+        facts["threat"] = "white-box passive"
     facts |= {"tpr": {"0.01": tpr}, "precision": {"0.1": worth}, "chosen": chosen}
     return Adversary(**facts, queries=1, records=records, auc=auc)
 
@@ -166,3 +168,11 @@ def advised(summary, **update):
 def annex():
     rows = [(HOSTILE, HOSTILE)]
     return Annex(rows, rows, rows, rows)
+
+
+def seen_inside(summary, detected=True, control=False):
+    """The summary with results of an adversary who sees attention; control: whether its placebo is detected."""
+    more = [adversary("members", detected, "strongest", inside=True), adversary(attack="attention", inside=True)]
+    more += [adversary("placebo", control, "strongest", inside=True)]
+    more += [adversary("companions", False, "strongest", inside=True)]
+    return summary.model_copy(update={"adversaries": [*summary.adversaries, *more]})

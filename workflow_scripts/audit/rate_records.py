@@ -9,8 +9,8 @@ python workflow_scripts/audit/rate_records.py --input main=0.nc rows=rows.parque
 
 All permitted scores of the registry are computed from the same answers; the strongest one is chosen and reported on
 different contexts. Inputs of further names are further models, compared by LiRA on as many shadow contexts as both
-have. `perturbed`, `poisoned` and `settings` are the score matrices with noisy copies, with mislabelled copies and
-of smaller contexts, where this stage of the audit has them.
+have. `perturbed`, `poisoned`, `settings` and `attention` are the score matrices with noisy copies, with mislabelled
+copies, of smaller contexts and of attention, where this stage of the audit has them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator
 import xarray as xr
 
 from memaudit.attacks.score_matrices import of_input
+from memaudit.attacks.white_box_scores import joined
 from memaudit.common import seeds, tidy
 from memaudit.common.io import read_table, write_table
 from memaudit.statistics import threat_models
@@ -25,7 +26,14 @@ from memaudit.statistics.attack_performance import rows
 from memaudit.statistics.strongest_score import AUC, choose, composite
 from memaudit.statistics.threat_models import Case
 from memaudit.studies.attacks.model_quality import quality
-from memaudit.studies.audit import audit_attacks, extrapolated_leakage, planted_checks, record_ratings, strongest_attack
+from memaudit.studies.audit import (
+    audit_attacks,
+    extrapolated_leakage,
+    planted_checks,
+    record_ratings,
+    strongest_attack,
+    white_box_attacks,
+)
 from memaudit.workflow.job import run
 
 STUDY = "audit"
@@ -51,6 +59,9 @@ def main(job):
     smaller = of_input(job, "settings") if job.input.get("settings") else None
     results += extrapolated_leakage.leakage_rows(main, smaller, panel, most_chosen, headline, job.params)
     results += _judged(_on_targets(job), job)
+    if job.input.get("attention"):
+        seen = joined(main, of_input(job, "attention"))
+        results += white_box_attacks.white_box_rows(seen, job.params)
     results += planted_checks.planted_rows(main, job.params)
     results += _judged([_placebo(main, most_chosen, job)], job)
     # The last panel is that of the headline: of persons, where one has several records.

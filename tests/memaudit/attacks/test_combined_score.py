@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, ndtr
 
-from memaudit.attacks.combined_score import KNOTS, combined, logistic_weights, normal_scores, stack
+from memaudit.attacks.combined_score import KNOTS, combined, logistic_weights, normal_scores, stack, white_box
 from memaudit.attacks.rmia import rmia
 from memaudit.attacks.shrunken_variance import student_t_ratio
 from memaudit.statistics import roc
@@ -97,3 +97,14 @@ def test_without_a_leak_auc_and_tpr_are_those_of_chance():
         found.append([roc.auc(scores, membership), *roc.tpr_at_fpr(scores, membership, [0.1])])
     # Deviations of the means over 60 seeds: .0025.
     np.testing.assert_allclose(np.mean(found, 0), [0.5, 0.1], atol=0.01)
+
+
+def test_attention_adds_to_the_answers_and_nothing_without_a_leak():
+    rng = np.random.default_rng(0)
+    answers, membership, population = planted(rng, 0.3)
+    attention = rng.normal(size=(2, *membership.shape)) + np.array([1.0, 0.5])[:, None, None] * membership
+    both = np.stack([*attention, answers], -1)
+    found = roc.auc(white_box(both, membership, population=population), membership)
+    assert found > roc.auc(combined(answers, membership, population=population), membership) + 0.1
+    none = np.stack([*rng.normal(size=attention.shape), rng.normal(size=membership.shape)], -1)
+    assert abs(roc.auc(white_box(none, membership, population=population), membership) - 0.5) < 0.02

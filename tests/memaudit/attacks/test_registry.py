@@ -21,6 +21,7 @@ RMIA = {"gamma": 2.0, "offline_a": 0.3}
         ("loss per class", "probabilities passive"),
         ("brainwash", "label-only active"),
         ("lira poisoned", "probabilities active"),
+        ("attention combined", "white-box passive"),
     ],
 )
 def test_each_attack_has_its_threat_model(attack, threat):
@@ -36,6 +37,7 @@ def test_attacks_of_one_query_are_passive_and_read_no_more_than_permitted():
     assert labels == ["correctness", "lira correctness", "lira correctness shrunk"]
     assert set(labels) < set(everything)
     assert not {"perturbation", "brainwash", "lira poisoned", "lira as published"} & set(everything)
+    assert not {"attention", "lira attention", "attention combined"} & set(everything)
 
 
 @pytest.mark.parametrize("name", registry.REGISTRY)

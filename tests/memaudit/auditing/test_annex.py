@@ -8,7 +8,7 @@ CARD = {"family": "tabicl", "mode": "raw", "licence": "BSD-3-Clause", "sha256": 
 
 
 def test_settings_of_attacks_that_were_not_made_are_left_out():
-    attacks = ATTACKS | {"perturbation": {"count": 20}, "layer": 0.1}
+    attacks = ATTACKS | {"perturbation": {"count": 20}, "layer": 0.1, "attention": {"sets": 64}}
     audit = AUDIT | {"threats": ["probabilities"], "plan": {"sets": 32}}
     quick, full = (settings_of(audit | {"complete": stage}, attacks, 7) for stage in (False, True))
     assert quick["seed"] == 7
@@ -18,6 +18,9 @@ def test_settings_of_attacks_that_were_not_made_are_left_out():
     assert "attacks/perturbation/count" not in full
     labels = settings_of(audit | {"complete": True, "threats": ["labels"]}, attacks, 7)
     assert labels["attacks/perturbation/count"] == 20
+    assert "attacks/attention/sets" not in labels
+    inside = settings_of(audit | {"complete": True, "threats": ["white-box"]}, attacks, 7)
+    assert inside["attacks/attention/sets"] == 64
 
 
 def test_counts_keep_their_digits():

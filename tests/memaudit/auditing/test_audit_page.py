@@ -2,7 +2,7 @@
 
 import re
 
-from audit_examples import FACTS, HOSTILE, a_summary, advised, annex, mitigation, value
+from audit_examples import FACTS, HOSTILE, a_summary, advised, annex, mitigation, seen_inside, value
 
 from memaudit.auditing import audit_page, recommendations
 from memaudit.auditing.summary import Subgroup, Subpopulation, Value
@@ -266,3 +266,23 @@ def test_pictures_of_an_invalid_audit_are_left_out_with_the_reason():
 def test_a_model_is_called_by_its_class():
     named = a_summary().model_copy(update={"models": {"main": "sklearn.ensemble.RandomForestClassifier"}})
     assert "in the context of RandomForestClassifier?" in page(named)
+
+
+def test_an_adversary_who_sees_attention_has_a_section_and_leaves_the_headline():
+    summary = seen_inside(a_summary(leak=False))
+    html = audit_page.render(summary, FACTS, annex())
+    assert "No leak was detected" in html
+    assert 'href="#inside"' in html
+    assert "An adversary who also sees the model&#39;s attention ranks" in html
+    assert "sees the answer and the attention inside the model, one query</th>" in html
+    section = html[html.index('<section id="inside"') :].partition("</section>")[0]
+    assert section.count('<tr><th scope="row"') == 4
+    assert section.count("negative control") >= 2
+    assert 'id="inside"' not in audit_page.render(a_summary(), FACTS, annex())
+
+
+def test_numbers_of_attention_are_withdrawn_where_its_control_is_detected():
+    html = audit_page.render(seen_inside(a_summary(), control=True), FACTS, annex())
+    assert "The attack on attention also detects its negative control" in html
+    assert "This audit is invalid" not in html
+    assert "no leak is detected" in audit_page.render(seen_inside(a_summary(), detected=False), FACTS, annex())

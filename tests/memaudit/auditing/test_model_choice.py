@@ -62,3 +62,12 @@ def test_a_checkpoint_is_fine_tuned_raw_and_other_families_are_refused(tmp_path)
     assert model_choice.tunable("given", {"given": own}) == ({"tuned": own | {"mode": "raw"}}, "tuned")
     with pytest.raises(AuditError, match=r"family estimator; only TabICL"):
         model_choice.tunable("forest", {"forest": {"family": "estimator"}})
+
+
+def test_attention_is_read_of_a_checkpoints_raw_view_and_not_of_other_families():
+    assert model_choice.readable("tabicl-small", {}) == ({}, "tabicl-small")
+    own = {"family": "tabpfn", "path": "/x.ckpt", "mode": "as_deployed", "licence": "the user's"}
+    assert model_choice.readable("given", {"given": own}) == ({"inside": own | {"mode": "raw"}}, "inside")
+    for name, added in (("forest", {"forest": {"family": "estimator"}}), ("text-small", {})):
+        with pytest.raises(AuditError, match=r"--threats white-box: .*; name a TabICL or TabPFN"):
+            model_choice.readable(name, added)

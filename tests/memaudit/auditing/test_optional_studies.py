@@ -71,6 +71,9 @@ def test_parts_that_need_classes_are_refused_for_numbers_and_for_many_classes():
     with pytest.raises(AuditError, match=r"--threats poison: .* the target is a number"):
         optional_studies.check_target(number, ["poison"], False, False)
     optional_studies.check_target(many, ["poison"], False, False)
+    optional_studies.check_target(number, ["white-box"], False, False)
+    with pytest.raises(AuditError, match=r"--threats white-box: .* at most 10 classes"):
+        optional_studies.check_target(many, ["white-box"], False, False)
     optional_studies.check_target(few, ["poison"], True, True)
 
 

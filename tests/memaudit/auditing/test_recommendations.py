@@ -1,6 +1,6 @@
 """Every rule gives its recommendation exactly when its condition holds."""
 
-from audit_examples import a_summary, advised, mitigation, stability, value
+from audit_examples import a_summary, advised, mitigation, seen_inside, stability, value
 
 from memaudit.auditing import recommendations
 
@@ -116,3 +116,13 @@ def test_what_other_contexts_would_name_is_a_bound_and_is_of_one_row_of_each_per
     person = summary.headline().model_copy(update={"records": "persons"})
     of_persons = summary.model_copy(update={"adversaries": [person, *summary.adversaries]})
     assert "of such a list of one row of each person as many other contexts" in recommendations._act_on_list(of_persons)
+
+
+def test_attention_that_leaks_is_not_to_be_shown_unless_its_control_is_detected():
+    for detected, control in ((True, False), (True, True), (False, False)):
+        advice = recommendations.advise(seen_inside(a_summary(leak=False), detected, control))
+        assert ("attention leaks" in {one.rule for one in advice}) == (detected and not control)
+        assert any("The attacks on answers detected no leak" in one.text for one in advice) == (
+            detected and not control
+        )
+    assert "attention leaks" not in rules()

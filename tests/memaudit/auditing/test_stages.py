@@ -26,6 +26,7 @@ def test_sizes_follow_from_the_seconds_that_are_left():
     assert sizes(100.0)["records"] == 1000
     assert sizes(130.0, seconds=0.2)["sets"] < sizes(130.0)["sets"]
     assert sizes(130.0, records=1000, poison=True)["sets"] < sizes(130.0, records=1000)["sets"]
+    assert sizes(130.0, records=1000, white_box=True)["sets"] < sizes(130.0, records=1000)["sets"]
     assert sizes(130.0, rating=40.0)["sets"] < sizes(130.0)["sets"]
     assert all(sizes(left)["sets"] % 16 == 0 for left in np.linspace(0, 500, 40))
 
@@ -44,7 +45,7 @@ def test_an_audit_that_took_long_is_predicted():
 
 
 @pytest.mark.parametrize("stage", ["quick", "full"])
-@pytest.mark.parametrize("more", [{}, {"epsilons": [1.0, 10.0], "finetune": True}], ids=["contexts", "everything"])
+@pytest.mark.parametrize("more", [{}, {"epsilons": [1.0, 10.0], "finetune": True, "threats": ["white-box"]}])
 def test_the_config_of_a_stage_is_valid_and_names_no_column(stage, more):
     labels = ["tabicl-small", "sklearn.naive_bayes.GaussianNB"]
     chosen, catalogue = CHOSEN | {"model_labels": labels} | more, model_choice.entries(labels)
@@ -74,3 +75,16 @@ def test_a_number_is_predicted_by_regressors():
     merged["attacks"]["arms"]["main"]["model"] = "tabicl-small"
     with pytest.raises(AuditError, match="attacks/arms/main/model: tabicl-small is no regressor"):
         checked(merged)
+
+
+@pytest.mark.parametrize("mode", ["raw", "as_deployed"])
+def test_attention_is_read_of_at_most_so_many_contexts_of_the_raw_model(mode):
+    chosen = CHOSEN | {"threats": ["probabilities", "white-box"]}
+    given = {"family": "tabicl", "path": "/x.ckpt", "mode": mode, "licence": "the user's"}
+    catalogue = {"given": given}, ["given"]
+    for sets, seen in ((48, 48), (256, stages.ATTENTION_SETS)):
+        overlay = stages.overlay("full", FACTS, {"sets": sets, "records": 500}, chosen, catalogue)
+        attention = overlay["attacks"]["attention"]
+        assert (attention["datasets"], attention["sets"]) == ([stages.NAME], seen)
+        assert overlay["models"][attention["model"]]["mode"] == "raw"
+    assert "attention" not in stages.overlay("quick", FACTS, {"sets": 32, "records": 500}, chosen, catalogue)["attacks"]

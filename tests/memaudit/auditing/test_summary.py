@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from audit_examples import a_summary
+from audit_examples import a_summary, seen_inside
 from conftest import PROJECT
 from pydantic import ValidationError
 
@@ -26,6 +26,18 @@ def test_the_main_attack_and_the_negative_control_are_looked_up():
     assert example.headline() == persons
     assert example.rows().records == "members"
     assert example.placebo().records == "placebo"
+
+
+def test_an_adversary_who_sees_attention_is_looked_up_apart():
+    plain, example = a_summary(), seen_inside(a_summary())
+    for method in ("headline", "placebo", "companions", "scores"):
+        assert getattr(example, method)() == getattr(plain, method)()
+    found = example.white_box()
+    assert [(one.attack, one.records) for one in found] == [
+        ("strongest", "members"), ("attention", "members"), ("strongest", "placebo"), ("strongest", "companions"),
+    ]  # fmt: skip
+    assert example.white_box_contexts() == 100 // (100 // 32)
+    assert plain.white_box() == []
 
 
 def test_unknown_keys_are_refused():

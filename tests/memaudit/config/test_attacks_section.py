@@ -49,6 +49,12 @@ FAULTS = [
         {"attacks/perturbation/sets": 20},
         "attacks/perturbation/sets: 20 is no multiple of the first of attacks/sizes, 8",
     ),
+    ({"attacks/attention/datasets": ["digits"]}, "attacks/attention/datasets: digits is none of attacks/datasets"),
+    ({"attacks/attention/model": "tabicl-smal"}, "attacks/attention/model: unknown"),
+    (
+        {"attacks/attention": {"datasets": ["credit-g"], "sets": 1024}},
+        "attacks/attention/sets: 1024 shadow contexts requested, the arm has 512",
+    ),
     ({"attacks/sets": 1024}, "attacks/sets: 1024 shadow contexts requested, the arm has 512"),
     ({"attacks/sizes": [16, 8]}, "attacks/sizes: must increase"),
     ({"attacks/perturbation/scale": 0.3}, "attacks/perturbation/scale: 0.3 is none of `scales`"),

@@ -354,3 +354,15 @@ def test_too_many_classes_are_refused(models):
     context_x, _, query_x = tables("classification", 1, rows=11)
     with pytest.raises(AuditError, match="a context of 11 classes: this TabPFN has 10"):
         models["v2", "classification"][1].logits(context_x, torch.arange(11)[None], query_x)
+
+
+@every
+@torch.no_grad()
+def test_attention_of_every_block_sums_to_one_and_the_last_is_attention(models, version, task):
+    _, model = models[version, task]
+    found = model.in_context_attention(*tables(task))
+    assert found.shape == (2, 3, len(getattr(model.module, "icl_blocks", None) or model.module.blocks), 8)
+    torch.testing.assert_close(found.sum(-1), torch.ones(found.shape[:3]))
+    torch.testing.assert_close(found[:, :, -1], model.attention(*tables(task)))
+    largest = model.in_context_attention(*tables(task), [0], lambda weights, _: weights.mean(1).amax(-1))
+    torch.testing.assert_close(largest[..., 0], found[:, :, 0].amax(-1))

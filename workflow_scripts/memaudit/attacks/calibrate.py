@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from memaudit.attacks.combined_score import combined
+from memaudit.attacks.combined_score import combined, white_box
 from memaudit.attacks.lira import log_likelihood_ratio, offline_score
 from memaudit.attacks.per_class_threshold import per_class
 from memaudit.attacks.postprocessed_signal import postprocess
@@ -31,6 +31,7 @@ METHODS: Mapping[str, Method] = {
     "postprocessed": postprocess,
     "rmia": rmia,
     "combined": combined,
+    "white_box": white_box,
     "per_class": per_class,
 }
 

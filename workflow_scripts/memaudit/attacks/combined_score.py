@@ -27,6 +27,19 @@ def combined(signals: Floats, membership: Mask, *, population: Floats, gamma: fl
     return stack(scores, membership, out=scores[0])
 
 
+def white_box(signals: Floats, membership: Mask, *, population: Floats, gamma: float = 1.0) -> Array32:
+    """LiRA on attention, and LiRA and RMIA on the answers, combined by `stack`; (model, record), log-odds.
+
+    signals: (model, record, 3), largest and gap of `attention_signals` and the logit-scaled confidence; population,
+    gamma: as for `combined`. Raises AuditError as its parts do.
+    """
+    *attention, answers = np.moveaxis(signals, -1, 0)
+    scores = [normal_scores(rmia(expit(answers), membership, population=expit(population), gamma=gamma))]
+    for one in (*attention, answers):
+        scores += map(normal_scores, student_t_ratios(one, membership, [False], dtype=np.float32))
+    return stack(scores, membership, out=scores[0])
+
+
 def normal_scores(scores: Floats) -> Array32:
     """Each score's rank among all, as the quantile of the normal distribution with that rank; any shape.
 

@@ -10,21 +10,23 @@ from typing import Any, NamedTuple
 from memaudit.common.arrays import Array, Codes
 
 LABELS, PROBABILITIES = "label-only", "probabilities"
+WHITE_BOX = "white-box"  # probabilities, and how the query attends to the rows of the context
 PER_CLASS = " per class"
 CLASSES, NUMBERS = ("classification",), ("regression",)
 BOTH = CLASSES + NUMBERS
 ONE_QUERY = "one query"  # the action of an adversary who queries the record alone
+READ = {LABELS: "labels", PROBABILITIES: PROBABILITIES, WHITE_BOX: f"{PROBABILITIES} and attention"}
 
 
 @dataclass(frozen=True)
 class Entry:
     """An attack on a score matrix.
 
-    label: for readers; signal: what it calibrates, one number of each (model, record) entry; reads: labels or
-    probabilities; active: whether the adversary adds records to the context; action: what the adversary does, for
-    readers; method: a name of `calibrate.METHODS` or a function like them; options: of the method; tasks: of the models
-    that it attacks (of regressors the signal is the log density of the true number); colour: in figures of threat
-    models (`plotting.figure_style`).
+    label: for readers; signal: what it calibrates, one number of each (model, record) entry; reads: labels,
+    probabilities or WHITE_BOX; active: whether the adversary adds records to the context; action: what the adversary
+    does, for readers; method: a name of `calibrate.METHODS` or a function like them; options: of the method; tasks: of
+    the models that it attacks (of regressors the signal is the log density of the true number); colour: in figures of
+    threat models (`plotting.figure_style`).
     """
 
     label: str
@@ -45,7 +47,7 @@ class Entry:
     @property
     def adversary(self) -> str:
         """What the adversary observes and does, for readers."""
-        return f"reads {'labels' if self.reads == LABELS else PROBABILITIES}, {self.action}"
+        return f"reads {READ[self.reads]}, {self.action}"
 
 
 POISONS = "adds mislabelled copies to the context"
@@ -90,6 +92,27 @@ REGISTRY: Mapping[str, Entry] = {
     "lira error": Entry("LiRA on the error", PREDICTED, tasks=NUMBERS, reads=LABELS),
     "lira error shrunk": Entry(
         "LiRA on the error, shrunken variances", PREDICTED, "lira_shrunk", tasks=NUMBERS, reads=LABELS
+    ),
+    "attention": Entry(
+        "Attention, uncalibrated",
+        "largest less second-largest log attention weight on a context row",
+        "raw",
+        reads=WHITE_BOX,
+        colour="GREEN",
+    ),
+    "lira attention": Entry(
+        "LiRA on attention",
+        "largest log attention weight on a context row",
+        "lira_shrunk",
+        reads=WHITE_BOX,
+        colour="GREEN",
+    ),
+    "attention combined": Entry(
+        "Attention, LiRA and RMIA combined",
+        f"attention weights, {CONFIDENCE}, and that of population records",
+        "white_box",
+        reads=WHITE_BOX,
+        colour="GREEN",
     ),
     "perturbation": Entry(
         "Perturbation",

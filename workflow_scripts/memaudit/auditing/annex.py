@@ -36,7 +36,8 @@ def settings_of(audit: Mapping[str, Any], attacks: Mapping[str, Any], seed: int)
     settings |= {"base rates": ", ".join(map(str, audit["base_rates"]))}
     if audit["complete"]:
         settings["permutations of groups, at least"] = audit["permutations"]
-    used = {"layer": True, "perturbation": "labels" in audit["threats"], "active": "poison" in audit["threats"]}
+    threats = {"perturbation": "labels", "active": "poison", "attention": "white-box"}
+    used = {"layer": True} | {section: threat in audit["threats"] for section, threat in threats.items()}
     attacks = {key: value for key, value in attacks.items() if key not in used or (audit["complete"] and used[key])}
     settings |= {f"plan: {key}": value for key, value in audit["plan"].items()}
     return settings | {f"attacks/{key}": value for key, value in pd.json_normalize(attacks, sep="/").iloc[0].items()}

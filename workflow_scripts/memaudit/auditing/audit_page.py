@@ -43,6 +43,7 @@ def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str
         "labels": {STRONGEST: "Strongest score"} | {name: entry.label for name, entry in REGISTRY.items()},
         "placebo": summary.placebo(),
         "companions": summary.companions(),
+        "inside": summary.white_box(),
         "leaks": leaks(summary),
         "numbers": summary.predicts_numbers(),
         "measure": summary.measure(),
@@ -123,6 +124,8 @@ def unbroken(text: str) -> Markup:
 def description(adversary: Adversary, numbers: bool = False) -> str:
     """What an adversary observes and does, with the number of poisons; numbers: whether of a regressor."""
     action = ONE_QUERY if adversary.attack == STRONGEST else REGISTRY[adversary.attack].action
+    if adversary.is_white_box():
+        return f"sees the answer and the attention inside the model, {action}"
     read = READ_OF_NUMBERS if numbers else READ
     poisons = f" ({adversary.poison})" if adversary.poison else ""
     return f"reads {read[adversary.threat.startswith(LABELS)]}, {action}{poisons}"

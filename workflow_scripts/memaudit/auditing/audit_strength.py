@@ -35,6 +35,24 @@ def invalid(summary: Summary) -> str:
     return ", and ".join(reasons[name] for name in faults(summary))
 
 
+def white_box(summary: Summary) -> str:
+    """The sentence on the adversary who sees attention: AUC, and the share of members identified."""
+    best, *others = summary.white_box()
+    if any(one.records == "placebo" and one.auc.detected for one in others):
+        return (
+            "The attack on attention also detects its negative control, records that are in no context: do not use its "
+            "numbers."
+        )
+    low, high = (f"{end:.2f}" for end in (best.auc.low, best.auc.high))
+    found = "" if best.auc.detected else "; no leak is detected"
+    tpr = best.tpr[f"{summary.fpr:g}"]
+    return (
+        f"An adversary who also sees the model's attention ranks a member above a non-member with an AUC of "
+        f"{best.auc.estimate:.2f} [{low}, {high}] (chance {best.auc.null:.2f}), and identifies "
+        f"{100 * tpr.estimate:.1f} of 100 members at a false positive rate of {100 * summary.fpr:g} %{found}."
+    )
+
+
 def checks(summary: Summary) -> list[str]:
     """The sentences on the planted models."""
     found = summary.strength

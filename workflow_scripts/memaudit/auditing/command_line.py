@@ -107,8 +107,8 @@ def _add_attacks(audit: argparse.ArgumentParser) -> None:
         "--threats",
         nargs="+",
         default=["labels", "probabilities"],
-        choices=["labels", "probabilities", "poison"],
-        help="what an adversary can use; poison: rows added to the context",
+        choices=["labels", "probabilities", "poison", "white-box"],
+        help="what an adversary can use; poison: rows added to the context; white-box: the model's attention",
     )
     audit.add_argument(
         "--model",
@@ -218,6 +218,7 @@ def _numbers(summary: dict[str, Any]) -> list[str]:
         )
     lines += [] if auc["detected"] else [audit_strength.smallest_auc(whole)]
     lines += [] if strict else [audit_strength.smallest_tpr(whole)]
+    lines += [audit_strength.white_box(whole)] if whole.white_box() else []
     # None where nobody is accused in any context.
     known = [one for one in summary["deployments"] if one["one_context"]["low"] is not None]
     lines += [_in_one_context(one) for one in known if one["fpr"] == summary["fpr"]][-1:]

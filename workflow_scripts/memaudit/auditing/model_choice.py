@@ -86,6 +86,23 @@ def tunable(name: str, added: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     return {"tuned": {**entry, "mode": "raw"}}, "tuned"
 
 
+def readable(name: str, added: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """The entry of the catalogue whose attention is read for a model of `entries`, and its name.
+
+    The attention of a checkpoint that is audited as deployed is that of its raw view. Raises AuditError for a family
+    whose attention on a context is not read.
+    """
+    entry = (_catalogue() | added)[name]
+    if entry["family"] not in FAMILIES:
+        raise AuditError(
+            f"--threats white-box: {name} is of the family {entry['family']}, whose attention on its context is not "
+            "read here; name a TabICL or TabPFN, or leave white-box out"
+        )
+    if entry.get("mode", "raw") == "raw":
+        return {}, name
+    return {"inside": {**entry, "mode": "raw"}}, "inside"
+
+
 def _entry(name: str, params: Mapping[str, Any], known: list[str]) -> dict[str, Any]:
     family, _, rest = name.partition(":")
     path = Path(os.path.expanduser(rest if family in FAMILIES else name))

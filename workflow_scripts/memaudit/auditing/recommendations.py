@@ -45,6 +45,13 @@ def leaks(summary: Summary) -> bool:
     return not broken(summary) and any(one.auc.detected for one in (summary.headline(), *targets))
 
 
+def attention_leaks(summary: Summary) -> bool:
+    """Whether the strongest score of attention is detected, and its negative control is not."""
+    best, *others = summary.white_box() or [None]
+    placebo = any(one.records == "placebo" and one.auc.detected for one in others)
+    return best is not None and bool(best.auc.detected) and not placebo
+
+
 def broken(summary: Summary) -> bool:
     """Whether the negative control or a check by planted models has failed."""
     return bool(audit_strength.faults(summary))
@@ -148,7 +155,8 @@ RULES = [
         "no leak is detected",
         lambda summary: not leaks(summary) and not broken(summary),
         lambda summary: (
-            "These attacks detected no leak over all records. This is no guarantee: stronger attacks, smaller contexts "
+            f"{'The attacks on answers' if attention_leaks(summary) else 'These attacks'} detected no leak over all "
+            "records. This is no guarantee: stronger attacks, smaller contexts "
             f"and other models may leak. {audit_strength.smallest_auc(summary)} More --minutes narrow the intervals."
         ),
     ),
@@ -211,6 +219,14 @@ RULES = [
         lambda summary: (
             "Do not act on single records of the list: other shadow contexts would name others. More --minutes make "
             "the list more stable."
+        ),
+    ),
+    Rule(
+        "attention leaks",
+        lambda summary: attention_leaks(summary) and not broken(summary),
+        lambda summary: (
+            "The attention weights of the model leak who is in its context. Publish no attention maps, and let nobody "
+            "inspect the process who may not see the records."
         ),
     ),
     Rule(

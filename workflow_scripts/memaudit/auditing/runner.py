@@ -67,6 +67,8 @@ def _run(request: Request, settings: Settings, report: Callable[[str, Any], None
     catalogue = model_choice.entries(settings.models, settings.params)
     if settings.finetune:
         model_choice.tunable(catalogue[1][0], catalogue[0])
+    if "white-box" in settings.threats:
+        model_choice.readable(catalogue[1][0], catalogue[0])
     folder, fresh = settings.folder, not os.path.exists(settings.folder)
     with private(folder) as lock:
         _keep_complete(settings)
@@ -156,6 +158,7 @@ def _cost(units: int, settings: Settings) -> stages.Cost:
         cores=settings.cores or os.cpu_count() or 1,
         models=len(settings.models),
         poison="poison" in settings.threats,
+        white_box="white-box" in settings.threats,
         elsewhere=optional_studies.PRIVATE_SECONDS * len(settings.epsilons)
         + optional_studies.TUNING_SECONDS * settings.finetune,
     )

@@ -31,6 +31,7 @@ RATING, OTHERS = (1.6, 0.29), (1.0, 0.1)
 # Cost of each part, in shadow contexts of the usual size.
 DEFENCES, SMALLER, NOISY = 4.5 * ARM_SETS, 0.6 * ARM_SETS, 1.5 * 16
 POISONED = 16 * 40
+ATTENTION_SETS = 64  # at most: of the attack that reads attention
 FPR = 0.01
 NAME = "table"
 MEMBERS, NONMEMBERS = 0.8, 0.2
@@ -47,8 +48,8 @@ class Cost:
     """Seconds of the second stage on a number of cores.
 
     seconds: of a shadow context of `quick_records` records; rating: of the first stage's rating of records; models:
-    number of models compared; poison: whether attacks with mislabelled copies are run; elsewhere: CPU seconds for
-    private contexts and fine-tuning.
+    number of models compared; poison: whether attacks with mislabelled copies are run; white_box: whether attention is
+    read; elsewhere: CPU seconds for private contexts and fine-tuning.
     """
 
     quick_records: int
@@ -57,6 +58,7 @@ class Cost:
     cores: int
     models: int = 1
     poison: bool = False
+    white_box: bool = False
     elsewhere: float = 0.0
 
     def of(self, sets: int, records: int) -> float:
@@ -69,6 +71,7 @@ class Cost:
         jobs = ceil(sets / max(ARM_SETS, sets // JOBS))
         main = context * sets + START_SECONDS * jobs
         extra = DEFENCES + SMALLER + NOISY + ARM_SETS * (self.models - 1) + POISONED * self.poison
+        extra += ATTENTION_SETS * self.white_box
         answers = (sets * records - QUICK_SETS * self.quick_records) * MEMBERS / UNIT
         rating, others = (self.rating * (fixed + each * answers) for fixed, each in (RATING, OTHERS))
         cores = min(self.cores, JOBS)
@@ -128,7 +131,12 @@ def overlay(
         "attacks": _attacks(facts, sizes, used, complete),
         "audit": audit,
     }
-    return config | (_extras(sizes["records"], names[0], chosen, added) if complete else {})
+    if complete and "white-box" in chosen["threats"]:
+        entries, inside = model_choice.readable(names[0], added)
+        config["models"] |= entries
+        seen = min(sizes["sets"], ATTENTION_SETS)
+        config["attacks"]["attention"] = {"datasets": [NAME], "model": inside, "sets": seen, "shard": ARM_SETS}
+    return config | (_extras(sizes["records"], names[0], chosen, config["models"]) if complete else {})
 
 
 def _extras(records: int, model: str, chosen: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from memaudit.attacks.registry import WHITE_BOX
 from memaudit.auditing import score_curves
 from memaudit.auditing.score_curves import Curves
 from memaudit.auditing.summary import (
@@ -158,9 +159,14 @@ def _told(limit: pd.DataFrame) -> dict[str, Any]:
 
 def _of_headline(threats: pd.DataFrame) -> pd.DataFrame:
     table = tidy.expand(threats)
-    table = table[(table["attack"] == STRONGEST) & (table["model"] == "main")]
+    table = table[(table["attack"] == STRONGEST) & (table["model"] == "main") & ~_white_box(table["threat"])]
     persons = table[table["records"] == "persons"]
     return table[table["records"] == "members"] if persons.empty else persons
+
+
+def _white_box(threats: pd.Series) -> pd.Series:
+    """Which threat models are white-box: their strongest score is a headline of its own."""
+    return threats.str.startswith(WHITE_BOX, na=False)
 
 
 def _by(rows: pd.DataFrame, key: str) -> Iterator[tuple[Any, pd.DataFrame]]:

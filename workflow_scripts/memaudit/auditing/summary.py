@@ -8,9 +8,11 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from memaudit.attacks.registry import WHITE_BOX
 from memaudit.auditing.score_curves import Curves
 from memaudit.common.project_paths import PROJECT
 
+CONTROLS = ("placebo", "companions")
 STRONGEST = "strongest"  # attack: the best score, chosen on other contexts
 SCHEMA = PROJECT / "docs" / "audit.schema.json"
 
@@ -70,6 +72,10 @@ class Adversary(Part):
         description="of `strongest`: by criterion (auc, tpr) the share of contexts for which each score was chosen, on "
         "other contexts",
     )
+
+    def is_white_box(self) -> bool:
+        """Whether the adversary sees the model's attention."""
+        return self.threat.startswith(WHITE_BOX)
 
 
 class Deployment(Part):
@@ -300,6 +306,11 @@ class Summary(Part):
         """Whether the headline detects a leak at the strict false positive rate."""
         return bool(self.headline().tpr[f"{self.fpr:g}"].detected)
 
+    def white_box_contexts(self) -> int:
+        """Shadow contexts of which the attention was read, of as many targets as the headline has."""
+        targets = self.headline().cells // self.shadow_sets
+        return self.white_box()[0].cells // targets
+
     def rows(self) -> Adversary | None:
         """Results of the strongest score by row, where the headline is by person."""
         return next(iter(self._strongest("members")), None) if self.by_person() else None
@@ -318,15 +329,21 @@ class Summary(Part):
         return [one for one in self._on_main(records) if one.attack == STRONGEST]
 
     def _on_main(self, records: str) -> list[Adversary]:
-        return [one for one in self.adversaries if (one.model, one.records) == ("main", records)]
+        known = [one for one in self.adversaries if not one.is_white_box()]
+        return [one for one in known if (one.model, one.records) == ("main", records)]
+
+    def white_box(self) -> list[Adversary]:
+        """Results of an adversary who sees attention: strongest score, others, controls; [] where none was run."""
+        found = [one for one in self.adversaries if one.is_white_box()]
+        return sorted(found, key=lambda one: (one.records in CONTROLS, one.attack != STRONGEST, -one.auc.estimate))
 
     def placebo(self) -> Adversary:
         """Results of the negative control: the attack on records that are in no context."""
-        return next(one for one in self.adversaries if one.records == "placebo")
+        return self._on_main("placebo")[0]
 
     def companions(self) -> list[Adversary]:
         """Results of the second negative control: members with the membership of another one."""
-        return [one for one in self.adversaries if one.records == "companions"]
+        return self._on_main("companions")
 
 
 def schema() -> str:

@@ -11,7 +11,7 @@ from memaudit.config.name_checks import hint, licence_faults, unknown
 from memaudit.config.shared_keys import PREDICTORS, SharedKeys
 
 NEEDED = ("main", "settings", "defended")  # arms that the tables are made of
-TAKEN = ("designs", "perturbed", "poisoned", "attribute")  # folders beside those of the arms
+TAKEN = ("designs", "perturbed", "poisoned", "attribute", "attention")  # folders beside those of the arms
 # Inputs are called by arms, and a Snakemake list of inputs has these names for itself.
 RESERVED = {"get", "items", "keys", *dir(list)}
 
@@ -58,6 +58,15 @@ class Perturbation(Section):
     )
     count: Annotated[int, Field(ge=2)] = Field(description="N where the scale is compared; one of `counts`")
     scale: Annotated[float, Field(gt=0)] = Field(description="noise where N is compared; one of `scales`")
+
+
+class Attention(Section):
+    """White-box attack: how concentrated is the attention of a record on the context? (after AMIA, arXiv 2606.26021)"""
+
+    datasets: list[Name] = Field([], description="tables of attacks/datasets that are attacked")
+    model: Name | None = Field(None, description="TabICL or TabPFN in mode raw whose attention is read; null: main's")
+    sets: Annotated[int, Field(ge=16)] = Field(32, description="shadow contexts")
+    shard: Count = Field(32, description="shadow contexts per job")
 
 
 class Active(Section):
@@ -107,6 +116,7 @@ class Attacks(Section):
     neighbours: Count = Field(description="neighbours whose distance says how much of an outlier a record is")
     rmia: Rmia
     perturbation: Perturbation
+    attention: Attention = Attention()
     active: Active
     inference: Inference
 
@@ -141,6 +151,7 @@ def attacks_faults(attacks: Attacks, shared: SharedKeys, audited: str | None = N
         wanted = task if audited in (arm.datasets or attacks.datasets) else "classification"
         if arm.model in shared.models and shared.models[arm.model].task != wanted:
             yield f"attacks/arms/{name}/model: {arm.model} is no {PREDICTORS[wanted]}"
+    yield from _attention_faults(attacks, shared)
     used = {f"attacks/arms/{name}/model": arm.model for name, arm in attacks.arms.items()}
     yield from licence_faults(used, shared)
     if "main" in attacks.arms:
@@ -170,6 +181,13 @@ def _arm_faults(name: str, arm: Arm, attacks: Attacks) -> Iterator[str]:
             yield "/variants: both `shares` are the same: there is nothing to tell"
 
 
+def _attention_faults(attacks: Attacks, shared: SharedKeys) -> Iterator[str]:
+    for name in (name for name in attacks.attention.datasets if name not in attacks.datasets):
+        yield f"attacks/attention/datasets: {name} is none of attacks/datasets; name it there"
+    if attacks.attention.model is not None:
+        yield from unknown("attacks/attention/model", [attacks.attention.model], "models", shared)
+
+
 def _number_faults(attacks: Attacks) -> Iterator[str]:
     block, main = attacks.sizes[0], attacks.arms["main"].sets
     if attacks.sizes != sorted(set(attacks.sizes)) or block % 2 or any(size % block for size in attacks.sizes):
@@ -178,6 +196,7 @@ def _number_faults(attacks: Attacks) -> Iterator[str]:
         "sets": (attacks.sets, main),
         "sizes": (max(attacks.sizes), main),
         "perturbation/sets": (attacks.perturbation.sets, main),
+        **({"attention/sets": (attacks.attention.sets, main)} if attacks.attention.datasets else {}),
         "inference/sets": (attacks.inference.sets, main),
         "active/sets": (attacks.active.sets, main),
     }

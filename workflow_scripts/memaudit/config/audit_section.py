@@ -18,8 +18,8 @@ class Audit(Section):
 
     dataset: Name = Field(description="table that is audited")
     facts: str = Field(description="file of what the intake knows of it: true names of columns, rows, sampling")
-    threats: list[Literal["labels", "probabilities", "poison"]] = Field(
-        min_length=1, description="what an adversary has: labels, probabilities, or rows in the context as well"
+    threats: list[Literal["labels", "probabilities", "poison", "white-box"]] = Field(
+        min_length=1, description="what an adversary has: labels, probabilities, rows of the context, or its attention"
     )
     models: dict[Name, str] = Field(description="by arm of attacks/arms: the model as the user called it; `main` first")
     by: list[str] = Field([], description="columns whose categories are compared, beside the classes of the target")

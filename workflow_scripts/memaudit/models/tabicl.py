@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from tabicl._model.tabicl import TabICL
 from torch import Tensor, nn
 
 from memaudit.common.errors import AuditError
+from memaudit.models.context_attention import Reduce, in_parts, mean_over_heads, reduced
 from memaudit.models.context_scaling import package_view, standardize, target_scale
 from memaudit.models.model_files import UNREADABLE, reason, the_file
 from memaudit.models.model_protocol import Limits, Mode
@@ -116,23 +117,28 @@ class TabICLBranch:
 
     def attention(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
         """See Network. Of the last block of in-context learning."""
-        layer = self.module.icl_predictor.tf_icl.blocks[-1].attn
+        return self.in_context_attention(context_x, context_y, query_x, [-1])[:, :, 0]
+
+    def in_context_attention(
+        self,
+        context_x: Tensor,
+        context_y: Tensor,
+        query_x: Tensor,
+        blocks: Sequence[int] | None = None,
+        reduce: Reduce = mean_over_heads,
+    ) -> Tensor:
+        """See ReadsContext."""
+        layers = [block.attn for block in self.module.icl_predictor.tf_icl.blocks]
+        chosen = layers if blocks is None else [layers[place] for place in blocks]
 
         def predict(x: Tensor, y: Tensor) -> Tensor:
-            rows, keys, values = self._input_of(layer, x, y)
-            return _weights(layer, rows[:, y.shape[1] :], keys, values)
+            def weigh(layer: nn.Module, inputs: tuple[Tensor, ...]) -> Tensor:
+                rows, *context = inputs
+                return in_parts(*_projected(layer, rows[:, y.shape[1] :], *context), lambda weights: reduce(weights, y))
+
+            return reduced(chosen, lambda: self.module(x, y), weigh)
 
         return self._answers(context_x, context_y, query_x, predict)
-
-    def _input_of(self, layer: nn.Module, x: Tensor, y: Tensor) -> tuple[Tensor, ...]:
-        """Run the module on tables; return the inputs of a layer."""
-        seen: list[tuple[Tensor, ...]] = []
-        hook = layer.register_forward_pre_hook(lambda _, arguments: seen.append(arguments))
-        try:
-            self.module(x, y)
-        finally:
-            hook.remove()
-        return seen[-1]
 
     def _answers(
         self, context_x: Tensor, context_y: Tensor, query_x: Tensor, predict: Callable[[Tensor, Tensor], Tensor]
@@ -215,10 +221,8 @@ def _check_version(file: Path, module: TabICL, version: str | None) -> None:
         raise AuditError(f"{file}: a TabICL {actual}, but the card says {version}; change the model's `version`")
 
 
-def _weights(layer: nn.Module, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-    """Attention (B, m, n) of rows (B, m, e) on context rows (B, n, e), mean over heads, as the layer computes it."""
+def _projected(layer: nn.Module, queries: Tensor, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+    """Queries (B, heads, m, e) and keys (B, heads, n, e) of the layer, of rows (B, m, e) and context rows (B, n, e)."""
     q, k, _ = nn.functional._in_projection_packed(queries, keys, values, layer.in_proj_weight, layer.in_proj_bias)
     q, k = (part.unflatten(-1, (layer.num_heads, -1)).transpose(1, 2) for part in (q, k))
-    if layer.ssmax_layer is not None:
-        q = layer.ssmax_layer(q, k.shape[-2])
-    return (q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])).softmax(-1).mean(1)
+    return (q if layer.ssmax_layer is None else layer.ssmax_layer(q, k.shape[-2])), k

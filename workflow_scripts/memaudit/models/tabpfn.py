@@ -1,7 +1,6 @@
 """TabPFN (Hollmann et al. 2025), v2 to v3.5: attention between cells, rows and columns. One raw view, fp32."""
 
-import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from pathlib import Path
 from typing import Any, Literal
@@ -11,6 +10,7 @@ from tabpfn.preprocessing.torch.torch_standard_scaler import TorchStandardScaler
 from torch import Tensor, nn
 
 from memaudit.common.errors import AuditError
+from memaudit.models.context_attention import Reduce, in_parts, mean_over_heads, reduced
 from memaudit.models.model_protocol import Limits, Mode
 from memaudit.models.predictive_distributions import Binned
 from memaudit.models.tabpfn_checkpoint import Opened, open_checkpoint
@@ -121,24 +121,39 @@ class TabPFNBranch:
         return Binned.from_bars(outputs, self.bars.borders).scaled(deviation, mean)
 
     def attention(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
-        """See Network. Of the last attention between rows; up to v2.6 that of the target column.
+        """See Network. Of the last attention between rows; up to v2.6 that of the target column."""
+        return self.in_context_attention(context_x, context_y, query_x, [-1])[:, :, 0]
 
-        v2.5 and v2.6 prepend rows of their own to the context: the rest of the attention is scaled to sum to 1.
+    def in_context_attention(
+        self,
+        context_x: Tensor,
+        context_y: Tensor,
+        query_x: Tensor,
+        blocks: Sequence[int] | None = None,
+        reduce: Reduce = mean_over_heads,
+    ) -> Tensor:
+        """See ReadsContext. Of the attention between rows; up to v2.6 that of the target column.
+
+        v2.5 and v2.6 prepend rows of their own to the context: the rest of the attention is scaled to sum to 1, in the
+        mean over heads.
         """
-        last = self.module.blocks[-1] if self.version in COUPLED else self.module.icl_blocks[-1]
-        layer = last.per_column_attention_between_cells if self.version in COUPLED else last.icl_attention
+        if self.version in COUPLED:
+            layers = [block.per_column_attention_between_cells for block in self.module.blocks]
+        else:
+            layers = [block.icl_attention for block in self.module.icl_blocks]
+        chosen = layers if blocks is None else [layers[place] for place in blocks]
 
         def predict(context: Tensor, targets: Tensor, query: Tensor) -> Tensor:
-            seen: list[Tensor] = []
-            hook = layer.register_forward_pre_hook(lambda _, arguments: seen.append(arguments[0]))
-            try:
-                self._run(context, targets, query)
-            finally:
-                hook.remove()
-            # Columns are folded into the tables; the target's is the last.
-            rows = seen[-1].unflatten(0, (len(context), -1))[:, -1]
-            weights = _weights(layer, rows, query.shape[1])[..., -context.shape[1] :]
-            return weights / weights.sum(-1, keepdim=True)
+            def of_context(weights: Tensor) -> Tensor:
+                weights = weights[..., -context.shape[1] :]
+                return reduce(weights / weights.mean(1, keepdim=True).sum(-1, keepdim=True), targets)
+
+            def weigh(layer: nn.Module, inputs: tuple[Tensor, ...]) -> Tensor:
+                # Columns are folded into the tables; the target's is the last.
+                rows = inputs[0].unflatten(0, (len(context), -1))[:, -1]
+                return in_parts(*_projected(layer, rows, query.shape[1]), of_context)
+
+            return reduced(chosen, lambda: self._run(context, targets, query), weigh)
 
         return self._answers(context_x, context_y, query_x, predict)
 
@@ -162,7 +177,7 @@ class TabPFNBranch:
                 for rows in (context_x[tables], query_x[tables][:, queries])
             )
             parts.append((tables[:, None], queries, predict(context, targets[tables], query)))
-        answers = parts[0][2].new_zeros(*query_x.shape[:2], parts[0][2].shape[-1])
+        answers = parts[0][2].new_zeros(*query_x.shape[:2], *parts[0][2].shape[2:])
         for tables, queries, part in parts:
             answers[tables, queries] = part
         return answers
@@ -239,10 +254,10 @@ def _second_value(context_x: Tensor, query_x: Tensor) -> Tensor:
     return (low == high) & (query_x != low) & ~query_x.isnan()
 
 
-def _weights(layer: nn.Module, rows: Tensor, queries: int) -> Tensor:
-    """Attention (B, m, R - m) of the last m = `queries` rows of (B, R, e) on those before, mean over heads.
+def _projected(layer: nn.Module, rows: Tensor, queries: int) -> tuple[Tensor, Tensor]:
+    """Queries (B, heads, m, e) of the last m = `queries` rows of (B, R, e) and keys (B, heads, R - m, e) of the others.
 
-    As the layer computes it: up to v2.6, and in some of v3, a query reads fewer heads of keys than it has itself.
+    As the layer computes them: up to v2.6, and in some of v3, a query reads fewer heads of keys than it has itself.
     """
     q = layer.q_projection(rows[:, -queries:]).unflatten(-1, (-1, layer.head_dim))
     k = layer.k_projection(rows[:, :-queries]).unflatten(-1, (-1, layer.head_dim))
@@ -252,5 +267,4 @@ def _weights(layer: nn.Module, rows: Tensor, queries: int) -> Tensor:
     if getattr(layer, "softmax_scaling_layer", None) is not None:
         q = layer.softmax_scaling_layer(q, k.shape[1])
     k = k.repeat_interleave(q.shape[2] // k.shape[2], 2)
-    q, k = q.transpose(1, 2), k.transpose(1, 2)
-    return (q @ k.transpose(-1, -2) / math.sqrt(layer.head_dim)).softmax(-1).mean(1)
+    return q.transpose(1, 2), k.transpose(1, 2)

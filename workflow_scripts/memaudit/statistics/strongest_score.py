@@ -36,7 +36,7 @@ from memaudit.statistics.randomisation_tests import (
 )
 from memaudit.statistics.scorable_redraws import redraw
 
-RATIOS = ("lira", "lira_shrunk", "combined")  # methods whose scores are log-likelihood ratios: they add up
+RATIOS = ("lira", "lira_shrunk", "combined", "white_box")  # methods whose scores are log-likelihood ratios: they add up
 LARGE = 1 << 20  # (model, target) entries of which a test has FEWEST_DRAWS redraws, each of a second per 2 scores
 AUC, TPR = "auc", "tpr"  # what a score is chosen by: all pairs, or the positive predictions at the strict threshold
 

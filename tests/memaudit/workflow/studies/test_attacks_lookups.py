@@ -138,6 +138,23 @@ def test_contexts_are_sized_by_their_variants(attacks):
     assert shared == (50, 13, 1, 50)
 
 
+def test_attention_is_read_of_the_tables_and_the_model_that_are_named(attacks):
+    assert attacks.attention(wildcards()) == attacks.attention(wildcards("digits")) == []
+    attacks.run.config["attacks"]["attention"] = {"datasets": ["wine"], "model": None, "sets": 40, "shard": 32}
+    folder = "<results>/signals/attacks/wine/attention"
+    assert attacks.attention(wildcards()) == [f"{folder}/0.nc", f"{folder}/1.nc"]
+    assert attacks.attention(wildcards("digits")) == []
+    assert attacks.model_inside("model.json") == f"<results>/models/{SMALL}/model.json"
+    assert attacks.sizes()["attacks_query_attention"]["wine/0"].written == 32 * 150
+    attacks.run.config["attacks"]["attention"]["model"] = DEPLOYED
+    assert attacks.model_inside("weights") == f"<results>/models/{DEPLOYED}/weights"
+    assert attacks.model_uses()[DEPLOYED][-1] == {
+        "where": "attacks/arms/main, data set wine",
+        "rows": 58,
+        "features": 13,
+    }
+
+
 def test_each_job_is_sized_by_its_share_of_the_contexts(attacks):
     sizes = attacks.sizes()
     contexts = sizes["attacks_query_contexts"]

@@ -97,7 +97,7 @@ class Contexts:
         take instead; values: (record, feature) float32, of the records in the context instead of `x`. Raises
         AuditError for a context without records, and answers that are not numbers.
         """
-        question = self._question(row, queries, context, values)
+        question = self.question(row, queries, context, values)
         logits = as_wide(answer(self.model(row), [question], memory)[0], self.classes)
         self._check_numbers(row, logits)
         return logits
@@ -117,7 +117,7 @@ class Contexts:
         queries, memory, context, values: as for `query`; truth: (m,) true numbers. The density is NaN of a model that
         predicts points alone (`sklearn_estimators`). Raises AuditError as `query` does.
         """
-        question, model = self._question(row, queries, context, values), self.model(row)
+        question, model = self.question(row, queries, context, values), self.model(row)
         if getattr(model, "points_alone", False):
             tables = question.context_x, question.context_y, question.query_x
             (predicted,) = model.points(*(table[None] for table in tables))
@@ -129,7 +129,14 @@ class Contexts:
         self._check_numbers(row, predicted)
         return torch.stack([density, predicted], -1)
 
-    def _question(self, row: int, queries: Tensor, context: NDArray[np.intp] | None, values: Tensor | None) -> Question:
+    def question(
+        self,
+        row: int,
+        queries: Tensor,
+        context: NDArray[np.intp] | None = None,
+        values: Tensor | None = None,
+    ) -> Question:
+        """The tables of `query`. Raises AuditError for a context without records."""
         context, columns = self.rows(row) if context is None else context, self.columns(row)
         if not len(context):
             raise AuditError(

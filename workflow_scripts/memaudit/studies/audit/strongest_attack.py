@@ -40,10 +40,10 @@ def judged(
     """
     settings, audit = params.attacks, params.audit
     rng = seeds.generator(params.seed, STUDY, *keys.values(), STRONGEST)
-    options = {"fprs": _fprs(settings, audit), "rng": rng, "replicates": settings["replicates"]}
+    options = {**metric_options(params), "rng": rng}
     best = judge_strongest(panel, chosen, permutations=settings["permutations"], **options)
     named = _named(keys, audit)
-    found = [*attack_rows(named, best, 1, audit), *_choice_rows(chosen, named, panel)]
+    found = [*attack_rows(named, best, 1, audit), *choice_rows(chosen, named, panel)]
     accused = accusations(panel, chosen, _strict(audit), rng)
     found += _deployment_rows(accused, best, named, audit)
     uneven = accused[audit["fpr"]].above_twice_nominal(audit["fpr"], rng, settings["replicates"], panel.groups)
@@ -79,9 +79,9 @@ def as_attack(panel: Panel, fpr: float) -> Attack:
 
 def control_rows(panel: Panel, keys: Mapping[str, str], params: Any) -> Iterator[Row]:
     """Tidy rows of the strongest score where each unit has the membership of another one: the negative control."""
-    settings, audit = params.attacks, params.audit
+    audit = params.audit
     rng = seeds.generator(params.seed, STUDY, *keys.values(), STRONGEST)
-    options = {"fprs": _fprs(settings, audit), "rng": rng, "replicates": settings["replicates"]}
+    options = {**metric_options(params), "rng": rng}
     yield from attack_rows(_named(keys, audit), exchanged_control(panel, audit["fpr"], **options), 1, audit)
 
 
@@ -105,7 +105,7 @@ def attack_rows(
         yield from rows(STUDY, {**keys, "base rate": base_rate}, [estimate])
 
 
-def _choice_rows(chosen: Mapping[str, Sequence[str]], keys: Mapping[str, Any], panel: Panel) -> Iterator[Row]:
+def choice_rows(chosen: Mapping[str, Sequence[str]], keys: Mapping[str, Any], panel: Panel) -> Iterator[Row]:
     """Share of the folds of contexts for which each score was chosen, by criterion."""
     for criterion, names in chosen.items():
         for name, share in shares(names).items():
@@ -144,5 +144,7 @@ def _strict(audit: Mapping[str, Any]) -> list[float]:
     return [audit["fpr"], float(f"{STRICTER * audit['fpr']:g}")]
 
 
-def _fprs(settings: Mapping[str, Any], audit: Mapping[str, Any]) -> list[float]:
-    return sorted({*settings["fpr"], *_strict(audit)}, reverse=True)
+def metric_options(params: Any) -> dict[str, Any]:
+    """False positive rates and bootstrap replicates of the metrics, options of `judge_strongest`."""
+    fprs = sorted({*params.attacks["fpr"], *_strict(params.audit)}, reverse=True)
+    return {"fprs": fprs, "replicates": params.attacks["replicates"]}

@@ -9,6 +9,7 @@ from memaudit.workflow.run_config import RunConfig, shards
 from memaudit.workflow.study import Sizes, Study
 
 # Arms that the comparison of mitigations needs.
+MAIN = "main"
 NEEDED_FOR_MITIGATIONS = {"settings", "defended"}
 
 
@@ -44,7 +45,9 @@ class Attacks(Study):
     def __init__(self, run: RunConfig):
         super().__init__(run)
         self.datasets = self.config["datasets"]
-        self.models = list(dict.fromkeys(arm["model"] for arm in self.config["arms"].values()))
+        used = [arm["model"] for arm in self.config["arms"].values()]
+        used += [self.seen_inside] if self.config["attention"]["datasets"] else []
+        self.models = list(dict.fromkeys(used))
         # Tables that have the arms of which mitigations are compared.
         self.defended = [name for name in self.datasets if {*self.arms(name)} >= NEEDED_FOR_MITIGATIONS]
 
@@ -112,6 +115,10 @@ class Attacks(Study):
         """An input function: this file of the model of an arm."""
         return lambda wildcards: self.model_file(wildcards.arm, file)
 
+    def model_inside(self, file: str) -> str:
+        """A file of the model whose attention is read."""
+        return f"<results>/models/{self.seen_inside}/{file}"
+
     def ranks(self, wildcards) -> str | list[str]:
         """Ranks of the most vulnerable records, for arms that protect these records."""
         return f"<results>/scores/attacks/{wildcards.dataset}/ranks.parquet" if self._layered(wildcards.arm) else []
@@ -155,6 +162,17 @@ class Attacks(Study):
         folder = f"<results>/signals/attacks/{wildcards.dataset}/perturbed"
         return [f"{folder}/{shard}.nc" for shard in self._perturbed_shards()]
 
+    @property
+    def seen_inside(self) -> str:
+        """The model whose attention is read."""
+        return self.config["attention"]["model"] or self.config["arms"]["main"]["model"]
+
+    def attention(self, wildcards) -> list[str]:
+        """Shards of the attention on contexts; [] for a table without it."""
+        folder = f"<results>/signals/attacks/{wildcards.dataset}/attention"
+        wanted = wildcards.dataset in self.config["attention"]["datasets"]
+        return [f"{folder}/{shard}.nc" for shard in self._attention_shards() if wanted]
+
     def attribute(self, wildcards) -> list[str]:
         """Shards of the answers for values of the sensitive column."""
         folder = f"<results>/signals/attacks/{wildcards.dataset}/attribute"
@@ -181,6 +199,11 @@ class Attacks(Study):
                 for name in self.datasets
                 for shard in self._perturbed_shards()
             },
+            "attacks_query_attention": {
+                f"{name}/{shard}": self._attention_size(name)
+                for name in self.config["attention"]["datasets"]
+                for shard in self._attention_shards()
+            },
             "attacks_query_attribute": {
                 f"{name}/{shard}": self._attribute_size(name)
                 for name in self.datasets
@@ -201,6 +224,8 @@ class Attacks(Study):
         uses: dict[str, list[dict[str, Any]]] = {model: [] for model in self.models}
         for arm, entry in self.config["arms"].items():
             uses[entry["model"]] += [self._use(name, arm) for name in self.datasets if arm in self.arms(name)]
+        if (attacked := self.config["attention"])["datasets"] and attacked["model"]:
+            uses[attacked["model"]] += [self._use(name, MAIN) for name in attacked["datasets"]]
         return uses
 
     def shadows(self) -> dict[str, Any]:
@@ -216,6 +241,9 @@ class Attacks(Study):
 
     def _perturbed_shards(self) -> range:
         return shards(self.config["perturbation"]["sets"], self.config["perturbation"]["shard"])
+
+    def _attention_shards(self) -> range:
+        return shards(self.config["attention"]["sets"], self.config["attention"]["shard"])
 
     def _attribute_shards(self) -> range:
         return shards(self.config["inference"]["sets"], self.config["shard"])
@@ -276,6 +304,11 @@ class Attacks(Study):
         targets = min(noise["targets"], 2 * rows)
         queries = targets * (1 + max(noise["counts"]) + (len(noise["scales"]) - 1) * noise["count"])
         return self._query_size("main", [Passes(min(noise["shard"], noise["sets"]), rows, columns, queries, targets)])
+
+    def _attention_size(self, dataset: str) -> Size:
+        rows, columns, _, queries = next(self._contexts(dataset, "main"))
+        sets = min(self.config["attention"]["shard"], self.config["attention"]["sets"])
+        return self._query_size("main", [Passes(sets, rows, columns, queries, queries)])
 
     def _attribute_size(self, dataset: str) -> Size:
         inference = self.config["inference"]

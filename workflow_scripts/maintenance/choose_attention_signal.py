@@ -1,0 +1,77 @@
+"""Print the AUC of every statistic of attention in every block, on scikit-learn's tables with the shipped model.
+
+python workflow_scripts/maintenance/choose_attention_signal.py --sets 32 wine breast_cancer diabetes digits
+
+Block and statistics of `memaudit.attacks.attention_signals` were chosen by this table: uncalibrated the statistic of
+the second-last column, calibrated by the other contexts that of the last. Diabetes has classes here, above its median
+or not.
+"""
+
+import argparse
+
+import numpy as np
+import torch
+from sklearn import datasets
+
+from memaudit.attacks.attention_signals import STATISTICS, geometric_mean, label_mass, of_log_weights
+from memaudit.attacks.calibrate import calibrate
+from memaudit.data.membership_matrices import balanced
+from memaudit.models.shipped_model import SHIPPED, SHIPPED_CARD
+from memaudit.models.tabicl import TabICLBranch
+from memaudit.statistics import roc
+
+TABLES = ("wine", "breast_cancer", "diabetes", "digits")
+MOST, SEED = 800, 0  # records of a table
+NAMES = [f"{heads} {name}" for heads in ("arithmetic", "geometric") for name in STATISTICS] + ["mass on the label"]
+
+
+def main(tables: list[str], sets: int) -> list[tuple[str, int, str, float, float]]:
+    """Rows of table, block, statistic, AUC uncalibrated and AUC calibrated, printed as they are made."""
+    model, rows = TabICLBranch.of_file(SHIPPED, SHIPPED_CARD, "cpu"), []
+    for table in tables:
+        found, membership = statistics_of(model, *records(table), sets)
+        for block, name in np.ndindex(found.shape[2:]):
+            values = found[..., block, name]
+            areas = [roc.auc(values, membership), roc.auc(calibrate(values, membership, "lira_shrunk"), membership)]
+            rows.append((table, block, NAMES[name], *areas))
+            print(f"{table:14} block {block}  {NAMES[name]:20} {areas[0]:.3f} {areas[1]:.3f}", flush=True)
+    return rows
+
+
+def records(table: str) -> tuple[torch.Tensor, torch.Tensor]:
+    """Features (record, feature) and class codes (record,) of at most MOST different records, in random order."""
+    x, y = getattr(datasets, f"load_{table}")(return_X_y=True)
+    y = (y > np.median(y)).astype(int) if table == "diabetes" else y
+    _, first = np.unique(np.column_stack([x, y]), axis=0, return_index=True)
+    order = np.random.default_rng(SEED).permutation(first)[:MOST]
+    return torch.from_numpy(x[order].astype(np.float32)), torch.from_numpy(y[order].astype(np.int64))
+
+
+@torch.inference_mode()
+def statistics_of(model: TabICLBranch, x: torch.Tensor, y: torch.Tensor, sets: int) -> tuple[np.ndarray, np.ndarray]:
+    """Statistics (context, record, block, statistic) of NAMES, and the membership matrix (context, record)."""
+    membership = balanced(sets, len(x), np.random.default_rng(SEED))
+    classes = int(y.max()) + 1
+
+    def reduce(weights: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        logs = weights.mean(1).clamp_min(torch.finfo(weights.dtype).tiny).log()
+        return torch.cat(
+            [*map(of_log_weights, (logs, geometric_mean(weights))), label_mass(weights, targets, classes)], -1
+        )
+
+    found = []
+    for row in membership:
+        part = model.in_context_attention(x[row][None], y[row][None], x[None], None, reduce)[0]
+        # Classes are numbered within the context.
+        own = torch.searchsorted(torch.unique(y[row]), y)[:, None, None].expand(-1, part.shape[1], 1)
+        fixed = 2 * len(STATISTICS)
+        found.append(torch.cat([part[..., :fixed], part[..., fixed:].gather(2, own)], -1))
+    return torch.stack(found).double().numpy(), membership
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("tables", nargs="*", default=list(TABLES), choices=TABLES)
+    parser.add_argument("--sets", type=int, default=32)
+    arguments = parser.parse_args()
+    main(arguments.tables, arguments.sets)

@@ -1,0 +1,50 @@
+"""Signals of an adversary who sees how a query attends to the rows of its context.
+
+After AMIA (Carvalho and Cordy 2026, arXiv 2606.26021), of which the abstract alone was at hand: a record that is in the
+context concentrates the attention of its query on one row, its own. The abstract fixes neither block nor statistic.
+Both were chosen on scikit-learn's tables (workflow_scripts/maintenance/choose_attention_signal.py prints the
+comparison), which are not those that the attack is reported on:
+
+- BLOCK: the first block of in-context learning. Its keys are still the rows themselves; later blocks mix them.
+- Heads are averaged geometrically, by their log weights: a query meets its own row in all heads, another row in some.
+- Uncalibrated, the largest less the second-largest log weight (GAP); calibrated by shadow contexts, the LARGEST.
+
+Whoever sees the keys or the rows of the context, too, needs no attack: they can be compared with the record.
+"""
+
+import torch
+from torch import Tensor
+
+BLOCK = 0
+LARGEST, GAP, ENTROPY = STATISTICS = ("largest", "gap", "entropy")
+
+
+def concentration(weights: Tensor, _targets: Tensor | None = None) -> Tensor:
+    """STATISTICS of the attention of queries on the context, (b, q, statistic), higher = more concentrated.
+
+    weights: (b, heads, q, n) that sum to 1, n >= 2. Largest and gap are in nats; the entropy is negative, of the
+    normalised geometric mean over heads. For `models.context_attention.ReadsContext`.
+    """
+    return of_log_weights(geometric_mean(weights))
+
+
+def geometric_mean(weights: Tensor) -> Tensor:
+    """Mean log weights over heads, (b, q, n), of weights (b, heads, q, n), at least the smallest normal number."""
+    return weights.clamp_min(torch.finfo(weights.dtype).tiny).log().mean(1)
+
+
+def of_log_weights(logs: Tensor) -> Tensor:
+    """STATISTICS (b, q, statistic) of log weights (b, q, n)."""
+    first, second = logs.topk(2).values.unbind(-1)
+    shares = logs.log_softmax(-1)
+    return torch.stack([first, first - second, (shares.exp() * shares).sum(-1)], -1)
+
+
+def label_mass(weights: Tensor, targets: Tensor, classes: int) -> Tensor:
+    """Attention on the context rows of each class, mean over heads: (b, q, class).
+
+    weights: (b, heads, q, n); targets: (b, n) class codes below `classes`.
+    """
+    mean = weights.mean(1)
+    rows = targets.long()[:, None].expand_as(mean)
+    return mean.new_zeros(*mean.shape[:2], classes).scatter_add_(2, rows, mean)
