@@ -60,8 +60,7 @@ def main(job):
         if threat_models.has_curve(one, cases):
             curves += threat_models.curve(one, rng, replicates)
     beside = matched_cases.lira_beside(usual, perturbed, perturbation)
-    brainwash = next(one for one in cases if one.name == "brainwash" and one.keys["arm"] == "main")
-    labels_alone = matched_cases.labels_alone(perturbed, poisoned["main"], brainwash, settings["perturbation"])
+    labels_alone = matched_cases.labels_alone(perturbed, poisoned["main"], cases, settings["perturbation"])
     for first, noisy in labels_alone:
         rng = seeds.generator(job.params.seed, "attacks", *first.keys.values(), "beside", noisy.name)
         results += _beside_rows(first, noisy, settings, rng)

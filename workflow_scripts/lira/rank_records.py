@@ -91,15 +91,14 @@ def _tests(grid, job) -> list[dict]:
 def _test_rows(
     tests: Tests, keys: dict, replicates: int, rng: np.random.Generator, units: np.ndarray
 ) -> Iterator[dict]:
-    fpr = keys["fpr"]
     # Values of the records, their range's upper end, and what no effect gives.
     quantities = {
         "members score lower": (tests.gap < 0, 1, 0.5),
         "IN is wider": (tests.ratio > 1, 1, tidy.NAN),
         f"one-sided test loses over {MARGIN:g}": (tests.best - tests.one_sided > MARGIN, 1, tidy.NAN),
         "sigma_in / sigma_out": (tests.ratio, np.inf, 1.0),
-        "TPR one-sided": (tests.one_sided, 1, fpr),
-        "TPR best": (tests.best, 1, fpr),
+        "TPR one-sided": (tests.one_sided, 1, keys["fpr"]),
+        "TPR best": (tests.best, 1, keys["fpr"]),
     }
     for metric, (values, most, null) in quantities.items():
         low, high = mean_interval(values.astype(float), replicates, rng, units, 0, most)

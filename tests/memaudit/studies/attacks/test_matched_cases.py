@@ -38,9 +38,9 @@ def test_a_matrix_of_other_targets_contexts_or_memberships_is_not_matched(grids)
 def test_both_attacks_of_a_pair_have_the_same_targets(grids):
     usual, noisy, mislabelled = grids
     perturbation = threat_models.perturbation_case(KEYS, noisy, NOISE)
-    brainwash = list(threat_models.poisoning_cases(KEYS, mislabelled))[-1]
+    poisoning = list(threat_models.poisoning_cases(KEYS, mislabelled))
     found = matched_cases.lira_beside(usual, noisy, perturbation)
-    found += matched_cases.labels_alone(noisy, mislabelled, brainwash, NOISE)
+    found += matched_cases.labels_alone(noisy, mislabelled, poisoning, NOISE)
     assert [(one.name, other.name) for one, other in found] == [("lira", "perturbation"), ("brainwash", "perturbation")]
     for one, other in found:
         np.testing.assert_array_equal(one.membership, other.membership)

@@ -1,6 +1,6 @@
 """Attacks by different queries, compared on the same targets in the same shadow contexts."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -30,15 +30,16 @@ def lira_beside(usual: xr.Dataset, perturbed: xr.Dataset, perturbation: Case) ->
 
 
 def labels_alone(
-    perturbed: xr.Dataset, poisoned: xr.Dataset, brainwash: Case, perturbation: Mapping[str, Any]
+    perturbed: xr.Dataset, poisoned: xr.Dataset, cases: Iterable[Case], perturbation: Mapping[str, Any]
 ) -> Pairs:
     """Brainwash beside the perturbation, on its targets and contexts; none where the perturbed matrix lacks some.
 
-    perturbation: its settings.
+    cases: with Brainwash on the arm `main`; perturbation: its settings.
     """
     common = matched(perturbed, poisoned)
     if common is None:
         return []
+    brainwash = next(one for one in cases if one.name == "brainwash" and one.keys["arm"] == "main")
     return [(brainwash, threat_models.perturbation_case(_keys(brainwash), common, perturbation))]
 
 

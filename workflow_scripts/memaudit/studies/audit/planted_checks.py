@@ -30,8 +30,8 @@ def planted_rows(grid: xr.Dataset, params: Any) -> Iterator[Row]:
 def check_rows(answers: Answers, keys: Mapping[str, Any], params: Any, rng: np.random.Generator) -> Iterator[Row]:
     """Tidy rows of the planted models and of the smallest leak that is detected.
 
-    keys: dataset and model; params: of the job, with `attacks` and `audit`. Key `planted`: "lookup", "innocent" (how
-    many models are found, of those that were tried), "smallest".
+    keys: dataset and model; params: of the job, with `attacks` and `audit`. Key `planted`: "lookup", "innocent" (the
+    number of models that are found, of those that were tried), "smallest".
     """
     keys = {**keys, "records": "persons" if answers.persons else "members"}
     part, settings, fpr = answers.of_units(ENTRIES, rng), params.attacks, params.audit["fpr"]
@@ -44,12 +44,12 @@ def check_rows(answers: Answers, keys: Mapping[str, Any], params: Any, rng: np.r
     innocent, method = {**keys, "planted": "innocent"}, "memberships drawn again; stops when most are decided"
     yield tidy.row(STUDY, innocent, "found", sum(found), unit="count", n=len(found), method=method)
     yield tidy.row(STUDY, innocent, "check failed", 2 * sum(found) > INNOCENTS, unit="yes or no", n=len(found))
+    named = {**keys, "planted": "smallest"}
     if not answers.deviations.any():
         return
-    named = {**keys, "planted": "smallest"}
     planted = Plantings(answers, fpr, settings["replicates"], settings["permutations"], rng)
     for metric, smallest in planted.smallest().items():
-        name = f"smallest {AUC}" if metric == AUC else f"smallest {TPR}@{fpr:g}"
+        name = f"smallest {AUC if metric == AUC else f'{TPR}@{fpr:g}'}"
         if metric == TPR and not roc.resolved(fpr, answers.members.design.values):
             continue
         yield tidy.row(STUDY, named, name, smallest.value, n=planted.units, method="detected with probability .8")
