@@ -10,6 +10,7 @@ from memaudit.auditing import summarize_results
 from memaudit.common import tidy
 from memaudit.statistics import roc
 from memaudit.statistics.score_histogram import EDGES
+from memaudit.statistics.strongest_score import choose
 from memaudit.studies.audit import audit_attacks, score_pictures, strongest_attack
 
 PARAMS = SimpleNamespace(seed=1, attacks=ATTACKS, audit=AUDIT | {"threats": ["probabilities"]})
@@ -55,7 +56,7 @@ def test_the_curve_passes_through_the_rates_of_the_headline():
     grid = audit_attacks.first_variant(passive(np.random.default_rng(0)))
     panel = audit_attacks.panels(grid, ["probabilities"], ATTACKS["rmia"])["members"]
     keys = {"dataset": "wine", "model": "main", "records": "members"}
-    table = tidy.frame(strongest_attack.judged(panel, keys, PARAMS)[0])
+    table = tidy.frame(strongest_attack.judged(panel, choose(panel, AUDIT["fpr"]), keys, PARAMS)[0])
     points = {round(one.fpr, 6): one.tpr for one in summarize_results.curves(table).roc}
     rows = tidy.expand(table)
     headline = rows[(rows["attack"] == "strongest") & (rows["metric"] == "tpr@0.1")]
