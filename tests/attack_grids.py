@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import xarray as xr
 
+from memaudit.attacks.attention_signals import STATISTICS
 from memaudit.common.io import write_grid
 from memaudit.data import membership_matrices
 from memaudit.workflow.digest import script_of
@@ -46,6 +47,14 @@ def perturbed(grid, rng):
     coords = {"scale": ("setting", list(scales)), "count": ("setting", list(counts))}
     found = design.to_dataset(name="design").assign_coords(coords)
     return found.assign(stable=(("model", "record", "setting"), np.stack(stable, -1).astype(np.float32)))
+
+
+def seen_inside(grid, rng):
+    """Attention on the first half of the contexts: a record's presence adds 3 deviations to each statistic."""
+    design = grid.counts.isel(model=slice(SETS // 2)) > 0
+    values = rng.normal(size=(*design.shape, len(STATISTICS))) + 3 * design.values[..., None]
+    found = design.to_dataset(name="design").assign_coords(statistic=list(STATISTICS))
+    return found.assign(attention=(("model", "record", "statistic"), values.astype(np.float32)))
 
 
 def poisoned(grid, rng):

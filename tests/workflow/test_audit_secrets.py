@@ -43,7 +43,8 @@ AUDITS = {
         *("--base-rates", "0.2", "--seed", "3", "--cores", "2", "--into", "{into}"),
     ],
     "attacking": [
-        *("--threats", "labels", "probabilities", "poison", "--model", "tabicl-small", FOREST, "--minutes", "0.1"),
+        *("--threats", "labels", "probabilities", "poison", "white-box"),
+        *("--model", "tabicl-small", FOREST, "--minutes", "0.1"),
         *("--missing", WORD, "--delimiter", ";", "--encoding", "latin-1", "--drop", "left", "household", "note"),
         *("--epsilon", "1", "--public", "{public}", "--finetune", "--cores", "2", "--into", "{into}"),
         *("--task", "classification", "--context-rows", "120"),

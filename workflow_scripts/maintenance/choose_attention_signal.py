@@ -2,9 +2,9 @@
 
 python workflow_scripts/maintenance/choose_attention_signal.py --sets 32 wine breast_cancer diabetes digits
 
-Block and statistics of `memaudit.attacks.attention_signals` were chosen by this table: uncalibrated the statistic of
-the second-last column, calibrated by the other contexts that of the last. Diabetes has classes here, above its median
-or not.
+The columns are the AUC without shadow contexts, and calibrated by the other contexts. Block and statistics of
+`memaudit.attacks.attention_signals` have the largest means over these tables. Diabetes has two classes here: above its
+median or not.
 """
 
 import argparse

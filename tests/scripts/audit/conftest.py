@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from attack_grids import RECORDS, call, halves, passive, perturbed, poisoned
+from attack_grids import RECORDS, call, halves, passive, perturbed, poisoned, seen_inside
 from audit_examples import ATTACKS, AUDIT
 
 from memaudit.common.io import write_grid, write_json, write_table
@@ -15,7 +15,8 @@ def folder(tmp_path_factory, project):
     folder, rng = tmp_path_factory.mktemp("audit"), np.random.default_rng(0)
     grid = passive(rng)
     inputs = [f"main={path}" for path in halves(grid, folder / "main")]
-    for name, matrix in {"perturbed": perturbed(grid, rng), "poisoned": poisoned(grid, rng)}.items():
+    more = {"perturbed": perturbed(grid, rng), "poisoned": poisoned(grid, rng), "attention": seen_inside(grid, rng)}
+    for name, matrix in more.items():
         write_grid(matrix, folder / f"{name}.nc")
         inputs.append(f"{name}={folder / name}.nc")
     write_grid(grid.isel(model=slice(16)), folder / "other.nc")

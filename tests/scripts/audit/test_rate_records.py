@@ -5,13 +5,15 @@ from attack_grids import MEMBERS
 from audit_examples import AUDIT
 
 from memaudit.attacks import registry
+from memaudit.auditing import summarize_results
 from memaudit.common import tidy
 from memaudit.common.io import read_table
 
 
 def test_every_adversary_is_judged_and_has_its_own_key(folder):
     table = tidy.expand(read_table(folder / "threats.parquet"))
-    aucs = table[table["metric"] == "auc"].set_index(["model", "records", "attack", "poison"])["estimate"]
+    inside = table["threat"].fillna("").str.startswith("white-box")
+    aucs = table[(table["metric"] == "auc") & ~inside].set_index(["model", "records", "attack", "poison"])["estimate"]
     assert aucs.index.is_unique
     scores = set(aucs["main"]["members"].index.get_level_values(0))
     assert scores == {"strongest", *registry.of_one_query("probabilities")}
@@ -39,7 +41,7 @@ def test_precision_is_that_of_the_tpr_at_each_base_rate(folder):
 
 def test_the_strongest_score_is_stated_for_one_deployment(folder):
     table = tidy.expand(read_table(folder / "threats.parquet"))
-    rows = table[table["attack"] == "strongest"]
+    rows = table[(table["attack"] == "strongest") & (table["threat"] == "probabilities passive")]
     shares = rows[rows["metric"] == "chosen"].groupby("criterion")["estimate"].sum()
     assert shares.to_dict() == {"auc": 1.0, "tpr": 1.0}
     one = rows[rows["metric"] == "precision in one context"].set_index(["fpr", "base rate"])
@@ -66,3 +68,13 @@ def test_halves_of_the_contexts_agree_on_as_many_records_as_the_page_lists(folde
     assert table.loc["overlap_listed extrapolated", "estimate"] >= listed["null"]
     detected = table.loc["overlap_listed p-value", "estimate"] <= 0.05
     assert table.loc["overlap_listed detected", "estimate"] == detected
+
+
+def test_attention_has_a_headline_of_its_own_that_leaves_the_others(folder):
+    summary = summarize_results.adversaries(read_table(folder / "threats.parquet"))
+    best, *others = (one for one in summary if one.is_white_box())
+    assert (best.attack, best.records, best.cells) == ("strongest", "members", 16 * MEMBERS)
+    assert best.auc.estimate > 0.9
+    assert best.auc.detected
+    assert {one.records for one in others if one.attack == "strongest"} == {"placebo", "companions"}
+    assert len(summarize_results.deployments(read_table(folder / "threats.parquet"))) == len(AUDIT["base_rates"])
