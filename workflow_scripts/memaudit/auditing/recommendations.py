@@ -81,8 +81,8 @@ def _act_on_list(summary: Summary) -> str:
     listed = "such a list of one row of each person" if summary.by_person() else "this list"
     return (
         "Two halves of the shadow contexts name the same records more often than by chance, and of "
-        f"{listed} as many other contexts would name at least {again.low:.0%} again, so you can act on it: ask the "
-        "people behind these records for consent, or leave them out. "
+        f"{listed} as many other contexts are expected to name {again.estimate:.0%} again, and at least "
+        f"{again.low:.0%}, so you can act on it: ask the people behind these records for consent, or leave them out. "
         "Then audit again: other records may become vulnerable."
     )
 
