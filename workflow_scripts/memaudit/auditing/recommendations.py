@@ -73,7 +73,8 @@ def stands_out(summary: Summary) -> list:
 def _stable(summary: Summary) -> bool:
     """Whether two halves name more of the same records than by chance, and all contexts enough to act on the list."""
     halves, whole = (summary.stability.get(name) for name in ("overlap_listed", "overlap_listed extrapolated"))
-    return bool(halves and halves.detected and whole and (whole.estimate or 0.0) >= STABLE)
+    known = halves and halves.detected and whole and whole.low is not None
+    return bool(known and whole.estimate >= STABLE)
 
 
 def _act_on_list(summary: Summary) -> str:
