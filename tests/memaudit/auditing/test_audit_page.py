@@ -173,7 +173,10 @@ def test_persons_are_the_headline_and_rows_the_second_line():
     assert "the headline holds for about 200" in text
     assert "how often a person that is in the context ranks above one that is not" in text
     assert "it is the presence of the person that shows in the answers about a row" in text
-    assert "by one row of each person: rank correlation" in text
+    assert "of the records whose answers vary, one row of each person: rank correlation" in text
+    assert "Contexts of this number of persons." in text
+    assert "expected of as many other contexts as here 0.46)" in text
+    assert "expected of as many other contexts as here 0.80, at least 0.65)" in text
 
 
 def test_one_deployment_and_the_choice_of_the_score_are_stated():

@@ -42,7 +42,8 @@ def test_a_valid_audit_exits_with_0(monkeypatch, tmp_path):
 def test_the_smallest_leak_stands_beside_no_leak_on_page_and_screen(capsys):
     summary = with_strength(leak=False)
     sentence = (
-        "With 32 contexts and 400 records this audit detects a leak with an AUC of 0.520 with probability 0.8; a "
+        "With 32 contexts and 400 records this audit detects a leak with an AUC of 0.520 with a "
+        "probability of at least about 0.8; a "
         "smaller one is more likely to be missed."
     )
     strict = "if they identify 1.9 of 100 members; by chance they identify 1."

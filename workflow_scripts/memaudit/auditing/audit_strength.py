@@ -84,8 +84,8 @@ def smallest_auc(summary: Summary) -> str:
     if found.smallest_auc is None:
         return f"With {who} no planted effect of any size would have been detected by the AUC with probability 0.8."
     return (
-        f"With {who} this audit detects a leak with an AUC of {found.smallest_auc:.3f} with probability 0.8; a smaller "
-        "one is more likely to be missed."
+        f"With {who} this audit detects a leak with an AUC of {found.smallest_auc:.3f} with a probability of at "
+        "least about 0.8; a smaller one is more likely to be missed."
     )
 
 
@@ -100,9 +100,9 @@ def smallest_tpr(summary: Summary) -> str:
             f"With {who} the audit says nothing about a false positive rate of {strict}: no planted effect is detected."
         )
     return (
-        f"With {who} accusations at a false positive rate of {strict} are distinguishable from chance with probability "
-        f"0.8 if they identify {100 * found.smallest_tpr:.1f} of 100 members; by chance they identify "
-        f"{100 * summary.fpr:g}."
+        f"With {who} accusations at a false positive rate of {strict} are distinguishable from chance with a "
+        f"probability of at least about 0.8 if they identify {100 * found.smallest_tpr:.1f} of 100 members; by chance "
+        f"they identify {100 * summary.fpr:g}."
     )
 
 

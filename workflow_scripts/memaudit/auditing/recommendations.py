@@ -80,7 +80,8 @@ def stands_out(summary: Summary) -> list:
 def _stable(summary: Summary) -> bool:
     """Whether two halves name more of the same records than by chance, and all contexts enough to act on the list."""
     halves, whole = (summary.stability.get(name) for name in ("overlap_listed", "overlap_listed extrapolated"))
-    return bool(halves and halves.detected and whole and (whole.estimate or 0.0) >= STABLE)
+    known = halves and halves.detected and whole and whole.low is not None
+    return bool(known and whole.estimate >= STABLE)
 
 
 def _act_on_list(summary: Summary) -> str:
@@ -88,8 +89,8 @@ def _act_on_list(summary: Summary) -> str:
     listed = "such a list of one row of each person" if summary.by_person() else "this list"
     return (
         "Two halves of the shadow contexts name the same records more often than by chance, and of "
-        f"{listed} as many other contexts would name at least {again.low:.0%} again, so you can act on it: ask the "
-        "people behind these records for consent, or leave them out. "
+        f"{listed} as many other contexts are expected to name {again.estimate:.0%} again, and at least "
+        f"{again.low:.0%}, so you can act on it: ask the people behind these records for consent, or leave them out. "
         "Then audit again: other records may become vulnerable."
     )
 

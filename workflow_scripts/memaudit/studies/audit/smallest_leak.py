@@ -141,8 +141,10 @@ class Plantings:
                     lows.append(self._half_widths(panel, chosen))
         chance = np.array([0.5, self.fpr])
         means, spreads = (make([values for values, _ in nulls], axis=0) for make in (np.mean, _spread))
-        # Where the choice between scores differs from data set to data set the estimates scatter more than redraws.
-        spreads = np.maximum(spreads, _spread([values for values, _ in planted], axis=0))
+        # Where the choice between scores differs from data set to data set the estimates scatter more than redraws. Few
+        # plantings tell that deviation: the larger of both is too large on average, so their variances are averaged.
+        scatter = np.maximum(spreads, _spread([values for values, _ in planted], axis=0))
+        spreads = np.sqrt((spreads**2 + scatter**2) / 2)
         errors = _median_errors(planted, chance, spreads)
         studentised, half_widths = np.array([one for _, one in nulls]).T, np.array(lows).T
         measured = zip(spreads, errors, studentised, half_widths, strict=True)
