@@ -79,7 +79,7 @@ def score_histogram(found: Histogram | None, distinct: int, fpr: float, tpr: Val
         f"{who} that are not (outline), as shares of each. The more the two shapes overlap, the less the attack can "
         f"tell them apart. Right of the dashed threshold it accuses: {_share(fpr)} of the non-members, which sets "
         f"the threshold, and {_members(tpr)} of the members. Scores are spread by rank (normal scores), so "
-        "distances have no unit."
+        "distances have no unit; equal scores stand in one bar."
     )
     return Picture("histogram", picture.title, told, drawing("histogram", picture.title, told, 310, *parts))
 
