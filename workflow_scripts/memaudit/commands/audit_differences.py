@@ -65,8 +65,8 @@ def _metrics(old: FinishedAudit, new: FinishedAudit, same: bool) -> list[str]:
     independent = old.seed is not None and new.seed is not None and old.seed != new.seed
     if same and independent:
         found.append(
-            "  other seeds draw other contexts, so differences have 95 % intervals; the records are shared, which makes "
-            "these wider than need be"
+            "  other seeds draw other contexts, so differences have 95 % intervals, wider than need be, since the records "
+            "are shared"
         )
     elif same:
         found.append(

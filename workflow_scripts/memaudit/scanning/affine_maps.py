@@ -5,7 +5,7 @@ import numpy as np
 from memaudit.common.arrays import Array
 
 FEWEST, MOST_PAIRS = 20, 250_000
-PROBES = 24
+PROBES, MISSED = 24, 2
 LOW, HIGH = 0.05, 0.95
 NEAR = 4.0  # standard errors of a quantile's rank
 SHAPE = 0.35  # greatest difference of standardised quantiles, in standard deviations
@@ -32,12 +32,14 @@ def affine_map(values: Array, column: Array) -> Array | None:
     low, high = low[high > low], high[high > low]
     scale = (high - low) / (second - first)
     probes = known[np.linspace(0, len(known) - 1, PROBES).astype(int)]
-    hits = np.zeros(len(scale))
+    missed = np.zeros(len(scale))
     for probe in probes:
-        hits += _within(low + scale * (probe - first), own)
-    if not len(hits) or hits.max() < 0.9 * PROBES:
+        missed += ~_within(low + scale * (probe - first), own)
+        left = missed <= MISSED
+        low, scale, missed = low[left], scale[left], missed[left]
+    if not len(missed):
         return None
-    best = int(hits.argmax())
+    best = int(missed.argmin())
     mapped = low[best] + scale[best] * (values - first)
     if _within(mapped[np.isfinite(mapped)], own).mean() < 0.9:
         return None

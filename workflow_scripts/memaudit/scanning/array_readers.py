@@ -37,9 +37,11 @@ def dtype_of(one: Any) -> np.dtype | None:
     if not isinstance(one, Made) or one.named() != "numpy.dtype" or not isinstance(one.arguments, tuple):
         return None
     text = next(iter(one.arguments), None)
+    state = one.state if isinstance(one.state, tuple) and len(one.state) > 5 else (3, "|", None, None, None, 0)
+    if isinstance(text, Global) and text.name == "record":
+        text = f"V{state[5]}"
     if not isinstance(text, str) or not SIMPLE.fullmatch(text):
         return None
-    state = one.state if isinstance(one.state, tuple) and len(one.state) > 4 else (3, "|", None, None, None)
     if isinstance(state[3], tuple) and isinstance(state[4], Pairs):
         return _structured(state, text)
     order = state[1] if state[1] in ("<", ">") else "="

@@ -54,7 +54,7 @@ class Content:
     arrays: list[tuple[Place, Array]] = field(default_factory=list)
     called: dict[tuple[str, str], Global] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)  # what could not be read, in words
-    bytes_left: int = MOST_BYTES
+    bytes_left: int = field(default_factory=lambda: MOST_BYTES)
 
 
 class Mapped(mmap.mmap):

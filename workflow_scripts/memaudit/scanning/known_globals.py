@@ -21,7 +21,7 @@ KNOWN = {
     "uuid": "UUID",
     "random": "Random",
     "types": "SimpleNamespace",
-    "numpy": "ndarray dtype matrix recarray float64 float32 int64 int32 bool_ str_ random",
+    "numpy": "ndarray dtype matrix recarray record float64 float32 int64 int32 bool_ str_ random",
     "numpy.ma.core": "MaskedArray _mareconstruct",
     "numpy.core.multiarray": "_reconstruct scalar",
     "numpy._core.multiarray": "_reconstruct scalar",

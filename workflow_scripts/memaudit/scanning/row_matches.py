@@ -28,6 +28,7 @@ DETERMINED = 0.95  # rank correlation above which a column tells nothing that an
 PRECISION = 5e-7  # relative, of float32
 AGREE = 0.9  # of the pairs
 FEWEST_UNIQUE = 10
+PARAMETERS = ("_rebuild_parameter", "_rebuild_parameter_with_state")  # of a network: never standardised rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +127,7 @@ def _pairings(
         for one in candidates:
             for theirs in one.values.T:
                 found, how = _paired(column.values, theirs), "by their values"
-                if found is None and "weight" not in str(one.found.place):
+                if found is None and one.found.owner not in PARAMETERS:
                     mapped = affine_map(theirs, column.values)
                     found = None if mapped is None else _paired(column.values, mapped)
                     how = "by their values, up to a shift and a scale"
