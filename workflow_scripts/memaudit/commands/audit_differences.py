@@ -7,6 +7,7 @@ from memaudit.auditing.finished_audit import FinishedAudit
 from memaudit.auditing.summary import Value
 from memaudit.statistics.independent_differences import difference
 
+SAME = "comparable: the same table, target, task, model and adversaries, as far as the folders tell"
 OF_FACTS = ("the target", "the privacy unit")
 MOST_ROWS = 20
 
@@ -19,7 +20,7 @@ def obstacles(old: FinishedAudit, new: FinishedAudit) -> list[str]:
         "the task": (old.summary.table.kind, new.summary.table.kind),
         "the privacy unit": (old.facts.get("group"), new.facts.get("group")),
         "the model": (old.summary.models["main"], new.summary.models["main"]),
-        "what the adversaries can use": (old.threats, new.threats),
+        "what the adversaries can use": (old.threats, new.threats) if old.config and new.config else (None, None),
     }
     if not old.facts or not new.facts:
         pairs = {name: pair for name, pair in pairs.items() if name not in OF_FACTS}
@@ -30,9 +31,7 @@ def lines(old: FinishedAudit, new: FinishedAudit) -> list[str]:
     """All differences in words; without differences of numbers where these cannot be compared."""
     against = obstacles(old, new)
     same = not against
-    found = [f"not comparable: {one}" for one in against] or [
-        "comparable: same table, target, task, model and adversaries"
-    ]
+    found = [f"not comparable: {one}" for one in against] or [SAME]
     found += _settings(old, new)
     found += _metrics(old, new, same)
     if same:
@@ -65,8 +64,8 @@ def _metrics(old: FinishedAudit, new: FinishedAudit, same: bool) -> list[str]:
     independent = old.seed is not None and new.seed is not None and old.seed != new.seed
     if same and independent:
         found.append(
-            "  other seeds draw other contexts, so differences have 95 % intervals, wider than need be, since the records "
-            "are shared"
+            "  other seeds draw other contexts, so differences have 95 % intervals, wider than need be since the "
+            "records are shared"
         )
     elif same:
         found.append(

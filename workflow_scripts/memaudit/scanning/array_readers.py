@@ -46,7 +46,8 @@ def dtype_of(one: Any) -> np.dtype | None:
         return _structured(state, text)
     order = state[1] if state[1] in ("<", ">") else "="
     try:
-        return np.dtype(text).newbyteorder(order)
+        # Dates are read as their numbers: their unit does not matter.
+        return np.dtype("i8" if text[:1] in ("m", "M") else text).newbyteorder(order)
     except (TypeError, ValueError):
         return None
 
