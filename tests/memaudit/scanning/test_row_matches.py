@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
 from memaudit.scanning.array_columns import candidates
 from memaudit.scanning.inert_objects import Place
@@ -56,6 +57,19 @@ def test_a_shuffled_part_is_found_by_its_values(draw):
 def test_other_samples_of_the_population_are_not_found(draw, rows):
     for seed in range(1, 11):
         assert found(draw(0), draw(seed, rows)) is None
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer, load_diabetes])
+@pytest.mark.parametrize("scaled", [False, True])
+def test_one_half_of_a_table_is_not_found_in_the_other(load, scaled):
+    """Real values: iris has few, so that the halves share rows."""
+    whole = np.column_stack(load(return_X_y=True))
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(len(whole))
+        own, other = whole[order[: len(order) // 2]], whole[order[len(order) // 2 :]]
+        maps = (lambda rows: (rows - rows.mean(0)) / rows.std(0)) if scaled else (lambda rows: rows)
+        assert found(own, maps(other).astype("float32")) is None
+        assert found(own, maps(own).astype("float32")) is not None
 
 
 def test_rows_that_are_sorted_alike_are_not_found():

@@ -20,7 +20,7 @@ def affine_map(values: Array, column: Array) -> Array | None:
     array's rows may be any random part of the column's.
     """
     known, own = np.sort(values[np.isfinite(values)]), np.unique(column[np.isfinite(column)])
-    if len(known) < FEWEST or len(own) < FEWEST or known[0] == known[-1] or not _same_shape(known, column):
+    if len(known) < FEWEST or len(own) < FEWEST or not _alike(shape(values), shape(column)):
         return None
     first, second = (known[int(share * (len(known) - 1))] for share in (LOW, HIGH))
     if first == second:
@@ -54,17 +54,18 @@ def _near(column: Array, share: float, count: int) -> Array:
     return np.unique(ordered[low : high + 1])
 
 
-def _same_shape(known: Array, column: Array) -> bool:
-    """Whether deciles of both, standardised, are about the same: a quick look before the search."""
-    places = np.linspace(0.1, 0.9, 9)
-    deciles = []
-    for one in (known, np.sort(column[np.isfinite(column)])):
-        ordered = one[(places * (len(one) - 1)).astype(int)]
-        spread = ordered.std()
-        if spread == 0:
-            return False
-        deciles.append((ordered - ordered.mean()) / spread)
-    return bool(np.abs(deciles[0] - deciles[1]).max() < SHAPE)
+def shape(values: Array) -> Array | None:
+    """Standardised deciles (9,) of values, None for few or equal ones: a quick look before the search."""
+    known = np.sort(values[np.isfinite(values)])
+    if len(known) < FEWEST:
+        return None
+    deciles = known[(np.linspace(0.1, 0.9, 9) * (len(known) - 1)).astype(int)]
+    spread = deciles.std()
+    return (deciles - deciles.mean()) / spread if spread > 0 else None
+
+
+def _alike(first: Array | None, second: Array | None) -> bool:
+    return first is not None and second is not None and bool(np.abs(first - second).max() < SHAPE)
 
 
 def _nearest(values: Array, own: Array) -> Array:

@@ -100,7 +100,8 @@ def lines(report: Report, name: str, table: str | None, rows: int) -> list[str]:
             *_listed(report),
         ]
     elif report.matches:
-        found = [f"{report.rows} of {rows} rows of {table} are inside {name} ({kind})"]
+        least = "" if report.rows == rows else "at least "
+        found = [f"{least}{report.rows} of {rows} rows of {table} are inside {name} ({kind})"]
         found += [f"  {_place(one.candidate.found)}: {_recognised(one)}" for one in report.matches[:LISTED]]
     else:
         found = [f"no rows of {table} were found in {name} ({kind}); {len(report.arrays)} arrays were compared"]

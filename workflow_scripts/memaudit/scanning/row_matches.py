@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from memaudit.common.arrays import Array
-from memaudit.scanning.affine_maps import affine_map
+from memaudit.scanning.affine_maps import affine_map, shape
 from memaudit.scanning.array_columns import Candidate, as_places
 from memaudit.scanning.own_table import DISTINCT, SORTED, Column, appearance, informative
 from memaudit.statistics.rank_correlation import rank_shares
@@ -28,12 +28,17 @@ DETERMINED = 0.95  # rank correlation above which a column tells nothing that an
 PRECISION = 5e-7  # relative, of float32
 AGREE = 0.9  # of the pairs
 FEWEST_UNIQUE = 10
+ANCHORS = 5  # columns by whose values the rows of an array are paired, at most
+SCALED = 8  # columns of an array that are tried for a shift and a scale, for each column of the table
 PARAMETERS = ("_rebuild_parameter", "_rebuild_parameter_with_state")  # of a network: never standardised rows
 
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """Rows of the table in one array. rows: their numbers from 0; columns: those that agree, by name; how: in words."""
+    """Rows of the table that one array holds at least.
+
+    rows: their numbers, from 0; columns: names of those that agree; how: in words.
+    """
 
     candidate: Candidate
     rows: Array
@@ -51,21 +56,29 @@ def matches(table: Sequence[Column], candidates: Sequence[Candidate]) -> Iterato
             Match(one, np.arange(rows), names, "in the table's order of rows") for one, names in in_order if names
         )
         left = [one for one, names in in_order if not names]
-    seen: set[int] = set()
-    for anchor, ours, theirs, values, how in _pairings(table, left):
+    yield from _by_value(table, left)
+
+
+def _by_value(table: Sequence[Column], candidates: Sequence[Candidate]) -> Iterator[Match]:
+    """Matches of rows in any order: the rows that several columns pair, or that whole combinations of values show."""
+    found: dict[int, list[Match]] = {id(one): [] for one in candidates}
+    for anchor, ours, theirs, values, how in _pairings(table, candidates):
+        waiting = [one for one in candidates if len(found[id(one)]) < ANCHORS]
+        if not waiting:
+            break
         others = [column for column in table if not determines(table[anchor], column)]
-        for one in left:
-            if id(one) in seen:
-                continue
+        for one in waiting:
             names = agreeing(others, ours, one, theirs, ordered=False)
             names += [name for name in _equal(others, ours, one, theirs) if name not in names]
-            if names:
-                seen.add(id(one))
-                own = [table[anchor].name] if one is values else []
-                yield Match(one, np.unique(ours), [*own, *names], how)
-    for one in left:
-        if id(one) not in seen and (found := _combined(table, one)) is not None:
-            yield found
+            own = [table[anchor].name] if one is values else []
+            found[id(one)] += [Match(one, np.unique(ours), [*own, *names], how)] if names else []
+    for one in candidates:
+        if several := found[id(one)]:
+            rows = np.unique(np.concatenate([match.rows for match in several]))
+            names = list(dict.fromkeys(name for match in several for name in match.columns))
+            yield Match(one, rows, names, several[0].how)
+        elif (combined := _combined(table, one)) is not None:
+            yield combined
 
 
 def agreeing(
@@ -120,25 +133,33 @@ def determines(anchor: Column, column: Column) -> bool:
 def _pairings(
     table: Sequence[Column], candidates: Sequence[Candidate]
 ) -> Iterator[tuple[int, Array, Array, Candidate, str]]:
-    """Rows of the table and of an array that are paired by a value: (column, ours, theirs, the array, how)."""
-    for place, column in enumerate(table):
-        if not column.recognises:
+    """Rows of the table and of an array that are paired by a value: (column, ours, theirs, the array, how).
+
+    All values as they are come first, then those after a shift and a scale, of the columns of most similar shape.
+    """
+    theirs = [(one, values, _once(values)) for one in candidates for values in one.values.T]
+    scaled = [(one, values, shape(values)) for one, values, _ in theirs if one.found.owner not in PARAMETERS]
+    scaled = [one for one in scaled if one[2] is not None]
+    recognising = [(place, column) for place, column in enumerate(table) if column.recognises]
+    for place, column in recognising:
+        own = _once(column.values)
+        for one, _, once in theirs:
+            if (found := _paired(own, once)) is not None:
+                yield place, *found, one, "by their values"
+    for place, column in recognising:
+        own, known = _once(column.values), shape(column.values)
+        if known is None:
             continue
-        for one in candidates:
-            for theirs in one.values.T:
-                found, how = _paired(column.values, theirs), "by their values"
-                if found is None and one.found.owner not in PARAMETERS:
-                    mapped = affine_map(theirs, column.values)
-                    found = None if mapped is None else _paired(column.values, mapped)
-                    how = "by their values, up to a shift and a scale"
-                if found is not None:
-                    yield place, *found, one, how
+        near = sorted(scaled, key=lambda one: float(np.abs(one[2] - known).max()))[:SCALED]
+        for one, values, _ in near:
+            mapped = affine_map(values, column.values)
+            if mapped is not None and (found := _paired(own, _once(mapped))) is not None:
+                yield place, *found, one, "by their values, up to a shift and a scale"
 
 
-def _paired(ours: Array, theirs: Array) -> tuple[Array, Array] | None:
-    """Places of values that stand once in both columns, equal in single precision; None for fewer than three."""
-    own, row = _once(ours)
-    other, place = _once(theirs)
+def _paired(ours: tuple[Array, Array], theirs: tuple[Array, Array]) -> tuple[Array, Array] | None:
+    """Places of equal values (in single precision), each given as `_once`; None for fewer than three."""
+    (own, row), (other, place) = ours, theirs
     if not len(own) or not len(other):
         return None
     nearest = np.searchsorted(own, other).clip(1, max(len(own) - 1, 1))
