@@ -28,6 +28,8 @@ LAYERS = {
     "workflow": {"config", "models", "privacy"},
     "report": {"plotting", "statistics", "templating"},
     "auditing": {"attacks", "config", "data", "privacy", "templating"},
+    "scanning": {"auditing", "data", "statistics"},
+    "commands": {"auditing", "scanning", "statistics"},
 }
 STUDIES = ("lira", "attacks", "audit", "tabpate", "iclmem", "ltmia", "predict")
 STATISTICS = re.compile(

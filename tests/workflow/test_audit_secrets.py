@@ -41,6 +41,7 @@ AUDITS = {
         *("--quick", "--group", "household", "--by", "region", "code", "--drop", "left", "--categorical", "code"),
         *("--missing", WORD, "--delimiter", ";", "--encoding", "latin-1", "--rows", "140", "--shown", "7"),
         *("--base-rates", "0.2", "--seed", "3", "--cores", "2", "--into", "{into}"),
+        *("--fail-above", "auc=1"),
     ],
     "attacking": [
         *("--threats", "labels", "probabilities", "poison", "white-box"),

@@ -2,7 +2,7 @@
 
 import sys
 
-from memaudit.auditing.command_line import main
+from memaudit.commands.launcher import main
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

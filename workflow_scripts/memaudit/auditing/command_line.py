@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memaudit.auditing import audit_strength, runner, source_file
+from memaudit.auditing import audit_strength, failure_limits, runner, source_file
 from memaudit.auditing.model_choice import SHIPPED
 from memaudit.auditing.request import MOST_ROWS, Request
 from memaudit.auditing.summary import Summary
@@ -25,9 +25,12 @@ class Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a command line and return the exit code: 3 where the audit is finished, and its numbers are not valid."""
+    """Run a command line and return the exit code: 3 where the audit's numbers are not valid, 4 above --fail-above."""
     own, rest = _parted(list(arguments))
-    options = _parser().parse_args(own)
+    parser = _parser()
+    options = parser.parse_args(own)
+    if wrong := failure_limits.unmeasured(options.fail_above, options.base_rates):
+        parser.error(wrong)
     folder = source_file.expanded(options.into or f"audit-{source_file.stem(options.table)}").absolute()
     request = Request(
         options.table,
@@ -44,12 +47,14 @@ def main(arguments: Sequence[str]) -> int:
     }
     chosen |= {"epsilons": options.epsilon, "public": options.public, "finetune": options.finetune}
     settings = runner.Settings(folder, models=options.model, base_rates=options.base_rates, snakemake=rest, **chosen)
-    valid = True
+    valid, limits = True, []
 
     def shown(stage: str, result: Any) -> None:
-        nonlocal valid
+        nonlocal valid, limits
         report(stage, result)
-        valid = stage == "schema" or not audit_strength.invalid(Summary.model_validate(result))
+        if stage != "schema":
+            summary = Summary.model_validate(result)
+            valid, limits = not audit_strength.invalid(summary), failure_limits.judged(options.fail_above, summary)
 
     try:
         runner.run(request, settings, shown)
@@ -59,8 +64,10 @@ def main(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         print("memaudit: stopped; give the same command again to continue", file=sys.stderr)
         return 130
+    print("".join(f"memaudit: {line}\n" for _, line in limits), end="")
     print(f"memaudit: the page is {str(folder / 'report.html')!a}")
-    return 0 if valid else INVALID
+    exceeded = any(above for above, _ in limits)
+    return INVALID if not valid else failure_limits.EXCEEDED if exceeded else 0
 
 
 def _parted(arguments: list[str]) -> tuple[list[str], list[str]]:
@@ -75,12 +82,16 @@ def _parted(arguments: list[str]) -> tuple[list[str], list[str]]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="./memaudit", description="Measure what a model leaks about the records in its context.")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="audit")
+    add_audit(parser.add_subparsers(dest="command", required=True, metavar="audit"))
+    return parser
+
+
+def add_audit(commands: Any) -> None:
+    """Add the audit to a parser's subcommands."""
     audit = commands.add_parser("audit", help="audit a table", description="Audit a table; see docs/audit.md.")
     _add_table(audit)
     _add_attacks(audit)
     _add_run(audit)
-    return parser
 
 
 def _add_table(audit: argparse.ArgumentParser) -> None:
@@ -148,6 +159,15 @@ def _add_run(audit: argparse.ArgumentParser) -> None:
     )
     audit.add_argument("--show-values", action="store_true", help="show names of classes and categories on the page")
     audit.add_argument("--into", metavar="FOLDER", help="the private working folder; default audit-TABLE")
+    audit.add_argument(
+        "--fail-above",
+        nargs="+",
+        type=failure_limits.limit,
+        default=[],
+        metavar="METRIC=VALUE",
+        help=f"exit with {failure_limits.EXCEEDED} above a limit, such as auc=.6 tpr@.01=.05, by the interval's lower "
+        "end; auc.high=.6 by its upper end",
+    )
     audit.add_argument("--seed", type=int, default=0, help="seed of all random numbers; default 0")
     audit.add_argument("--cores", type=_count, help="CPU cores; default all")
 

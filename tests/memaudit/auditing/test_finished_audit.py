@@ -1,0 +1,46 @@
+"""A finished audit is read as it was left, and what is none is refused in one line."""
+
+import pytest
+from audit_folders import finished
+
+from memaudit.auditing import finished_audit
+from memaudit.common.errors import AuditError
+
+
+def test_results_and_settings_are_read(tmp_path):
+    audit = finished_audit.read(finished(tmp_path / "a", seed=5))
+    assert audit.seed == 5
+    assert audit.summary.rated == 400
+    assert audit.threats == ["labels", "probabilities"]
+    assert audit.settings() == {
+        "seed": 5,
+        "audit.threats": ["labels", "probabilities"],
+        "audit.plan.sets": 32,
+        "audit.by": [],
+    }
+
+
+def test_results_alone_are_enough(tmp_path):
+    folder = finished(tmp_path / "a", copies=False)
+    (folder / "full.yaml").unlink()
+    audit = finished_audit.read(folder)
+    assert audit.seed is None
+    assert audit.threats == []
+
+
+@pytest.mark.parametrize("damage", ["gone", "empty", "no json", "another version", "no settings"])
+def test_what_is_no_audit_is_one_line(tmp_path, damage):
+    folder = tmp_path / "a"
+    if damage == "empty":
+        folder.mkdir()
+    elif damage != "gone":
+        finished(folder)
+    if damage == "no json":
+        (folder / "summary.json").write_text("{")
+    if damage == "another version":
+        (folder / "summary.json").write_text('{"version": 1}')
+    if damage == "no settings":
+        (folder / "full.yaml").write_text("a: [")
+    with pytest.raises(AuditError) as error:
+        finished_audit.read(folder)
+    assert "\n" not in str(error.value)

@@ -1,0 +1,47 @@
+"""`./memaudit scan FILE [--table TABLE]`: whether a model's file holds rows of a table, without loading the model."""
+
+import argparse
+import sys
+from typing import Any
+
+from memaudit.auditing import source_file
+from memaudit.common.errors import AuditError, printable
+
+NONE_INSIDE, INSIDE, FAULT = 0, 1, 2
+
+
+def add(commands: Any) -> None:
+    """Add the subcommand to a parser's subcommands."""
+    parser = commands.add_parser(
+        "scan",
+        help="look for rows of a table in a model's file, without loading it",
+        description="Look for rows of a table in a model's file (pickle, joblib, .tabpfn_fit, torch, safetensors, "
+        "npy, npz) without loading it. Exit code 1: rows are inside; 0: none were found; 2: it could not be read.",
+    )
+    parser.add_argument("file", metavar="FILE", help="the model's file")
+    parser.add_argument("--table", metavar="TABLE", help="a CSV (may be gzipped) or Parquet file")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Scan and print; returns the exit code."""
+    from memaudit.scanning import containers, file_report, own_table
+
+    name = ascii(options.file)
+    path = source_file.expanded(options.file)
+    try:
+        if not path.is_file():
+            raise AuditError("there is no such file; check the name and the current folder")
+        table = own_table.read(options.table) if options.table else None
+        report = file_report.examine(containers.read(path), table)
+    except AuditError as error:
+        named = str(error) if options.table and ascii(options.table) in str(error) else f"{name}: {error}"
+        print(f"memaudit: {printable(named)}", file=sys.stderr)
+        return FAULT
+    except (OSError, ValueError) as error:
+        print(f"memaudit: {name}: cannot be read ({type(error).__name__})", file=sys.stderr)
+        return FAULT
+    rows = len(table[0].values) if table else 0
+    for line in file_report.lines(report, name, ascii(options.table) if options.table else None, rows):
+        print(f"memaudit: {printable(line)}")
+    return INSIDE if report.inside else NONE_INSIDE
