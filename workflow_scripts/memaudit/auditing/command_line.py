@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memaudit.auditing import audit_strength, runner, source_file
+from memaudit.auditing import audit_strength, prediction_audit, runner, source_file
 from memaudit.auditing.model_choice import SHIPPED
 from memaudit.auditing.request import MOST_ROWS, Request
 from memaudit.auditing.summary import Summary
@@ -28,6 +28,9 @@ def main(arguments: Sequence[str]) -> int:
     """Run a command line and return the exit code: 3 where the audit is finished, and its numbers are not valid."""
     own, rest = _parted(list(arguments))
     options = _parser().parse_args(own)
+    defaults = _parser().parse_args(["audit", "TABLE", "--target", "COLUMN"])
+    if (code := prediction_audit.main(options, defaults, rest)) is not None:
+        return code
     folder = source_file.expanded(options.into or f"audit-{source_file.stem(options.table)}").absolute()
     request = Request(
         options.table,
@@ -85,7 +88,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_table(audit: argparse.ArgumentParser) -> None:
     """Add the arguments that describe the table."""
-    audit.add_argument("table", metavar="TABLE", help="a CSV (may be gzipped) or Parquet file")
+    audit.add_argument("table", metavar="TABLE", nargs="?", help="a CSV (may be gzipped) or Parquet file")
+    prediction_audit.add_arguments(audit)
     audit.add_argument("--target", required=True, metavar="COLUMN", help="the column that the model predicts")
     audit.add_argument(
         "--task",
