@@ -30,9 +30,7 @@ rule audit_attack_predictions:
     params:
         code=digest("audit_attack_predictions", env="statistics"),
         seed=config["seed"],
-        predictions=PREDICTIONS.section(
-            "fpr", "base_rates", "permutations", "replicates", "offline_a"
-        ),
+        predictions=PREDICTIONS.section("fpr", "base_rates", "permutations", "replicates", "offline_a"),
     script:
         "../workflow_scripts/audit/attack_predictions.py"
 

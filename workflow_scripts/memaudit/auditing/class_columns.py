@@ -1,4 +1,4 @@
-"""Probability columns of a file of predictions: which they are, their class, and whether their numbers are probabilities."""
+"""Probability columns of a file of predictions: which they are, the class of each, and whether their numbers fit."""
 
 import re
 from collections.abc import Sequence

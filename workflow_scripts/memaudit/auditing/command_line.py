@@ -27,7 +27,7 @@ class Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str]) -> int:
     """Run a command line and return the exit code: 3 where the audit is finished, and its numbers are not valid."""
     own, rest = _parted(list(arguments))
-    options = _parser().parse_args(own)
+    options = _parser(with_table=not prediction_audit.named_in(own)).parse_args(own)
     defaults = _parser().parse_args(["audit", "TABLE", "--target", "COLUMN"])
     if (code := prediction_audit.main(options, defaults, rest)) is not None:
         return code
@@ -76,20 +76,22 @@ def _parted(arguments: list[str]) -> tuple[list[str], list[str]]:
     return own, rest
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(with_table: bool = True) -> argparse.ArgumentParser:
+    """The parser; with_table: whether TABLE must be given, as without --predictions."""
     parser = Parser(prog="./memaudit", description="Measure what a model leaks about the records in its context.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="audit")
     audit = commands.add_parser("audit", help="audit a table", description="Audit a table; see docs/audit.md.")
-    _add_table(audit)
+    _add_table(audit, with_table)
+    prediction_audit.add_arguments(audit)
     _add_attacks(audit)
     _add_run(audit)
     return parser
 
 
-def _add_table(audit: argparse.ArgumentParser) -> None:
+def _add_table(audit: argparse.ArgumentParser, required: bool) -> None:
     """Add the arguments that describe the table."""
-    audit.add_argument("table", metavar="TABLE", nargs="?", help="a CSV (may be gzipped) or Parquet file")
-    prediction_audit.add_arguments(audit)
+    nargs = None if required else "?"
+    audit.add_argument("table", metavar="TABLE", nargs=nargs, help="a CSV (may be gzipped) or Parquet file")
     audit.add_argument("--target", required=True, metavar="COLUMN", help="the column that the model predicts")
     audit.add_argument(
         "--task",

@@ -1,4 +1,4 @@
-"""`./memaudit audit --predictions MEMBERS NONMEMBERS`: intake, one stage of Snakemake, and the results on the screen."""
+"""`./memaudit audit --predictions MEMBERS NONMEMBERS`: intake, a stage of Snakemake, and the results on the screen."""
 
 import shutil
 import sys
@@ -46,6 +46,11 @@ def add_arguments(audit: ArgumentParser) -> None:
     audit.add_argument("--id", metavar="COLUMN", help="with --predictions: the records' ids; default the column id")
 
 
+def named_in(arguments: Sequence[str]) -> bool:
+    """Whether a command names files of predictions; the parser takes the option shortened, too."""
+    return any(len(one) >= len("--pre") and "--predictions".startswith(one) for one in arguments)
+
+
 def main(options: Namespace, defaults: Namespace, snakemake: Sequence[str]) -> int | None:
     """Run the audit of files of predictions; returns its exit code, None where a table is to be audited.
 
@@ -65,8 +70,6 @@ def main(options: Namespace, defaults: Namespace, snakemake: Sequence[str]) -> i
 def check(options: Namespace, defaults: Namespace) -> None:
     """Raise AuditError for options that do not fit together."""
     if options.predictions is None:
-        if options.table is None:
-            raise AuditError("give a TABLE, or the files of predictions with --predictions MEMBERS NONMEMBERS")
         if given := [name for name in OWN if getattr(options, name)]:
             raise AuditError(f"--{given[0]}: is only for --predictions; leave it out")
         return
@@ -156,7 +159,5 @@ def result_lines(summary: PredictionSummary) -> list[str]:
     """The main results."""
     auc = f"AUC {prediction_page.number(summary.auc)}, chance 0.50, p {summary.auc.p_value:.2f}"
     lines = [f"result: {auc}: {summary.verdict}", *prediction_page.sentences(summary)]
-    lines += [
-        f"{prediction_page.CONTROLS[one.name]}: AUC {prediction_page.number(one.auc)}" for one in summary.controls
-    ]
-    return lines
+    names = prediction_page.CONTROLS
+    return [*lines, *(f"{names[one.name]}: AUC {prediction_page.number(one.auc)}" for one in summary.controls)]

@@ -191,8 +191,8 @@ def _ids(request: PredictionRequest, both: Sequence[File]) -> pd.Index | None:
             raise AuditError(f"{one.name}: data row {int(np.argmax(ids.isna())) + 1} has no id in column {column!r}")
         if (again := ids.duplicated().to_numpy()).any():
             raise AuditError(
-                f"{one.name}: data row {int(np.argmax(again)) + 1} has the id of an earlier row (column {column!r}); ids "
-                "must differ"
+                f"{one.name}: data row {int(np.argmax(again)) + 1} has the id of an earlier row (column {column!r}); "
+                "ids must differ"
             )
     if (shared := found[1].isin(set(found[0])).to_numpy()).any():
         _in_both(both[0].name, both[1].name, found[0], found[1], shared, f"the same id in column {column!r}")
@@ -300,6 +300,6 @@ def _enough(members: int, nonmembers: int, group: str | None) -> None:
     what = "persons" if group else "records"
     if min(members, nonmembers) < FEWEST:
         raise AuditError(
-            f"{members} members and {nonmembers} non-members ({what} without duplicates) are too few; at least {FEWEST} "
-            "of each are needed"
+            f"{members} members and {nonmembers} non-members ({what} without duplicates) are too few; at least "
+            f"{FEWEST} of each are needed"
         )

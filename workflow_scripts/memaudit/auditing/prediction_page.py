@@ -60,13 +60,16 @@ def _verdict(summary: PredictionSummary) -> list[str]:
     if summary.verdict == prediction_summary.UNCLEAR:
         first = "The predictions tell members from non-members, but this audit cannot tell memory from shift."
         why = (
-            f"The attack does not exceed {names} beyond the statistical error, and these cannot see memory: the two files "
-            "may just hold different records."
+            f"The attack does not exceed {names} beyond the statistical error, and these cannot see memory: the "
+            "two files may just hold different records."
         )
         return [first, auc, why]
     first = "The predictions tell members from non-members better than the controls do, which cannot see memory."
     found = [_short(one.name) for one in summary.controls if one.auc.detected]
-    also = f"The files differ in other ways, too: {' and '.join(found)} also detected a difference, so that a part of the AUC is shift."
+    also = (
+        f"The files differ in other ways, too: {' and '.join(found)} also detected a difference, so that a part of the "
+        "AUC may be shift."
+    )
     return [first, auc, *([also] if found else [])]
 
 
@@ -77,7 +80,8 @@ def _short(name: str) -> str:
 def _fault(summary: PredictionSummary) -> str:
     found = summary.planted
     if 2 * found.splits_detected > found.splits:
-        return f"the attack detected a difference in {found.splits_detected} of {found.splits} random splits of the non-members"
+        number = f"{found.splits_detected} of {found.splits}"
+        return f"the attack detected a difference in {number} random splits of the non-members"
     return "the attack did not detect a planted model that looks its members up"
 
 
@@ -88,6 +92,6 @@ def _power(summary: PredictionSummary) -> list[str]:
     if summary.smallest_auc is None:
         return [f"With {sizes} no AUC would have been detected with probability 0.8."]
     return [
-        f"With {sizes} this audit detects an AUC of {summary.smallest_auc:.3f} with probability 0.8; a smaller one is more "
-        "likely to be missed."
+        f"With {sizes} this audit detects an AUC of {summary.smallest_auc:.3f} with probability 0.8; a smaller one is "
+        "more likely to be missed."
     ]

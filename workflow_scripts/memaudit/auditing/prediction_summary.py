@@ -43,8 +43,8 @@ class Control(Part):
     """An attack that cannot see memory."""
 
     name: Literal["blind", "stand-in", "references"] = Field(
-        description="blind: a classifier of features and target; stand-in: the loss of a model fitted on other members; "
-        "references: the mean loss of the given reference models"
+        description="blind: a classifier of features and target; stand-in: the loss of a model fitted on other members"
+        "; references: the mean loss of the given reference models"
     )
     auc: Area
     excess: Number = Field(description="AUC of the strongest score less that of this control")

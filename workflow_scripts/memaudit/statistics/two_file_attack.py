@@ -1,8 +1,8 @@
 """Attack on one model by two files, members and non-members: AUC, accusations, permutation test and power.
 
-There is one model, so units (records, or persons) are the sample. They are cut at random into two halves. A score may be
-fitted on the other half, and the strongest score of a half is chosen on the other half, so the choice does not raise the
-reported AUC. Scores are compared within a half only: those of different fits have different scales.
+There is one model, so units (records, or persons) are the sample. They are cut at random into two halves. A score may
+be fitted on the other half, and the strongest score of a half is chosen on the other half, so the choice does not raise
+the reported AUC. Scores are compared within a half only: those of different fits have different scales.
 
 Null hypothesis: given what the files hold of a unit, its membership was assigned at random. Permuting the memberships
 and repeating everything, halves, fits and choice, is then an exact test for any score; the largest of all scores counts
@@ -163,6 +163,7 @@ def accuse(attacked: Attacked, fpr: float) -> Accused:
 
     The threshold is the non-member of rank fpr (n + 1) of the n in the other half, which one more non-member exceeds
     with at most this probability. The score is the one that accuses most members there; of equal ones the larger AUC.
+    That choice prefers low thresholds, so the actual FPR is a little higher: the counts say how high.
     """
     caught, counts = np.zeros(len(attacked.member), np.bool_), []
     for place, (own, other) in enumerate(zip(attacked.sides, attacked.sides[::-1], strict=True)):
