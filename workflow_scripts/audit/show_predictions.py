@@ -7,7 +7,7 @@ params: seed; predictions, the config's section.
 """
 
 from memaudit.auditing import prediction_page
-from memaudit.auditing.prediction_summary import FileCounts, PredictionSummary, verdict
+from memaudit.auditing.prediction_summary import FileCounts, PredictionSummary, judged
 from memaudit.common.checksums import sha256
 from memaudit.common.io import read_json, replacing, write_json
 from memaudit.workflow.job import run
@@ -17,8 +17,7 @@ def main(job):
     facts, scores, settings = read_json(job.input.facts), read_json(job.input.scores), job.params.predictions
     files = {key: facts[key] for key in ("rows", "duplicates", "units", "by_person", "classes", "references", "sha256")}
     counts = FileCounts(**files, features=len(facts["types"]))
-    found = PredictionSummary(verdict="invalid", files=counts, fpr=settings["fpr"], **scores)
-    summary = found.model_copy(update={"verdict": verdict(found.auc, found.controls, found.planted)})
+    summary = judged(PredictionSummary(verdict="invalid", files=counts, fpr=settings["fpr"], **scores))
     write_json(summary.model_dump(), job.output.summary)
     annex = {"seed": job.params.seed} | {name: settings[name] for name in sorted(settings)}
     annex |= dict(zip(("sha256 of members", "sha256 of non-members"), facts["sha256"], strict=True))

@@ -84,7 +84,7 @@ def test_a_class_without_references_is_compared_with_all():
     assert all(np.isfinite(score).all() for score in scores.values())
 
 
-def test_more_categories_than_the_trees_take_are_no_fault():
+def test_many_categories_are_no_fault():
     rng = np.random.default_rng(4)
     found, member = predictions(rng, 300, 300)
     codes = np.minimum(np.arange(600) // 2, 254)[:, None].astype(float)

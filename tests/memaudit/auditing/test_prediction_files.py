@@ -158,7 +158,7 @@ def test_a_malformed_reference_is_refused_in_one_line(tmp_path, capsys, tables, 
 def test_a_folder_of_other_files_is_refused(tmp_path, tables, capsys):
     taken(tmp_path, *tables)
     (tmp_path / "into/.memaudit").touch()
-    members, nonmembers, reference = write(tmp_path, *tables, tables[0])
+    _, nonmembers, reference = write(tmp_path, *tables, tables[0])
     command = ["audit", "--predictions", reference, nonmembers, "--target", "y", "--into", str(tmp_path / "into")]
     assert command_line.main(command) == 1
     assert "holds another audit" in capsys.readouterr().err

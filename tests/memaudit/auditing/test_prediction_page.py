@@ -5,14 +5,13 @@ from audit_examples import HOSTILE
 from prediction_examples import ACCUSED, FILES, control, scores
 
 from memaudit.auditing.prediction_page import of_hundred, render, sentences
-from memaudit.auditing.prediction_summary import FileCounts, Number, PredictionSummary, verdict
+from memaudit.auditing.prediction_summary import FileCounts, Number, PredictionSummary, judged
 
 FACTS = {"names": [HOSTILE, "n.csv"], "types": {HOSTILE: "numeric"}, "left_out": {"note": "free text"}}
 
 
 def a_summary(files=FILES, **options):
-    found = PredictionSummary(verdict="invalid", files=FileCounts(**files), fpr=0.01, **scores(**options))
-    return found.model_copy(update={"verdict": verdict(found.auc, found.controls, found.planted)})
+    return judged(PredictionSummary(verdict="invalid", files=FileCounts(**files), fpr=0.01, **scores(**options)))
 
 
 def page(**options):
@@ -27,8 +26,7 @@ CASES = {
     ),
     "unclear": (
         {"controls": [control("blind", 0.01), control("stand-in", 0.2)]},
-        "this audit cannot tell memory from shift. A member ranks above a non-member in 70 [65, 75] of 100 comparisons. "
-        "The attack does not exceed the blind attack beyond",
+        "this audit cannot tell memory from shift.</strong> A member ranks above a non-member in 70 [65, 75] of 100",
     ),
     "nothing": ({"detected": False}, "No difference between members and non-members was detected"),
     "invalid": ({"splits": 4}, "This audit is invalid: the attack detected a difference in 4 of 5 random splits"),
@@ -62,6 +60,11 @@ def test_references_are_a_control_and_their_lack_is_said():
     text = page(files=FILES | {"references": 2}, controls=[control("blind", 0.2), control("references", 0.2)])
     assert "the loss of 2 given models that, as you state, saw neither file" in text
     assert "<code>--reference</code>" not in text
+
+
+def test_without_features_and_references_shift_is_not_excluded():
+    text = page(files=FILES | {"features": 0}, controls=[control("blind", 0.2)])
+    assert "The files have no features to compare, and there are no reference models" in text
 
 
 def test_numbers_for_readers():

@@ -1,7 +1,7 @@
 """What the numbers of an audit of predictions permit to say, and its schema."""
 
 import pytest
-from prediction_examples import control, scores
+from prediction_examples import FILES, control, scores
 
 from memaudit.auditing.prediction_summary import (
     BEYOND,
@@ -9,18 +9,16 @@ from memaudit.auditing.prediction_summary import (
     NOTHING,
     SCHEMA,
     UNCLEAR,
-    Area,
-    Control,
-    Planted,
+    FileCounts,
+    PredictionSummary,
+    judged,
     schema,
-    verdict,
 )
 
 
-def judged(**options):
-    found = scores(**options)
-    controls = [Control.model_validate(one) for one in found["controls"]]
-    return verdict(Area.model_validate(found["auc"]), controls, Planted.model_validate(found["planted"]))
+def verdict(files=FILES, **options):
+    found = PredictionSummary(verdict=INVALID, files=FileCounts(**files), fpr=0.01, **scores(**options))
+    return judged(found).verdict
 
 
 @pytest.mark.parametrize(
@@ -30,6 +28,9 @@ def judged(**options):
         ({"detected": False}, NOTHING),
         ({"controls": [control("blind", 0.2), control("stand-in", 0.04)]}, UNCLEAR),
         ({"controls": [control("blind", -0.1, detected=True)]}, UNCLEAR),
+        # The target alone is no control.
+        ({"files": FILES | {"features": 0}}, UNCLEAR),
+        ({"files": FILES | {"features": 0, "references": 1}}, BEYOND),
         ({"splits": 3}, INVALID),
         ({"splits": 2}, BEYOND),
         ({"lookup": False}, INVALID),
@@ -38,7 +39,7 @@ def judged(**options):
     ],
 )
 def test_the_verdict_follows_from_intervals_and_controls(options, said):
-    assert judged(**options) == said
+    assert verdict(**options) == said
 
 
 def test_the_schema_is_the_one_in_docs():

@@ -26,7 +26,7 @@ def blind_scores(space: Array, categorical: Mask, member: Mask, half: Mask) -> A
     scores = np.empty(len(half))
     for side in (half, ~half):
         rows = _balanced_first(np.flatnonzero(~side), member)
-        trees = HistGradientBoostingClassifier(categorical_features=categorical, random_state=0, **TREES)
+        trees = HistGradientBoostingClassifier(random_state=0, **TREES)
         models = [model.fit(space[rows], member[rows]) for model in (trees, _linear(categorical, len(rows)))]
         scores[side] = np.mean([model.decision_function(space[side]) for model in models], axis=0)
     return scores
@@ -45,7 +45,7 @@ def stand_in_scores(predictions: Predictions, member: Mask, half: Mask) -> Array
         known, codes = np.unique(predictions.labels[rows], return_inverse=True)
         if len(known) < 2:
             continue
-        trees = HistGradientBoostingClassifier(categorical_features=predictions.categorical, random_state=0, **TREES)
+        trees = HistGradientBoostingClassifier(random_state=0, **TREES)
         found = trees.fit(predictions.features[rows], codes).predict_proba(predictions.features[side])
         every = np.zeros((len(found), predictions.probabilities.shape[1]))
         every[:, known] = found

@@ -91,23 +91,16 @@ def compared_with_non_members(predictions: Predictions, member: Mask, half: Mask
     less a quantile of it that is predicted from the row's features and class (Bertran et al. 2023).
     """
     confidence = signals.logit_confidence(logits(predictions.probabilities), predictions.labels, LEAST)
-    space, categorical = predictions.known()
+    space, _ = predictions.known()
     scores = {"loss" + PER_CLASS: np.empty(len(half)), QUANTILE_REGRESSION: np.empty(len(half))}
     for side in (half, ~half):
         reference = np.flatnonzero(~side & ~member)
         scores["loss" + PER_CLASS][side] = _per_class(confidence, predictions.labels, side, reference)
-        fitted = quantile_regressor(categorical).fit(
-            space[reference[:MOST_FITTED]], confidence[reference[:MOST_FITTED]]
-        )
+        # Codes of categories are read as numbers, the commonest first: trees take several splits for one.
+        trees = HistGradientBoostingRegressor(loss="quantile", quantile=QUANTILE, random_state=0, **TREES)
+        fitted = trees.fit(space[reference[:MOST_FITTED]], confidence[reference[:MOST_FITTED]])
         scores[QUANTILE_REGRESSION][side] = confidence[side] - fitted.predict(space[side])
     return scores
-
-
-def quantile_regressor(categorical: Mask) -> HistGradientBoostingRegressor:
-    """Boosted trees that predict a quantile; a bin of categories takes at most 255 of them, the rest are one."""
-    return HistGradientBoostingRegressor(
-        loss="quantile", quantile=QUANTILE, categorical_features=categorical, random_state=0, **TREES
-    )
 
 
 def by_unit(scores: Mapping[str, Array], units: Codes) -> dict[str, Array]:

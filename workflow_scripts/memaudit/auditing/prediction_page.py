@@ -59,11 +59,12 @@ def _verdict(summary: PredictionSummary) -> list[str]:
     names = " and ".join(_short(one.name) for one in summary.controls if (one.excess.low or 0) <= 0)
     if summary.verdict == prediction_summary.UNCLEAR:
         first = "The predictions tell members from non-members, but this audit cannot tell memory from shift."
-        why = (
+        why = "The files have no features to compare, and there are no reference models: any shift looks like memory."
+        exceeds = (
             f"The attack does not exceed {names} beyond the statistical error, and these cannot see memory: the "
             "two files may just hold different records."
         )
-        return [first, auc, why]
+        return [first, auc, exceeds if prediction_summary.is_controlled(summary) else why]
     first = "The predictions tell members from non-members better than the controls do, which cannot see memory."
     found = [_short(one.name) for one in summary.controls if one.auc.detected]
     also = (

@@ -100,17 +100,29 @@ class PredictionSummary(Part):
     planted: Planted
 
 
-def verdict(auc: Area, controls: list[Control], planted: Planted) -> str:
-    """What the numbers permit to say.
+def judged(summary: PredictionSummary) -> PredictionSummary:
+    """The summary with the verdict that its numbers permit.
 
-    A detected difference is called beyond the controls only if the interval of its excess over each of them is above 0.
+    A detected difference is called beyond the controls only if the interval of its excess over each of them is above 0,
+    and if there are features or reference models: target alone is no control.
     """
+    return summary.model_copy(update={"verdict": _verdict(summary)})
+
+
+def is_controlled(summary: PredictionSummary) -> bool:
+    """Whether there is a control that could see a shift."""
+    return summary.files.features > 0 or summary.files.references > 0
+
+
+def _verdict(summary: PredictionSummary) -> str:
+    planted = summary.planted
     missed = not planted.lookup.detected and planted.lookup_changed >= VISIBLE
     if missed or 2 * planted.splits_detected > planted.splits:
         return INVALID
-    if not auc.detected:
+    if not summary.auc.detected:
         return NOTHING
-    return BEYOND if all((one.excess.low or 0) > 0 for one in controls) else UNCLEAR
+    beyond = is_controlled(summary) and all((one.excess.low or 0) > 0 for one in summary.controls)
+    return BEYOND if beyond else UNCLEAR
 
 
 def schema() -> str:
