@@ -17,7 +17,7 @@ def parsed(*arguments):
 def test_every_idle_option_is_one_of_the_command():
     options = vars(parsed("--predictions", "a", "b"))
     read = {"command", "table", "predictions", "reference", "id", "target", "group", "drop", "categorical", "missing"}
-    read |= {"delimiter", "encoding", "base_rates", "seed", "cores", "into"}
+    read |= {"delimiter", "encoding", "base_rates", "seed", "cores", "into", "rows"}
     assert read | set(prediction_audit.IDLE) == options.keys()
 
 
@@ -39,7 +39,7 @@ def test_without_predictions_a_table_is_audited():
 
 
 def test_the_screen_shows_what_was_read_and_found():
-    facts = FILES | {"types": {HOSTILE: "numeric"}, "left_out": {"note": "free text"}, "references": 2}
+    facts = FILES | {"types": {HOSTILE: "numeric"}, "left_out": {"note": "free text"}, "references": 2, "sampled": 0}
     lines = prediction_audit.read_lines(facts)
     assert lines[0] == "600 rows of members and 500 rows of non-members, 2 columns of probabilities, 1 of features"
     assert lines[1:3] == ["3 rows are equal to an earlier one of their file and count once", "2 reference models"]

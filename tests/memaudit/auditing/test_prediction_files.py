@@ -86,6 +86,14 @@ def test_persons_have_all_their_rows(tmp_path, tables):
     assert (facts["units"], facts["by_person"], facts["duplicates"]) == ([80, 80], True, 0)
 
 
+def test_of_large_files_whole_persons_are_drawn(tmp_path, tables):
+    first, second = (frame.assign(house=[f"{name}{place // 2}" for place in range(160)])
+                     for name, frame in zip("ab", (pd.concat([one] * 2) for one in tables), strict=True))  # fmt: skip
+    facts = taken(tmp_path, first, second, group="house", rows=131)
+    assert (facts["units"], facts["sampled"]) == ([65, 65], 60)
+    assert read_table(tmp_path / "into/table/predictions.parquet")["unit"].value_counts().eq(2).all()
+
+
 def changed(frame, row, **cells):
     frame = frame.copy().reset_index(drop=True).astype(object)
     for column, cell in cells.items():
@@ -106,6 +114,8 @@ FAULTS = {
     "both": (lambda a, b: (a, pd.concat([b, a[3:4]])), "data row 81 and data row 4 of "),
     "same id": (lambda a, b: (with_ids(a, b)[0], b.assign(id=[*range(79), "Zqx-id 5"])), "the same id in column 'id'"),
     "id twice": (lambda a, b: (a.assign(id=1), b.assign(id=2)), "data row 2 has the id of an earlier row"),
+    "one file": (lambda a, b: (a, a), "are the same file"),
+    "reserved": (lambda a, b: (a.assign(file_row_number=1), b.assign(file_row_number=1)), "a reserved name; rename it"),
     "words": (lambda a, b: (changed(a, 0, x1="Zqx-word"), b), "data row 1 of "),
 }  # fmt: skip
 

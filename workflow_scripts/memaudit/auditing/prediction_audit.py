@@ -22,7 +22,7 @@ STAGE = "predictions"
 SETTINGS = {"fpr": FPR, "permutations": 99, "replicates": 200, "offline_a": 0.3}
 # Options of an audit that say nothing about predictions that are there already.
 IDLE = (
-    *("task", "by", "threats", "model", "epsilon", "public", "finetune", "minutes", "quick", "rows", "shown"),
+    *("task", "by", "threats", "model", "epsilon", "public", "finetune", "minutes", "quick", "shown"),
     *("context_rows", "show_values"),
 )
 OWN = ("reference", "id")
@@ -101,7 +101,7 @@ def run(options: Namespace, snakemake: Sequence[str]) -> int:
         target=options.target,
         references=options.reference,
         **{key: getattr(options, key) for key in ("id", "group", "drop", "categorical", "missing")},
-        **{key: getattr(options, key) for key in ("delimiter", "encoding", "seed")},
+        **{key: getattr(options, key) for key in ("delimiter", "encoding", "seed", "rows")},
     )
     fresh = not folder.exists()
     with in_one_line(folder), private(folder) as lock:
@@ -149,6 +149,8 @@ def read_lines(facts: Mapping[str, Any]) -> list[str]:
     lines = [f"{' and '.join(rows)}, {facts['classes']} columns of probabilities, {len(facts['types'])} of features"]
     if facts["duplicates"]:
         lines.append(f"{facts['duplicates']} rows are equal to an earlier one of their file and count once")
+    if facts["sampled"]:
+        lines.append(f"{facts['sampled']} rows are left out by --rows, at random")
     if facts["references"]:
         lines.append(f"{facts['references']} reference models")
     lines += [f"  {name!a}  {kind}" for name, kind in facts["types"].items()]

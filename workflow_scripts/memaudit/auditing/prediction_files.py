@@ -17,6 +17,7 @@ from memaudit.auditing import source_file
 from memaudit.auditing.class_columns import ClassColumns, class_columns, labels, probabilities
 from memaudit.auditing.option_names import as_options
 from memaudit.auditing.prediction_features import Features, Settings, read_features
+from memaudit.auditing.request import MOST_ROWS
 from memaudit.common.arrays import Array, Codes, Mask
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, write_json, write_table
@@ -46,6 +47,7 @@ class PredictionRequest:
     delimiter: str | None = None
     encoding: str | None = None
     seed: int = 0
+    rows: int = MOST_ROWS  # of either file
 
 
 class File(NamedTuple):
@@ -96,9 +98,11 @@ def _read(request: PredictionRequest, scratch: Path) -> tuple[pd.DataFrame, dict
     member = np.arange(len(every)) < sizes[0]
     cells = _features_as_text(every, features, request)
     kept = _distinct(cells, codes, member, names, known=identity is not None or persons is not None)
+    units = np.arange(len(every)) if persons is None else persons
+    distinct = int(np.count_nonzero(kept))
+    kept &= _drawn(units, member, kept, request)
     references = [_reference(one, request, scratch, columns, identity, codes) for one in request.references]
     row = np.concatenate([np.arange(size) + 1 for size in sizes])
-    units = np.arange(len(every)) if persons is None else persons
     copy = pd.DataFrame({"member": member, "row": row, "unit": units, "label": codes})
     numbers = [_named("p", values), _named("c", features.values, features.categorical)]
     numbers += [_named("r", np.column_stack(references))] if references else []
@@ -110,7 +114,8 @@ def _read(request: PredictionRequest, scratch: Path) -> tuple[pd.DataFrame, dict
         "names": [_plain(request.members), _plain(request.nonmembers)],
         "sha256": [one.sha256 for one in both],
         "rows": sizes,
-        "duplicates": int((~kept).sum()),
+        "duplicates": len(every) - distinct,
+        "sampled": distinct - int(np.count_nonzero(kept)),
         "units": [int(counts[True]), int(counts[False])],
         "by_person": request.group is not None,
         "target": request.target,
@@ -149,6 +154,10 @@ def _file(path: str, request: PredictionRequest, scratch: Path) -> File:
 
 def _same_columns(request: PredictionRequest, both: Sequence[File]) -> None:
     """Raise AuditError unless both files have the same columns, and those that the options name."""
+    if both[0].sha256 == both[1].sha256:
+        raise AuditError(f"{both[0].name} and {both[1].name} are the same file; give members and non-members")
+    if "file_row_number" in map(str.lower, both[0].frame):
+        raise AuditError("a column is called file_row_number, a reserved name; rename it")
     for one, other in (both, both[::-1]):
         if lacking := [name for name in other.frame if name not in one.frame]:
             raise AuditError(
@@ -255,6 +264,17 @@ def _distinct(cells: pd.DataFrame, codes: Codes, member: Mask, names: Sequence[s
     if (shared := theirs.isin(set(ours)).to_numpy()).any():
         _in_both(*names, ours, theirs, shared, "equal features and targets (if they are two records, add a column id)")
     return kept
+
+
+def _drawn(units: Codes, member: Mask, kept: Mask, request: PredictionRequest) -> Mask:
+    """Rows (row,) of units drawn at random: whole ones, of either file as many as have at most `rows` kept rows."""
+    rng, drawn = np.random.default_rng(request.seed), np.zeros(len(units), np.bool_)
+    for side in (member & kept, ~member & kept):
+        names, counts = np.unique(units[side], return_counts=True)
+        order = rng.permutation(len(names))
+        few = order[np.cumsum(counts[order]) <= request.rows]
+        drawn |= side & np.isin(units, names[few])
+    return drawn
 
 
 def _reference(
