@@ -2,8 +2,8 @@
 
 import numpy as np
 import pandas as pd
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.neighbors import KNeighborsClassifier
 
 from memaudit.attacks.prediction_scores import Predictions
 
@@ -22,14 +22,14 @@ def records(rng, count, shift=0.0):
 
 
 def predictions(rng, members, nonmembers, leak=False, shift=0.0, references=0):
-    """Predictions and membership (row,): of a 1-nearest-neighbour model, or a regularised one of many other records."""
+    """Predictions and membership (row,): of an overfitted forest, or a regularised one of many other records."""
     (x, y), (others_x, others_y) = records(rng, members), records(rng, nonmembers, shift)
     more_x, more_y = records(rng, 3000)
     general = LogisticRegression().fit(np.concatenate([x, more_x]), np.concatenate([y, more_y]))
     every, codes = np.concatenate([x, others_x]), np.concatenate([y, others_y])
     found = general.predict_proba(every)
     if leak:
-        found = (found + KNeighborsClassifier(1).fit(x, y).predict_proba(every)) / 2
+        found = RandomForestClassifier(30, random_state=0).fit(x, y).predict_proba(every)
     own = general.predict_proba(every)[np.arange(len(codes)), codes]
     known = np.clip(np.repeat(own[None], references, 0) * rng.uniform(0.9, 1.0, (references, len(codes))), 1e-6, 1)
     member = np.arange(len(codes)) < members

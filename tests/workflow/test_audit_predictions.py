@@ -21,7 +21,7 @@ def audit(tmp_path_factory):
     checkout = Checkout(tmp_path_factory.mktemp("predictions") / "memaudit")
     desk = checkout.folder.parent / "desk"
     desk.mkdir()
-    first, second = with_ids(*frames(np.random.default_rng(0), leak=True))
+    first, second = with_ids(*frames(np.random.default_rng(0), 150, 150, leak=True))
     first.to_csv(desk / "members.csv", index=False)
     second.to_csv(desk / "others.csv", index=False)
     general = pd.concat([first, second])
@@ -47,7 +47,7 @@ def test_a_leaking_model_is_found(audit):
     assert [one["name"] for one in summary["controls"]] == ["blind", "stand-in", "references"]
     assert "memaudit: result: AUC " in printed
     assert "better than the controls do" in (folder / "report.html").read_text(encoding="utf-8")
-    assert len(pd.read_parquet(folder / "risk.parquet")) == 80
+    assert len(pd.read_parquet(folder / "risk.parquet")) == 150
 
 
 def test_no_cell_is_outside_the_copy(audit):
