@@ -19,6 +19,7 @@ include: "rules/provenance.smk"
 include: "rules/plan.smk"
 include: "rules/release.smk"
 include: "rules/audit.smk"
+include: "rules/predictions.smk"
 
 
 for study, view in VIEWS.items():

@@ -52,6 +52,7 @@ AUDITS = {
     ],
 }
 SHOWING = {"--show-values"}  # values are on the page: tests/workflow/test_audit.py
+PREDICTIONS = {"--predictions", "--reference", "--id"}  # tests/workflow/test_audit_predictions.py
 COMMAND = {"--target", "--help"}
 
 
@@ -119,7 +120,7 @@ def options():
 
 def test_every_option_belongs_to_an_audit():
     given = {argument for arguments in AUDITS.values() for argument in arguments if argument.startswith("--")}
-    assert options() == given | SHOWING | COMMAND
+    assert options() == given | SHOWING | PREDICTIONS | COMMAND
 
 
 @pytest.mark.parametrize("name", AUDITS)

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memaudit.auditing import audit_strength, failure_limits, runner, source_file
+from memaudit.auditing import audit_strength, failure_limits, prediction_audit, runner, source_file
 from memaudit.auditing.model_choice import SHIPPED
 from memaudit.auditing.request import MOST_ROWS, Request
 from memaudit.auditing.summary import Summary
@@ -27,8 +27,11 @@ class Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str]) -> int:
     """Run a command line and return the exit code: 3 where the audit's numbers are not valid, 4 above --fail-above."""
     own, rest = _parted(list(arguments))
-    parser = _parser()
+    parser = _parser(with_table=not prediction_audit.named_in(own))
     options = parser.parse_args(own)
+    defaults = _parser().parse_args(["audit", "TABLE", "--target", "COLUMN"])
+    if (code := prediction_audit.main(options, defaults, rest)) is not None:
+        return code
     if wrong := failure_limits.unmeasured(options.fail_above, options.base_rates):
         parser.error(wrong)
     folder = source_file.expanded(options.into or f"audit-{source_file.stem(options.table)}").absolute()
@@ -80,23 +83,26 @@ def _parted(arguments: list[str]) -> tuple[list[str], list[str]]:
     return own, rest
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(with_table: bool = True) -> argparse.ArgumentParser:
+    """The parser; with_table: whether TABLE must be given, as without --predictions."""
     parser = Parser(prog="./memaudit", description="Measure what a model leaks about the records in its context.")
-    add_audit(parser.add_subparsers(dest="command", required=True, metavar="audit"))
+    add_audit(parser.add_subparsers(dest="command", required=True, metavar="audit"), with_table)
     return parser
 
 
-def add_audit(commands: Any) -> None:
+def add_audit(commands: Any, with_table: bool = True) -> None:
     """Add the audit to a parser's subcommands."""
     audit = commands.add_parser("audit", help="audit a table", description="Audit a table; see docs/audit.md.")
-    _add_table(audit)
+    _add_table(audit, with_table)
+    prediction_audit.add_arguments(audit)
     _add_attacks(audit)
     _add_run(audit)
 
 
-def _add_table(audit: argparse.ArgumentParser) -> None:
+def _add_table(audit: argparse.ArgumentParser, required: bool) -> None:
     """Add the arguments that describe the table."""
-    audit.add_argument("table", metavar="TABLE", help="a CSV (may be gzipped) or Parquet file")
+    nargs = None if required else "?"
+    audit.add_argument("table", metavar="TABLE", nargs=nargs, help="a CSV (may be gzipped) or Parquet file")
     audit.add_argument("--target", required=True, metavar="COLUMN", help="the column that the model predicts")
     audit.add_argument(
         "--task",

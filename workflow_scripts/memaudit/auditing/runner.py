@@ -172,14 +172,8 @@ def _stage(stage: str, config: dict[str, Any], settings: Settings, lock: int) ->
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         with replacing(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--directory", str(folder)]
-    # The audit's own lock is released when its process dies, Snakemake's is not.
-    command += ["--nolock", "--workflow-profile", str(PROJECT / "profiles/default"), "--quiet", "rules", "progress"]
-    command += ["--cores", str(settings.cores or "all"), *_profiles(settings.snakemake)]
-    command += ["--configfile", str(path), "--", "audit"]
     stage_results.remove_unsupported(folder, stage)
-    failed, cause = _snakemake(command, folder / LOG, lock)
-    _owners_alone(folder / ".snakemake")
+    failed, cause = snakemake(path, "audit", settings, lock)
     if failed:
         raise StageError(stage, cause, folder / LOG)
     stage_results.check(folder, stage, config, settings.snakemake)
@@ -188,6 +182,18 @@ def _stage(stage: str, config: dict[str, Any], settings: Settings, lock: int) ->
         with replacing(folder / copy) as temporary:
             shutil.copyfile(made / name, temporary)
     return read_json(folder / "summary.json")
+
+
+def snakemake(config: Path, target: str, settings: Settings, lock: int) -> tuple[int, str | None]:
+    """Run Snakemake in the audit's folder with this config; returns its exit code, and why its last job failed."""
+    folder = settings.folder
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--directory", str(folder)]
+    # The audit's own lock is released when its process dies, Snakemake's is not.
+    command += ["--nolock", "--workflow-profile", str(PROJECT / "profiles/default"), "--quiet", "rules", "progress"]
+    command += ["--cores", str(settings.cores or "all"), *_profiles(settings.snakemake)]
+    failed, cause = _snakemake([*command, "--configfile", str(config), "--", target], folder / LOG, lock)
+    _owners_alone(folder / ".snakemake")
+    return failed, cause
 
 
 class StageError(AuditError):

@@ -11,6 +11,7 @@ from memaudit.config.iclmem_section import Iclmem
 from memaudit.config.lira_section import Lira
 from memaudit.config.ltmia_section import Ltmia
 from memaudit.config.predict_section import Own, Predict
+from memaudit.config.predictions_section import Predictions
 from memaudit.config.release_section import Release
 from memaudit.config.shared_keys import SharedKeys
 from memaudit.config.tabpate_section import Tabpate
@@ -69,4 +70,7 @@ class Config(SharedKeys):
     plan: Plan
     release: Release | None = Field(None, description="a private context of a table of your own; null: none")
     audit: Audit | None = Field(None, description="an audit of a table of your own (`./memaudit audit`); null: none")
+    predictions: Predictions | None = Field(
+        None, description="an audit of files of predictions (`./memaudit audit --predictions`); null: none"
+    )
     own: Own | None = Field(None, description="a ranking of your own training records; null: none")

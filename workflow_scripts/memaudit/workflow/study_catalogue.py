@@ -14,12 +14,13 @@ from memaudit.workflow.studies.lira_lookups import Lira
 from memaudit.workflow.studies.ltmia_lookups import Ltmia
 from memaudit.workflow.studies.models_lookups import Models
 from memaudit.workflow.studies.predict_lookups import Predict
+from memaudit.workflow.studies.predictions_lookups import Predictions
 from memaudit.workflow.studies.release_lookups import Release
 from memaudit.workflow.studies.tabpate_lookups import Tabpate
 from memaudit.workflow.study import Study
 from memaudit.workflow.view_files import Views, read_views
 
-STUDIES = (Data, Models, Lira, Attacks, Tabpate, Iclmem, Ltmia, Predict, Release, Audit)
+STUDIES = (Data, Models, Lira, Attacks, Tabpate, Iclmem, Ltmia, Predict, Release, Audit, Predictions)
 
 
 def prepare(

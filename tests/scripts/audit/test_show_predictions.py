@@ -1,0 +1,28 @@
+"""The page and the summary of an audit of predictions agree."""
+
+import pandas as pd
+from attack_grids import call
+from prediction_examples import ACCUSED, FILES, control, scores
+
+from memaudit.auditing.prediction_audit import SETTINGS
+from memaudit.auditing.prediction_summary import UNCLEAR, PredictionSummary
+from memaudit.common.io import read_json, write_json, write_table
+
+
+def test_the_page_and_the_summary_agree(tmp_path, project):
+    facts = {key: value for key, value in FILES.items() if key != "features"}
+    facts |= {"names": ["m.csv", "n.csv"], "types": {"age": "numeric", "town": "categorical"}, "left_out": {}}
+    write_json(facts, tmp_path / "facts.json")
+    write_json(scores(controls=[control("blind", 0.0)], accusations=ACCUSED), tmp_path / "scores.json")
+    write_table(pd.DataFrame({"row": [1]}), tmp_path / "risk.parquet")
+    inputs = [f"{name}={tmp_path / file}" for name, file in
+              {"scores": "scores.json", "risk": "risk.parquet", "facts": "facts.json"}.items()]  # fmt: skip
+    outputs = [f"page={tmp_path / 'index.html'}", f"summary={tmp_path / 'summary.json'}"]
+    section = SETTINGS | {"base_rates": [0.1], "table": "t", "facts": "f"}
+    call(project, "audit_show_predictions", inputs, outputs, seed=7, predictions=section)
+    summary = PredictionSummary.model_validate(read_json(tmp_path / "summary.json"))
+    assert (summary.verdict, summary.files.features) == (UNCLEAR, 2)
+    html = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "cannot tell memory from shift" in html
+    assert "<td>numeric</td>" in html
+    assert "1" * 64 in html

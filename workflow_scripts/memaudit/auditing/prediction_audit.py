@@ -1,0 +1,165 @@
+"""`./memaudit audit --predictions MEMBERS NONMEMBERS`: intake, a stage of Snakemake, and the results on the screen."""
+
+import shutil
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from memaudit.auditing import prediction_page, runner, source_file, stage_results
+from memaudit.auditing.prediction_files import COPY, FACTS, PredictionRequest, take_in
+from memaudit.auditing.prediction_summary import INVALID, PredictionSummary
+from memaudit.auditing.stages import FPR
+from memaudit.auditing.working_folder import in_one_line, private
+from memaudit.common.checksums import sha256
+from memaudit.common.errors import AuditError, printable
+from memaudit.common.io import read_json, replacing
+
+STAGE = "predictions"
+SETTINGS = {"fpr": FPR, "permutations": 99, "replicates": 200, "offline_a": 0.3}
+# Options of an audit that say nothing about predictions that are there already.
+IDLE = (
+    *("task", "by", "threats", "model", "epsilon", "public", "finetune", "minutes", "quick", "shown"),
+    *("context_rows", "show_values"),
+)
+OWN = ("reference", "id")
+
+
+def add_arguments(audit: ArgumentParser) -> None:
+    """Add the arguments of an audit of files of predictions."""
+    audit.add_argument(
+        "--predictions",
+        nargs=2,
+        metavar=("MEMBERS", "NONMEMBERS"),
+        help="in place of TABLE: files with a model's probabilities for records in its training data and for others",
+    )
+    audit.add_argument(
+        "--reference",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="with --predictions: files with the predictions of models that have seen none of these records",
+    )
+    audit.add_argument("--id", metavar="COLUMN", help="with --predictions: the records' ids; default the column id")
+
+
+def named_in(arguments: Sequence[str]) -> bool:
+    """Whether a command names files of predictions; the parser takes the option shortened, too."""
+    return any(len(one) >= len("--pre") and "--predictions".startswith(one) for one in arguments)
+
+
+def main(options: Namespace, defaults: Namespace, snakemake: Sequence[str]) -> int | None:
+    """Run the audit of files of predictions; returns its exit code, None where a table is to be audited.
+
+    options, defaults: of the command `audit`, as given and without any option; snakemake: arguments for Snakemake.
+    """
+    try:
+        check(options, defaults)
+        return run(options, snakemake) if options.predictions else None
+    except AuditError as error:
+        print(f"memaudit: {printable(str(error))}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("memaudit: stopped; give the same command again to continue", file=sys.stderr)
+        return 130
+
+
+def check(options: Namespace, defaults: Namespace) -> None:
+    """Raise AuditError for options that do not fit together."""
+    if options.predictions is None:
+        if given := [name for name in OWN if getattr(options, name)]:
+            raise AuditError(f"--{given[0]}: is only for --predictions; leave it out")
+        return
+    if options.table is not None:
+        raise AuditError("--predictions takes the place of TABLE: give one of them")
+    for name in IDLE:
+        if getattr(options, name) != getattr(defaults, name):
+            option = f"--{name.replace('_', '-')}"
+            raise AuditError(f"{option}: has no meaning with --predictions, where no model is queried; leave it out")
+
+
+def folder_of(options: Namespace) -> Path:
+    """The working folder."""
+    default = f"audit-predictions-{source_file.stem(options.predictions[0])}"
+    return source_file.expanded(options.into or default).absolute()
+
+
+def run(options: Namespace, snakemake: Sequence[str]) -> int:
+    """Run the audit, print its results, and return the exit code: 3 where its numbers are not valid.
+
+    Raises AuditError in one line for every fault that a user can correct.
+    """
+    folder = folder_of(options)
+    if options.seed < 0:
+        raise AuditError(f"--seed {options.seed}: must be 0 or more")
+    stage_results.refuse_idle(snakemake)
+    request = PredictionRequest(
+        *options.predictions,
+        target=options.target,
+        references=options.reference,
+        **{key: getattr(options, key) for key in ("id", "group", "drop", "categorical", "missing")},
+        **{key: getattr(options, key) for key in ("delimiter", "encoding", "seed", "rows")},
+    )
+    fresh = not folder.exists()
+    with in_one_line(folder), private(folder) as lock:
+        try:
+            facts = take_in(request, folder)
+        except (AuditError, OSError):
+            if fresh:
+                shutil.rmtree(folder)
+            raise
+        print("\n".join(f"memaudit: {printable(line)}" for line in read_lines(facts)), flush=True)
+        section = SETTINGS | {"base_rates": sorted(set(options.base_rates))}
+        section |= {"table": f"table/{COPY}", "facts": f"table/{FACTS}"}
+        config = {"run": STAGE, "seed": options.seed, "predictions": section}
+        settings = runner.Settings(folder, cores=options.cores, snakemake=snakemake)
+        summary = _made(config, settings, lock)
+    print("\n".join(f"memaudit: {printable(line)}" for line in result_lines(summary)))
+    print(f"memaudit: the page is {str(folder / 'report.html')!a}")
+    return 3 if summary.verdict == INVALID else 0
+
+
+def _made(config: Mapping[str, Any], settings: runner.Settings, lock: int) -> PredictionSummary:
+    """Run the rules; the user's results are copied to the top of the folder."""
+    folder = settings.folder
+    path = folder / f"{STAGE}.yaml"
+    with replacing(path) as temporary:
+        temporary.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
+    failed, cause = runner.snakemake(path, "predictions", settings, lock)
+    if failed:
+        raise runner.StageError(STAGE, cause, folder / runner.LOG)
+    sidecar = folder / f"results/{STAGE}/provenance/audit_show_predictions.json"
+    record = read_json(sidecar) if sidecar.exists() else {"inputs": {}, "params": {}}
+    facts = config["predictions"]["facts"]
+    same = record["params"] == {"predictions": config["predictions"], "seed": config["seed"]}
+    if not same or record["inputs"].get(facts) != sha256(folder / facts):
+        raise AuditError("Snakemake has made no page of this request; leave out its options and give the command again")
+    for name, copy in runner.COPIED.items():
+        with replacing(folder / copy) as temporary:
+            shutil.copyfile(folder / f"results/{STAGE}/audit/predictions" / name, temporary)
+    return PredictionSummary.model_validate(read_json(folder / "summary.json"))
+
+
+def read_lines(facts: Mapping[str, Any]) -> list[str]:
+    """How the files were read."""
+    rows = [f"{count} rows of {what}" for count, what in zip(facts["rows"], ("members", "non-members"), strict=True)]
+    lines = [f"{' and '.join(rows)}, {facts['classes']} columns of probabilities, {len(facts['types'])} of features"]
+    if facts["duplicates"]:
+        lines.append(f"{facts['duplicates']} rows are equal to an earlier one of their file and count once")
+    if facts["sampled"]:
+        lines.append(f"{facts['sampled']} rows are left out by --rows, at random")
+    if facts["references"]:
+        lines.append(f"{facts['references']} reference models")
+    lines += [f"  {name!a}  {kind}" for name, kind in facts["types"].items()]
+    return lines + [f"  {name!a}  left out: {why}" for name, why in facts["left_out"].items()]
+
+
+def result_lines(summary: PredictionSummary) -> list[str]:
+    """The main results."""
+    auc = f"AUC {prediction_page.number(summary.auc)}, chance 0.50, p {summary.auc.p_value:.2f}"
+    lines = [f"result: {auc}: {summary.verdict}", *prediction_page.sentences(summary)]
+    names = prediction_page.CONTROLS
+    return [*lines, *(f"{names[one.name]}: AUC {prediction_page.number(one.auc)}" for one in summary.controls)]

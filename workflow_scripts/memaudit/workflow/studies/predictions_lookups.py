@@ -1,0 +1,31 @@
+"""Look-ups of rules/predictions.smk: what the section `predictions` requests of a user's files."""
+
+from collections.abc import Callable
+
+from memaudit.common.errors import AuditError
+from memaudit.workflow.study import Study
+
+
+class Predictions(Study):
+    """The audit of files of predictions; most configs have none (`config` is None), and then no rule of it can run."""
+
+    name = "predictions"
+
+    def section(self, *keys: str) -> Callable:
+        """A params function: these keys of the section, or all of them."""
+        return lambda wildcards: {key: self.config[key] for key in keys or self.config}
+
+    def table(self, wildcards) -> str:
+        """The copy of the predictions."""
+        return self._file("table")
+
+    def facts(self, wildcards) -> str:
+        """The file with the true names of columns and the counts of rows."""
+        return self._file("facts")
+
+    def _file(self, key: str) -> str:
+        if self.config is None:
+            raise AuditError(
+                "predictions: this config has no section `predictions`; `./memaudit audit --predictions` writes one"
+            )
+        return self.config[key]
