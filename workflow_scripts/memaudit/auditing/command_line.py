@@ -40,7 +40,17 @@ def main(arguments: Sequence[str]) -> int:
     )
     chosen = {
         key: getattr(options, key)
-        for key in ("threats", "minutes", "quick", "shown", "show_values", "cores", "context_rows")
+        for key in (
+            "threats",
+            "minutes",
+            "quick",
+            "shown",
+            "show_values",
+            "cores",
+            "context_rows",
+            "owner",
+            "review_by",
+        )
     }
     chosen |= {"epsilons": options.epsilon, "public": options.public, "finetune": options.finetune}
     settings = runner.Settings(folder, models=options.model, base_rates=options.base_rates, snakemake=rest, **chosen)
@@ -147,6 +157,8 @@ def _add_run(audit: argparse.ArgumentParser) -> None:
         help="rows of the context that will be deployed; default the whole table",
     )
     audit.add_argument("--show-values", action="store_true", help="show names of classes and categories on the page")
+    audit.add_argument("--owner", default="", metavar="NAME", help="who reviews the audit, for the page")
+    audit.add_argument("--review-by", default="", metavar="DATE", help="date of the next review, as 2030-01-31")
     audit.add_argument("--into", metavar="FOLDER", help="the private working folder; default audit-TABLE")
     audit.add_argument("--seed", type=int, default=0, help="seed of all random numbers; default 0")
     audit.add_argument("--cores", type=_count, help="CPU cores; default all")

@@ -1,5 +1,6 @@
 """Run an audit: the intake of the table, and two stages of Snakemake, all in one private folder."""
 
+import datetime
 import os
 import re
 import shutil
@@ -16,6 +17,7 @@ import yaml
 
 from memaudit.auditing import model_choice, optional_studies, stage_results, stages
 from memaudit.auditing.intake import take_in
+from memaudit.auditing.protection import require_review_date
 from memaudit.auditing.request import Request
 from memaudit.auditing.working_folder import in_one_line, private
 from memaudit.common.errors import AuditError
@@ -26,6 +28,8 @@ LOG = "snakemake.log"
 SAID = "memaudit: "
 COUNTS = re.compile(rf"{SAID}(\d+ of \d+ jobs|\w+ has failed; see )")  # lines that tell no cause
 COPIED = {"index.html": "report.html", "summary.json": "summary.json", "risk.parquet": "risk.parquet"}
+PASSED_ON = ("shown", "show_values", "finetune", "context_rows", "owner", "review_by")  # settings of the config, too
+PAGE_ALONE = {"plan": 0, "owner": "", "review_by": ""}  # without effect on the time that an audit takes
 QUERY = "results/quick/provenance/attacks_query_contexts/table/main"
 
 
@@ -45,6 +49,8 @@ class Settings:
     base_rates: Sequence[float] = (0.01, 0.1, 0.5)
     shown: int = 20
     show_values: bool = False
+    owner: str = ""  # who reviews the audit
+    review_by: str = ""  # date of the next review
     context_rows: int | None = None  # of the context that will be deployed; None: all rows with a target
     cores: int | None = None
     snakemake: Sequence[str] = ()
@@ -76,7 +82,7 @@ def _run(request: Request, settings: Settings, report: Callable[[str, Any], None
             optional_studies.write_public(folder, facts, settings.public)
         models = model_choice.labels(settings.models, catalogue[1])
         report("schema", facts | {"models": models})
-        chosen = {key: getattr(settings, key) for key in ("shown", "show_values", "finetune", "context_rows")}
+        chosen = {key: getattr(settings, key) for key in PASSED_ON}
         chosen |= {"threats": list(settings.threats)}
         chosen |= {key: sorted(set(getattr(settings, key))) for key in ("base_rates", "epsilons")}
         chosen |= {"seed": request.seed, "model_labels": models}
@@ -110,6 +116,7 @@ def _check(request: Request, settings: Settings) -> None:
         raise AuditError(f"--seed {request.seed}: must be 0 or more")
     if settings.public and not settings.epsilons:
         raise AuditError("--public: is only for private contexts; give their --epsilon, or leave it out")
+    require_review_date(settings.review_by, datetime.date.today())
     stage_results.refuse_idle(settings.snakemake)
 
 
@@ -131,8 +138,8 @@ def _full_sizes(left: float, settings: Settings, config: dict[str, Any]) -> dict
     if known.exists():
         before = yaml.safe_load(known.read_text(encoding="utf-8"))
         sizes = before["audit"]["plan"]
-        same = [before["datasets"][stages.NAME] | {"max_records": 0}, before["audit"] | {"plan": 0}, before["models"]]
-        other = [config["datasets"][stages.NAME] | {"max_records": 0}, config["audit"] | {"plan": 0}, config["models"]]
+        same = [before["datasets"][stages.NAME] | {"max_records": 0}, before["audit"] | PAGE_ALONE, before["models"]]
+        other = [config["datasets"][stages.NAME] | {"max_records": 0}, config["audit"] | PAGE_ALONE, config["models"]]
         if same == other and sizes.get("minutes") == settings.minutes:
             return sizes
     sidecars = [read_json(path) for path in sorted((folder / QUERY).glob("*.json"))]

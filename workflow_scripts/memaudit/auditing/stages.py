@@ -76,8 +76,8 @@ def overlay(
     """The config of a stage.
 
     facts: of the intake; sizes: of `quick_sizes` or `full_sizes`; chosen: threats, seed, base_rates, shown,
-    show_values, epsilons, finetune, model_labels and context_rows (None: all rows with a target); models: of
-    `model_choice.entries`.
+    show_values, epsilons, finetune, owner, review_by, model_labels and context_rows (None: all rows with a target);
+    models: of `model_choice.entries`.
     """
     complete = stage == "full"
     added, names = models
@@ -88,6 +88,7 @@ def overlay(
     used = dict(zip(arms, names, strict=False))
     audit = {key: chosen[key] for key in ("threats", "base_rates", "shown", "show_values", "epsilons", "finetune")}
     audit |= {"dataset": NAME, "facts": "table/facts.json", "models": labels, "by": list(facts["by"]), "fpr": FPR}
+    audit |= {key: chosen[key] for key in ("owner", "review_by")}
     audit |= {"context_rows": chosen["context_rows"] or facts["rows"] - facts["without_target"]}
     audit |= {"groups": 12, "permutations": 99, "complete": complete, "plan": dict(sizes)}
     config = {
