@@ -9,6 +9,7 @@ from memaudit.auditing.summary import Summary
 
 CONTROLS = ("placebo", "companions")
 STUDIED = "is measured by this project's attack study, not by an audit"
+NOT_YET = "was not given, or its stage is not finished"
 # Attacks that the registry does not hold, with the reason why an audit has none.
 ELSEWHERE = {
     "Linking rows of one person by the answers": "is not implemented: rows of a person are in a context together, and "
@@ -16,7 +17,7 @@ ELSEWHERE = {
     "Data-set inference (whether a whole collection is in the context)": STUDIED,
     "Property inference (shares of a group in the context)": STUDIED,
     "Model inversion, reconstruction of records": "is not implemented",
-    "Attacks on gradients or trained weights": "are not implemented; --finetune probes fine-tuned models by their answers",
+    "Attacks on gradients or trained weights": "are not implemented; --finetune probes tuned models by their answers",
     "Theft of the model's file, cache or logs": "is not an attack on answers: a fitted in-context model holds the rows "
     "themselves",
 }
@@ -44,17 +45,24 @@ def _hindrance(entry: Entry, summary: Summary, threats: Collection[str]) -> tupl
     if summary.table.kind not in entry.tasks:
         needs, has = ("classes", "numbers") if entry.tasks == CLASSES else ("numbers", "classes")
         return "not possible", f"needs a model that predicts {needs}; this one predicts {has}"
-    if entry.active and "poison" not in threats:
-        return "not permitted", "--threats poison was not given: the adversary adds no rows to the context"
-    if entry.reads == PROBABILITIES and audit_strength.reads_labels(summary):
-        return "not permitted", "--threats labels: the adversary reads no probabilities"
-    if not entry.active and entry.action != ONE_QUERY and "labels" not in threats:
-        return "not permitted", "--threats labels was not given"
+    if forbidden := _forbidden(entry, summary, threats):
+        return "not permitted", forbidden
     if "leave" in entry.options:
         return "left out", "scores members too low; the form that leaves out pairs of contexts is run instead"
     if summary.stage == "quick" and entry.action != ONE_QUERY:
         return "left out", "for time: this page holds the first numbers alone"
     return "left out", "is not part of this audit"
+
+
+def _forbidden(entry: Entry, summary: Summary, threats: Collection[str]) -> str:
+    """Which option of the user excludes an attack; empty if none does."""
+    if entry.active and "poison" not in threats:
+        return "--threats poison was not given: the adversary adds no rows to the context"
+    if entry.reads == PROBABILITIES and audit_strength.reads_labels(summary):
+        return "--threats labels: the adversary reads no probabilities"
+    if not entry.active and entry.action != ONE_QUERY and "labels" not in threats:
+        return "--threats labels was not given"
+    return ""
 
 
 def _fine_tuning(summary: Summary) -> AttackStatus:
@@ -64,13 +72,11 @@ def _fine_tuning(summary: Summary) -> AttackStatus:
         return AttackStatus(attack=attack, status="run", reason="")
     if summary.predicts_numbers():
         return AttackStatus(attack=attack, status="not possible", reason="needs a model that predicts classes")
-    return AttackStatus(
-        attack=attack, status="left out", reason="--finetune was not given, or its stage is not finished"
-    )
+    return AttackStatus(attack=attack, status="left out", reason=f"--finetune {NOT_YET}")
 
 
 def _attribute_inference(inferred: Collection[str]) -> AttackStatus:
     attack = "Attribute inference (the value of a hidden column)"
     if inferred:
         return AttackStatus(attack=attack, status="run", reason="")
-    return AttackStatus(attack=attack, status="left out", reason="--infer was not given, or its stage is not finished")
+    return AttackStatus(attack=attack, status="left out", reason=f"--infer {NOT_YET}")

@@ -12,6 +12,8 @@ from memaudit.auditing.summary import Summary
 from memaudit.common.errors import AuditError, printable
 
 SHOWN = 40  # most columns that are printed
+# Settings of a run that are named as the options are.
+CHOSEN = ("threats", "minutes", "quick", "shown", "show_values", "cores", "context_rows", "owner", "review_by")
 INVALID = 3  # exit code of an audit whose numbers are not valid
 
 
@@ -38,20 +40,7 @@ def main(arguments: Sequence[str]) -> int:
         seed=options.seed,
         rows=options.rows,
     )
-    chosen = {
-        key: getattr(options, key)
-        for key in (
-            "threats",
-            "minutes",
-            "quick",
-            "shown",
-            "show_values",
-            "cores",
-            "context_rows",
-            "owner",
-            "review_by",
-        )
-    }
+    chosen = {key: getattr(options, key) for key in CHOSEN}
     chosen |= {"epsilons": options.epsilon, "public": options.public, "finetune": options.finetune}
     settings = runner.Settings(folder, models=options.model, base_rates=options.base_rates, snakemake=rest, **chosen)
     valid = True

@@ -88,6 +88,6 @@ def _intruder(summary: Summary, threats: Collection[str]) -> str:
         queries += ", and many about some"
     return (
         "knows the attacked record with its target, has the same model and enough other records of the population to "
-        f"build {summary.shadow_sets} shadow contexts (here from the table itself, the strongest assumption), and makes "
-        f"{queries}"
+        f"build {summary.shadow_sets} shadow contexts (here from the table itself, the strongest assumption), and "
+        f"makes {queries}"
     )

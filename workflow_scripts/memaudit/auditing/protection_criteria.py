@@ -82,7 +82,7 @@ def _from_queries(summary: Summary) -> Criterion:
         source=EDPB,
         place="executive summary, and section on anonymity",
         name="Personal data obtained from queries",
-        quote="should be insignificant, taking into account ‘all the means reasonably likely to be used’ by the "
+        quote="should be insignificant, taking into account “all the means reasonably likely to be used” by the "
         "controller or another person",
         findings=findings,
         evidence="What the attacks listed as run below obtain by queries: whether a person's data are in the context.",
@@ -137,8 +137,8 @@ def _risk(summary: Summary) -> Criterion:
         place="6.2 and 7.3.2",
         name="Threat modelling; maximum or average risk",
         findings=findings,
-        evidence="Access, intruder and privacy unit as stated above are the threat model. AUC and precision are average "
-        "risks; those of the most vulnerable record are the maximum among the records that were rated.",
+        evidence="Access, intruder and privacy unit as stated above are the threat model. AUC and precision are "
+        "average risks; those of the most vulnerable record are the maximum among the records that were rated.",
         no_evidence=f"{summary.rated} of {summary.table.rows} rows are rated; the maximum of the others is unknown. "
         "Motives and capacity of an intruder, and controls around the system, are not measured.",
     )
@@ -219,7 +219,7 @@ def _accused(summary: Summary) -> Finding:
     """The precision at the largest base rate."""
     rate, worth = max(summary.headline().precision.items(), key=lambda one: float(one[0]))
     return Finding(
-        measure=f"Share of these accusations that are right, if {100 * float(rate):g} of 100 candidates are in the data",
+        measure=f"Share of these accusations that are right, if {100 * float(rate):g} of 100 candidates are members",
         value=worth.model_copy(update={"detected": summary.strict_leak()}),
         power="as for the share of members accused",
     )
