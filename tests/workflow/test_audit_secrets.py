@@ -41,7 +41,7 @@ AUDITS = {
         *("--quick", "--group", "household", "--by", "region", "code", "--drop", "left", "--categorical", "code"),
         *("--missing", WORD, "--delimiter", ";", "--encoding", "latin-1", "--rows", "140", "--shown", "7"),
         *("--base-rates", "0.2", "--seed", "3", "--cores", "2", "--into", "{into}"),
-        *("--owner", "A. Reviewer", "--review-by", "2999-12-31"),
+        *("--owner", "A. Reviewer", "--review-by", "2999-12-31", "--pdf"),
     ],
     "attacking": [
         *("--threats", "labels", "probabilities", "poison", "--model", "tabicl-small", FOREST, "--minutes", "0.1"),

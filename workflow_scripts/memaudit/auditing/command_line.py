@@ -13,7 +13,7 @@ from memaudit.common.errors import AuditError, printable
 
 SHOWN = 40  # most columns that are printed
 # Settings of a run that are named as the options are.
-CHOSEN = ("threats", "minutes", "quick", "shown", "show_values", "cores", "context_rows", "owner", "review_by")
+CHOSEN = ("threats", "minutes", "quick", "shown", "show_values", "cores", "context_rows", "owner", "review_by", "pdf")
 INVALID = 3  # exit code of an audit whose numbers are not valid
 
 
@@ -146,6 +146,7 @@ def _add_run(audit: argparse.ArgumentParser) -> None:
         help="rows of the context that will be deployed; default the whole table",
     )
     audit.add_argument("--show-values", action="store_true", help="show names of classes and categories on the page")
+    audit.add_argument("--pdf", action="store_true", help="write the page as report.pdf, too")
     audit.add_argument("--owner", default="", metavar="NAME", help="who reviews the audit, for the page")
     audit.add_argument("--review-by", default="", metavar="DATE", help="date of the next review, as 2030-01-31")
     audit.add_argument("--into", metavar="FOLDER", help="the private working folder; default audit-TABLE")

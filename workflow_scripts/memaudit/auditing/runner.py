@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 import yaml
 
-from memaudit.auditing import model_choice, optional_studies, stage_results, stages
+from memaudit.auditing import model_choice, optional_studies, pdf_page, stage_results, stages
 from memaudit.auditing.intake import take_in
 from memaudit.auditing.protection import require_review_date
 from memaudit.auditing.request import Request
@@ -30,6 +30,7 @@ COUNTS = re.compile(rf"{SAID}(\d+ of \d+ jobs|\w+ has failed; see )")  # lines t
 COPIED = {"index.html": "report.html", "summary.json": "summary.json", "risk.parquet": "risk.parquet"}
 PASSED_ON = ("shown", "show_values", "finetune", "context_rows", "owner", "review_by")  # settings of the config, too
 PAGE_ALONE = {"plan": 0, "owner": "", "review_by": ""}  # without effect on the time that an audit takes
+PDF = "report.pdf"
 QUERY = "results/quick/provenance/attacks_query_contexts/table/main"
 
 
@@ -51,6 +52,7 @@ class Settings:
     show_values: bool = False
     owner: str = ""  # who reviews the audit
     review_by: str = ""  # date of the next review
+    pdf: bool = False  # the page as report.pdf, too
     context_rows: int | None = None  # of the context that will be deployed; None: all rows with a target
     cores: int | None = None
     snakemake: Sequence[str] = ()
@@ -116,6 +118,8 @@ def _check(request: Request, settings: Settings) -> None:
         raise AuditError(f"--seed {request.seed}: must be 0 or more")
     if settings.public and not settings.epsilons:
         raise AuditError("--public: is only for private contexts; give their --epsilon, or leave it out")
+    if settings.pdf:
+        pdf_page.require()
     require_review_date(settings.review_by, datetime.date.today())
     stage_results.refuse_idle(settings.snakemake)
 
@@ -181,6 +185,9 @@ def _stage(stage: str, config: dict[str, Any], settings: Settings, lock: int) ->
     for name, copy in COPIED.items():
         with replacing(folder / copy) as temporary:
             shutil.copyfile(made / name, temporary)
+    (folder / PDF).unlink(missing_ok=True)  # of an earlier page
+    if settings.pdf:
+        pdf_page.write(folder / "report.html", folder / PDF)
     return read_json(folder / "summary.json")
 
 
