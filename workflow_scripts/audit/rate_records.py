@@ -34,6 +34,7 @@ def main(job):
     audit, dataset = job.params.audit, job.wildcards.dataset
     grids = {model: audit_attacks.first_variant(of_input(job, model)) for model in audit["models"]}
     main, threats = grids["main"], audit["threats"]
+    planted = planted_checks.planted_rows(main, job.params, job.threads)
     results = []
     for model, grid in grids.items():
         results += _utility(grid, model, job)
@@ -49,7 +50,7 @@ def main(job):
     smaller = of_input(job, "settings") if job.input.get("settings") else None
     results += extrapolated_leakage.leakage_rows(main, smaller, panel, most_chosen, headline, job.params)
     results += _judged(_on_targets(job), job)
-    results += planted_checks.planted_rows(main, job.params)
+    results += planted()
     results += _judged([_placebo(main, most_chosen, job)], job)
     # The last panel is that of the headline: of persons, where one has several records.
     results += strongest_attack.control_rows(panel, _keys(job, "companions"), job.params)

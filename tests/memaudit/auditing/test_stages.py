@@ -56,3 +56,20 @@ def test_a_number_is_predicted_by_regressors():
     merged["attacks"]["arms"]["main"]["model"] = "tabicl-small"
     with pytest.raises(AuditError, match="attacks/arms/main/model: tabicl-small is no regressor"):
         checked(merged)
+
+
+def test_the_expected_time_of_the_second_stage_grows_with_what_it_does():
+    sizes = {"sets": 256, "records": 1000, "seconds per set": 0.05}
+    kinds = {"cores": 2, "models": 1, "poison": False}
+    usual = stages.full_seconds(sizes, 1000, 20.0, **kinds)
+    assert 60 < usual < 180
+    assert stages.full_seconds(sizes, 1000, 20.0, **kinds | {"cores": 1}) > usual
+    assert stages.full_seconds(sizes, 1000, 20.0, **kinds | {"models": 3}) > usual
+    assert stages.full_seconds(sizes | {"records": 4000}, 1000, 20.0, **kinds) > 2 * usual
+    assert stages.full_seconds(sizes, 1000, 20.0, **kinds, seconds_elsewhere=100) == usual + 50
+
+
+def test_before_anything_is_measured_the_budget_is_expected_to_be_spent():
+    assert sum(stages.guessed_seconds(3, False).values()) == 180
+    assert stages.guessed_seconds(0.1, False)["full"] > 0
+    assert list(stages.guessed_seconds(3, True)) == ["quick"]

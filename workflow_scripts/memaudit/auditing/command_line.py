@@ -131,7 +131,7 @@ def _add_attacks(audit: argparse.ArgumentParser) -> None:
 
 def _add_run(audit: argparse.ArgumentParser) -> None:
     """Add the arguments that limit the run and place its results."""
-    audit.add_argument("--minutes", type=_positive, default=5.0, help="time budget; default 5")
+    audit.add_argument("--minutes", type=_positive, default=3.0, help="time budget; default 3")
     audit.add_argument("--quick", action="store_true", help="compute the first numbers only")
     audit.add_argument(
         "--rows", type=_count, default=MOST_ROWS, help=f"most rows that are read into the audit; default {MOST_ROWS}"

@@ -2,7 +2,6 @@
 
 import datetime
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -19,19 +18,19 @@ from memaudit.auditing import model_choice, optional_studies, pdf_page, stage_re
 from memaudit.auditing.intake import take_in
 from memaudit.auditing.protection import require_review_date
 from memaudit.auditing.request import Request
+from memaudit.auditing.terminal_progress import SAID, Display
 from memaudit.auditing.working_folder import in_one_line, private
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, replacing
 from memaudit.common.project_paths import PROJECT
 
 LOG = "snakemake.log"
-SAID = "memaudit: "
-COUNTS = re.compile(rf"{SAID}(\d+ of \d+ jobs|\w+ has failed; see )")  # lines that tell no cause
 COPIED = {"index.html": "report.html", "summary.json": "summary.json", "risk.parquet": "risk.parquet"}
 PASSED_ON = ("shown", "show_values", "finetune", "context_rows", "owner", "review_by")  # settings of the config, too
 PAGE_ALONE = {"plan": 0, "owner": "", "review_by": ""}  # without effect on the time that an audit takes
 PDF = "report.pdf"
 QUERY = "results/quick/provenance/attacks_query_contexts/table/main"
+RATED = "results/quick/provenance/audit_rate_records/table.json"
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Settings:
     epsilons: Sequence[float] = ()
     public: str | None = None
     finetune: bool = False
-    minutes: float = 5.0
+    minutes: float = 3.0
     quick: bool = False  # only the first stage
     base_rates: Sequence[float] = (0.01, 0.1, 0.5)
     shown: int = 20
@@ -90,13 +89,15 @@ def _run(request: Request, settings: Settings, report: Callable[[str, Any], None
         chosen |= {"seed": request.seed, "model_labels": models}
         sizes = stages.quick_sizes(facts["taken"])
         config = stages.overlay("quick", facts, sizes, chosen, catalogue)
-        report("quick", _stage("quick", config, settings, lock))
-        if settings.quick:
-            return folder
-        left = 60 * settings.minutes - (time.monotonic() - started)
-        sizes = _full_sizes(left, settings, stages.overlay("full", facts, sizes, chosen, catalogue))
-        config = stages.overlay("full", facts, sizes, chosen, catalogue)
-        report("full", _stage("full", config, settings, lock))
+        with Display(stages.guessed_seconds(settings.minutes, settings.quick)) as display:
+            report("quick", _stage("quick", config, settings, lock, display))
+            if settings.quick:
+                return folder
+            left = 60 * settings.minutes - (time.monotonic() - started)
+            sizes = _full_sizes(left, settings, stages.overlay("full", facts, sizes, chosen, catalogue))
+            config = stages.overlay("full", facts, sizes, chosen, catalogue)
+            display.starts("full", _full_seconds(settings, sizes))
+            report("full", _stage("full", config, settings, lock, display))
     return folder
 
 
@@ -157,12 +158,31 @@ def _full_sizes(left: float, settings: Settings, config: dict[str, Any]) -> dict
         cores=settings.cores or os.cpu_count() or 1,
         models=len(settings.models),
         poison="poison" in settings.threats,
-        seconds_elsewhere=optional_studies.PRIVATE_SECONDS * len(settings.epsilons)
-        + optional_studies.TUNING_SECONDS * settings.finetune,
+        seconds_elsewhere=_seconds_elsewhere(settings),
     )
 
 
-def _stage(stage: str, config: dict[str, Any], settings: Settings, lock: int) -> dict[str, Any]:
+def _full_seconds(settings: Settings, sizes: dict[str, Any]) -> float:
+    """Seconds that the second stage is expected to take, by what the first one took."""
+    units = read_json(settings.folder / "results/quick/data" / stages.NAME / "schema.json")["units"]
+    return stages.full_seconds(
+        sizes,
+        min(units, stages.QUICK_RECORDS),
+        read_json(settings.folder / RATED)["cpu_seconds"],
+        cores=settings.cores or os.cpu_count() or 1,
+        seconds_elsewhere=_seconds_elsewhere(settings),
+        models=len(settings.models),
+        poison="poison" in settings.threats,
+    )
+
+
+def _seconds_elsewhere(settings: Settings) -> float:
+    """CPU seconds of the optional studies."""
+    private = optional_studies.PRIVATE_SECONDS * len(settings.epsilons)
+    return private + optional_studies.TUNING_SECONDS * settings.finetune
+
+
+def _stage(stage: str, config: dict[str, Any], settings: Settings, lock: int, display: Display) -> dict[str, Any]:
     """Run one stage and return its summary; the user's results are copied to the top of the folder."""
     folder = settings.folder
     path = folder / f"{stage}.yaml"
@@ -176,7 +196,7 @@ def _stage(stage: str, config: dict[str, Any], settings: Settings, lock: int) ->
     command += ["--cores", str(settings.cores or "all"), *_profiles(settings.snakemake)]
     command += ["--configfile", str(path), "--", "audit"]
     stage_results.remove_unsupported(folder, stage)
-    failed, cause = _snakemake(command, folder / LOG, lock)
+    failed, cause = _snakemake(command, folder / LOG, lock, display)
     _owners_alone(folder / ".snakemake")
     if failed:
         raise StageError(stage, cause, folder / LOG)
@@ -209,8 +229,8 @@ def _owners_alone(folder: Path) -> None:
             path.chmod(mode & 0o700)
 
 
-def _snakemake(command: list[str], log: Path, lock: int) -> tuple[int, str | None]:
-    """Run Snakemake; it keeps the lock. Its lines for users are printed, all are logged.
+def _snakemake(command: list[str], log: Path, lock: int, display: Display) -> tuple[int, str | None]:
+    """Run Snakemake; it keeps the lock. Its lines for users are displayed, all are logged.
 
     Returns its exit code and the last line of a job that tells why it failed.
     """
@@ -224,8 +244,7 @@ def _snakemake(command: list[str], log: Path, lock: int) -> tuple[int, str | Non
         for line in running.stdout:
             kept.write(line)
             if line.startswith(SAID):
-                print(line, end="", flush=True)
-                cause = cause if COUNTS.match(line) else line.removeprefix(SAID).strip()
+                cause = line.removeprefix(SAID).strip() if display.line(line.rstrip("\n")) else cause
         return running.wait(), cause
 
 

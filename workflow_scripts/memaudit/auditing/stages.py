@@ -21,6 +21,9 @@ MOST_RECORDS = 8000
 ARM_SETS = 32  # of a further model, a smaller context, a mitigation
 START_SECONDS = 5.0  # of a job that queries a model: imports, and loading the model
 FIXED_SECONDS = 85.0  # start of jobs, calibration, permutations, planted checks, the page
+QUICK_SECONDS = 45.0  # expected for the first stage
+# Statistics of the second stage, in those of the first: for its redraws, and for each entry of the first stage.
+PER_STAGE, PER_ENTRY = 2.0, 0.3
 JOBS = 4  # most jobs that query a model at the same time
 # Cost of each part, in shadow contexts of the usual size.
 DEFENCES, SMALLER, NOISY = 4.5 * ARM_SETS, 0.6 * ARM_SETS, 1.5 * 16
@@ -53,7 +56,7 @@ def full_sizes(
     budget, on this number of cores; models: number of models compared; poison: whether attacks with mislabelled copies
     are run; seconds_elsewhere: CPU seconds for private contexts and fine-tuning.
     """
-    extra = DEFENCES + SMALLER + NOISY + ARM_SETS * (models - 1) + POISONED * poison
+    extra = _extra_sets(models, poison)
     usable = max((left - FIXED_SECONDS) * min(cores, JOBS) - seconds_elsewhere, 0.0)
 
     def sets(size: int) -> float:
@@ -64,6 +67,38 @@ def full_sizes(
         size = min(2 * size, records, MOST_RECORDS)
     contexts = int(min(max(sets(size), FEWEST_SETS), MOST_SETS)) // 16 * 16
     return {"sets": contexts, "records": size, "seconds per set": round(seconds, 4), "seconds left": round(left, 1)}
+
+
+def _extra_sets(models: int, poison: bool) -> float:
+    """Cost of all but the main contexts, in shadow contexts."""
+    return DEFENCES + SMALLER + NOISY + ARM_SETS * (models - 1) + POISONED * poison
+
+
+def guessed_seconds(minutes: float, quick: bool) -> dict[str, float]:
+    """Seconds that each stage is expected to take before anything is measured; quick: whether the first is the last."""
+    return {"quick": QUICK_SECONDS} | ({} if quick else {"full": max(60 * minutes - QUICK_SECONDS, FIXED_SECONDS)})
+
+
+def full_seconds(
+    sizes: Mapping[str, Any],
+    quick_records: int,
+    statistics: float,
+    *,
+    cores: int,
+    models: int,
+    poison: bool,
+    seconds_elsewhere: float = 0.0,
+) -> float:
+    """Seconds that the second stage is expected to take.
+
+    sizes: of `full_sizes`; statistics: CPU seconds of rating records in the first stage; otherwise as `full_sizes`.
+    """
+    ratio = sizes["records"] / quick_records
+    queries = (sizes["sets"] + _extra_sets(models, poison)) * sizes["seconds per set"] * ratio**2
+    entries = ratio * sizes["sets"] / QUICK_SETS
+    judged = statistics * (PER_STAGE + PER_ENTRY * entries)
+    jobs = 2 * JOBS * START_SECONDS
+    return 2 * START_SECONDS + (queries + judged + jobs + seconds_elsewhere) / min(cores, JOBS)
 
 
 def overlay(
