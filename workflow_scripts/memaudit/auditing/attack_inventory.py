@@ -9,11 +9,11 @@ from memaudit.auditing.summary import Summary
 
 CONTROLS = ("placebo", "companions")
 STUDIED = "is measured by this project's attack study, not by an audit"
-NOT_YET = "was not given, or its stage is not finished"
 # Attacks that the registry does not hold, with the reason why an audit has none.
 ELSEWHERE = {
     "Linking rows of one person by the answers": "is not implemented: rows of a person are in a context together, and "
     "a test would need answers of contexts that hold some of them",
+    "Attribute inference (the value of a hidden column)": STUDIED,
     "Data-set inference (whether a whole collection is in the context)": STUDIED,
     "Property inference (shares of a group in the context)": STUDIED,
     "Model inversion, reconstruction of records": "is not implemented",
@@ -23,11 +23,11 @@ ELSEWHERE = {
 }
 
 
-def inventory(summary: Summary, threats: Collection[str], inferred: Collection[str] = ()) -> list[AttackStatus]:
-    """Every attack with its status, those that were run first; threats: of the user; inferred: columns of --infer."""
+def inventory(summary: Summary, threats: Collection[str]) -> list[AttackStatus]:
+    """Every attack with its status, those that were run first; threats: of the user."""
     run = {one.attack for one in summary.adversaries if one.records not in CONTROLS}
     found = [_of_entry(name, entry, name in run, summary, threats) for name, entry in REGISTRY.items()]
-    found += [_fine_tuning(summary), _attribute_inference(inferred)]
+    found.append(_fine_tuning(summary))
     found += [AttackStatus(attack=name, status="left out", reason=reason) for name, reason in ELSEWHERE.items()]
     return sorted(found, key=lambda one: one.status != "run")
 
@@ -72,11 +72,6 @@ def _fine_tuning(summary: Summary) -> AttackStatus:
         return AttackStatus(attack=attack, status="run", reason="")
     if summary.predicts_numbers():
         return AttackStatus(attack=attack, status="not possible", reason="needs a model that predicts classes")
-    return AttackStatus(attack=attack, status="left out", reason=f"--finetune {NOT_YET}")
-
-
-def _attribute_inference(inferred: Collection[str]) -> AttackStatus:
-    attack = "Attribute inference (the value of a hidden column)"
-    if inferred:
-        return AttackStatus(attack=attack, status="run", reason="")
-    return AttackStatus(attack=attack, status="left out", reason=f"--infer {NOT_YET}")
+    return AttackStatus(
+        attack=attack, status="left out", reason="--finetune was not given, or its stage is not finished"
+    )
