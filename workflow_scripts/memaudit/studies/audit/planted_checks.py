@@ -22,10 +22,10 @@ Row = dict[str, Any]
 
 
 def planted_rows(grid: xr.Dataset, params: Any, threads: int) -> Callable[[], list[Row]]:
-    """A function that returns the tidy rows of both parts of `check_rows` on the answers of a score matrix.
+    """A function that returns the tidy rows of `checks` and `smallest` on the answers of a score matrix.
 
-    grid: of the audited model; threads: with more than one the parts are computed meanwhile, in processes of their own.
-    Each part has its own random numbers, so that the rows do not depend on it.
+    grid: of the audited model; params: of the job, with `seed`, `attacks` and `audit`; threads: with more than one both
+    are computed meanwhile, in processes of their own. Each has its own random numbers: the rows do not depend on it.
     """
     answers = Answers.of(grid.load(), params.audit["threats"], params.attacks["rmia"])
     calls = [(part, answers, grid.dataset, params) for part in (checks, smallest)]
@@ -42,18 +42,12 @@ def _rows_of(part: Callable[..., Iterator[Row]], answers: Answers, dataset: str,
     return list(part(answers, {"dataset": dataset, "model": "main"}, params, rng))
 
 
-def check_rows(answers: Answers, keys: Mapping[str, Any], params: Any, rng: np.random.Generator) -> Iterator[Row]:
-    """Tidy rows of the planted models and of the smallest leak that is detected.
-
-    keys: dataset and model; params: of the job, with `attacks` and `audit`. Key `planted`: "lookup", "innocent" (the
-    share of models that are found, with those that were tried), "smallest".
-    """
-    yield from checks(answers, keys, params, rng)
-    yield from smallest(answers, keys, params, rng)
-
-
 def checks(answers: Answers, keys: Mapping[str, Any], params: Any, rng: np.random.Generator) -> Iterator[Row]:
-    """Tidy rows of the planted lookup and of the planted models without a leak, as `check_rows`."""
+    """Tidy rows of the planted models.
+
+    keys: dataset and model; params: of the job, with `attacks` and `audit`. Key `planted`: "lookup", or "innocent" (the
+    share of models that are found, with those that were tried).
+    """
     keys = _named(keys, answers)
     part = answers.of_units(ENTRIES, rng)
     lookup = _judged(part.looked_up(), params, rng)
@@ -69,7 +63,7 @@ def checks(answers: Answers, keys: Mapping[str, Any], params: Any, rng: np.rando
 
 
 def smallest(answers: Answers, keys: Mapping[str, Any], params: Any, rng: np.random.Generator) -> Iterator[Row]:
-    """Tidy rows of the smallest leak that is detected, as `check_rows`."""
+    """Tidy rows of the smallest leak that is detected, key `planted`: "smallest"; arguments as of `checks`."""
     named, settings, fpr = {**_named(keys, answers), "planted": "smallest"}, params.attacks, params.audit["fpr"]
     if not answers.deviations.any():
         return
