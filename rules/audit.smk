@@ -57,6 +57,7 @@ rule audit_rate_records:
         dataset=AUDIT.dataset,
     conda:
         "../envs/statistics.yaml"
+    threads: 2
     resources:
         mem_mb=grows(3000),
         runtime="1h",

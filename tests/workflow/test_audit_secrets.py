@@ -42,6 +42,7 @@ AUDITS = {
         *("--missing", WORD, "--delimiter", ";", "--encoding", "latin-1", "--rows", "140", "--shown", "7"),
         *("--base-rates", "0.2", "--seed", "3", "--cores", "2", "--into", "{into}"),
         *("--fail-above", "auc=1"),
+        *("--owner", "A. Reviewer", "--review-by", "2999-12-31", "--pdf"),
     ],
     "attacking": [
         *("--threats", "labels", "probabilities", "poison", "white-box"),

@@ -43,6 +43,7 @@ def main(job):
     audit, dataset = job.params.audit, job.wildcards.dataset
     grids = {model: audit_attacks.first_variant(of_input(job, model)) for model in audit["models"]}
     main, threats = grids["main"], audit["threats"]
+    planted = planted_checks.planted_rows(main, job.params, job.threads)
     results = []
     for model, grid in grids.items():
         results += _utility(grid, model, job)
@@ -62,7 +63,7 @@ def main(job):
     if job.input.get("attention"):
         seen = joined(main, of_input(job, "attention"))
         results += white_box_attacks.white_box_rows(seen, job.params)
-    results += planted_checks.planted_rows(main, job.params)
+    results += planted()
     results += _judged([_placebo(main, most_chosen, job)], job)
     # The last panel is that of the headline: of persons, where one has several records.
     results += strongest_attack.control_rows(panel, _keys(job, "companions"), job.params)

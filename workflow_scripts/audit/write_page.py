@@ -8,13 +8,15 @@ params: audit, the config's section; attacks: its settings of the attacks; seed.
 `mitigations`, `private` (contexts) and `tuned` (models) exist in the second stage only.
 """
 
-from collections.abc import Callable
+import datetime
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
 
 from memaudit.auditing import audit_page, summarize_results
 from memaudit.auditing.annex import Annex, checks_of, settings_of
+from memaudit.auditing.protection import Record, in_terms_of_data_protection
 from memaudit.auditing.recommendations import advise
 from memaudit.auditing.summary import Summary, Table
 from memaudit.common.checksums import sha256
@@ -24,13 +26,15 @@ from memaudit.privacy.public_facts import read_facts
 from memaudit.statistics import mitigation_verdicts
 from memaudit.studies.audit.audit_attacks import compared
 from memaudit.workflow.job import run
+from memaudit.workflow.sidecar import git_state, project_version
 
 
 def main(job):
     facts = read_json(job.input.facts)
     risk, threats = (read_table(path) for path in (job.input.risk, job.input.threats))
     summary = _summary(job, facts, risk, threats)
-    summary = summary.model_copy(update={"advice": advise(summary)})
+    protection = in_terms_of_data_protection(summary, facts, job.params.audit["threats"], _record(job.params.audit))
+    summary = summary.model_copy(update={"advice": advise(summary), "protection": protection})
     write_json(summary.model_dump(), job.output.summary)
     # The source of the bounds of private contexts.
     bounds = read_facts(job.input.public).source if job.input.get("public") else ""
@@ -89,6 +93,14 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
     verdicts = mitigation_verdicts.verdicts(found.mitigations, found.strict_leak())
     judged = [one.model_copy(update=made._asdict()) for one, made in zip(found.mitigations, verdicts, strict=True)]
     return found.model_copy(update={"mitigations": judged})
+
+
+def _record(audit: Mapping[str, Any]) -> Record:
+    """Who reviews the audit, today's date, and the versions of the project."""
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    state = git_state()
+    commit = {"commit": state["commit"]} if state else {}
+    return Record(audit["owner"], audit["review_by"], today, {"memaudit": project_version()} | commit)
 
 
 def _optional(job, name: str, summarise: Callable[..., Any]) -> Any:

@@ -88,3 +88,9 @@ def test_attention_is_read_of_at_most_so_many_contexts_of_the_raw_model(mode):
         assert (attention["datasets"], attention["sets"]) == ([stages.NAME], seen)
         assert overlay["models"][attention["model"]]["mode"] == "raw"
     assert "attention" not in stages.overlay("quick", FACTS, {"sets": 32, "records": 500}, chosen, catalogue)["attacks"]
+
+
+def test_before_anything_is_measured_the_budget_is_expected_to_be_spent():
+    assert sum(stages.guessed_seconds(3, False).values()) == 180
+    assert stages.guessed_seconds(0.1, False)["full"] > 0
+    assert list(stages.guessed_seconds(3, True)) == ["quick"]

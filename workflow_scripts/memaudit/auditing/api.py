@@ -61,7 +61,7 @@ def audit(
     groups: Any = None,
     task: str | None = None,
     by: Sequence[str] = (),
-    minutes: float = 5.0,
+    minutes: float = 3.0,
     into: str | Path | None = None,
     seed: int = 0,
     **settings: Any,

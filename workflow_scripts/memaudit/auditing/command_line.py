@@ -12,6 +12,8 @@ from memaudit.auditing.summary import Summary
 from memaudit.common.errors import AuditError, printable
 
 SHOWN = 40  # most columns that are printed
+# Settings of a run that are named as the options are.
+CHOSEN = ("threats", "minutes", "quick", "shown", "show_values", "cores", "context_rows", "owner", "review_by", "pdf")
 INVALID = 3  # exit code of an audit whose numbers are not valid
 
 
@@ -44,10 +46,7 @@ def main(arguments: Sequence[str]) -> int:
         seed=options.seed,
         rows=options.rows,
     )
-    chosen = {
-        key: getattr(options, key)
-        for key in ("threats", "minutes", "quick", "shown", "show_values", "cores", "context_rows")
-    }
+    chosen = {key: getattr(options, key) for key in CHOSEN}
     chosen |= {"epsilons": options.epsilon, "public": options.public, "finetune": options.finetune}
     settings = runner.Settings(folder, models=options.model, base_rates=options.base_rates, snakemake=rest, **chosen)
     valid, limits = True, []
@@ -149,7 +148,7 @@ def _add_attacks(audit: argparse.ArgumentParser) -> None:
 
 def _add_run(audit: argparse.ArgumentParser) -> None:
     """Add the arguments that limit the run and place its results."""
-    audit.add_argument("--minutes", type=_positive, default=5.0, help="time budget; default 5")
+    audit.add_argument("--minutes", type=_positive, default=3.0, help="time budget; default 3")
     audit.add_argument("--quick", action="store_true", help="compute the first numbers only")
     audit.add_argument(
         "--rows", type=_count, default=MOST_ROWS, help=f"most rows that are read into the audit; default {MOST_ROWS}"
@@ -164,6 +163,9 @@ def _add_run(audit: argparse.ArgumentParser) -> None:
         help="rows of the context that will be deployed; default the whole table",
     )
     audit.add_argument("--show-values", action="store_true", help="show names of classes and categories on the page")
+    audit.add_argument("--pdf", action="store_true", help="write the page as report.pdf, too")
+    audit.add_argument("--owner", default="", metavar="NAME", help="who reviews the audit, for the page")
+    audit.add_argument("--review-by", default="", metavar="DATE", help="date of the next review, as 2030-01-31")
     audit.add_argument("--into", metavar="FOLDER", help="the private working folder; default audit-TABLE")
     audit.add_argument(
         "--fail-above",

@@ -9,10 +9,11 @@ from typing import Any
 
 import yaml
 
-from memaudit.auditing import prediction_page, runner, source_file, stage_results
+from memaudit.auditing import pdf_page, prediction_page, runner, source_file, stage_results
 from memaudit.auditing.prediction_files import COPY, FACTS, PredictionRequest, take_in
 from memaudit.auditing.prediction_summary import INVALID, PredictionSummary
 from memaudit.auditing.stages import FPR
+from memaudit.auditing.terminal_progress import Display
 from memaudit.auditing.working_folder import in_one_line, private
 from memaudit.common.checksums import sha256
 from memaudit.common.errors import AuditError, printable
@@ -25,7 +26,9 @@ IDLE = (
     *("task", "by", "threats", "model", "epsilon", "public", "finetune", "minutes", "quick", "shown"),
     *("context_rows", "show_values"),
 )
+UNSUPPORTED = ("owner", "review_by", "fail_above")
 OWN = ("reference", "id")
+SECONDS = 60.0  # expected of the whole audit
 
 
 def add_arguments(audit: ArgumentParser) -> None:
@@ -79,6 +82,13 @@ def check(options: Namespace, defaults: Namespace) -> None:
         if getattr(options, name) != getattr(defaults, name):
             option = f"--{name.replace('_', '-')}"
             raise AuditError(f"{option}: has no meaning with --predictions, where no model is queried; leave it out")
+    for name in UNSUPPORTED:
+        if getattr(options, name) != getattr(defaults, name):
+            raise AuditError(
+                f"--{name.replace('_', '-')}: is for audits of a table, not for --predictions; leave it out"
+            )
+    if options.pdf:
+        pdf_page.require()
 
 
 def folder_of(options: Namespace) -> Path:
@@ -116,19 +126,22 @@ def run(options: Namespace, snakemake: Sequence[str]) -> int:
         section |= {"table": f"table/{COPY}", "facts": f"table/{FACTS}"}
         config = {"run": STAGE, "seed": options.seed, "predictions": section}
         settings = runner.Settings(folder, cores=options.cores, snakemake=snakemake)
-        summary = _made(config, settings, lock)
+        with Display({STAGE: SECONDS}) as display:
+            summary = _made(config, settings, lock, display)
+        if options.pdf:
+            pdf_page.write(folder / "report.html", folder / runner.PDF)
     print("\n".join(f"memaudit: {printable(line)}" for line in result_lines(summary)))
     print(f"memaudit: the page is {str(folder / 'report.html')!a}")
     return 3 if summary.verdict == INVALID else 0
 
 
-def _made(config: Mapping[str, Any], settings: runner.Settings, lock: int) -> PredictionSummary:
+def _made(config: Mapping[str, Any], settings: runner.Settings, lock: int, display: Display) -> PredictionSummary:
     """Run the rules; the user's results are copied to the top of the folder."""
     folder = settings.folder
     path = folder / f"{STAGE}.yaml"
     with replacing(path) as temporary:
         temporary.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
-    failed, cause = runner.snakemake(path, "predictions", settings, lock)
+    failed, cause = runner.snakemake(path, "predictions", settings, lock, display)
     if failed:
         raise runner.StageError(STAGE, cause, folder / runner.LOG)
     sidecar = folder / f"results/{STAGE}/provenance/audit_show_predictions.json"

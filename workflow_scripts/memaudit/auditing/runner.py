@@ -1,7 +1,7 @@
 """Run an audit: the intake of the table, and two stages of Snakemake, all in one private folder."""
 
+import datetime
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -14,18 +14,21 @@ from typing import Any
 import duckdb
 import yaml
 
-from memaudit.auditing import model_choice, optional_studies, stage_results, stages
+from memaudit.auditing import model_choice, optional_studies, pdf_page, stage_results, stages
 from memaudit.auditing.intake import take_in
+from memaudit.auditing.protection import require_review_date
 from memaudit.auditing.request import Request
+from memaudit.auditing.terminal_progress import SAID, Display
 from memaudit.auditing.working_folder import in_one_line, private
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, replacing
 from memaudit.common.project_paths import PROJECT
 
 LOG = "snakemake.log"
-SAID = "memaudit: "
-COUNTS = re.compile(rf"{SAID}(\d+ of \d+ jobs|\w+ has failed; see )")  # lines that tell no cause
 COPIED = {"index.html": "report.html", "summary.json": "summary.json", "risk.parquet": "risk.parquet"}
+PASSED_ON = ("shown", "show_values", "finetune", "context_rows", "owner", "review_by")  # settings of the config, too
+PAGE_ALONE = {"plan": 0, "owner": "", "review_by": ""}  # without effect on the time that an audit takes
+PDF = "report.pdf"
 QUERY = "results/quick/provenance/attacks_query_contexts/table/main"
 RATING = "results/quick/provenance/audit_rate_records/table.json"
 
@@ -41,11 +44,14 @@ class Settings:
     epsilons: Sequence[float] = ()
     public: str | None = None
     finetune: bool = False
-    minutes: float = 5.0
+    minutes: float = 3.0
     quick: bool = False  # only the first stage
     base_rates: Sequence[float] = (0.01, 0.1, 0.5)
     shown: int = 20
     show_values: bool = False
+    owner: str = ""  # who reviews the audit
+    review_by: str = ""  # date of the next review
+    pdf: bool = False  # the page as report.pdf, too
     context_rows: int | None = None  # of the context that will be deployed; None: all rows with a target
     cores: int | None = None
     snakemake: Sequence[str] = ()
@@ -79,19 +85,21 @@ def _run(request: Request, settings: Settings, report: Callable[[str, Any], None
             optional_studies.write_public(folder, facts, settings.public)
         models = model_choice.labels(settings.models, catalogue[1])
         report("schema", facts | {"models": models})
-        chosen = {key: getattr(settings, key) for key in ("shown", "show_values", "finetune", "context_rows")}
+        chosen = {key: getattr(settings, key) for key in PASSED_ON}
         chosen |= {"threats": list(settings.threats)}
         chosen |= {key: sorted(set(getattr(settings, key))) for key in ("base_rates", "epsilons")}
         chosen |= {"seed": request.seed, "model_labels": models}
         sizes = stages.quick_sizes(facts["taken"])
         config = stages.overlay("quick", facts, sizes, chosen, catalogue)
-        report("quick", _stage("quick", config, settings, lock))
-        if settings.quick:
-            return folder
-        left = 60 * settings.minutes - (time.monotonic() - started)
-        sizes = _full_sizes(left, settings, stages.overlay("full", facts, sizes, chosen, catalogue))
-        config = stages.overlay("full", facts, sizes, chosen, catalogue)
-        report("full", _stage("full", config, settings, lock))
+        with Display(stages.guessed_seconds(settings.minutes, settings.quick)) as display:
+            report("quick", _stage("quick", config, settings, lock, display))
+            if settings.quick:
+                return folder
+            left = 60 * settings.minutes - (time.monotonic() - started)
+            sizes = _full_sizes(left, settings, stages.overlay("full", facts, sizes, chosen, catalogue))
+            config = stages.overlay("full", facts, sizes, chosen, catalogue)
+            display.starts("full", sizes["seconds expected"])
+            report("full", _stage("full", config, settings, lock, display))
     return folder
 
 
@@ -118,6 +126,9 @@ def _check(request: Request, settings: Settings) -> None:
             "--epsilon: needs --public FILE, published bounds and categories of the columns (docs/release.md); read "
             "from the table they would reveal records that no noise hides"
         )
+    if settings.pdf:
+        pdf_page.require()
+    require_review_date(settings.review_by, datetime.date.today())
     stage_results.refuse_idle(settings.snakemake)
 
 
@@ -139,8 +150,8 @@ def _full_sizes(left: float, settings: Settings, config: dict[str, Any]) -> dict
     if known.exists():
         before = yaml.safe_load(known.read_text(encoding="utf-8"))
         sizes = before["audit"]["plan"]
-        same = [before["datasets"][stages.NAME] | {"max_records": 0}, before["audit"] | {"plan": 0}, before["models"]]
-        other = [config["datasets"][stages.NAME] | {"max_records": 0}, config["audit"] | {"plan": 0}, config["models"]]
+        same = [before["datasets"][stages.NAME] | {"max_records": 0}, before["audit"] | PAGE_ALONE, before["models"]]
+        other = [config["datasets"][stages.NAME] | {"max_records": 0}, config["audit"] | PAGE_ALONE, config["models"]]
         if same == other and sizes.get("minutes") == settings.minutes:
             return sizes
     units = read_json(folder / "results/quick/data" / stages.NAME / "schema.json")["units"]
@@ -154,17 +165,22 @@ def _cost(units: int, settings: Settings) -> stages.Cost:
     return stages.Cost(
         quick_records=min(units, stages.QUICK_RECORDS),
         seconds=seconds / stages.QUICK_SETS,
-        rating=read_json(settings.folder / RATING)["wall_seconds"],
+        rating=read_json(settings.folder / RATING)["cpu_seconds"],
         cores=settings.cores or os.cpu_count() or 1,
         models=len(settings.models),
         poison="poison" in settings.threats,
         white_box="white-box" in settings.threats,
-        elsewhere=optional_studies.PRIVATE_SECONDS * len(settings.epsilons)
-        + optional_studies.TUNING_SECONDS * settings.finetune,
+        elsewhere=_seconds_elsewhere(settings),
     )
 
 
-def _stage(stage: str, config: dict[str, Any], settings: Settings, lock: int) -> dict[str, Any]:
+def _seconds_elsewhere(settings: Settings) -> float:
+    """CPU seconds of the optional studies."""
+    private = optional_studies.PRIVATE_SECONDS * len(settings.epsilons)
+    return private + optional_studies.TUNING_SECONDS * settings.finetune
+
+
+def _stage(stage: str, config: dict[str, Any], settings: Settings, lock: int, display: Display) -> dict[str, Any]:
     """Run one stage and return its summary; the user's results are copied to the top of the folder."""
     folder = settings.folder
     path = folder / f"{stage}.yaml"
@@ -173,7 +189,7 @@ def _stage(stage: str, config: dict[str, Any], settings: Settings, lock: int) ->
         with replacing(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
     stage_results.remove_unsupported(folder, stage)
-    failed, cause = snakemake(path, "audit", settings, lock)
+    failed, cause = snakemake(path, "audit", settings, lock, display)
     if failed:
         raise StageError(stage, cause, folder / LOG)
     stage_results.check(folder, stage, config, settings.snakemake)
@@ -181,17 +197,20 @@ def _stage(stage: str, config: dict[str, Any], settings: Settings, lock: int) ->
     for name, copy in COPIED.items():
         with replacing(folder / copy) as temporary:
             shutil.copyfile(made / name, temporary)
+    (folder / PDF).unlink(missing_ok=True)  # of an earlier page
+    if settings.pdf:
+        pdf_page.write(folder / "report.html", folder / PDF)
     return read_json(folder / "summary.json")
 
 
-def snakemake(config: Path, target: str, settings: Settings, lock: int) -> tuple[int, str | None]:
+def snakemake(config: Path, target: str, settings: Settings, lock: int, display: Display) -> tuple[int, str | None]:
     """Run Snakemake in the audit's folder with this config; returns its exit code, and why its last job failed."""
     folder = settings.folder
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--directory", str(folder)]
     # The audit's own lock is released when its process dies, Snakemake's is not.
     command += ["--nolock", "--workflow-profile", str(PROJECT / "profiles/default"), "--quiet", "rules", "progress"]
     command += ["--cores", str(settings.cores or "all"), *_profiles(settings.snakemake)]
-    failed, cause = _snakemake([*command, "--configfile", str(config), "--", target], folder / LOG, lock)
+    failed, cause = _snakemake([*command, "--configfile", str(config), "--", target], folder / LOG, lock, display)
     _owners_alone(folder / ".snakemake")
     return failed, cause
 
@@ -214,8 +233,8 @@ def _owners_alone(folder: Path) -> None:
             path.chmod(mode & 0o700)
 
 
-def _snakemake(command: list[str], log: Path, lock: int) -> tuple[int, str | None]:
-    """Run Snakemake; it keeps the lock. Its lines for users are printed, all are logged.
+def _snakemake(command: list[str], log: Path, lock: int, display: Display) -> tuple[int, str | None]:
+    """Run Snakemake; it keeps the lock. Its lines for users are displayed, all are logged.
 
     Returns its exit code and the last line of a job that tells why it failed.
     """
@@ -229,8 +248,7 @@ def _snakemake(command: list[str], log: Path, lock: int) -> tuple[int, str | Non
         for line in running.stdout:
             kept.write(line)
             if line.startswith(SAID):
-                print(line, end="", flush=True)
-                cause = cause if COUNTS.match(line) else line.removeprefix(SAID).strip()
+                cause = line.removeprefix(SAID).strip() if display.line(line.rstrip("\n")) else cause
         return running.wait(), cause
 
 

@@ -22,6 +22,8 @@ MOST_RECORDS = 8000
 ARM_SETS = 32  # of a further model, a smaller context, a mitigation
 START_SECONDS = 5.0  # of a job that queries a model: imports, and loading the model
 FIXED_SECONDS = 25.0  # of the workflow: its start, the split of the records, the page
+QUICK_SECONDS = 45.0  # expected for the first stage
+RATERS = 2  # processes that rate records at the same time
 JOBS = 4  # most jobs that query a model at the same time
 OTHER_JOBS = 7  # that query a model, besides those of `main`
 # Seconds of the second stage's statistics in those of the first stage's rating of records: of the rating (as much again
@@ -47,7 +49,7 @@ def quick_sizes(records: int) -> dict[str, Any]:
 class Cost:
     """Seconds of the second stage on a number of cores.
 
-    seconds: of a shadow context of `quick_records` records; rating: of the first stage's rating of records; models:
+    seconds: of a shadow context of `quick_records` records; rating: CPU seconds of the first stage's rating of records; models:
     number of models compared; poison: whether attacks with mislabelled copies are run; white_box: whether attention is
     read; elsewhere: CPU seconds for private contexts and fine-tuning.
     """
@@ -64,8 +66,8 @@ class Cost:
     def of(self, sets: int, records: int) -> float:
         """Seconds of this many contexts and records, from the start of the stage to the page.
 
-        A context of n records costs (n / n_quick)^2 as much as the first stage's. The rating is one job, which waits
-        for the main contexts; everything else shares the cores with it.
+        A context of n records costs (n / n_quick)^2 as much as the first stage's. The rating is one job, in
+        two processes, which waits for the main contexts; everything else shares the cores with it.
         """
         context = self.seconds * (records / self.quick_records) ** 2
         jobs = ceil(sets / max(ARM_SETS, sets // JOBS))
@@ -76,7 +78,7 @@ class Cost:
         rating, others = (self.rating * (fixed + each * answers) for fixed, each in (RATING, OTHERS))
         cores = min(self.cores, JOBS)
         every = main + context * extra + START_SECONDS * OTHER_JOBS + rating + others + self.elsewhere
-        return FIXED_SECONDS + max(every / cores, main / cores + rating)
+        return FIXED_SECONDS + max(every / cores, main / cores + rating / min(cores, RATERS))
 
 
 def full_sizes(records: int, left: float, cost: Cost) -> dict[str, Any]:
@@ -93,6 +95,11 @@ def full_sizes(records: int, left: float, cost: Cost) -> dict[str, Any]:
     return {"sets": sets(size), "records": size, **facts, "seconds expected": round(cost.of(sets(size), size), 1)}
 
 
+def guessed_seconds(minutes: float, quick: bool) -> dict[str, float]:
+    """Seconds that each stage is expected to take before anything is measured; quick: whether the first is the last."""
+    return {"quick": QUICK_SECONDS} | ({} if quick else {"full": max(60 * minutes - QUICK_SECONDS, FIXED_SECONDS)})
+
+
 def overlay(
     stage: str,
     facts: Mapping[str, Any],
@@ -103,8 +110,8 @@ def overlay(
     """The config of a stage.
 
     facts: of the intake; sizes: of `quick_sizes` or `full_sizes`; chosen: threats, seed, base_rates, shown,
-    show_values, epsilons, finetune, model_labels and context_rows (None: all rows with a target); models: of
-    `model_choice.entries`.
+    show_values, epsilons, finetune, owner, review_by, model_labels and context_rows (None: all rows with a target);
+    models: of `model_choice.entries`.
     """
     complete = stage == "full"
     added, names = models
@@ -115,6 +122,7 @@ def overlay(
     used = dict(zip(arms, names, strict=False))
     audit = {key: chosen[key] for key in ("threats", "base_rates", "shown", "show_values", "epsilons", "finetune")}
     audit |= {"dataset": NAME, "facts": "table/facts.json", "models": labels, "by": list(facts["by"]), "fpr": FPR}
+    audit |= {key: chosen[key] for key in ("owner", "review_by")}
     audit |= {"context_rows": chosen["context_rows"] or facts["rows"] - facts["without_target"]}
     audit |= {"groups": 12, "permutations": 99, "complete": complete, "plan": dict(sizes)}
     config = {

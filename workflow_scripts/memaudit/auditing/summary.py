@@ -6,31 +6,17 @@ python -m memaudit.auditing.summary    write the schema
 import json
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from memaudit.attacks.registry import WHITE_BOX
+from memaudit.auditing.protection_parts import Protection
 from memaudit.auditing.score_curves import Curves
+from memaudit.auditing.summary_parts import Part, Value
 from memaudit.common.project_paths import PROJECT
 
 CONTROLS = ("placebo", "companions")
 STRONGEST = "strongest"  # attack: the best score, chosen on other contexts
 SCHEMA = PROJECT / "docs" / "audit.schema.json"
-
-
-class Part(BaseModel):
-    """A model without unknown keys."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class Value(Part):
-    """An estimate with its 95 % interval and its value under the null; a missing number is null."""
-
-    estimate: float | None
-    low: float | None = None
-    high: float | None = None
-    null: float | None = None
-    detected: bool | None = Field(None, description="p <= 0.05 of the randomisation test, and the interval above it")
 
 
 class Table(Part):
@@ -289,6 +275,7 @@ class Summary(Part):
     rated: int = Field(description="records that were rated")
     exposed: list[Exposed]
     advice: list[Advice]
+    protection: Protection | None = Field(None, description="the findings in the terms of data protection")
 
     def predicts_numbers(self) -> bool:
         """Whether the audited models are regressors."""

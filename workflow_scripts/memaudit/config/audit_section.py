@@ -40,6 +40,8 @@ class Audit(Section):
     context_rows: Count = Field(
         description="records of the context that will be deployed; the leakage is extrapolated to it"
     )
+    owner: str = Field("", description="who reviews the audit; empty: a line to fill in by hand")
+    review_by: str = Field("", description="date of the next review; empty: a line to fill in by hand")
     plan: dict[str, float | int | str] = Field(description="how the sizes were chosen, for the page's annex")
 
 

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -65,6 +66,11 @@ def write(path: str, script: str, job: Any, facts: dict[str, Any], watch: Stopwa
 def _hashes(paths: Iterable[str]) -> dict[str, str]:
     """Hash of every file, also of those in folders."""
     return {str(file): sha256(file) for path in paths for file in files_of(path)}
+
+
+def project_version() -> str:
+    """Version of the project, as its pyproject.toml states it."""
+    return tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 
 
 def git_state() -> dict[str, Any] | None:

@@ -18,8 +18,9 @@ PARAMS = SimpleNamespace(attacks=ATTACKS, audit=AUDIT | {"threats": ["labels", "
 def strength(grid, threats=("labels", "probabilities"), seed=0):
     answers = Answers.of(grid, threats, ATTACKS["rmia"])
     keys = {"dataset": "wine", "model": "main"}
-    found = planted_checks.check_rows(answers, keys, PARAMS, np.random.default_rng(seed))
-    return summarize_results.strength(tidy.frame(list(found)), AUDIT["fpr"])
+    rng = np.random.default_rng(seed)
+    parts = [part(answers, keys, PARAMS, rng) for part in (planted_checks.checks, planted_checks.smallest)]
+    return summarize_results.strength(tidy.frame([row for part in parts for row in part]), AUDIT["fpr"])
 
 
 @pytest.fixture
@@ -60,3 +61,10 @@ def test_labels_that_are_always_right_do_not_show_a_lookup(grid):
     assert not found.lookup.detected
     assert found.lookup_changed == 0
     assert found.smallest_auc is None
+
+
+def test_the_rows_do_not_depend_on_the_number_of_processes(grid):
+    params = SimpleNamespace(seed=1, attacks=PARAMS.attacks, audit=PARAMS.audit)
+    alone, beside = (planted_checks.planted_rows(grid, params, threads)() for threads in (1, 2))
+    assert tidy.frame(alone).equals(tidy.frame(beside))
+    assert {row["setting"].count("planted") for row in alone} == {1}

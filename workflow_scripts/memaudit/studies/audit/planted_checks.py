@@ -1,6 +1,7 @@
 """Checks of an audit by planted models: one that looks records up is found, and one without a leak is not."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -20,21 +21,35 @@ INNOCENTS = 5  # models without a leak: the check fails if most of them are foun
 Row = dict[str, Any]
 
 
-def planted_rows(grid: xr.Dataset, params: Any) -> Iterator[Row]:
-    """Tidy rows of `check_rows` on the answers of a score matrix of the audited model."""
-    answers = Answers.of(grid, params.audit["threats"], params.attacks["rmia"])
-    rng = seeds.generator(params.seed, STUDY, grid.dataset, "planted")
-    yield from check_rows(answers, {"dataset": grid.dataset, "model": "main"}, params, rng)
+def planted_rows(grid: xr.Dataset, params: Any, threads: int) -> Callable[[], list[Row]]:
+    """A function that returns the tidy rows of `checks` and `smallest` on the answers of a score matrix.
 
-
-def check_rows(answers: Answers, keys: Mapping[str, Any], params: Any, rng: np.random.Generator) -> Iterator[Row]:
-    """Tidy rows of the planted models and of the smallest leak that is detected.
-
-    keys: dataset and model; params: of the job, with `attacks` and `audit`. Key `planted`: "lookup", "innocent" (the
-    number of models that are found, of those that were tried), "smallest".
+    grid: of the audited model; params: of the job, with `seed`, `attacks` and `audit`; threads: with more than one both
+    are computed meanwhile, in processes of their own. Each has its own random numbers: the rows do not depend on it.
     """
-    keys = {**keys, "records": "persons" if answers.persons else "members"}
-    part, settings, fpr = answers.of_units(ENTRIES, rng), params.attacks, params.audit["fpr"]
+    answers = Answers.of(grid.load(), params.audit["threats"], params.attacks["rmia"])
+    calls = [(part, answers, grid.dataset, params) for part in (checks, smallest)]
+    if threads == 1:
+        return lambda: [row for call in calls for row in _rows_of(*call)]
+    pool = ProcessPoolExecutor(min(threads, len(calls)))
+    started = [pool.submit(_rows_of, *call) for call in calls]
+    pool.shutdown(wait=False)
+    return lambda: [row for one in started for row in one.result()]
+
+
+def _rows_of(part: Callable[..., Iterator[Row]], answers: Answers, dataset: str, params: Any) -> list[Row]:
+    rng = seeds.generator(params.seed, STUDY, dataset, "planted", part.__name__)
+    return list(part(answers, {"dataset": dataset, "model": "main"}, params, rng))
+
+
+def checks(answers: Answers, keys: Mapping[str, Any], params: Any, rng: np.random.Generator) -> Iterator[Row]:
+    """Tidy rows of the planted models.
+
+    keys: dataset and model; params: of the job, with `attacks` and `audit`. Key `planted`: "lookup", or "innocent" (the
+    number of models that are found, of those that were tried).
+    """
+    keys = _named(keys, answers)
+    part = answers.of_units(ENTRIES, rng)
     lookup = _judged(part.looked_up(), params, rng)
     renamed = [replace(one, metric=f"lookup {one.metric}") for one in lookup]
     yield from rows(STUDY, {**keys, "planted": "lookup"}, renamed)
@@ -44,17 +59,25 @@ def check_rows(answers: Answers, keys: Mapping[str, Any], params: Any, rng: np.r
     innocent, method = {**keys, "planted": "innocent"}, "memberships drawn again; stops when most are decided"
     yield tidy.row(STUDY, innocent, "found", sum(found), unit="count", n=len(found), method=method)
     yield tidy.row(STUDY, innocent, "check failed", 2 * sum(found) > INNOCENTS, unit="yes or no", n=len(found))
-    named = {**keys, "planted": "smallest"}
+    print(f"{tidy.setting(keys)}: lookup AUC {lookup[0].estimate:.3f}, innocents found {sum(found)}", flush=True)
+
+
+def smallest(answers: Answers, keys: Mapping[str, Any], params: Any, rng: np.random.Generator) -> Iterator[Row]:
+    """Tidy rows of the smallest leak that is detected, key `planted`: "smallest"; arguments as of `checks`."""
+    named, settings, fpr = {**_named(keys, answers), "planted": "smallest"}, params.attacks, params.audit["fpr"]
     if not answers.deviations.any():
         return
     planted = Plantings(answers, fpr, settings["replicates"], settings["permutations"], rng)
-    for metric, smallest in planted.smallest().items():
+    for metric, one in planted.smallest().items():
         name = f"smallest {AUC if metric == AUC else f'{TPR}@{fpr:g}'}"
         if metric == TPR and not roc.resolved(fpr, answers.members.design.values):
             continue
-        yield tidy.row(STUDY, named, name, smallest.value, n=planted.units, method="detected with probability .8")
-        yield tidy.row(STUDY, named, f"{name} effect", smallest.effect, unit="standard deviations", n=planted.units)
-    print(f"{tidy.setting(keys)}: lookup AUC {lookup[0].estimate:.3f}, innocents found {sum(found)}", flush=True)
+        yield tidy.row(STUDY, named, name, one.value, n=planted.units, method="detected with probability .8")
+        yield tidy.row(STUDY, named, f"{name} effect", one.effect, unit="standard deviations", n=planted.units)
+
+
+def _named(keys: Mapping[str, Any], answers: Answers) -> dict[str, Any]:
+    return {**keys, "records": "persons" if answers.persons else "members"}
 
 
 def innocents_found(answers: Answers, params: Any, rng: np.random.Generator) -> list[bool]:

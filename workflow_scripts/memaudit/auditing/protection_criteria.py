@@ -1,0 +1,233 @@
+"""Criteria of documents on data protection, with the numbers of an audit that are evidence for each."""
+
+from memaudit.auditing import audit_strength
+from memaudit.auditing.protection_parts import Criterion, Finding
+from memaudit.auditing.summary import METHODS, Summary
+from memaudit.auditing.summary_parts import Value
+
+WP216 = "Article 29 Working Party, Opinion 05/2014 (WP216)"
+EDPB = "EDPB Opinion 28/2024 on AI models"
+ISO = "ISO/IEC 27559:2022"
+NIST = "NIST SP 800-226 (2025)"
+COUNT = "a count of 95 % credible intervals, without an interval of its own"
+SELECTED = "the interval holds for the listed records, although they were selected"
+MEAN_ONLY = (
+    "These are means over records: a leak of few records can hide in them. What is not distinguishable from chance is "
+    "not shown to be absent; smaller leaks than the stated ones are missed."
+)
+
+
+def criteria(summary: Summary, grouped: bool) -> list[Criterion]:
+    """All criteria, in the order of the page; grouped: whether a column names the persons."""
+    found = [_singling_out(summary), _linkability(summary, grouped), _inference()]
+    found += [_from_queries(summary), _direct_extraction(summary)]
+    return [*found, _risk(summary), _testing(summary), _re_evaluation(summary), _differential_privacy(summary)]
+
+
+def _singling_out(summary: Summary) -> Criterion:
+    return Criterion(
+        source=WP216,
+        place="section 3",
+        name="Singling out",
+        quote="the possibility to isolate some or all records which identify an individual in the dataset",
+        findings=[_identified(summary), _accused(summary), _showing(summary)],
+        evidence="How often an adversary who has a list of candidates isolates one as being in the context, and is "
+        "right: accused at a threshold that few others pass.",
+        no_evidence="Isolating records whose content the adversary does not know was not tested. " + MEAN_ONLY,
+    )
+
+
+def _linkability(summary: Summary, grouped: bool) -> Criterion:
+    findings = [_auc(summary)]
+    if rows := summary.rows():
+        findings.append(Finding(measure="The same by single rows of a person (AUC)", value=rows.auc))
+    missing = (
+        "Whether two rows of a person can be linked to each other by the answers was not tested."
+        if grouped
+        else "Rows of one person were not linked: no column names the persons (--group)."
+    )
+    return Criterion(
+        source=WP216,
+        place="section 3",
+        name="Linkability",
+        quote="the ability to link, at least, two records concerning the same data subject or a group of data subjects "
+        "(either in the same database or in two different databases)",
+        findings=findings,
+        evidence="How well a complete record of another database is linked to its presence in this context: the chance "
+        "that a record in the context ranks above one that is not.",
+        no_evidence=f"{missing} Linking by a part of a record's columns was not tested.",
+    )
+
+
+def _inference() -> Criterion:
+    return Criterion(
+        source=WP216,
+        place="section 3",
+        name="Inference",
+        quote="the possibility to deduce, with significant probability, the value of an attribute from the values of a "
+        "set of other attributes",
+        findings=[],
+        evidence="No number of this audit is direct evidence. Membership itself can be such a value: if all people in "
+        "the context share a trait, whoever is known to be in it is known to have it; see singling out.",
+        no_evidence="Whether the model gives away the value of a column of a record was not tested.",
+    )
+
+
+def _from_queries(summary: Summary) -> Criterion:
+    findings = [_auc(summary), _identified(summary), _showing(summary)]
+    if summary.deployed.auc is not None and summary.deployed.to != summary.context:
+        measure = f"AUC extrapolated to the context of {summary.deployed.to} rows that will be deployed"
+        findings.append(Finding(measure=measure, value=summary.deployed.auc, power="by one score"))
+    return Criterion(
+        source=EDPB,
+        place="executive summary, and section on anonymity",
+        name="Personal data obtained from queries",
+        quote="should be insignificant, taking into account “all the means reasonably likely to be used” by the "
+        "controller or another person",
+        findings=findings,
+        evidence="What the attacks listed as run below obtain by queries: whether a person's data are in the context.",
+        no_evidence="The likelihood has to be insignificant for every data subject and all means; this is a test of "
+        "some means. A leak that is detected is evidence against it. That none is detected bounds the mean leak of "
+        "these attacks by the smallest one that would have been detected, and nothing else.",
+    )
+
+
+def _direct_extraction(summary: Summary) -> Criterion:
+    probed = [one for one in summary.tuned if not one.placebo]
+    findings = [
+        Finding(measure=f"AUC of a model fine-tuned for {one.epoch} epochs, without its context", value=one.auc)
+        for one in probed
+    ]
+    shown = "Whether weights that were fine-tuned on the table memorize its records." if probed else "None here."
+    return Criterion(
+        source=EDPB,
+        place="executive summary, and section on anonymity",
+        name="Direct extraction of personal data from the model",
+        quote="direct (including probabilistic) extraction of personal data regarding individuals whose personal data "
+        "were used to develop the model",
+        findings=findings,
+        evidence=shown,
+        no_evidence="A fitted in-context model keeps the rows of its context in its file, memory and caches. Whoever "
+        "has these has the table, whatever this audit finds; access to them is to be assessed apart.",
+    )
+
+
+def _risk(summary: Summary) -> Criterion:
+    findings = [_auc(summary), _accused(summary), _showing(summary)]
+    if summary.exposed:
+        first = summary.exposed[0]
+        findings.append(
+            Finding(
+                measure=f"Maximum: vulnerability score of row {first.row}, in standard deviations",
+                value=first.exposure,
+                power=SELECTED,
+            )
+        )
+        rate, belief = max(first.beliefs.items(), key=lambda one: float(one[0]))
+        findings.append(
+            Finding(
+                measure=f"Maximum: probability that this adversary gives the membership of row {first.row}, from "
+                f"{100 * float(rate):g} % before",
+                value=Value(estimate=belief, null=float(rate)),
+                power="calibrated; no interval is estimated",
+            )
+        )
+    return Criterion(
+        source=ISO,
+        place="6.2 and 7.3.2",
+        name="Threat modelling; maximum or average risk",
+        findings=findings,
+        evidence="Access, intruder and privacy unit as stated above are the threat model. AUC and precision are "
+        "average risks; those of the most vulnerable record are the maximum among the records that were rated.",
+        no_evidence=f"{summary.rated} of {summary.table.rows} rows are rated; the maximum of the others is unknown. "
+        "Motives and capacity of an intruder, and controls around the system, are not measured.",
+    )
+
+
+def _testing(summary: Summary) -> Criterion:
+    found = summary.strength
+    share = Value(estimate=found.innocents_found / found.innocents)
+    return Criterion(
+        source=ISO,
+        place="8.2.3",
+        name="Adversarial testing",
+        findings=[
+            Finding(measure="AUC on a planted model that looks its records up", value=found.lookup),
+            Finding(
+                measure=f"Share of {found.innocents} planted models without a leak that were detected", value=share
+            ),
+            Finding(measure="AUC on the negative control, records in no context", value=summary.placebo().auc),
+        ],
+        evidence="Whether the test itself works: it has to detect the first, and neither of the others.",
+        no_evidence="A test that works finds what it looks for; attacks that were not run are listed below.",
+    )
+
+
+def _re_evaluation(summary: Summary) -> Criterion:
+    findings = [
+        Finding(measure=f"Change of AUC with “{one.name}”: {one.verdict}", value=one.auc_difference)
+        for one in summary.mitigations
+        if one.advised and one.auc_difference
+    ]
+    tested = sum(one.p_value is not None for one in summary.mitigations)
+    shown = f"{tested} mitigations were tested; those that lower the leak at little cost are listed." if tested else ""
+    return Criterion(
+        source=ISO,
+        place="8.3 and 8.3.4",
+        name="Mitigation and re-evaluation",
+        findings=findings,
+        evidence=shown or "No mitigation was tested in this stage.",
+        no_evidence="After a mitigation, after a change of table, model or access, and when new attacks are published, "
+        "the numbers no longer hold: audit again, at the date below at the latest.",
+    )
+
+
+def _differential_privacy(summary: Summary) -> Criterion:
+    released = [one for one in summary.private if one.epsilon is not None]
+    findings = [
+        Finding(measure=f"AUC of the attack on {METHODS[one.method]}, epsilon {one.epsilon:g}", value=one.auc)
+        for one in released
+        if one.auc
+    ]
+    return Criterion(
+        source=NIST,
+        place="privacy parameters and unit of privacy",
+        name="Differential privacy",
+        findings=findings,
+        evidence="Whether an attack contradicts the stated epsilon; the privacy unit is the one above."
+        if released
+        else "None: no context with differential privacy was audited, so there is no epsilon to evaluate.",
+        no_evidence="No attack confirms an epsilon: the guarantee rests on the mechanism, its implementation and what "
+        "epsilon covers. The contexts that were audited without one have no such guarantee.",
+    )
+
+
+def _auc(summary: Summary) -> Finding:
+    measure = f"AUC of the strongest score, by {'person' if summary.by_person() else 'record'}"
+    return Finding(measure=measure, value=summary.headline().auc, power=audit_strength.smallest_auc(summary))
+
+
+def _identified(summary: Summary) -> Finding:
+    return Finding(
+        measure=f"Share of members accused at a false positive rate of {100 * summary.fpr:g} %",
+        value=summary.headline().tpr[f"{summary.fpr:g}"],
+        power=audit_strength.smallest_tpr(summary),
+    )
+
+
+def _accused(summary: Summary) -> Finding:
+    """The precision at the largest base rate."""
+    rate, worth = max(summary.headline().precision.items(), key=lambda one: float(one[0]))
+    return Finding(
+        measure=f"Share of these accusations that are right, if {100 * float(rate):g} of 100 candidates are members",
+        value=worth.model_copy(update={"detected": summary.strict_leak()}),
+        power="as for the share of members accused",
+    )
+
+
+def _showing(summary: Summary) -> Finding:
+    return Finding(
+        measure=f"Share of {summary.rated} rated records whose presence shows",
+        value=Value(estimate=summary.showing / summary.rated),
+        power=COUNT,
+    )
