@@ -49,9 +49,9 @@ def quick_sizes(records: int) -> dict[str, Any]:
 class Cost:
     """Seconds of the second stage on a number of cores.
 
-    seconds: of a shadow context of `quick_records` records; rating: CPU seconds of the first stage's rating of records; models:
-    number of models compared; poison: whether attacks with mislabelled copies are run; white_box: whether attention is
-    read; elsewhere: CPU seconds for private contexts and fine-tuning.
+    seconds: of a shadow context of `quick_records` records; rating: CPU seconds of the first stage's rating of records;
+    models: number of models compared; poison: whether attacks with mislabelled copies are run; white_box: whether
+    attention is read; elsewhere: CPU seconds for private contexts and fine-tuning.
     """
 
     quick_records: int
