@@ -154,7 +154,9 @@ rule audit_write_page:
     params:
         code=digest("audit_write_page", env="statistics"),
         audit=AUDIT.section(),
-        attacks=ATTACKS.keys("sets", "fpr", "replicates", "permutations", "perturbation", "active", "attention", "layer"),
+        attacks=ATTACKS.keys(
+            "sets", "fpr", "replicates", "permutations", "perturbation", "active", "attention", "layer"
+        ),
         seed=config["seed"],
     script:
         "../workflow_scripts/audit/write_page.py"

@@ -1,6 +1,6 @@
 """Print the AUC of every statistic of attention in every block, on scikit-learn's tables with the shipped model.
 
-python workflow_scripts/maintenance/choose_attention_signal.py --sets 32 wine breast_cancer diabetes digits
+python workflow_scripts/maintenance/choose_attention_signal.py --sets 32 --tables wine breast_cancer
 
 The columns are the AUC without shadow contexts, and calibrated by the other contexts. Block and statistics of
 `memaudit.attacks.attention_signals` have the largest means over these tables. Diabetes has two classes here: above its
@@ -71,7 +71,7 @@ def statistics_of(model: TabICLBranch, x: torch.Tensor, y: torch.Tensor, sets: i
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("tables", nargs="*", default=list(TABLES), choices=TABLES)
+    parser.add_argument("--tables", nargs="+", default=TABLES, choices=TABLES)
     parser.add_argument("--sets", type=int, default=32)
     arguments = parser.parse_args()
     main(arguments.tables, arguments.sets)
