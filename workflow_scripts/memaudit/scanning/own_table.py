@@ -15,6 +15,7 @@ from memaudit.common.arrays import Array
 from memaudit.common.errors import AuditError
 from memaudit.data.column_schema import MISSING
 from memaudit.data.table_sources import fetch
+from memaudit.statistics.rank_correlation import rank_shares
 
 FEWEST_ROWS = 5
 DISTINCT = 20  # least different values of a column by which rows can be recognised
@@ -33,9 +34,9 @@ class Column:
     names: list[str]  # of a category, sorted; empty for numbers
 
     @cached_property
-    def codes(self) -> Array:
-        """Number of each row's value in the order of first appearance; a missing one is a value of its own."""
-        return appearance(self.values)
+    def ranks(self) -> Array | None:
+        """Ranks (row,) of the values, as `centred_ranks`."""
+        return centred_ranks(self.values)
 
     @cached_property
     def recognises(self) -> bool:
@@ -46,6 +47,18 @@ class Column:
         gaps = np.diff(known)
         _, counts = np.unique(np.round(gaps / gaps.min(), 3), return_counts=True)
         return bool(counts.max() < GRID * len(gaps))
+
+
+def centred_ranks(values: Array) -> Array | None:
+    """Ranks of values (row,) with mean 0 and length 1; a missing one has the mean; None for few different values."""
+    known = np.isfinite(values)
+    if len(np.unique(values[known])) < DISTINCT / 2:
+        return None
+    ranks = np.zeros(len(values))
+    # Values that are equal in single precision are tied: the model may have cast them.
+    shares = rank_shares(np.float32(values[known]) if np.abs(values[known]).max() < 1e38 else values[known])
+    ranks[known] = shares - shares.mean()
+    return ranks / np.sqrt(ranks @ ranks)
 
 
 def appearance(values: Array) -> Array:

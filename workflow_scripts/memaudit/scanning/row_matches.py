@@ -19,8 +19,7 @@ import pandas as pd
 from memaudit.common.arrays import Array
 from memaudit.scanning.affine_maps import affine_map, shape
 from memaudit.scanning.array_columns import Candidate, as_places
-from memaudit.scanning.own_table import DISTINCT, SORTED, Column, appearance, informative
-from memaudit.statistics.rank_correlation import rank_shares
+from memaudit.scanning.own_table import SORTED, Column, appearance, centred_ranks, informative
 
 SAME_ORDER = 0.999  # least rank correlation of a column with itself after a map
 FEWEST_PAIRS, FEWEST_EXACT = 20, 3
@@ -92,12 +91,12 @@ def agreeing(
     if len(ours) < FEWEST_PAIRS:
         return []
     values = candidate.values[theirs]
-    ranks = [_centred(values[:, place]) for place in range(values.shape[1])]
+    ranks = [centred_ranks(values[:, place]) for place in range(values.shape[1])]
     coded = {appearance(values[:, place]).tobytes() for place in range(values.shape[1])}
     matrix = np.array([one for one in ranks if one is not None])
     names = []
     for column in columns:
-        codes, own = appearance(column.values[ours]), _centred(column.values[ours])
+        codes, own = appearance(column.values[ours]), centred_ranks(column.values[ours])
         same = informative(codes) and codes.tobytes() in coded
         if not same and column.numeric and own is not None and len(matrix):
             order = np.arange(len(ours)) - (len(ours) - 1) / 2
@@ -107,26 +106,14 @@ def agreeing(
     return names
 
 
-def _centred(values: Array) -> Array | None:
-    """Ranks of values (row,) with mean 0 and length 1; a missing one has the mean; None for few different values."""
-    known = np.isfinite(values)
-    if len(np.unique(values[known])) < DISTINCT / 2:
-        return None
-    ranks = np.zeros(len(values))
-    # Values that are equal in single precision are tied: the model may have cast them.
-    shares = rank_shares(np.float32(values[known]) if np.abs(values[known]).max() < 1e38 else values[known])
-    ranks[known] = shares - shares.mean()
-    return ranks / np.sqrt(ranks @ ranks)
-
-
 def determines(anchor: Column, column: Column) -> bool:
     """Whether a column follows from the anchor's value in the table itself, so that it agrees wherever that does."""
     if anchor is column:
         return True
-    order = np.argsort(anchor.values, kind="stable")
-    first, second = _centred(anchor.values), _centred(column.values)
+    first, second = anchor.ranks, column.ranks
     if first is not None and second is not None:
         return bool(abs(first @ second) > DETERMINED)
+    order = np.argsort(anchor.values, kind="stable")
     return not informative(appearance(column.values[order]))
 
 
@@ -179,15 +166,13 @@ def _once(values: Array) -> tuple[Array, Array]:
 
 def _equal(columns: Sequence[Column], ours: Array, candidate: Candidate, theirs: Array) -> list[str]:
     """Names of columns that recognise rows and whose own values stand in the paired rows."""
-    names = []
+    names, others = [], candidate.values[theirs]
     for column in (one for one in columns if one.recognises):
-        own = column.values[ours]
-        for place in range(candidate.values.shape[1]):
-            other = candidate.values[theirs, place]
-            same = np.abs(own - other) <= PRECISION * np.maximum(np.abs(own), 1e-30)
-            if np.mean(same) >= AGREE and np.count_nonzero(same) >= FEWEST_EXACT and len(np.unique(own[same])) > 2:
-                names.append(column.name)
-                break
+        own = column.values[ours, None]
+        same = np.abs(own - others) <= PRECISION * np.maximum(np.abs(own), 1e-30)
+        enough = (same.mean(0) >= AGREE) & (same.sum(0) >= FEWEST_EXACT)
+        if any(len(np.unique(own[same[:, place]])) > 2 for place in np.flatnonzero(enough)):
+            names.append(column.name)
     return names
 
 
