@@ -94,7 +94,8 @@ def read_columns(
     table: SQL of the relation, with file_row_number; texts: by column, the SQL of its text, NULL where it is missing.
     """
     counts = count_cells(connection, table, texts)
-    found = shapes(connection, table, {name: texts[name] for name, cells in counts.items() if not cells.plain})
+    doubtful = {name: texts[name] for name, cells in counts.items() if cells.digits and not cells.plain}
+    found = shapes(connection, table, doubtful)
     evidence = [
         _evidence(connection, table, name, text, replace(counts[name], shapes=found.get(name, {})))
         for name, text in texts.items()
@@ -291,10 +292,11 @@ def _same_letters(connection: DuckDBPyConnection, table: str, text: str, found: 
         return True
     cell = cell_shapes.normalised(text)
     rest = f"regexp_replace({cell}, '[^\\pL\\pM]', '', 'g')"
-    query = (
-        f"SELECT DISTINCT {rest} FROM {table} WHERE regexp_matches({cell}, '[0-9]') AND {rest} <> '' "
-        f"AND regexp_full_match({cell}, {literal(cell_shapes.NUMBER)}) LIMIT 3"
-    )
+    numbers = f"FROM {table} WHERE regexp_full_match({cell}, {literal(cell_shapes.NUMBER)}) AND {rest} <> ''"
+    first = connection.execute(f"SELECT {rest} {numbers} LIMIT 1").fetchone()[0]
+    if "a" in found.affix[0] and first not in CURRENCIES:  # of most columns of names and numbers, in which all differ
+        return False
+    query = f"SELECT DISTINCT {rest} {numbers} LIMIT 3"
     letters = {word for (word,) in connection.execute(query).fetchall()}
     if found.exponent:
         return letters <= {"e", "E"} and not found.lettered()

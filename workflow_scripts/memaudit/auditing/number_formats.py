@@ -5,8 +5,9 @@ A notation is read from the shapes of all cells (`cell_shapes`) and holds for th
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from memaudit.auditing.cell_shapes import normalised
 
@@ -69,7 +70,7 @@ def parse(shape: str) -> NumberShape | None:
 
 
 def notation(shapes: Mapping[str, int]) -> Notation | None:
-    """The notation of the cells with the most frequent affix, None if no cell is a number, or no notation fits."""
+    """The notation that most cells with the most frequent affix have, None if no cell is a number."""
     parsed = {shape: number for shape in shapes if (number := parse(shape)) is not None}
     affixes = Counter()
     for shape, number in parsed.items():
@@ -77,32 +78,42 @@ def notation(shapes: Mapping[str, int]) -> Notation | None:
     if not affixes:
         return None
     affix = affixes.most_common(1)[0][0]
-    chosen = {shape: number for shape, number in parsed.items() if number.affix == affix}
+    formats = [(sign, group) for sign in SEPARATORS for group in GROUPS if group != sign]
+    fitting = {
+        one: {shape: number for shape, number in parsed.items() if number.affix == affix and _fits(number.body, *one)}
+        for one in formats
+    }
+    chosen = max(fitting.values(), key=lambda fit: sum(shapes[shape] for shape in fit))
+    if not chosen:
+        return None
     bodies = Counter()
     for shape, number in chosen.items():
         bodies[number.body] += shapes[shape]
-    fits = [(sign, group) for sign in SEPARATORS for group in GROUPS if group != sign and _all_fit(bodies, sign, group)]
-    if not fits:
-        return None
-    effects: dict[tuple[int, ...], tuple[str, str]] = {}
-    for sign, group in fits:
-        effects.setdefault(tuple(_places(body, sign) for body in bodies), (sign, group))
-    known = list(effects.values())
-    if not any(sign in body for body in bodies for sign in SEPARATORS):
-        known = [("", known[0][1])]
-    elif len(known) > 1 and (group := _thousands(bodies)):
-        known = [(sign, other) for sign, other in known if other == group] or known
+    signs = _signs(bodies, [one for one, fit in fitting.items() if fit.keys() >= chosen.keys()])
     return Notation(
-        tuple(sign for sign, _ in known),
+        tuple(sign for sign, _ in signs),
         bodies.total(),
         sum(n for body, n in bodies.items() if _is_code(body)),
         affix,
         any(number.exponent for number in chosen.values()),
         any(number.enclosed for number in chosen.values()),
         any(number.trailing for number in chosen.values()),
-        tuple(group for _, group in known),
+        tuple(group for _, group in signs),
         tuple(chosen),
     )
+
+
+def _signs(bodies: Mapping[str, int], formats: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Decimal sign and group sign of the formats, one of those that read all numbers alike."""
+    effects: dict[tuple[int, ...], tuple[str, str]] = {}
+    for sign, group in formats:
+        effects.setdefault(tuple(body.find(sign) for body in bodies), (sign, group))
+    known = list(effects.values())
+    if not any(sign in body for body in bodies for sign in SEPARATORS):
+        return [("", known[0][1])]
+    if len(known) > 1 and (group := _thousands(bodies)):
+        return [one for one in known if one[1] == group] or known
+    return known
 
 
 def converted(text: str, found: Notation, decimal: str) -> str:
@@ -136,19 +147,19 @@ def described(found: Notation, decimal: str) -> list[str]:
     return parts
 
 
-def _all_fit(bodies: Mapping[str, int], decimal: str, group: str) -> bool:
+def _fits(body: str, decimal: str, group: str) -> bool:
+    return _pattern(decimal, group).fullmatch(body) is not None
+
+
+@cache
+def _pattern(decimal: str, group: str) -> re.Pattern[str]:
     sign, between = re.escape(decimal), re.escape(group)
     whole = "[z9]9*"
     if group:
         whole += f"|9{{1,3}}(?:{between}9{{3}})+"
     if group == ",":
         whole += r"|9{1,2}(?:,9{2})+,9{3}"  # lakh and crore
-    pattern = re.compile(f"(?:{whole})(?:{sign}9*)?|{sign}9+")
-    return all(pattern.fullmatch(body) for body in bodies)
-
-
-def _places(body: str, decimal: str) -> int:
-    return body.find(decimal)
+    return re.compile(f"(?:{whole})(?:{sign}9*)?|{sign}9+")
 
 
 def _is_code(body: str) -> bool:
