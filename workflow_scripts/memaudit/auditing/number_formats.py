@@ -62,6 +62,8 @@ def parse(shape: str) -> NumberShape | None:
         return None
     enclosed = bool(match["open"] or match["inner"])
     signs = [sign for sign in (match["first"], match["second"], (match["last"] or "").strip()) if sign]
+    if match["before"] and match["after"]:
+        return None
     if enclosed != shape.endswith(")") or len(signs) + enclosed > 1 or (match["open"] and match["inner"]):
         return None
     trailing = (match["last"] or "").strip() == "-"
