@@ -25,7 +25,7 @@ HOSTILE = "</td><script>alert('x')</script>{{ 7*7 }}"
 FACTS = {
     "name": HOSTILE, "sha256": "0" * 64, "rows": 500, "without_target": 0, "taken": 500, "target": HOSTILE,
     "group": None, "by": ["c0"], "task": "2 classes", "kind": "classification", "classes": 2,
-    "left_out": {"note": "free text"}, "models": ["tabicl-small"],
+    "left_out": {"note": "free text"}, "readings": {}, "models": ["tabicl-small"],
     "columns": {
         "c0": {"name": HOSTILE, "type": "categorical", "use": True},
         "c1": {"name": "note", "type": "text", "use": False},

@@ -41,8 +41,7 @@ def main(arguments: Sequence[str]) -> int:
         options.table,
         options.target,
         **{key: getattr(options, key) for key in ("group", "task", "by", "drop", "categorical", "missing")},
-        delimiter=options.delimiter,
-        encoding=options.encoding,
+        **{key: getattr(options, key) for key in ("delimiter", "encoding", "decimal", "dates")},
         seed=options.seed,
         rows=options.rows,
     )
@@ -115,6 +114,12 @@ def _add_table(audit: argparse.ArgumentParser, required: bool) -> None:
     audit.add_argument("--missing", nargs="+", default=[], metavar="WORD", help="words that mean a missing value")
     audit.add_argument("--delimiter", help="of a CSV file; by default detected in its first line")
     audit.add_argument("--encoding", help="of a CSV file; by default utf-8")
+    audit.add_argument("--decimal", choices=[".", ","], help="the decimal sign of numbers that can be read in two ways")
+    audit.add_argument(
+        "--dates",
+        choices=["dmy", "mdy", "ymd"],
+        help="order of day, month and year of dates that can be read in two ways",
+    )
 
 
 def _add_attacks(audit: argparse.ArgumentParser) -> None:
@@ -208,13 +213,20 @@ def _schema(facts: dict[str, Any]) -> list[str]:
     taken, with_target = facts["taken"], facts["rows"] - facts["without_target"]
     sample = f"; {taken} of them are sampled at random" if taken < with_target else ""
     lines = [f"{facts['rows']} rows, {with_target} with a target ({facts['task']}){sample}"]
+    if facts["target"] in facts["readings"]:
+        lines.append(f"the target is read with: {facts['readings'][facts['target']]}")
     lines.append(f"model: {', '.join(map(ascii, facts['models']))}")
-    columns = list(facts["columns"].values())
+    columns, readings = list(facts["columns"].values()), facts["readings"]
     width = min(40, max(len(ascii(one["name"])) for one in columns))
-    # Of a wide table the columns that are left out come first: each has its reason.
-    for one in columns if len(columns) <= SHOWN else sorted(columns, key=lambda one: one["use"])[:SHOWN]:
+
+    def plain(column: Mapping[str, Any]) -> bool:
+        return column["use"] and column["name"] not in readings
+
+    # Of a wide table the columns come first that are left out, or read in a way that has to be said.
+    for one in columns if len(columns) <= SHOWN else sorted(columns, key=plain)[:SHOWN]:
         why = "" if one["use"] else f"  left out: {facts['left_out'][one['name']]}"
-        lines.append(f"  {ascii(one['name'])[:40]:{width}}  {one['type'] or '-'}{why}")
+        how = f" ({readings[one['name']]})" if one["name"] in readings else ""
+        lines.append(f"  {ascii(one['name'])[:40]:{width}}  {one['type'] or '-'}{how}{why}")
     if len(columns) > SHOWN:
         lines.append(f"  ... and {len(columns) - SHOWN} more")
     return [

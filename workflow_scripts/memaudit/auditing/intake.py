@@ -15,9 +15,12 @@ from typing import Any
 import yaml
 
 from memaudit.auditing import source_file
+from memaudit.auditing.date_formats import ORDERS
+from memaudit.auditing.number_formats import SEPARATORS
 from memaudit.auditing.option_names import as_options
 from memaudit.auditing.request import Request
 from memaudit.auditing.table_columns import read_target, typed
+from memaudit.auditing.table_readings import read_table
 from memaudit.auditing.typed_slices import typed_slices
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, replacing, write_json
@@ -30,7 +33,8 @@ FEWEST_ROWS = 60
 MOST_COLUMNS = 500
 EDIT = """\
 # How the table is read. Edit it and give the same command again:
-# type is numeric, categorical, text or date; use: false leaves a column out.
+# type is numeric, categorical, text or date; use: false leaves a column out. reading says how the cells are read;
+# decimal: "," (or ".") and dates: dmy (or mdy, ymd) beside a type replace the options of the command for this column.
 """
 
 
@@ -58,7 +62,8 @@ def take_in(request: Request, folder: Path) -> dict[str, Any]:
         message = str(error).replace(f"file {linked}", table).replace(str(linked), table)
         raise AuditError(as_options(message)) from error.__cause__
     finally:
-        (private / "raw.parquet").unlink(missing_ok=True)
+        for name in ("raw.parquet", "read.parquet"):
+            (private / name).unlink(missing_ok=True)
     if chosen is None:
         _offer(schema, taken)
         chosen = _edited(schema)
@@ -68,24 +73,29 @@ def take_in(request: Request, folder: Path) -> dict[str, Any]:
 
 def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, private: Path) -> dict[str, Any]:
     raw = private / "raw.parquet"
-    origin = fetch(_entry(request, linked), raw, private)
+    entry = _entry(request, linked)
+    origin = fetch(entry, raw, private)
     _named(request, origin["columns"], chosen)
     rename = _safe_names(origin["columns"])
+    marks = (*MISSING, *request.missing)
     unused = {name for name, column in (chosen or {}).items() if not column["use"]} | set(request.drop)
     _narrow(len({*origin["columns"]} - unused - {request.target, request.group}))
     with connect(private) as connection:
-        connection.execute(f"CREATE VIEW raw AS SELECT * FROM {parquet(raw)}")
         types = {name: column["type"] for name, column in (chosen or {}).items()}
         types |= dict.fromkeys(request.categorical, "categorical")
-        features = typed(connection, request, origin, unused, types)
-        marks = (*MISSING, *request.missing)
-        read = read_target(connection, request.target, marks, request.task)
+        readings = read_table(connection, raw, request, origin, entry.get("delimiter"), unused, types, chosen or {})
+        features = typed(connection, request, origin, unused, dict(readings.codes) | types)
+        read = read_target(connection, request.target, marks, readings.task)
         target = read.expression
         with_target = connection.execute(f"SELECT count(*) FROM raw WHERE ({target}) IS NOT NULL").fetchone()[0]
         _enough(min(with_target, request.rows))  # before the copy, which is slow
         _whole_units(connection, request, marks)
         with typed_slices(connection, features, rename, target, private) as cells:
-            omitted = {column.source: "free text" for column in features if column.type == "text"}
+            omitted = {
+                column.source: "codes of too many values" if column.source in readings.codes else "free text"
+                for column in features
+                if column.type == "text"
+            }
             omitted |= cells.without_value(connection)
             if chosen is None:
                 numbers = cells.numbering_rows(connection, origin["rows"])
@@ -120,6 +130,7 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         "classes": read.classes,
         "columns": columns,
         "left_out": omitted,
+        "readings": dict(readings.remarks),
     }
 
 
@@ -241,7 +252,11 @@ def _edited(schema: Path) -> dict[str, Any] | None:
         return None
     try:
         entries = yaml.safe_load(schema.read_text(encoding="utf-8"))["columns"]
-        edited = {entry["name"]: {"type": entry["type"], "use": entry["use"]} for entry in entries}
+        edited = {
+            entry["name"]: {"type": entry["type"], "use": entry["use"]}
+            | {key: entry.get(key) for key in ("decimal", "dates")}
+            for entry in entries
+        }
     except (yaml.YAMLError, UnicodeError, KeyError, TypeError):
         raise AuditError("schema.yaml: cannot be read; delete it, and the audit writes a new one") from None
     for name, column in edited.items():
@@ -249,11 +264,20 @@ def _edited(schema: Path) -> dict[str, Any] | None:
             raise AuditError(
                 f"schema.yaml, column {name!r}: type must be one of {', '.join(TYPES)}, use must be true or false"
             )
+        if column["decimal"] not in (None, *SEPARATORS) or column["dates"] not in (None, *ORDERS):
+            raise AuditError(
+                f'schema.yaml, column {name!r}: decimal must be "." or ",", and dates one of {", ".join(ORDERS)}'
+            )
     return edited
 
 
 def _offer(schema: Path, facts: Mapping[str, Any]) -> None:
-    columns = [dict(column) for column in facts["columns"].values() if column["type"]]
+    readings = facts["readings"]
+    columns = [
+        column | ({"reading": readings[column["name"]]} if column["name"] in readings else {})
+        for column in facts["columns"].values()
+        if column["type"]
+    ]
     text = yaml.safe_dump({"columns": columns}, sort_keys=False, default_flow_style=None, allow_unicode=True)
     with replacing(schema) as temporary:
         temporary.write_text(EDIT + text, encoding="utf-8")

@@ -20,5 +20,7 @@ class Request:
     missing: Sequence[str] = ()
     delimiter: str | None = None
     encoding: str | None = None
+    decimal: str | None = None  # the decimal sign, and the order of a date's parts, where the cells leave them open
+    dates: str | None = None
     seed: int = 0
     rows: int = MOST_ROWS

@@ -1,0 +1,140 @@
+"""Tables as people have them, through the intake: features, target, types of Parquet files, and schema.yaml."""
+
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from memaudit.auditing import command_line
+from memaudit.auditing.intake import take_in
+from memaudit.auditing.request import Request
+from memaudit.common.errors import AuditError
+
+ROWS = 90
+RNG = np.random.default_rng(1)
+PAY = RNG.integers(10_000, 9_999_999, ROWS) / 100
+DAYS = pd.Timestamp("2001-02-03") + pd.to_timedelta(RNG.integers(0, 5000, ROWS), "D")
+THREE = [f"{1 + i % 9},{100 + i}" for i in range(ROWS)]
+
+
+def frame(**columns):
+    facts = {
+        "pay": [f"{value:.2f} €".replace(".", ",") for value in PAY],
+        "since": DAYS.strftime("%d.%m.%Y"),
+        "plz": [f"{i % 7:05d}" for i in range(ROWS)],
+        "churn": RNG.choice(["ja", "nein"], ROWS),
+    }
+    return pd.DataFrame(facts | columns)
+
+
+@pytest.fixture
+def taken(tmp_path):
+    """Write a table, and run the intake on it: its facts, its copy and its schema."""
+
+    def take(table, target="churn", name="t.csv", **options):
+        path, folder = tmp_path / name, tmp_path / f"audit of {name}"
+        table.to_parquet(path) if name.endswith("parquet") else table.to_csv(path, sep=";", index=False)
+        folder.mkdir(exist_ok=True)
+        facts = take_in(Request(str(path), target, **options), folder)
+        return facts, pd.read_parquet(folder / "table/table.parquet"), folder / "schema.yaml"
+
+    return take
+
+
+def test_a_german_table_is_read_and_the_readings_are_recorded(taken, capsys):
+    facts, copy, schema = taken(frame())
+    np.testing.assert_array_equal(copy["c0"], PAY)
+    assert pd.DatetimeIndex(copy["c1"]).tolist() == DAYS.tolist()
+    assert copy["c2"].tolist() == [f"{i % 7:05d}" for i in range(ROWS)]
+    recorded = {column["name"]: column for column in yaml.safe_load(schema.read_text())["columns"]}
+    assert [column["type"] for column in recorded.values()] == ["numeric", "date", "categorical"]
+    assert recorded["pay"]["reading"] == "decimal comma, the same sign or unit in all cells is left out"
+    command_line.report("schema", facts | {"models": ["m"]})
+    printed = capsys.readouterr().out
+    assert "numeric (decimal comma" in printed
+    assert "date (dates (day, month, year))" in printed
+    assert "categorical (codes" in printed
+    assert not list(schema.parent.rglob("read.parquet"))
+
+
+def test_a_target_is_read_like_a_column(taken):
+    facts, copy, _ = taken(frame(), target="pay", drop=["churn"])
+    assert facts["kind"] == "regression"
+    np.testing.assert_array_equal(copy["target"], PAY)
+    assert "decimal comma" in facts["readings"]["pay"]
+
+
+def test_a_target_of_dates_is_days(taken):
+    for name in ("t.csv", "t.parquet"):
+        table = frame(number=RNG.normal(size=ROWS))
+        table = table if name == "t.csv" else table.assign(since=DAYS)
+        facts, copy, _ = taken(table, target="since", drop=["churn", "pay"], name=name)
+        assert facts["kind"] == "regression"
+        np.testing.assert_allclose(copy["target"], (DAYS - pd.Timestamp(0)) / pd.Timedelta("1D"))
+        assert "days since 1970-01-01" in facts["readings"]["since"]
+
+
+def test_a_target_of_codes_is_classes(taken):
+    facts, _, _ = taken(frame(plz=[f"{i % 12:03d}" for i in range(ROWS)]), target="plz")
+    assert (facts["kind"], facts["classes"]) == ("classification", 12)
+
+
+def test_a_target_with_two_readings_is_asked_about(taken):
+    table = frame(net=THREE)
+    with pytest.raises(AuditError, match="column 'net': its numbers can be read in two ways"):
+        taken(table, target="net", drop=["pay"])
+    _, copy, _ = taken(table, target="net", drop=["pay"], decimal=",")
+    np.testing.assert_allclose(copy["target"], [float(cell.replace(",", ".")) for cell in THREE])
+
+
+def test_the_schema_decides_for_one_column(taken):
+    table = frame(net=THREE, gross=THREE).drop(columns="pay")
+    _, copy, schema = taken(table, decimal=".")
+    edited = yaml.safe_load(schema.read_text())
+    edited["columns"][-1]["decimal"] = ","
+    schema.write_text(yaml.safe_dump(edited))
+    _, copy, _ = taken(table, decimal=".")
+    np.testing.assert_allclose(copy["c3"], 1000 * copy["c4"])
+    edited["columns"][-1]["decimal"] = ";"
+    schema.write_text(yaml.safe_dump(edited))
+    with pytest.raises(AuditError, match="decimal must be"):
+        taken(table, decimal=".")
+
+
+def test_types_of_a_parquet_file_are_kept_and_recorded(taken):
+    table = frame(
+        pay=[Decimal(f"{value:.2f}") for value in PAY],
+        since=DAYS.date,
+        seen=DAYS.tz_localize("America/New_York"),
+        text=[f"{i},5" for i in range(ROWS)],
+    )
+    facts, copy, schema = taken(table, name="t.parquet")
+    np.testing.assert_allclose(copy["c0"], PAY)
+    assert pd.DatetimeIndex(copy["c1"]).tolist() == DAYS.tolist()
+    seen = DAYS.tz_localize("America/New_York").tz_convert("UTC").tz_localize(None)
+    assert pd.DatetimeIndex(copy["c4"]).tolist() == seen.tolist()
+    assert facts["readings"]["pay"].startswith("decimal(")
+    assert facts["readings"]["since"] == "date"
+    assert "in UTC" in facts["readings"]["seen"]
+    assert "look like numbers" in facts["readings"]["text"]
+    assert "decimal(" in schema.read_text()
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"net": THREE, "pay": 1}, "'net': its numbers can be read in two ways"),
+        ({"day": ["03/04/2020", "05/06/2020"] * 45}, "--dates dmy"),
+        ({"rate": ["12 %", "0.12"] * 45}, "'rate' mixes 45 numbers with 45"),
+    ],
+)
+def test_the_command_asks_in_one_line(tmp_path, capsys, columns, message):
+    frame(**columns).to_csv(tmp_path / "t.csv", sep=";", index=False)
+    command = ["audit", str(tmp_path / "t.csv"), "--target", "churn", "--into", str(tmp_path / "into")]
+    assert command_line.main(command) == 1
+    printed = capsys.readouterr().err
+    assert message in printed
+    assert printed.count("\n") == 1
+    assert not (tmp_path / "into").exists()
