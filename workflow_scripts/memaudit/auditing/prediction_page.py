@@ -61,7 +61,7 @@ def _verdict(summary: PredictionSummary) -> list[str]:
         first = "The predictions tell members from non-members, but this audit cannot tell memory from shift."
         why = "The files have no features to compare, and there are no reference models: any shift looks like memory."
         exceeds = (
-            f"The attack does not exceed {names} beyond the statistical error, and these cannot see memory: the "
+            f"The attack does not exceed {names} beyond the statistical error, and that cannot see memory: the "
             "two files may just hold different records."
         )
         return [first, auc, exceeds if prediction_summary.is_controlled(summary) else why]

@@ -38,7 +38,10 @@ def test_an_overfitted_model_is_found_beyond_the_controls(leaking):
 def test_planted_models_are_judged_as_the_headline_is(leaking):
     planted = leaking["planted"]
     assert planted["lookup"]["detected"]
-    assert planted["lookup_changed"] > 0.9
+    one = files(0, leak=True, references=2)
+    rows = np.flatnonzero(one.member)
+    certain = one.predictions.probabilities[rows, one.predictions.labels[rows]] == 1
+    assert planted["lookup_changed"] == pytest.approx(1 - certain.mean())
     assert planted["splits"] == SPLITS
     assert 2 * planted["splits_detected"] < SPLITS
 
