@@ -101,7 +101,8 @@ def _counts(cell: str) -> str:
     # Without regular expressions: this runs on every column, also on those that need no shapes.
     conditions = [
         f"({cell} LIKE '0_%' AND substr({cell}, 2, 1) BETWEEN '0' AND '9') OR "
-        f"(abs({value}) >= {MOST_EXACT} AND NOT contains({cell}, '.') AND NOT contains(lower({cell}), 'e'))",
+        f"(abs({value}) >= {MOST_EXACT} AND NOT isinf({value}) "
+        f"AND NOT contains({cell}, '.') AND NOT contains(lower({cell}), 'e'))",
         f"contains({cell}, '.')",
         f"substr({cell}, -4, 1) = '.' AND abs({value}) >= 1 AND abs({value}) < 1000",
         f"translate({cell}, '0123456789', '') <> {cell}",
