@@ -84,7 +84,7 @@ def halves(grid, path):
 def call(project, name, inputs, outputs, **params):
     main = runpy.run_path(str(script_of(name)))["main"]
     job = {"input": Paths(inputs), "output": Paths(outputs), "params": SimpleNamespace(**params)}
-    main(SimpleNamespace(**job, wildcards=SimpleNamespace(dataset="wine")))
+    main(SimpleNamespace(**job, threads=1, wildcards=SimpleNamespace(dataset="wine")))
 
 
 def only(table, **keys):

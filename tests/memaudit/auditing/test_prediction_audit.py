@@ -8,6 +8,7 @@ from prediction_examples import FILES, scores
 
 from memaudit.auditing import command_line, prediction_audit
 from memaudit.auditing.prediction_summary import FileCounts, PredictionSummary
+from memaudit.common.errors import AuditError
 
 
 def parsed(*arguments):
@@ -17,8 +18,15 @@ def parsed(*arguments):
 def test_every_idle_option_is_one_of_the_command():
     options = vars(parsed("--predictions", "a", "b"))
     read = {"command", "table", "predictions", "reference", "id", "target", "group", "drop", "categorical", "missing"}
-    read |= {"delimiter", "encoding", "base_rates", "seed", "cores", "into", "rows"}
-    assert read | set(prediction_audit.IDLE) == options.keys()
+    read |= {"delimiter", "encoding", "base_rates", "seed", "cores", "into", "rows", "pdf"}
+    assert read | {*prediction_audit.IDLE, *prediction_audit.UNSUPPORTED} == options.keys()
+
+
+def test_an_option_of_audits_of_a_table_is_refused():
+    for option, value in (("--owner", "me"), ("--review-by", "2999-12-31"), ("--fail-above", "auc=.6")):
+        options = parsed("--predictions", "a", "b", option, value)
+        with pytest.raises(AuditError, match=f"^{option}: is for audits of a table, not for --predictions"):
+            prediction_audit.check(options, parsed("TABLE"))
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ IDLE = (
     *("task", "by", "threats", "model", "epsilon", "public", "finetune", "minutes", "quick", "shown"),
     *("context_rows", "show_values"),
 )
-UNSUPPORTED = ("owner", "review_by", "fail_above")
+UNSUPPORTED = ("owner", "review_by", "fail_above", "decimal", "dates")
 OWN = ("reference", "id")
 SECONDS = 60.0  # expected of the whole audit
 
