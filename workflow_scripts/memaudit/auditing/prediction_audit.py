@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from memaudit.auditing import pdf_page, prediction_page, runner, source_file, stage_results
+from memaudit.auditing import pdf_page, runner, source_file, stage_results
 from memaudit.auditing.prediction_files import COPY, FACTS, PredictionRequest, take_in
 from memaudit.auditing.prediction_summary import INVALID, PredictionSummary
 from memaudit.auditing.stages import FPR
@@ -172,6 +172,9 @@ def read_lines(facts: Mapping[str, Any]) -> list[str]:
 
 def result_lines(summary: PredictionSummary) -> list[str]:
     """The main results."""
+    # Imported here: with it comes scikit-learn, for which no other command should wait.
+    from memaudit.auditing import prediction_page
+
     auc = f"AUC {prediction_page.number(summary.auc)}, chance 0.50, p {summary.auc.p_value:.2f}"
     lines = [f"result: {auc}: {summary.verdict}", *prediction_page.sentences(summary)]
     names = prediction_page.CONTROLS
