@@ -45,6 +45,7 @@ FAMILIES = {
     f"memaudit.models.{name}"
     for name in [
         "checkpoint_deltas",
+        "context_attention",
         "context_query_pairs",
         "context_scaling",
         "contexttab",

@@ -11,7 +11,7 @@ import pandas as pd
 
 from memaudit.attacks.prediction_scores import Predictions
 from memaudit.common.io import read_table, write_json, write_table
-from memaudit.data.record_ids import keep_private
+from memaudit.common.private_files import keep_private
 from memaudit.statistics.two_file_attack import false_positive_rates
 from memaudit.studies.audit.prediction_attacks import Files, results
 from memaudit.workflow.job import run

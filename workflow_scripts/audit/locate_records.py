@@ -12,8 +12,9 @@ from tempfile import TemporaryDirectory
 import pandas as pd
 
 from memaudit.common.io import read_json, read_table, write_table
+from memaudit.common.private_files import keep_private
 from memaudit.data.deduplication import Policy, deduplicate
-from memaudit.data.record_ids import keep_private, read_key
+from memaudit.data.record_ids import read_key
 from memaudit.workflow.job import run
 
 

@@ -8,8 +8,9 @@ python workflow_scripts/data/deduplicate_table.py --input table=raw.parquet fact
 from memaudit.common import tidy
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, write_json, write_table
+from memaudit.common.private_files import keep_private
 from memaudit.data.deduplication import Policy, deduplicate
-from memaudit.data.record_ids import keep_private, read_key
+from memaudit.data.record_ids import read_key
 from memaudit.workflow.job import run
 
 

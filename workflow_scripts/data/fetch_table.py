@@ -5,7 +5,7 @@ python workflow_scripts/data/fetch_table.py --output table=raw.parquet facts=raw
 """
 
 from memaudit.common.io import write_json
-from memaudit.data.record_ids import keep_private
+from memaudit.common.private_files import keep_private
 from memaudit.data.table_sources import fetch
 from memaudit.workflow.job import run
 

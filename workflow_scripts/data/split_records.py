@@ -13,9 +13,9 @@ from pathlib import Path
 from memaudit.common import tidy
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_columns, read_json, read_table, write_table
+from memaudit.common.private_files import keep_private
 from memaudit.common.seeds import generator
 from memaudit.data.member_splits import split_records
-from memaudit.data.record_ids import keep_private
 from memaudit.data.split_contents import read_contents
 from memaudit.statistics.split_balance import balance_rows, violations
 from memaudit.workflow.job import run

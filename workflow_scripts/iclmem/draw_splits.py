@@ -14,8 +14,8 @@ import pandas as pd
 from memaudit.common import seeds, tidy
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_columns, read_table, write_table
+from memaudit.common.private_files import keep_private
 from memaudit.data.matched_splits import Sizes, add_labels, draw_split, matched_targets
-from memaudit.data.record_ids import keep_private
 from memaudit.statistics.split_balance import UNITS, compare_targets, violations
 from memaudit.workflow.job import run
 

@@ -17,8 +17,8 @@ import torch
 import xarray as xr
 
 from memaudit.common.io import write_grid
+from memaudit.common.private_files import keep_private
 from memaudit.common.progress_bar import steps
-from memaudit.data.record_ids import keep_private
 from memaudit.models.model_folder import device
 from memaudit.studies.iclmem.model_probing import axes, open_study, packed
 from memaudit.studies.iclmem.table_splits import CANARIES, SCALING

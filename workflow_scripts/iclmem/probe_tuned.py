@@ -22,8 +22,8 @@ import numpy as np
 import xarray as xr
 
 from memaudit.common.io import replacing, write_grid
+from memaudit.common.private_files import keep_private
 from memaudit.common.progress_bar import steps
-from memaudit.data.record_ids import keep_private
 from memaudit.models import dp_sgd
 from memaudit.models.model_folder import device
 from memaudit.studies.iclmem.fine_tuning_runs import STATE, FineTuningRun, private_settings, tune, tune_privately

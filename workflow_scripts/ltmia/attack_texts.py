@@ -20,8 +20,8 @@ from scipy.special import expit
 from memaudit.attacks.learned_classifier import load, odds_of_rows
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_table, replacing
+from memaudit.common.private_files import keep_private
 from memaudit.data.corpus_documents import read_texts
-from memaudit.data.record_ids import keep_private
 from memaudit.models.language_models import folder_of
 from memaudit.models.model_folder import set_up
 from memaudit.studies.ltmia.model_pair_queries import BASELINES, encode_for, in_parts, open_pair, query_pair

@@ -12,8 +12,8 @@ import os
 from memaudit import OFFLINE
 from memaudit.common import seeds
 from memaudit.common.io import write_json, write_table
+from memaudit.common.private_files import keep_private
 from memaudit.data.corpus_documents import documents_of
-from memaudit.data.record_ids import keep_private
 from memaudit.workflow.job import run
 
 

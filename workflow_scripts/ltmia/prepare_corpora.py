@@ -20,8 +20,9 @@ from memaudit.common import seeds, tidy
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_table, write_table
 from memaudit.common.job_inputs import several
+from memaudit.common.private_files import keep_private
 from memaudit.data import text_corpora
-from memaudit.data.record_ids import keep_private, read_key
+from memaudit.data.record_ids import read_key
 from memaudit.models.language_models import token_starts, train_tokenizer, write_tokenizer
 from memaudit.statistics.attack_performance import judge
 from memaudit.workflow.job import run

@@ -3,7 +3,6 @@
 import hashlib
 import hmac
 import json
-import os
 import stat
 import uuid
 
@@ -13,7 +12,7 @@ import pytest
 from raw_tables import KEY, made, people
 
 from memaudit.common.errors import AuditError
-from memaudit.data.record_ids import keep_private, make_key, read_key
+from memaudit.data.record_ids import make_key, read_key
 
 
 def test_an_id_is_hmac_sha256_of_the_typed_content(tmp_path):
@@ -73,14 +72,3 @@ def test_the_key_is_in_no_file_of_the_result(tmp_path):
     inner = hmac.digest(KEY, json.dumps(["age", "job", "y"]).encode(), "sha256")
     content = b"".join(path.read_bytes() for path in tmp_path.rglob("*.parquet"))
     assert not any(secret in content for secret in (KEY, inner, hashlib.sha256(KEY).digest()))
-
-
-def test_a_users_files_are_theirs_alone(tmp_path):
-    before = os.umask(0o022)
-    try:
-        keep_private(tmp_path / "data" / "records.parquet")
-        (tmp_path / "data" / "records.parquet").write_text("x")
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE((tmp_path / "data").stat().st_mode) == 0o700
-    assert stat.S_IMODE((tmp_path / "data" / "records.parquet").stat().st_mode) == 0o600

@@ -16,7 +16,6 @@ import torch
 from torch import Tensor
 
 BLOCK = 0
-LARGEST, GAP, ENTROPY = STATISTICS = ("largest", "gap", "entropy")
 
 
 def concentration(weights: Tensor, _targets: Tensor | None = None) -> Tensor:

@@ -59,7 +59,7 @@ def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str
         "methods": METHODS,
         "public": public,
         "pictures": pictures(summary),
-        "glossary": glossary.TERMS,
+        "glossary": glossary.of_target(summary.predicts_numbers()),
     }
     used = (percent, number, signed, unbroken, description, mark, posterior, fixed, shortened, glossary.term)
     filters = {one.__name__: one for one in used}

@@ -117,6 +117,12 @@ TERMS: Mapping[str, tuple[str, str]] = {
 }
 
 
+def of_target(numbers: bool) -> dict[str, tuple[str, str]]:
+    """The terms of a page; numbers: whether the target is a number, whose quality has another measure."""
+    left_out = "balanced" if numbers else "r2"
+    return {key: entry for key, entry in TERMS.items() if key != left_out}
+
+
 def term(text: str, key: str) -> Markup:
     """The text as a link to the glossary, with a note on pointing at it or on reaching it by Tab. KeyError: no term."""
     return Markup(

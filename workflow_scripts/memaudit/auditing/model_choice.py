@@ -1,23 +1,21 @@
 """Models named by a user: from the catalogue, a checkpoint by its path, or an estimator by its import path."""
 
 import os
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from memaudit.auditing.short_names import CHECKPOINTS, IMPORT
 from memaudit.auditing.table_columns import CLASSIFICATION, REGRESSION
 from memaudit.common.errors import AuditError
 from memaudit.common.project_paths import PROJECT
 from memaudit.config.name_checks import hint
 
 SHIPPED = "tabicl-small"
-IMPORT = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 FAMILIES = ("tabicl", "tabpfn")
 ADDED, REGRESSOR = "audited-", "-regression"
-CHECKPOINTS = (".ckpt", ".pt", ".pth", ".safetensors", ".bin")
 
 
 def entries(

@@ -1,11 +1,12 @@
 """Short names of models and groups on an audit's page; the annex has the whole ones."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import PurePath
 
-from memaudit.auditing.model_choice import CHECKPOINTS, IMPORT
-
+IMPORT = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
+CHECKPOINTS = (".ckpt", ".pt", ".pth", ".safetensors", ".bin")
 LONGEST = 40  # letters of a category's name
 
 

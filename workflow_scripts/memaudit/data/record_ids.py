@@ -35,14 +35,6 @@ def read_key(path: str | Path) -> bytes:
     return key
 
 
-def keep_private(path: str | Path) -> None:
-    """Make the folder of `path`, and every file that this process writes from now on, accessible to the owner only."""
-    os.umask(0o077)
-    folder = Path(path).parent
-    folder.mkdir(parents=True, exist_ok=True)
-    folder.chmod(0o700)
-
-
 def use_key(connection: duckdb.DuckDBPyConnection, key: bytes, names: Sequence[str]) -> None:
     """Give the connection the two padded keys of HMAC (RFC 2104), as variables: no query text holds the key.
 
