@@ -13,8 +13,9 @@ import numpy as np
 import torch
 from sklearn import datasets
 
-from memaudit.attacks.attention_signals import STATISTICS, geometric_mean, label_mass, of_log_weights
+from memaudit.attacks.attention_signals import geometric_mean, label_mass, of_log_weights
 from memaudit.attacks.calibrate import calibrate
+from memaudit.attacks.white_box_scores import STATISTICS
 from memaudit.data.membership_matrices import balanced
 from memaudit.models.shipped_model import SHIPPED, SHIPPED_CARD
 from memaudit.models.tabicl import TabICLBranch

@@ -3,7 +3,8 @@
 import numpy as np
 import torch
 
-from memaudit.attacks.attention_signals import STATISTICS, concentration, geometric_mean, label_mass
+from memaudit.attacks.attention_signals import concentration, geometric_mean, label_mass
+from memaudit.attacks.white_box_scores import STATISTICS
 
 WEIGHTS = torch.tensor([[[0.5, 0.3, 0.2]], [[0.1, 0.8, 0.1]]])[None]  # (table, head, query, row)
 

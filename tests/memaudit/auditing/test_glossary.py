@@ -18,7 +18,13 @@ def test_a_term_is_a_link_with_a_note_that_is_escaped():
 
 def test_all_terms_stand_below_and_those_used_lead_there():
     html = audit_page.render(a_summary(cost=-0.1), FACTS, annex())
-    assert set(re.findall(r'<div id="term-([\w-]+)">', html)) == set(glossary.TERMS)
+    below = set(re.findall(r'<div id="term-([\w-]+)">', html))
+    assert below == set(glossary.of_target(numbers=False))
     used = set(re.findall(r'href="#term-([\w-]+)"', html))
-    assert used <= set(glossary.TERMS)
+    assert used <= below
     assert {"auc", "precision", "base-rate", "fpr", "detected", "mitigation"} <= used
+
+
+def test_a_page_explains_the_quality_of_its_own_target():
+    assert glossary.of_target(numbers=False).keys() == glossary.TERMS.keys() - {"r2"}
+    assert glossary.of_target(numbers=True).keys() == glossary.TERMS.keys() - {"balanced"}

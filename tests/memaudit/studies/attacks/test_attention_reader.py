@@ -8,8 +8,8 @@ import torch
 from sklearn.datasets import load_wine
 from small_tabicl import tabicl
 
-from memaudit.attacks.attention_signals import GAP, STATISTICS
 from memaudit.attacks.calibrate import calibrate
+from memaudit.attacks.white_box_scores import GAP, STATISTICS
 from memaudit.common.errors import AuditError
 from memaudit.data.membership_matrices import balanced
 from memaudit.models.batched_queries import Question, answer
