@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from memaudit.studies.iclmem.run_metrics import RunSignals, judge_run, split_draws
+from memaudit.studies.iclmem.run_metrics import DIMS, SIGNALS, RunSignals, judge_run, split_draws
 from memaudit.studies.iclmem.setting_summaries import apply_rules, describe
 from memaudit.studies.iclmem.significance_tests import Study
 
@@ -46,11 +46,9 @@ def study(judgements, **about):
     }  # fmt: skip
     named = {"dataset": "wine", "arm": "a", **describe(condition | about), "task": "classification", "chance": 0.5}
     runs = pd.DataFrame([named | {"split": split, "epoch": epoch} | of for split, epoch, of, _ in judgements])
-    dims = {"observed": [], "permuted": ["permutation"], "bootstrapped": ["replicate"]}
-    arrays = {
-        name: (("run", "signal", *more), np.stack([one[name] for *_, one in judgements])) for name, more in dims.items()
-    }
-    return Study(apply_rules(runs, RULES), xr.Dataset(arrays, {"signal": ["loss", "entropy"]}))
+    names = ("observed", "permuted", "bootstrapped", "permuted_gap")
+    arrays = {name: (("run", *DIMS[name]), np.stack([one[name] for *_, one in judgements])) for name in names}
+    return Study(apply_rules(runs, RULES), xr.Dataset(arrays, {"signal": list(SIGNALS)}))
 
 
 def judged(fall, splits=5, seed=0, common=0.0, **about):

@@ -136,6 +136,9 @@ def test_shuffled_labels_keep_the_marginals_of_every_role_at_every_number(shares
     assert (outside.target_shuffled_members == outside.target_normal).all()
     assert (outside.target_shuffled_all != outside.target_normal).mean() > 0.3
     assert (split.target_shuffled_members == split.target_shuffled_all)[member].all()
+    if shares:  # matched pairs have the same class, and still have it with the labels of another pair
+        inside = split[split.role == "query"].sort_values("order").target_shuffled_all
+        assert (inside.to_numpy() == outside.sort_values("order").target_shuffled_all.to_numpy()).all()
 
 
 def test_statistics_are_those_of_table_6():

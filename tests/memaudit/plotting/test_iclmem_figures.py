@@ -73,6 +73,7 @@ def placebos():
         keys = {"rule": rule, "signal": signal}
         for of, stage, less in (
             ("permutation", "criterion", 0.01),
+            ("permutation", "outcome", 0.03),
             ("run", "criterion", 0.0),
             ("run", "outcome", 0.02),
         ):

@@ -56,9 +56,15 @@ def test_the_signal_weakens_where_shuffled_labels_have_none(judged):
 
 def test_negative_controls_have_the_nominal_rate_and_permutations_are_flagged_by_the_published_criterion(judged):
     _, outcomes = judged
-    rate = chosen(outcomes, metric="placebo rate", of="permutation", regime="single fixed")
+    rate = chosen(outcomes, metric="placebo rate", of="permutation", regime="single fixed", stage="criterion")
     assert set(rate["rule"]) == {"as_written", "as_tabulated"}
     assert (rate["estimate"] > 0.4).all()
+    # A membership with a negative gap has the larger AUC above one half; the gap alone excludes about half of all.
+    whole = chosen(outcomes, metric="placebo rate", of="permutation", regime="single fixed", stage="outcome")
+    assert (whole["null"] == 0.05).all()
+    assert (whole["estimate"] > 0.2).all()
+    written, tabulated = (whole.set_index("rule").loc[rule, "estimate"] for rule in ("as_written", "as_tabulated"))
+    assert (written >= tabulated).all()
     controls = chosen(outcomes, metric="placebo rate", of="run", stage="criterion", regime="single fixed placebo")
     ours = only(controls, rule="null_calibrated", signal="larger")
     assert ours["n"] == 2 * SPLITS * len(EPOCHS)

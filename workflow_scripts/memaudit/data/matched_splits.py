@@ -66,14 +66,18 @@ def add_labels(split: pd.DataFrame, target: pd.Series, sizes: Sizes, rng: np.ran
     """Return the split with a column target_<condition> for each of CONDITIONS; target: of its records.
 
     Labels are shuffled within one role, and there among the records that are used at the same numbers of queries or
-    context rows. So the marginals of queries, contexts and non-members are kept at every number that is used. Members'
-    labels are the same under both conditions that shuffle them.
+    context rows. So the marginals of queries, contexts and non-members are kept at every number that is used. A matched
+    pair takes the labels of another pair: its two records stay as alike as they were, so that they can be exchanged in
+    a permutation. Members' labels are the same under both conditions that shuffle them.
     """
     used = {QUERY: sizes.queries, NONMEMBER: sizes.queries, CONTEXT: sizes.context, PLACEBO: (), SPARE: ()}
     block = [np.searchsorted(used[role], place, "right") for role, place in zip(split.role, split.order, strict=True)]
-    source = np.arange(len(split))
-    for _, rows in split.assign(block=block, row=source).groupby(["side", "role", "block"]):
-        source[rows.row] = rng.permutation(rows.row)
+    source, of_pairs = np.arange(len(split)), {}
+    for (_, role, own), rows in split.assign(block=block, row=source).groupby(["side", "role", "block"]):
+        places, order = rows.sort_values("order").row.to_numpy(), rng.permutation(len(rows))
+        if role in (QUERY, NONMEMBER):
+            order = of_pairs.setdefault(own, order)
+        source[places] = places[order]
     value, shuffled = target.reset_index(drop=True), target.iloc[source].reset_index(drop=True)
     columns = (value, shuffled.where((split.side == MEMBERS).to_numpy(), value), shuffled)
     return split.assign(**{f"target_{name}": column for name, column in zip(CONDITIONS, columns, strict=True)})

@@ -33,7 +33,8 @@ RECORDS = {
     "permuted": ("memberships permuted", figure_style.BLACK, "^"),
 }
 STAGES = {
-    ("permutation", "criterion"): "permuted memberships",
+    ("permutation", "criterion"): "permuted memberships:\ncriterion alone",
+    ("permutation", "outcome"): "permuted memberships:\nwhole rule",
     ("run", "criterion"): "fine-tuned on others:\nruns, criterion alone",
     ("run", "outcome"): "fine-tuned on others:\nruns, whole rule",
     ("setting", "criterion"): "fine-tuned on others:\nsettings",

@@ -8,12 +8,15 @@ the spread that redraws of the membership have.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binom, norm, t
+from scipy.optimize import brentq
+from scipy.stats import binom, nct, norm, t
 
 from memaudit.common.arrays import Array
 from memaudit.statistics.attack_performance import SIGNIFICANT
+from memaudit.statistics.bootstrap import LEVEL, for_skewed
 
 POWER = 0.8
+POWER_OF_MEANS = 0.9
 QUANTILES = norm.ppf((np.arange(400) + 0.5) / 400)
 
 
@@ -52,3 +55,15 @@ class Verdict:
             middle = (low + high) / 2
             low, high = (low, middle) if self.power(middle) >= POWER else (middle, high)
         return high
+
+
+def smallest_mean_excess(spread: float, units: int) -> float:
+    """Excess over chance of a mean of `units` normal values whose interval lies above chance with probability .9.
+
+    The interval is `bootstrap.t_interval`; spread: standard deviation of a value. NaN for fewer than 2 units.
+    """
+    if units < 2:
+        return float("nan")
+    beyond = for_skewed(units) * t.ppf((1 + LEVEL) / 2, units - 1)
+    centre = brentq(lambda excess: nct.sf(beyond, units - 1, excess) - POWER_OF_MEANS, 0.0, 20 * beyond)
+    return float(centre * spread / np.sqrt(units))

@@ -19,8 +19,8 @@ def study(names=NAMES):
     runs = pd.DataFrame({"dataset": "wine", "split": range(3), "model": "m"})
     runs["outcome_as_written"] = ["detectable", "no signal", "collapse"]
     alone = np.stack([AUCS, AUCS], axis=1)
-    return Study(runs, xr.Dataset({"alone": (("run", "signal", "manipulation"), alone)}, {
-        "signal": ["loss", "entropy"], "manipulation": names}))  # fmt: skip
+    return Study(runs, xr.Dataset({"alone": (("run", "probe_signal", "manipulation"), alone)}, {
+        "probe_signal": ["loss", "entropy"], "manipulation": names}))  # fmt: skip
 
 
 def test_effects_are_means_of_differences_from_the_baseline_over_runs_that_did_not_collapse():

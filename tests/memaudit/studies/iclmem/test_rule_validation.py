@@ -9,7 +9,10 @@ from simulated_runs import (
     judged,
 )
 
-from memaudit.studies.iclmem.rule_validation import variation
+from memaudit.common import tidy
+from memaudit.studies.iclmem.outcome_rules import Rule
+from memaudit.studies.iclmem.outcome_shares import SplitBootstrap
+from memaudit.studies.iclmem.rule_validation import survival, variation
 from memaudit.studies.iclmem.significance_tests import decisions
 
 
@@ -42,3 +45,19 @@ def test_the_interval_of_the_split_share_holds_the_truth_as_often_as_it_says():
         covered += share["low"] <= truth <= share["high"]
     low, high = binom.ppf([0.001, 0.999], trials, 0.95)
     assert low <= covered <= high
+
+
+def test_p_values_of_what_a_rule_detects_are_compared_with_those_of_permutations_that_it_detects():
+    """The rule picks large AUCs: of its chance detections more than .05 have a p-value of up to .05."""
+    found = []
+    resampling = SplitBootstrap(20, 0)
+    for seed in range(12):
+        study = judged(fall=0.0, seed=seed)
+        rows = tidy.expand(tidy.frame(list(survival(study, {"as_written": Rule()}, decisions(study), [], resampling))))
+        rows = rows[(rows["check"] == "p-value") & (rows["of"] == "run") & (rows["rule"] == "as_written")]
+        row = rows[rows["labels"] == "all"].iloc[0]
+        found.append((row["estimate"], row["n"], row["null"]))
+    share, runs, expected = np.array(found).T
+    passed, expected = (share * runs).sum(), (expected * runs).sum() / runs.sum()
+    assert 0.05 < expected < 0.2
+    assert binom.ppf(0.001, runs.sum(), expected) <= passed <= binom.ppf(0.999, runs.sum(), expected)

@@ -8,15 +8,15 @@ from memaudit.statistics import roc
 from memaudit.studies.iclmem.run_metrics import judge_run, split_draws
 
 
-def test_the_vanilla_auc_is_that_of_the_labels_of_the_fine_tuning():
+def test_the_in_context_loss_is_that_of_the_labels_of_the_fine_tuning():
     rng = np.random.default_rng(0)
     one = run(0.0, rng)
     known = one._replace(relabelled=one.relabelled - 0.5 * (ROLES == "query")[:, None] * [1, 0, 0, 0])
     observed, _ = judge_run(known, draws(), (0.1,))
-    assert observed["vanilla_auc"] == 1.0
+    assert observed["query_in-context loss_auc"] == 1.0
     assert abs(observed["query_loss_auc"] - 0.5) < 0.25
     plain, _ = judge_run(one, draws(), (0.1,))
-    assert plain["vanilla_auc"] == 0.5  # nothing changed: all are tied
+    assert plain["query_in-context loss_auc"] == 0.5  # nothing changed: all are tied
 
 
 def test_draws_of_a_record_depend_on_its_split_and_not_on_its_position():
@@ -54,10 +54,13 @@ def test_facts_and_arrays_of_a_run_agree():
     assert arrays["observed"][0] == pytest.approx(observed["query_loss_auc"])
     assert observed["query_loss_auc_low"] < observed["query_loss_auc"] < observed["query_loss_auc_high"]
     assert arrays["alone"].shape == (2, MANIPULATIONS)
+    of_first = draws().on(role != "context").permuted(one.query[10:])[0]
+    probed = one.tuned[10:, :, 0].mean(1)
+    assert arrays["permuted_gap"][0] == pytest.approx(probed[of_first].mean() - probed[~of_first].mean())
     assert observed["mu_gap"] == pytest.approx(one.tuned[10:50, :, 0].mean() - one.tuned[50:, :, 0].mean())
     raw = roc.tpr_at_fpr(-one.tuned.mean(1)[10:, 0], role[10:] == "query", 0.1)
     assert observed["raw_tpr"] == pytest.approx(float(raw))
-    larger = arrays["permuted"].max(0)
+    larger = arrays["permuted"][:2].max(0)
     assert observed["larger_p"] == (1 + (larger >= observed["larger_auc"] - 1e-9).sum()) / 100
     assert observed["larger_p"] != observed["loss_p"]
 

@@ -35,7 +35,7 @@ def manipulation_rows(study: Study, resampling: SplitBootstrap) -> Rows:
     chosen = {ALL: study.runs["outcome_" + rules(study.runs)[0]] != COLLAPSE}
     chosen |= {rule: study.runs[f"outcome_{rule}"] == DETECTABLE for rule in rules(study.runs)}
     for signal in ATTACK_SIGNALS:
-        alone = study.null.alone.sel(signal=signal).transpose("run", "manipulation").values.astype(np.float64)
+        alone = study.null.alone.sel(probe_signal=signal).transpose("run", "manipulation").values.astype(np.float64)
         effect = alone - alone[:, baseline]
         parts = {("manipulation", name): effect[:, [i]] for i, name in enumerate(names)}
         parts |= {("category", name): effect[:, categories == name] for name in dict.fromkeys(categories)}

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from memaudit.common import tidy
 from memaudit.common.arrays import Array, Mask
@@ -17,9 +18,9 @@ from memaudit.statistics.permutation_tests import q_value
 from memaudit.studies.iclmem.manipulation_effects import ALL
 from memaudit.studies.iclmem.outcome_rules import COLLAPSE, DETECTABLE, LEVEL, Rule
 from memaudit.studies.iclmem.outcome_shares import SplitBootstrap, rules
-from memaudit.studies.iclmem.run_metrics import ATTACK_SIGNALS, LARGER, STUDY
+from memaudit.studies.iclmem.run_metrics import ATTACK_SIGNALS, LARGER, SIGNALS, STUDY
 from memaudit.studies.iclmem.setting_summaries import NULL_CALIBRATED, keys_of
-from memaudit.studies.iclmem.significance_tests import SIGNALS, Study, decisions
+from memaudit.studies.iclmem.significance_tests import Study, decisions
 
 Rows = Iterator[dict[str, Any]]
 Effects = Sequence[tuple[dict[str, Any], NDArray[np.intp], str]]
@@ -29,18 +30,38 @@ HEADLINE = {"setting": LARGER, "setting on loss": ATTACK_SIGNALS[0]}  # check: s
 
 
 def permutation_rates(study: Study, known: Mapping[str, Rule], resampling: SplitBootstrap) -> Rows:
-    """Share of permuted memberships in which the criterion of each published rule detects memorization.
+    """Share of permuted memberships in which each published rule detects memorization.
 
-    Runs, pairs and numbers are the same, so this is the rate by chance. That of the null-calibrated rule is LEVEL by
-    construction.
+    Runs, pairs and numbers are the same, so this is the rate by chance. Key `stage`: the criterion alone, on every run
+    that did not diverge, or the whole table of outcomes, on runs that did not collapse. The criterion of the
+    null-calibrated rule detects in LEVEL of them by construction.
     """
-    permuted = study.values("permuted")[LARGER]
-    runs = study.runs[~study.runs["diverged"].to_numpy(bool)]
-    for _, group in runs.groupby(POOL):
-        for name, rule in known.items():
-            keys = {**keys_of(group.iloc[0], POOL), "rule": name, "signal": LARGER, "of": "permutation"}
-            rate = resampling.mean((permuted[group.index] > rule.auc).mean(axis=1), group)
-            yield tidy.row(STUDY, {**keys, "stage": "criterion"}, "placebo rate", **rate, null=LEVEL)
+    first = rules(study.runs)[0]
+    counted = {"criterion": ~study.runs["diverged"].astype(bool), "outcome": study.runs[f"outcome_{first}"] != COLLAPSE}
+    for name, rule in known.items():
+        hits = {"criterion": study.values("permuted")[LARGER] > rule.auc, "outcome": _detectable(study, rule)}
+        for stage, chosen in counted.items():
+            for _, group in study.runs[chosen].groupby(POOL):
+                keys = {**keys_of(group.iloc[0], POOL), "rule": name, "signal": LARGER, "of": "permutation"}
+                rate = resampling.mean(hits[stage][group.index].mean(axis=1), group)
+                yield tidy.row(STUDY, {**keys, "stage": stage}, "placebo rate", **rate, null=LEVEL)
+
+
+def _detectable(study: Study, rule: Rule) -> Mask:
+    """Permuted memberships (run, permutation) that a published rule calls detectable, of runs without collapse."""
+    gap = study.null["permuted_gap"].transpose("run", "permutation").values
+    return (gap <= 0) & (study.values("permuted")[LARGER] > rule.auc)
+
+
+def _passing(study: Study, rule: Rule) -> float:
+    """Share of p-values up to LEVEL among the permuted memberships that a published rule calls detectable.
+
+    It is larger than LEVEL, since the rule picks large AUCs. NaN where there are none.
+    """
+    intact = (study.runs["outcome_" + rules(study.runs)[0]] != COLLAPSE).to_numpy()
+    permuted, hits = study.values("permuted")[LARGER][intact], _detectable(study, rule)[intact]
+    ranks = rankdata(-permuted, "max", axis=1) / permuted.shape[1] if len(permuted) else permuted
+    return float((ranks[hits] <= LEVEL).mean()) if hits.any() else np.nan
 
 
 def negative_control_rates(study: Study, known: Mapping[str, Rule], resampling: SplitBootstrap) -> Rows:
@@ -54,7 +75,7 @@ def negative_control_rates(study: Study, known: Mapping[str, Rule], resampling: 
     if not len(runs):
         return
     hits = {(name, LARGER, "criterion"): runs["larger_auc"] > rule.auc for name, rule in known.items()}
-    hits |= {(NULL_CALIBRATED, signal, "criterion"): runs[f"{signal}_p"] <= LEVEL for signal in SIGNALS}
+    hits |= {(NULL_CALIBRATED, signal, "criterion"): runs[f"{signal}_p"] <= LEVEL for signal in (*SIGNALS, LARGER)}
     hits |= {(name, LARGER, "outcome"): runs[f"outcome_{name}"] == DETECTABLE for name in rules(runs)}
     counted = {"criterion": ~runs["diverged"].astype(bool), "outcome": runs["outcome_" + rules(runs)[0]] != COLLAPSE}
     for _, group in runs.groupby(POOL):
@@ -79,7 +100,8 @@ def survival(
     """Share of each rule's detections that pass each check, by label condition and for all; NaN without detections.
 
     criterion share: runs whose larger AUC is above the rule's threshold, of those that did not diverge; null: the same
-    share under permuted memberships.
+    share under permuted memberships. null of the check of p-values: the share of permuted memberships that passes it,
+    of those that the rule calls detectable.
 
     Checks of a run, see `_checks`. Key `of` = setting: settings that the rule calls detectable in most of their splits.
     """
@@ -95,7 +117,7 @@ def survival(
             for check, passed in checks.items():
                 compared = chosen & ~np.isnan(passed)
                 share = resampling.mean(passed[compared], runs[compared])
-                null = np.nan if check.startswith("weaker") else LEVEL
+                null = _passing(study, known[rule]) if check == "p-value" and rule in known else np.nan
                 yield tidy.row(STUDY, {**keys, "check": check}, "surviving share", **share, null=null)
         if rule in known:
             criterion = _criterion(study, known[rule], resampling)

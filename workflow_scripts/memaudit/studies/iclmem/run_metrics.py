@@ -19,8 +19,10 @@ from memaudit.statistics.permutation_tests import aucs, p_value, permuted_member
 from memaudit.studies.iclmem.outcome_rules import gaps, robustness, score
 
 STUDY = "iclmem"
-ATTACK_SIGNALS = ("loss", "entropy")  # the primary and the secondary signal
+ATTACK_SIGNALS = ("loss", "entropy")  # of the probe: the paper's primary and secondary signal
 LARGER = "larger"  # of their two AUCs
+IN_CONTEXT = "in-context loss"  # with the context and the labels of the fine-tuning
+SIGNALS = (*ATTACK_SIGNALS, "confidence", IN_CONTEXT)  # all that are tested
 GROUPS = ("query", "context")
 FLAG_FPR = 0.1
 FLAGGED = 20  # permuted memberships for which flags are counted too
@@ -28,12 +30,13 @@ LOSS, ERROR = PROBE_SIGNALS.index("loss"), PROBE_SIGNALS.index("error")
 # Facts of `judge_run` that all rules need.
 NEEDED = (
     "loss", "base_loss", "quality", "base_quality", "mu_gap", "sigma_gap", "larger_auc", "raw_tpr", "reference_tpr",
-    "loss_p", "entropy_p", "larger_p", "loss_change_members", "loss_change_nonmembers", "vanilla_auc",
+    *(f"{signal}_p" for signal in SIGNALS), "larger_p", "loss_change_members", "loss_change_nonmembers",
 )  # fmt: skip
 # The arrays of `judge_run`.
 DIMS = {
     "observed": ("signal",), "permuted": ("signal", "permutation"), "bootstrapped": ("signal", "replicate"),
-    "alone": ("signal", "manipulation"), "permuted_raw": ("repeat",), "permuted_reference": ("repeat",),
+    "alone": ("probe_signal", "manipulation"), "permuted_gap": ("permutation",), "permuted_raw": ("repeat",),
+    "permuted_reference": ("repeat",),
 }  # fmt: skip
 
 
@@ -112,8 +115,9 @@ def judge_run(run: RunSignals, draws: SplitDraws, fprs: tuple[float, ...]) -> tu
     """Facts of a run by name, among them those of `outcome_rules`, and the arrays for tests over several runs.
 
     Arrays, of dims DIMS: observed, permuted and bootstrapped AUCs of query members against non-members; alone, AUCs of
-    the dS of one manipulation; permuted_raw and permuted_reference: raw TPRs under the first FLAGGED permutations. All
-    values but counts are NaN where the run diverged. Raises ValueError without query members or two non-members.
+    the dS of one manipulation; permuted_gap: mu_gap of each permutation; permuted_raw and permuted_reference: raw TPRs
+    of the first FLAGGED ones. All values but counts are NaN where the run diverged. Raises ValueError without query
+    members or two non-members.
     """
     nonmember, groups = run.nonmember, {name: getattr(run, name) for name in GROUPS}
     facts: dict[str, Any] = {f"{name}_targets": np.count_nonzero(group) for name, group in groups.items()}
@@ -123,21 +127,28 @@ def judge_run(run: RunSignals, draws: SplitDraws, fprs: tuple[float, ...]) -> tu
     if run.diverged():
         return facts | dict.fromkeys(NEEDED, np.nan), _blank(run, draws)
     tuned, reference = robustness(run.tuned), robustness(run.reference)
-    scores = score(tuned, reference)[:, : len(ATTACK_SIGNALS)].T
+    learned = score(run.relabelled.astype(np.float64), run.base_relabelled)[:, LOSS]
+    scores = np.vstack([score(tuned, reference)[:, : len(SIGNALS) - 1].T, learned])
     of_groups, samples = _group_metrics(groups, nonmember, scores, fprs, draws)
     facts |= of_groups
     facts["larger_auc"] = max(facts[f"query_{signal}_auc"] for signal in ATTACK_SIGNALS)
     attacked = run.query | nonmember
-    arrays = {"bootstrapped": np.stack([samples["query", signal] for signal in ATTACK_SIGNALS])}
+    arrays = {"bootstrapped": np.stack([samples["query", signal] for signal in SIGNALS])}
     permuted = draws.on(attacked).permuted(run.query[attacked])
     arrays |= _auc_arrays(run, scores, attacked, permuted)
-    observed = np.append(arrays["observed"], arrays["observed"].max())
-    null = np.vstack([arrays["permuted"], arrays["permuted"].max(0)])
-    facts |= {f"{name}_p": p for name, p in zip((*ATTACK_SIGNALS, LARGER), p_value(observed, null), strict=True)}
+    arrays["permuted_gap"] = _gaps(tuned[attacked, LOSS], permuted)
+    observed = np.append(arrays["observed"], larger(arrays["observed"]))
+    null = np.vstack([arrays["permuted"], larger(arrays["permuted"])])
+    facts |= {f"{name}_p": p for name, p in zip((*SIGNALS, LARGER), p_value(observed, null), strict=True)}
     for name, values in {"raw": tuned[attacked], "reference": reference[attacked]}.items():
         facts[f"{name}_tpr"] = _raw_tpr(values, run.query[attacked])
         arrays[f"permuted_{name}"] = np.array([_raw_tpr(values, member) for member in permuted[:FLAGGED]])
     return facts | _performance(run, attacked), arrays
+
+
+def larger(values: Array) -> Array:
+    """The larger value of the paper's two signals; values: (signal, ...) in the order of SIGNALS."""
+    return values[: len(ATTACK_SIGNALS)].max(axis=0)
 
 
 def score_changes(run: RunSignals) -> dict[str, Array]:
@@ -151,7 +162,8 @@ def score_changes(run: RunSignals) -> dict[str, Array]:
 
 def _blank(run: RunSignals, draws: SplitDraws) -> dict[str, Array]:
     sizes = {
-        "signal": len(ATTACK_SIGNALS), "permutation": len(draws.priorities), "replicate": len(draws.weights),
+        "signal": len(SIGNALS), "probe_signal": len(ATTACK_SIGNALS), "permutation": len(draws.priorities),
+        "replicate": len(draws.weights),
         "manipulation": run.tuned.shape[1], "repeat": min(FLAGGED, len(draws.priorities)),
     }  # fmt: skip
     return {name: np.full([sizes[dim] for dim in dims], np.nan) for name, dims in DIMS.items()}
@@ -164,8 +176,9 @@ def _group_metrics(
     facts, samples = {}, {}
     for name, group in groups.items():
         chosen = group | nonmember
-        for signal, values in zip(ATTACK_SIGNALS, scores, strict=True):
-            if group.any():
+        for signal, values in zip(SIGNALS, scores, strict=True):
+            # A context row sees its own label in the context: its loss there says nothing.
+            if group.any() and (name, signal) != ("context", IN_CONTEXT):
                 metrics, sample = _estimates(values[chosen], group[chosen], fprs, draws.weights[:, chosen])
                 facts |= {f"{name}_{signal}_{metric}": value for metric, value in metrics.items()}
                 samples[name, signal] = sample
@@ -198,22 +211,26 @@ def _auc_arrays(run: RunSignals, scores: Array, attacked: Mask, permuted: Mask) 
     }
 
 
+def _gaps(robust: Array, permuted: Mask) -> Array:
+    """mu_gap (permutation,) of the loss S (target,) under each membership (permutation, target)."""
+    inside, outside = (chosen @ robust / chosen.sum(1) for chosen in (permuted, ~permuted))
+    return inside - outside
+
+
 def _raw_tpr(robust: Array, member: Mask) -> float:
     """TPR at 10 % FPR of the loss S (target, signal), uncalibrated."""
     return float(roc.tpr_at_fpr(score(robust)[:, LOSS], member, FLAG_FPR))
 
 
 def _performance(run: RunSignals, attacked: Mask) -> dict[str, float]:
-    """Vanilla losses and their AUC, accuracy or R2, and the gaps of probe losses."""
+    """Vanilla losses, accuracy or R2, and the gaps of probe losses."""
     loss, base = (values[:, LOSS].astype(np.float64) for values in (run.vanilla, run.base))
-    learned = score(run.relabelled.astype(np.float64), run.base_relabelled)[attacked, LOSS]
     by_manipulation = gaps(run.tuned[attacked][..., LOSS], run.query[attacked])
     return {
         "loss": loss[attacked].mean(),
         "base_loss": base[attacked].mean(),
         "loss_change_members": (loss - base)[run.query].mean(),
         "loss_change_nonmembers": (loss - base)[run.nonmember].mean(),
-        "vanilla_auc": float(aucs(learned[None], run.query[attacked][None])[0, 0]),
         # Errors of numbers are in deviations of the reference set, whose mean has R2 = 0.
         "quality": 1 - run.vanilla[run.nonmember, ERROR].mean(dtype=np.float64),
         "base_quality": 1 - run.base[run.nonmember, ERROR].mean(dtype=np.float64),

@@ -16,7 +16,7 @@ from memaudit.common.arrays import Array
 from memaudit.statistics import bootstrap, histograms, intervals
 from memaudit.statistics.attack_performance import interpolated
 from memaudit.studies.iclmem.outcome_rules import LEVEL, OUTCOMES, Rule, collapsed, flags, outcomes, published
-from memaudit.studies.iclmem.run_metrics import ATTACK_SIGNALS, GROUPS, LARGER, STUDY
+from memaudit.studies.iclmem.run_metrics import GROUPS, LARGER, SIGNALS, STUDY
 
 Rows = Iterator[dict[str, Any]]
 
@@ -96,7 +96,7 @@ def estimates(runs: pd.DataFrame, fprs: Sequence[float]) -> Rows:
 def _attacks(group: pd.DataFrame, keys: Mapping[str, Any], fprs: Sequence[float]) -> Rows:
     chance = {"auc": 0.5} | {f"tpr@{fpr:g}": fpr for fpr in fprs}
     for records in GROUPS:
-        for signal in ATTACK_SIGNALS:
+        for signal in SIGNALS:
             for metric, null in chance.items():
                 values = group.get(f"{records}_{signal}_{metric}", pd.Series(dtype=float)).to_numpy()
                 if np.isnan(values).all():  # no target of that role, or all runs diverged
@@ -108,8 +108,6 @@ def _attacks(group: pd.DataFrame, keys: Mapping[str, Any], fprs: Sequence[float]
                 yield tidy.row(STUDY, named, metric, **mean, null=null if records == "query" else np.nan)
                 if metric == "auc" and np.count_nonzero(~np.isnan(values)) > 1:
                     yield tidy.row(STUDY, named, metric + SPREAD, np.nanstd(values, ddof=1), n=len(values))
-    vanilla = summary(group["vanilla_auc"].to_numpy(), 0, 1)
-    yield tidy.row(STUDY, {**keys, "records": "query", "signal": "loss"}, "vanilla auc", **vanilla, null=0.5)
     larger = summary(group["larger_auc"].to_numpy(), 0, 1)
     yield tidy.row(STUDY, {**keys, "records": "query", "signal": LARGER}, "auc", **larger)
 

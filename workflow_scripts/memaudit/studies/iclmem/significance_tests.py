@@ -1,14 +1,16 @@
 """Tests over all runs together: detected settings, the settings with the largest signal, and the effect of labels.
 
-ICLMEM, Table 3; Tables 1, 8, 10, 11 and 12. A setting is detected if its q-value (Benjamini and Hochberg, over all
-settings) is at most .05 and the interval of its mean over splits lies above chance. Max-T p-values over the epochs of
-its condition are reported beside, and where a table picks the largest of several settings and signals, max-T p-values
-over all that it picks from. With m / .05 permutations a single setting of m can be detected; several detected
-ones need correspondingly fewer.
+ICLMEM, Table 3; Tables 1, 8, 10, 11 and 12. A signal is detected in a setting if its q-value (Benjamini and Hochberg,
+over all settings and signals) is at most .05 and the interval of its mean over splits lies above chance. The larger of
+the paper's two signals, which its rules take, is a family of its own. Max-T p-values over the epochs of its condition
+are reported beside, and where a table picks the largest of several settings and signals, max-T p-values over all that
+it picks from. With m / .05 permutations a single one of m AUCs can be detected; several detected ones need
+correspondingly fewer.
 
 A permutation exchanges a member with a non-member. This assumes that they differ in membership alone. Where only the
 members' labels are shuffled they differ in their labels too: such a setting may be detected, above or below one half,
-without memorization. Labels that are shuffled for all records, and canaries, are clean comparisons.
+without memorization, and is not under the null. It is corrected apart, so that it does not lower the q-values of
+others. Labels that are shuffled for all records, and canaries, are clean comparisons.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,16 +22,19 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from memaudit.common import seeds, tidy
-from memaudit.common.arrays import Array
+from memaudit.common.arrays import Array, Mask
 from memaudit.statistics import bootstrap
+from memaudit.statistics.detection_power import POWER_OF_MEANS, smallest_mean_excess
 from memaudit.statistics.permutation_tests import max_t, max_t_half_widths, p_value, q_value
 from memaudit.studies.iclmem.outcome_rules import COLLAPSE, LEVEL
-from memaudit.studies.iclmem.run_metrics import ATTACK_SIGNALS, LARGER, STUDY
+from memaudit.studies.iclmem.run_metrics import ATTACK_SIGNALS, LARGER, SIGNALS, STUDY, larger
 from memaudit.studies.iclmem.setting_summaries import KEYS, keys_of, resolution, summary
 
 Rows = Iterator[dict[str, Any]]
 
-SIGNALS = (*ATTACK_SIGNALS, LARGER)
+FAMILIES = (SIGNALS, (LARGER,))  # signals that are corrected together
+CLEAN = "all"  # label conditions but the confounded one
+CONFOUNDED = "shuffled_members"  # labels under which members differ by more than their membership
 LABELS = ("normal", "shuffled_members", "shuffled_all")  # of the paper; canaries are reported apart
 PEAKS = {
     "regime": ["dataset", "model", "regime"],
@@ -69,9 +74,9 @@ class Study(NamedTuple):
         return [np.sort(places) for places in self.runs.groupby(KEYS, sort=False).indices.values()]
 
     def values(self, name: str) -> dict[str, Array]:
-        """An array (run, ...) of `null` for each signal, and the larger of the two."""
-        values = self.null[name].transpose("run", "signal", ...).values.astype(np.float64)
-        return {signal: values[:, i] for i, signal in enumerate(ATTACK_SIGNALS)} | {LARGER: values.max(axis=1)}
+        """An array (run, ...) of `null` for each signal, and the larger of the paper's two."""
+        values = self.null[name].transpose("signal", "run", ...).values.astype(np.float64)
+        return dict(zip(SIGNALS, values, strict=True)) | {LARGER: larger(values)}
 
 
 def means(values: Array, settings: Sequence[NDArray[np.intp]]) -> Array:
@@ -85,28 +90,50 @@ def means(values: Array, settings: Sequence[NDArray[np.intp]]) -> Array:
 
 
 def decide(observed: Array, permuted: Array, settings: Sequence[NDArray[np.intp]], signal: str) -> pd.DataFrame:
-    """Table of settings: auc, low (of its interval), p, q, detected; observed: (run,), permuted: (run, permutation)."""
+    """Table of settings; observed: (run,), permuted: (run, permutation).
+
+    auc; low, of its interval; p; above: whether low is above chance; detectable: the smallest AUC that the interval
+    shows to be above chance with probability .9, for splits that vary as permuted memberships do.
+    """
     auc, null = means(observed, settings), means(permuted, settings)
     low = np.array([summary(observed[runs]).get("low", np.nan) for runs in settings])
     # The larger of two permuted AUCs has a mean above one half.
-    chance = null.mean(axis=1) if signal == LARGER else 0.5
-    p = p_value(auc, null)
-    q = q_value(p)
-    return pd.DataFrame({"auc": auc, "low": low, "p": p, "q": q, "detected": (q <= LEVEL) & (low > chance)})
+    chance = null.mean(axis=1) if signal == LARGER else np.full(len(auc), 0.5)
+    facts = {"auc": auc, "low": low, "p": p_value(auc, null), "above": low > chance}
+    return pd.DataFrame(facts | {"detectable": chance + [_excess(permuted[runs]) for runs in settings]})
+
+
+def _excess(permuted: Array) -> float:
+    finite = permuted[~np.isnan(permuted).any(axis=1)]
+    return smallest_mean_excess(float(finite.std(axis=1).mean()), len(finite)) if len(finite) else np.nan
 
 
 def decisions(study: Study) -> dict[str, pd.DataFrame]:
-    """`decide` for each signal, with `p_epochs`: max-T over the epochs of the same condition and data set."""
+    """`decide` for each signal, with q, detected, and `p_epochs`: max-T over the epochs of its condition."""
     settings, observed, permuted = study.settings(), study.values("observed"), study.values("permuted")
     lines = study.runs.iloc[[runs[0] for runs in settings]].reset_index(drop=True)
     decided = {}
-    for signal in SIGNALS:
+    for signal in (*SIGNALS, LARGER):
         table = decide(observed[signal], permuted[signal], settings, signal)
         null, adjusted = means(permuted[signal], settings), np.full(len(table), np.nan)
         for places in lines.groupby(["dataset", "arm"]).indices.values():
             adjusted[places] = max_t(table["auc"].to_numpy()[places], null[places])
         decided[signal] = table.assign(p_epochs=adjusted)
-    return decided
+    return _corrected(decided, (lines["labels"] == CONFOUNDED).to_numpy())
+
+
+def _corrected(decided: Mapping[str, pd.DataFrame], confounded: Mask) -> dict[str, pd.DataFrame]:
+    """The tables with q and detected; confounded: (setting,), corrected apart."""
+    tables = {}
+    for family in FAMILIES:
+        p = np.stack([decided[signal]["p"] for signal in family])
+        q = np.full(p.shape, np.nan)
+        for chosen in (confounded, ~confounded):
+            q[:, chosen] = q_value(p[:, chosen].ravel()).reshape(len(family), -1)
+        for signal, values in zip(family, q, strict=True):
+            table = decided[signal]
+            tables[signal] = table.assign(q=values, detected=(values <= LEVEL) & table["above"])
+    return tables
 
 
 def decision_rows(study: Study, decided: Mapping[str, pd.DataFrame]) -> Rows:
@@ -119,17 +146,26 @@ def decision_rows(study: Study, decided: Mapping[str, pd.DataFrame]) -> Rows:
             if np.isnan(decision["p"]):
                 continue
             keys, method = {**keys_of(line), "records": "query", "signal": signal}, permutations
-            if line["labels"] == "shuffled_members":
-                method += "; members differ by their labels, too"
+            if line["labels"] == CONFOUNDED:
+                method += "; members differ by their labels, too; corrected apart"
             facts = {"n": splits, "method": method}
             for name, metric in metrics.items():
                 yield tidy.row(STUDY, keys, metric, decision[name], unit="probability", **facts)
             yield tidy.row(STUDY, keys, "auc detected", decision["detected"], unit="yes or no", **facts)
-        facts = {"unit": "settings", "method": f"q <= {LEVEL}, and the interval above chance"}
+            power = {"n": splits, "method": f"power {POWER_OF_MEANS:g} of the interval over splits, normal AUCs"}
+            yield tidy.row(STUDY, keys, "smallest detectable auc", decision["detectable"], null=0.5, **power)
         judged = table.assign(labels=[line["labels"] for line, _ in lines])[table["p"].notna()]
-        for labels, part in [("all", judged), *judged.groupby("labels")]:
-            named = {"labels": labels, "signal": signal}
-            yield tidy.row(STUDY, named, "detected settings", part["detected"].sum(), n=len(part), **facts)
+        for labels, part in [(CLEAN, judged[judged["labels"] != CONFOUNDED]), *judged.groupby("labels")]:
+            yield from _counted(part, {"labels": labels, "signal": signal})
+
+
+def _counted(settings: pd.DataFrame, keys: Mapping[str, Any]) -> Rows:
+    """Rows of the number of detected settings, and of the AUC that half of all settings can detect."""
+    method = f"q <= {LEVEL}, and the interval above chance"
+    found = settings["detected"].sum()
+    yield tidy.row(STUDY, keys, "detected settings", found, n=len(settings), unit="settings", method=method)
+    facts = {"n": len(settings), "method": "median over settings", "null": 0.5}
+    yield tidy.row(STUDY, keys, "median smallest detectable auc", settings["detectable"].median(), **facts)
 
 
 def peaks(study: Study, decided: Mapping[str, pd.DataFrame], fprs: Sequence[float]) -> Rows:
