@@ -6,7 +6,6 @@ import pandas as pd
 
 from memaudit.auditing import summarize_results
 from memaudit.common import tidy
-from memaudit.studies.iclmem.run_metrics import IN_CONTEXT
 
 
 def result(keys, metric, estimate, low=0.0, high=1.0):
@@ -43,11 +42,11 @@ def test_probes_of_fine_tuned_models_use_the_loss_of_queried_records():
     keys = {"arm": "lr_1e_3", "epoch": 10, "records": "query", "signal": "loss"}
     results = [
         result(keys, "auc", 0.6),
-        result(keys | {"signal": IN_CONTEXT}, "auc", 0.7),
+        result(keys | {"signal": "in-context loss"}, "auc", 0.7),
         result(keys | {"signal": "margin"}, "auc", 0.99),
         result(keys | {"records": "context"}, "auc", 0.98),
         result(keys | {"arm": "placebo"}, "auc", 0.5),
-        result(keys | {"arm": "placebo", "signal": IN_CONTEXT}, "auc", 0.55),
+        result(keys | {"arm": "placebo", "signal": "in-context loss"}, "auc", 0.55),
     ]
     tests = [result({"arm": "lr_1e_3", "epoch": 10, "signal": "loss"}, "auc detected", 1.0)]
     tuned, placebo = summarize_results.tuned(tidy.frame(results), tidy.frame(tests))

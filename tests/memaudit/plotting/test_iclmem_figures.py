@@ -250,9 +250,13 @@ def test_placebo_rates_of_runs_and_settings_stand_beside_the_nominal_one(tables)
     figure = draw(tables, "false_detections")
     assert titles(figure) == list(iclmem_figures.STAGES.values())
     assert legend(figure) == ["small", "all models", "nominal rate"]
-    expected = [{"as written, larger": 0.6 - less, "null calibrated, loss": 0.04 - less} for less in (0.01, 0, 0.02)]
+    expected = [
+        {"as written, larger": 0.6 - less, "null calibrated, loss": 0.04 - less} for less in (0.01, 0.03, 0, 0.02)
+    ]
     expected.append({"as written, larger": 0.3, "null calibrated, loss": 0.02})
-    for axes, label, values in zip(figure.axes, ("small", "small", "small", "all models"), expected, strict=True):
+    for axes, label, values in zip(
+        figure.axes, ("small", "small", "small", "small", "all models"), expected, strict=True
+    ):
         assert dots(figure, axes, label) == pytest.approx(values)
         (nominal,) = (one for one in axes.get_lines() if one.get_linestyle() == "--")
         assert list(nominal.get_xdata()) == [0.05, 0.05]

@@ -28,7 +28,6 @@ from memaudit.auditing.summary import (
     Value,
 )
 from memaudit.common import tidy
-from memaudit.studies.iclmem.run_metrics import IN_CONTEXT
 
 PLACEBO = "placebo"
 QUALITIES = ("accuracy", "balanced accuracy", "r2", "rmse")
@@ -294,7 +293,7 @@ def private_contexts(utility: pd.DataFrame, attack: pd.DataFrame) -> list[Privat
 def tuned(results: pd.DataFrame, outcomes: pd.DataFrame) -> list[Tuned]:
     """Results of each probed epoch of each condition, for the signal `loss`."""
     judged, tests = tidy.expand(results), tidy.expand(outcomes)
-    judged = judged[(judged["records"] == "query") & judged["signal"].isin(["loss", IN_CONTEXT])]
+    judged = judged[(judged["records"] == "query") & judged["signal"].isin(["loss", "in-context loss"])]
     tests = tests[(tests["signal"] == "loss") & (tests["metric"] == "auc detected")]
     probed = []
     for (arm, epoch), rows in judged.groupby(["arm", "epoch"], sort=True):
@@ -307,7 +306,7 @@ def tuned(results: pd.DataFrame, outcomes: pd.DataFrame) -> list[Tuned]:
                 epoch=int(epoch),
                 placebo=arm == PLACEBO,
                 auc=auc.model_copy(update={"detected": detected}),
-                auc_in_context=value(rows[rows["signal"] == IN_CONTEXT], "auc"),
+                auc_in_context=value(rows[rows["signal"] == "in-context loss"], "auc"),
             )
         )
     return probed

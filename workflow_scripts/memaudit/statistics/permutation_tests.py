@@ -61,6 +61,11 @@ def p_value(observed: Array, null: Array) -> Array:
     return np.where(np.isnan(observed), np.nan, (1 + above) / (null.shape[-1] + 1))
 
 
+def p_values_of_permutations(null: Array) -> Array:
+    """p-value of each permutation (..., permutation) among all of them: the share that is no smaller."""
+    return rankdata(-null, "max", axis=-1) / null.shape[-1]
+
+
 def max_t(observed: Array, null: Array) -> Array:
     """p-values (setting,), adjusted for picking the largest of several settings; (setting,), (setting, permutation).
 

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from memaudit.common import tidy
 from memaudit.common.arrays import Array, Mask
 from memaudit.statistics.intraclass_correlation import icc
-from memaudit.statistics.permutation_tests import q_value
+from memaudit.statistics.permutation_tests import p_values_of_permutations, q_value
 from memaudit.studies.iclmem.manipulation_effects import ALL
 from memaudit.studies.iclmem.outcome_rules import COLLAPSE, DETECTABLE, LEVEL, Rule
 from memaudit.studies.iclmem.outcome_shares import SplitBootstrap, rules
@@ -60,8 +59,7 @@ def _passing(study: Study, rule: Rule) -> float:
     """
     intact = (study.runs["outcome_" + rules(study.runs)[0]] != COLLAPSE).to_numpy()
     permuted, hits = study.values("permuted")[LARGER][intact], _detectable(study, rule)[intact]
-    ranks = rankdata(-permuted, "max", axis=1) / permuted.shape[1] if len(permuted) else permuted
-    return float((ranks[hits] <= LEVEL).mean()) if hits.any() else np.nan
+    return float((p_values_of_permutations(permuted)[hits] <= LEVEL).mean()) if hits.any() else np.nan
 
 
 def negative_control_rates(study: Study, known: Mapping[str, Rule], resampling: SplitBootstrap) -> Rows:
