@@ -21,6 +21,17 @@ PROJECT = Path(__file__).resolve().parents[1]
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of a file on one worker, and those of a folder with shared fixtures: each worker makes its own."""
+    for item in items:
+        if not item.get_closest_marker("xdist_group"):
+            folder = item.path.parent
+            shared = (folder / "conftest.py").exists() and folder.name != "workflow"
+            place = folder if shared else item.path
+            item.add_marker(pytest.mark.xdist_group(str(place.relative_to(PROJECT))))
+
+
 @pytest.fixture(scope="session")
 def project() -> Path:
     return PROJECT

@@ -16,6 +16,7 @@ copies, of smaller contexts and of attention, where this stage of the audit has 
 from collections.abc import Iterable, Iterator
 
 import xarray as xr
+from threadpoolctl import threadpool_limits
 
 from memaudit.attacks.score_matrices import of_input
 from memaudit.attacks.white_box_scores import joined
@@ -123,4 +124,6 @@ def _utility(grid: xr.Dataset, model: str, job) -> Iterator[dict]:
 
 
 if __name__ == "__main__":
-    run(main, globals())
+    # The job's threads are processes of their own; several threads of BLAS in each would wait for one another.
+    with threadpool_limits(1):
+        run(main, globals())
