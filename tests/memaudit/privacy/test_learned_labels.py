@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from private_records import KEY, Recorder, silent
 
-from memaudit.privacy.accounting import delta_of
+from memaudit.common.errors import AuditError
+from memaudit.privacy.accounting import Budget, delta_of
 from memaudit.privacy.learned_labels import COARSE, FINE, FINE_FROM, SENSITIVITY, contribution, trained, untrained
 from memaudit.privacy.noisy_moments import release_moments
 from memaudit.privacy.public_facts import Column, Public
+from memaudit.privacy.tabpate_release import Settings, TabPATE, planned
 from memaudit.privacy.teacher_shards import Private
 from memaudit.privacy.unit_lattice import STEPS
 
@@ -110,3 +112,34 @@ def test_it_learns_what_moments_cannot_hold_and_noise_hides_it():
     assert (naive == y).mean() < 0.65
     assert (classifier(table, 1.0, moments=moments).logits(x).argmax(1) == y).mean() > 0.85
     assert (noisy.logits(x).argmax(1) == y).mean() < 0.65
+
+
+LEARNED = Settings(queries=200, prior="moments", alpha=0.6, by_class=True, narrowed=True, labels="learned")
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 10.0])
+def test_a_release_charges_for_moments_and_steps_and_fills_its_budget(epsilon):
+    plan, noise = planned(LEARNED, Budget(epsilon, 1e-5), PUBLIC), Recorder()
+    released = TabPATE(private(*crossed(300)), None, np.random.default_rng(1), noise).release(
+        LEARNED, Budget(epsilon, 1e-5)
+    )
+    moved = [math.sqrt(4)] * 2 + [SENSITIVITY] * (len(noise.sigmas) - 2)
+    spent = [(1, sensitivity * STEPS, sigma) for sensitivity, sigma in zip(moved, noise.sigmas, strict=True)]
+    assert 0.7e-5 < delta_of(epsilon, spent) <= 1e-5
+    assert plan.guarantee(PUBLIC).rho == pytest.approx(sum((s / sigma) ** 2 / 2 for _, s, sigma in spent), rel=1e-6)
+    assert len(released.y) == 200
+    assert released.statement["classifier"] == {"sigma": plan.learned}
+
+
+@pytest.mark.parametrize(
+    "changed", [{"alpha": 1.0}, {"by_class": False}, {"accounting": "as_published"}, {"prior": "uniform"}]
+)
+def test_settings_that_leave_nothing_to_learn_with_are_refused(changed):
+    with pytest.raises(AuditError, match="learned"):
+        planned(replace(LEARNED, **changed), Budget(1.0, 1e-5), PUBLIC)
+
+
+def test_a_number_target_is_refused():
+    number = replace(PUBLIC, task="regression", target=Column("target", (0.0, 1.0)))
+    with pytest.raises(AuditError, match="learned"):
+        planned(LEARNED, Budget(1.0, 1e-5), number)
