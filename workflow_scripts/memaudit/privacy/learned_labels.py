@@ -20,18 +20,16 @@ total (Gaussian differential privacy with a fixed total; Smith and Thakurta 2022
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memaudit.common.arrays import Array, Array32
 from memaudit.privacy.discrete_noise import Noise, discrete_gaussian
 from memaudit.privacy.noisy_moments import Moments
 from memaudit.privacy.public_facts import Public
 from memaudit.privacy.teacher_shards import Private
-from memaudit.privacy.unit_lattice import STEPS, lattice_contributions
+from memaudit.privacy.unit_lattice import STEPS, record_steps
 
 SENSITIVITY = math.sqrt(2)  # L2, of one step to one unit
 # Steps, learning rate, scale of the directions: by the noisy count over sigma, as much noise allows few, smooth steps.
@@ -118,11 +116,14 @@ def trained(
     entries = start.entries(private.x)
     features = [start.features(record) for record in entries]
     naive = [start.naive(record) for record in entries]
-    weights = before = start.weights
+    share, weights = record_steps(private.units), start.weights
+    before = weights
     for step in range(steps):
         ahead = weights + step / (step + 3) * (weights - before)
-        parts = [contribution(*one, ahead) for one in zip(features, naive, private.y, strict=True)]
-        sums = _summed(parts, private.units)
+        sums = np.zeros(ahead.shape, dtype=np.int64)
+        # Records one by one: their contributions together would take gigabytes.
+        for weight, *record in zip(share, features, naive, private.y, strict=True):
+            sums += np.trunc(contribution(*record, ahead) * weight).astype(np.int64)
         noisy = noise(sums, sigmas[1] * math.sqrt(steps) * STEPS) / STEPS
         before, weights = weights, ahead + rate / count * noisy
     return replace(start, weights=weights)
@@ -134,9 +135,3 @@ def contribution(features: Array, naive: Array, label: int, weights: Array) -> A
     odds = np.exp(logits - logits.max())
     residual = (np.arange(len(logits)) == label) - odds / odds.sum()
     return np.outer(features, residual)
-
-
-def _summed(parts: Sequence[Array], units: Sequence[str]) -> NDArray[np.int64]:
-    """Sum of the records' contributions on the lattice, (feature, class)."""
-    flat = np.reshape(parts, (len(parts), -1))
-    return lattice_contributions(flat, units).sum(0).reshape(parts[0].shape)
