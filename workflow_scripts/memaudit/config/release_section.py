@@ -38,8 +38,10 @@ class Mechanism(Section):
     sigma2: Positive | None = Field(
         None, description="noise of each class's votes; null: what makes the budget last for all queries"
     )
-    labels: Literal["votes", "group"] = Field(
-        "votes", description="labels by the teachers' votes, or the class that a query was drawn from"
+    labels: Literal["votes", "group", "learned"] = Field(
+        "votes",
+        description="labels by the teachers' votes, the class that a query was drawn from, or a noisy classifier that "
+        "the rest of the budget pays for",
     )
     accounting: Literal["as_published", "joint"] = Field(
         "joint", description="moments and labels with budgets of their own, as in the paper, or with one together"
@@ -94,7 +96,10 @@ def _mechanism_faults(settings: Mechanism, classes: bool) -> Iterator[str]:
     if (settings.by_class or settings.narrowed) and not moments:
         yield f"{where}/prior: `by_class` and `narrowed` are for the prior `moments`"
     if not votes and not (moments and (settings.by_class or not classes)):
-        yield f"{where}/labels: `group` needs the prior `moments`, and where there are classes `by_class: true`"
+        needed = "and where there are classes `by_class: true`"
+        yield f"{where}/labels: `{settings.labels}` needs the prior `moments`, {needed}"
+    if settings.labels == "learned" and not (classes and settings.alpha < 1 and settings.accounting == "joint"):
+        yield f"{where}/labels: `learned` needs classes, an alpha below 1 and the accounting `joint`"
     if (settings.threshold is None) != (settings.sigma1 is None):
         yield f"{where}/threshold: goes with `sigma1`, the noise of the check; give both or neither"
     if settings.threshold is not None and settings.sigma2 is None:

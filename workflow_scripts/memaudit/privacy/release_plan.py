@@ -30,7 +30,9 @@ def check_labels(plan: Plan, settings: Settings, public: Public) -> None:
 def in_lines(plan: Plan, settings: Settings, public: Public) -> list[str]:
     """The plan for its owner, a line each."""
     lines = [f"labels: at most {most_labels(plan, settings, public)} of {settings.queries} queries"]
-    if plan.votes is None:
+    if plan.learned:
+        lines.append(f"a classifier labels the queries; noise of its gradients: sigma {plan.learned:.3g} records")
+    elif plan.votes is None:
         lines.append("no model is asked: each query is labelled by the class whose moments it was drawn from")
     else:
         unit = "votes" if public.task == "classification" else "on the sum of predictions, each from 0 to 1"

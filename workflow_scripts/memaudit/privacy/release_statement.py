@@ -18,6 +18,8 @@ from memaudit.privacy.tabpate_release import Released
 MECHANISM = {
     "votes": "TabPATE: teachers with disjoint parts of the table in context label synthetic records by noisy votes",
     "group": "TabPATE, moments only: synthetic records from noisy sums of each class, labelled by that class",
+    "learned": "TabPATE, moments and classifier: synthetic records from noisy sums of each class, labelled by a "
+    "classifier fitted to the table by noisy gradients",
 }
 ACCOUNTING = {
     "joint": "worst case over tables: privacy loss distributions of discrete Gaussians, a zCDP filter with a threshold",
@@ -139,7 +141,7 @@ def in_words(facts: Mapping[str, Any]) -> str:
 
 def query_counts(released: Released, settings: Mapping[str, Any]) -> dict[str, int]:
     """Entry `queries` of a statement: numbers of queries drawn, or processed by the teachers, and answered."""
-    if settings.get("labels", "votes") == "group":
+    if settings.get("labels", "votes") != "votes":
         return {"drawn": released.answered, "asked of a model": 0}
     return {"asked": released.queried, "answered": released.answered}
 

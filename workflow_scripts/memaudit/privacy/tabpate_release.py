@@ -4,7 +4,8 @@ The mechanism has two optional parts. Noisy moments of the private records are r
 otherwise queries are drawn from public bounds, at no cost. PATE teachers, each with its own shard of the private
 records as context, vote on the labels of the queries, and the noisy votes are released. `labels: group` is an addition
 to the paper: queries are drawn from the moments of each class and labelled by that class, so that no teacher is queried
-and the whole budget is spent on moments.
+and the whole budget is spent on moments. `labels: learned`, another addition, spends the rest of the budget on a noisy
+classifier, which labels them (learned_labels.py).
 
 No other function of the records leaves this module than these noisy sums.
 """
@@ -25,6 +26,7 @@ from memaudit.privacy.accounting import Budget, Filter, Mechanism, delta_of, gau
 from memaudit.privacy.discrete_noise import Noise, discrete_gaussian
 from memaudit.privacy.gnmax import ABSTAINED, Confident, label
 from memaudit.privacy.guarantee import Guarantee
+from memaudit.privacy.learned_labels import SENSITIVITY, trained
 from memaudit.privacy.noisy_means import STEPS as MEAN_STEPS
 from memaudit.privacy.noisy_means import label_means
 from memaudit.privacy.noisy_moments import Moments, moments_sensitivity, release_moments
@@ -45,8 +47,8 @@ class Settings:
     share of the budget for moments; by_class: moments of each class (or part of the range of a number target);
     narrowed: half of that share is spent first on moments of all records, which give narrower bounds; threshold,
     sigma1, sigma2: of Confident-GNMax, in votes; sigma2 None: the noise with which all M labels fit; labels: by votes,
-    or the group that a query was drawn from; accounting: "as_published", alpha and 1 - alpha of epsilon with delta/2
-    each, or "joint", one Gaussian budget for all releases.
+    the group that a query was drawn from, or learned by a noisy classifier; accounting: "as_published", alpha and
+    1 - alpha of epsilon with delta/2 each, or "joint", one Gaussian budget for all releases.
     """
 
     queries: int
@@ -58,7 +60,7 @@ class Settings:
     threshold: float | None = None
     sigma1: float | None = None
     sigma2: float | None = None
-    labels: Literal["votes", "group"] = "votes"
+    labels: Literal["votes", "group", "learned"] = "votes"
     accounting: Literal["as_published", "joint"] = "joint"
 
 
@@ -68,19 +70,22 @@ class Plan:
 
     moments: sigma of each release of moments, in records; votes: noise of the labels (regression: sigma2 alone, on the
     sum of predictions); rho: limit of the cost of all labels together; mechanisms: all of it for `delta_of`, None where
-    the number of labels depends on the votes, or where parts of the budget are accounted apart.
+    the number of labels depends on the votes, or where parts of the budget are accounted apart; learned: sigma, in
+    records, of a single step of the classifier that labels, or None.
     """
 
     moments: tuple[float, ...]
     votes: Confident | None
     rho: float
     mechanisms: tuple[Mechanism, ...] | None = None
+    learned: float | None = None
 
     def described(self, public: Public) -> dict[str, Any]:
         """The plan as entries of a statement."""
         votes = {"votes": asdict(self.votes)} if self.votes else {}
         moments = {"sigma": list(self.moments), "rho": self._moments_rho(public)}
-        return {"moments": moments, **votes, "labels_rho": self.rho}
+        classifier = {"classifier": {"sigma": self.learned}} if self.learned else {}
+        return {"moments": moments, **votes, **classifier, "labels_rho": self.rho}
 
     def guarantee(self, public: Public) -> Guarantee:
         """What the noise guarantees to one unit."""
@@ -107,6 +112,8 @@ class Released:
 @cache  # the exact account takes a second, and every shadow context needs the same plan
 def planned(settings: Settings, budget: Budget, public: Public) -> Plan:
     """The noise of every release. Raises AuditError where the budget does not cover the settings."""
+    if settings.labels == "learned":
+        _check_learned(settings, public)
     if settings.accounting == "as_published":
         return _separately(settings, budget, public)
     sensitivity = _sensitivity(public)
@@ -117,6 +124,10 @@ def planned(settings: Settings, budget: Budget, public: Public) -> Plan:
         spent = [(1, sensitivity * STEPS, sigma * STEPS) for sigma in sigmas]
         if settings.labels == "group":
             plan, costs = Plan(sigmas, None, 0.0), spent
+        elif settings.labels == "learned":
+            sigma = SENSITIVITY / (mu * math.sqrt(1 - settings.alpha))
+            plan = Plan(sigmas, None, gaussian_rho(sigma, SENSITIVITY**2), learned=sigma)
+            costs = [*spent, (1, SENSITIVITY * STEPS, sigma * STEPS)]
         elif settings.threshold is None:
             moved = 2 if public.task == "classification" else 1
             sigma2 = settings.sigma2 or math.sqrt(moved * settings.queries / (1 - settings.alpha)) / mu
@@ -162,7 +173,7 @@ class TabPATE:
         """A private context by a given plan, which defines its cost; the budget is not checked."""
         public, statement = self.private.public, plan.described(self.private.public)
         queries, groups = self._queries(settings, plan)
-        if settings.labels == "group":
+        if settings.labels in ("group", "learned"):
             return Released(queries, groups, 0, len(queries), statement)
         contexts, allowance = self.private.teacher_contexts(settings.teachers), Filter(plan.rho)
         if public.task == "regression":
@@ -188,7 +199,7 @@ class TabPATE:
         return drawn[:, :-1], drawn[:, -1].astype(np.float64)
 
     def _from_moments(self, private: Private, settings: Settings, plan: Plan) -> tuple[Numbers, NDArray[np.int64]]:
-        """Queries (M, d) from noisy moments of the records, and the group of each (M,)."""
+        """Queries (M, d) from noisy moments of the records, and the group of each (M,), or its learned label."""
         clip = math.sqrt(max(1, np.count_nonzero(private.public.numeric)))
         *first, last = plan.moments
         if first:
@@ -196,7 +207,10 @@ class TabPATE:
             private = replace(private, public=narrowed(private.public, release_moments(private, *first, **options)))
         options = {"clip": CLIP["narrowed" if first else "public"] * clip, "by_class": settings.by_class}
         moments = release_moments(private, last, noise=self.noise, **options)
-        return synthetic_queries.from_moments(moments, private.public, settings.queries, self.rng)
+        queries, group = synthetic_queries.from_moments(moments, private.public, settings.queries, self.rng)
+        if plan.learned:
+            group = trained(private, moments, (last, plan.learned), self.rng, self.noise).logits(queries).argmax(1)
+        return queries, group
 
 
 def votes(contexts: Sequence[Context], queries: Numbers, classes: int, predict: Predict) -> NDArray[np.int64]:
@@ -240,6 +254,13 @@ def mean_labels(
     lower, upper = public.target.bounds
     means = label_means(predictions(contexts, queries, public, predict), sigma, allowance, noise)
     return lower + (upper - lower) * means
+
+
+def _check_learned(settings: Settings, public: Public) -> None:
+    if public.task != "classification" or settings.accounting != "joint":
+        raise AuditError("labels: `learned` is for classes and the joint accounting; use `group` or `votes`")
+    if settings.prior != "moments" or not settings.by_class or not 0 < settings.alpha < 1:
+        raise AuditError("labels: `learned` needs the prior `moments`, `by_class: true` and an alpha between 0 and 1")
 
 
 def _separately(settings: Settings, budget: Budget, public: Public) -> Plan:

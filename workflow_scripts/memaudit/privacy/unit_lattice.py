@@ -20,5 +20,10 @@ def lattice_contributions(vectors: Array, units: Sequence[str]) -> NDArray[np.in
 
     Rounding is towards zero, so that it increases no norm.
     """
+    return np.trunc(vectors * record_steps(units)[:, None]).astype(np.int64)
+
+
+def record_steps(units: Sequence[str]) -> Array:
+    """Lattice steps of the weight of each record (n,): a unit has `STEPS`, shared equally by its records."""
     _, unit, size = np.unique(np.asarray(units, dtype=str), return_inverse=True, return_counts=True)
-    return np.trunc(vectors * (STEPS / size[unit])[:, None]).astype(np.int64)
+    return STEPS / size[unit]

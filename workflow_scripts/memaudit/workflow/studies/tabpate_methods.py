@@ -33,6 +33,7 @@ SPENT_ON = {
     "mst": "marginals",
     "aim": "marginals",
 }
+LABELS_SPEND = {"votes": ["labels"], "group": [], "learned": ["a classifier"]}
 Method = Mapping[str, Any]
 
 
@@ -110,7 +111,7 @@ def _spent_on(method: Method) -> str:
     if method["method"] != "tabpate":
         return SPENT_ON[method["method"]]
     spent = ["moments"] if method["settings"]["alpha"] else []
-    return " and ".join(spent + (["labels"] if method["settings"]["labels"] == "votes" else []))
+    return " and ".join(spent + LABELS_SPEND[method["settings"]["labels"]])
 
 
 def _text(settings: Mapping[str, Any]) -> str:
