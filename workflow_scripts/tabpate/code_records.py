@@ -22,7 +22,7 @@ def main(job):
     bins, columns = params.settings["bins"], params.settings["columns"]
     samples = []
     for repeat in range(params.repeats):
-        private = table.private(table.roles(params.roles, params.seed, repeat), params.held_out)
+        private = table.private(table.roles(params.roles, params.seed, repeat), params.roles, params.held_out)
         samples.append(coded(private.x, private.y, private.units, table.public, bins, columns).assign(seed=repeat))
     write_table(pd.concat(samples, ignore_index=True), job.output.codes)
     write_json(counts(table.public, bins, columns), job.output.counts)

@@ -38,7 +38,7 @@ def main(job):
     roles = [table.roles(params.roles, params.seed, repeat) for repeat in range(params.repeats)]
     grids = [read_grid(path) for path in several(files.contexts)]
     contexts = [
-        *_private(table, roles),
+        *_private(table, roles, params),
         *(context for grid in grids for context in _released(grid)),
         *_synthetic(table, files.get("synthetic", []), params),
     ]
@@ -49,17 +49,20 @@ def main(job):
     )
     for name in ("arm", "epsilon", "repeat", "asked", "answered"):
         grid[name] = ("release", np.array([context[name] for context in contexts]))
-    grid["agreement"] = ("release", np.array([_agreement(table, roles, context, predict) for context in contexts]))
+    grid["agreement"] = (
+        "release",
+        np.array([_agreement(table, roles, context, predict, params) for context in contexts]),
+    )
     grid = grid.set_coords(["arm", "epsilon", "repeat"])
     write_grid(grid.assign_attrs(mode=model.mode, **{"ledger": grids[0].ledger} if grids else {}), job.output[0])
     return {"seed": params.seed, "device": device(), "dtype": "float32"}
 
 
-def _private(table, roles):
+def _private(table, roles, params):
     """Contexts without privacy: all private records, and those that are private for PromptPATE."""
     for repeat, role in enumerate(roles):
         for condition, held_out in (("non_private", False), ("non_private_shared", True)):
-            private = table.private(role, held_out)
+            private = table.private(role, params.roles, held_out)
             facts = {"arm": condition, "epsilon": np.inf, "repeat": repeat, "asked": 0, "answered": 0}
             yield facts | {"x": private.x, "y": private.y}
 
@@ -85,11 +88,11 @@ def _synthetic(table, files, params):
             yield facts | {"x": x, "y": y}
 
 
-def _agreement(table, roles, context, predict) -> float:
+def _agreement(table, roles, context, predict, params) -> float:
     """Share of the labels of a context that the model predicts with the private records as context; see the module."""
     if not np.isfinite(context["epsilon"]) or not len(context["y"]):
         return np.nan
-    private = table.private(roles[context["repeat"]], held_out=False)
+    private = table.private(roles[context["repeat"]], params.roles, held_out=False)
     predicted = predict([(private.x, private.y)], context["x"])[0]
     if table.classes:
         return float((predicted.argmax(1) == context["y"]).mean())

@@ -18,7 +18,7 @@ def test_every_repeat_has_one_row_for_each_private_unit(world):
     codes, counts = code(world)
     table = open_table(*(world / name for name in ("records.parquet", "schema.json", "towns.yaml", "key")))
     for repeat in range(2):
-        units = set(table.private(table.roles(ROLES, 1, repeat), False).units)
+        units = set(table.private(table.roles(ROLES, 1, repeat), ROLES, False).units)
         assert (codes["seed"] == repeat).sum() == len(units) < RECORDS / 2
     assert counts == {"0": 5, "1": 5, "target": 2}
     for name, count in counts.items():
