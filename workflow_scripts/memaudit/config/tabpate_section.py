@@ -103,7 +103,7 @@ class Training(Section):
     steps: Count = Field(100, description="steps of training")
     batch: Count = Field(256, description="expected number of units in a step")
     clip: Positive = Field(1.0, description="largest norm of a unit's gradient")
-    learning_rate: Positive = Field(0.02, description="largest learning rate of the schedule")
+    learning_rate: Positive = Field(0.1, description="largest learning rate of the schedule")
 
 
 class Network(Arm):
@@ -111,6 +111,22 @@ class Network(Arm):
 
     method: Literal["dp-sgd"]
     settings: Training
+
+
+class Descent(Section):
+    """Gradient descent with noise on all records (memaudit/privacy/noisy_descent.py)."""
+
+    steps: Count = Field(100, description="steps of descent, each a noisy sum of gradients")
+    clip: Positive = Field(1.0, description="largest norm of a record's gradient")
+    learning_rate: Positive = Field(1.0, description="of the mean gradient, times 4 for classes and 0.5 for numbers")
+    penalty: Annotated[float, Field(ge=0)] = Field(1e-3, description="L2 penalty on the weights")
+
+
+class Regression(Arm):
+    """Private logistic regression for classes, linear regression for numbers: the simple baseline."""
+
+    method: Literal["dp-linear"]
+    settings: Descent
 
 
 class Synthesis(Section):
@@ -131,7 +147,8 @@ class Synthesizer(Arm):
 
 
 Method = Annotated[
-    TabPate | TunedTabPate | PromptPate | QueryTime | Prototypes | Network | Synthesizer, Field(discriminator="method")
+    TabPate | TunedTabPate | PromptPate | QueryTime | Prototypes | Network | Regression | Synthesizer,
+    Field(discriminator="method"),
 ]
 
 
