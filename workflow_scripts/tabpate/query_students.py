@@ -16,7 +16,7 @@ import numpy as np
 import xarray as xr
 
 from memaudit.common import seeds
-from memaudit.common.io import read_grid, read_table, write_grid
+from memaudit.common.io import read_grid, read_json, read_table, write_grid
 from memaudit.common.job_inputs import several
 from memaudit.common.progress_bar import steps
 from memaudit.models.batched_queries import MEMORY
@@ -40,7 +40,7 @@ def main(job):
     contexts = [
         *_private(table, roles, params),
         *(context for grid in grids for context in _released(grid)),
-        *_synthetic(table, files.get("synthetic", []), params),
+        *_synthetic(table, files.get("synthetic", []), files.get("bins", []), params),
     ]
     answers = np.stack([_answer(table, roles, context, predict) for context in steps(contexts, "students")])
     grid = xr.Dataset(
@@ -76,14 +76,16 @@ def _released(grid):
         yield facts | {"x": one.x.values[kept].astype(np.float32), "y": one.y.values[kept]}
 
 
-def _synthetic(table, files, params):
+def _synthetic(table, files, bins, params):
     """Contexts of synthesizers; the column `seed` of their codes is the repeat."""
-    for path, (condition, epsilon, settings) in zip(several(files), params.synthetic, strict=True):
+    triples = zip(several(files), several(bins), params.synthetic, strict=True)
+    for path, of_bins, (condition, epsilon, _) in triples:
+        edges = {seed: one["edges"] for seed, one in read_json(of_bins)[str(float(epsilon))].items()}
         for repeat, codes in read_table(path).groupby("seed"):
             rng = seeds.generator(
                 params.seed, "tabpate", table.public.dataset, "restored", condition, epsilon, int(repeat)
             )
-            x, y = restored(codes.drop(columns="seed"), table.public, settings["bins"], rng)
+            x, y = restored(codes.drop(columns="seed"), table.public, edges[str(repeat)], rng)
             facts = {"arm": condition, "epsilon": epsilon, "repeat": int(repeat), "asked": 0, "answered": len(x)}
             yield facts | {"x": x, "y": y}
 

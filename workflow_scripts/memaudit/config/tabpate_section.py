@@ -130,9 +130,10 @@ class Regression(Arm):
 
 
 class Synthesis(Section):
-    """A synthesizer of categorical tables, on intervals between the public bounds."""
+    """A synthesizer of categorical tables, on bins whose edges are released with noise."""
 
-    bins: Annotated[int, Field(ge=2)] = Field(description="intervals of a number")
+    bins: Annotated[int, Field(ge=2)] = Field(description="most bins of a number")
+    bins_share: Fraction = Field(0.1, description="share of the budget, in rho, for the edges of the bins")
     columns: Count = Field(description="columns that are modelled; the others are drawn uniformly")
     iterations: Count = Field(description="iterations of each fit of the graphical model")
     rounds: Count = Field(16, description="AIM's rounds for each column")
