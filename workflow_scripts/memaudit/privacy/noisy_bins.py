@@ -21,7 +21,8 @@ from memaudit.privacy.accounting import Budget, rho_within
 from memaudit.privacy.discrete_noise import Noise, discrete_gaussian
 
 LEVELS = 8  # the narrowest interval is 1/256 of the public range
-LEAST = 3.0  # noisy counts below this many deviations of the noise are not split
+EQUAL = 2  # levels that are split whatever the counts: four equal bins, where the budget tells no more
+LEAST = 3.0  # below them, noisy counts below this many deviations of the noise are not split
 MARGIN = 1e-3  # share of rho left unused, more than two conversions of rho differ by
 
 
@@ -62,14 +63,15 @@ def remaining(budget: Budget, share: float) -> tuple[float, Budget]:
 
 
 def _split(noisy: NDArray[np.int64], bins: int, least: float) -> Array:
-    """Edges of one column: the interval with the largest noisy count is split first."""
+    """Edges of one column: the first levels are split first, then the interval with the largest noisy count."""
     count = lambda level, place: noisy[2**level - 2 + place]  # noqa: E731
-    leaves, edges = [(-float(count(1, 0) + count(1, 1)), 0, 0)], [0.0, 1.0]
+    leaves, edges = [(-math.inf, 0, 0)], [0.0, 1.0]
     while leaves and len(edges) <= bins:
         full, level, place = heapq.heappop(leaves)
         if -full < least or level == LEVELS:
             continue
         edges.append((2 * place + 1) / 2 ** (level + 1))
         for half in (2 * place, 2 * place + 1):
-            heapq.heappush(leaves, (-float(count(level + 1, half)), level + 1, half))
+            full = math.inf if level + 1 < EQUAL else float(count(level + 1, half))
+            heapq.heappush(leaves, (-full, level + 1, half))
     return np.sort(edges)
