@@ -41,6 +41,7 @@ rule tabpate_query_students:
         **TABPATE.table,
         contexts=TABPATE.files("contexts"),
         synthetic=TABPATE.synthetic_files,
+        bins=TABPATE.synthetic_bins,
     output:
         "<results>/signals/tabpate/{dataset}/students.nc",
         sidecar="<results>/provenance/tabpate_query_students/{dataset}.json",
@@ -73,7 +74,7 @@ rule tabpate_code_records:
         public=TABPATE.public,
     output:
         codes="<results>/signals/tabpate/{dataset}/codes/{synthesizer}.parquet",
-        counts="<results>/signals/tabpate/{dataset}/codes/{synthesizer}.json",
+        bins="<results>/signals/tabpate/{dataset}/codes/{synthesizer}.json",
         sidecar="<results>/provenance/tabpate_code_records/{dataset}/{synthesizer}.json",
     log:
         "<results>/logs/tabpate_code_records/{dataset}/{synthesizer}.log",
@@ -89,6 +90,8 @@ rule tabpate_code_records:
         repeats=TABPATE.config["repeats"],
         held_out=TABPATE.synthesizer("held_out"),
         settings=TABPATE.synthesizer("settings"),
+        delta=TABPATE.config["delta"],
+        epsilons=TABPATE.synthesized_epsilons,
     script:
         "../../workflow_scripts/tabpate/code_records.py"
 
@@ -96,7 +99,7 @@ rule tabpate_code_records:
 rule tabpate_synthesize_records:
     input:
         codes="<results>/signals/tabpate/{dataset}/codes/{synthesizer}.parquet",
-        counts="<results>/signals/tabpate/{dataset}/codes/{synthesizer}.json",
+        bins="<results>/signals/tabpate/{dataset}/codes/{synthesizer}.json",
     output:
         "<results>/signals/tabpate/{dataset}/synthetic/{synthesizer}/{epsilon}.parquet",
         sidecar="<results>/provenance/tabpate_synthesize_records/{dataset}/{synthesizer}/{epsilon}.json",

@@ -59,7 +59,7 @@ def _answers(table, release, predict, params) -> np.ndarray:
     condition, epsilon, repeat = release
     entry, budget = params.arms[condition], Budget(epsilon, params.delta)
     role = table.roles(params.roles, params.seed, repeat)
-    private, tested = table.private(role, entry["held_out"]), table.tested(role)
+    private, tested = table.private(role, params.roles, entry["held_out"]), table.tested(role)
     # The seed determines the initial weights of a network alone.
     seed = seeds.integer(params.seed, "tabpate", table.public.dataset, condition, epsilon, repeat)
     return table.on_all_records(answered(entry, private, budget, table.x[tested], predict, seed), tested)

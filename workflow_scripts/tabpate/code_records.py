@@ -1,17 +1,21 @@
-"""Write the private records of every repeat as categorical codes, the input of the synthesizers.
+"""Write the private records of every repeat as categorical codes for each epsilon, the input of the synthesizers.
 
 python workflow_scripts/tabpate/code_records.py --input records=records.parquet schema=schema.json \
-    public=config/public/wine.yaml key=key --output codes=codes.parquet counts=counts.json \
+    public=config/public/wine.yaml key=key --output codes=codes.parquet bins=bins.json \
     --wildcards '{"dataset": "wine", "arm": "mst"}' --params '{"seed": 1, "repeats": 2, "held_out": false,
-        "roles": {"test": 0.25, "held_out": 0.3, "max_records": null}, "settings": {"bins": 5, "columns": 6}}'
+        "roles": {"test": 0.25, "held_out": 0.3, "max_records": null}, "delta": 1e-5,
+        "epsilons": [1.0], "settings": {"bins": 16, "bins_share": 0.1, "columns": 6}}'
 
-The codes are as private as the records.
+The codes are as private as the records. `bins`, by epsilon and repeat: the released edges of the bins, the number of
+codes of each column, and the epsilon that the bins leave to the synthesizer.
 """
 
 import pandas as pd
 
 from memaudit.common.io import write_json, write_table
-from memaudit.privacy.record_discretization import coded, counts
+from memaudit.privacy.accounting import Budget
+from memaudit.privacy.noisy_bins import remaining
+from memaudit.privacy.record_discretization import coded, counts, released_edges
 from memaudit.studies.tabpate.evaluation_tables import open_table
 from memaudit.workflow.job import run
 
@@ -19,13 +23,18 @@ from memaudit.workflow.job import run
 def main(job):
     files, params = job.input, job.params
     table = open_table(files.records, files.schema, files.public, files.key)
-    bins, columns = params.settings["bins"], params.settings["columns"]
-    samples = []
-    for repeat in range(params.repeats):
-        private = table.private(table.roles(params.roles, params.seed, repeat), params.held_out)
-        samples.append(coded(private.x, private.y, private.units, table.public, bins, columns).assign(seed=repeat))
+    columns, settings, samples, bins = params.settings["columns"], params.settings, [], {}
+    for epsilon in params.epsilons:
+        rho, left = remaining(Budget(epsilon, params.delta), settings["bins_share"])
+        for repeat in range(params.repeats):
+            role = table.roles(params.roles, params.seed, repeat)
+            private = table.private(role, params.roles, params.held_out)
+            edges = released_edges(private, rho, settings["bins"], columns)
+            samples.append(coded(private, edges, columns).assign(epsilon=epsilon, seed=repeat))
+            of_sample = {"edges": edges, "counts": counts(table.public, edges, columns), "epsilon": left.epsilon}
+            bins.setdefault(str(epsilon), {})[str(repeat)] = of_sample
     write_table(pd.concat(samples, ignore_index=True), job.output.codes)
-    write_json(counts(table.public, bins, columns), job.output.counts)
+    write_json(bins, job.output.bins)
     return {"seed": params.seed}
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import xarray as xr
 
 from memaudit.common import seeds
-from memaudit.common.io import read_grid, read_table, write_grid
+from memaudit.common.io import read_grid, read_json, read_table, write_grid
 from memaudit.common.job_inputs import several
 from memaudit.common.progress_bar import steps
 from memaudit.models.batched_queries import MEMORY
@@ -38,9 +38,9 @@ def main(job):
     roles = [table.roles(params.roles, params.seed, repeat) for repeat in range(params.repeats)]
     grids = [read_grid(path) for path in several(files.contexts)]
     contexts = [
-        *_private(table, roles),
+        *_private(table, roles, params),
         *(context for grid in grids for context in _released(grid)),
-        *_synthetic(table, files.get("synthetic", []), params),
+        *_synthetic(table, files.get("synthetic", []), files.get("bins", []), params),
     ]
     answers = np.stack([_answer(table, roles, context, predict) for context in steps(contexts, "students")])
     grid = xr.Dataset(
@@ -49,17 +49,20 @@ def main(job):
     )
     for name in ("arm", "epsilon", "repeat", "asked", "answered"):
         grid[name] = ("release", np.array([context[name] for context in contexts]))
-    grid["agreement"] = ("release", np.array([_agreement(table, roles, context, predict) for context in contexts]))
+    grid["agreement"] = (
+        "release",
+        np.array([_agreement(table, roles, context, predict, params) for context in contexts]),
+    )
     grid = grid.set_coords(["arm", "epsilon", "repeat"])
     write_grid(grid.assign_attrs(mode=model.mode, **{"ledger": grids[0].ledger} if grids else {}), job.output[0])
     return {"seed": params.seed, "device": device(), "dtype": "float32"}
 
 
-def _private(table, roles):
+def _private(table, roles, params):
     """Contexts without privacy: all private records, and those that are private for PromptPATE."""
     for repeat, role in enumerate(roles):
         for condition, held_out in (("non_private", False), ("non_private_shared", True)):
-            private = table.private(role, held_out)
+            private = table.private(role, params.roles, held_out)
             facts = {"arm": condition, "epsilon": np.inf, "repeat": repeat, "asked": 0, "answered": 0}
             yield facts | {"x": private.x, "y": private.y}
 
@@ -73,23 +76,25 @@ def _released(grid):
         yield facts | {"x": one.x.values[kept].astype(np.float32), "y": one.y.values[kept]}
 
 
-def _synthetic(table, files, params):
+def _synthetic(table, files, bins, params):
     """Contexts of synthesizers; the column `seed` of their codes is the repeat."""
-    for path, (condition, epsilon, settings) in zip(several(files), params.synthetic, strict=True):
+    triples = zip(several(files), several(bins), params.synthetic, strict=True)
+    for path, of_bins, (condition, epsilon, _) in triples:
+        edges = {seed: one["edges"] for seed, one in read_json(of_bins)[str(float(epsilon))].items()}
         for repeat, codes in read_table(path).groupby("seed"):
             rng = seeds.generator(
                 params.seed, "tabpate", table.public.dataset, "restored", condition, epsilon, int(repeat)
             )
-            x, y = restored(codes.drop(columns="seed"), table.public, settings["bins"], rng)
+            x, y = restored(codes.drop(columns="seed"), table.public, edges[str(repeat)], rng)
             facts = {"arm": condition, "epsilon": epsilon, "repeat": int(repeat), "asked": 0, "answered": len(x)}
             yield facts | {"x": x, "y": y}
 
 
-def _agreement(table, roles, context, predict) -> float:
+def _agreement(table, roles, context, predict, params) -> float:
     """Share of the labels of a context that the model predicts with the private records as context; see the module."""
     if not np.isfinite(context["epsilon"]) or not len(context["y"]):
         return np.nan
-    private = table.private(roles[context["repeat"]], held_out=False)
+    private = table.private(roles[context["repeat"]], params.roles, held_out=False)
     predicted = predict([(private.x, private.y)], context["x"])[0]
     if table.classes:
         return float((predicted.argmax(1) == context["y"]).mean())

@@ -50,7 +50,7 @@ def _released(table, release, predict, params) -> np.ndarray:
     role = table.roles(params.roles, params.seed, repeat)
     rng = seeds.generator(params.seed, "tabpate", table.public.dataset, "queries", condition, epsilon, repeat)
     budget = Budget(epsilon, params.delta)
-    context = released(entry, table.private(role, entry["held_out"]), budget, predict, rng)
+    context = released(entry, table.private(role, params.roles, entry["held_out"]), budget, predict, rng)
     counts = np.full(table.x.shape[1] + 1, np.nan)
     counts[:2] = context.queried, context.answered
     return np.vstack([np.column_stack([context.x, context.y]), counts])

@@ -1,13 +1,14 @@
 """Synthesize private records with AIM or MST (McKenna et al. 2022, 2021; TabPATE, Appendix C, "DP-Synthetic Data").
 
-python workflow_scripts/tabpate/synthesize_records.py --input codes=codes.parquet counts=counts.json \
+python workflow_scripts/tabpate/synthesize_records.py --input codes=codes.parquet bins=bins.json \
     --output synthetic.parquet --params '{"code": "by hand", "method": "mst", "epsilon": 1.0, "delta": 1e-5,
         "iterations": 100, "rounds": 16, "rows": 500}'
 
-codes: private records as categorical codes, with a column `seed` that names their sample; counts: number of codes of
-each column (both from memaudit/privacy/record_discretization.py). For each sample, `rows` records are synthesized with
-(epsilon, delta)-DP for adding or removing one row. iterations: per fit of a graphical model to noisy counts; rounds:
-of AIM, for each column. Smaller values take less time and cost accuracy, never privacy.
+codes: private records as categorical codes, with columns `epsilon` and `seed` that name their sample; bins: number of
+codes of each column, and the epsilon that is left after the release of their bins (both from code_records.py). For each
+sample, `rows` records are synthesized with (epsilon, delta)-DP for adding or removing one row, bins included.
+iterations: per fit of a graphical model to noisy counts; rounds: of AIM, for each column. Smaller values take less time
+and cost accuracy, never privacy.
 
 The synthesizers are those of dpmm, whose noise is OpenDP's and has no seed. dpmm needs older packages: where it is not
 installed, the script runs itself again in .venv-synth.
@@ -31,22 +32,24 @@ from memaudit.workflow.job import run
 from memaudit.workflow.sidecar import items
 
 PYTHON = PROJECT / ".venv-synth" / "bin" / "python"
-MEBIBYTES = 1  # of AIM's graphical model, which bounds its time
+MEBIBYTES = 80  # of AIM's graphical model: the package's own limit
 
 
 def main(job):
     if find_spec("dpmm") is None:
         return handed_over(job)
-    codes, counts, params = read_table(job.input.codes), read_json(job.input.counts), job.params
+    codes, params = read_table(job.input.codes), job.params
+    bins = read_json(job.input.bins)[str(float(params.epsilon))]
+    codes = codes[codes["epsilon"] == params.epsilon].drop(columns="epsilon")
     parts = [
-        synthesized(sample.drop(columns="seed"), counts, params).assign(seed=seed)
+        synthesized(sample.drop(columns="seed"), bins[str(seed)], params).assign(seed=seed)
         for seed, sample in codes.groupby("seed")
     ]
     write_table(pd.concat(parts, ignore_index=True), job.output[0])
     return {"seed": None, "versions": {name: version(name) for name in ("dpmm", "opendp")}}
 
 
-def synthesized(codes: pd.DataFrame, counts: dict[str, int], params: Any) -> pd.DataFrame:
+def synthesized(codes: pd.DataFrame, bins: dict[str, Any], params: Any) -> pd.DataFrame:
     """`params.rows` synthetic rows in the columns of `codes`. Raises AuditError for settings that dpmm misses."""
     if not (0 < params.epsilon < float("inf") and 0 < params.delta < 1):
         raise AuditError(
@@ -63,13 +66,13 @@ def synthesized(codes: pd.DataFrame, counts: dict[str, int], params: Any) -> pd.
     dpmm.models.mst.FactoredInference = lambda domain, iters, **options: FactoredInference(
         domain, iters=min(iters, params.iterations), **options
     )
-    options = {"epsilon": params.epsilon, "delta": params.delta, "disable_processing": True, "n_jobs": 1}
+    options = {"epsilon": bins["epsilon"], "delta": params.delta, "disable_processing": True, "n_jobs": 1}
     fitting = {"n_iters": params.iterations}
     if params.method == "aim":
         fitting["rounds"] = params.rounds * codes.shape[1]
         options["max_model_size"] = MEBIBYTES
     pipeline = {"aim": AIMPipeline, "mst": MSTPipeline}[params.method](**options, gen_kwargs=fitting)
-    domain = {name: counts[name] for name in codes.columns}
+    domain = {name: bins["counts"][name] for name in codes.columns}
     # Histograms of dpmm ignore a code that is too large, and its check would reveal a single row.
     pipeline.fit(codes.clip(0, pd.Series(domain) - 1, axis=1), domain=domain)
     return pipeline.generate(n_records=params.rows)[list(codes.columns)]
@@ -83,7 +86,7 @@ def handed_over(job) -> dict[str, Any]:
         sidecar = Path(folder, "sidecar.json")
         command = [PYTHON, __file__, "--params"]
         command += [json.dumps(dict(items(job.params)))]
-        command += ["--input", f"codes={job.input.codes}", f"counts={job.input.counts}"]
+        command += ["--input", f"codes={job.input.codes}", f"bins={job.input.bins}"]
         command += ["--output", str(job.output[0]), f"sidecar={sidecar}"]
         # The library is installed in .venv alone.
         env = os.environ | {"PYTHONPATH": str(SCRIPTS)}

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from memaudit.common.errors import AuditError
-from memaudit.data.public_private_split import HELD_OUT, PRIVATE, TEST, roles
+from memaudit.data.public_private_split import HELD_OUT, PRIVATE, TEST, nominal_private, roles
 
 SETTINGS = {"test": 0.25, "held_out": 0.5, "max_records": None}
 
@@ -36,3 +36,11 @@ def test_records_that_are_not_drawn_have_no_role():
 def test_shares_that_leave_a_role_empty_are_refused():
     with pytest.raises(AuditError, match="cannot be drawn"):
         draw(records(), held_out=0.0)
+
+
+@pytest.mark.parametrize("most", [None, 100])
+@pytest.mark.parametrize("held_out", [False, True])
+def test_the_nominal_number_of_private_records_is_near_the_true_one_and_follows_from_public_numbers(most, held_out):
+    role = draw(records(), max_records=most)
+    private = (role == PRIVATE) | ((role == HELD_OUT) & (not held_out))
+    assert nominal_private(400, SETTINGS | {"max_records": most}, held_out) == pytest.approx(private.sum(), abs=3)

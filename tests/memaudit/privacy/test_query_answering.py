@@ -10,6 +10,7 @@ from memaudit.privacy.query_answering import answered, at_query_time
 
 QUERY_TIME = {"method": "query-time", "settings": {"teachers": 5}}
 DP_SGD = {"method": "dp-sgd", "settings": {"steps": 2}}
+DP_LINEAR = {"method": "dp-linear", "settings": {"steps": 2}}
 # Noise that does not change a majority of five votes.
 AMPLE = Budget(500.0, 1e-5)
 
@@ -34,8 +35,9 @@ def test_a_small_budget_hides_the_votes():
 
 
 @pytest.mark.parametrize(("public", "shape"), [(CLASSES, (3, 2)), (NUMBER, (3,))], ids=["classes", "number"])
-def test_dp_sgd_answers_by_its_network_and_queries_no_teacher(public, shape):
-    answers = answered(DP_SGD, private(public), Budget(1.0, 1e-5), QUERIES, None, 0)
+@pytest.mark.parametrize("method", [DP_SGD, DP_LINEAR], ids=["network", "linear"])
+def test_trained_models_answer_themselves_and_query_no_teacher(method, public, shape):
+    answers = answered(method, private(public), Budget(1.0, 1e-5), QUERIES, None, 0)
     assert answers.shape == shape
     assert np.isfinite(answers).all()
 

@@ -8,21 +8,27 @@ from memaudit.studies.tabpate.evaluation_tables import open_table
 
 
 def code(folder, held_out=False, **settings):
-    outputs = [f"codes={folder / 'codes.parquet'}", f"counts={folder / 'counts.json'}"]
-    params = {"seed": 1, "repeats": 2, "held_out": held_out, "roles": ROLES}
-    call("tabpate_code_records", files(folder), outputs, **params, settings={"bins": 5, "columns": 6} | settings)
-    return read_table(folder / "codes.parquet"), read_json(folder / "counts.json")
+    outputs = [f"codes={folder / 'codes.parquet'}", f"bins={folder / 'bins.json'}"]
+    params = {"seed": 1, "repeats": 2, "held_out": held_out, "roles": ROLES, "delta": 1e-5, "epsilons": [1.0, 10.0]}
+    settings = {"bins": 5, "bins_share": 0.2, "columns": 6} | settings
+    call("tabpate_code_records", files(folder), outputs, **params, settings=settings)
+    return read_table(folder / "codes.parquet"), read_json(folder / "bins.json")
 
 
-def test_every_repeat_has_one_row_for_each_private_unit(world):
-    codes, counts = code(world)
+def test_every_epsilon_and_repeat_has_one_row_for_each_private_unit_and_bins_of_its_own(world):
+    codes, bins = code(world)
     table = open_table(*(world / name for name in ("records.parquet", "schema.json", "towns.yaml", "key")))
     for repeat in range(2):
-        units = set(table.private(table.roles(ROLES, 1, repeat), False).units)
-        assert (codes["seed"] == repeat).sum() == len(units) < RECORDS / 2
-    assert counts == {"0": 5, "1": 5, "target": 2}
-    for name, count in counts.items():
-        assert codes[name].between(0, count - 1).all()
+        units = set(table.private(table.roles(ROLES, 1, repeat), ROLES, False).units)
+        for epsilon in (1.0, 10.0):
+            sample = codes[(codes["seed"] == repeat) & (codes["epsilon"] == epsilon)]
+            assert len(sample) == len(units) < RECORDS / 2
+            facts = bins[str(epsilon)][str(repeat)]
+            assert 0.8 * epsilon < facts["epsilon"] < epsilon, "a fifth of rho is spent"
+            assert facts["counts"]["target"] == 2
+            for name, count in facts["counts"].items():
+                assert sample[name].between(0, count - 1).all()
+                assert name == "target" or len(facts["edges"][name]) == count + 1 <= 6
 
 
 def test_held_out_records_are_in_no_sample_where_they_are_public(world):
@@ -32,6 +38,6 @@ def test_held_out_records_are_in_no_sample_where_they_are_public(world):
 
 @pytest.mark.parametrize("columns", [0, 1])
 def test_columns_beyond_the_first_are_left_out(world, columns):
-    codes, counts = code(world, columns=columns)
-    assert list(counts) == [*map(str, range(columns)), "target"]
-    assert set(codes) == {*counts, "seed"}
+    codes, bins = code(world, columns=columns)
+    assert list(bins["1.0"]["0"]["counts"]) == [*map(str, range(columns)), "target"]
+    assert set(codes) == {*bins["1.0"]["0"]["counts"], "seed", "epsilon"}

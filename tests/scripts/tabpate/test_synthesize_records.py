@@ -15,6 +15,7 @@ from memaudit.workflow.job import Paths
 
 SCRIPT = load_script("tabpate_synthesize_records")
 PARAMS = {"code": "", "method": "mst", "epsilon": 10.0, "delta": 1e-5, "iterations": 30, "rounds": 2, "rows": 200}
+LEFT = {"10.0": 9.5, "0.001": 9e-4}  # what bins leave of each epsilon
 needs_dpmm = pytest.mark.skipif(not SCRIPT.PYTHON.exists(), reason="no .venv-synth: `make .venv-synth` builds it")
 
 
@@ -25,9 +26,13 @@ def job(tmp_path):
     codes = pd.DataFrame({"seed": [5] * 300 + [6] * 300, "0": rng.integers(0, 2, 600), "1": rng.integers(0, 3, 600)})
     codes["target"] = codes["0"]
     codes.loc[0, "1"] = 77
-    write_table(codes, tmp_path / "codes.parquet")
-    write_json({"0": 2, "1": 3, "target": 2}, tmp_path / "counts.json")
-    files = [f"codes={tmp_path}/codes.parquet", f"counts={tmp_path}/counts.json"]
+    # Codes of another epsilon are in the same files.
+    other = codes.assign(epsilon=1.0, target=1 - codes["target"])
+    write_table(pd.concat([codes.assign(epsilon=10.0), other]), tmp_path / "codes.parquet")
+    of_sample = {"counts": {"0": 2, "1": 3, "target": 2}, "edges": {}}
+    bins = {epsilon: {seed: of_sample | {"epsilon": left} for seed in "56"} for epsilon, left in LEFT.items()}
+    write_json(bins, tmp_path / "bins.json")
+    files = [f"codes={tmp_path}/codes.parquet", f"bins={tmp_path}/bins.json"]
     return SimpleNamespace(input=Paths(files), output=[tmp_path / "out.parquet"], params=SimpleNamespace(**PARAMS))
 
 
@@ -48,7 +53,8 @@ def test_synthetic_rows_keep_what_a_generous_budget_lets_through(job, method):
 @needs_dpmm
 def test_a_tiny_budget_does_not_tell_and_noise_differs_between_releases_of_the_same_rows(job):
     codes = read_table(job.input.codes)
-    write_table(pd.concat([codes[:300], codes[:300].assign(seed=6)]), job.input.codes)
+    first = codes[:300].assign(epsilon=1e-3)
+    write_table(pd.concat([first, first.assign(seed=6)]), job.input.codes)
     job.params.epsilon = 1e-3
     SCRIPT.main(job)
     first, second = (
@@ -83,7 +89,9 @@ print(cdp_rho(1.0, 1e-5))
 @pytest.mark.parametrize("change", [{"epsilon": 0}, {"delta": 1.0}, {"rounds": 0}])
 def test_settings_without_a_guarantee_are_refused_though_dpmm_takes_them(change):
     with pytest.raises(AuditError, match=r"synthesis: .*(guarantees nothing|rounds)"):
-        SCRIPT.synthesized(pd.DataFrame({"target": [0]}), {"target": 2}, SimpleNamespace(**PARAMS | change))
+        SCRIPT.synthesized(
+            pd.DataFrame({"target": [0]}), {"counts": {"target": 2}, "epsilon": 1.0}, SimpleNamespace(**PARAMS | change)
+        )
 
 
 def test_a_missing_environment_is_named_with_its_remedy(job, monkeypatch, tmp_path):

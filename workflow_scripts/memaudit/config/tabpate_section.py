@@ -103,7 +103,7 @@ class Training(Section):
     steps: Count = Field(100, description="steps of training")
     batch: Count = Field(256, description="expected number of units in a step")
     clip: Positive = Field(1.0, description="largest norm of a unit's gradient")
-    learning_rate: Positive = Field(0.02, description="largest learning rate of the schedule")
+    learning_rate: Positive = Field(0.1, description="largest learning rate of the schedule")
 
 
 class Network(Arm):
@@ -113,10 +113,27 @@ class Network(Arm):
     settings: Training
 
 
-class Synthesis(Section):
-    """A synthesizer of categorical tables, on intervals between the public bounds."""
+class Descent(Section):
+    """Gradient descent with noise on all records (memaudit/privacy/noisy_descent.py)."""
 
-    bins: Annotated[int, Field(ge=2)] = Field(description="intervals of a number")
+    steps: Count = Field(100, description="steps of descent, each a noisy sum of gradients")
+    clip: Positive = Field(1.0, description="largest norm of a record's gradient")
+    learning_rate: Positive = Field(1.0, description="of the mean gradient, times 4 for classes and 0.5 for numbers")
+    penalty: Annotated[float, Field(ge=0)] = Field(1e-3, description="L2 penalty on the weights")
+
+
+class Regression(Arm):
+    """Private logistic regression for classes, linear regression for numbers: the simple baseline."""
+
+    method: Literal["dp-linear"]
+    settings: Descent
+
+
+class Synthesis(Section):
+    """A synthesizer of categorical tables, on bins whose edges are released with noise."""
+
+    bins: Annotated[int, Field(ge=2)] = Field(description="most bins of a number")
+    bins_share: Fraction = Field(0.1, description="share of the budget, in rho, for the edges of the bins")
     columns: Count = Field(description="columns that are modelled; the others are drawn uniformly")
     iterations: Count = Field(description="iterations of each fit of the graphical model")
     rounds: Count = Field(16, description="AIM's rounds for each column")
@@ -131,7 +148,8 @@ class Synthesizer(Arm):
 
 
 Method = Annotated[
-    TabPate | TunedTabPate | PromptPate | QueryTime | Prototypes | Network | Synthesizer, Field(discriminator="method")
+    TabPate | TunedTabPate | PromptPate | QueryTime | Prototypes | Network | Regression | Synthesizer,
+    Field(discriminator="method"),
 ]
 
 

@@ -26,5 +26,15 @@ def roles(records: pd.DataFrame, settings: Mapping[str, Any], rng: np.random.Gen
     return np.where(side.isna(), "", np.where(side.eq(MEMBERS), role, TEST)).astype(str)
 
 
+def nominal_private(records: int, settings: Mapping[str, Any], held_out: bool) -> int:
+    """Nominal number of private records of a split as of `roles`, from public numbers alone; at least 1.
+
+    records: nominal number of the whole table; held_out: without the held-out records. The size of the split itself
+    would be private: classes and units are split one by one, and each rounds.
+    """
+    kept = min(filter(None, (records, settings["max_records"]))) * (1 - settings["test"])
+    return max(1, round(kept * (1 - settings["held_out"] if held_out else 1)))
+
+
 def _shares(nonmembers: float) -> dict[str, float]:
     return {"members": 1 - nonmembers, "nonmembers": nonmembers}

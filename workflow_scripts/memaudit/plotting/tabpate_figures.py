@@ -27,6 +27,7 @@ CONDITIONS = {
     "dp_tabicl": (figure_style.ORANGE, "X"),
     "query_time": (figure_style.ORANGE, "*"),
     "dp_sgd": (figure_style.BLACK, "<"),
+    "dp_linear": (figure_style.SKY, "p"),
     "mst": (figure_style.BLACK, ">"),
     "aim": (figure_style.BLACK, "d"),
 }

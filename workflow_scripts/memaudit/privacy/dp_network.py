@@ -8,9 +8,10 @@ middle of its range, a missing category is all zeros, without an indicator.
 
 Adjacency is add/remove of one privacy unit in `units`: each unit is sampled into a step independently, and the
 gradients of its records are summed before clipping. The sampling rate is the batch size over the nominal number of
-records, so that the guarantee depends on public numbers alone: that of the Poisson-sampled Gaussian mechanism over all
-steps (privacy loss distributions, dp_accounting). Noise and sampling use a generator seeded by the operating system
-(models/dp_sgd.py); the seed determines the initial weights alone.
+the private records (for a sample of a table, that of the sample), so that the guarantee depends on public numbers
+alone: that of the Poisson-sampled Gaussian mechanism over all steps (privacy loss distributions, dp_accounting). Noise
+and sampling use a generator seeded by the operating system (models/dp_sgd.py); the seed determines the initial weights
+alone.
 """
 
 import math

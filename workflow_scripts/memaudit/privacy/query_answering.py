@@ -10,6 +10,8 @@ from memaudit.privacy.accounting import Budget, Filter
 from memaudit.privacy.dp_network import Settings as NetworkSettings
 from memaudit.privacy.dp_network import train
 from memaudit.privacy.gnmax import label
+from memaudit.privacy.noisy_descent import Settings as LinearSettings
+from memaudit.privacy.noisy_descent import train as train_linear
 from memaudit.privacy.tabpate_release import Settings, mean_labels, planned, votes
 from memaudit.privacy.teacher_shards import Numbers, Predict, Private, Targets
 
@@ -25,11 +27,14 @@ def answered(
     """Answers of a method without a context to queries (m, d): logits (m, class), or numbers (m,).
 
     entry: method and its settings, as in the config. DP-SGD: answers of a network whose initial weights are drawn from
-    `seed`. Query-Time: those of `at_query_time`, as 0 for the label and -inf for all others.
+    `seed`. DP-Linear: of a logistic or linear regression, without a seed. Query-Time: those of `at_query_time`, as 0
+    for the label and -inf for all others.
     """
     if entry["method"] == "dp-sgd":
         settings = NetworkSettings(**entry["settings"])
         return train(private, budget, settings, seed).predict(queries)
+    if entry["method"] == "dp-linear":
+        return train_linear(private, budget, LinearSettings(**entry["settings"])).predict(queries)
     labels = at_query_time(entry, private, budget, queries, predict)
     if private.public.task == "regression":
         return labels

@@ -51,11 +51,18 @@ def test_each_record_is_private_public_or_tested_and_units_stay_together(opened)
 def test_held_out_records_are_private_unless_a_method_takes_them_as_public(opened):
     table = opened()
     role = table.roles(ROLES, 1, 0)
-    with_public, all_private = (table.private(role, held_out) for held_out in (True, False))
+    with_public, all_private = (table.private(role, ROLES, held_out) for held_out in (True, False))
     assert with_public.x[:, 0].tolist() == table.x[role == "private", 0].tolist()
     assert len(all_private.x) == (role != "test").sum()
     assert with_public.unlabelled[:, 0].tolist() == table.x[role == "held out", 0].tolist()
     assert with_public.units == table.units[role == "private"].tolist()
+
+
+def test_the_nominal_number_of_records_is_that_of_the_sample(opened):
+    table, settings = opened(), ROLES | {"max_records": 40}
+    role = table.roles(settings, 1, 0)
+    assert [table.private(role, settings, held_out).public.records for held_out in (False, True)] == [30, 21]
+    assert table.public.records == 80
 
 
 def test_without_a_group_each_record_is_its_own_unit(opened):

@@ -67,6 +67,7 @@ def test_the_mechanism_is_given_the_members_of_a_shadow_context_and_the_public_r
     given = shadows.private(3)
     assert given.x[:, 0].tolist() == np.flatnonzero(shadows.membership[3]).tolist()
     assert len(given.unlabelled) == (shadows.role == "held out").sum()
+    assert given.public.records == 10, "half of the nominal 21 private records"
 
 
 @pytest.mark.parametrize(("labels", "expected"), [([1, 1], 1), ([], 0)])

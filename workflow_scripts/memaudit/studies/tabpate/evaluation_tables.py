@@ -1,7 +1,7 @@
 """Tables of the comparison: records by role, encoded by public facts, with their privacy units."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from memaudit.common import seeds
 from memaudit.common.arrays import Array, Array32
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, read_table
-from memaudit.data.public_private_split import HELD_OUT, PRIVATE, TEST, roles
+from memaudit.data.public_private_split import HELD_OUT, PRIVATE, TEST, nominal_private, roles
 from memaudit.data.record_ids import read_key
 from memaudit.privacy.public_facts import Public, read_public
 from memaudit.privacy.teacher_shards import Context, Numbers, Predict, Private
@@ -38,13 +38,16 @@ class Table:
         """Role of each record in a repeat (record,): private, held out, test, or "" for an unused record."""
         return roles(self.records, settings, seeds.generator(seed, "tabpate", self.public.dataset, "roles", repeat))
 
-    def private(self, role: NDArray[np.str_], held_out: bool) -> Private:
-        """The private records; held_out: without the held-out records, which are public for PromptPATE."""
+    def private(self, role: NDArray[np.str_], settings: Mapping[str, Any], held_out: bool) -> Private:
+        """The private records; held_out: without the held-out records, which are public for PromptPATE.
+
+        settings: those of `roles`. They decide the nominal number of records of the public facts, so that it is that
+        of the sample, not of the table: a sampling rate or a step size by the table's would be too small.
+        """
         private = (role == PRIVATE) | ((role == HELD_OUT) & (not held_out))
         unlabelled = self.x[role == HELD_OUT]
-        return Private(
-            self.x[private], self.y[private], self.units[private].tolist(), self.key, self.public, unlabelled
-        )
+        public = replace(self.public, records=nominal_private(self.public.records, settings, held_out))
+        return Private(self.x[private], self.y[private], self.units[private].tolist(), self.key, public, unlabelled)
 
     def tested(self, role: NDArray[np.str_]) -> NDArray[np.intp]:
         """Positions of the test records."""

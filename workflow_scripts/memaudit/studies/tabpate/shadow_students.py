@@ -33,7 +33,8 @@ class Shadows:
     """Shadow contexts of one table, the same for all conditions, and the releases from them.
 
     arms: entries of the conditions by name; `non_private` is not among them, its context is the records themselves.
-    role: (record,) in repeat 0; membership: (set, record), whether a record is in this half of the private records.
+    role: (record,) in repeat 0, drawn by the settings `roles`; membership: (set, record), whether a record is in this
+    half of the private records.
     """
 
     table: Table
@@ -42,6 +43,7 @@ class Shadows:
     seed: int
     role: NDArray[np.str_]
     membership: Mask
+    roles: Mapping[str, Any]
 
     @property
     def largest(self) -> int:
@@ -50,10 +52,10 @@ class Shadows:
 
     def private(self, number: int) -> Private:
         """Private records of a shadow context, the input of the methods."""
-        members, whole = self.membership[number], self.table.private(self.role, held_out=True)
-        return replace(
-            whole, x=self.table.x[members], y=self.table.y[members], units=self.table.units[members].tolist()
-        )
+        members, whole = self.membership[number], self.table.private(self.role, self.roles, held_out=True)
+        x, y, units = self.table.x[members], self.table.y[members], self.table.units[members].tolist()
+        public = replace(whole.public, records=max(1, whole.public.records // 2))
+        return replace(whole, x=x, y=y, units=units, public=public)
 
     def answers(
         self, condition: str, epsilon: float | None, private: Private, queries: Numbers, predict: Predict
@@ -118,7 +120,7 @@ def draw(table: Table, params: Any) -> Shadows:
     membership[:, members] = membership_matrices.expand(
         membership_matrices.balanced(params.sets, units.max() + 1, rng, BLOCK), units
     )
-    return Shadows(table, params.arms, params.delta, params.seed, role, membership)
+    return Shadows(table, params.arms, params.delta, params.seed, role, membership, params.roles)
 
 
 @dataclass

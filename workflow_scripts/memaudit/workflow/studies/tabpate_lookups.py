@@ -98,6 +98,16 @@ class Tabpate(Study):
         folder = f"<results>/signals/tabpate/{wildcards.dataset}/synthetic"
         return [f"{folder}/{name}/{epsilon}.parquet" for name, epsilon in self.methods.synthetic(wildcards.dataset)]
 
+    def synthetic_bins(self, wildcards) -> list[str]:
+        """Bins of these files, in their order."""
+        folder = f"<results>/signals/tabpate/{wildcards.dataset}/codes"
+        return [f"{folder}/{name}.json" for name, _ in self.methods.synthetic(wildcards.dataset)]
+
+    def synthesized_epsilons(self, wildcards) -> list[float]:
+        """Epsilons at which a table's records are synthesized."""
+        pairs = self.methods.synthetic(wildcards.dataset)
+        return [epsilon for name, epsilon in pairs if name == wildcards.synthesizer]
+
     def synthetic_settings(self, wildcards) -> list[list[Any]]:
         """Method, epsilon and settings of these files."""
         pairs = self.methods.synthetic(wildcards.dataset)

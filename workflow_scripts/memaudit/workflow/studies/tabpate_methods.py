@@ -7,7 +7,7 @@ from typing import Any
 # What each method makes: contexts for a student, answers of its own, or records of another environment's synthesizer.
 MAKES = {
     "contexts": ("tabpate", "tabpate-tuned", "prompt-pate", "dp-tabicl"),
-    "answers": ("query-time", "dp-sgd"),
+    "answers": ("query-time", "dp-sgd", "dp-linear"),
     "synthetic": ("aim", "mst"),
 }
 # Those whose labels a budget pays for one by one, or all at once.
@@ -20,6 +20,7 @@ DEFENCES = {
     "query-time": ("Query-Time", "no", "answers only"),
     "dp-tabicl": ("DP-TabICL", "no", "a context"),
     "dp-sgd": ("DP-SGD (RealMLP)", "no", "a network"),
+    "dp-linear": ("DP logistic or linear regression", "no", "a model"),
     "mst": ("DP-Synthetic (MST)", "no", "a context"),
     "aim": ("DP-Synthetic (AIM)", "no", "a context"),
 }
@@ -30,6 +31,7 @@ SPENT_ON = {
     "query-time": "every answer",
     "dp-tabicl": "means of records",
     "dp-sgd": "steps of training",
+    "dp-linear": "steps of training",
     "mst": "marginals",
     "aim": "marginals",
 }
