@@ -26,6 +26,8 @@ def mean_over_heads(weights: Tensor, _targets: Tensor) -> Tensor:
 class ReadsContext(Protocol):
     """A network whose queries attend to the rows of their context in blocks of in-context learning."""
 
+    anonymity: int  # k of its keys (`anonymous_keys`); 1: keys as they are
+
     def in_context_attention(
         self,
         context_x: Tensor,

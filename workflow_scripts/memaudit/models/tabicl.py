@@ -13,7 +13,7 @@ from tabicl._model.tabicl import TabICL
 from torch import Tensor, nn
 
 from memaudit.common.errors import AuditError
-from memaudit.models.anonymous_keys import BLOCK, anonymous, answering
+from memaudit.models.anonymous_keys import BLOCK, THRESHOLD, answering, change_of
 from memaudit.models.context_attention import Reduce, in_parts, mean_over_heads, mean_values, reduced
 from memaudit.models.context_scaling import package_view, standardize, target_scale
 from memaudit.models.model_files import UNREADABLE, reason, the_file
@@ -35,7 +35,8 @@ class TabICLBranch:
     mode: Mode = "raw"
     reads_text, alone, orderless = False, True, True
     scales = True  # cells by their context
-    keys: Callable[[Tensor], Tensor] | None = None  # change of the logits of queries, as by other keys
+    anonymity = 1
+    keys: Callable[..., Tensor] | None = None  # change of the logits of queries, as by other keys
 
     def __init__(self, module: TabICL, device: str, clip: float | None = None):
         """clip: of the scaling of our own checkpoints; None: the package's scaling."""
@@ -142,10 +143,10 @@ class TabICLBranch:
 
         return self._answers(context_x, context_y, query_x, predict)
 
-    def with_anonymous_keys(self, k: int, threshold: float) -> "TabICLBranch":
+    def with_anonymous_keys(self, k: int, threshold: float = THRESHOLD) -> "TabICLBranch":
         """See HidesRows."""
         network = copy(self)
-        network.keys = partial(anonymous, k=k, threshold=threshold)
+        network.anonymity, network.keys = k, change_of(k, threshold)
         return network
 
     def _layers(self) -> list[nn.Module]:
