@@ -27,11 +27,11 @@ from memaudit.common.errors import AuditError
 from memaudit.common.io import write_table
 from memaudit.common.progress_bar import steps
 from memaudit.statistics.attack_performance import rows
+from memaudit.statistics.mitigation_verdicts import NOISY, STRONGEST
 from memaudit.studies.attacks.mitigation_attacks import utilities
 from memaudit.studies.attacks.setting_attacks import varies_only
 from memaudit.studies.audit.audit_attacks import permitted
 from memaudit.studies.audit.mitigated_answers import (
-    NOISY,
     Mitigated,
     against_noisy_copies,
     gains,
@@ -41,7 +41,7 @@ from memaudit.studies.audit.mitigated_answers import (
 )
 from memaudit.workflow.job import run
 
-STUDY, STRONGEST = "audit", "strongest"
+STUDY = "audit"
 LABELS_ONLY, NUMBERS_ONLY = "labels only", "predicted numbers only"
 KEYS = "keys"
 NO_KEYS = "keys are changed in a TabICL or TabPFN in mode raw alone, and this model is audited as deployed"

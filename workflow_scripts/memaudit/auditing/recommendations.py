@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from memaudit.auditing import audit_strength
 from memaudit.auditing.summary import Advice, Mitigation, Summary, Tuned
+from memaudit.statistics.mitigation_verdicts import NOISY
 
 STABLE = 0.5  # expected share of the list that as many other shadow contexts would name again, to act on it
 

@@ -39,8 +39,8 @@ def hiding_rows(model: TabularModel, k: int, card: str) -> TabularModel:
     """The model with k-anonymous keys; card: its `model.json`. Raises AuditError for a model that cannot have them."""
     if not isinstance(model, HidesRows):
         raise AuditError(
-            f"{card}: keys of context rows can be made k-anonymous for TabICL and TabPFN in mode raw, with at most their "
-            "number of classes; name such a model, or leave `keys` out"
+            f"{card}: keys of context rows can be made k-anonymous for TabICL and TabPFN in mode raw, with at most "
+            "their number of classes; name such a model, or leave `keys` out"
         )
     return model.with_anonymous_keys(k)
 

@@ -288,7 +288,7 @@ def _of_target(rows: Tensor, tables: int) -> Tensor:
 
 
 def _projected(layer: nn.Module, rows: Tensor, queries: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Queries (B, heads, m, e) of the last m = `queries` rows of (B, R, e); keys, values (B, heads, R - m, e) of others.
+    """Queries (B, heads, m, e) of the last m = `queries` rows of (B, R, e); keys, values (B, heads, R - m, e).
 
     As the layer computes them: up to v2.6, and in some of v3, a query reads fewer heads of keys than it has itself.
     """

@@ -139,13 +139,14 @@ def test_contexts_are_sized_by_their_variants(attacks):
 
 
 def test_attention_is_read_of_the_tables_and_the_model_that_are_named(attacks):
-    assert attacks.attention(wildcards()) == attacks.attention(wildcards("digits")) == []
+    seen = attacks.attention("main")
+    assert seen(wildcards()) == seen(wildcards("digits")) == []
     attacks.run.config["attacks"]["attention"] = {"datasets": ["wine"], "model": None, "sets": 40, "shard": 32}
     folder = "<results>/signals/attacks/wine/attention"
-    assert attacks.attention(wildcards()) == [f"{folder}/0.nc", f"{folder}/1.nc"]
-    assert attacks.attention(wildcards("digits")) == []
+    assert seen(wildcards()) == [f"{folder}/main/0.nc", f"{folder}/main/1.nc"]
+    assert seen(wildcards("digits")) == attacks.attention("defended")(wildcards()) == []
     assert attacks.model_inside("model.json") == f"<results>/models/{SMALL}/model.json"
-    assert attacks.sizes()["attacks_query_attention"]["wine/0"].written == 32 * 150
+    assert attacks.sizes()["attacks_query_attention"]["wine/main/0"].written == 32 * 150
     attacks.run.config["attacks"]["attention"]["model"] = DEPLOYED
     assert attacks.model_inside("weights") == f"<results>/models/{DEPLOYED}/weights"
     assert attacks.model_uses()[DEPLOYED][-1] == {
