@@ -91,6 +91,7 @@ rule attacks_compare_mitigations:
         settings=ATTACKS.grid("settings"),
         defended=ATTACKS.grid("defended"),
         perturbed=ATTACKS.perturbed,
+        attention=ATTACKS.attention("defended"),
         ranks="<results>/scores/attacks/{dataset}/ranks.parquet",
     output:
         "<results>/scores/attacks/{dataset}/mitigations.parquet",

@@ -21,7 +21,7 @@ import xarray as xr
 from memaudit.attacks.registry import LABELS, WHITE_BOX
 from memaudit.attacks.regression_signals import predicts_numbers
 from memaudit.attacks.score_matrices import of_input, variant
-from memaudit.attacks.white_box_scores import joined, white_box
+from memaudit.attacks.white_box_scores import of_variants, white_box
 from memaudit.common import seeds, tidy
 from memaudit.common.errors import AuditError
 from memaudit.common.io import write_table
@@ -88,10 +88,7 @@ def _seen_inside(grids: dict[str, xr.Dataset], job) -> Iterator[dict]:
     if not job.input.get("attention"):
         yield from _not_tested(KEYS, NO_KEYS, job, WHITE_BOX)
         return
-    attention = of_input(job, "attention")
-    of_variant = {name: attention.isel(model=attention.variant.values == grid.variant.values[0])
-                  for name, grid in grids.items()}  # fmt: skip
-    seen = {name: joined(grids[name], part) for name, part in of_variant.items() if part.sizes["model"]}
+    seen = of_variants(grids, of_input(job, "attention"))
 
     def attacks_on(queried: xr.Dataset, population: xr.Dataset):
         return white_box(queried, population, job.params.attacks["rmia"])
