@@ -3,15 +3,14 @@
 python workflow_scripts/maintenance/choose_key_groups.py --sets 16 --tables wine breast_cancer
 
 The columns are the AUC of the combined score that reads attention, that of LiRA and RMIA on the answers, and accuracy
-and log loss of records that are not in the context. `memaudit.models.anonymous_keys` says how K and THRESHOLD follow. The
-population of RMIA is a tenth of the records, which is in no context.
+and log loss of records that are not in the context. `memaudit.models.anonymous_keys` says how K and THRESHOLD follow.
+The population of RMIA is a tenth of the records, which is in no context.
 """
 
 import argparse
 
 import numpy as np
 import torch
-from choose_attention_signal import SEED, TABLES, records
 
 from memaudit.attacks.attention_signals import BLOCK, concentration
 from memaudit.attacks.calibrate import calibrate
@@ -20,6 +19,7 @@ from memaudit.data.membership_matrices import balanced
 from memaudit.models.shipped_model import SHIPPED, SHIPPED_CARD
 from memaudit.models.tabicl import TabICLBranch
 from memaudit.statistics import roc
+from memaudit.studies.attacks.public_tables import SEED, TABLES, records
 
 SETTINGS = [*((k, 0.0) for k in (1, 2, 4, 8, 16, 32)), (16, 0.1), (16, 0.3), (16, 1.0)]  # k and threshold
 

@@ -1,7 +1,6 @@
 """The choice of k: keys as they are show members, groups of 16 hide them and accuracy stays, a threshold shows some."""
 
 import runpy
-import sys
 
 import pytest
 from conftest import PROJECT
@@ -11,9 +10,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 def test_leakage_falls_with_k_and_accuracy_stays(monkeypatch, capsys):
     folder = PROJECT / "workflow_scripts/maintenance"
-    monkeypatch.syspath_prepend(str(folder))
     script = runpy.run_path(str(folder / "choose_key_groups.py"))
-    sys.modules.pop("choose_attention_signal")
     monkeypatch.setitem(script["main"].__globals__, "SETTINGS", [(1, 0.0), (16, 0.0), (16, 1.0)])
     usual, every, few = script["main"](["wine"], 8)
     assert usual[3] > 0.85
