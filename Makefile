@@ -106,8 +106,9 @@ coverage: .venv ## simulate every printed interval and test with known truth for
 	  --output results/bench/coverage.json --params '$(or $(PARAMS),{"simulations": 500$(,) "seed": 3})'
 	@$(BIN)/python -m memaudit.report.docs_pages
 
-attention: .venv ## compare statistics of attention on scikit-learn's tables, of which one is chosen (minutes)
+attention: .venv ## compare statistics of attention, and sizes of key groups, on scikit-learn's tables (minutes)
 	@$(BIN)/python workflow_scripts/maintenance/choose_attention_signal.py
+	@$(BIN)/python workflow_scripts/maintenance/choose_key_groups.py
 
 calibration: .venv ## repeat audits where the truth is known for docs/calibration.md (15 minutes; goes on where it ended)
 	@TQDM_DISABLE=1 OMP_NUM_THREADS=1 $(BIN)/python workflow_scripts/maintenance/measure_calibration.py \

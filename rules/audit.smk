@@ -45,7 +45,7 @@ rule audit_rate_records:
         perturbed=AUDIT.complete(ATTACKS.perturbed, threat="labels"),
         poisoned=AUDIT.complete(ATTACKS.poisoned("main"), threat="poison"),
         settings=AUDIT.complete(ATTACKS.grid("settings")),
-        attention=AUDIT.complete(ATTACKS.attention, threat="white-box"),
+        attention=AUDIT.complete(ATTACKS.attention("main"), threat="white-box"),
         rows="<results>/data/{dataset}/rows.parquet",
     output:
         risk="<results>/audit/{dataset}/risk.parquet",
@@ -103,6 +103,7 @@ rule audit_judge_mitigations:
         settings=ATTACKS.grid("settings"),
         defended=ATTACKS.grid("defended"),
         perturbed=ATTACKS.perturbed,
+        attention=AUDIT.complete(ATTACKS.attention("defended"), threat="white-box"),
     output:
         "<results>/scores/audit/{dataset}/mitigations.parquet",
         sidecar="<results>/provenance/audit_judge_mitigations/{dataset}.json",

@@ -5,7 +5,7 @@ OUTPUT  <results>/signals/attacks/{dataset}/designs/{arm}.nc            how ofte
                                                                         arms with the same contexts share them
         <results>/signals/attacks/{dataset}/{arm}/{shard}.nc            answers of each context's model
         <results>/signals/attacks/{dataset}/perturbed/{shard}.nc        its labels near the targets
-        <results>/signals/attacks/{dataset}/attention/{shard}.nc        how its model attends to the context
+        <results>/signals/attacks/{dataset}/attention/{arm}/{shard}.nc  how its model attends to the context
         <results>/signals/attacks/{dataset}/poisoned/{arm}/{shard}.nc   its answers with mislabelled copies in the context
         <results>/signals/attacks/{dataset}/attribute/{shard}.nc        its answers for values of a sensitive column
 """
@@ -109,16 +109,16 @@ rule attacks_query_attention:
     input:
         records="<results>/data/{dataset}/records.parquet",
         schema="<results>/data/{dataset}/schema.json",
-        design="<results>/signals/attacks/{dataset}/designs/main.nc",
+        design=ATTACKS.design,
         model=ATTACKS.model_inside("model.json"),
         weights=ATTACKS.model_inside("weights"),
     output:
-        "<results>/signals/attacks/{dataset}/attention/{shard}.nc",
-        sidecar="<results>/provenance/attacks_query_attention/{dataset}/{shard}.json",
+        "<results>/signals/attacks/{dataset}/attention/{arm}/{shard}.nc",
+        sidecar="<results>/provenance/attacks_query_attention/{dataset}/{arm}/{shard}.json",
     log:
-        "<results>/logs/attacks_query_attention/{dataset}/{shard}.log",
+        "<results>/logs/attacks_query_attention/{dataset}/{arm}/{shard}.log",
     benchmark:
-        "<results>/benchmarks/attacks_query_attention/{dataset}/{shard}.jsonl"
+        "<results>/benchmarks/attacks_query_attention/{dataset}/{arm}/{shard}.jsonl"
     conda:
         "../../envs/tabular.yaml"
     resources:

@@ -10,6 +10,7 @@ rule attacks_compare_attacks:
         **ATTACKS.poisoned_grids(),
         main=ATTACKS.grid("main"),
         perturbed=ATTACKS.perturbed,
+        attention=ATTACKS.attention("main"),
     output:
         tidy="<results>/scores/attacks/{dataset}/attacks.parquet",
         roc="<results>/scores/attacks/{dataset}/roc.parquet",
@@ -90,6 +91,7 @@ rule attacks_compare_mitigations:
         settings=ATTACKS.grid("settings"),
         defended=ATTACKS.grid("defended"),
         perturbed=ATTACKS.perturbed,
+        attention=ATTACKS.attention("defended"),
         ranks="<results>/scores/attacks/{dataset}/ranks.parquet",
     output:
         "<results>/scores/attacks/{dataset}/mitigations.parquet",

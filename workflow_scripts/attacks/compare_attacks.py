@@ -8,7 +8,8 @@ python workflow_scripts/attacks/compare_attacks.py --input main=main.nc perturbe
         "perturbation": {"count": 50, "scale": 0.1}}}'
 
 Every arm of the params has the score matrix of its poisoned contexts in `poisoned_ARM`; the passive and the perturbed
-one are those of `main`. An input may be several shards. A difference is between attacks on the same targets and shadow
+one are those of `main`. `attention` is that of its first contexts, where the table has it. An input may be several
+shards. A difference is between attacks on the same targets and shadow
 contexts.
 """
 
@@ -19,13 +20,14 @@ import xarray as xr
 
 from memaudit.attacks.registry import PASSIVE, on_confidence, thresholds
 from memaudit.attacks.score_matrices import confidence, of_input, threshold_signals, variant
+from memaudit.attacks.white_box_scores import joined
 from memaudit.common import seeds, tidy
 from memaudit.common.errors import AuditError
 from memaudit.common.io import write_table
 from memaudit.statistics import threat_models
 from memaudit.statistics.attack_performance import rows
 from memaudit.statistics.threat_models import Case, case
-from memaudit.studies.attacks import matched_cases
+from memaudit.studies.attacks import matched_cases, white_box_cases
 from memaudit.studies.attacks.attack_ablations import ablation_rows
 from memaudit.workflow.job import run
 
@@ -49,6 +51,12 @@ def main(job):
         *(one for arm, grid in poisoned.items() for one in threat_models.poisoning_cases(targets[arm], grid)),
     ]
 
+    inside = []
+    if job.input.get("attention"):
+        seen = joined(every, of_input(job, "attention"))
+        inside = white_box_cases.white_box_cases(keys["main"], seen, settings["rmia"], job.params.seed)
+        cases += inside
+
     replicates = settings["replicates"]
     results, curves = [], []
     for one in cases:
@@ -64,7 +72,7 @@ def main(job):
     for first, noisy in labels_alone:
         rng = seeds.generator(job.params.seed, "attacks", *first.keys.values(), "beside", noisy.name)
         results += _beside_rows(first, noisy, settings, rng)
-    for first, second in threat_models.pairs(cases) + beside + labels_alone:
+    for first, second in threat_models.pairs(cases) + beside + labels_alone + white_box_cases.beside(inside):
         rng = seeds.generator(job.params.seed, "attacks", *first.keys.values(), "less", second.name)
         results += threat_models.against(first, second, settings, rng)
     write_table(tidy.frame(results), job.output.tidy)

@@ -9,7 +9,8 @@ Vulnerability ranks were measured on the contexts of `main`; the contexts attack
 the population of `defended`'s first variant, so no record is selected by the data that it is judged on. The onion
 (Carlini et al. 2022b) compares the next layer's leakage after the first layer is dropped with that after as many random
 records are dropped. Smaller contexts and perturbed queries are compared with the usual contexts on the same records.
-Labels and rounded probabilities are discrete: no sigma is smaller than their resolution.
+Labels and rounded probabilities are discrete: no sigma is smaller than their resolution. `attention` has that of the
+contexts of `defended` without and with k-anonymous keys, where the table has it.
 """
 
 import re
@@ -19,6 +20,7 @@ from functools import partial
 import numpy as np
 
 from memaudit.attacks.score_matrices import attackable, of_input, variant
+from memaudit.attacks.white_box_scores import of_variants
 from memaudit.common import seeds
 from memaudit.common.io import read_table, write_table
 from memaudit.common.progress_bar import steps
@@ -30,6 +32,7 @@ from memaudit.studies.attacks.mitigation_attacks import (
     coarser_answers,
     utilities,
     vulnerable_layers,
+    with_attention,
     with_lira,
     with_perturbation,
 )
@@ -53,6 +56,10 @@ def main(job):
     if {"layer dropped", "layer random"} <= by_name.keys():
         between = by_name["layer dropped"]._replace(mitigation="layer dropped - layer random")
         results += _differences(between, by_name["layer random"], layers["next layer"], "next layer", job)
+    if job.input.get("attention"):
+        inside = [with_attention(*one) for one in of_variants(grids, of_input(job, "attention")).items()]
+        for case in inside:
+            results += _judged(case, inside[0], attackable(case.grid), "all that remain", job)
     results += _against_main(job)
     write_table(frame(results), job.output[0])
     return {"seed": job.params.seed}

@@ -43,6 +43,7 @@ def _variant(members: Members, variant: dict, job) -> xr.Dataset:
     kept = kept_columns(members, variant["features"], variant["order"], draw)
     of_model = {"variant": [variant_name(variant)] * contexts, "set": np.arange(contexts), "shown": second}
     of_model |= {"bags": [variant["bags"]] * contexts, "layer": [variant["layer"] or ""] * contexts}
+    of_model |= {"anonymity": [variant["keys"] or 1] * contexts}
     of_record = {name: getattr(members, name) for name in ("member", "unit", "rank", "label")}
     return xr.Dataset(
         {

@@ -1,10 +1,11 @@
 """Query one shard of shadow contexts for attention: how concentrated each record's attention on context rows is.
 
 python workflow_scripts/attacks/query_attention.py --input records=records.parquet schema=schema.json design=main.nc \
-    model=model.json --output 0.nc --wildcards '{"dataset": "wine", "shard": "0"}' \
+    model=model.json --output 0.nc --wildcards '{"dataset": "wine", "arm": "main", "shard": "0"}' \
     --params '{"seed": 1, "code": "by hand", "attention": {"sets": 64, "shard": 64}}'
 
-The shadow contexts are the first of the arm's first variant, and the records all that it queries. Each context is kept
+The shadow contexts are the first of the arm's first variant and of each one that changes keys, and the records all that
+they query. Each context is kept
 when it is finished: a killed job resumes.
 """
 
@@ -26,7 +27,7 @@ def main(job, scratch):
     files, settings = job.input, job.params.attention
     contexts = open_contexts(files.records, files.schema, files.design, files.model, job.threads)
     drawn, first = contexts.drawn, int(job.wildcards.shard) * settings["shard"]
-    rows = contexts.first(settings["sets"])[first : first + settings["shard"]]
+    rows = contexts.seen_inside(settings["sets"])[first : first + settings["shard"]]
     queried = np.flatnonzero(drawn.asked.values[rows[0]])
     memory = job.resources.get("forward_mb", MEMORY)
     parts = [

@@ -8,7 +8,8 @@ python workflow_scripts/audit/judge_mitigations.py --input main=main.nc settings
 
 The adversary knows the mitigation: its own contexts have it, and the score is chosen among all scores of their answers.
 Leakage is compared on the same targets in the contexts of the same numbers. A mitigation that cannot be tested has a
-row with the reason.
+row with the reason. Where white-box is among the threats, `attention` has the attention of the contexts of `defended`
+without and with k-anonymous keys, and both are attacked by the scores that read it, too.
 """
 
 import re
@@ -17,22 +18,33 @@ from functools import partial
 
 import xarray as xr
 
-from memaudit.attacks.registry import LABELS
+from memaudit.attacks.registry import LABELS, WHITE_BOX
 from memaudit.attacks.regression_signals import predicts_numbers
 from memaudit.attacks.score_matrices import of_input, variant
+from memaudit.attacks.white_box_scores import of_variants, white_box
 from memaudit.common import seeds, tidy
 from memaudit.common.errors import AuditError
 from memaudit.common.io import write_table
 from memaudit.common.progress_bar import steps
 from memaudit.statistics.attack_performance import rows
+from memaudit.statistics.mitigation_verdicts import NOISY, STRONGEST
 from memaudit.studies.attacks.mitigation_attacks import utilities
 from memaudit.studies.attacks.setting_attacks import varies_only
 from memaudit.studies.audit.audit_attacks import permitted
-from memaudit.studies.audit.mitigated_answers import Mitigated, against_noisy_copies, gains, passive, rounded, strongest
+from memaudit.studies.audit.mitigated_answers import (
+    Mitigated,
+    against_noisy_copies,
+    gains,
+    passive,
+    rounded,
+    strongest,
+)
 from memaudit.workflow.job import run
 
-STUDY, STRONGEST = "audit", "strongest"
+STUDY = "audit"
 LABELS_ONLY, NUMBERS_ONLY = "labels only", "predicted numbers only"
+KEYS = "keys"
+NO_KEYS = "keys are changed in a TabICL or TabPFN in mode raw alone, and this model is audited as deployed"
 SAME = "the adversary reads labels alone, which this does not change"
 
 
@@ -65,26 +77,55 @@ def main(job):
     # Predicted numbers have no noisy copies: no answer is the same again.
     if permitted(threats) != LABELS and "labels" in threats and not numbers:
         results += _noisy_copies(contexts, whole, job)
+    if WHITE_BOX in threats:
+        results += _seen_inside({"none": none, **grids}, job)
     write_table(tidy.frame(results), job.output[0])
     return {"seed": job.params.seed}
 
 
-def _against(name: str, grid: xr.Dataset, attacks_on, none: tuple[xr.Dataset, Mitigated], job) -> Iterator[dict]:
+def _seen_inside(grids: dict[str, xr.Dataset], job) -> Iterator[dict]:
+    """What an adversary who sees attention detects without and with k-anonymous keys."""
+    if not job.input.get("attention"):
+        yield from _not_tested(KEYS, NO_KEYS, job, WHITE_BOX)
+        return
+    seen = of_variants(grids, of_input(job, "attention"))
+
+    def attacks_on(queried: xr.Dataset, population: xr.Dataset):
+        return white_box(queried, population, job.params.attacks["rmia"])
+
+    none = seen.pop("none")
+    undefended = strongest(none, attacks_on, job.params.audit["fpr"])
+    yield from _own("none", undefended, none, none, job, WHITE_BOX)
+    for name, grid in seen.items():
+        yield from _against(name, grid, attacks_on, (none, undefended), job, WHITE_BOX)
+
+
+def _against(
+    name: str, grid: xr.Dataset, attacks_on, none: tuple[xr.Dataset, Mitigated], job, attack: str = STRONGEST
+) -> Iterator[dict]:
     """Leakage and accuracy of one mitigation, and their differences; the reason where it cannot be attacked."""
     try:
         attacked = strongest(grid, attacks_on, job.params.audit["fpr"])
-        changes = gains(attacked, none[1], _fprs(job), rng=_rng(job, "difference", name), replicates=_replicates(job))
+        changes = gains(
+            attacked,
+            none[1],
+            _fprs(job),
+            rng=_rng(job, "difference", name, *_inside(attack)),
+            replicates=_replicates(job),
+        )
     except AuditError as problem:
-        yield from _not_tested(name, str(problem), job)
+        yield from _not_tested(name, str(problem), job, attack)
         return
-    yield from _own(name, attacked, grid, none[0], job)
-    yield from rows(STUDY, _keys(name, job), changes)
+    yield from _own(name, attacked, grid, none[0], job, attack)
+    yield from rows(STUDY, _keys(name, job, attack), changes)
 
 
-def _own(name: str, attacked: Mitigated, grid: xr.Dataset, none: xr.Dataset, job) -> Iterator[dict]:
+def _own(
+    name: str, attacked: Mitigated, grid: xr.Dataset, none: xr.Dataset, job, attack: str = STRONGEST
+) -> Iterator[dict]:
     """AUC and TPRs of the strongest score, its choice, and the accuracy of the same contexts."""
-    keys = _keys(name, job)
-    options = {"fprs": _fprs(job), "rng": _rng(job, name), "replicates": _replicates(job)}
+    keys = _keys(name, job, attack)
+    options = {"fprs": _fprs(job), "rng": _rng(job, name, *_inside(attack)), "replicates": _replicates(job)}
     yield from rows(STUDY, keys, attacked.estimates(**options))
     score, share = attacked.most_chosen()
     yield tidy.row(STUDY, {**keys, "score": score}, "chosen", share, n=len(attacked.membership))
@@ -94,25 +135,29 @@ def _own(name: str, attacked: Mitigated, grid: xr.Dataset, none: xr.Dataset, job
 
 def _noisy_copies(contexts: xr.Dataset, whole: Mitigated, job) -> Iterator[dict]:
     """Labels alone, attacked with noisy copies of some records, less the strongest score without the mitigation."""
-    settings, keys = job.params.attacks["perturbation"], {**_keys(LABELS_ONLY, job), "attack": "perturbation"}
+    settings, keys = job.params.attacks["perturbation"], _keys(LABELS_ONLY, job, NOISY)
     try:
         attacked = against_noisy_copies(of_input(job, "perturbed"), contexts, settings["scale"], settings["count"])
         options = {"replicates": _replicates(job)}
         changes = gains(attacked, whole, _fprs(job), rng=_rng(job, "noisy copies"), **options)
         own = attacked.estimates(fprs=_fprs(job), rng=_rng(job, "noisy copies, own"), **options)
     except AuditError as problem:
-        yield from _not_tested(LABELS_ONLY, str(problem), job, "perturbation")
+        yield from _not_tested(LABELS_ONLY, str(problem), job, NOISY)
         return
     yield from rows(STUDY, keys, [*own, *changes])
 
 
 def _not_tested(name: str, reason: str, job, attack: str = STRONGEST) -> Iterator[dict]:
-    keys = {**_keys(name, job), "attack": attack}
-    yield tidy.row(STUDY, keys, "tested", 0.0, unit="yes or no", method=reason)
+    yield tidy.row(STUDY, _keys(name, job, attack), "tested", 0.0, unit="yes or no", method=reason)
 
 
-def _keys(name: str, job) -> dict[str, str]:
-    return {"dataset": job.wildcards.dataset, "mitigation": name, "attack": STRONGEST}
+def _keys(name: str, job, attack: str = STRONGEST) -> dict[str, str]:
+    return {"dataset": job.wildcards.dataset, "mitigation": name, "attack": attack}
+
+
+def _inside(attack: str) -> list[str]:
+    """What the random streams of another attack than the strongest score are named after."""
+    return [] if attack == STRONGEST else [attack]
 
 
 def _fprs(job) -> list[float]:

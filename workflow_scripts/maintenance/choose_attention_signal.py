@@ -3,15 +3,13 @@
 python workflow_scripts/maintenance/choose_attention_signal.py --sets 32 --tables wine breast_cancer
 
 The columns are the AUC without shadow contexts, and calibrated by the other contexts. Block and statistics of
-`memaudit.attacks.attention_signals` have the largest means over these tables. Diabetes has two classes here: above its
-median or not.
+`memaudit.attacks.attention_signals` have the largest means over these tables.
 """
 
 import argparse
 
 import numpy as np
 import torch
-from sklearn import datasets
 
 from memaudit.attacks.attention_signals import geometric_mean, label_mass, of_log_weights
 from memaudit.attacks.calibrate import calibrate
@@ -20,9 +18,8 @@ from memaudit.data.membership_matrices import balanced
 from memaudit.models.shipped_model import SHIPPED, SHIPPED_CARD
 from memaudit.models.tabicl import TabICLBranch
 from memaudit.statistics import roc
+from memaudit.studies.attacks.public_tables import SEED, TABLES, records
 
-TABLES = ("wine", "breast_cancer", "diabetes", "digits")
-MOST, SEED = 800, 0  # records of a table
 NAMES = [f"{heads} {name}" for heads in ("arithmetic", "geometric") for name in STATISTICS] + ["mass on the label"]
 
 
@@ -37,15 +34,6 @@ def main(tables: list[str], sets: int) -> list[tuple[str, int, str, float, float
             rows.append((table, block, NAMES[name], *areas))
             print(f"{table:14} block {block}  {NAMES[name]:20} {areas[0]:.3f} {areas[1]:.3f}", flush=True)
     return rows
-
-
-def records(table: str) -> tuple[torch.Tensor, torch.Tensor]:
-    """Features (record, feature) and class codes (record,) of at most MOST different records, in random order."""
-    x, y = getattr(datasets, f"load_{table}")(return_X_y=True)
-    y = (y > np.median(y)).astype(int) if table == "diabetes" else y
-    _, first = np.unique(np.column_stack([x, y]), axis=0, return_index=True)
-    order = np.random.default_rng(SEED).permutation(first)[:MOST]
-    return torch.from_numpy(x[order].astype(np.float32)), torch.from_numpy(y[order].astype(np.int64))
 
 
 @torch.inference_mode()

@@ -115,7 +115,7 @@ def world(tmp_path_factory):
     coordinates = {
         "record": records.id.to_numpy(str), "feature": ["age", "wage", "town"],
         "member": ("record", np.arange(RECORDS) < MEMBERS), "label": ("record", (records.target == "q").astype(int)),
-        "variant": ("model", ["usual"] * SETS + ["copies 2"] * 8),
+        "variant": ("model", ["usual"] * SETS + ["copies 2"] * 8), "anonymity": ("model", np.ones(SETS + 8, int)),
     }  # fmt: skip
     design = {"counts": (("model", "record"), counts)}
     design["columns"] = (("model", "feature"), np.ones((SETS + 8, 3), dtype=bool))

@@ -112,7 +112,7 @@ def world(tmp_path_factory):
     coordinates = {
         "record": records.id.to_numpy(str), "feature": ["size", "town"], "member": ("record", member),
         "rank": ("record", np.where(member, (23 - np.arange(40)) % 30, -1)),
-        "variant": ("model", ["usual"] * 12 + ["copies 2"] * 8),
+        "variant": ("model", ["usual"] * 12 + ["copies 2"] * 8), "anonymity": ("model", np.ones(20, int)),
     }  # fmt: skip
     design = {"counts": (("model", "record"), counts.astype(np.uint8))}
     design["columns"] = (("model", "feature"), np.ones((20, 2), dtype=bool))

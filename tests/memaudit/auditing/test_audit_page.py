@@ -289,3 +289,14 @@ def test_numbers_of_attention_are_withdrawn_where_its_control_is_detected():
     assert "The attack on attention also detects its negative control" in html
     assert "This audit is invalid" not in html
     assert "no leak is detected" in audit_page.render(seen_inside(a_summary(), detected=False), FACTS, annex())
+
+
+def test_anonymous_keys_stand_with_the_adversary_who_sees_attention_and_not_among_verdicts():
+    keyed = [mitigation(name, attack="white-box") for name in ("none", "keys 16")]
+    text = page(advised(seen_inside(a_summary()), mitigations=[mitigation(), *keyed]))
+    assert text.count("means of 16") == 1
+    assert text.count(">keys 16") == 0
+    refused = mitigation("keys", attack="white-box", reason="it is audited as deployed")
+    text = page(advised(seen_inside(a_summary()), mitigations=[mitigation(), refused]))
+    assert "keys, not tested: it is audited as deployed." in text
+    assert "means of 16" not in text

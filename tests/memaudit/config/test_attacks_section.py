@@ -25,6 +25,8 @@ FAULTS = [
     ({"attacks/arms/settings/variants": [{"shares": [0.5, 0.5]}]}, "both `shares` are the same"),
     ({"attacks/arms/settings/variants": [{"shares": [0.5, 0.7], "copies": 2}]}, "are drawn in their own way"),
     ({"attacks/arms/settings/variants": [{"layr": "dropped"}]}, "variants/0/layr: unknown key; did you mean `layer`?"),
+    ({"attacks/arms/settings/variants": [{"keys": 16}]}, "settings/variants: 'keys 16': `keys` is a mitigation"),
+    ({"attacks/arms/defended/variants": [{"keys": 16}]}, "defended/variants: the first one is what the others are"),
     ({"attacks/arms/defended/variants": [{"bags": 2}]}, "defended/variants: the first one is what the others are"),
     ({"attacks/arms/text/variants": [{"shares": [0.5, 0.7]}]}, "text/variants: the first one is attacked record by"),
     ({"attacks/arms/poisoned": {"model": "tabicl-small", "sets": 16}}, "arms/poisoned: call an arm by letters, digits"),

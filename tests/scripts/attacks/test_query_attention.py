@@ -27,7 +27,7 @@ def queried(project, folder, model, shard, name, code=0):
             files,
             [path],
             params,
-            {"dataset": "wine", "shard": str(i)},
+            {"dataset": "wine", "arm": "main", "shard": str(i)},
             code,
         )
         for i, path in enumerate(paths)

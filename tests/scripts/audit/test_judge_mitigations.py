@@ -6,6 +6,7 @@ import xarray as xr
 from attack_grids import call
 from setting_grids import RECORDS, SETS, arm, design, rows_of
 
+from memaudit.attacks.white_box_scores import STATISTICS
 from memaudit.auditing import summarize_results
 from memaudit.common.io import read_table, write_grid
 
@@ -79,3 +80,46 @@ def test_an_adversary_who_reads_labels_has_nothing_to_lose_by_coarser_probabilit
         assert found[name, "strongest"].reason == "the adversary reads labels alone, which this does not change"
     assert ("labels only", "perturbation") not in found
     assert found["bags 4", "strongest"].score in ("correctness", "lira correctness", "lira correctness shrunk")
+
+
+def keyed(folder, hidden):
+    """Contexts with k-anonymous keys, and attention that shows members without them, and with them unless `hidden`."""
+    gaps, counts, rng = np.full(RECORDS, 0.5), design(SETS, 2), np.random.default_rng(6)
+    named = {"population 2": 3.0, "keys 16 population 2": 0.0 if hidden else 3.0}
+    arm(folder / "defended.nc", *(rows_of(name, gaps, counts) for name in named))
+    parts = []
+    for name, gap in named.items():
+        shown = (counts > 0)[..., None] * gap + rng.normal(size=(*counts.shape, len(STATISTICS)))
+        part = xr.load_dataset(folder / "defended.nc")
+        part = part.isel(model=part.variant.values == name)[["counts"]]
+        part = (part.counts > 0).to_dataset(name="design").assign_coords(statistic=list(STATISTICS))
+        parts.append(part.assign(attention=(("model", "record", "statistic"), shown)))
+    attention = xr.concat(parts, "model").assign_attrs(dataset="toy")
+    write_grid(attention, folder / "attention.nc")
+
+
+def of_white_box(folder, project, monkeypatch_names):
+    inputs = [f"{name}={folder / name}.nc" for name in monkeypatch_names]
+    params = PARAMS | {"audit": PARAMS["audit"] | {"threats": ["probabilities", "white-box"]}}
+    call(project, "audit_judge_mitigations", inputs, [str(folder / "inside.parquet")], **params)
+    found = summarize_results.mitigations(read_table(folder / "inside.parquet"), 0.1)
+    return {(one.name, one.attack): one for one in found}
+
+
+@pytest.mark.parametrize("hidden", [True, False])
+def test_anonymous_keys_are_judged_by_attention_and_by_the_answers(folder, project, tmp_path, hidden):
+    for name in ("main", "settings", "perturbed"):
+        (tmp_path / f"{name}.nc").symlink_to(folder / f"{name}.nc")
+    keyed(tmp_path, hidden)
+    found = of_white_box(tmp_path, project, ["main", "settings", "defended", "perturbed", "attention"])
+    assert found["none", "white-box"].auc.estimate > 0.9
+    change = found["keys 16", "white-box"].auc_difference
+    assert change.high < -0.2 if hidden else change.low < 0 < change.high
+    assert found["keys 16", "white-box"].balanced_accuracy_difference.low is not None
+    assert abs(found["keys 16", "strongest"].auc_difference.estimate) < 0.1
+
+
+def test_a_model_without_anonymous_keys_has_the_reason(folder, project):
+    found = of_white_box(folder, project, ["main", "settings", "defended", "perturbed"])
+    assert "audited as deployed" in found["keys", "white-box"].reason
+    assert not any(attack == "white-box" for name, attack in found if name != "keys")

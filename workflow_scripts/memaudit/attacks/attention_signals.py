@@ -18,13 +18,14 @@ from torch import Tensor
 BLOCK = 0
 
 
-def concentration(weights: Tensor, _targets: Tensor | None = None) -> Tensor:
+def concentration(weights: Tensor, _targets: Tensor | None = None, *, k: int = 1) -> Tensor:
     """STATISTICS (`white_box_scores`) of queries' attention on the context, (b, q, statistic), higher = concentrated.
 
     weights: (b, heads, q, n) that sum to 1, n >= 2. Largest and gap are in nats; the entropy is negative, of the
-    normalised geometric mean over heads. For `models.context_attention.ReadsContext`.
+    normalised geometric mean over heads. For `models.context_attention.ReadsContext`. k: of k-anonymous keys, under
+    which k weights are the same: the gap is that between the largest and the (k + 1)-th, 0 where there are fewer.
     """
-    return of_log_weights(geometric_mean(weights))
+    return of_log_weights(geometric_mean(weights), k)
 
 
 def geometric_mean(weights: Tensor) -> Tensor:
@@ -32,11 +33,12 @@ def geometric_mean(weights: Tensor) -> Tensor:
     return weights.clamp_min(torch.finfo(weights.dtype).tiny).log().mean(1)
 
 
-def of_log_weights(logs: Tensor) -> Tensor:
-    """STATISTICS (b, q, statistic) of log weights (b, q, n)."""
-    first, second = logs.topk(2).values.unbind(-1)
+def of_log_weights(logs: Tensor, k: int = 1) -> Tensor:
+    """STATISTICS (b, q, statistic) of log weights (b, q, n); k: as for `concentration`."""
+    largest = logs.topk(min(k + 1, logs.shape[-1])).values
+    first = largest[..., 0]
     shares = logs.log_softmax(-1)
-    return torch.stack([first, first - second, (shares.exp() * shares).sum(-1)], -1)
+    return torch.stack([first, first - largest[..., -1], (shares.exp() * shares).sum(-1)], -1)
 
 
 def label_mass(weights: Tensor, targets: Tensor, classes: int) -> Tensor:

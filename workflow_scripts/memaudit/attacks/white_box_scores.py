@@ -25,6 +25,15 @@ def joined(answers: xr.Dataset, attention: xr.Dataset) -> xr.Dataset:
     return same.assign(attention=attention.attention.drop_vars(set(attention.attention.coords) - {"statistic"}))
 
 
+def of_variants(grids: Mapping[str, xr.Dataset], attention: xr.Dataset) -> dict[str, xr.Dataset]:
+    """`joined` score matrices of those variants whose attention was read, by name.
+
+    grids: of the answers, one variant each, by name; attention: of all variants together. Raises as `joined`.
+    """
+    parts = {name: attention.variant.values == grid.variant.values[0] for name, grid in grids.items()}
+    return {name: joined(grids[name], attention.isel(model=part)) for name, part in parts.items() if part.any()}
+
+
 def white_box(queried: xr.Dataset, population: xr.Dataset, rmia: Mapping[str, float]) -> dict[str, Attack]:
     """The attacks that read attention, by name in the registry.
 

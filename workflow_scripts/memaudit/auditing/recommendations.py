@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+from memaudit.attacks.registry import WHITE_BOX
 from memaudit.auditing import audit_strength
 from memaudit.auditing.summary import Advice, Mitigation, Summary, Tuned
 
@@ -99,7 +100,7 @@ def _mitigation(summary: Summary) -> str:
     best, *others = helps(summary)
     number = sum(one.p_value is not None for one in summary.mitigations)
     also = f" So {'does' if len(others) == 1 else 'do'} {_named(others)}, by less." if others else ""
-    noisy = [one for one in summary.mitigations if one.name == best.name and one.attack != best.attack]
+    noisy = [one for one in summary.mitigations if one.name == best.name and one.attack not in (best.attack, WHITE_BOX)]
     copies = "".join(f" {_of_noisy_copies(one)}" for one in noisy)
     return (
         f"Of {number} mitigations tested, “{best.name}” lowers the leak most (AUC {best.auc_difference.estimate:+.2f} "

@@ -34,6 +34,8 @@ RATING, OTHERS = (1.6, 0.29), (1.0, 0.1)
 DEFENCES, SMALLER, NOISY = 4.5 * ARM_SETS, 0.6 * ARM_SETS, 1.5 * 16
 POISONED = 16 * 40
 ATTENTION_SETS = 64  # at most: of the attack that reads attention
+POPULATION, KEYS = 2, 16  # of mitigations: contexts of their own; `models.anonymous_keys.K`, which needs torch
+KEYED = 3 * ARM_SETS  # answers with other keys, and attention without and with them
 FPR = 0.01
 NAME = "table"
 MEMBERS, NONMEMBERS = 0.8, 0.2
@@ -73,7 +75,7 @@ class Cost:
         jobs = ceil(sets / max(ARM_SETS, sets // JOBS))
         main = context * sets + START_SECONDS * jobs
         extra = DEFENCES + SMALLER + NOISY + ARM_SETS * (self.models - 1) + POISONED * self.poison
-        extra += ATTENTION_SETS * self.white_box
+        extra += (ATTENTION_SETS + KEYED) * self.white_box
         answers = (sets * records - QUICK_SETS * self.quick_records) * MEMBERS / UNIT
         rating, others = (self.rating * (fixed + each * answers) for fixed, each in (RATING, OTHERS))
         cores = min(self.cores, JOBS)
@@ -143,6 +145,9 @@ def overlay(
         entries, inside = model_choice.readable(names[0], added)
         config["models"] |= entries
         seen = min(sizes["sets"], ATTENTION_SETS)
+        if inside == names[0]:  # not of a model that is audited as deployed: its keys are the package's
+            keyed = {"population": POPULATION, "keys": KEYS}
+            config["attacks"]["arms"]["defended"]["variants"].append(keyed)
         config["attacks"]["attention"] = {"datasets": [NAME], "model": inside, "sets": seen, "shard": ARM_SETS}
     return config | (_extras(sizes["records"], names[0], chosen, config["models"]) if complete else {})
 
@@ -197,7 +202,7 @@ def _limits(classes: int, records: int) -> dict[str, Any]:
 def _attacks(facts: Mapping[str, Any], sizes: Mapping[str, Any], used: Mapping[str, str], complete: bool) -> dict:
     sets, context = sizes["sets"], int(0.8 * sizes["records"]) // 2
     smaller = [{"context": max(8, context // part)} for part in (2, 4)]
-    first = {"population": 2}
+    first = {"population": POPULATION}
     defended = [first, first | {"bags": 4}, *(first | {"layer": layer} for layer in ("dropped", "random", "coarsened"))]
     arms = {arm: {"model": model, "sets": min(sets, ARM_SETS)} for arm, model in used.items()}
     arms["main"]["sets"] = sets

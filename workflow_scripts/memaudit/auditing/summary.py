@@ -165,7 +165,10 @@ class Mitigation(Part):
     """Leakage by the strongest score and utility with a mitigation, and their differences to those without it."""
 
     name: str
-    attack: str = Field(description="strongest: all scores of the answers that it leaves; perturbation: noisy copies")
+    attack: str = Field(
+        description="strongest: all scores of the answers that it leaves; perturbation: noisy copies; white-box: "
+        "scores that read attention"
+    )
     score: str | None = Field(description="chosen by AUC for most contexts")
     auc: Value | None
     auc_difference: Value | None

@@ -27,6 +27,9 @@ class Variant(Section):
     )
     population: Annotated[int, Field(ge=0)] = Field(0, description="shadow population: another number, other contexts")
     bags: Count = Field(1, description="parts that a context is split into; their probabilities are averaged")
+    keys: Annotated[int, Field(ge=2)] | None = Field(
+        None, description="records whose keys are averaged in the first block of in-context learning (k-anonymous)"
+    )
     layer: Literal["dropped", "coarsened", "random"] | None = Field(
         None, description="what becomes of the most exposed records; random: as many others are dropped"
     )
@@ -172,9 +175,11 @@ def _arm_faults(name: str, arm: Arm, attacks: Attacks) -> Iterator[str]:
         yield "/variants: the first one is attacked record by record: it takes no `shares`, `layer` or `bags`"
     if name == "main" and (names[0] != "usual" or any(variant.layer for variant in arm.variants)):
         yield "/variants: begins with {}, the usual contexts, and takes no `layer`: that is chosen by what main finds"
-    if name == "defended" and (first.layer or first.bags > 1):
-        yield "/variants: the first one is what the others are compared with: give it neither `bags` nor `layer`"
+    if name == "defended" and (first.layer or first.bags > 1 or first.keys):
+        yield "/variants: the first one is what the others are compared with: give it no `bags`, `layer` or `keys`"
     for variant, called in zip(arm.variants, names, strict=True):
+        if variant.keys and name != "defended":
+            yield f"/variants: {called!r}: `keys` is a mitigation, and compared in the arm `defended` alone"
         if variant.shares and called != f"shares {variant.shares[0]} {variant.shares[1]}":
             yield f"/variants: {called!r}: contexts with given `shares` are drawn in their own way; leave the rest out"
         if variant.shares and variant.shares[0] == variant.shares[1]:

@@ -5,7 +5,7 @@ from typing import Any
 
 # What a variant of the contexts leaves as it is: config/attacks_section.py, class Variant.
 DEFAULTS: Mapping[str, Any] = {
-    "bags": 1, "context": None, "copies": 1, "features": None, "layer": None, "order": 0, "population": 0,
+    "bags": 1, "context": None, "copies": 1, "features": None, "keys": None, "layer": None, "order": 0, "population": 0,
     "shares": None,
 }  # fmt: skip
 

@@ -26,6 +26,8 @@ def mean_over_heads(weights: Tensor, _targets: Tensor) -> Tensor:
 class ReadsContext(Protocol):
     """A network whose queries attend to the rows of their context in blocks of in-context learning."""
 
+    anonymity: int  # k of its keys (`anonymous_keys`); 1: keys as they are
+
     def in_context_attention(
         self,
         context_x: Tensor,
@@ -65,11 +67,19 @@ def reduced(
     return torch.stack([found[layer] for layer in layers], 2)
 
 
-def in_parts(q: Tensor, k: Tensor, reduce: Callable[[Tensor], Tensor]) -> Tensor:
+def in_parts(
+    q: Tensor, k: Tensor, reduce: Callable[[Tensor], Tensor], change: Callable[[Tensor], Tensor] | None = None
+) -> Tensor:
     """Reduce the softmax weights of queries q (b, heads, m, e) on keys k (b, heads, n, e), some queries at a time.
 
-    reduce: from weights (b, heads, part, n) to (b, part, ...).
+    reduce: from weights (b, heads, part, n) to (b, part, ...); change: of the logits, as by other keys.
     """
     size = max(1, ENTRIES // (q.shape[0] * q.shape[1] * k.shape[2]))
     scaled = k.transpose(-1, -2) / q.shape[-1] ** 0.5
-    return torch.cat([reduce((part @ scaled).softmax(-1)) for part in q.split(size, 2)], 1)
+    logits = (part @ scaled for part in q.split(size, 2))
+    return torch.cat([reduce((change(part) if change else part).softmax(-1)) for part in logits], 1)
+
+
+def mean_values(v: Tensor) -> Callable[[Tensor], Tensor]:
+    """A reduction of weights (b, heads, m, n) to the means of values v (b, heads, n, e), heads side by side."""
+    return lambda weights: (weights @ v).transpose(1, 2).flatten(2)

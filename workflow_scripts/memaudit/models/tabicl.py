@@ -13,7 +13,8 @@ from tabicl._model.tabicl import TabICL
 from torch import Tensor, nn
 
 from memaudit.common.errors import AuditError
-from memaudit.models.context_attention import Reduce, in_parts, mean_over_heads, reduced
+from memaudit.models.anonymous_keys import BLOCK, THRESHOLD, answering, change_of
+from memaudit.models.context_attention import Reduce, in_parts, mean_over_heads, mean_values, reduced
 from memaudit.models.context_scaling import package_view, standardize, target_scale
 from memaudit.models.model_files import UNREADABLE, reason, the_file
 from memaudit.models.model_protocol import Limits, Mode
@@ -34,6 +35,8 @@ class TabICLBranch:
     mode: Mode = "raw"
     reads_text, alone, orderless = False, True, True
     scales = True  # cells by their context
+    anonymity = 1
+    keys: Callable[..., Tensor] | None = None  # change of the logits of queries, as by other keys
 
     def __init__(self, module: TabICL, device: str, clip: float | None = None):
         """clip: of the scaling of our own checkpoints; None: the package's scaling."""
@@ -85,7 +88,7 @@ class TabICLBranch:
 
         The quantiles are of the levels 1/(K+1) .. K/(K+1), in deviations of the context's targets, and may cross.
         """
-        outputs = self._answers(context_x, context_y, query_x, self.module)
+        outputs = self._answers(context_x, context_y, query_x, self._run)
         if self.task == "regression":
             return outputs
         present = [torch.unique(labels).to(self.device) for labels in context_y]
@@ -128,17 +131,39 @@ class TabICLBranch:
         reduce: Reduce = mean_over_heads,
     ) -> Tensor:
         """See ReadsContext."""
-        layers = [block.attn for block in self.module.icl_predictor.tf_icl.blocks]
+        layers = self._layers()
         chosen = layers if blocks is None else [layers[place] for place in blocks]
 
         def predict(x: Tensor, y: Tensor) -> Tensor:
             def weigh(layer: nn.Module, inputs: tuple[Tensor, ...]) -> Tensor:
-                rows, *context = inputs
-                return in_parts(*_projected(layer, rows[:, y.shape[1] :], *context), lambda weights: reduce(weights, y))
+                q, k, _ = _projected(layer, inputs, y.shape[1])
+                return in_parts(q, k, lambda weights: reduce(weights, y), self.keys if layer is layers[BLOCK] else None)
 
-            return reduced(chosen, lambda: self.module(x, y), weigh)
+            return reduced(chosen, lambda: self._run(x, y), weigh)
 
         return self._answers(context_x, context_y, query_x, predict)
+
+    def with_anonymous_keys(self, k: int, threshold: float = THRESHOLD) -> "TabICLBranch":
+        """See HidesRows."""
+        network = copy(self)
+        network.anonymity, network.keys = k, change_of(k, threshold)
+        return network
+
+    def _layers(self) -> list[nn.Module]:
+        """Attention of every block of in-context learning."""
+        return [block.attn for block in self.module.icl_predictor.tf_icl.blocks]
+
+    def _run(self, x: Tensor, y: Tensor) -> Tensor:
+        """The module's outputs for rows x (b, n + m, columns) and targets y (b, n)."""
+        if self.keys is None:
+            return self.module(x, y)
+
+        def answer(layer: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> Tensor:
+            q, k, v = _projected(layer, inputs, n := y.shape[1])
+            return torch.cat([output[:, :n], layer.out_proj(in_parts(q, k, mean_values(v), self.keys))], 1)
+
+        with answering(self._layers()[BLOCK], answer):
+            return self.module(x, y)
 
     def _answers(
         self, context_x: Tensor, context_y: Tensor, query_x: Tensor, predict: Callable[[Tensor, Tensor], Tensor]
@@ -221,8 +246,15 @@ def _check_version(file: Path, module: TabICL, version: str | None) -> None:
         raise AuditError(f"{file}: a TabICL {actual}, but the card says {version}; change the model's `version`")
 
 
-def _projected(layer: nn.Module, queries: Tensor, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-    """Queries (B, heads, m, e) and keys (B, heads, n, e) of the layer, of rows (B, m, e) and context rows (B, n, e)."""
-    q, k, _ = nn.functional._in_projection_packed(queries, keys, values, layer.in_proj_weight, layer.in_proj_bias)
-    q, k = (part.unflatten(-1, (layer.num_heads, -1)).transpose(1, 2) for part in (q, k))
-    return (q if layer.ssmax_layer is None else layer.ssmax_layer(q, k.shape[-2])), k
+def _projected(layer: nn.Module, inputs: tuple[Tensor, ...], context: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Queries (B, heads, m, e), keys and values (B, heads, n, e) of the layer.
+
+    inputs: rows (B, n + m, e), of which the first n = `context` are left out of the queries, and the context rows as
+    keys and as values (B, n, e).
+    """
+    rows, keys, values = inputs
+    parts = nn.functional._in_projection_packed(
+        rows[:, context:], keys, values, layer.in_proj_weight, layer.in_proj_bias
+    )
+    q, k, v = (part.unflatten(-1, (layer.num_heads, -1)).transpose(1, 2) for part in parts)
+    return (q if layer.ssmax_layer is None else layer.ssmax_layer(q, k.shape[-2])), k, v

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,7 +11,8 @@ from tabpfn.preprocessing.torch.torch_standard_scaler import TorchStandardScaler
 from torch import Tensor, nn
 
 from memaudit.common.errors import AuditError
-from memaudit.models.context_attention import Reduce, in_parts, mean_over_heads, reduced
+from memaudit.models.anonymous_keys import BLOCK, THRESHOLD, answering, change_of
+from memaudit.models.context_attention import Reduce, in_parts, mean_over_heads, mean_values, reduced
 from memaudit.models.model_protocol import Limits, Mode
 from memaudit.models.predictive_distributions import Binned
 from memaudit.models.tabpfn_checkpoint import Opened, open_checkpoint
@@ -43,6 +45,8 @@ class TabPFNBranch:
     mode: Mode = "raw"
     reads_text, alone, orderless = False, True, True
     scales = True  # cells by their context
+    anonymity = 1
+    keys: Callable[..., Tensor] | None = None  # change of the logits of queries, as by other keys
 
     def __init__(self, opened: Opened, task: Literal["classification", "regression"], device: str):
         self.module = opened.module.to(device)
@@ -137,10 +141,7 @@ class TabPFNBranch:
         v2.5 and v2.6 prepend rows of their own to the context: the rest of the attention is scaled to sum to 1, in the
         mean over heads.
         """
-        if self.version in COUPLED:
-            layers = [block.per_column_attention_between_cells for block in self.module.blocks]
-        else:
-            layers = [block.icl_attention for block in self.module.icl_blocks]
+        layers = self._layers()
         chosen = layers if blocks is None else [layers[place] for place in blocks]
 
         def predict(context: Tensor, targets: Tensor, query: Tensor) -> Tensor:
@@ -149,9 +150,9 @@ class TabPFNBranch:
                 return reduce(weights / weights.mean(1, keepdim=True).sum(-1, keepdim=True), targets)
 
             def weigh(layer: nn.Module, inputs: tuple[Tensor, ...]) -> Tensor:
-                # Columns are folded into the tables; the target's is the last.
-                rows = inputs[0].unflatten(0, (len(context), -1))[:, -1]
-                return in_parts(*_projected(layer, rows, query.shape[1]), of_context)
+                q, k, _ = _projected(layer, _of_target(inputs[0], len(context)), query.shape[1])
+                defended = self.keys and layer is layers[BLOCK]
+                return in_parts(q, k, of_context, partial(self.keys, rows=context.shape[1]) if defended else None)
 
             return reduced(chosen, lambda: self._run(context, targets, query), weigh)
 
@@ -161,7 +162,34 @@ class TabPFNBranch:
         """The module's outputs for tables that may share a batch, with the row axis before the table axis."""
         x, y = torch.cat([context_x, query_x], 1).transpose(0, 1), targets.T.contiguous()
         kind = "multiclass" if self.task == "classification" else "regression"
-        return self.module(x.contiguous(), y, only_return_standard_out=False, task_type=kind)
+
+        def outputs() -> dict[str, Tensor]:
+            return self.module(x.contiguous(), y, only_return_standard_out=False, task_type=kind)
+
+        def answer(layer: nn.Module, inputs: tuple[Tensor, ...], output: tuple[Tensor, Any]) -> tuple[Tensor, Any]:
+            tables, rows, queries = len(context_x), context_x.shape[1], query_x.shape[1]
+            q, k, v = _projected(layer, _of_target(inputs[0], tables), queries)
+            changed = output[0].clone()
+            read = in_parts(q, k, mean_values(v), partial(self.keys, rows=rows))
+            _of_target(changed, tables)[:, -queries:] = layer.out_projection(read)
+            return changed, *output[1:]
+
+        if self.keys is None:
+            return outputs()
+        with answering(self._layers()[BLOCK], answer):
+            return outputs()
+
+    def with_anonymous_keys(self, k: int, threshold: float = THRESHOLD) -> "TabPFNBranch":
+        """See HidesRows. Up to v2.6 the keys of the target column alone, which are those whose attention is read."""
+        network = copy(self)
+        network.anonymity, network.keys = k, change_of(k, threshold)
+        return network
+
+    def _layers(self) -> list[nn.Module]:
+        """Attention between rows of every block."""
+        if self.version in COUPLED:
+            return [block.per_column_attention_between_cells for block in self.module.blocks]
+        return [block.icl_attention for block in self.module.icl_blocks]
 
     def _answers(self, context_x: Tensor, context_y: Tensor, query_x: Tensor, predict: Predict) -> Tensor:
         """predict(context (b, n, k), targets (b, n), query (b, q, k)) of all tables and queries, each alone."""
@@ -254,17 +282,26 @@ def _second_value(context_x: Tensor, query_x: Tensor) -> Tensor:
     return (low == high) & (query_x != low) & ~query_x.isnan()
 
 
-def _projected(layer: nn.Module, rows: Tensor, queries: int) -> tuple[Tensor, Tensor]:
-    """Queries (B, heads, m, e) of the last m = `queries` rows of (B, R, e) and keys (B, heads, R - m, e) of the others.
+def _of_target(rows: Tensor, tables: int) -> Tensor:
+    """The view (B, R, e) of the last column, the target's, of rows (B columns, R, e); B = `tables`."""
+    return rows.unflatten(0, (tables, -1))[:, -1]
+
+
+def _projected(layer: nn.Module, rows: Tensor, queries: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Queries (B, heads, m, e) of the last m = `queries` rows of (B, R, e); keys, values (B, heads, R - m, e).
 
     As the layer computes them: up to v2.6, and in some of v3, a query reads fewer heads of keys than it has itself.
     """
     q = layer.q_projection(rows[:, -queries:]).unflatten(-1, (-1, layer.head_dim))
-    k = layer.k_projection(rows[:, :-queries]).unflatten(-1, (-1, layer.head_dim))
-    k = k[:, :, : getattr(layer, "num_kv_heads_test", 1)]
+    k, v = (
+        projection(rows[:, :-queries]).unflatten(-1, (-1, layer.head_dim))[
+            :, :, : getattr(layer, "num_kv_heads_test", 1)
+        ]
+        for projection in (layer.k_projection, layer.v_projection)
+    )
     if hasattr(layer, "q_norm"):
         q, k = layer.q_norm(q), layer.k_norm(k)
     if getattr(layer, "softmax_scaling_layer", None) is not None:
         q = layer.softmax_scaling_layer(q, k.shape[1])
-    k = k.repeat_interleave(q.shape[2] // k.shape[2], 2)
-    return q.transpose(1, 2), k.transpose(1, 2)
+    k, v = (part.repeat_interleave(q.shape[2] // part.shape[2], 2).transpose(1, 2) for part in (k, v))
+    return q.transpose(1, 2), k, v

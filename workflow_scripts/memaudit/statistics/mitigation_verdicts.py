@@ -15,7 +15,7 @@ from scipy.stats import norm
 from memaudit.statistics.attack_performance import SIGNIFICANT
 
 CHEAP = -0.02  # largest acceptable change of balanced accuracy, or of R2, by a mitigation
-STRONGEST = "strongest"
+STRONGEST, NOISY = "strongest", "perturbation"  # attacks on a mitigation
 REFERENCES = ("none", "layer random")  # what others are compared with
 
 
@@ -60,7 +60,7 @@ def verdicts(mitigations: Sequence[Mitigation], strict_leak: bool) -> list[Verdi
     """
     candidates = [one for one in mitigations if one.attack == STRONGEST and one.name not in REFERENCES]
     tested = holm({one.name: _p_value(one, strict_leak) for one in candidates if has_intervals(one)})
-    noisy = {one.name: one for one in mitigations if one.attack != STRONGEST}
+    noisy = {one.name: one for one in mitigations if one.attack == NOISY}
     found = []
     for one in mitigations:
         if one not in candidates:

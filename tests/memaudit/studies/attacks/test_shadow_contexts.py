@@ -24,7 +24,11 @@ def contexts():
     columns = np.array([[True, True], [True, True], [False, True]])
     grid = xr.Dataset(
         {"counts": (("model", "record"), COUNTS), "columns": (("model", "feature"), columns)},
-        {"variant": ("model", ["usual", "usual", "features 1"]), "rank": ("record", [1, 0, -1, 2])},
+        {
+            "variant": ("model", ["usual", "usual", "features 1"]),
+            "rank": ("record", [1, 0, -1, 2]),
+            "anonymity": ("model", [1, 1, 1]),
+        },
         {"dataset": "toy"},
     )
     schema = {"task": "classification", "target": {"categories": ["0", "1"]}}

@@ -10,7 +10,7 @@ from memaudit.models import flops
 from memaudit.workflow.run_config import RunConfig
 from memaudit.workflow.studies.attacks_lookups import Attacks, Passes
 
-PLAIN = {"context": None, "features": None, "copies": 1, "bags": 1, "layer": None, "shares": None}
+PLAIN = {"context": None, "features": None, "copies": 1, "bags": 1, "layer": None, "shares": None, "keys": None}
 SMALL, DEPLOYED = "tabicl-small", "tabicl-small-deployed"
 
 
@@ -139,15 +139,18 @@ def test_contexts_are_sized_by_their_variants(attacks):
 
 
 def test_attention_is_read_of_the_tables_and_the_model_that_are_named(attacks):
-    assert attacks.attention(wildcards()) == attacks.attention(wildcards("digits")) == []
+    attacks.run.config["attacks"]["attention"] = {"datasets": [], "model": None, "sets": 40, "shard": 32}
+    seen = attacks.attention("main")
+    assert seen(wildcards()) == seen(wildcards("digits")) == []
     attacks.run.config["attacks"]["attention"] = {"datasets": ["wine"], "model": None, "sets": 40, "shard": 32}
     folder = "<results>/signals/attacks/wine/attention"
-    assert attacks.attention(wildcards()) == [f"{folder}/0.nc", f"{folder}/1.nc"]
-    assert attacks.attention(wildcards("digits")) == []
-    assert attacks.model_inside("model.json") == f"<results>/models/{SMALL}/model.json"
-    assert attacks.sizes()["attacks_query_attention"]["wine/0"].written == 32 * 150
+    assert seen(wildcards()) == [f"{folder}/main/0.nc", f"{folder}/main/1.nc"]
+    defended = attacks.attention("defended")
+    assert seen(wildcards("digits")) == defended(wildcards()) == []
+    assert attacks.model_inside("model.json")(wildcards(name="main")) == f"<results>/models/{SMALL}/model.json"
+    assert attacks.sizes()["attacks_query_attention"]["wine/main/0"].written == 32 * 150
     attacks.run.config["attacks"]["attention"]["model"] = DEPLOYED
-    assert attacks.model_inside("weights") == f"<results>/models/{DEPLOYED}/weights"
+    assert attacks.model_inside("weights")(wildcards(name="main")) == f"<results>/models/{DEPLOYED}/weights"
     assert attacks.model_uses()[DEPLOYED][-1] == {
         "where": "attacks/arms/main, data set wine",
         "rows": 58,
@@ -216,3 +219,12 @@ def test_no_look_up_changes_the_config(attacks):
     before = deepcopy(attacks.run.config)
     attacks.sizes(), attacks.model_uses(), attacks.names, attacks.results
     assert attacks.run.config == before
+
+
+def test_attention_of_mitigations_is_read_without_and_with_changed_keys(attacks):
+    attacks.run.config["attacks"]["attention"] = {"datasets": ["wine"], "model": DEPLOYED, "sets": 40, "shard": 32}
+    attacks.run.config["attacks"]["arms"]["defended"]["variants"].append(PLAIN | {"keys": 16})
+    folder = "<results>/signals/attacks/wine/attention/defended"
+    assert attacks.attention("defended")(wildcards()) == [f"{folder}/0.nc"]  # 16 contexts of two variants
+    assert attacks.sizes()["attacks_query_attention"]["wine/defended/0"].written == 32 * 150
+    assert attacks.model_inside("weights")(wildcards(name="defended")) == f"<results>/models/{SMALL}/weights"

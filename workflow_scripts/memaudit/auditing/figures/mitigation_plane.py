@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from memaudit.attacks.registry import WHITE_BOX
 from memaudit.auditing.figures.picture import Picture, change, known
 from memaudit.auditing.figures.svg_canvas import Plane, Scale, drawing, label, line, tag, ticks
 from memaudit.auditing.summary import Mitigation
@@ -28,8 +29,9 @@ class Entry(NamedTuple):
 
 
 def drawn(mitigations: Sequence[Mitigation]) -> list[Mitigation]:
-    """Those with a change of the AUC and of utility, which the plane can show."""
-    return [one for one in mitigations if known(one.auc_difference) and known(one.cost)]
+    """Those with a change of the AUC and of utility, which the plane can show; attention is another adversary's."""
+    answers = (one for one in mitigations if one.attack != WHITE_BOX)
+    return [one for one in answers if known(one.auc_difference) and known(one.cost)]
 
 
 def key(mitigations: Sequence[Mitigation]) -> list[Entry]:

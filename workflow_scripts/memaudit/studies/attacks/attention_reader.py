@@ -1,5 +1,6 @@
 """A model that answers queries with the concentration of their attention on the context."""
 
+from functools import partial
 from pathlib import Path
 
 from torch import Tensor
@@ -19,8 +20,9 @@ class AttentionReader:
         self.network, self.module, self.alone = network, network.module, network.alone
 
     def logits(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
-        """STATISTICS of the attention in BLOCK, (B, m, statistic)."""
-        return self.network.in_context_attention(context_x, context_y, query_x, [BLOCK], concentration)[:, :, 0]
+        """STATISTICS of the attention in BLOCK, (B, m, statistic); the adversary knows the k of k-anonymous keys."""
+        reduce = partial(concentration, k=self.network.anonymity)
+        return self.network.in_context_attention(context_x, context_y, query_x, [BLOCK], reduce)[:, :, 0]
 
 
 def reader(model: TabularModel, card: str | Path) -> AttentionReader:

@@ -9,10 +9,11 @@ import xarray as xr
 from scipy.special import softmax
 
 from memaudit.attacks.lira import resolution_floor
-from memaudit.attacks.registry import Attack
+from memaudit.attacks.registry import Attack, attack
 from memaudit.attacks.rounded_signal import rounded_confidence
 from memaudit.attacks.score_matrices import attackable, confidence, labels, stable
 from memaudit.attacks.signals import correctness
+from memaudit.attacks.white_box_scores import LARGEST
 from memaudit.common.errors import AuditError
 from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics.attack_performance import Estimate
@@ -62,6 +63,12 @@ def coarser_answers(none: Mitigated, decimals: Sequence[int]) -> Iterator[Mitiga
 def with_perturbation(grid: xr.Dataset, scale: float, count: int) -> Mitigated:
     """The label-only attack by noisy copies of the targets; grid: shares of copies that keep the predicted class."""
     return Mitigated("labels only", "perturbation", grid, label_robustness(stable(grid, scale, count), count))
+
+
+def with_attention(mitigation: str, grid: xr.Dataset) -> Mitigated:
+    """LiRA on attention; grid: of `white_box_scores.of_variants`."""
+    largest = grid.attention.sel(statistic=LARGEST).values.astype(np.float64)
+    return Mitigated(mitigation, "lira attention", grid, attack("lira attention", largest))
 
 
 def utilities(

@@ -16,8 +16,13 @@ from memaudit.statistics.attacked_records import Attacked, Names
 from memaudit.statistics.threat_models import ratio
 from memaudit.studies.attacks.model_quality import quality
 
-VARIED = ("context", "features", "order", "copies", "population", "shares", "bags", "layer")
-ELSEWHERE = {"shares", "bags", "layer"}  # variants for property inference or mitigations, judged by other scripts
+VARIED = ("context", "features", "order", "copies", "population", "shares", "bags", "layer", "keys")
+ELSEWHERE = {
+    "shares",
+    "bags",
+    "layer",
+    "keys",
+}  # variants for property inference or mitigations, judged by other scripts
 
 
 def parsed(variant: str) -> dict[str, str]:

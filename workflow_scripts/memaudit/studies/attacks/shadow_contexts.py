@@ -14,6 +14,7 @@ from torch import Tensor
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_grid, read_json, read_table
 from memaudit.data.record_encoding import encode, vocabulary
+from memaudit.models.anonymous_keys import hiding_rows
 from memaudit.models.batched_queries import Question, answer, as_wide
 from memaudit.models.class_hierarchy import for_classes
 from memaudit.models.model_folder import load
@@ -35,7 +36,7 @@ class Contexts:
     schema: Mapping[str, Any]
     card: str | Path
     threads: int
-    _models: dict[bytes, TabularModel] = field(default_factory=dict)
+    _models: dict[tuple[bytes, int], TabularModel] = field(default_factory=dict)
 
     @property
     def classes(self) -> int:
@@ -57,6 +58,12 @@ class Contexts:
         variant = self.drawn.variant.values
         return np.flatnonzero(variant == variant[0])[:sets]
 
+    def seen_inside(self, sets: int) -> NDArray[np.intp]:
+        """Numbers of the first shadow contexts of the first variant and of each one that changes keys."""
+        drawn = self.drawn
+        read = (drawn.variant.values == drawn.variant.values[0]) | (drawn.anonymity.values > 1)
+        return np.flatnonzero(read & (drawn["set"].values < sets))
+
     def targets(self, count: int) -> NDArray[np.intp]:
         """Places of the members that come first in the random order; records of one unit stand together.
 
@@ -72,14 +79,17 @@ class Contexts:
         return np.flatnonzero(self.drawn.columns.values[row])
 
     def model(self, row: int) -> TabularModel:
-        """The model for a shadow context's columns, opened once. Raises AuditError for contexts that are too large."""
-        columns = self.drawn.columns.values[row]
-        if (key := columns.tobytes()) not in self._models:
+        """The model for a shadow context's columns and keys, opened once.
+
+        Raises AuditError for contexts that are too large, and for a model whose keys cannot be changed.
+        """
+        columns, anonymity = self.drawn.columns.values[row], int(self.drawn.anonymity[row])
+        if (key := (columns.tobytes(), anonymity)) not in self._models:
             chosen = [column for column, kept in zip(self.schema["columns"], columns, strict=True) if kept]
             model = for_classes(load(self.card, self.threads, {**self.schema, "columns": chosen}), self.classes)
             most = int(self.drawn.counts.sum("record").max())
             model.limits.check(f"{self.card}, data set {self.drawn.dataset}", most, len(chosen), self.classes)
-            self._models[key] = model
+            self._models[key] = hiding_rows(model, anonymity, str(self.card)) if anonymity > 1 else model
         return self._models[key]
 
     def query(

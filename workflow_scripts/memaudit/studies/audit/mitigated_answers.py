@@ -18,12 +18,12 @@ from memaudit.attacks.score_matrices import attackable, labels, stable
 from memaudit.common.arrays import Array, Codes, Mask
 from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics.attack_performance import Estimate, judge
+from memaudit.statistics.mitigation_verdicts import NOISY
 from memaudit.statistics.paired_differences import differences
 from memaudit.statistics.strongest_score import AUC, TPR, Panel, choose, composite, shares
 from memaudit.statistics.threat_models import label_robustness
 from memaudit.studies.audit.audit_attacks import by_persons, candidates
 
-NOISY = "perturbation"
 CALIBRATED = ("lira", "lira_shrunk")  # methods whose deviations have a floor for discrete signals
 Candidates = Callable[[xr.Dataset, xr.Dataset], Mapping[str, Attack]]
 

@@ -115,9 +115,9 @@ class Attacks(Study):
         """An input function: this file of the model of an arm."""
         return lambda wildcards: self.model_file(wildcards.arm, file)
 
-    def model_inside(self, file: str) -> str:
-        """A file of the model whose attention is read."""
-        return f"<results>/models/{self.seen_inside}/{file}"
+    def model_inside(self, file: str) -> Callable:
+        """An input function: this file of the model whose attention is read in the contexts of an arm."""
+        return lambda wildcards: f"<results>/models/{self._seen_inside(wildcards.arm)}/{file}"
 
     def ranks(self, wildcards) -> str | list[str]:
         """Ranks of the most vulnerable records, for arms that protect these records."""
@@ -167,11 +167,13 @@ class Attacks(Study):
         """The model whose attention is read."""
         return self.config["attention"]["model"] or self.config["arms"]["main"]["model"]
 
-    def attention(self, wildcards) -> list[str]:
-        """Shards of the attention on contexts; [] for a table without it."""
-        folder = f"<results>/signals/attacks/{wildcards.dataset}/attention"
-        wanted = wildcards.dataset in self.config["attention"]["datasets"]
-        return [f"{folder}/{shard}.nc" for shard in self._attention_shards() if wanted]
+    def attention(self, arm: str) -> Callable:
+        """An input function: shards of the attention on an arm's contexts; [] for a table without it."""
+        return lambda wildcards: [
+            f"<results>/signals/attacks/{wildcards.dataset}/attention/{arm}/{shard}.nc"
+            for shard in self._attention_shards(arm)
+            if arm in self._arms_seen_inside(wildcards.dataset)
+        ]
 
     def attribute(self, wildcards) -> list[str]:
         """Shards of the answers for values of the sensitive column."""
@@ -200,9 +202,10 @@ class Attacks(Study):
                 for shard in self._perturbed_shards()
             },
             "attacks_query_attention": {
-                f"{name}/{shard}": self._attention_size(name)
+                f"{name}/{arm}/{shard}": self._attention_size(name, arm)
                 for name in self.config["attention"]["datasets"]
-                for shard in self._attention_shards()
+                for arm in self._arms_seen_inside(name)
+                for shard in self._attention_shards(arm)
             },
             "attacks_query_attribute": {
                 f"{name}/{shard}": self._attribute_size(name)
@@ -242,8 +245,25 @@ class Attacks(Study):
     def _perturbed_shards(self) -> range:
         return shards(self.config["perturbation"]["sets"], self.config["perturbation"]["shard"])
 
-    def _attention_shards(self) -> range:
-        return shards(self.config["attention"]["sets"], self.config["attention"]["shard"])
+    def _arms_seen_inside(self, dataset: str) -> list[str]:
+        """Arms whose attention is read: `main`, and those with a variant that changes keys."""
+        if dataset not in self.config["attention"]["datasets"]:
+            return []
+        return [arm for arm in self.arms(dataset) if arm == MAIN or self._changed_keys(arm)]
+
+    def _seen_inside(self, arm: str) -> str:
+        return self.seen_inside if arm == MAIN else self.config["arms"][arm]["model"]
+
+    def _changed_keys(self, arm: str) -> int:
+        """Number of an arm's variants that change keys."""
+        return sum(variant["keys"] is not None for variant in self.config["arms"][arm]["variants"])
+
+    def _attention_sets(self, arm: str) -> int:
+        """Contexts of an arm whose attention is read."""
+        return min(self.config["attention"]["sets"], self.config["arms"][arm]["sets"]) * (1 + self._changed_keys(arm))
+
+    def _attention_shards(self, arm: str) -> range:
+        return shards(self._attention_sets(arm), self.config["attention"]["shard"])
 
     def _attribute_shards(self) -> range:
         return shards(self.config["inference"]["sets"], self.config["shard"])
@@ -305,10 +325,10 @@ class Attacks(Study):
         queries = targets * (1 + max(noise["counts"]) + (len(noise["scales"]) - 1) * noise["count"])
         return self._query_size("main", [Passes(min(noise["shard"], noise["sets"]), rows, columns, queries, targets)])
 
-    def _attention_size(self, dataset: str) -> Size:
-        rows, columns, _, queries = next(self._contexts(dataset, "main"))
-        sets = min(self.config["attention"]["shard"], self.config["attention"]["sets"])
-        return self._query_size("main", [Passes(sets, rows, columns, queries, queries)])
+    def _attention_size(self, dataset: str, arm: str) -> Size:
+        rows, columns, _, queries = next(self._contexts(dataset, arm))
+        sets = min(self.config["attention"]["shard"], self._attention_sets(arm))
+        return self._query_size(arm, [Passes(sets, rows, columns, queries, queries)])
 
     def _attribute_size(self, dataset: str) -> Size:
         inference = self.config["inference"]
