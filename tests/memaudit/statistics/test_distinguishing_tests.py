@@ -30,7 +30,7 @@ def test_no_difference_refutes_nothing():
 def test_a_number_that_shows_the_record_each_time_refutes_any_mu():
     rng = np.random.default_rng(2)
     outside = np.column_stack([rng.normal(size=RUNS), np.zeros(RUNS)])
-    found = distinguish(outside + [0, 1], outside, LEVEL)
+    found = distinguish(outside + np.array([0, 1]), outside, LEVEL)
     assert (found.tpr, found.fpr) == (1, 0)
     assert found.mu > 6
     assert distinguish(np.zeros((RUNS, 1)), np.zeros((RUNS, 1)), LEVEL).mu == 0

@@ -1,7 +1,7 @@
-"""Write results.md, performance.md, coverage.md, calibration.md and release-audit.md in docs/ from JSON of published runs and benches.
+"""Write the generated pages of docs/ (results, performance, coverage, calibration, release-audit) from JSON.
 
-The texts are in docs/templates/, all numbers come from the JSON. The figure of docs/performance.md is drawn again, too,
-and carries the digest of the JSON that it shows.
+The texts are in docs/templates/, all numbers come from the JSON of published runs and
+benches. The figure of docs/performance.md is drawn again, too, and carries the digest of the JSON that it shows.
 
 python -m memaudit.report.docs_pages
 """

@@ -12,6 +12,7 @@ from memaudit.studies.release_audit import one_run
 from memaudit.studies.release_audit.audited_releases import AS_RELEASED, BUDGET, HALVED, conditions
 from memaudit.studies.release_audit.broken_releases import halved
 
+EPSILON = 4.0  # of the audit of one release, whose canaries are fewer than the releases of the others
 CONDITIONS = conditions()
 NOISES = {AS_RELEASED: discrete_gaussian, HALVED: halved}
 ONE_RUN = {f"one release: {name}": noise for name, noise in NOISES.items()}
@@ -55,7 +56,7 @@ def _many_releases(name: str, runs: int) -> dict[str, Any]:
 
 
 def _one_release(name: str, canaries: int) -> dict[str, Any]:
-    found = one_run.audit(canaries, BUDGET.epsilon, np.random.default_rng(0), ONE_RUN[name])
+    found = one_run.audit(canaries, EPSILON, np.random.default_rng(0), ONE_RUN[name])
     return {
         "part": "one release",
         "canary": f"{canaries} records, each alone at the corner of its class",
