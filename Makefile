@@ -116,7 +116,7 @@ calibration: .venv ## repeat audits where the truth is known for docs/calibratio
 
 release-audit: .venv ## audit private releases end to end, as released and broken, for docs/release-audit.md (8 minutes; goes on where it ended)
 	@OMP_NUM_THREADS=1 $(BIN)/python workflow_scripts/maintenance/audit_release.py \
-	  --output results/bench/release_audit.json --params '$(or $(PARAMS),{"runs": 12000$(,) "canaries": 4000})'
+	  --output results/bench/release_audit.json --params '$(or $(PARAMS),{"runs": 12000$(,) "canaries": 5000})'
 	@$(BIN)/python -m memaudit.report.docs_pages
 
 envs: .venv ## write envs/*.yaml from the locks

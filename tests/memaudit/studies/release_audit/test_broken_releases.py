@@ -4,12 +4,14 @@ import numpy as np
 
 from memaudit.privacy.gnmax import Confident
 from memaudit.privacy.teacher_shards import Private
-from memaudit.studies.release_audit.broken_releases import FreeChecks, TwoShards, facts_of, halved
+from memaudit.studies.release_audit.broken_releases import FreeChecks, TwoShards, facts_of, halved, quartered
 from memaudit.studies.release_audit.neighbour_tables import FACTS, base_rows, read
 
 
-def test_noise_has_half_of_its_sigma():
-    assert abs(np.std(halved(np.zeros(20_000, np.int64), 40.0)) - 20) < 0.6
+def test_noise_has_a_part_of_its_sigma():
+    zeros = np.zeros(20_000, np.int64)
+    assert abs(np.std(halved(zeros, 40.0)) - 20) < 0.6
+    assert abs(np.std(quartered(zeros, 40.0)) - 10) < 0.3
 
 
 def test_each_record_is_in_two_shards():

@@ -10,7 +10,7 @@ SIZES = {"runs": 200, "canaries": 100}
 @pytest.mark.parametrize("name", ["votes: as released", "one release: as released"])
 def test_a_row_has_what_is_promised_found_and_possible(name):
     row = measure(name, **SIZES)
-    assert row["epsilon_promised"] == pytest.approx(4 if name in ONE_RUN else 1, rel=0.01)
+    assert row["epsilon_promised"] == pytest.approx(2 if name in ONE_RUN else 1, rel=0.01)
     assert 0 <= row["mu_possible"] < row["mu_promised"]
     assert row["refuted"] == (row["mu_bound"] > row["mu_promised"])
     assert row["n"] == (100 if name in ONE_RUN else 150)

@@ -23,6 +23,11 @@ def halved(center: NDArray[np.int64], sigma: float) -> NDArray[np.int64]:
     return discrete_gaussian(center, sigma / 2)
 
 
+def quartered(center: NDArray[np.int64], sigma: float) -> NDArray[np.int64]:
+    """Noise with a fourth of the stated sigma."""
+    return discrete_gaussian(center, sigma / 4)
+
+
 class TwoShards(Private):
     """Private records, each of them in its own shard and in the next one."""
 

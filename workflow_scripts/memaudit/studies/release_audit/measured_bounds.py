@@ -9,12 +9,12 @@ from memaudit.privacy.discrete_noise import discrete_gaussian
 from memaudit.statistics.distinguishing_tests import epsilon_of_mu, largest_bound
 from memaudit.statistics.one_run_bounds import LEVEL
 from memaudit.studies.release_audit import one_run
-from memaudit.studies.release_audit.audited_releases import AS_RELEASED, BUDGET, HALVED, conditions
-from memaudit.studies.release_audit.broken_releases import halved
+from memaudit.studies.release_audit.audited_releases import AS_RELEASED, BUDGET, conditions
+from memaudit.studies.release_audit.broken_releases import quartered
 
-EPSILON = 4.0  # of the audit of one release, whose canaries are fewer than the releases of the others
+EPSILON = 2.0  # of the audit of one release, whose canaries are fewer than the releases of the others
 CONDITIONS = conditions()
-NOISES = {AS_RELEASED: discrete_gaussian, HALVED: halved}
+NOISES = {AS_RELEASED: discrete_gaussian, "a fourth of the noise": quartered}
 ONE_RUN = {f"one release: {name}": noise for name, noise in NOISES.items()}
 NAMES = [*CONDITIONS, *ONE_RUN]
 # All bounds of releases as they are hold together with 95 %.

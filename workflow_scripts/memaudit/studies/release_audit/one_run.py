@@ -18,8 +18,8 @@ from memaudit.privacy.teacher_shards import Private
 from memaudit.statistics.one_run_bounds import LEVEL, SHARES, OneRun, audit_one_run, guess, mu_one_run
 from memaudit.studies.release_audit.neighbour_tables import marks_model, read
 
-EACH = 30  # other records of a class
-DRAWS = 16  # queries for each record: what is read off them has less noise of its own than the release
+EACH = 16  # other records of a class
+DRAWS = 32  # queries for each record: what is read off them has less noise of its own than the release
 SIMULATED = 200_000  # canaries, for their expected guesses
 SCALE = 0.8  # of the sum of `mark`: its clip
 
