@@ -15,7 +15,7 @@ from memaudit.common.errors import AuditError
 from memaudit.privacy.accounting import Budget
 from memaudit.privacy.composition import Cost, added
 from memaudit.privacy.guarantee import Guarantee
-from memaudit.privacy.ledger import FINGERPRINT, RELEASED, Ledger, Paid, default_folder
+from memaudit.privacy.ledger import FINGERPRINT, PLACE, RELEASED, Ledger, Paid, default_folder
 from memaudit.privacy.ledger_lines import PrivateTable
 
 ONE, HALF = Budget(1.0, 1e-6), Budget(0.5, 5e-7)
@@ -373,6 +373,21 @@ def test_a_copied_ledger_is_refused_and_a_moved_one_goes_on(ledger, tmp_path):
     moved = Ledger(tmp_path / "moved")
     charge(moved, budget=HALF)
     assert "budget spent" in refused(moved, budget=HALF)
+
+
+def test_a_folder_with_the_place_of_a_ledger_alone_is_refused_as_its_copy(ledger, tmp_path):
+    charge(ledger, budget=HALF)
+    (tmp_path / "part").mkdir()
+    shutil.copy(ledger.folder / PLACE, tmp_path / "part")
+    with pytest.raises(AuditError, match="is a copy of the ledger in"):
+        charge(Ledger(tmp_path / "part"), budget=HALF)
+
+
+def test_a_key_without_its_file_shows_that_the_ledger_was_lost(ledger):
+    shutil.rmtree(ledger.place(charge(ledger)))
+    ledger.path.unlink()
+    with pytest.raises(AuditError, match=r"has files but no ledger\.jsonl"):
+        charge(ledger)
 
 
 def test_a_link_to_the_ledger_is_no_copy(ledger, tmp_path):

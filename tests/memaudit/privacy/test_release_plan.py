@@ -4,6 +4,7 @@ import pytest
 
 from memaudit.common.errors import AuditError
 from memaudit.privacy.accounting import Budget, rho_within
+from memaudit.privacy.composition import Cost, fits
 from memaudit.privacy.public_facts import Column, Public
 from memaudit.privacy.release_plan import check_labels, in_lines, most_labels
 from memaudit.privacy.tabpate_release import Settings, planned
@@ -34,6 +35,13 @@ def test_the_papers_noise_buys_at_most_one_label_at_epsilon_one():
 
 def test_the_example_of_the_document_buys_something():
     assert bought(teachers=100, queries=500, threshold=60.0, sigma1=30.0, sigma2=30.0) == 18
+
+
+@pytest.mark.parametrize(("releases", "fit"), [(7, True), (8, False)])
+def test_seven_releases_of_the_document_fit_three_times_its_budget(releases, fit):
+    settings = Settings(queries=300, prior="moments", alpha=1.0, by_class=True, narrowed=True, labels="group")
+    cost = Cost(ONE, planned(settings, ONE, CLASSES).guarantee(CLASSES))
+    assert fits([cost] * releases, Budget(3.0, 1e-5)) == fit
 
 
 def test_noise_that_fits_all_queries_buys_all_of_them():

@@ -125,18 +125,16 @@ def run(options: Namespace, snakemake: Sequence[str]) -> int:
         section = SETTINGS | {"base_rates": sorted(set(options.base_rates))}
         section |= {"table": f"table/{COPY}", "facts": f"table/{FACTS}"}
         config = {"run": STAGE, "seed": options.seed, "predictions": section}
-        settings = runner.Settings(folder, cores=options.cores, snakemake=snakemake)
+        settings = runner.Settings(folder, cores=options.cores, snakemake=snakemake, pdf=options.pdf)
         with Display({STAGE: SECONDS}) as display:
             summary = _made(config, settings, lock, display)
-        if options.pdf:
-            pdf_page.write(folder / "report.html", folder / runner.PDF)
     print("\n".join(f"memaudit: {printable(line)}" for line in result_lines(summary)))
     print(f"memaudit: the page is {str(folder / 'report.html')!a}")
     return 3 if summary.verdict == INVALID else 0
 
 
 def _made(config: Mapping[str, Any], settings: runner.Settings, lock: int, display: Display) -> PredictionSummary:
-    """Run the rules; the user's results are copied to the top of the folder."""
+    """Run the rules, copy their results to where the user finds them, and return the summary."""
     folder = settings.folder
     path = folder / f"{STAGE}.yaml"
     with replacing(path) as temporary:
@@ -150,9 +148,7 @@ def _made(config: Mapping[str, Any], settings: runner.Settings, lock: int, displ
     same = record["params"] == {"predictions": config["predictions"], "seed": config["seed"]}
     if not same or record["inputs"].get(facts) != sha256(folder / facts):
         raise AuditError("Snakemake has made no page of this request; leave out its options and give the command again")
-    for name, copy in runner.COPIED.items():
-        with replacing(folder / copy) as temporary:
-            shutil.copyfile(folder / f"results/{STAGE}/audit/predictions" / name, temporary)
+    runner.copy_results(folder / f"results/{STAGE}/audit/predictions", settings)
     return PredictionSummary.model_validate(read_json(folder / "summary.json"))
 
 

@@ -181,7 +181,7 @@ def _seconds_elsewhere(settings: Settings) -> float:
 
 
 def _stage(stage: str, config: dict[str, Any], settings: Settings, lock: int, display: Display) -> dict[str, Any]:
-    """Run one stage and return its summary; the user's results are copied to the top of the folder."""
+    """Run one stage, copy its results to where the user finds them, and return its summary."""
     folder = settings.folder
     path = folder / f"{stage}.yaml"
     text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True)
@@ -193,14 +193,19 @@ def _stage(stage: str, config: dict[str, Any], settings: Settings, lock: int, di
     if failed:
         raise StageError(stage, cause, folder / LOG)
     stage_results.check(folder, stage, config, settings.snakemake)
-    made = folder / "results" / stage / "audit" / stages.NAME
+    copy_results(folder / "results" / stage / "audit" / stages.NAME, settings)
+    return read_json(folder / "summary.json")
+
+
+def copy_results(made: Path, settings: Settings) -> None:
+    """Copy the user's results to the top of the audit's folder, with a PDF of the page where one is asked for."""
+    folder = settings.folder
     for name, copy in COPIED.items():
         with replacing(folder / copy) as temporary:
             shutil.copyfile(made / name, temporary)
     (folder / PDF).unlink(missing_ok=True)  # of an earlier page
     if settings.pdf:
         pdf_page.write(folder / "report.html", folder / PDF)
-    return read_json(folder / "summary.json")
 
 
 def snakemake(config: Path, target: str, settings: Settings, lock: int, display: Display) -> tuple[int, str | None]:

@@ -66,8 +66,8 @@ class Cost:
     def of(self, sets: int, records: int) -> float:
         """Seconds of this many contexts and records, from the start of the stage to the page.
 
-        A context of n records costs (n / n_quick)^2 as much as the first stage's. The rating is one job, in
-        two processes, which waits for the main contexts; everything else shares the cores with it.
+        A context of n records costs (n / n_quick)^2 as much as the first stage's. The rating is one job in two
+        processes, which waits for the main contexts; everything else shares the cores with it.
         """
         context = self.seconds * (records / self.quick_records) ** 2
         jobs = ceil(sets / max(ARM_SETS, sets // JOBS))

@@ -139,7 +139,8 @@ class Ledger:
     def _prepare(self) -> None:
         """Make the folder. Raises AuditError for one with other files but no ledger: lost, or the wrong folder."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        others = {path.name for path in self.folder.iterdir()} - {IGNORED, KEY, PLACE, self.path.name}
+        # The key is made beside a file: one that is alone shows that the file was lost.
+        others = {path.name for path in self.folder.iterdir()} - {IGNORED, PLACE}
         if others and not self.path.exists():
             raise AuditError(
                 f"{self.folder}: has files but no {self.path.name}; if it was lost, take it from a backup, for without "
@@ -155,7 +156,7 @@ class Ledger:
         note, here = self.folder / PLACE, self.folder.resolve()
         if note.exists() and (there := Path(note.read_text(encoding="utf-8"))) != here:
             original = there / self.path.name
-            if original.exists() and not original.samefile(self.path):
+            if original.exists() and not (self.path.exists() and original.samefile(self.path)):
                 raise AuditError(
                     f"{self.folder}: is a copy of the ledger in {there}, and both would spend the same budget; name "
                     "that one in release/ledger"
