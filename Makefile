@@ -25,7 +25,7 @@ PUBLISH_predict-mmlu := {"run": "results/predict-mmlu", \
   "command": "snakemake --cores all predict --configfile config/predict_mmlu.yaml", "tables": ["predict_predictors", \
   "predict_recommended", "predict_thresholds", "predict_drops", "predict_cost", "predict_memorized"]}
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slurm test-browser costs bench coverage attention calibration gpu pretrain envs envs-check lock docs publish verify clean
+.PHONY: help demo test test-slurm test-browser costs bench coverage attention calibration release-audit gpu pretrain envs envs-check lock docs publish verify clean
 
 help: ## list the targets
 	@grep -hE '^[a-zA-Z.-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -113,6 +113,11 @@ attention: .venv ## compare statistics of attention, and sizes of key groups, on
 calibration: .venv ## repeat audits where the truth is known for docs/calibration.md (15 minutes; goes on where it ended)
 	@TQDM_DISABLE=1 OMP_NUM_THREADS=1 $(BIN)/python workflow_scripts/maintenance/measure_calibration.py \
 	  --output results/bench/audit_calibration.json --params '$(or $(PARAMS),{"seed": 1})'
+	@$(BIN)/python -m memaudit.report.docs_pages
+
+release-audit: .venv ## audit private releases end to end, as released and broken, for docs/release-audit.md (8 minutes; goes on where it ended)
+	@OMP_NUM_THREADS=1 $(BIN)/python workflow_scripts/maintenance/audit_release.py \
+	  --output results/bench/release_audit.json --params '$(or $(PARAMS),{"runs": 12000$(,) "canaries": 5000})'
 	@$(BIN)/python -m memaudit.report.docs_pages
 
 envs: .venv ## write envs/*.yaml from the locks

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
@@ -19,6 +20,8 @@ from memaudit.workflow.digest import script_of
 PROJECT = Path(__file__).resolve().parents[1]
 # Workers share the cores; threads of each would wait for one another. Read when torch is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# No test writes into the ledger of who runs it.
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="memaudit-state-")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -55,6 +55,8 @@ def main(job):
     ledger, private = ledger_of(job), PrivateTable(dataset, table.rows)
     charged = (private, Cost(budget, guarantee), total)
     ledger.check(*charged)
+    if looks := ledger.looks(private):
+        terms["private_contexts_measured_before"] = looks
     outputs = list(zip(FILES, job.output, strict=False))
     if existing := [path for _, path in outputs if Path(path).exists()]:
         raise AuditError(f"{existing[0]}: exists, and another release spends again; move it away to release again")

@@ -12,6 +12,8 @@ import pandas as pd
 import pytest
 import torch
 
+from memaudit.auditing.ledger_note import note_audit
+from memaudit.auditing.request import Request
 from memaudit.common.checksums import sha256
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, write_json
@@ -269,3 +271,19 @@ def test_a_raised_total_is_printed_in_the_next_statement(script):
     assert entries["total_was_raised_from"] == ["epsilon 2, delta 0.0003"]
     assert entries["releases_so_far"] == 2
     assert "| ledger: total was raised from | epsilon 2, delta 0.0003 |" in page("results/other")
+
+
+def test_an_audit_with_private_contexts_is_named_in_the_next_statement(script):
+    (script.folder / "audit/table").mkdir(parents=True)
+    note_audit(Request(str(script.folder / "table.csv"), "churn"), script.folder / "audit")
+    assert script.charges() == []
+    script()
+    (look,) = statement()["private_contexts_measured_before"]
+    assert look.startswith("an audit with private contexts")
+    assert "may have been chosen with what these runs showed" in " ".join(page().split())
+
+
+def test_a_table_that_nobody_looked_at_has_no_such_entry(script):
+    script()
+    assert "private_contexts_measured_before" not in statement()
+    assert "these runs showed" not in page()

@@ -73,7 +73,7 @@ def take_in(request: Request, folder: Path) -> dict[str, Any]:
 
 def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, private: Path) -> dict[str, Any]:
     raw = private / "raw.parquet"
-    entry = _entry(request, linked)
+    entry = source_entry(request, linked)
     origin = fetch(entry, raw, private)
     _named(request, origin["columns"], chosen)
     rename = _safe_names(origin["columns"])
@@ -140,7 +140,7 @@ def _safe_names(columns: Sequence[str]) -> dict[str, str]:
     return {name: f"c{place:0{digits}d}" for place, name in enumerate(columns)}
 
 
-def _entry(request: Request, linked: Path) -> dict[str, str]:
+def source_entry(request: Request, linked: Path) -> dict[str, str]:
     """The file as a source of the catalogue. Raises AuditError for an invalid encoding or delimiter."""
     encoding = request.encoding or "utf-8"
     try:

@@ -16,6 +16,7 @@ import yaml
 
 from memaudit.auditing import model_choice, optional_studies, pdf_page, stage_results, stages
 from memaudit.auditing.intake import take_in
+from memaudit.auditing.ledger_note import note_audit
 from memaudit.auditing.protection import require_review_date
 from memaudit.auditing.request import Request
 from memaudit.auditing.terminal_progress import SAID, Display
@@ -83,6 +84,7 @@ def _run(request: Request, settings: Settings, report: Callable[[str, Any], None
             optional_studies.check_units(facts["taken"])
         if settings.epsilons:
             optional_studies.write_public(folder, facts, settings.public)
+            note_audit(request, folder)
         models = model_choice.labels(settings.models, catalogue[1])
         report("schema", facts | {"models": models})
         chosen = {key: getattr(settings, key) for key in PASSED_ON}

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memaudit.common.errors import AuditError
+from memaudit.privacy import ledger_looks
 from memaudit.privacy.accounting import Budget
 from memaudit.privacy.composition import Cost, added, fits
 from memaudit.privacy.discrete_noise import Noise
@@ -37,6 +38,7 @@ from memaudit.privacy.table_fingerprint import (
 IGNORED = ".gitignore"
 KEY = "key"  # of the fingerprints
 PLACE = "place"  # where the ledger was when it was last charged: a copy elsewhere is refused
+LOOKS = (ledger_looks.LINES, ledger_looks.PRINTS)
 FINGERPRINT = "table.npy"  # in the folder of a charge
 RELEASED = "statement.json"  # written last into the folder of a charge: marks a complete release
 
@@ -105,6 +107,16 @@ class Ledger:
             _sync(folder)
         return charge
 
+    def note(self, table: PrivateTable, what: str) -> None:
+        """Write down that private contexts of a table were measured on it. Nothing is charged."""
+        with self._locked():
+            ledger_looks.write_look(self.folder, self._hashes(table), what)
+
+    def looks(self, table: PrivateTable) -> list[str]:
+        """Runs that `note` wrote down about the table."""
+        with self._locked():
+            return ledger_looks.looks_at(self.folder, self._hashes(table))
+
     def place(self, charge: Charge) -> Path:
         """Folder of a charge, with the table's fingerprint and a copy of what was released."""
         return self.folder / charge.id
@@ -166,7 +178,8 @@ class Ledger:
     def _hashes(self, table: PrivateTable) -> Fingerprint:
         """Fingerprint of a table. The key is made with the first fingerprint, and must not be lost later."""
         path = self.folder / KEY
-        first = not path.exists() and not any(self.folder.glob(f"*/{FINGERPRINT}"))
+        prints = [*self.folder.glob(f"*/{FINGERPRINT}"), *self.folder.glob(f"{ledger_looks.PRINTS}/*")]
+        first = not path.exists() and not prints
         return fingerprint(table.rows, new_key(path) if first else read_key(path))
 
     def _read(self, file: BinaryIO) -> list[Charge]:
@@ -186,7 +199,7 @@ class Ledger:
 
     def _compare_with_folders(self, charges: Sequence[Charge]) -> None:
         """Raise AuditError unless each folder has its line, and each line (but of earlier versions) its folder."""
-        folders = {path.name for path in self.folder.iterdir()} - {IGNORED, KEY, PLACE, self.path.name}
+        folders = {path.name for path in self.folder.iterdir()} - {IGNORED, KEY, PLACE, *LOOKS, self.path.name}
         if extra := folders - {charge.id for charge in charges}:
             raise AuditError(
                 f"{self.path}: has no line for the folder {min(extra)} beside it, so that the spent budget is unknown; "

@@ -75,6 +75,14 @@ def read_raw(raw: str | Path, public: str | Path, entry: Mapping[str, Any], thre
     return RawTable(known, x[place[order]], y[place[order]], [units[row] for row in order], rows)
 
 
+def row_texts(raw: str | Path, threads: int = 1) -> list[str]:
+    """The text of every row of a table as it was fetched, by which a ledger recognises the table."""
+    with connect(Path(raw).parent, threads) as connection:
+        connection.execute(f"CREATE VIEW raw AS SELECT * FROM {parquet(raw)}")
+        names = [name for name, *_ in connection.execute("DESCRIBE raw").fetchall() if name != "file_row_number"]
+        return _texts(connection, message(sorted(names)))
+
+
 def _types(facts: Facts, names: Sequence[str]) -> dict[str, str]:
     """Type of each column by the facts; `read_public` reports a column that they do not name."""
     types = dict.fromkeys(names, "numeric")

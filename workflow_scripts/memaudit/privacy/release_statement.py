@@ -36,7 +36,7 @@ differs by a factor of at most {factor:.3g}, plus {delta:g}. A recipient whose p
 table is one half has a posterior probability of at most {posterior}, except with a probability of at most {beyond}:
 so often the noise reveals more. (Delta is smaller because it weighs how much more.) The same guarantee holds for any
 number of predictions that a model makes with these records in context.
-{weak}
+{weak}{looks}
 ## Largest success of a test for one person
 No test for the presence of {unit}, with any other knowledge, can find more members than this:
 
@@ -66,6 +66,10 @@ The guarantee covers one row. For a person with several rows, epsilon at the sam
 | rows | epsilon |
 |---|---|
 {table}
+"""
+LOOKS = """
+Before this release, private contexts of the same table were measured on the table itself: {runs}. The settings may have
+been chosen with what these runs showed. The guarantee does not cover what such a choice reveals.
 """
 FPRS = (0.001, 0.01, 0.1)
 SEVERAL = (2, 10)  # rows of one person
@@ -135,6 +139,7 @@ def in_words(facts: Mapping[str, Any]) -> str:
         tests=_tests(guarantee["largest_tpr_at_fpr"]),
         rows=_rows(guarantee.get("epsilon_of_rows_at_this_delta")),
         weak=WEAK.format(epsilon=epsilon) if epsilon > STRONG else "",
+        looks=_looks(facts.get("private_contexts_measured_before", [])),
         table="\n".join(f"| {name} | {value} |" for name, value in rows),
     )
 
@@ -168,6 +173,10 @@ def ledger_entries(charge: Charge, history: Sequence[Charge]) -> dict[str, Any]:
 
 def _different(values: Iterable[Any]) -> list[Any]:
     return list(dict.fromkeys(values))
+
+
+def _looks(runs: Sequence[str]) -> str:
+    return LOOKS.format(runs=", ".join(map(_as_text, runs))) if runs else ""
 
 
 def _tests(largest: Mapping[str, float]) -> str:

@@ -1,7 +1,7 @@
-"""Write results.md, performance.md, coverage.md and calibration.md in docs/ from JSON of published runs and benches.
+"""Write the generated pages of docs/ (results, performance, coverage, calibration, release-audit) from JSON.
 
-The texts are in docs/templates/, all numbers come from the JSON. The figure of docs/performance.md is drawn again, too,
-and carries the digest of the JSON that it shows.
+The texts are in docs/templates/, all numbers come from the JSON of published runs and
+benches. The figure of docs/performance.md is drawn again, too, and carries the digest of the JSON that it shows.
 
 python -m memaudit.report.docs_pages
 """
@@ -19,7 +19,7 @@ from memaudit.common.project_paths import PROJECT
 from memaudit.plotting import figure_style
 from memaudit.plotting.result_tables import texts_table
 from memaudit.plotting.scaling_figure import scaling
-from memaudit.report import calibration_tables, coverage_tables, performance_tables
+from memaudit.report import calibration_tables, coverage_tables, performance_tables, release_audit_tables
 from memaudit.statistics.headlines import QUESTIONS
 from memaudit.templating.page_templates import render
 
@@ -63,6 +63,11 @@ def coverage(simulated: Mapping[str, Any]) -> str:
 def calibration(measured: Mapping[str, Any]) -> str:
     """Markdown of the repeated audits of `make calibration`."""
     return render("calibration.md", calibration_tables.context(measured), TEMPLATES)
+
+
+def release_audit(measured: Mapping[str, Any]) -> str:
+    """Markdown of the audits of `make release-audit`."""
+    return render("release-audit.md", release_audit_tables.context(measured), TEMPLATES)
 
 
 def _study(name: str, study: Mapping[str, Any]) -> dict[str, Any]:
@@ -140,11 +145,13 @@ def pages() -> dict[Path, str]:
     benches = {path.stem: read_json(path) for path in sorted(BENCHES.glob("*.json"))}
     runs = {f"results/{path.name}": read_json(path) for path in sorted((PROJECT / "docs/results").glob("*.json"))}
     demo, simulated, repeated = runs.pop(source), benches.pop("coverage"), benches.pop("audit_calibration")
+    audited = benches.pop("release_audit")
     return {
         PROJECT / "docs/results.md": results(demo, source, runs),
         PROJECT / "docs/performance.md": performance(benches),
         PROJECT / "docs/coverage.md": coverage(simulated),
         PROJECT / "docs/calibration.md": calibration(repeated),
+        PROJECT / "docs/release-audit.md": release_audit(audited),
     }
 
 

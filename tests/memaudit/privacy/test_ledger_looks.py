@@ -1,0 +1,34 @@
+"""Runs that measured private contexts are found by the rows of their table, and cost nothing."""
+
+import pytest
+
+from memaudit.common.errors import AuditError
+from memaudit.privacy.ledger import Ledger
+from memaudit.privacy.ledger_lines import PrivateTable
+
+ROWS = [f"row {number}" for number in range(100)]
+
+
+def test_a_look_is_found_by_a_tenth_of_the_rows_and_charges_nothing(tmp_path):
+    ledger, table = Ledger(tmp_path / "ledger"), PrivateTable("customers", ROWS)
+    for _ in range(2):
+        ledger.note(table, "an audit")
+    other = PrivateTable("clients", [*ROWS[:10], *(f"new {number}" for number in range(90))])
+    for known in (table, other):
+        (look,) = ledger.looks(known)
+        assert look.startswith("an audit (20")
+        assert ledger.history(known) == []
+    assert ledger.looks(PrivateTable("customers", ["another", "table"])) == []
+
+
+def test_a_damaged_line_and_a_lost_key_are_refused(tmp_path):
+    ledger, table = Ledger(tmp_path / "ledger"), PrivateTable("customers", ROWS)
+    ledger.note(table, "an audit")
+    (ledger.folder / "key").rename(tmp_path / "key")
+    with pytest.raises(AuditError, match="key: missing"):
+        ledger.looks(table)
+    (tmp_path / "key").rename(ledger.folder / "key")
+    with open(ledger.folder / "looks.jsonl", "ab") as file:
+        file.write(b'{"id": ')
+    with pytest.raises(AuditError, match="line 2: cut off or damaged"):
+        ledger.looks(table)

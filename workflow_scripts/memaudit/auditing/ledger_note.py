@@ -1,0 +1,27 @@
+"""The line in the ledger's folder about an audit that measures private contexts: a later release must state it."""
+
+import tempfile
+from pathlib import Path
+
+from memaudit.auditing import source_file
+from memaudit.auditing.intake import source_entry
+from memaudit.auditing.request import Request
+from memaudit.common.project_paths import PROJECT
+from memaudit.data.table_sources import fetch
+from memaudit.privacy.ledger import Ledger, default_folder
+from memaudit.privacy.ledger_lines import PrivateTable
+from memaudit.privacy.private_table_reader import row_texts
+
+
+def note_audit(request: Request, folder: Path) -> None:
+    """Write down in the user's ledger that private contexts of the table are measured; nothing is charged.
+
+    folder: of the audit, private to its owner. The file is read as a release reads it: the copy of the audit has other
+    names and types. Raises AuditError for a ledger that cannot be used.
+    """
+    with tempfile.TemporaryDirectory(dir=folder / "table") as private:
+        linked = source_file.link(request.table, Path(private))
+        raw = Path(private) / "raw.parquet"
+        fetch(source_entry(request, linked), raw, private)
+        table = PrivateTable(Path(request.table).name, row_texts(raw))
+        Ledger(default_folder(PROJECT)).note(table, "an audit with private contexts (memaudit audit --epsilon)")
