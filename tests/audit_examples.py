@@ -24,7 +24,7 @@ from memaudit.statistics.mitigation_verdicts import verdicts
 HOSTILE = "</td><script>alert('x')</script>{{ 7*7 }}"
 FACTS = {
     "name": HOSTILE, "sha256": "0" * 64, "rows": 500, "without_target": 0, "taken": 500, "target": HOSTILE,
-    "group": None, "by": ["c0"], "task": "2 classes", "kind": "classification", "classes": 2,
+    "group": None, "by": ["c0"], "infer": [], "task": "2 classes", "kind": "classification", "classes": 2,
     "left_out": {"note": "free text"}, "readings": {}, "models": ["tabicl-small"],
     "columns": {
         "c0": {"name": HOSTILE, "type": "categorical", "use": True},
