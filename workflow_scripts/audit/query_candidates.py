@@ -3,7 +3,8 @@
 python workflow_scripts/audit/query_candidates.py --input records=records.parquet schema=schema.json design=main.nc \
     model=model.json --output candidates.nc --wildcards '{"dataset": "table"}' \
     --params '{"seed": 1, "code": "by hand",
-        "audit": {"infer": ["c0"], "threats": ["probabilities", "linkability"], "inference": {"sets": 32, "targets": 128}}}'
+        "audit": {"infer": ["c0"], "threats": ["probabilities", "linkability"],
+            "inference": {"sets": 32, "targets": 128}}}'
 
 The contexts are the first of the arm `main`, the targets its first members. All tries of a context are one query. What
 an adversary tells without the model (`imputed`) is fitted on the non-members. Each context is kept when it is finished.

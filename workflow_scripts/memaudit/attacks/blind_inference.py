@@ -50,7 +50,7 @@ def linked(
     rows = np.vstack([own, mixed])
     if more is not None:
         given = more[0][:MOST_FITTED]
-        rows = np.column_stack([rows, np.tile(given, 2)])
+        rows = np.column_stack([rows, np.vstack([given, given])])
         tried = np.column_stack([tried, np.repeat(more[1], candidates.records.shape[1])])
     fitted = _forest(threads).fit(rows, np.repeat([1, 0], len(own)))
     share = np.clip(fitted.predict_proba(tried)[:, 1], DOUBT / 2, 1 - DOUBT / 2)

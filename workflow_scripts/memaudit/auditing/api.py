@@ -72,8 +72,8 @@ def audit(
     X: (record, column) frame or array; y: (record,) targets; model: a name, a checkpoint's path, an import path, or an
     estimator, which is rebuilt from its class and its `get_params()`; groups: (record,) the privacy unit of each, for
     example a person; task: classification or regression, None: by the targets; by: columns whose categories are
-    compared; infer: columns whose values an adversary infers; into: the working folder, by default a temporary one; settings: of runner.Settings (threats, base_rates,
-    shown, show_values, cores). Raises AuditError.
+    compared; infer: columns whose values an adversary infers; into: the working folder, by default a temporary one;
+    settings: of runner.Settings (threats, base_rates, shown, show_values, cores). Raises AuditError.
     """
     name, params = _named(model)
     folder = Path(into or tempfile.mkdtemp(prefix="memaudit-")).absolute()

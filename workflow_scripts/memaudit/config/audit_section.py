@@ -27,7 +27,7 @@ class Audit(Section):
     facts: str = Field(description="file of what the intake knows of it: true names of columns, rows, sampling")
     threats: list[Literal["labels", "probabilities", "poison", "white-box", "linkability"]] = Field(
         min_length=1,
-        description="what an adversary has: labels, probabilities, rows of the context, its attention, halves of records",
+        description="what an adversary has: labels, probabilities, rows of the context, attention, halves of records",
     )
     infer: list[str] = Field([], description="columns whose values an adversary infers by the model's answers")
     inference: Inference = Inference()

@@ -24,8 +24,8 @@ class Answers:
     """Answers to one question, of the targets whose right answer is among the tried ones.
 
     own, largest: (model, record, level) log probabilities of the true target, and the largest (None of regressors);
-    bin: (level,); truth: (record,); known, unknown: (record, bin) priors with and without the target; records: (record,)
-    which targets they are.
+    bin: (level,); truth: (record,); known, unknown: (record, bin) priors with and without the target; records:
+    (record,) which targets they are.
     """
 
     own: Array
@@ -84,7 +84,7 @@ class Answers:
         return np.exp(joint - logsumexp(joint, axis=-1, keepdims=True))
 
     def looked_up(self, membership: Mask) -> "Answers":
-        """Answers of a planted model that looks its records up: certain of the true value of a record in the context."""
+        """Answers of a planted model that looks its records up and is certain of the true value of those it has."""
         right = self.bin == self.truth[:, None]
         certain = np.where(right, 0.0, LEAST)
         own = np.where(membership[..., None], certain, self.own)
