@@ -2,7 +2,7 @@
 
 import re
 
-from audit_examples import FACTS, HOSTILE, a_summary, advised, annex, mitigation, seen_inside, value
+from audit_examples import FACTS, HOSTILE, a_summary, advised, annex, inferred, mitigation, seen_inside, value
 
 from memaudit.auditing import audit_page, recommendations
 from memaudit.auditing.summary import Subgroup, Subpopulation, Value
@@ -289,3 +289,19 @@ def test_numbers_of_attention_are_withdrawn_where_its_control_is_detected():
     assert "The attack on attention also detects its negative control" in html
     assert "This audit is invalid" not in html
     assert "no leak is detected" in audit_page.render(seen_inside(a_summary(), detected=False), FACTS, annex())
+
+
+def test_inference_has_a_section_that_says_what_is_due_to_membership():
+    plain = audit_page.render(a_summary(), FACTS, annex())
+    assert 'id="inference"' not in plain
+    html = audit_page.render(inferred(a_summary()), FACTS, annex())
+    section = re.search(r'<section id="inference".*?</section>', html, re.DOTALL)[0]
+    assert 'href="#inference"' in html
+    assert HOSTILE not in section
+    assert "the model gives away more about its members" in section
+    assert "most probable one. Or they know half" in " ".join(section.split())
+    quiet = audit_page.render(inferred(a_summary(), detected=False), FACTS, annex())
+    assert "gives away more about its members" not in quiet
+    invalid = audit_page.render(inferred(a_summary(), failed=True), FACTS, annex())
+    assert "These numbers are invalid" in invalid
+    assert "gives away more about its members" not in invalid

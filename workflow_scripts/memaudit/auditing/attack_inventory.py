@@ -82,18 +82,14 @@ def _fine_tuning(summary: Summary) -> AttackStatus:
 
 
 def _inference(summary: Summary) -> list[AttackStatus]:
-    """Attribute inference by column, and linking of halves of records."""
-    run = summary.inference.questions if summary.inference else []
-    columns = ", ".join(str(one.column) for one in run if one.column is not None)
-    kinds = {
-        ATTRIBUTE: (bool(columns), f"columns: {columns}", "--infer"),
-        LINKING: (any(one.column is None for one in run), "", "--threats linkability"),
-    }
+    """Attribute inference of columns, and linking of halves of records."""
+    columns = [one.column is not None for one in summary.inference.questions] if summary.inference else []
+    kinds = {ATTRIBUTE: (True in columns, "--infer"), LINKING: (False in columns, "--threats linkability")}
     return [
-        AttackStatus(attack=name, status="run", reason=reason)
+        AttackStatus(attack=name, status="run", reason="")
         if done
         else AttackStatus(
             attack=name, status="left out", reason=f"{option} was not given, or its stage is not finished"
         )
-        for name, (done, reason, option) in kinds.items()
+        for name, (done, option) in kinds.items()
     ]

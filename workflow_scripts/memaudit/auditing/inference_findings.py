@@ -23,7 +23,13 @@ LINKED = (
 def findings(summary: Summary, of_columns: bool) -> list[Finding]:
     """The strongest adversary's numbers of each column, or of halves of records; [] where none was run."""
     asked = summary.inference.questions if summary.inference else []
-    return [one for question in asked if (question.column is not None) == of_columns for one in _of(question)]
+    found = [one for question in asked if (question.column is not None) == of_columns for one in _of(question)]
+    return list(map(_invalid, found)) if summary.inference and summary.inference.failed() else found
+
+
+def _invalid(finding: Finding) -> Finding:
+    value = finding.value.model_copy(update={"detected": None})
+    return finding.model_copy(update={"value": value, "power": "invalid: redrawn memberships are detected as well"})
 
 
 def _of(question: InferredQuestion) -> list[Finding]:
