@@ -85,11 +85,12 @@ def _inference(summary: Summary) -> list[AttackStatus]:
     """Attribute inference of columns, and linking of halves of records."""
     columns = [one.column is not None for one in summary.inference.questions] if summary.inference else []
     kinds = {ATTRIBUTE: (True in columns, "--infer"), LINKING: (False in columns, "--threats linkability")}
+    untold = "was not given, or its stage is not finished"
     return [
-        AttackStatus(attack=name, status="run", reason="")
-        if done
-        else AttackStatus(
-            attack=name, status="left out", reason=f"{option} was not given, or its stage is not finished"
-        )
+        AttackStatus(attack=name, **({"status": "run", "reason": ""} if done else _left_out(f"{option} {untold}")))
         for name, (done, option) in kinds.items()
     ]
+
+
+def _left_out(reason: str) -> dict[str, str]:
+    return {"status": "left out", "reason": reason}
