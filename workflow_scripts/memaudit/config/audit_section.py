@@ -66,7 +66,8 @@ def audit_faults(audit: Audit | None, attacks: Attacks, shared: SharedKeys) -> I
         yield f"audit/models: the arm `{MAIN}` is missing; it has the model that is audited"
     for arm in (arm for arm in audit.models if arm not in attacks.arms):
         yield f"audit/models/{arm}: there is no such arm in attacks/arms; add it"
-    if audit.inference.sets > attacks.sets:
+    wanted = audit.infer or "linkability" in audit.threats
+    if wanted and audit.inference.sets > attacks.sets:
         yield f"audit/inference/sets: {audit.inference.sets} shadow contexts requested, `main` has {attacks.sets}"
     if audit.fpr not in attacks.fpr:
         yield f"audit/fpr: {audit.fpr:g} is none of attacks/fpr; name it there"
