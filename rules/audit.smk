@@ -3,6 +3,8 @@
 INPUT   <results>/signals/attacks/{dataset}/**.nc; the section `audit`
 OUTPUT  <results>/data/{dataset}/rows.parquet                                 which row of the table a record is
         <results>/scores/audit/{dataset}/threats.parquet, groups.parquet, mitigations.parquet
+        <results>/signals/audit/{dataset}/candidates.nc                       answers for tried values and joins (--infer)
+        <results>/scores/audit/{dataset}/inference.parquet                    what is inferred and linked by them
         <results>/audit/{dataset}/index.html, summary.json, risk.parquet      what `./memaudit audit` hands over
 """
 
@@ -125,6 +127,59 @@ rule audit_judge_mitigations:
         "../workflow_scripts/audit/judge_mitigations.py"
 
 
+rule audit_query_candidates:
+    input:
+        records="<results>/data/{dataset}/records.parquet",
+        schema="<results>/data/{dataset}/schema.json",
+        design="<results>/signals/attacks/{dataset}/designs/main.nc",
+        model=ATTACKS.model_file("main", "model.json"),
+        weights=ATTACKS.model_file("main", "weights"),
+    output:
+        "<results>/signals/audit/{dataset}/candidates.nc",
+        sidecar="<results>/provenance/audit_query_candidates/{dataset}.json",
+    log:
+        "<results>/logs/audit_query_candidates/{dataset}.log",
+    wildcard_constraints:
+        dataset=AUDIT.dataset,
+    conda:
+        "../envs/tabular.yaml"
+    resources:
+        mem_mb=grows(4000),
+        runtime="4h",
+        gpu=1,
+        forward_mb=config["memory_mb"],
+    params:
+        code=digest("audit_query_candidates", env="tabular"),
+        seed=config["seed"],
+        audit=AUDIT.section("infer", "threats", "inference"),
+    script:
+        "../workflow_scripts/audit/query_candidates.py"
+
+
+rule audit_judge_inference:
+    input:
+        candidates="<results>/signals/audit/{dataset}/candidates.nc",
+        schema="<results>/data/{dataset}/schema.json",
+    output:
+        "<results>/scores/audit/{dataset}/inference.parquet",
+        sidecar="<results>/provenance/audit_judge_inference/{dataset}.json",
+    log:
+        "<results>/logs/audit_judge_inference/{dataset}.log",
+    wildcard_constraints:
+        dataset=AUDIT.dataset,
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=grows(2000),
+        runtime="1h",
+    params:
+        code=digest("audit_judge_inference", env="statistics"),
+        seed=config["seed"],
+        attacks=ATTACKS.keys("replicates", "permutations"),
+    script:
+        "../workflow_scripts/audit/judge_inference.py"
+
+
 rule audit_write_page:
     input:
         risk="<results>/audit/{dataset}/risk.parquet",
@@ -135,6 +190,7 @@ rule audit_write_page:
         private=AUDIT.complete(AUDIT.private),
         public=AUDIT.complete(AUDIT.public),
         tuned=AUDIT.complete(AUDIT.tuned),
+        inference=AUDIT.complete(AUDIT.inference),
         dedup="<results>/data/{dataset}/dedup.parquet",
         checks=f"<results>/data/{{dataset}}/splits/{ATTACKS.config['split']}.checks.parquet",
         cards=lambda wildcards: [ATTACKS.model_file(arm, "model.json") for arm in AUDIT.config["models"]],

@@ -2,6 +2,7 @@
 
 from memaudit.auditing import recommendations
 from memaudit.auditing.annex import Annex
+from memaudit.auditing.inference_parts import Inference, InferredQuestion, Inferring
 from memaudit.auditing.score_curves import Curves, Histogram, RocPoint, ScoreBin
 from memaudit.auditing.summary import (
     Adversary,
@@ -24,7 +25,7 @@ from memaudit.statistics.mitigation_verdicts import verdicts
 HOSTILE = "</td><script>alert('x')</script>{{ 7*7 }}"
 FACTS = {
     "name": HOSTILE, "sha256": "0" * 64, "rows": 500, "without_target": 0, "taken": 500, "target": HOSTILE,
-    "group": None, "by": ["c0"], "task": "2 classes", "kind": "classification", "classes": 2,
+    "group": None, "by": ["c0"], "infer": [], "task": "2 classes", "kind": "classification", "classes": 2,
     "left_out": {"note": "free text"}, "readings": {}, "models": ["tabicl-small"],
     "columns": {
         "c0": {"name": HOSTILE, "type": "categorical", "use": True},
@@ -177,3 +178,20 @@ def seen_inside(summary, detected=True, control=False):
     more += [adversary("placebo", control, "strongest", inside=True)]
     more += [adversary("companions", False, "strongest", inside=True)]
     return summary.model_copy(update={"adversaries": [*summary.adversaries, *more]})
+
+
+def inferred(summary, detected=True, failed=False):
+    """The summary with a column whose values are inferred, and with joined halves."""
+
+    def adversary(name, excess):
+        accuracies = {key: value(0.6, 0.5, 0.7, 0.25) for key in ("members", "nonmembers", "without_model")}
+        differences = {
+            key: value(excess, excess - 0.1, excess + 0.1, 0.0, detected) for key in ("excess", "probability")
+        }
+        return Inferring(adversary=name, **accuracies, gain=value(0.0, -0.1, 0.1, 0.0), **differences)
+
+    adversaries = [adversary("calibrated", 0.2), adversary("without target", 0.3)]
+    facts = {"answers": 4, "targets": 128, "adversaries": adversaries, "lookup": value(0.7, 0.6, 0.8, 0.0, True)}
+    questions = [InferredQuestion(column=column, **facts) for column in (HOSTILE, None)]
+    found = {"innocents": 3, "innocents_found": 3 * failed, "innocent_failed": failed}
+    return summary.model_copy(update={"inference": Inference(questions=questions, contexts=32, **found)})

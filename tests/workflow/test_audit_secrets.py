@@ -46,7 +46,7 @@ AUDITS = {
         *("--owner", "A. Reviewer", "--review-by", "2999-12-31", "--pdf"),
     ],
     "attacking": [
-        *("--threats", "labels", "probabilities", "poison", "white-box"),
+        *("--threats", "labels", "probabilities", "poison", "white-box", "linkability", "--infer", "region"),
         *("--model", "tabicl-small", FOREST, "--minutes", "0.1"),
         *("--missing", WORD, "--delimiter", ";", "--encoding", "latin-1", "--drop", "left", "household", "note"),
         *("--epsilon", "1", "--public", "{public}", "--finetune", "--cores", "2", "--into", "{into}"),

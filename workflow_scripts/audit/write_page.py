@@ -5,7 +5,7 @@ python workflow_scripts/audit/write_page.py --input risk=risk.parquet threats=th
     --wildcards '{"dataset": "table"}' --params "$(cat params.json)"
 
 params: audit, the config's section; attacks: its settings of the attacks; seed. The inputs `groups`, `names`,
-`mitigations`, `private` (contexts) and `tuned` (models) exist in the second stage only.
+`mitigations`, `private` (contexts), `tuned` (models) and `inference` exist in the second stage only.
 """
 
 import datetime
@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from memaudit.auditing import audit_page, summarize_results
+from memaudit.auditing import audit_page, summarize_inference, summarize_results
 from memaudit.auditing.annex import Annex, checks_of, settings_of
 from memaudit.auditing.protection import Record, in_terms_of_data_protection
 from memaudit.auditing.recommendations import advise
@@ -83,6 +83,7 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
         mitigations=_optional(job, "mitigations", lambda results: summarize_results.mitigations(results, audit["fpr"])),
         private=_optional(job, "private", summarize_results.private_contexts),
         tuned=_optional(job, "tuned", summarize_results.tuned),
+        inference=_optional(job, "inference", lambda results: summarize_inference.inference(results, called)) or None,
         calibration=summarize_results.calibration(threats),
         stability=summarize_results.stability(threats),
         showing=int(risk["shows"].sum()),

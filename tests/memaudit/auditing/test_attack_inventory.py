@@ -1,6 +1,6 @@
 """Every attack of the registry has a status, and each reason follows from the options and the model."""
 
-from audit_examples import a_summary, adversary
+from audit_examples import a_summary, adversary, inferred
 
 from memaudit.attacks.registry import REGISTRY
 from memaudit.auditing.attack_inventory import ELSEWHERE, inventory
@@ -20,7 +20,7 @@ def with_headline(summary, **update):
 
 def test_every_attack_is_listed_once_and_those_that_were_run_come_first():
     found = inventory(a_summary(), BOTH)
-    assert len({one.attack for one in found}) == len(found) == len(REGISTRY) + len(ELSEWHERE) + 1
+    assert len({one.attack for one in found}) == len(found) == len(REGISTRY) + len(ELSEWHERE) + 3
     ran = [one.status == "run" for one in found]
     assert ran == sorted(ran, reverse=True)
     assert all((one.status == "run") == (not one.reason) for one in found)
@@ -69,3 +69,12 @@ def test_optional_studies_are_run_where_they_have_results():
     assert status(a_summary(memory=(0.7, 0.6, 0.8)), "Memorization by fine-tuning")[0] == "run"
     assert status(a_summary(), "Memorization by fine-tuning")[0] == "left out"
     assert status(a_summary(), "Attribute inference")[0] == "left out"
+
+
+def test_inference_and_linking_were_run_where_they_have_results():
+    for name, option in (("Attribute inference", "--infer"), ("Linking two halves of a record by the answers", "")):
+        (plain,) = [one for one in inventory(a_summary(), BOTH) if one.attack.startswith(name)]
+        assert plain.status == "left out"
+        assert option in plain.reason
+        (asked,) = [one for one in inventory(inferred(a_summary()), BOTH) if one.attack.startswith(name)]
+        assert asked.status == "run"

@@ -2,7 +2,7 @@
 
 import re
 
-from audit_examples import FACTS, HOSTILE, a_summary, advised, annex, mitigation, seen_inside, value
+from audit_examples import FACTS, HOSTILE, a_summary, advised, annex, inferred, mitigation, seen_inside, value
 
 from memaudit.auditing import audit_page, recommendations
 from memaudit.auditing.summary import Subgroup, Subpopulation, Value
@@ -300,3 +300,19 @@ def test_anonymous_keys_stand_with_the_adversary_who_sees_attention_and_not_amon
     text = page(advised(seen_inside(a_summary()), mitigations=[mitigation(), refused]))
     assert "keys, not tested: it is audited as deployed." in text
     assert "means of 16" not in text
+
+
+def test_inference_has_a_section_that_says_what_is_due_to_membership():
+    plain = audit_page.render(a_summary(), FACTS, annex())
+    assert 'id="inference"' not in plain
+    html = audit_page.render(inferred(a_summary()), FACTS, annex())
+    section = re.search(r'<section id="inference".*?</section>', html, re.DOTALL)[0]
+    assert 'href="#inference"' in html
+    assert HOSTILE not in section
+    assert "the model gives away more about its members" in section
+    assert "most probable one. Or they know half" in " ".join(section.split())
+    quiet = audit_page.render(inferred(a_summary(), detected=False), FACTS, annex())
+    assert "gives away more about its members" not in quiet
+    invalid = audit_page.render(inferred(a_summary(), failed=True), FACTS, annex())
+    assert "These numbers are invalid" in invalid
+    assert "gives away more about its members" not in invalid

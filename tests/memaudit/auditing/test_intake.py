@@ -348,3 +348,25 @@ def test_columns_left_out_by_choice_are_among_the_facts(taken):
     assert facts["columns"]["c3"] == {"name": "note", "type": None, "use": False}
     assert facts["left_out"]["note"] == "by your choice"
     assert "note" not in (folder / "schema.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("infer", "more", "message"),
+    [
+        (["incme"], {}, "--infer: the table has no column 'incme'"),
+        (["churn"], {}, "--infer 'churn' is the --target"),
+        (["household"], {"group": "household"}, "--infer 'household' is the --group"),
+        (["same"], {}, "--infer 'same': "),
+        (["wage", "wage"], {}, "--infer: a column is named twice"),
+        (["wage"], {"drop": ["wage"]}, "--infer 'wage': the model never sees this column"),
+    ],
+)
+def test_a_column_that_cannot_be_inferred_is_refused(taken, infer, more, message):
+    rng = np.random.default_rng(0)
+    facts = {"wage": rng.normal(size=120).round(3), "age": rng.normal(size=120).round(3), "same": ["a"] * 120}
+    facts |= {"household": [f"h{number // 2}" for number in range(120)], "churn": ["yes", "no"] * 60}
+    content = pd.DataFrame(facts).to_csv(index=False)
+    with pytest.raises(AuditError) as error:
+        taken(content, infer=infer, target="churn", **more)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)

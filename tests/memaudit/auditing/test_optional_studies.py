@@ -85,3 +85,15 @@ def test_too_few_records_for_fine_tuning_are_refused_with_the_number_needed():
     assert (section["queries"], section["context"]) == (50, 150)
     assert section["arms"]["lora"] == {"datasets": ["wine"]}
     assert section["arms"]["lr_1e_3"] == {"datasets": ["table"]}
+
+
+def test_inference_needs_probabilities_and_two_columns():
+    columns = {name: {"use": name != "c2"} for name in ("c0", "c1", "c2")}
+    facts = {"infer": ["c0"], "columns": columns}
+    optional_studies.check_inference(facts, ["labels", "probabilities"])
+    with pytest.raises(AuditError, match="--infer: the adversary reads probabilities"):
+        optional_studies.check_inference(facts, ["labels"])
+    with pytest.raises(AuditError, match="--threats linkability: needs two columns"):
+        optional_studies.check_inference({"infer": [], "columns": {"c0": {"use": True}}}, ["linkability"])
+    optional_studies.check_inference({"infer": [], "columns": {}}, ["labels"])
+    assert optional_studies.questions({"infer": ["c0"], "threats": ["labels", "linkability"]}) == 2

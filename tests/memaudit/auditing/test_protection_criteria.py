@@ -3,6 +3,7 @@
 import pytest
 from audit_examples import a_summary, advised, mitigation, value
 
+from memaudit.auditing import singling_out
 from memaudit.auditing.protection_criteria import criteria
 
 
@@ -23,7 +24,8 @@ def test_the_risks_of_wp216_and_the_clauses_of_the_others_are_there():
 @pytest.mark.parametrize("leak", [True, False])
 def test_numbers_are_those_of_the_summary(leak):
     summary = a_summary(leak=leak)
-    identified, accused, showing = by_name(summary)["Singling out"].findings
+    identified, accused, isolated, showing = by_name(summary)["Singling out"].findings
+    assert isolated == singling_out.isolated(summary)[0]
     assert identified.value == summary.headline().tpr["0.01"]
     assert identified.value.detected == leak
     assert "identify 1.9 of 100 members" in identified.power

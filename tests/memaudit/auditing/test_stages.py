@@ -27,6 +27,7 @@ def test_sizes_follow_from_the_seconds_that_are_left():
     assert sizes(130.0, seconds=0.2)["sets"] < sizes(130.0)["sets"]
     assert sizes(130.0, records=1000, poison=True)["sets"] < sizes(130.0, records=1000)["sets"]
     assert sizes(130.0, records=1000, white_box=True)["sets"] < sizes(130.0, records=1000)["sets"]
+    assert sizes(130.0, records=1000, questions=2)["sets"] < sizes(130.0, records=1000)["sets"]
     assert sizes(130.0, rating=40.0)["sets"] < sizes(130.0)["sets"]
     assert all(sizes(left)["sets"] % 16 == 0 for left in np.linspace(0, 500, 40))
 

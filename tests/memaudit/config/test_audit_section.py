@@ -11,6 +11,7 @@ def faults(**audit):
     """Lines of the default config with a section `audit` of these keys."""
     config = Config.model_validate(load())
     keys = {"dataset": "wine", "models": {"main": {}}, "fpr": config.attacks.fpr[0]}
+    keys |= {"infer": [], "threats": ["labels"], "inference": audit_section.Inference()}
     section = type("Audit", (), keys | audit)
     return list(audit_section.audit_faults(section, config.attacks, config))
 
@@ -26,6 +27,10 @@ def test_a_section_that_fits_the_attacks_has_no_fault():
         ({"dataset": "iris"}, "audit/dataset: "),
         ({"models": {}}, "audit/models: the arm `main` is missing; it has the model that is audited"),
         ({"models": {"main": {}, "twin": {}}}, "audit/models/twin: there is no such arm in attacks/arms; add it"),
+        (
+            {"infer": ["c0"], "inference": audit_section.Inference(sets=10**6)},
+            "audit/inference/sets: 1000000 shadow contexts requested, `main` has ",
+        ),
         ({"fpr": 0.3}, "audit/fpr: 0.3 is none of attacks/fpr; name it there"),
     ],
 )

@@ -61,6 +61,7 @@ def audit(
     groups: Any = None,
     task: str | None = None,
     by: Sequence[str] = (),
+    infer: Sequence[str] = (),
     minutes: float = 3.0,
     into: str | Path | None = None,
     seed: int = 0,
@@ -71,8 +72,8 @@ def audit(
     X: (record, column) frame or array; y: (record,) targets; model: a name, a checkpoint's path, an import path, or an
     estimator, which is rebuilt from its class and its `get_params()`; groups: (record,) the privacy unit of each, for
     example a person; task: classification or regression, None: by the targets; by: columns whose categories are
-    compared; into: the working folder, by default a temporary one; settings: of runner.Settings (threats, base_rates,
-    shown, show_values, cores). Raises AuditError.
+    compared; infer: columns whose values an adversary infers; into: the working folder, by default a temporary one;
+    settings: of runner.Settings (threats, base_rates, shown, show_values, cores). Raises AuditError.
     """
     name, params = _named(model)
     folder = Path(into or tempfile.mkdtemp(prefix="memaudit-")).absolute()
@@ -87,7 +88,8 @@ def audit(
         path = folder / "table/given.parquet"
         path.parent.mkdir(mode=0o700, exist_ok=True)
         table.to_parquet(path, index=False)
-    request = Request(str(path), target, group=None if groups is None else group, task=task, by=list(by), seed=seed)
+    roles = {"group": None if groups is None else group, "by": list(by), "infer": list(infer)}
+    request = Request(str(path), target, task=task, seed=seed, **roles)
     chosen = runner.Settings(folder, models=[name], params=params, minutes=minutes, **settings)
     finished = False
     try:

@@ -9,11 +9,14 @@ from memaudit.auditing.summary import Summary
 
 CONTROLS = ("placebo", "companions")
 STUDIED = "is measured by this project's attack study, not by an audit"
+ATTRIBUTE, LINKING = (
+    "Attribute inference (the value of a hidden column)",
+    "Linking two halves of a record by the answers",
+)
 # Attacks that the registry does not hold, with the reason why an audit has none.
 ELSEWHERE = {
     "Linking rows of one person by the answers": "is not implemented: rows of a person are in a context together, and "
     "a test would need answers of contexts that hold some of them",
-    "Attribute inference (the value of a hidden column)": STUDIED,
     "Data-set inference (whether a whole collection is in the context)": STUDIED,
     "Property inference (shares of a group in the context)": STUDIED,
     "Model inversion, reconstruction of records": "is not implemented",
@@ -28,6 +31,7 @@ def inventory(summary: Summary, threats: Collection[str]) -> list[AttackStatus]:
     run = {one.attack for one in summary.adversaries if one.records not in CONTROLS}
     found = [_of_entry(name, entry, name in run, summary, threats) for name, entry in REGISTRY.items()]
     found.append(_fine_tuning(summary))
+    found += _inference(summary)
     found += [AttackStatus(attack=name, status="left out", reason=reason) for name, reason in ELSEWHERE.items()]
     return sorted(found, key=lambda one: one.status != "run")
 
@@ -75,3 +79,18 @@ def _fine_tuning(summary: Summary) -> AttackStatus:
     return AttackStatus(
         attack=attack, status="left out", reason="--finetune was not given, or its stage is not finished"
     )
+
+
+def _inference(summary: Summary) -> list[AttackStatus]:
+    """Attribute inference of columns, and linking of halves of records."""
+    columns = [one.column is not None for one in summary.inference.questions] if summary.inference else []
+    kinds = {ATTRIBUTE: (True in columns, "--infer"), LINKING: (False in columns, "--threats linkability")}
+    untold = "was not given, or its stage is not finished"
+    return [
+        AttackStatus(attack=name, **({"status": "run", "reason": ""} if done else _left_out(f"{option} {untold}")))
+        for name, (done, option) in kinds.items()
+    ]
+
+
+def _left_out(reason: str) -> dict[str, str]:
+    return {"status": "left out", "reason": reason}

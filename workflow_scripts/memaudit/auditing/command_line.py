@@ -40,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
     request = Request(
         options.table,
         options.target,
-        **{key: getattr(options, key) for key in ("group", "task", "by", "drop", "categorical", "missing")},
+        **{key: getattr(options, key) for key in ("group", "task", "by", "drop", "infer", "categorical", "missing")},
         **{key: getattr(options, key) for key in ("delimiter", "encoding", "decimal", "dates")},
         seed=options.seed,
         rows=options.rows,
@@ -128,8 +128,12 @@ def _add_attacks(audit: argparse.ArgumentParser) -> None:
         "--threats",
         nargs="+",
         default=["labels", "probabilities"],
-        choices=["labels", "probabilities", "poison", "white-box"],
-        help="what an adversary can use; poison: rows added to the context; white-box: the model's attention",
+        choices=["labels", "probabilities", "poison", "white-box", "linkability"],
+        help="what an adversary can use; poison: rows added to the context; white-box: the model's attention; "
+        "linkability: halves of records that may belong together",
+    )
+    audit.add_argument(
+        "--infer", nargs="+", default=[], metavar="COLUMN", help="columns whose values an adversary tries to infer"
     )
     audit.add_argument(
         "--model",

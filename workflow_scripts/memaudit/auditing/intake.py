@@ -109,6 +109,7 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
                 taken = connection.execute("SELECT count(*) FROM drawn").fetchone()[0]
                 _enough(taken)  # the sample holds whole units only
                 _different(connection, temporary, taken, [rename[column.source] for column in kept], request.group)
+                _varying(connection, temporary, {name: rename[name] for name in request.infer})
     omitted |= dict.fromkeys(sorted(unused), "by your choice")
     types = {column.source: column.type for column in features}
     columns = {
@@ -125,6 +126,7 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         "target": request.target,
         "group": request.group,
         "by": [rename[name] for name in request.by],
+        "infer": [rename[name] for name in request.infer],
         "task": read.description,
         "kind": read.kind,
         "classes": read.classes,
@@ -191,6 +193,14 @@ def _different(connection: Any, table: Path, rows: int, columns: Sequence[str], 
         )
 
 
+def _varying(connection: Any, table: Path, columns: Mapping[str, str]) -> None:
+    """Raise AuditError for a column, by its name in the table, that has a single value in the copy."""
+    for name, safe in columns.items():
+        (count,) = connection.execute(f"SELECT count(DISTINCT {safe}) FROM {parquet(table)}").fetchone()
+        if count < 2:
+            raise AuditError(f"--infer {name!r}: the column has one value only, there is nothing to infer")
+
+
 def _readable(request: Request, kept: Sequence[Column]) -> None:
     """Raise AuditError if no column is kept, or one that is to be compared is not."""
     if not kept:
@@ -201,6 +211,9 @@ def _readable(request: Request, kept: Sequence[Column]) -> None:
     for name in request.by:
         if name not in {column.source for column in kept}:
             raise AuditError(f"--by {name!r}: the column is left out, so its categories are not compared")
+    for name in request.infer:
+        if name not in {column.source for column in kept}:
+            raise AuditError(f"--infer {name!r}: the model never sees this column, so its answers cannot reveal it")
 
 
 def _named(request: Request, known: list[str], chosen: Mapping[str, Any] | None) -> None:
@@ -208,7 +221,12 @@ def _named(request: Request, known: list[str], chosen: Mapping[str, Any] | None)
     if "file_row_number" in map(str.lower, known):
         raise AuditError("a column is called file_row_number, a reserved name; rename it")
     named = {"--target": [request.target], "--group": [request.group] if request.group else [], "--by": request.by}
-    named |= {"--drop": request.drop, "--categorical": request.categorical, "schema.yaml": list(chosen or {})}
+    named |= {
+        "--infer": request.infer,
+        "--drop": request.drop,
+        "--categorical": request.categorical,
+        "schema.yaml": list(chosen or {}),
+    }
     for option, names in named.items():
         for name in names:
             if name not in known:
@@ -217,6 +235,11 @@ def _named(request: Request, known: list[str], chosen: Mapping[str, Any] | None)
         raise AuditError(
             "the table has one column only; a target and at least one feature are needed; is --delimiter wrong?"
         )
+    for name, role in ((request.target, "--target"), (request.group, "--group")):
+        if name in request.infer:
+            raise AuditError(f"--infer {name!r} is the {role}; name a column that the model sees beside the target")
+    if len(set(request.infer)) < len(request.infer):
+        raise AuditError("--infer: a column is named twice")
     if request.target in (request.group, *request.by, *request.drop):
         raise AuditError(
             f"--target {request.target!r} cannot also be --drop, --group or --by; its classes are compared anyway"

@@ -20,6 +20,7 @@ PUBLIC = "table/table.yaml"
 PRIVATE, ATTACKED = ("class_moments", "dp_tabicl"), ("class_moments",)
 TUNED, PLACEBO = "lr_1e_3", "placebo"
 SPLITS, EPOCHS = 5, (10, 50)
+LINKABILITY = "linkability"
 WHITE_BOX, ATTENTION_CLASSES = "--threats white-box", 10  # of TabICL and TabPFN in mode raw
 TUNED_CLASSES = 10  # of the shipped model, without the hierarchy of classes that the audit itself uses
 FEWEST_QUERIES, MOST_QUERIES, MOST_CONTEXT = 21, 50, 150
@@ -104,6 +105,24 @@ def check_target(facts: Mapping[str, Any], threats: Collection[str], private: bo
                 f"{option}: {needs} at most {most} classes, the target has {facts['classes']}; merge some, or leave "
                 f"{option} out"
             )
+
+
+def questions(audit: Mapping[str, Any]) -> int:
+    """Number of columns that are inferred, and one for linkability; audit: the config's section."""
+    return len(audit["infer"]) + (LINKABILITY in audit["threats"])
+
+
+def check_inference(facts: Mapping[str, Any], threats: Collection[str]) -> None:
+    """Raise AuditError where the adversary of --infer or linkability reads no probabilities, or has no halves."""
+    option = "--infer" if facts["infer"] else "--threats linkability"
+    if not facts["infer"] and LINKABILITY not in threats:
+        return
+    if "labels" in threats and "probabilities" not in threats:
+        raise AuditError(
+            f"{option}: the adversary reads probabilities; name them with --threats, or leave {option} out"
+        )
+    if sum(column["use"] for column in facts["columns"].values()) < 2:
+        raise AuditError(f"{option}: needs two columns beside the target; leave {option} out")
 
 
 def check_units(units: int) -> None:

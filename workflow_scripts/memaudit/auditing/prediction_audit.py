@@ -23,7 +23,7 @@ STAGE = "predictions"
 SETTINGS = {"fpr": FPR, "permutations": 99, "replicates": 200, "offline_a": 0.3}
 # Options of an audit that say nothing about predictions that are there already.
 IDLE = (
-    *("task", "by", "threats", "model", "epsilon", "public", "finetune", "minutes", "quick", "shown"),
+    *("task", "by", "infer", "threats", "model", "epsilon", "public", "finetune", "minutes", "quick", "shown"),
     *("context_rows", "show_values"),
 )
 UNSUPPORTED = ("owner", "review_by", "fail_above", "decimal", "dates")

@@ -1,6 +1,6 @@
 """Criteria of documents on data protection, with the numbers of an audit that are evidence for each."""
 
-from memaudit.auditing import audit_strength
+from memaudit.auditing import audit_strength, inference_findings, singling_out
 from memaudit.auditing.protection_parts import Criterion, Finding
 from memaudit.auditing.summary import METHODS, Summary
 from memaudit.auditing.summary_parts import Value
@@ -19,7 +19,7 @@ MEAN_ONLY = (
 
 def criteria(summary: Summary, grouped: bool) -> list[Criterion]:
     """All criteria, in the order of the page; grouped: whether a column names the persons."""
-    found = [_singling_out(summary), _linkability(summary, grouped), _inference()]
+    found = [_singling_out(summary), _linkability(summary, grouped), _inference(summary)]
     found += [_from_queries(summary), _direct_extraction(summary)]
     return [*found, _risk(summary), _testing(summary), _re_evaluation(summary), _differential_privacy(summary)]
 
@@ -30,7 +30,7 @@ def _singling_out(summary: Summary) -> Criterion:
         place="section 3",
         name="Singling out",
         quote="the possibility to isolate some or all records which identify an individual in the dataset",
-        findings=[_identified(summary), _accused(summary), _showing(summary)],
+        findings=[_identified(summary), _accused(summary), *singling_out.isolated(summary), _showing(summary)],
         evidence="How often an adversary who has a list of candidates isolates one as being in the context, and is "
         "right: accused at a threshold that few others pass.",
         no_evidence="Isolating records whose content the adversary does not know was not tested. " + MEAN_ONLY,
@@ -41,6 +41,8 @@ def _linkability(summary: Summary, grouped: bool) -> Criterion:
     findings = [_auc(summary)]
     if rows := summary.rows():
         findings.append(Finding(measure="The same by single rows of a person (AUC)", value=rows.auc))
+    linked = inference_findings.findings(summary, of_columns=False)
+    findings += linked
     missing = (
         "Whether two rows of a person can be linked to each other by the answers was not tested."
         if grouped
@@ -54,22 +56,33 @@ def _linkability(summary: Summary, grouped: bool) -> Criterion:
         "(either in the same database or in two different databases)",
         findings=findings,
         evidence="How well a complete record of another database is linked to its presence in this context: the chance "
-        "that a record in the context ranks above one that is not.",
-        no_evidence=f"{missing} Linking by a part of a record's columns was not tested.",
+        "that a record in the context ranks above one that is not."
+        + (f" {inference_findings.LINKED}" if linked else ""),
+        no_evidence=f"{missing} " + ("" if linked else "Linking by a part of a record's columns was not tested."),
     )
 
 
-def _inference() -> Criterion:
+def _inference(summary: Summary) -> Criterion:
+    findings = inference_findings.findings(summary, of_columns=True)
+    trait = (
+        "Membership itself can be such a value: if all people in the context share a trait, whoever is known to be in "
+        "it is known to have it; see singling out."
+    )
+    shown = inference_findings.INFERRED if findings else "No number of this audit is direct evidence."
+    untested = (
+        "Values of columns that are not listed were not tested."
+        if findings
+        else "Whether the model gives away the value of a column of a record was not tested (--infer)."
+    )
     return Criterion(
         source=WP216,
         place="section 3",
         name="Inference",
         quote="the possibility to deduce, with significant probability, the value of an attribute from the values of a "
         "set of other attributes",
-        findings=[],
-        evidence="No number of this audit is direct evidence. Membership itself can be such a value: if all people in "
-        "the context share a trait, whoever is known to be in it is known to have it; see singling out.",
-        no_evidence="Whether the model gives away the value of a column of a record was not tested.",
+        findings=findings,
+        evidence=f"{shown} {trait}",
+        no_evidence=untested,
     )
 
 

@@ -16,6 +16,7 @@ class Request:
     task: str | None = None  # classification or regression; None: by the target's values
     by: Sequence[str] = ()
     drop: Sequence[str] = ()
+    infer: Sequence[str] = ()  # columns whose values an adversary infers
     categorical: Sequence[str] = ()
     missing: Sequence[str] = ()
     delimiter: str | None = None

@@ -110,6 +110,7 @@ def _taken_in(request: Request, settings: Settings, fresh: bool) -> tuple[dict[s
     folder = settings.folder
     try:
         facts = take_in(request, folder)
+        optional_studies.check_inference(facts, settings.threats)
         optional_studies.check_target(facts, settings.threats, bool(settings.epsilons), settings.finetune)
         return facts, model_choice.entries(settings.models, settings.params, facts["kind"])
     except (AuditError, OSError, duckdb.Error):
@@ -157,11 +158,14 @@ def _full_sizes(left: float, settings: Settings, config: dict[str, Any]) -> dict
         if same == other and sizes.get("minutes") == settings.minutes:
             return sizes
     units = read_json(folder / "results/quick/data" / stages.NAME / "schema.json")["units"]
-    return budget | stages.full_sizes(units, left, _cost(units, settings))
+    return budget | stages.full_sizes(units, left, _cost(units, settings, optional_studies.questions(config["audit"])))
 
 
-def _cost(units: int, settings: Settings) -> stages.Cost:
-    """What the second stage costs, from the seconds that the first one's jobs took; units: of the table."""
+def _cost(units: int, settings: Settings, questions: int) -> stages.Cost:
+    """What the second stage costs, from the seconds that the first one's jobs took.
+
+    units: of the table; questions: columns that are inferred, and one for linkability.
+    """
     sidecars = [read_json(path) for path in sorted((settings.folder / QUERY).glob("*.json"))]
     seconds = sum(max(one["wall_seconds"] - stages.START_SECONDS, 1.0) for one in sidecars)
     return stages.Cost(
@@ -172,6 +176,7 @@ def _cost(units: int, settings: Settings) -> stages.Cost:
         models=len(settings.models),
         poison="poison" in settings.threats,
         white_box="white-box" in settings.threats,
+        questions=questions,
         elsewhere=_seconds_elsewhere(settings),
     )
 

@@ -33,6 +33,7 @@ RATING, OTHERS = (1.6, 0.29), (1.0, 0.1)
 # Cost of each part, in shadow contexts of the usual size.
 DEFENCES, SMALLER, NOISY = 4.5 * ARM_SETS, 0.6 * ARM_SETS, 1.5 * 16
 POISONED = 16 * 40
+INFERRED = 1.0 * ARM_SETS  # of a column, or of linkability: 128 targets with up to 12 values in 32 contexts
 ATTENTION_SETS = 64  # at most: of the attack that reads attention
 POPULATION, KEYS = 2, 16  # of mitigations: contexts of their own; `models.anonymous_keys.K`, which needs torch
 KEYED = 3 * ARM_SETS  # answers with other keys, and attention without and with them
@@ -53,7 +54,8 @@ class Cost:
 
     seconds: of a shadow context of `quick_records` records; rating: CPU seconds of the first stage's rating of records;
     models: number of models compared; poison: whether attacks with mislabelled copies are run; white_box: whether
-    attention is read; elsewhere: CPU seconds for private contexts and fine-tuning.
+    attention is read; questions: columns that are inferred, and one for
+    linkability; elsewhere: CPU seconds for private contexts and fine-tuning.
     """
 
     quick_records: int
@@ -63,6 +65,7 @@ class Cost:
     models: int = 1
     poison: bool = False
     white_box: bool = False
+    questions: int = 0
     elsewhere: float = 0.0
 
     def of(self, sets: int, records: int) -> float:
@@ -75,7 +78,7 @@ class Cost:
         jobs = ceil(sets / max(ARM_SETS, sets // JOBS))
         main = context * sets + START_SECONDS * jobs
         extra = DEFENCES + SMALLER + NOISY + ARM_SETS * (self.models - 1) + POISONED * self.poison
-        extra += (ATTENTION_SETS + KEYED) * self.white_box
+        extra += (ATTENTION_SETS + KEYED) * self.white_box + INFERRED * self.questions
         answers = (sets * records - QUICK_SETS * self.quick_records) * MEMBERS / UNIT
         rating, others = (self.rating * (fixed + each * answers) for fixed, each in (RATING, OTHERS))
         cores = min(self.cores, JOBS)
@@ -124,6 +127,7 @@ def overlay(
     used = dict(zip(arms, names, strict=False))
     audit = {key: chosen[key] for key in ("threats", "base_rates", "shown", "show_values", "epsilons", "finetune")}
     audit |= {"dataset": NAME, "facts": "table/facts.json", "models": labels, "by": list(facts["by"]), "fpr": FPR}
+    audit |= {"infer": list(facts["infer"])}
     audit |= {key: chosen[key] for key in ("owner", "review_by")}
     audit |= {"context_rows": chosen["context_rows"] or facts["rows"] - facts["without_target"]}
     audit |= {"groups": 12, "permutations": 99, "complete": complete, "plan": dict(sizes)}

@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from memaudit.attacks.registry import WHITE_BOX
+from memaudit.auditing.inference_parts import Inference
 from memaudit.auditing.protection_parts import Protection
 from memaudit.auditing.score_curves import Curves
 from memaudit.auditing.summary_parts import Part, Value
@@ -268,6 +269,7 @@ class Summary(Part):
     mitigations: list[Mitigation]
     private: list[PrivateContext]
     tuned: list[Tuned]
+    inference: Inference | None = Field(None, description="of --infer and linkability; null: neither was requested")
     calibration: dict[str, Value] = Field(
         description="mean distance of posteriors from the share of members: of LiRA's own ratios, and of those shown"
     )

@@ -26,6 +26,8 @@ STEPS = {
     "audit_locate": "preparing the table",
     "audit_rate": "testing the attacks, rating records",
     "audit_compare": "comparing groups",
+    "audit_query_candidates": "querying tried values",
+    "audit_judge_inference": "testing what is inferred",
     "audit_judge": "comparing mitigations",
     "audit": "writing the page",
     "tabpate": "testing private contexts",

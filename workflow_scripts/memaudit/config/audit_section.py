@@ -13,14 +13,24 @@ from memaudit.config.shared_keys import SharedKeys
 MAIN = "main"
 
 
+class Inference(Section):
+    """Sizes of attribute inference and linkability, of the columns in `infer` and the threat `linkability`."""
+
+    sets: Annotated[int, Field(ge=16)] = Field(32, description="shadow contexts, the first of the arm `main`")
+    targets: Annotated[int, Field(ge=20)] = Field(128, description="members that are attacked, at most")
+
+
 class Audit(Section):
     """An audit of one table (docs/audit.md); `./memaudit audit` writes this section, nobody else needs it."""
 
     dataset: Name = Field(description="table that is audited")
     facts: str = Field(description="file of what the intake knows of it: true names of columns, rows, sampling")
-    threats: list[Literal["labels", "probabilities", "poison", "white-box"]] = Field(
-        min_length=1, description="what an adversary has: labels, probabilities, rows of the context, or its attention"
+    threats: list[Literal["labels", "probabilities", "poison", "white-box", "linkability"]] = Field(
+        min_length=1,
+        description="what an adversary has: labels, probabilities, rows of the context, attention, halves of records",
     )
+    infer: list[str] = Field([], description="columns whose values an adversary infers by the model's answers")
+    inference: Inference = Inference()
     models: dict[Name, str] = Field(description="by arm of attacks/arms: the model as the user called it; `main` first")
     by: list[str] = Field([], description="columns whose categories are compared, beside the classes of the target")
     fpr: Fraction = Field(description="share of records outside that the accusing threshold accuses as well")
@@ -56,5 +66,8 @@ def audit_faults(audit: Audit | None, attacks: Attacks, shared: SharedKeys) -> I
         yield f"audit/models: the arm `{MAIN}` is missing; it has the model that is audited"
     for arm in (arm for arm in audit.models if arm not in attacks.arms):
         yield f"audit/models/{arm}: there is no such arm in attacks/arms; add it"
+    wanted = audit.infer or "linkability" in audit.threats
+    if wanted and audit.inference.sets > attacks.sets:
+        yield f"audit/inference/sets: {audit.inference.sets} shadow contexts requested, `main` has {attacks.sets}"
     if audit.fpr not in attacks.fpr:
         yield f"audit/fpr: {audit.fpr:g} is none of attacks/fpr; name it there"

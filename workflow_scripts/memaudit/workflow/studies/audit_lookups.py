@@ -63,6 +63,11 @@ class Audit(Study):
         found = [f"<results>/scores/iclmem/{wildcards.dataset}/results.parquet"]
         return [*found, "<results>/scores/iclmem/outcomes.parquet"] if self.config["finetune"] else []
 
+    def inference(self, wildcards) -> list[str]:
+        """Attribute inference and linking, if a column is named or linkability is requested."""
+        wanted = self.config["infer"] or "linkability" in self.config["threats"]
+        return [f"<results>/scores/audit/{wildcards.dataset}/inference.parquet"] if wanted else []
+
     def target(self, wildcards) -> str:
         """The page that `snakemake audit` makes."""
         if self.config is None:

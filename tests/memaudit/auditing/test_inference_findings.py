@@ -1,0 +1,32 @@
+"""Findings of columns belong to inference, those of halves to linkability."""
+
+from audit_examples import HOSTILE, a_summary, inferred
+
+from memaudit.auditing import inference_findings
+from memaudit.auditing.protection_criteria import criteria
+
+
+def test_columns_and_halves_are_apart():
+    summary = inferred(a_summary())
+    columns, halves = (inference_findings.findings(summary, of_columns=one) for one in (True, False))
+    assert [one.measure.split(":")[0] for one in columns] == [f"Column {HOSTILE} inferred rightly"] * 4
+    assert all(one.measure.startswith("Halves joined rightly") for one in halves)
+    assert [one.value.detected for one in halves] == [None, None, None, True]
+    assert inference_findings.findings(a_summary(), of_columns=True) == []
+
+
+def test_criteria_say_what_was_tested():
+    plain, asked = (
+        {one.name: one for one in criteria(summary, False)} for summary in (a_summary(), inferred(a_summary()))
+    )
+    assert plain["Inference"].findings == []
+    assert "--infer" in plain["Inference"].no_evidence
+    assert len(asked["Inference"].findings) == 4
+    assert "not tested" in plain["Linkability"].no_evidence.rpartition("column")[2]
+    assert "part of a record" not in asked["Linkability"].no_evidence
+
+
+def test_an_invalid_test_is_no_evidence():
+    found = inference_findings.findings(inferred(a_summary(), failed=True), of_columns=True)
+    assert not any(one.value.detected for one in found)
+    assert all("invalid" in one.power for one in found)

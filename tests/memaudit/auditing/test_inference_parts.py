@@ -1,0 +1,11 @@
+"""The adversary of the first line is one whose leak is detected."""
+
+from audit_examples import a_summary, inferred, value
+
+
+def test_a_detected_leak_comes_before_a_larger_one_by_chance():
+    (column, _) = inferred(a_summary(), detected=False).inference.questions
+    assert column.most().adversary == "without target"
+    first = column.adversaries[0].model_copy(update={"probability": value(0.1, 0.05, 0.2, 0.0, True)})
+    assert first.detected
+    assert column.model_copy(update={"adversaries": [first, column.adversaries[1]]}).most().adversary == "calibrated"

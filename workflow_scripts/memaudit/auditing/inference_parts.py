@@ -1,0 +1,50 @@
+"""Format of attribute inference and linking in an audit's summary."""
+
+from pydantic import Field
+
+from memaudit.auditing.summary_parts import Part, Value
+
+
+class Inferring(Part):
+    """What one adversary infers, or links; accuracies are shares of right answers."""
+
+    adversary: str = Field(description="calibrated, likelihood (both know the target) or without target")
+    members: Value = Field(description="accuracy on records in the context; null: the most frequent answer")
+    nonmembers: Value = Field(description="on the same records, by contexts without them")
+    without_model: Value = Field(description="of an adversary who knows as much and never queries the model")
+    gain: Value = Field(description="accuracy on non-members less that without the model: no leak of membership")
+    excess: Value = Field(description="accuracy on members less that on non-members; null: of redrawn memberships")
+    probability: Value = Field(description="the same of the mean posterior probability of the right answer")
+
+    @property
+    def detected(self) -> bool:
+        """Whether the answers reveal more of members, in either measure."""
+        return bool(self.excess.detected or self.probability.detected)
+
+
+class InferredQuestion(Part):
+    """A column whose values are inferred, or (column null) the half that belongs to a record."""
+
+    column: str | None = Field(description="as the table calls it; null: halves of records")
+    answers: int = Field(description="values, bins of numbers, or halves among which the adversary chooses")
+    targets: int
+    adversaries: list[Inferring]
+    lookup: Value = Field(description="excess of a planted model that looks its records up")
+
+    def most(self) -> Inferring:
+        """The adversary with the largest excess of those that are detected, or of all."""
+        return max(self.adversaries, key=lambda one: (one.detected, one.excess.estimate))
+
+
+class Inference(Part):
+    """Attribute inference and linking by the answers."""
+
+    questions: list[InferredQuestion]
+    contexts: int
+    innocents: int = Field(description="memberships drawn again")
+    innocents_found: int = Field(description="of these, those in which an excess was detected")
+    innocent_failed: bool
+
+    def failed(self) -> bool:
+        """Whether a control shows that the numbers cannot be used."""
+        return self.innocent_failed
