@@ -3,7 +3,7 @@
 python workflow_scripts/attacks/query_poisoned.py --input records=records.parquet schema=schema.json design=main.nc \
     model=model.json weights=weights --output 0.nc --wildcards '{"dataset": "wine", "arm": "main", "shard": "0"}' \
     --params '{"seed": 1, "sets": 512, "code": "by hand", "active": {"targets": 16, "sets": 32, "shard": 16,
-        "budgets": [5, 10, 20], "most": 32, "scanned": 0.05}}'
+        "budgets": [5, 10, 20], "most": 32, "scanned": 0.05, "grouped": 64, "together": 8, "copies": [1, 4]}}'
 
 LiRA with poisoning takes the logits at each budget of copies, Brainwash the fewest copies that make the answer wrong.
 The poison label is the likeliest wrong class by a context of non-members, which the adversary owns. A share of the
@@ -11,10 +11,11 @@ searches is made copy by copy as well, to check bisection. Each shadow context i
 """
 
 import numpy as np
+import torch
 import xarray as xr
 
 from memaudit.attacks.brainwash import scan, search
-from memaudit.attacks.poisoning import Counted, Poisoned, reference_rows, runner_up
+from memaudit.attacks.poisoning import Counted, Poisoned, poisoned_together, reference_rows, runner_up
 from memaudit.common.io import write_grid
 from memaudit.common.progress_bar import steps
 from memaudit.common.seeds import generator
@@ -50,6 +51,18 @@ def main(job, scratch):
         )
         for number in steps(sets, "shadow contexts")
     ]
+    several = contexts.targets(active["grouped"])
+    *wrong, _ = scratch.part(
+        "several", lambda: poison_labels(contexts, base[0], several, rows, generator(*stream, "reference"), memory)
+    )
+    labels = {"wrong": np.array(wrong), "true": contexts.y[several].numpy()}
+    grouped = [
+        scratch.part(
+            f"several {number:06d}",
+            lambda number=number: poisoned_in_groups(contexts, base[number], several, labels, active, memory),
+        )
+        for number in steps(sets, "contexts with several poisoned records")
+    ]
     results = np.stack(parts)
     # Every shard queries the reference, the attack only once: the sum does not depend on the number of shards.
     passes = int(results["forward_passes"].sum() + (reference_passes if first == 0 else 0))
@@ -61,6 +74,14 @@ def main(job, scratch):
         {"budget": budgets, "poison_label": ("record", np.array(poison))},
         {**drawn.attrs, "arm": job.wildcards.arm, "mode": model.mode, "most": active["most"], "forward_passes": passes},
     )
+    dims = ("model", "target", "poisons", "copy", "class")
+    grid["chosen_logits"] = (dims, np.stack(grouped))
+    grid["chosen_design"] = (("model", "target"), (drawn.counts.values[base[list(sets)]][:, several] > 0))
+    facts = {name: ("target", drawn[name].values[several]) for name in ("label", "unit")}
+    grid = grid.assign_coords(
+        target=drawn.record.values[several], poisons=list(labels), copy=active["copies"],
+        target_label=facts["label"], target_unit=facts["unit"],
+    )  # fmt: skip
     write_grid(grid, job.output[0])
     return {"seed": job.params.seed, "device": device(), "dtype": "float32"}
 
@@ -75,6 +96,22 @@ def poison_labels(
     (logits,) = answer(model, [Question(x[reference], y[reference], x[targets])], memory)
     labels = runner_up(as_wide(logits, contexts.classes).numpy(), y[targets].numpy(), y[reference].numpy())
     return np.append(labels, model.contexts)
+
+
+def poisoned_in_groups(
+    contexts: Contexts, row: int, targets: np.ndarray, labels: dict[str, np.ndarray], active: dict, memory: int
+) -> np.ndarray:
+    """Logits (target, label of the poisons, number of copies, class) with several records poisoned at once."""
+    rows, x = contexts.rows(row), contexts.x[:, contexts.columns(row)]
+    logits = np.empty((len(targets), len(labels), len(active["copies"]), contexts.classes), np.float32)
+    for choice, poison in enumerate(labels.values()):
+        for number, copies in enumerate(active["copies"]):
+            tables = x[rows], contexts.y[rows], x[targets], torch.from_numpy(poison)
+            made = poisoned_together(*tables, copies, active["together"])
+            asked = [Question(context, label, x[targets[places]]) for places, context, label in made]
+            for (places, *_), found in zip(made, answer(contexts.model(row), asked, memory), strict=True):
+                logits[places, choice, number] = as_wide(found, contexts.classes).numpy()
+    return logits
 
 
 def attacked(
