@@ -43,9 +43,8 @@ def main(job, scratch):
         contexts.targets(settings["targets"]),
     )
     noise = perturbation.settings(*(settings[key] for key in ("counts", "scales", "count", "scale")))
-    near = Near(
-        _queries(contexts, targets, noise, job.params.seed), _lines(contexts, targets, settings, job.params.seed)
-    )
+    seed = job.params.seed
+    near = Near(_queries(contexts, targets, noise, seed), _lines(contexts, targets, settings, seed))
 
     memory = job.resources.get("forward_mb", MEMORY)
     parts = [
