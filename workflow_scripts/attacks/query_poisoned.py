@@ -25,6 +25,8 @@ from memaudit.studies.attacks.shadow_contexts import Contexts, open_contexts
 from memaudit.workflow.job import run
 from memaudit.workflow.scratch import resumable
 
+MAIN = "main"  # the arm whose contexts are also poisoned with chosen labels, several records at once
+
 
 def main(job, scratch):
     active, memory = job.params.active, job.resources.get("forward_mb", MEMORY)
@@ -51,18 +53,6 @@ def main(job, scratch):
         )
         for number in steps(sets, "shadow contexts")
     ]
-    several = contexts.targets(active["grouped"])
-    *wrong, _ = scratch.part(
-        "several", lambda: poison_labels(contexts, base[0], several, rows, generator(*stream, "reference"), memory)
-    )
-    labels = {"wrong": np.array(wrong), "true": contexts.y[several].numpy()}
-    grouped = [
-        scratch.part(
-            f"several {number:06d}",
-            lambda number=number: poisoned_in_groups(contexts, base[number], several, labels, active, memory),
-        )
-        for number in steps(sets, "contexts with several poisoned records")
-    ]
     results = np.stack(parts)
     # Every shard queries the reference, the attack only once: the sum does not depend on the number of shards.
     passes = int(results["forward_passes"].sum() + (reference_passes if first == 0 else 0))
@@ -74,14 +64,9 @@ def main(job, scratch):
         {"budget": budgets, "poison_label": ("record", np.array(poison))},
         {**drawn.attrs, "arm": job.wildcards.arm, "mode": model.mode, "most": active["most"], "forward_passes": passes},
     )
-    dims = ("model", "target", "poisons", "copy", "class")
-    grid["chosen_logits"] = (dims, np.stack(grouped))
-    grid["chosen_design"] = (("model", "target"), (drawn.counts.values[base[list(sets)]][:, several] > 0))
-    facts = {name: ("target", drawn[name].values[several]) for name in ("label", "unit")}
-    grid = grid.assign_coords(
-        target=drawn.record.values[several], poisons=list(labels), copy=active["copies"],
-        target_label=facts["label"], target_unit=facts["unit"],
-    )  # fmt: skip
+    if job.wildcards.arm == MAIN:
+        chosen = base[list(sets)], (rows, generator(*stream, "reference"))
+        grid = grid.assign(_chosen_labels(contexts, base[0], *chosen, active, memory, scratch))
     write_grid(grid, job.output[0])
     return {"seed": job.params.seed, "device": device(), "dtype": "float32"}
 
@@ -96,6 +81,30 @@ def poison_labels(
     (logits,) = answer(model, [Question(x[reference], y[reference], x[targets])], memory)
     labels = runner_up(as_wide(logits, contexts.classes).numpy(), y[targets].numpy(), y[reference].numpy())
     return np.append(labels, model.contexts)
+
+
+def _chosen_labels(
+    contexts: Contexts, first: int, sets: np.ndarray, reference: tuple, active: dict, memory: int, scratch
+) -> xr.Dataset:
+    """Answers with copies of several records in a context, with a wrong label or the true one."""
+    drawn, targets = contexts.drawn, contexts.targets(active["grouped"])
+    *wrong, _ = scratch.part("chosen", lambda: poison_labels(contexts, first, targets, *reference, memory))
+    labels = {"wrong": np.array(wrong), "true": contexts.y[targets].numpy()}
+    logits = [
+        scratch.part(
+            f"chosen {row:06d}", lambda row=row: poisoned_in_groups(contexts, row, targets, labels, active, memory)
+        )
+        for row in steps(sets.tolist(), "contexts with several poisoned records")
+    ]
+    design = drawn.counts.values[sets][:, targets] > 0
+    facts = {f"target_{name}": ("target", drawn[name].values[targets]) for name in ("label", "unit")}
+    return xr.Dataset(
+        {
+            "chosen_logits": (("model", "target", "poisons", "copy", "class"), np.stack(logits)),
+            "chosen_design": (("model", "target"), design),
+        },
+        {"target": drawn.record.values[targets], "poisons": list(labels), "copy": active["copies"], **facts},
+    )
 
 
 def poisoned_in_groups(

@@ -1,6 +1,6 @@
 """The strongest of the attacks on labels, and of poisons with a chosen label, each chosen on other contexts."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -8,11 +8,13 @@ import xarray as xr
 
 from memaudit.attacks import boundary_distance
 from memaudit.attacks.lira import resolution_floor
-from memaudit.attacks.registry import LABELS, Attack, attack
+from memaudit.attacks.registry import LABELS, Attack, attack, threat
 from memaudit.attacks.score_matrices import confidence, stable
 from memaudit.attacks.signals import correctness
+from memaudit.common import seeds, tidy
 from memaudit.data.membership_matrices import Scheme
-from memaudit.statistics.attack_performance import Estimate
+from memaudit.statistics.attack_performance import Estimate, rows
+from memaudit.statistics.detection_size import smallest_auc, tells
 from memaudit.statistics.strongest_score import AUC, TPR, Panel, choose, judge_each, judge_strongest
 
 STRONGEST_LABELS = "strongest labels"
@@ -88,3 +90,35 @@ def strongest_of(panel: Panel, settings: Mapping[str, Any], rng: np.random.Gener
 def each_of(panel: Panel, settings: Mapping[str, Any], rng: np.random.Generator) -> dict[str, list[Estimate]]:
     """AUC and TPRs of every attack of a panel with its interval, without a null."""
     return judge_each(panel, panel.attacks, fprs=settings["fpr"], replicates=settings["replicates"], rng=rng)
+
+
+def rows_of(keys: Mapping[str, Any], near: xr.Dataset, poisoned: xr.Dataset, params: Any) -> Iterator[dict[str, Any]]:
+    """Tidy rows of the strongest attack on labels, its parts, and poisons with a chosen label.
+
+    keys: dataset, arm, model and records; near, poisoned: score matrices; params: of the job, with `seed`, `attacks`.
+    None of a matrix that cannot detect the AUC of `attacks/detectable` (`detection_size`).
+    """
+    settings = params.attacks
+    panel, queries = label_panel(near, settings["perturbation"]), label_queries(near, settings["perturbation"])
+    panels = {STRONGEST_LABELS: panel} | {name: poison_panel(poisoned, reads) for reads, name in CHOSEN.items()}
+    for name, one in panels.items():
+        if not tells(*one.membership.shape, settings.get("detectable")):
+            print(f"{keys['dataset']}, {name}: too few contexts and records", flush=True)
+            continue
+        rng = seeds.generator(params.seed, "attacks", *keys.values(), name)
+        yield from _rows(keys, name, strongest_of(one, settings, rng), queries.get(name, 1), one)
+        if name == STRONGEST_LABELS:
+            each = each_of(one, settings, rng)
+            for part in ("boundary", "copies correct"):
+                yield from _rows(keys, part, each[part], queries[part], one)
+
+
+def _rows(
+    keys: Mapping[str, Any], name: str, found: list[Estimate], queries: int, panel: Panel
+) -> Iterator[dict[str, Any]]:
+    named = {**keys, "threat": threat(name), "attack": name, "poison": 0}
+    print(f"{tidy.setting(named)}: AUC {found[0].estimate:.3f}", flush=True)
+    yield from rows("attacks", named, found)
+    yield tidy.row("attacks", named, "queries", queries, unit="queries", n=panel.membership.size)
+    smallest = smallest_auc(*panel.membership.shape)
+    yield tidy.row("attacks", named, "smallest auc", smallest, n=panel.membership.size)
