@@ -22,10 +22,10 @@ from memaudit.attacks.score_matrices import confidence, of_input, threshold_sign
 from memaudit.common import seeds, tidy
 from memaudit.common.errors import AuditError
 from memaudit.common.io import write_table
-from memaudit.statistics import detection_size, threat_models
+from memaudit.statistics import chosen_attacks, detection_size, threat_models
 from memaudit.statistics.attack_performance import rows
 from memaudit.statistics.threat_models import Case, case
-from memaudit.studies.attacks import chosen_attacks, matched_cases
+from memaudit.studies.attacks import matched_cases
 from memaudit.studies.attacks.attack_ablations import ablation_rows
 from memaudit.workflow.job import run
 

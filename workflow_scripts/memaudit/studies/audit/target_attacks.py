@@ -7,10 +7,10 @@ from memaudit.attacks.registry import LABELS, PROBABILITIES, threat
 from memaudit.attacks.score_matrices import of_input
 from memaudit.common import seeds
 from memaudit.common.arrays import Mask
+from memaudit.statistics import chosen_attacks
+from memaudit.statistics.chosen_attacks import CHOSEN, STRONGEST_LABELS
 from memaudit.statistics.detection_size import tells
 from memaudit.statistics.strongest_score import Panel
-from memaudit.studies.attacks import chosen_attacks
-from memaudit.studies.attacks.chosen_attacks import CHOSEN, STRONGEST_LABELS
 from memaudit.studies.audit.audit_attacks import permits
 from memaudit.studies.audit.strongest_attack import attack_rows
 

@@ -6,7 +6,7 @@ import xarray as xr
 
 from memaudit.attacks.registry import LABELS, PROBABILITIES
 from memaudit.data import membership_matrices
-from memaudit.studies.attacks import chosen_attacks
+from memaudit.statistics import chosen_attacks
 
 SETS, TARGETS = 32, 64
 SETTINGS = {"fpr": [0.1], "replicates": 40, "permutations": 19}
