@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from attack_grids import ATTACKS, passive, perturbed, poisoned
 
+from memaudit.common import tidy
 from memaudit.common.io import write_grid
 from memaudit.studies.audit import target_attacks
 
@@ -23,7 +24,8 @@ def attacks(inputs, threats, **settings):
     audit = {"threats": threats, "fpr": 0.1, "base_rates": [0.5]}
     params = SimpleNamespace(seed=1, attacks=ATTACKS | settings, audit=audit)
     job = SimpleNamespace(input=inputs, params=params, wildcards=SimpleNamespace(dataset="wine"))
-    return {row["keys"].split('"attack": "')[1].split('"')[0] for row in target_attacks.target_rows(job)}
+    found = list(target_attacks.target_rows(job))
+    return set(tidy.expand(tidy.frame(found))["attack"]) if found else set()
 
 
 def test_each_permitted_attack_has_rows(inputs):
