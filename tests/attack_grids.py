@@ -46,7 +46,10 @@ def perturbed(grid, rng):
     scales, counts = zip(*SETTINGS, strict=True)
     coords = {"scale": ("setting", list(scales)), "count": ("setting", list(counts))}
     found = design.to_dataset(name="design").assign_coords(coords)
-    return found.assign(stable=(("model", "record", "setting"), np.stack(stable, -1).astype(np.float32)))
+    shares = (("model", "record", "setting"), np.stack(stable, -1).astype(np.float32))
+    distance = rng.normal(size=design.shape) + 1.5 * design.values
+    answers = {"distance": (design.dims, distance), "correct": (design.dims, distance > 0)}
+    return found.assign(stable=shares, right=shares, **answers).assign_attrs(directions=4, steps=5)
 
 
 def seen_inside(grid, rng):
@@ -68,7 +71,11 @@ def poisoned(grid, rng):
         "copies": copies, "passes": rng.integers(4, 9, copies.shape), "scanned": np.where(checked, copies, -1),
         "monotone": np.where(checked, 1, -1).astype(np.int8), "design": design,
     }  # fmt: skip
-    found = usual.drop_vars(["logits", "counts"]).assign_coords(budget=[0, 2])
+    found = usual.drop_vars(["logits", "counts"]).assign_coords(budget=[0, 2], copy=[1], poisons=["wrong", "true"])
+    found = found.assign_coords({f"target_{name}": ("target", usual[name].values) for name in ("label", "unit")})
+    chosen = np.stack([usual.logits.values, logits[1]], 2)[:, :, ::-1, None].astype(np.float32)
+    found["chosen_logits"] = (("model", "target", "poisons", "copy", "class"), chosen)
+    found["chosen_design"] = (("model", "target"), design)
     found["logits"] = (("model", "record", "budget", "class"), np.stack(logits, 2).astype(np.float32))
     found = found.assign({name: (("model", "record"), values) for name, values in searches.items()})
     return found.assign_attrs(most=MOST, forward_passes=100)

@@ -29,7 +29,7 @@ rule attacks_compare_attacks:
         code=digest("attacks_compare_attacks", env="statistics"),
         seed=config["seed"],
         arms=ATTACKS.arm_models(ATTACKS.config["active"]["arms"]),
-        attacks=ATTACKS.keys("sets", "sizes", "fpr", "replicates", "permutations", "rmia", "perturbation"),
+        attacks=ATTACKS.keys("sets", "sizes", "fpr", "replicates", "permutations", "rmia", "perturbation", "detectable"),
     script:
         "../../workflow_scripts/attacks/compare_attacks.py"
 

@@ -24,7 +24,7 @@ from memaudit.attacks.white_box_scores import joined
 from memaudit.common import seeds, tidy
 from memaudit.common.errors import AuditError
 from memaudit.common.io import write_table
-from memaudit.statistics import threat_models
+from memaudit.statistics import chosen_attacks, detection_size, threat_models
 from memaudit.statistics.attack_performance import rows
 from memaudit.statistics.threat_models import Case, case
 from memaudit.studies.attacks import matched_cases, white_box_cases
@@ -67,6 +67,10 @@ def main(job):
             results += _searches(poisoned[one.keys["arm"]], one, rng, replicates)
         if threat_models.has_curve(one, cases):
             curves += threat_models.curve(one, rng, replicates)
+        size = detection_size.smallest_auc(*one.membership.shape)
+        if one.keys["records"] == "targets":
+            results.append(tidy.row("attacks", one.keys, "smallest auc", size, n=one.membership.size))
+    results += chosen_attacks.rows_of(targets["main"], perturbed, poisoned["main"], job.params)
     beside = matched_cases.lira_beside(usual, perturbed, perturbation)
     labels_alone = matched_cases.labels_alone(perturbed, poisoned["main"], cases, settings["perturbation"])
     for first, noisy in labels_alone:

@@ -3,7 +3,7 @@
 python workflow_scripts/attacks/query_poisoned.py --input records=records.parquet schema=schema.json design=main.nc \
     model=model.json weights=weights --output 0.nc --wildcards '{"dataset": "wine", "arm": "main", "shard": "0"}' \
     --params '{"seed": 1, "sets": 512, "code": "by hand", "active": {"targets": 16, "sets": 32, "shard": 16,
-        "budgets": [5, 10, 20], "most": 32, "scanned": 0.05}}'
+        "budgets": [5, 10, 20], "most": 32, "scanned": 0.05, "grouped": 64, "together": 8, "copies": [1, 4]}}'
 
 LiRA with poisoning takes the logits at each budget of copies, Brainwash the fewest copies that make the answer wrong.
 The poison label is the likeliest wrong class by a context of non-members, which the adversary owns. A share of the
@@ -11,10 +11,11 @@ searches is made copy by copy as well, to check bisection. Each shadow context i
 """
 
 import numpy as np
+import torch
 import xarray as xr
 
 from memaudit.attacks.brainwash import scan, search
-from memaudit.attacks.poisoning import Counted, Poisoned, reference_rows, runner_up
+from memaudit.attacks.poisoning import Counted, Poisoned, poisoned_together, reference_rows, runner_up
 from memaudit.common.io import write_grid
 from memaudit.common.progress_bar import steps
 from memaudit.common.seeds import generator
@@ -23,6 +24,8 @@ from memaudit.models.model_folder import device
 from memaudit.studies.attacks.shadow_contexts import Contexts, open_contexts
 from memaudit.workflow.job import run
 from memaudit.workflow.scratch import resumable
+
+MAIN = "main"  # the arm whose contexts are also poisoned with chosen labels, several records at once
 
 
 def main(job, scratch):
@@ -61,6 +64,9 @@ def main(job, scratch):
         {"budget": budgets, "poison_label": ("record", np.array(poison))},
         {**drawn.attrs, "arm": job.wildcards.arm, "mode": model.mode, "most": active["most"], "forward_passes": passes},
     )
+    if job.wildcards.arm == MAIN:
+        chosen = base[list(sets)], (rows, generator(*stream, "reference"))
+        grid = grid.assign(_chosen_labels(contexts, base[0], *chosen, active, memory, scratch))
     write_grid(grid, job.output[0])
     return {"seed": job.params.seed, "device": device(), "dtype": "float32"}
 
@@ -75,6 +81,46 @@ def poison_labels(
     (logits,) = answer(model, [Question(x[reference], y[reference], x[targets])], memory)
     labels = runner_up(as_wide(logits, contexts.classes).numpy(), y[targets].numpy(), y[reference].numpy())
     return np.append(labels, model.contexts)
+
+
+def _chosen_labels(
+    contexts: Contexts, first: int, sets: np.ndarray, reference: tuple, active: dict, memory: int, scratch
+) -> xr.Dataset:
+    """Answers with copies of several records in a context, with a wrong label or the true one."""
+    drawn, targets = contexts.drawn, contexts.targets(active["grouped"])
+    *wrong, _ = scratch.part("chosen", lambda: poison_labels(contexts, first, targets, *reference, memory))
+    labels = {"wrong": np.array(wrong), "true": contexts.y[targets].numpy()}
+    logits = [
+        scratch.part(
+            f"chosen {row:06d}", lambda row=row: poisoned_in_groups(contexts, row, targets, labels, active, memory)
+        )
+        for row in steps(sets.tolist(), "contexts with several poisoned records")
+    ]
+    design = drawn.counts.values[sets][:, targets] > 0
+    facts = {f"target_{name}": ("target", drawn[name].values[targets]) for name in ("label", "unit")}
+    return xr.Dataset(
+        {
+            "chosen_logits": (("model", "target", "poisons", "copy", "class"), np.stack(logits)),
+            "chosen_design": (("model", "target"), design),
+        },
+        {"target": drawn.record.values[targets], "poisons": list(labels), "copy": active["copies"], **facts},
+    )
+
+
+def poisoned_in_groups(
+    contexts: Contexts, row: int, targets: np.ndarray, labels: dict[str, np.ndarray], active: dict, memory: int
+) -> np.ndarray:
+    """Logits (target, label of the poisons, number of copies, class) with several records poisoned at once."""
+    rows, x = contexts.rows(row), contexts.x[:, contexts.columns(row)]
+    logits = np.empty((len(targets), len(labels), len(active["copies"]), contexts.classes), np.float32)
+    for choice, poison in enumerate(labels.values()):
+        for number, copies in enumerate(active["copies"]):
+            tables = x[rows], contexts.y[rows], x[targets], torch.from_numpy(poison)
+            made = poisoned_together(*tables, copies, active["together"])
+            asked = [Question(context, label, x[targets[places]]) for places, context, label in made]
+            for (places, *_), found in zip(made, answer(contexts.model(row), asked, memory), strict=True):
+                logits[places, choice, number] = as_wide(found, contexts.classes).numpy()
+    return logits
 
 
 def attacked(

@@ -33,6 +33,7 @@ from memaudit.studies.audit import (
     planted_checks,
     record_ratings,
     strongest_attack,
+    target_attacks,
     white_box_attacks,
 )
 from memaudit.workflow.job import run
@@ -61,6 +62,7 @@ def main(job):
     smaller = of_input(job, "settings") if job.input.get("settings") else None
     results += extrapolated_leakage.leakage_rows(main, smaller, panel, most_chosen, headline, job.params)
     results += _judged(_on_targets(job), job)
+    results += target_attacks.target_rows(job)
     if job.input.get("attention"):
         seen = joined(main, of_input(job, "attention"))
         results += white_box_attacks.white_box_rows(seen, job.params)
@@ -91,10 +93,12 @@ def _on_targets(job) -> Iterator[Case]:
     keys = _keys(job, "targets")
     if job.input.get("perturbed"):
         grid = of_input(job, "perturbed")
-        yield threat_models.perturbation_case(keys, grid, job.params.attacks["perturbation"])
+        if target_attacks.large_enough(grid.design.values, job):
+            yield threat_models.perturbation_case(keys, grid, job.params.attacks["perturbation"])
     if job.input.get("poisoned"):
         cases = threat_models.poisoning_cases(keys, of_input(job, "poisoned"))
-        yield from (one for one in cases if audit_attacks.permits(job.params.audit["threats"], one.name))
+        permitted = (one for one in cases if audit_attacks.permits(job.params.audit["threats"], one.name))
+        yield from (one for one in permitted if target_attacks.large_enough(one.membership, job))
 
 
 def _placebo(grid: xr.Dataset, name: str, job) -> Case:

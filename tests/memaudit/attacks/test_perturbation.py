@@ -24,7 +24,10 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 MANY = 8000
 NUMBERS = np.zeros(3, dtype=bool)
 TOWN = np.array([False, True])
-WANTED = {"targets": 5, "sets": 8, "shard": 8, "counts": [4, 30], "scales": [0.2, 2.0], "count": 30, "scale": 2.0}
+WANTED = {
+    "targets": 5, "sets": 8, "shard": 8, "counts": [4, 30], "scales": [0.2, 2.0], "count": 30, "scale": 2.0,
+    "directions": 3, "steps": 4,
+}  # fmt: skip
 SETTINGS = [(2.0, 4), (2.0, 30), (0.2, 30)]
 
 
@@ -185,8 +188,9 @@ def test_where_queries_are_coupled_no_target_sees_the_copies_of_another(world, m
     monkeypatch.setattr(Contexts, "query", counted)
     usual = asked(world)
     copies = 1 + 30 + 30
-    assert asked_at_once == [5 * copies] * 8
+    lines, bisections = WANTED["directions"], WANTED["steps"]
+    assert asked_at_once == [5 * copies, *[5 * lines] * bisections] * 8
     monkeypatch.setattr(EstimatorBranch, "alone", False)
     asked_at_once.clear()
     xr.testing.assert_identical(asked(world), usual)
-    assert asked_at_once == [copies] * 5 * 8
+    assert asked_at_once == [*[copies] * 5, *[lines] * 5 * bisections] * 8

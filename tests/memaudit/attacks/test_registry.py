@@ -29,7 +29,9 @@ def test_each_attack_has_its_threat_model(attack, threat):
 
 
 def test_adding_records_to_the_context_is_active():
-    assert [name for name in registry.REGISTRY if registry.is_active(name)] == ["brainwash", "lira poisoned"]
+    assert [name for name in registry.REGISTRY if registry.is_active(name)] == [
+        "brainwash", "chosen poisons on labels", "chosen poisons", "lira poisoned",
+    ]  # fmt: skip
 
 
 def test_attacks_of_one_query_are_passive_and_read_no_more_than_permitted():

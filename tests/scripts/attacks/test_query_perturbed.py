@@ -8,7 +8,10 @@ from memaudit.common.io import read_grid
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 SETS = 16
-PERTURBATION = {"targets": 10, "sets": SETS, "counts": [5, 10], "scales": [0.01, 3.0], "count": 10, "scale": 0.01}
+PERTURBATION = {
+    "targets": 10, "sets": SETS, "counts": [5, 10], "scales": [0.01, 3.0], "count": 10, "scale": 0.01,
+    "directions": 3, "steps": 4,
+}  # fmt: skip
 
 
 def test_a_member_keeps_its_label_under_little_noise_and_shards_do_not_matter(contexts, queried):

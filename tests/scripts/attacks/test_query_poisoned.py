@@ -19,7 +19,10 @@ from memaudit.workflow.scratch import resumable
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 SETS, MEMBERS, RECORDS, TARGETS = 4, 40, 60, 6
-ACTIVE = {"targets": TARGETS, "sets": SETS, "shard": SETS, "budgets": [1, 2], "most": 4, "scanned": 0.5}
+ACTIVE = {
+    "targets": TARGETS, "sets": SETS, "shard": SETS, "budgets": [1, 2], "most": 4, "scanned": 0.5,
+    "grouped": 6, "together": 3, "copies": [1],
+}  # fmt: skip
 SCRIPT = load_script("attacks_query_poisoned")
 
 

@@ -74,9 +74,21 @@ def stability(predicted: NDArray[np.integer], asked: Sequence[Setting]) -> Array
 
     predicted: (..., 1 + copy) class codes in the order of `queries`. Returns (..., setting).
     """
-    kept = predicted[..., 1:] == predicted[..., :1]
+    return _shares(predicted[..., 1:] == predicted[..., :1], asked)
+
+
+def correct_copies(predicted: NDArray[np.integer], labels: NDArray[np.integer], asked: Sequence[Setting]) -> Array32:
+    """Share of the copies whose predicted class is the true one, of each setting (Choquette-Choo et al. 2021).
+
+    predicted: (..., 1 + copy) as for `stability`; labels: (...), true classes. Returns (..., setting).
+    """
+    return _shares(predicted[..., 1:] == labels[..., None], asked)
+
+
+def _shares(hits: Mask, asked: Sequence[Setting]) -> Array32:
+    """Share of the copies (..., copy) that are hits, of each setting: (..., setting)."""
     starts, start = {}, 0
     for scale, count in most(asked).items():
         starts[scale], start = start, start + count
-    shares = [kept[..., starts[scale] : starts[scale] + count].mean(-1) for scale, count in asked]
+    shares = [hits[..., starts[scale] : starts[scale] + count].mean(-1) for scale, count in asked]
     return np.stack(shares, -1).astype(np.float32)

@@ -25,6 +25,23 @@ def mislabelled(context_x: Tensor, context_y: Tensor, x: Tensor, label: int, cop
     )
 
 
+def poisoned_together(
+    context_x: Tensor, context_y: Tensor, x: Tensor, poison: Tensor, copies: int, together: int
+) -> list[tuple[Indices, Tensor, Tensor]]:
+    """Contexts with copies of several targets at once: places of the targets, and the context's rows and labels.
+
+    context_x: (n, d); context_y: (n,); x: (target, d); poison: (target,) label of each target's copies; together:
+    targets of a context (Tramèr et al. 2022 attack 250 at once). One forward pass then answers for all of them.
+    """
+    groups = -(-len(x) // together)
+    made = []
+    for group in range(min(groups, len(x))):
+        places = np.arange(group, len(x), groups)
+        added = x[places].repeat_interleave(copies, 0), poison[places].repeat_interleave(copies).to(context_y.dtype)
+        made.append((places, torch.cat([context_x, added[0]]), torch.cat([context_y, added[1]])))
+    return made
+
+
 def reference_rows(labels: Indices, size: int, rng: np.random.Generator) -> Indices:
     """At most `size` of the adversary's own records in random order, or as many as there are classes if that is more.
 

@@ -51,6 +51,7 @@ class Entry:
 
 
 POISONS = "adds mislabelled copies to the context"
+CHOSEN = "adds copies with a chosen label to the context, of several records at once"
 CONFIDENCE = "logit-scaled confidence in the true label"
 DOMINATION = "probability of the true label, and of population records"
 CORRECT = "whether the predicted label is the true one"
@@ -122,6 +123,24 @@ REGISTRY: Mapping[str, Entry] = {
         action="queries noisy copies",
         colour="SKY",
     ),
+    "boundary": Entry(
+        "Boundary distance",
+        "distance to the decision boundary, negative on the wrong side",
+        "lira_shrunk",
+        tasks=CLASSES,
+        reads=LABELS,
+        action="queries points on lines to own records",
+        colour="SKY",
+    ),
+    "copies correct": Entry(
+        "Correct noisy copies",
+        "share of noisy copies that get the true label",
+        "lira_shrunk",
+        tasks=CLASSES,
+        reads=LABELS,
+        action="queries noisy copies",
+        colour="SKY",
+    ),
     "brainwash": Entry(
         "Brainwash",
         "fewest mislabelled copies that change the label",
@@ -130,6 +149,34 @@ REGISTRY: Mapping[str, Entry] = {
         active=True,
         action=POISONS,
         colour="ORANGE",
+    ),
+    "strongest labels": Entry(
+        "Strongest of the attacks on labels",
+        "distance to the decision boundary, answers to noisy copies, or to the record",
+        "lira_shrunk",
+        tasks=CLASSES,
+        reads=LABELS,
+        action="queries noisy copies, and points on lines to own records",
+        colour="SKY",
+    ),
+    "chosen poisons on labels": Entry(
+        "Poisons with a chosen label, on labels",
+        f"{CORRECT}, copies with a chosen label in context",
+        "lira_shrunk",
+        tasks=CLASSES,
+        reads=LABELS,
+        active=True,
+        action=CHOSEN,
+        colour="ORANGE",
+    ),
+    "chosen poisons": Entry(
+        "Poisons with a chosen label",
+        f"{CONFIDENCE}, copies with a chosen label in context",
+        "lira_shrunk",
+        tasks=CLASSES,
+        active=True,
+        action=CHOSEN,
+        colour="RED",
     ),
     "lira poisoned": Entry(
         "LiRA + {k:g} poisons",

@@ -55,6 +55,8 @@ def _hindrance(entry: Entry, summary: Summary, threats: Collection[str]) -> tupl
         return "left out", "scores members too low; the form that leaves out pairs of contexts is run instead"
     if summary.stage == "quick" and entry.action != ONE_QUERY:
         return "left out", "for time: this page holds the first numbers alone"
+    if entry.action != ONE_QUERY and "attention" not in entry.action:
+        return "left out", "too few contexts and records to tell an AUC of 0.6 with a probability of 0.9"
     return "left out", "is not part of this audit"
 
 

@@ -31,7 +31,7 @@ OTHER_JOBS = 7  # that query a model, besides those of `main`
 UNIT = 25_600
 RATING, OTHERS = (1.6, 0.29), (1.0, 0.1)
 # Cost of each part, in shadow contexts of the usual size.
-DEFENCES, SMALLER, NOISY = 4.5 * ARM_SETS, 0.6 * ARM_SETS, 1.5 * 16
+DEFENCES, SMALLER, NOISY = 4.5 * ARM_SETS, 0.6 * ARM_SETS, 5 * 32
 POISONED = 16 * 40
 INFERRED = 1.0 * ARM_SETS  # of a column, or of linkability: 128 targets with up to 12 values in 32 contexts
 ATTENTION_SETS = 64  # at most: of the attack that reads attention
@@ -227,8 +227,13 @@ def _attacks(facts: Mapping[str, Any], sizes: Mapping[str, Any], used: Mapping[s
         "decimals": [1, 2],
         "arms": arms,
         "perturbation": {
-            "targets": 24, "sets": 16, "shard": 16, "counts": [20], "scales": [0.1], "count": 20, "scale": 0.1,
+            "targets": 64, "sets": 32, "shard": 32, "counts": [20], "scales": [0.1], "count": 20, "scale": 0.1,
+            "directions": 4, "steps": 5,
         },
-        "active": {"arms": ["main"], "targets": 8, "sets": 16, "shard": 16, "budgets": [4, 8], "most": 8},
+        "active": {
+            "arms": ["main"], "targets": 8, "sets": 32, "shard": 32, "budgets": [4], "most": 4, "grouped": 64,
+            "together": 8, "copies": [1, 4],
+        },
+        "detectable": 0.6,
         "inference": {"sensitive": {NAME: first_column}, "sets": 16},
     }  # fmt: skip

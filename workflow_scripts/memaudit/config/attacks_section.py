@@ -61,6 +61,8 @@ class Perturbation(Section):
     )
     count: Annotated[int, Field(ge=2)] = Field(description="N where the scale is compared; one of `counts`")
     scale: Annotated[float, Field(gt=0)] = Field(description="noise where N is compared; one of `scales`")
+    directions: Count = Field(5, description="lines along which the distance to the decision boundary is measured")
+    steps: Annotated[int, Field(ge=1, le=20)] = Field(5, description="bisection steps, one query each, of a line")
 
 
 class Attention(Section):
@@ -83,6 +85,11 @@ class Active(Section):
     shard: Count = Field(description="shadow contexts per job")
     budgets: list[Count] = Field(min_length=1, description="numbers k of mislabelled copies, beside none")
     most: Count = Field(description="most copies that Brainwash tries; a record that resists them is censored")
+    grouped: Annotated[int, Field(ge=4)] = Field(
+        64, description="members that are attacked by poisons with a chosen label, at most"
+    )
+    together: Count = Field(8, description="of these, how many are poisoned in the same context")
+    copies: list[Count] = Field([1, 4], min_length=1, description="numbers of copies with a chosen label")
     scanned: Annotated[float, Field(ge=0, le=1)] = Field(
         description="share of the searches that are also made copy by copy, to show that they find the same"
     )
@@ -112,6 +119,11 @@ class Attacks(Section):
     fpr: list[Fraction] = Field(min_length=1, description="target false positive rates")
     replicates: Annotated[int, Field(ge=20)] = Field(description="bootstrap replicates behind each interval")
     permutations: Annotated[int, Field(ge=19)] = Field(description="redraws of the membership matrix behind each null")
+    detectable: Annotated[float, Field(gt=0.5, lt=1)] | None = Field(
+        None,
+        description="AUC that an attack on some of the members must be able to detect with probability .9; those that "
+        "have too few contexts and members have no numbers. null: all are judged",
+    )
     layer: Annotated[float, Field(gt=0, le=0.5)] = Field(
         description="share of the members that are the most exposed layer; as many others are dropped at random"
     )
