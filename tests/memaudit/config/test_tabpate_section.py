@@ -23,6 +23,10 @@ FAULTS = [
         {"tabpate/arms/as_published/settings/sigma2": None},
         "tabpate/arms/as_published/settings/sigma2: goes with `threshold`",
     ),
+    (
+        {"tabpate/arms/few_teachers/settings/labels": "group"},
+        "tabpate/arms/few_teachers/settings/labels: TabPATE labels by votes; by group is the method class-moments",
+    ),
     ({"tabpate/shadows/sets": 30}, "tabpate/shadows/sets: 30 is no multiple of 8"),
     ({"tabpate/shadows/poisoned/sets": 64}, "tabpate/shadows/poisoned/sets: more than tabpate/shadows/sets"),
     ({"tabpate/shadows/arms": ["mst"]}, "tabpate/shadows/arms: mst is no arm, or one whose synthesizer needs"),

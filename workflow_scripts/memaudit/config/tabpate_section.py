@@ -28,6 +28,20 @@ class TabPate(Arm):
     settings: Mechanism
 
 
+class Moments(Section):
+    """Records drawn from noisy moments of each class, which is their label."""
+
+    queries: Count = Field(description="records of the context")
+    narrowed: bool = Field(True, description="half of the budget narrows the public bounds first")
+
+
+class ClassMoments(Arm):
+    """Moments of each class: not in the paper, no teacher is queried; number targets have parts of their range."""
+
+    method: Literal["class-moments"]
+    settings: Moments
+
+
 class Tuning(Section):
     """Several alphas are released and one is chosen by its losses; one budget pays for all (privacy/tuned_alpha.py)."""
 
@@ -131,7 +145,8 @@ class Synthesizer(Arm):
 
 
 Method = Annotated[
-    TabPate | TunedTabPate | PromptPate | QueryTime | Prototypes | Network | Synthesizer, Field(discriminator="method")
+    TabPate | ClassMoments | TunedTabPate | PromptPate | QueryTime | Prototypes | Network | Synthesizer,
+    Field(discriminator="method"),
 ]
 
 
@@ -243,6 +258,8 @@ def _arm_faults(tabpate: Tabpate, tasks: dict[str, str], shared: SharedKeys) -> 
         if not name.isidentifier():
             yield f"tabpate/arms/{name}: call an arm by letters, digits and _ alone"
         yield from unknown(f"tabpate/arms/{name}/datasets", arm.datasets or [], "datasets", shared)
+        if arm.method == "tabpate" and settings.labels == "group":
+            yield f"tabpate/arms/{name}/settings/labels: TabPATE labels by votes; by group is the method class-moments"
         if arm.method == "prompt-pate" and not arm.held_out:
             yield f"tabpate/arms/{name}/held_out: PromptPATE's public records cannot be private, too; set it to true"
         if arm.method == "tabpate-tuned" and len(set(settings.candidates)) < len(settings.candidates):

@@ -10,6 +10,7 @@ from memaudit.privacy.accounting import Budget, Filter
 from memaudit.privacy.dp_network import Settings as NetworkSettings
 from memaudit.privacy.dp_network import train
 from memaudit.privacy.gnmax import label
+from memaudit.privacy.release_methods import settings_at
 from memaudit.privacy.tabpate_release import Settings, mean_labels, planned, votes
 from memaudit.privacy.teacher_shards import Numbers, Predict, Private, Targets
 
@@ -28,7 +29,7 @@ def answered(
     `seed`. Query-Time: those of `at_query_time`, as 0 for the label and -inf for all others.
     """
     if entry["method"] == "dp-sgd":
-        settings = NetworkSettings(**entry["settings"])
+        settings = NetworkSettings(**settings_at(entry, budget.epsilon))
         return train(private, budget, settings, seed).predict(queries)
     labels = at_query_time(entry, private, budget, queries, predict)
     if private.public.task == "regression":
@@ -40,7 +41,7 @@ def at_query_time(
     entry: Mapping[str, Any], private: Private, budget: Budget, queries: Numbers, predict: Predict
 ) -> Targets:
     """Query-Time: noisy labels or means of the PATE teachers for the queries (m,), which share the budget."""
-    teachers = entry["settings"]["teachers"]
+    teachers = settings_at(entry, budget.epsilon)["teachers"]
     plan = planned(Settings(len(queries), teachers), budget, private.public)
     contexts, allowance = private.teacher_contexts(teachers), Filter(plan.rho)
     if private.public.task == "regression":

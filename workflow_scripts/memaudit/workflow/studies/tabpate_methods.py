@@ -6,16 +6,17 @@ from typing import Any
 
 # What each method makes: contexts for a student, answers of its own, or records of another environment's synthesizer.
 MAKES = {
-    "contexts": ("tabpate", "tabpate-tuned", "prompt-pate", "dp-tabicl"),
+    "contexts": ("tabpate", "tabpate-tuned", "class-moments", "prompt-pate", "dp-tabicl"),
     "answers": ("query-time", "dp-sgd"),
     "synthetic": ("aim", "mst"),
 }
 # Those whose labels a budget pays for one by one, or all at once.
-LABELLED = ("tabpate", "tabpate-tuned", "prompt-pate")
+LABELLED = ("tabpate", "tabpate-tuned", "class-moments", "prompt-pate")
 # Table 11 of the paper: a method's name, whether it needs public data, and what it releases.
 DEFENCES = {
     "tabpate": ("TabPATE", "no", "a context"),
     "tabpate-tuned": ("TabPATE, its alpha chosen at a price", "no", "a context"),
+    "class-moments": ("class-moments (no teacher is queried; not in the paper)", "no", "a context"),
     "prompt-pate": ("PromptPATE", "unlabelled records of the same distribution", "a context"),
     "query-time": ("Query-Time", "no", "answers only"),
     "dp-tabicl": ("DP-TabICL", "no", "a context"),
@@ -26,6 +27,7 @@ DEFENCES = {
 # What the budget of each method is spent on; TabPATE's depends on its settings.
 SPENT_ON = {
     "tabpate-tuned": "moments and labels of every candidate and the choice",
+    "class-moments": "moments of each class",
     "prompt-pate": "labels",
     "query-time": "every answer",
     "dp-tabicl": "means of records",
@@ -72,7 +74,9 @@ class Methods:
         """Methods that are compared by where their queries come from."""
         own = {*self.compared, *(name for name in self.varied if name.split()[1] in ("prior", "alpha"))}
         return [
-            name for name, one in self.all.items() if one["method"] == "tabpate" and not one["held_out"] and name in own
+            name
+            for name, one in self.all.items()
+            if one["method"] in ("tabpate", "class-moments") and not one["held_out"] and name in own
         ]
 
     @property
@@ -109,8 +113,7 @@ class Methods:
 def _spent_on(method: Method) -> str:
     if method["method"] != "tabpate":
         return SPENT_ON[method["method"]]
-    spent = ["moments"] if method["settings"]["alpha"] else []
-    return " and ".join(spent + (["labels"] if method["settings"]["labels"] == "votes" else []))
+    return "moments and labels" if method["settings"]["alpha"] else "labels"
 
 
 def _text(settings: Mapping[str, Any]) -> str:
