@@ -39,10 +39,16 @@ Method = Mapping[str, Any]
 
 
 class Methods:
-    """The methods of a run, by name. section: the config's `tabpate`."""
+    """The methods of a run, by name.
 
-    def __init__(self, section: Mapping[str, Any]):
-        self._section = section
+    section: the config's `tabpate`; tasks: of its tables; tuned: `arms` of a file of tuned settings, by arm, task and
+    epsilon.
+    """
+
+    def __init__(
+        self, section: Mapping[str, Any], tasks: Mapping[str, str] | None = None, tuned: Mapping[str, Any] | None = None
+    ):
+        self._section, self._tasks, self._tuned = section, tasks or {}, tuned or {}
         self.compared: dict[str, Method] = section["arms"]
 
     @cached_property
@@ -55,7 +61,7 @@ class Methods:
         for key, values in ablations["vary"].items():
             for value in values:
                 changed = {key: value} | ({"prior": "moments"} if key == "alpha" else {})
-                settings = {"settings": base["settings"] | changed}
+                settings = {"settings": base["settings"] | changed, "changed": changed}
                 varied[f"{ablations['base']} {key} {value}"] = base | shared | settings
         return varied
 
@@ -87,13 +93,26 @@ class Methods:
             for name, one in self.compared.items()
         ]
 
-    def entry(self, name: str) -> dict[str, Any]:
-        """What scripts need of a method."""
-        return {key: self.all[name][key] for key in ("method", "held_out", "settings")}
+    def entry(self, name: str, dataset: str = "") -> dict[str, Any]:
+        """What scripts need of a method on a table; `by_epsilon`: tuned settings, where it has some.
 
-    def making(self, kind: str) -> dict[str, dict[str, Any]]:
-        """Entries of the methods that make `contexts`, `answers` or `synthetic` records, by name."""
-        return {name: self.entry(name) for name, one in self.all.items() if one["method"] in MAKES[kind]}
+        Of two values of a setting, that of an ablation counts, then that of the table, then the tuned one.
+        """
+        one = self.all[name]
+        own = dict(one.get("by_dataset", {}).get(dataset, {})) | one.get("changed", {})
+        entry = {"method": one["method"], "held_out": one["held_out"], "settings": one["settings"] | own}
+        tuned = self._tuned.get(one.get("tuned"), {}).get(self._tasks.get(dataset), {})
+        at = {epsilon: found["settings"] | own for epsilon, found in tuned.items()}
+        return entry | ({"by_epsilon": at} if at else {})
+
+    def settings(self, name: str, dataset: str, epsilon: float) -> dict[str, Any]:
+        """Settings of a method on a table at an epsilon."""
+        entry = self.entry(name, dataset)
+        return {**entry["settings"], **entry.get("by_epsilon", {}).get(f"{epsilon:g}", {})}
+
+    def making(self, kind: str, dataset: str = "") -> dict[str, dict[str, Any]]:
+        """Entries of the methods that make `contexts`, `answers` or `synthetic` records on a table, by name."""
+        return {name: self.entry(name, dataset) for name, one in self.all.items() if one["method"] in MAKES[kind]}
 
     def releases(self, dataset: str, kind: str) -> list[list[Any]]:
         """Method, epsilon and repeat of every release of a table."""
