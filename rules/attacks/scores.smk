@@ -155,5 +155,6 @@ rule attacks_average_datasets:
     params:
         code=digest("attacks_average_datasets", env="statistics"),
         published=RUN.published("attacks"),
+        records={name: RUN.config["datasets"][name]["rows"] for name in ATTACKS.config["datasets"]},
     script:
         "../../workflow_scripts/attacks/average_datasets.py"

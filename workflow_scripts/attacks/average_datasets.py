@@ -2,10 +2,14 @@
 
 python workflow_scripts/attacks/average_datasets.py --input wine/attacks.parquet breast_cancer/attacks.parquet \
     --output average.parquet --params '{"published": [{"table": "Table 1", "dataset": "mean", "attack": "lira",
-        "poison": 0, "metric": "auc", "printed": 0.73}]}'
+        "poison": 0, "metric": "auc", "printed": 0.73}], "records": {"wine": 178}}'
 
-Metrics of the arm `main` are averaged where all data sets have them. The key `source` tells "here" from "paper".
+records: number of each table's records (null: not known), which Table 16 lists. Metrics of the arm `main` are averaged
+where all data sets have them. The key `source` tells "here" from "paper".
 """
+
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -25,7 +29,15 @@ def main(job):
     scores = scores.dropna(subset=KEYS)
     here = means(STUDY, scores, KEYS, "dataset", scores["dataset"].nunique(), "data sets")
     paper = published(STUDY, job.params.published, scores)
-    write_table(tidy.frame([*here, *paper]), job.output[0])
+    write_table(tidy.frame([*here, *paper, *_sizes(scores, job.params.records)]), job.output[0])
+
+
+def _sizes(scores: pd.DataFrame, records: Mapping[str, int | None]) -> Iterator[dict[str, Any]]:
+    """Number of records of each attacked table, in the setting of LiRA on its members."""
+    attacked = scores.query("attack == 'lira' and records == 'members' and metric == 'auc'")
+    for keys in attacked[["dataset", *KEYS]].to_dict("records"):
+        if count := records[keys["dataset"]]:
+            yield tidy.row(STUDY, keys, "n", count, unit="records")
 
 
 if __name__ == "__main__":

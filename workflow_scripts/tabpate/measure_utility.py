@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
 from memaudit.common import seeds, tidy
+from memaudit.common.constant_students import CONSTANT as CONSTANT_STUDENTS
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_grid, read_table, write_table
 from memaudit.common.job_inputs import several
@@ -29,6 +31,8 @@ from memaudit.workflow.job import run
 
 # Conditions that the paper's claims compare, beside `as_published` and `non_private`, at the same epsilon.
 ALSO = {"class_moments_shared": ["prompt_pate"], "prompt_pate": ["published_moments"]}
+# Methods whose students are taught by labels that the budget pays for.
+TAUGHT = ("tabpate", "tabpate-tuned", "prompt-pate")
 CONSTANT = {"classification": ("majority", "majority class"), "regression": ("mean", "mean")}
 
 
@@ -44,7 +48,10 @@ def main(job):
         if np.isfinite(epsilon):
             approach = job.params.arms[condition]["method"]
         keys = _keys(job, condition, approach, epsilon)
-        scores[condition, epsilon] = keys, trial.scores(_predicted(one, facts.task), one.repeat.values)
+        predicted = _predicted(one, facts.task)
+        scores[condition, epsilon] = keys, trial.scores(predicted, one.repeat.values)
+        useless = trial.constant(predicted, one.repeat.values) | _untaught(one, approach, facts)
+        results.append(_constant_students(keys, useless))
         results += [*rows(STUDY, keys, student_utility.estimates(scores[condition, epsilon][1])), *_counts(one, keys)]
     constant = trial.scores(trial.guesses(), range(len(trial.tested)))
     results += rows(STUDY, _keys(job, *CONSTANT[facts.task], np.inf), student_utility.estimates(constant))
@@ -101,6 +108,17 @@ def _counts(grid: xr.Dataset, keys: dict[str, Any]) -> Iterator[dict[str, Any]]:
     agreement = grid.agreement.values[~np.isnan(grid.agreement.values)]
     if len(agreement):
         yield tidy.row(STUDY, keys, "agreement", agreement.mean(), n=len(agreement), method="mean over repeats")
+
+
+def _untaught(grid: xr.Dataset, approach: str, facts) -> NDArray[np.bool_]:
+    """(repeat,) whether a context has fewer labels than the target has classes; for a number target, fewer than two."""
+    least = len(facts.target) if facts.task == "classification" else 2
+    return (grid.answered.values < least) & (approach in TAUGHT)
+
+
+def _constant_students(keys: dict[str, Any], constant: NDArray[np.bool_]) -> dict[str, Any]:
+    method = "repeats whose student is constant or was taught fewer labels than classes"
+    return tidy.row(STUDY, keys, CONSTANT_STUDENTS, constant.sum(), unit="repeats", n=len(constant), method=method)
 
 
 def _differences(scores: dict[tuple[str, float], tuple[dict, Scores]]) -> Iterator[dict[str, Any]]:

@@ -23,6 +23,18 @@ FAULTS = [
         {"tabpate/arms/as_published/settings/sigma2": None},
         "tabpate/arms/as_published/settings/sigma2: goes with `threshold`",
     ),
+    (
+        {"tabpate/arms/few_teachers/settings/labels": "group"},
+        "tabpate/arms/few_teachers/settings/labels: TabPATE labels by votes; by group is the method class-moments",
+    ),
+    (
+        {"tabpate/arms/published_moments/by_dataset": {"wine-quality": {"alpha": 2.0}}},
+        "tabpate/arms/published_moments/by_dataset/wine-quality/alpha: input should be less than or equal to 1",
+    ),
+    (
+        {"tabpate/arms/published_moments/by_dataset": {"wyne-quality": {"alpha": 0.2}}},
+        "tabpate/arms/published_moments/by_dataset: unknown dataset 'wyne-quality'",
+    ),
     ({"tabpate/shadows/sets": 30}, "tabpate/shadows/sets: 30 is no multiple of 8"),
     ({"tabpate/shadows/poisoned/sets": 64}, "tabpate/shadows/poisoned/sets: more than tabpate/shadows/sets"),
     ({"tabpate/shadows/arms": ["mst"]}, "tabpate/shadows/arms: mst is no arm, or one whose synthesizer needs"),

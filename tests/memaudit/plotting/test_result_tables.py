@@ -47,3 +47,14 @@ def test_a_layout_can_show_the_null_beside_the_estimate():
         result_tables.arrange(tidy.expand(tidy.frame([row])), ["dataset"], ["metric"], null=True)["auc"][0]
         == "0.6 [0.5, 0.7] (0.5)"
     )
+
+
+def test_results_of_constant_students_are_starred_in_tables_for_readers(tmp_path):
+    keys = [{"dataset": "wine", "arm": arm, "epsilon": epsilon} for arm in ("ours", "theirs") for epsilon in (1, 10)]
+    rows = [tidy.row("tabpate", key, "accuracy", 0.5) for key in keys]
+    rows.append(tidy.row("tabpate", keys[0], "constant students", 1))
+    layout = {"rows": ["arm", "epsilon"], "columns": ["metric"], "where": {"metric": "accuracy"}}
+    result_tables.write(tidy.expand(tidy.frame(rows)), tmp_path / "table", layout)
+    lines = (tmp_path / "table.md").read_text().splitlines()[2:]
+    assert [line.count("*") for line in lines] == [1, 0, 0, 0]
+    assert "0.5* |" in lines[0]

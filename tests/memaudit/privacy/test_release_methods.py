@@ -11,6 +11,7 @@ VOTES = {"teachers": 5, "queries": 20}
 SETTINGS = {
     "tabpate": VOTES,
     "tabpate-tuned": VOTES | {"candidates": [0.0, 0.2], "share": 0.1},
+    "class-moments": {"queries": 20, "narrowed": True},
     "prompt-pate": VOTES,
     "dp-tabicl": {"prototypes": 8},
 }

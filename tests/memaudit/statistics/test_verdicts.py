@@ -572,3 +572,22 @@ def test_a_reason_names_the_condition_that_no_result_meets():
     printed = [row("tpr", 0.9, strategy="naive", dataset="adult", source="paper")]
     found = verdict(claim(where={"dataset": ["adult"], "source": None}), *both(0.5, 0.4, dataset="wine"), *printed)
     assert "none with dataset adult" in found["reason"]
+
+
+def test_a_constant_student_is_no_evidence_and_the_reason_says_so():
+    sides = {
+        "left": {"metric": "accuracy", "where": {"arm": "a"}},
+        "right": {"metric": "accuracy", "where": {"arm": "b"}},
+    }
+    keys = [{"dataset": "wine", "arm": arm, "epsilon": 1} for arm in ("a", "b")]
+    rows = [
+        tidy.row("tabpate", key, "accuracy", value, low=value - 0.01, high=value + 0.01, n=100)
+        for key, value in zip(keys, (0.9, 0.5), strict=True)
+    ]
+    found = verdict(claim(study="tabpate", **sides), *rows)
+    assert found["verdict"] == "reproduced"
+    for place, key in enumerate(keys):
+        constant = tidy.row("tabpate", key, "constant students", 1)
+        found = verdict(claim(study="tabpate", **sides), *rows, constant)
+        assert found["verdict"] == "not testable at this scale", place
+        assert f"constant, or was taught fewer labels than classes: dataset=wine, arm={key['arm']}" in found["reason"]

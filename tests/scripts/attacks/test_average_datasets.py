@@ -20,10 +20,18 @@ def test_means_are_over_what_every_data_set_has_beside_what_is_printed(project, 
         {"table": "Table 1", "dataset": "mean", "attack": "lira", "poison": 0, "metric": "auc", "printed": 0.73}
     ]
     inputs = [str(tmp_path / f"{name}.parquet") for name in ("wine", "iris")]
-    call(project, "attacks_average_datasets", inputs, [str(tmp_path / "average.parquet")], published=published)
+    call(
+        project,
+        "attacks_average_datasets",
+        inputs,
+        [str(tmp_path / "average.parquet")],
+        published=published,
+        records={"wine": 178, "iris": None},
+    )
     table = tidy.expand(read_table(tmp_path / "average.parquet"))
     here, paper = (table[table["source"] == source] for source in ("here", "paper"))
     assert only(paper)[["table", "attack", "metric", "estimate"]].tolist() == ["Table 1", "lira", "auc", 0.73]
+    assert only(table, metric="n")[["dataset", "attack", "estimate"]].tolist() == ["wine", "lira", 178]
     assert not here["attack"].str.contains("rmia").any()
     assert set(here["dataset"]) == {"mean"}
     assert set(here["arm"]) == {"main"}

@@ -44,6 +44,18 @@ def test_classes_are_in_public_order_whatever_the_records_show(table):
     assert only(utility(table, "answers"), arm="other", metric="accuracy")["estimate"] == 1
 
 
+def test_a_constant_student_and_one_of_fewer_labels_than_classes_are_counted(table):
+    grid, _ = answers(table)
+    found = utility(table, "answers").query("metric == 'constant students'").set_index("arm")["estimate"]
+    assert found.to_dict() == {"as_published": 2, "other": 0, "non_private": 0}, "0 and 0 labels for two classes"
+    answers(table, answered=("release", np.full(6, 2)))
+    assert (utility(table, "answers").query("metric == 'constant students'")["estimate"] == 0).all()
+    one = np.where(np.isnan(grid.answers.values), np.nan, [0.0, -np.inf])
+    answers(table, answers=(grid.answers.dims, one), answered=("release", np.full(6, 50)))
+    found = utility(table, "answers").query("metric == 'constant students'")["estimate"]
+    assert (found == 2).all(), "one class for all"
+
+
 def test_an_abstention_is_no_right_answer(table):
     grid, _ = answers(table, share=1.0)
     silent = np.where(np.isnan(grid.answers), np.nan, -np.inf)

@@ -73,6 +73,7 @@ def private_contexts(
         "models": {"classification": model},
         "epsilons": list(epsilons),
         "repeats": 3,
+        "tuned": None,  # for epsilons of the study alone
         "roles": {"max_records": records},
         "arms": {arm: {"datasets": [name] if arm in PRIVATE else []} for arm in arms},
         "ablations": {"datasets": []},

@@ -199,7 +199,7 @@ class Mitigation(Part):
 
 # Names of private contexts on the page, by condition; the last two are references.
 METHODS = {
-    "class_moments": "TabPATE, moments of each class",
+    "class_moments": "class-moments, which asks no teacher",
     "dp_tabicl": "DP-TabICL, noisy prototypes",
     "non_private": "the records themselves",
     "majority": "always the most frequent class",

@@ -1,10 +1,12 @@
 """The section `tabpate`: its shape, and what only several of its keys together can get wrong."""
 
+import json
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 
+from memaudit.common.project_paths import PROJECT
 from memaudit.config.field_types import Count, Fraction, Name, Positive, Section
 from memaudit.config.name_checks import licence_faults, unknown
 from memaudit.config.release_section import Mechanism
@@ -19,6 +21,10 @@ class Arm(Section):
     )
     epsilons: list[Positive] | None = Field(None, description="epsilons that it has; null: all of tabpate/epsilons")
     held_out: bool = Field(False, description="without the records that are public for PromptPATE: the same 70 %")
+    tuned: Name | None = Field(
+        None, description="arm of the file tabpate/tuned whose settings at each epsilon replace these; null: none"
+    )
+    by_dataset: dict[Name, dict[str, Any]] = Field({}, description="settings that a table has instead, by table")
 
 
 class TabPate(Arm):
@@ -26,6 +32,20 @@ class TabPate(Arm):
 
     method: Literal["tabpate"]
     settings: Mechanism
+
+
+class Moments(Section):
+    """Records drawn from noisy moments of each class, which is their label."""
+
+    queries: Count = Field(description="records of the context")
+    narrowed: bool = Field(True, description="half of the budget narrows the public bounds first")
+
+
+class ClassMoments(Arm):
+    """Moments of each class: not in the paper, no teacher is queried; number targets have parts of their range."""
+
+    method: Literal["class-moments"]
+    settings: Moments
 
 
 class Tuning(Section):
@@ -148,7 +168,7 @@ class Synthesizer(Arm):
 
 
 Method = Annotated[
-    TabPate | TunedTabPate | PromptPate | QueryTime | Prototypes | Network | Regression | Synthesizer,
+    TabPate | ClassMoments | TunedTabPate | PromptPate | QueryTime | Prototypes | Network | Regression | Synthesizer,
     Field(discriminator="method"),
 ]
 
@@ -213,6 +233,9 @@ class Tabpate(Section):
     models: dict[Literal["classification", "regression"], Name] = Field(description="model of teachers and students")
     epsilons: list[Positive] = Field(min_length=1, description="privacy budgets")
     delta: Fraction = Field(description="delta of all of them, at most 1 / records")
+    tuned: str | None = Field(
+        None, description="file of tuned settings (`make tune_tabpate`), relative to the project's folder; null: none"
+    )
     repeats: Annotated[int, Field(ge=1)] = Field(description="times that roles are drawn and every mechanism runs")
     roles: Roles
     replicates: Annotated[int, Field(ge=20)] = Field(description="bootstrap replicates behind each interval")
@@ -261,6 +284,8 @@ def _arm_faults(tabpate: Tabpate, tasks: dict[str, str], shared: SharedKeys) -> 
         if not name.isidentifier():
             yield f"tabpate/arms/{name}: call an arm by letters, digits and _ alone"
         yield from unknown(f"tabpate/arms/{name}/datasets", arm.datasets or [], "datasets", shared)
+        if arm.method == "tabpate" and settings.labels == "group":
+            yield f"tabpate/arms/{name}/settings/labels: TabPATE labels by votes; by group is the method class-moments"
         if arm.method == "prompt-pate" and not arm.held_out:
             yield f"tabpate/arms/{name}/held_out: PromptPATE's public records cannot be private, too; set it to true"
         if arm.method == "tabpate-tuned" and len(set(settings.candidates)) < len(settings.candidates):
@@ -268,7 +293,45 @@ def _arm_faults(tabpate: Tabpate, tasks: dict[str, str], shared: SharedKeys) -> 
         for noise in ("sigma1", "sigma2") if getattr(settings, "threshold", None) else ():
             if getattr(settings, noise) is None:
                 yield f"tabpate/arms/{name}/settings/{noise}: goes with `threshold`; name both noises, in votes"
+        yield from unknown(f"tabpate/arms/{name}/by_dataset", list(arm.by_dataset), "datasets", shared)
+        for dataset, changes in arm.by_dataset.items():
+            yield from _settings_faults(f"tabpate/arms/{name}/by_dataset/{dataset}", arm, changes)
+    yield from _tuned_faults(tabpate, tasks)
     yield from _shadow_faults(tabpate, tasks)
+
+
+def _settings_faults(where: str, arm: Arm, changes: dict[str, Any]) -> Iterator[str]:
+    """Faults of an arm's settings with these changes."""
+    try:
+        type(arm.settings).model_validate(arm.settings.model_dump() | changes)
+    except ValidationError as error:
+        for fault in error.errors():
+            yield f"{where}/{'/'.join(map(str, fault['loc']))}: {fault['msg'].lower()}"
+
+
+def _tuned_faults(tabpate: Tabpate, tasks: dict[str, str]) -> Iterator[str]:
+    """What a file of tuned settings lacks for the arms that take theirs from it."""
+    arms = {name: arm for name, arm in tabpate.arms.items() if arm.tuned and tabpate.tuned}
+    if not arms:
+        return
+    path = PROJECT / tabpate.tuned
+    if not path.is_file():
+        yield f"tabpate/tuned: there is no file {tabpate.tuned}; run `make tune_tabpate`, or set it to null"
+        return
+    tuned = json.loads(path.read_text(encoding="utf-8"))["arms"]
+    for name, arm in arms.items():
+        if arm.method in ("aim", "mst"):
+            yield f"tabpate/arms/{name}/tuned: a synthesizer has the same settings at every epsilon; set it to null"
+            continue
+        for task in sorted({task for table, task in tasks.items() if table in (arm.datasets or tasks)}):
+            for epsilon in arm.epsilons or tabpate.epsilons:
+                one = tuned.get(arm.tuned, {}).get(task, {}).get(f"{epsilon:g}")
+                where = f"tabpate/arms/{name}/tuned"
+                if one is None:
+                    missing = f"{tabpate.tuned} has no settings of {arm.tuned} for {task} at epsilon {epsilon:g}"
+                    yield f"{where}: {missing}; tune it, or set this to null"
+                else:
+                    yield from _settings_faults(f"{where}/{task}/{epsilon:g}", arm, one["settings"])
 
 
 def _shadow_faults(tabpate: Tabpate, tasks: dict[str, str]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from memaudit.common.constant_students import rests_on_constant
 from memaudit.common.io import replacing
 
 LATEX = str.maketrans(
@@ -20,6 +21,9 @@ LATEX = str.maketrans(
     }
 )
 MISSING = "-"
+# Column of results of constant students (common/constant_students.py), and the mark of their cells.
+MARK = "constant student"
+STAR = "*"
 MARKDOWN = str.maketrans({"|": r"\|", "<": "&lt;", ">": "&gt;", "\n": " "})
 
 
@@ -28,7 +32,7 @@ def write(table: pd.DataFrame, path: str | Path, layout: Mapping[str, Any] | Non
 
     A layout (see `arrange`) selects results and arranges them in Markdown and LaTeX; the CSV has one result per row.
     """
-    table = chosen(table, (layout or {}).get("where"))
+    table = chosen(_marked(table) if layout else table, (layout or {}).get("where"))
     arranged = arrange(table, **layout) if layout else table
     cells = [[cell(value) for value in row] for row in arranged.itertuples(index=False)]
     head = [str(name) for name in arranged.columns]
@@ -79,10 +83,17 @@ def chosen(results: pd.DataFrame, where: Mapping[str, Any] | None) -> pd.DataFra
     return results
 
 
+def _marked(table: pd.DataFrame) -> pd.DataFrame:
+    """Results with a column `MARK` where some of them are of constant students."""
+    constant = rests_on_constant(table) if "metric" in table else pd.Series(False, index=table.index)
+    return table.assign(**{MARK: constant}) if constant.any() else table
+
+
 def _with_interval(result: Mapping[str, Any], null: bool) -> str:
     low, high, chance = (cell(result[name]) for name in ("low", "high", "null"))
     interval = "" if low == high == MISSING else f" [{low}, {high}]"
-    return cell(result["estimate"]) + interval + (f" ({chance})" if null and chance != MISSING else "")
+    text = cell(result["estimate"]) + interval + (f" ({chance})" if null and chance != MISSING else "")
+    return text + (STAR if result.get(MARK) is True else "")
 
 
 def cell(value: Any) -> str:

@@ -12,6 +12,7 @@ from memaudit.privacy.dp_network import train
 from memaudit.privacy.gnmax import label
 from memaudit.privacy.noisy_descent import Settings as LinearSettings
 from memaudit.privacy.noisy_descent import train as train_linear
+from memaudit.privacy.release_methods import settings_at
 from memaudit.privacy.tabpate_release import Settings, mean_labels, planned, votes
 from memaudit.privacy.teacher_shards import Numbers, Predict, Private, Targets
 
@@ -31,10 +32,10 @@ def answered(
     for the label and -inf for all others.
     """
     if entry["method"] == "dp-sgd":
-        settings = NetworkSettings(**entry["settings"])
+        settings = NetworkSettings(**settings_at(entry, budget.epsilon))
         return train(private, budget, settings, seed).predict(queries)
     if entry["method"] == "dp-linear":
-        return train_linear(private, budget, LinearSettings(**entry["settings"])).predict(queries)
+        return train_linear(private, budget, LinearSettings(**settings_at(entry, budget.epsilon))).predict(queries)
     labels = at_query_time(entry, private, budget, queries, predict)
     if private.public.task == "regression":
         return labels
@@ -45,7 +46,7 @@ def at_query_time(
     entry: Mapping[str, Any], private: Private, budget: Budget, queries: Numbers, predict: Predict
 ) -> Targets:
     """Query-Time: noisy labels or means of the PATE teachers for the queries (m,), which share the budget."""
-    teachers = entry["settings"]["teachers"]
+    teachers = settings_at(entry, budget.epsilon)["teachers"]
     plan = planned(Settings(len(queries), teachers), budget, private.public)
     contexts, allowance = private.teacher_contexts(teachers), Filter(plan.rho)
     if private.public.task == "regression":

@@ -15,21 +15,30 @@ from memaudit.privacy.teacher_shards import Predict, Private
 from memaudit.privacy.tuned_alpha import Tuning, release_tuned
 
 # Methods that release a context for a PATE student; the others answer queries directly.
-CONTEXTS = ("tabpate", "tabpate-tuned", "prompt-pate", "dp-tabicl")
+CONTEXTS = ("tabpate", "tabpate-tuned", "class-moments", "prompt-pate", "dp-tabicl")
+# Queries from noisy moments of each class, labelled by that class: no teacher is queried. Not in the paper.
+BY_CLASS = {"prior": "moments", "alpha": 1.0, "by_class": True, "labels": "group"}
 NO_LEDGER = "an evaluation on public data: no ledger is charged"
+
+
+def settings_at(entry: Mapping[str, Any], epsilon: float) -> dict[str, Any]:
+    """Settings of a method at one epsilon: those of the entry, changed by what `by_epsilon` has for it."""
+    return {**entry["settings"], **entry.get("by_epsilon", {}).get(f"{epsilon:g}", {})}
 
 
 def released(
     entry: Mapping[str, Any], private: Private, budget: Budget, predict: Predict, rng: np.random.Generator
 ) -> Released:
-    """The context that a method releases. entry: method and its settings, as in the config."""
-    settings, mechanism = dict(entry["settings"]), TabPATE(private, predict, rng)
+    """The context that a method releases. entry: method and its settings, as in the config (`settings_at`)."""
+    settings, mechanism = settings_at(entry, budget.epsilon), TabPATE(private, predict, rng)
     match entry["method"]:
         case "tabpate":
             return mechanism.release(Settings(**settings), budget)
         case "tabpate-tuned":
             tuning = Tuning(tuple(settings.pop("candidates")), settings.pop("share"), Settings(**settings))
             return release_tuned(mechanism, tuning, budget)
+        case "class-moments":
+            return mechanism.release(Settings(**settings, **BY_CLASS), budget)
         case "prompt-pate":
             settings["queries"] = min(settings["queries"], len(private.unlabelled))
             return mechanism.release(Settings(**settings, prior="given"), budget)

@@ -9,8 +9,10 @@ import numpy as np
 import pandas as pd
 
 from memaudit.common import tidy
+from memaudit.common.constant_students import rests_on_constant
 from memaudit.statistics.claims import Claim, Constant, Number
 from memaudit.statistics.row_selection import POSITION, Scalar, Selection, select
+from memaudit.statistics.verdict_stability import outcome_chances
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ class Comparison:
 
     margin: how far its interval is on the claim's side, negative where it is not; factor: about how many times as much
     data would move an undecided interval to the side of its estimate, if the estimate stayed and the width fell with
-    the root of the size; supports: the estimate itself is on the claim's side.
+    the root of the size; supports: the estimate itself is on the claim's side; again: probabilities that another run,
+    with other noise, holds and shows the opposite.
     """
 
     setting: str
@@ -40,6 +43,7 @@ class Comparison:
     margin: float
     factor: float = 1.0
     supports: bool = True
+    again: tuple[float, float] = (0.0, 0.0)
 
 
 def comparisons(claim: Claim, table: pd.DataFrame) -> list[Comparison]:
@@ -80,8 +84,12 @@ def absent(claim: Claim, table: pd.DataFrame) -> dict[str, list[Scalar]]:
 
 
 def judged_rows(claim: Claim, table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the claim's study that are large enough, and for which what the claim supposes is given."""
+    """Rows of the claim's study that are large enough, and for which what the claim supposes is given.
+
+    Rows of constant students are not judged: they agree and fail by construction.
+    """
     rows = table[table["study"] == claim.study]
+    rows = rows[~rests_on_constant(rows)]
     for key, least in claim.needs.items():
         rows = rows[~(sizes(rows, key) < least)]
     if claim.by and claim.by in rows:
@@ -249,15 +257,16 @@ def _placed(
     apart = max(start - difference.high, difference.low - end)
     if np.isnan(within):
         return Comparison(setting, numbers, "no interval", within)
+    again = outcome_chances(difference.low, difference.high, region)
     if within > 0 or (within == 0 and not strict):
-        return Comparison(setting, numbers, "holds", within)
+        return Comparison(setting, numbers, "holds", within, again=again)
     if apart > 0:
-        return Comparison(setting, numbers, "opposite", within, supports=False)
+        return Comparison(setting, numbers, "opposite", within, supports=False, again=again)
     supports = start <= difference.estimate <= end
     # Within the region both ends must be cleared; outside it, the end that the estimate lies beyond.
     edges = region if supports else (start if difference.estimate < start else end,)
     factor = max(_factor(difference, edge) for edge in edges) if shrinks else np.inf
-    return Comparison(setting, numbers, "inconclusive", within, factor, supports)
+    return Comparison(setting, numbers, "inconclusive", within, factor, supports, again)
 
 
 def _factor(value: Value, edge: float) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from memaudit.common import tidy
+from memaudit.common.constant_students import rests_on_constant
 from memaudit.statistics.claim_comparisons import (
     Comparison,
     absent,
@@ -20,6 +21,7 @@ from memaudit.statistics.claim_comparisons import (
 )
 from memaudit.statistics.claims import Claim, Number
 from memaudit.statistics.row_selection import Selection, Wanted, condition_text, select
+from memaudit.statistics.verdict_stability import UNSEEDED, at_least, stability_text
 
 REPRODUCED = "reproduced"
 DIRECTION = "direction only"
@@ -42,8 +44,8 @@ def verdicts(claims: list[Claim], results: pd.DataFrame) -> pd.DataFrame:
     "reproduced": the relation holds, and the results of each number that the claim tests are within its tolerance;
     "direction only": the relation holds, but a number has no result within its tolerance, or the interval cannot tell;
     "not reproduced": so many comparisons show the opposite that the claim's share of them cannot hold;
-    "not testable at this scale": no rows, none large enough, none for a part of what the sentence is about, or
-    intervals that cannot tell, with the size that would;
+    "not testable at this scale": no rows, none large enough, none for a part of what the sentence is about, students
+    that are constant, or intervals that cannot tell, with the size that would;
     "identity": it holds by construction, and no more than the tolerated share of comparisons shows the opposite.
     """
     table = tidy.expand(results)
@@ -69,6 +71,17 @@ class Tally:
     def needed(self) -> int:
         """The least number of comparisons that must hold."""
         return ceil(self.share * len(self.judged) - 1e-9)
+
+    @property
+    def holds_again(self) -> float:
+        """Probability that the relation holds in another run, with other noise; 0 without a comparison."""
+        return at_least([one.again[0] for one in self.judged], self.needed) if self.judged else 0.0
+
+    @property
+    def opposite_again(self) -> float:
+        """Probability that another run shows the opposite."""
+        tolerated = len(self.judged) - self.needed
+        return at_least([one.again[1] for one in self.judged], tolerated + 1)
 
     @property
     def verdict(self) -> str:
@@ -130,6 +143,8 @@ def _verdict(claim: Claim, table: pd.DataFrame) -> dict[str, str]:
             verdict, reason = NOT_TESTABLE, f"{reason}; no results with {_conditions(without)}, which it is about, too"
         elif verdict == REPRODUCED and claim.numbers:
             verdict, reason = _with_numbers(claim, tally, numbers)
+        if claim.study in UNSEEDED:
+            reason += stability_text(_same_again(verdict, tally, numbers))
     value = "" if claim.value is None else str(claim.value)
     ours = _ours([*numbers, tally])
     texts = (claim.id, claim.paper, claim.place, claim.text, value, ours, verdict, reason)
@@ -149,6 +164,14 @@ def _with_numbers(claim: Claim, tally: Tally, numbers: Sequence[Tally]) -> tuple
     agreements = [_agreement(*pair) for pair in zip(claim.numbers, numbers, strict=True)]
     agree = all(one.judged and one.verdict == REPRODUCED for one in numbers)
     return REPRODUCED if agree else DIRECTION, "; ".join([tally.reason, *agreements])
+
+
+def _same_again(verdict: str, tally: Tally, numbers: Sequence[Tally]) -> float:
+    """Probability that another run, with other noise, gives the same verdict from its comparisons."""
+    agree = float(np.prod([one.holds_again for one in numbers]))
+    chances = {REPRODUCED: tally.holds_again * agree, DIRECTION: tally.holds_again * (1 - agree)}
+    chances[NOT_REPRODUCED] = tally.opposite_again
+    return chances.get(verdict, 1 - tally.holds_again - tally.opposite_again)
 
 
 def _agreement(number: Number, tally: Tally) -> str:
@@ -202,6 +225,8 @@ def _missing(claim: Claim, table: pd.DataFrame) -> str:
         return f"nothing exceeds the bound, but the positive control ({claim.control.metric}) does not, either"
     found = table[table["study"] == claim.study]
     rows = select(found, claim.left, claim.where)
+    if setting := _constant(claim, found):
+        return f"a student is constant, or was taught fewer labels than classes: {setting}"
     short = {key: least / sizes(rows, key).max() for key, least in claim.needs.items() if len(rows)}
     larger = [
         f"{key} is at most {sizes(rows, key).max():g}, {_times(factor)} times as many are needed"
@@ -220,6 +245,14 @@ def _missing(claim: Claim, table: pd.DataFrame) -> str:
     needs = ", ".join(f"{key} >= {least:g}" for key, least in claim.needs.items())
     text = f"no results of {claim.study} to compare in metric {claim.left.metric}" + (f" with {needs}" if needs else "")
     return f"{text}: {'; '.join(larger)}" if larger else text
+
+
+def _constant(claim: Claim, found: pd.DataFrame) -> str:
+    """Setting of a constant student on one of the claim's sides, empty if there is none."""
+    sides = [side for side in (claim.left, claim.right) if isinstance(side, Selection)]
+    constant = pd.concat([select(found[rests_on_constant(found)], side, claim.where) for side in sides])
+    keys = [key for key in ("dataset", "arm", "epsilon") if len(constant)]
+    return ", ".join(f"{key}={constant.iloc[0][key]}" for key in keys)
 
 
 def _conditions(where: Mapping[str, Wanted]) -> str:

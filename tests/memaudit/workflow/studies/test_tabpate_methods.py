@@ -2,6 +2,7 @@
 
 import pytest
 
+from memaudit.privacy.release_methods import settings_at
 from memaudit.workflow.studies.tabpate_methods import Methods
 
 
@@ -36,6 +37,23 @@ def test_releases_are_every_method_epsilon_and_repeat_of_a_table(methods):
     assert methods.releases("wine", "contexts") == both + ablated
     assert methods.releases("wine", "synthetic") == [["mst", 1.0, 0], ["mst", 1.0, 1]]
     assert methods.releases("beer", "synthetic") == []
+
+
+def test_tuned_settings_are_those_of_the_task_and_epsilon_and_tables_and_ablations_change_them():
+    ours = method("tabpate", teachers=10, queries=9) | {"tuned": "ours", "by_dataset": {"beer": {"queries": 3}}}
+    ablations = {"base": "ours", "datasets": ["wine"], "epsilons": [1.0], "vary": {"queries": [7]}}
+    tuned = {"ours": {"classification": {"1": {"settings": {"teachers": 50, "queries": 99}}}}}
+    section = {"arms": {"ours": ours}, "ablations": ablations, "epsilons": [1.0, 10.0], "repeats": 1}
+    methods = Methods(section, {"wine": "classification", "beer": "classification", "rye": "regression"}, tuned)
+    assert methods.settings("ours", "wine", 1.0) == {"teachers": 50, "queries": 99}
+    assert methods.settings("ours", "wine", 10.0) == {"teachers": 10, "queries": 9}
+    assert methods.settings("ours", "rye", 1.0) == {"teachers": 10, "queries": 9}
+    assert methods.settings("ours", "beer", 1.0) == {"teachers": 50, "queries": 3}
+    assert methods.settings("ours", "beer", 10.0)["queries"] == 3
+    assert methods.settings("ours queries 7", "wine", 1.0) == {"teachers": 50, "queries": 7}
+    entry = methods.making("contexts", "wine")["ours"]
+    assert settings_at(entry, 1.0) == methods.settings("ours", "wine", 1.0)
+    assert settings_at(entry, 10.0) == methods.settings("ours", "wine", 10.0)
 
 
 def test_a_synthesis_serves_all_repeats(methods):

@@ -65,6 +65,11 @@ class Trial:
         found, cells = np.stack(found), int(self.tested[list(repeats)].sum())
         return Scores(METRICS[self.task], np.array(repeats), found[:, 0], found[:, 1:], cells, np.array(chance))
 
+    def constant(self, predicted: Array | Codes, repeats: Sequence[int]) -> Mask:
+        """(repeat,) whether all tested records of a repeat have one prediction; predicted: (repeat, record)."""
+        pairs = zip(predicted, repeats, strict=True)
+        return np.array([len(np.unique(each[self.tested[repeat]])) < 2 for each, repeat in pairs])
+
     def guesses(self) -> Array | Codes:
         """Constant predictions (repeat, record): most frequent class, or mean, of the records not tested."""
         guess = _most_frequent if self.task == "classification" else np.mean

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
+from memaudit.common.io import read_json
 from memaudit.models import flops
 from memaudit.workflow.job_costs import Size, size
 from memaudit.workflow.run_config import RunConfig, shards
@@ -26,7 +27,7 @@ class Tabpate(Study):
         self.present = bool(self.config["datasets"])
         self.shadow = self.config["shadows"]
         self.attacked = [name for name in self.config["datasets"] if name in self.shadow["datasets"]]
-        self.methods = Methods(self.config)
+        self.methods = Methods(self.config, self._tasks(), self._tuned())
 
     @property
     def results(self) -> dict[str, list[str]]:
@@ -125,11 +126,12 @@ class Tabpate(Study):
         """Params that make all releases of one kind."""
         shared = {key: self.config[key] for key in ("shard", "delta", "roles")}
         releases = lambda wildcards: self.methods.releases(wildcards.dataset, kind)  # noqa: E731
-        return shared | {"arms": self.methods.making(kind), "releases": releases}
+        arms = lambda wildcards: self.methods.making(kind, wildcards.dataset)  # noqa: E731
+        return shared | {"arms": arms, "releases": releases}
 
     def shadow_params(self) -> dict[str, Any]:
         """Params that every rule of attacked students has."""
-        arms = {name: self.methods.entry(name) for name in self.shadow["arms"]}
+        arms = lambda wildcards: {name: self.methods.entry(name, wildcards.dataset) for name in self.shadow["arms"]}  # noqa: E731
         shared = {key: self.config[key] for key in ("delta", "roles")}
         return shared | {"arms": arms, "shard": self.shadow["shard"]}
 
@@ -195,6 +197,13 @@ class Tabpate(Study):
     def _pairs(self, methods: list[str], epsilons: list[float]) -> list[list[Any]]:
         return [["non_private", None], *([name, epsilon] for name in methods for epsilon in epsilons)]
 
+    def _tasks(self) -> dict[str, str]:
+        return {name: self.run.config["datasets"][name]["task"] for name in self.config["datasets"]}
+
+    def _tuned(self) -> dict[str, Any]:
+        path = self.config["tuned"]
+        return read_json(self.run.in_project(path))["arms"] if self.present and path else {}
+
     def _tables(self, task: str) -> list[str]:
         return [name for name in self.config["datasets"] if self.run.config["datasets"][name]["task"] == task]
 
@@ -226,8 +235,8 @@ class Tabpate(Study):
         """Forward passes of the PATE teachers of all releases; the plan counts a raw TabICL."""
         columns, model = self.run.table_size(dataset)["columns"], self.run.architecture(self._model(dataset))
         work = most = 0
-        for name, *_ in self.methods.releases(dataset, "contexts"):
-            settings = self.methods.all[name]["settings"]
+        for name, epsilon, _ in self.methods.releases(dataset, "contexts"):
+            settings = self.methods.settings(name, dataset, epsilon)
             if not settings.get("teachers"):
                 continue
             rows, queries = max(2, self._rows(dataset) // settings["teachers"]), settings["queries"]
@@ -256,8 +265,8 @@ class Tabpate(Study):
     def _shadow_size(self, dataset: str) -> Size:
         table, model = self.run.table_size(dataset), self.run.architecture(self.config["models"]["classification"])
         work = 0
-        for name, _ in self.attacked_pairs():
-            settings = self.methods.compared[name]["settings"] if name in self.methods.compared else {}
+        for name, epsilon in self.attacked_pairs():
+            settings = self.methods.settings(name, dataset, epsilon) if name in self.methods.compared else {}
             teachers = settings.get("teachers") or 1
             rows = max(2, table["rows"] // (2 * teachers))
             queries = settings.get("queries", table["rows"])

@@ -6,16 +6,17 @@ from typing import Any
 
 # What each method makes: contexts for a student, answers of its own, or records of another environment's synthesizer.
 MAKES = {
-    "contexts": ("tabpate", "tabpate-tuned", "prompt-pate", "dp-tabicl"),
+    "contexts": ("tabpate", "tabpate-tuned", "class-moments", "prompt-pate", "dp-tabicl"),
     "answers": ("query-time", "dp-sgd", "dp-linear"),
     "synthetic": ("aim", "mst"),
 }
 # Those whose labels a budget pays for one by one, or all at once.
-LABELLED = ("tabpate", "tabpate-tuned", "prompt-pate")
+LABELLED = ("tabpate", "tabpate-tuned", "class-moments", "prompt-pate")
 # Table 11 of the paper: a method's name, whether it needs public data, and what it releases.
 DEFENCES = {
     "tabpate": ("TabPATE", "no", "a context"),
     "tabpate-tuned": ("TabPATE, its alpha chosen at a price", "no", "a context"),
+    "class-moments": ("class-moments (no teacher is queried; not in the paper)", "no", "a context"),
     "prompt-pate": ("PromptPATE", "unlabelled records of the same distribution", "a context"),
     "query-time": ("Query-Time", "no", "answers only"),
     "dp-tabicl": ("DP-TabICL", "no", "a context"),
@@ -27,6 +28,7 @@ DEFENCES = {
 # What the budget of each method is spent on; TabPATE's depends on its settings.
 SPENT_ON = {
     "tabpate-tuned": "moments and labels of every candidate and the choice",
+    "class-moments": "moments of each class",
     "prompt-pate": "labels",
     "query-time": "every answer",
     "dp-tabicl": "means of records",
@@ -40,10 +42,16 @@ Method = Mapping[str, Any]
 
 
 class Methods:
-    """The methods of a run, by name. section: the config's `tabpate`."""
+    """The methods of a run, by name.
 
-    def __init__(self, section: Mapping[str, Any]):
-        self._section = section
+    section: the config's `tabpate`; tasks: of its tables; tuned: `arms` of a file of tuned settings, by arm, task and
+    epsilon.
+    """
+
+    def __init__(
+        self, section: Mapping[str, Any], tasks: Mapping[str, str] | None = None, tuned: Mapping[str, Any] | None = None
+    ):
+        self._section, self._tasks, self._tuned = section, tasks or {}, tuned or {}
         self.compared: dict[str, Method] = section["arms"]
 
     @cached_property
@@ -56,7 +64,7 @@ class Methods:
         for key, values in ablations["vary"].items():
             for value in values:
                 changed = {key: value} | ({"prior": "moments"} if key == "alpha" else {})
-                settings = {"settings": base["settings"] | changed}
+                settings = {"settings": base["settings"] | changed, "changed": changed}
                 varied[f"{ablations['base']} {key} {value}"] = base | shared | settings
         return varied
 
@@ -75,7 +83,9 @@ class Methods:
         """Methods that are compared by where their queries come from."""
         own = {*self.compared, *(name for name in self.varied if name.split()[1] in ("prior", "alpha"))}
         return [
-            name for name, one in self.all.items() if one["method"] == "tabpate" and not one["held_out"] and name in own
+            name
+            for name, one in self.all.items()
+            if one["method"] in ("tabpate", "class-moments") and not one["held_out"] and name in own
         ]
 
     @property
@@ -86,13 +96,26 @@ class Methods:
             for name, one in self.compared.items()
         ]
 
-    def entry(self, name: str) -> dict[str, Any]:
-        """What scripts need of a method."""
-        return {key: self.all[name][key] for key in ("method", "held_out", "settings")}
+    def entry(self, name: str, dataset: str = "") -> dict[str, Any]:
+        """What scripts need of a method on a table; `by_epsilon`: tuned settings, where it has some.
 
-    def making(self, kind: str) -> dict[str, dict[str, Any]]:
-        """Entries of the methods that make `contexts`, `answers` or `synthetic` records, by name."""
-        return {name: self.entry(name) for name, one in self.all.items() if one["method"] in MAKES[kind]}
+        Of two values of a setting, that of an ablation counts, then that of the table, then the tuned one.
+        """
+        one = self.all[name]
+        own = dict(one.get("by_dataset", {}).get(dataset, {})) | one.get("changed", {})
+        entry = {"method": one["method"], "held_out": one["held_out"], "settings": one["settings"] | own}
+        tuned = self._tuned.get(one.get("tuned"), {}).get(self._tasks.get(dataset), {})
+        at = {epsilon: found["settings"] | own for epsilon, found in tuned.items()}
+        return entry | ({"by_epsilon": at} if at else {})
+
+    def settings(self, name: str, dataset: str, epsilon: float) -> dict[str, Any]:
+        """Settings of a method on a table at an epsilon."""
+        entry = self.entry(name, dataset)
+        return {**entry["settings"], **entry.get("by_epsilon", {}).get(f"{epsilon:g}", {})}
+
+    def making(self, kind: str, dataset: str = "") -> dict[str, dict[str, Any]]:
+        """Entries of the methods that make `contexts`, `answers` or `synthetic` records on a table, by name."""
+        return {name: self.entry(name, dataset) for name, one in self.all.items() if one["method"] in MAKES[kind]}
 
     def releases(self, dataset: str, kind: str) -> list[list[Any]]:
         """Method, epsilon and repeat of every release of a table."""
