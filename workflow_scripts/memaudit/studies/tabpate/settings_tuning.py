@@ -47,6 +47,11 @@ STEPS = _each(
     clip=[1.0, 1.0, 0.3, 1.0, 1.0, 0.3],
     learning_rate=[0.02, 0.02, 0.05, 0.01, 0.05, 0.02],
 )
+DESCENT = _each(
+    steps=[30, 100, 100, 100, 300, 300],
+    clip=[1.0, 1.0, 0.3, 1.0, 1.0, 0.3],
+    learning_rate=[1.0, 0.3, 1.0, 1.0, 0.3, 1.0],
+)
 FEW = _each(teachers=[5, 5, 10, 10, 10, 20], queries=[50, 100, 50, 100, 100, 100], alpha=[0.5, 0.7, 0.5, 0.3, 0.7, 0.5])
 GRIDS: dict[str, dict[str, list[dict[str, Any]]]] = {
     "as_published": {"classification": VOTES, "regression": SUMS},
@@ -57,6 +62,7 @@ GRIDS: dict[str, dict[str, list[dict[str, Any]]]] = {
     "query_time": dict.fromkeys(("classification", "regression"), ANSWERS),
     "dp_tabicl": dict.fromkeys(("classification", "regression"), PROTOTYPES),
     "dp_sgd": dict.fromkeys(("classification", "regression"), STEPS),
+    "dp_linear": dict.fromkeys(("classification", "regression"), DESCENT),
 }
 
 
@@ -67,7 +73,7 @@ def score(table: Table, entry: Mapping[str, Any], epsilon: float, delta: float, 
     """
     name, budget = table.public.dataset, Budget(epsilon, delta)
     role = table.roles(ROLES, 0, repeat)
-    private, tested = table.private(role, entry["held_out"]), table.tested(role)
+    private, tested = table.private(role, ROLES, entry["held_out"]), table.tested(role)
     try:
         if entry["method"] in CONTEXTS:
             context = released(entry, private, budget, predict, seeds.generator(0, "tuning", name, repeat))
