@@ -51,7 +51,7 @@ FAULTS = [
         {"attacks/perturbation/sets": 20},
         "attacks/perturbation/sets: 20 is no multiple of the first of attacks/sizes, 8",
     ),
-    ({"attacks/attention/datasets": ["digits"]}, "attacks/attention/datasets: digits is none of attacks/datasets"),
+    ({"attacks/attention/datasets": ["mars"]}, "attacks/attention/datasets: unknown dataset 'mars'"),
     ({"attacks/attention/model": "tabicl-smal"}, "attacks/attention/model: unknown"),
     (
         {"attacks/attention": {"datasets": ["credit-g"], "sets": 1024}},

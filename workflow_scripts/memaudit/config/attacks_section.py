@@ -68,7 +68,7 @@ class Perturbation(Section):
 class Attention(Section):
     """White-box attack: how concentrated is the attention of a record on the context? (after AMIA, arXiv 2606.26021)"""
 
-    datasets: list[Name] = Field([], description="tables of attacks/datasets that are attacked")
+    datasets: list[Name] = Field([], description="tables whose attention is read, where attacks/datasets has them")
     model: Name | None = Field(None, description="TabICL or TabPFN in mode raw whose attention is read; null: main's")
     sets: Annotated[int, Field(ge=16)] = Field(32, description="shadow contexts")
     shard: Count = Field(32, description="shadow contexts per job")
@@ -199,8 +199,7 @@ def _arm_faults(name: str, arm: Arm, attacks: Attacks) -> Iterator[str]:
 
 
 def _attention_faults(attacks: Attacks, shared: SharedKeys) -> Iterator[str]:
-    for name in (name for name in attacks.attention.datasets if name not in attacks.datasets):
-        yield f"attacks/attention/datasets: {name} is none of attacks/datasets; name it there"
+    yield from unknown("attacks/attention/datasets", attacks.attention.datasets, "datasets", shared)
     if attacks.attention.model is not None:
         yield from unknown("attacks/attention/model", [attacks.attention.model], "models", shared)
 

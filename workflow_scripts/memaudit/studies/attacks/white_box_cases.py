@@ -12,7 +12,7 @@ from memaudit.statistics import threat_models
 from memaudit.statistics.threat_models import Case, case
 
 STRONGEST = "attention combined"
-SEEN = "members, seen inside"  # as many contexts as attention is read of
+SEEN = "members seen inside"  # as many contexts as attention is read of
 
 
 def white_box_cases(keys: Mapping[str, Any], seen: xr.Dataset, rmia: Mapping[str, float], seed: int) -> list[Case]:

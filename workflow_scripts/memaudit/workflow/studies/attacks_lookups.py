@@ -46,7 +46,7 @@ class Attacks(Study):
         super().__init__(run)
         self.datasets = self.config["datasets"]
         used = [arm["model"] for arm in self.config["arms"].values()]
-        used += [self.seen_inside] if self.config["attention"]["datasets"] else []
+        used += [self.seen_inside] if self.attended else []
         self.models = list(dict.fromkeys(used))
         # Tables that have the arms of which mitigations are compared.
         self.defended = [name for name in self.datasets if {*self.arms(name)} >= NEEDED_FOR_MITIGATIONS]
@@ -163,6 +163,11 @@ class Attacks(Study):
         return [f"{folder}/{shard}.nc" for shard in self._perturbed_shards()]
 
     @property
+    def attended(self) -> list[str]:
+        """Tables whose attention is read."""
+        return [name for name in self.config["attention"]["datasets"] if name in self.datasets]
+
+    @property
     def seen_inside(self) -> str:
         """The model whose attention is read."""
         return self.config["attention"]["model"] or self.config["arms"]["main"]["model"]
@@ -203,7 +208,7 @@ class Attacks(Study):
             },
             "attacks_query_attention": {
                 f"{name}/{arm}/{shard}": self._attention_size(name, arm)
-                for name in self.config["attention"]["datasets"]
+                for name in self.attended
                 for arm in self._arms_seen_inside(name)
                 for shard in self._attention_shards(arm)
             },
@@ -227,8 +232,8 @@ class Attacks(Study):
         uses: dict[str, list[dict[str, Any]]] = {model: [] for model in self.models}
         for arm, entry in self.config["arms"].items():
             uses[entry["model"]] += [self._use(name, arm) for name in self.datasets if arm in self.arms(name)]
-        if (attacked := self.config["attention"])["datasets"] and attacked["model"]:
-            uses[attacked["model"]] += [self._use(name, MAIN) for name in attacked["datasets"]]
+        if self.attended and self.config["attention"]["model"]:
+            uses[self.seen_inside] += [self._use(name, MAIN) for name in self.attended]
         return uses
 
     def shadows(self) -> dict[str, Any]:
@@ -247,7 +252,7 @@ class Attacks(Study):
 
     def _arms_seen_inside(self, dataset: str) -> list[str]:
         """Arms whose attention is read: `main`, and those with a variant that changes keys."""
-        if dataset not in self.config["attention"]["datasets"]:
+        if dataset not in self.attended:
             return []
         return [arm for arm in self.arms(dataset) if arm == MAIN or self._changed_keys(arm)]
 
