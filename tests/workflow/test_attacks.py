@@ -32,7 +32,9 @@ def test_the_papers_numbers_are_its_own_and_have_no_interval(smoke, attacks):
 
 def test_all_threat_models_are_attacked_on_the_same_targets_and_their_queries_counted(attacks):
     targets = attacks[(attacks.records == "targets") & (attacks.arm == "main") & attacks.source.isna()]
-    assert set(targets[targets.metric == "auc"].attack) == {"perturbation", "lira", "lira poisoned", "brainwash"}
+    labels_alone = {"perturbation", "brainwash", "boundary", "copies correct", "strongest labels"}
+    poisons = {"lira poisoned", "chosen poisons", "chosen poisons on labels"}
+    assert set(targets[targets.metric == "auc"].attack) == {"lira"} | labels_alone | poisons
     assert set(targets.threat.dropna()) == {
         f"{reads} {does}" for reads in ("label-only", "probabilities") for does in ("passive", "active")
     }
@@ -43,10 +45,12 @@ def test_all_threat_models_are_attacked_on_the_same_targets_and_their_queries_co
 
 
 def test_a_placebo_finds_nothing(attacks):
-    (placebo,) = attacks[
-        (attacks.records == "placebo") & (attacks.metric == "auc") & attacks.source.isna()
-    ].itertuples()
-    assert placebo.low < 0.5 < placebo.high
+    placebo = attacks[(attacks.records == "placebo") & attacks.source.isna()]
+    assert not placebo[placebo.metric == "auc detected"].estimate.any(), placebo
+    aucs = placebo[placebo.metric == "auc"].set_index("attack")
+    assert set(aucs.index) == {"lira", "attention combined"}
+    assert (aucs.low < 0.5).all(), aucs
+    assert (aucs.high > 0.5).all(), aucs
 
 
 def test_searches_stay_within_their_bound_of_forward_passes(smoke):

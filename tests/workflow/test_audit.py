@@ -80,7 +80,8 @@ def test_the_numbers_are_on_the_screen_and_in_the_folder(owner):
     assert "result: AUC" in owner.printed
     summary = Report(owner.into).summary
     assert summary.stage == "full"
-    scores = {"strongest", "perturbation", *registry.of_one_query("probabilities")}
+    with_copies = {"perturbation", "boundary", "copies correct", "strongest labels"}
+    scores = {"strongest", *with_copies, *registry.of_one_query("probabilities")}
     assert {one.attack for one in summary.adversaries} == scores
     assert summary.headline().attack == "strongest"
     assert {group.column for group in summary.groups} == {"churn", COLUMN}

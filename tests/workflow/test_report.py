@@ -81,7 +81,8 @@ def without_support(headlines):
     """Names of values that lack an interval or a null.
 
     A p-value is the comparison with a null, and a placebo is the null of the values beside it. One triple is excepted:
-    the covariate AUC, whose band and one-sided p stand in rows of their own.
+    the covariate AUC, whose band and one-sided p stand in rows of their own. A number of corrected detections is a
+    decision, not an estimate, and stands beside its distribution by chance; so is the power of a null.
     """
     for (study, sentence), values in headlines.groupby(["study", "sentence"]):
         numbers = values.set_index("value")[["low", "high", "null"]]
@@ -90,6 +91,9 @@ def without_support(headlines):
             assert re.search(r"95 % of the time within \[.+, .+\] \(one-sided test p = [\d.e-]+\)", sentence), sentence
             needed.loc["auc", ["low", "high"]] = needed.loc["permuted", "null"] = False
         needed.loc[numbers.index == "p"] = False
+        counted = numbers.index.str.startswith("detected_")
+        assert not counted.any() or {"chance", "power"} <= set(numbers.index), sentence
+        needed.loc[counted] = needed.loc[numbers.index.str.startswith("power"), ["low", "high"]] = False
         needed["null"] &= "placebo" not in numbers.index
         yield from (f"{sentence}: {name}" for name in numbers.index[(numbers.isna() & needed).any(axis=1)])
 

@@ -44,6 +44,7 @@ FIGURES += ["predict_lira_threshold", "predict_early", "predict_definitions", "p
 FAMILIES = {
     f"memaudit.models.{name}"
     for name in [
+        "anonymous_keys",
         "checkpoint_deltas",
         "context_attention",
         "context_query_pairs",
@@ -136,7 +137,7 @@ def test_an_edited_module_reruns_exactly_the_rules_that_import_it(smoke, module)
 def test_a_new_pin_reruns_what_runs_in_its_environment(smoke):
     path = smoke.folder / "envs/tabular.yaml"
     with edited(path, re.sub(r"torch==\S+", "torch==9.9.9", path.read_text())):
-        asked = {f"attacks_query_{name}" for name in ("contexts", "perturbed", "poisoned", "attribute")}
+        asked = {f"attacks_query_{name}" for name in ("contexts", "perturbed", "poisoned", "attribute", "attention")}
         private = {"release_contexts", "release_shadows", "poison_shadows", "answer_queries", "code_records"}
         asked |= {f"tabpate_{name}" for name in private} | {"iclmem_probe_reference", "iclmem_probe_tuned"}
         # What takes the prepared setting, or corpora, runs again for its input.

@@ -14,14 +14,16 @@ from memaudit.studies.iclmem.outcome_rules import (
     COLLAPSE,
     DETECTABLE,
 )
-from memaudit.studies.iclmem.run_metrics import judge_run
+from memaudit.studies.iclmem.run_metrics import SIGNALS, judge_run
 from memaudit.studies.iclmem.significance_tests import (
     Study,
     decide,
+    decision_rows,
     decisions,
     label_effects,
     means,
     peaks,
+    permuted_detections,
     tpr_peaks,
 )
 
@@ -199,3 +201,16 @@ def test_the_largest_tpr_has_an_interval_for_its_choice():
         columns = [f"query_{signal}_tpr@0.1" for signal in ("loss", "entropy")]
         means = planted.runs.groupby("epoch")[columns].mean()
         assert row["estimate"] == pytest.approx(means.max(axis=None))
+
+
+def test_permuted_memberships_are_detected_as_rarely_as_the_correction_promises():
+    """Of eight simulated studies without memory, and of one that remembers: its permutations forget."""
+    for planted in [*(judged(fall=0.0, seed=seed) for seed in range(8)), judged(fall=3.0)]:
+        detected = permuted_detections(planted)
+        assert detected.shape == (len(SIGNALS), len(planted.settings()), planted.null.sizes["permutation"])
+        any_detected = detected.any(axis=(0, 1))
+        assert any_detected.mean() <= binom.ppf(0.999, len(any_detected), 0.05) / len(any_detected)
+    rows = pd.DataFrame(decision_rows(planted, decisions(planted))).set_index("metric")
+    by_chance = rows.loc["detections under permutation"]
+    assert by_chance.low == 0 <= by_chance.estimate <= 0.5
+    assert rows.loc["detected settings"].estimate.max() >= 1

@@ -19,7 +19,7 @@ from memaudit.studies.iclmem.outcome_rules import COLLAPSE, DETECTABLE, LEVEL, R
 from memaudit.studies.iclmem.outcome_shares import SplitBootstrap, rules
 from memaudit.studies.iclmem.run_metrics import ATTACK_SIGNALS, LARGER, SIGNALS, STUDY
 from memaudit.studies.iclmem.setting_summaries import NULL_CALIBRATED, keys_of
-from memaudit.studies.iclmem.significance_tests import Study, decisions
+from memaudit.studies.iclmem.significance_tests import FAMILIES, Study, decisions, permuted_detections
 
 Rows = Iterator[dict[str, Any]]
 Effects = Sequence[tuple[dict[str, Any], NDArray[np.intp], str]]
@@ -52,14 +52,24 @@ def _detectable(study: Study, rule: Rule) -> Mask:
     return (gap <= 0) & (study.values("permuted")[LARGER] > rule.auc)
 
 
-def _passing(study: Study, rule: Rule) -> float:
-    """Share of p-values up to LEVEL among the permuted memberships that a published rule calls detectable.
+def _passing(study: Study, rule: Rule) -> dict[str, float]:
+    """Share of the permuted memberships that a published rule calls detectable which pass a check, by its name.
 
-    It is larger than LEVEL, since the rule picks large AUCs. NaN where there are none.
+    It is larger than LEVEL, since the rule picks large AUCs. {} where the rule detects in no permutation.
     """
     intact = (study.runs["outcome_" + rules(study.runs)[0]] != COLLAPSE).to_numpy()
-    permuted, hits = study.values("permuted")[LARGER][intact], _detectable(study, rule)[intact]
-    return float((p_values_of_permutations(permuted)[hits] <= LEVEL).mean()) if hits.any() else np.nan
+    hits = _detectable(study, rule)[intact]
+    if not hits.any():
+        return {}
+    own = p_values_of_permutations(study.values("permuted")[LARGER]) <= LEVEL
+    passed = {"p-value": own}
+    for check, signal in HEADLINE.items():
+        family = next(family for family in FAMILIES if signal in family)
+        detected = permuted_detections(study, family)[family.index(signal)]
+        passed[check] = np.zeros_like(own)
+        for places, found in zip(study.settings(), detected, strict=True):
+            passed[check][places] = found
+    return {check: float(found[intact][hits].mean()) for check, found in passed.items()}
 
 
 def negative_control_rates(study: Study, known: Mapping[str, Rule], resampling: SplitBootstrap) -> Rows:
@@ -98,8 +108,8 @@ def survival(
     """Share of each rule's detections that pass each check, by label condition and for all; NaN without detections.
 
     criterion share: runs whose larger AUC is above the rule's threshold, of those that did not diverge; null: the same
-    share under permuted memberships. null of the check of p-values: the share of permuted memberships that passes it,
-    of those that the rule calls detectable.
+    share under permuted memberships. null of a check of the run's own p-value or of its setting: the share of permuted
+    memberships that passes it, of those that the rule calls detectable.
 
     Checks of a run, see `_checks`. Key `of` = setting: settings that the rule calls detectable in most of their splits.
     """
@@ -107,6 +117,7 @@ def survival(
     checks = _checks(study, decided, effects)
     for rule in rules(runs):
         hits = (runs[f"outcome_{rule}"] == DETECTABLE).to_numpy()
+        by_chance = _passing(study, known[rule]) if rule in known else {}
         for labels in (ALL, *runs["labels"].unique()):
             counted = (runs["labels"] == labels).to_numpy() | (labels == ALL)
             chosen = hits & counted
@@ -115,8 +126,8 @@ def survival(
             for check, passed in checks.items():
                 compared = chosen & ~np.isnan(passed)
                 share = resampling.mean(passed[compared], runs[compared])
-                null = _passing(study, known[rule]) if check == "p-value" and rule in known else np.nan
-                yield tidy.row(STUDY, {**keys, "check": check}, "surviving share", **share, null=null)
+                facts = {**share, "null": by_chance.get(check, np.nan)}
+                yield tidy.row(STUDY, {**keys, "check": check}, "surviving share", **facts)
         if rule in known:
             criterion = _criterion(study, known[rule], resampling)
             yield tidy.row(STUDY, {"rule": rule, "of": "run"}, "criterion share", **criterion)

@@ -25,7 +25,7 @@ from memaudit.common import seeds, tidy
 from memaudit.common.arrays import Array, Mask
 from memaudit.statistics import bootstrap
 from memaudit.statistics.detection_power import POWER_OF_MEANS, smallest_mean_excess
-from memaudit.statistics.permutation_tests import max_t, max_t_half_widths, p_value, q_value
+from memaudit.statistics.permutation_tests import max_t, max_t_half_widths, p_value, p_values_of_permutations, q_value
 from memaudit.studies.iclmem.outcome_rules import COLLAPSE, LEVEL
 from memaudit.studies.iclmem.run_metrics import ATTACK_SIGNALS, LARGER, SIGNALS, STUDY, larger
 from memaudit.studies.iclmem.setting_summaries import KEYS, keys_of, resolution, summary
@@ -136,6 +136,22 @@ def _corrected(decided: Mapping[str, pd.DataFrame], confounded: Mask) -> dict[st
     return tables
 
 
+def permuted_detections(study: Study, family: Sequence[str] = SIGNALS) -> Mask:
+    """Whether a permuted membership in place of the true one is detected: (signal, setting, permutation).
+
+    By q alone, corrected as in `decisions`; that the interval is above chance, too, makes detections rarer still.
+    """
+    settings, permuted = study.settings(), study.values("permuted")
+    p = p_values_of_permutations(np.stack([means(permuted[signal], settings) for signal in family]))
+    confounded = np.array([study.runs["labels"].iloc[runs[0]] == CONFOUNDED for runs in settings])
+    detected = np.zeros(p.shape, dtype=bool)
+    for chosen in (confounded, ~confounded):
+        each = p[:, chosen].reshape(-1, p.shape[-1]).T
+        q = np.array([q_value(one) for one in each]).T
+        detected[:, chosen] = (q <= LEVEL).reshape(len(family), -1, p.shape[-1])
+    return detected
+
+
 def decision_rows(study: Study, decided: Mapping[str, pd.DataFrame]) -> Rows:
     """Tidy rows of every setting and signal; settings that diverged in all splits have none."""
     permutations = f"{study.null.sizes['permutation']} permutations of membership within splits"
@@ -157,6 +173,16 @@ def decision_rows(study: Study, decided: Mapping[str, pd.DataFrame]) -> Rows:
         judged = table.assign(labels=[line["labels"] for line, _ in lines])[table["p"].notna()]
         for labels, part in [(CLEAN, judged[judged["labels"] != CONFOUNDED]), *judged.groupby("labels")]:
             yield from _counted(part, {"labels": labels, "signal": signal})
+    yield _detected_by_chance(study, np.array([line["labels"] != CONFOUNDED for line, _ in lines]))
+
+
+def _detected_by_chance(study: Study, clean: Mask) -> dict[str, Any]:
+    """Row of the detections of all signals together under permuted memberships: mean, and where 95 % of them lie."""
+    counts = permuted_detections(study)[:, clean].sum(axis=(0, 1))
+    low, high = bootstrap.quantiles(counts, [0.025, 0.975])
+    facts = {"n": len(counts), "unit": "settings", "method": "permutations of membership; by q alone"}
+    keys, name = {"labels": CLEAN, "signal": "any"}, "detections under permutation"
+    return tidy.row(STUDY, keys, name, counts.mean(), low=low, high=high, null=0.0, **facts)
 
 
 def _counted(settings: pd.DataFrame, keys: Mapping[str, Any]) -> Rows:
