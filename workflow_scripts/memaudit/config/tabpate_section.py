@@ -24,6 +24,9 @@ class Arm(Section):
     tuned: Name | None = Field(
         None, description="arm of the file tabpate/tuned whose settings at each epsilon replace these; null: none"
     )
+    chosen_on: list[Name] = Field(
+        [], description="tables on which the method's form was chosen: it is left out there, since results would be optimistic"
+    )
     by_dataset: dict[Name, dict[str, Any]] = Field({}, description="settings that a table has instead, by table")
 
 
@@ -318,7 +321,10 @@ def _tuned_faults(tabpate: Tabpate, tasks: dict[str, str]) -> Iterator[str]:
     if not path.is_file():
         yield f"tabpate/tuned: there is no file {tabpate.tuned}; run `make tune_tabpate`, or set it to null"
         return
-    tuned = json.loads(path.read_text(encoding="utf-8"))["arms"]
+    found = json.loads(path.read_text(encoding="utf-8"))
+    tuned, tables = found["arms"], found["effort"]["tables"]
+    for name in sorted(set(tasks).intersection(*[[one for names in tables.values() for one in names]])):
+        yield f"tabpate/datasets: the settings of {tabpate.tuned} were tuned on {name}; leave it out, or set tabpate/tuned to null"
     for name, arm in arms.items():
         if arm.method in ("aim", "mst"):
             yield f"tabpate/arms/{name}/tuned: a synthesizer has the same settings at every epsilon; set it to null"

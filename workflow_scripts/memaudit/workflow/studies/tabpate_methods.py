@@ -128,7 +128,7 @@ class Methods:
     def _pairs(self, dataset: str, kind: str) -> Iterator[tuple[str, float]]:
         for name in self.making(kind):
             one = self.all[name]
-            if one["datasets"] is None or dataset in one["datasets"]:
+            if (one["datasets"] is None or dataset in one["datasets"]) and dataset not in one.get("chosen_on", ()):
                 yield from ((name, epsilon) for epsilon in one["epsilons"] or self._section["epsilons"])
 
 
