@@ -70,6 +70,7 @@ def columns(**entries):
     [
         ({"records": 0}, "records: must be greater than or equal to 1"),
         ({"records": 9.5}, "records: must be a valid integer"),
+        ({"bounds_from_data": ["salt"]}, "bounds_from_data: salt is no key of columns"),
         ({"source": ""}, "source: string should have at least 1 character"),
         ({"rows": 5}, "rows: unknown key; known: bounds_from_data, columns, records, source, target, task"),
         ({"target": ["yes"]}, "target: classification needs two classes or more, regression [lower, upper]"),

@@ -1,5 +1,6 @@
 """The section `tabpate`: its shape, and what only several of its keys together can get wrong."""
 
+import itertools
 import json
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
@@ -25,7 +26,7 @@ class Arm(Section):
         None, description="arm of the file tabpate/tuned whose settings at each epsilon replace these; null: none"
     )
     chosen_on: list[Name] = Field(
-        [], description="tables on which the method's form was chosen: it is left out there, since results would be optimistic"
+        [], description="tables on which the method's form was chosen: no utility is measured there"
     )
     by_dataset: dict[Name, dict[str, Any]] = Field({}, description="settings that a table has instead, by table")
 
@@ -286,7 +287,8 @@ def _arm_faults(tabpate: Tabpate, tasks: dict[str, str], shared: SharedKeys) -> 
         settings = arm.settings
         if not name.isidentifier():
             yield f"tabpate/arms/{name}: call an arm by letters, digits and _ alone"
-        yield from unknown(f"tabpate/arms/{name}/datasets", arm.datasets or [], "datasets", shared)
+        for key in ("datasets", "chosen_on"):
+            yield from unknown(f"tabpate/arms/{name}/{key}", getattr(arm, key) or [], "datasets", shared)
         if arm.method == "tabpate" and settings.labels == "group":
             yield f"tabpate/arms/{name}/settings/labels: TabPATE labels by votes; by group is the method class-moments"
         if arm.method == "prompt-pate" and not arm.held_out:
@@ -323,8 +325,8 @@ def _tuned_faults(tabpate: Tabpate, tasks: dict[str, str]) -> Iterator[str]:
         return
     found = json.loads(path.read_text(encoding="utf-8"))
     tuned, tables = found["arms"], found["effort"]["tables"]
-    for name in sorted(set(tasks).intersection(*[[one for names in tables.values() for one in names]])):
-        yield f"tabpate/datasets: the settings of {tabpate.tuned} were tuned on {name}; leave it out, or set tabpate/tuned to null"
+    for name in sorted(set(tasks).intersection(itertools.chain.from_iterable(tables.values()))):
+        yield f"tabpate/datasets: {tabpate.tuned} was tuned on {name}; leave it out, or set tabpate/tuned to null"
     for name, arm in arms.items():
         if arm.method in ("aim", "mst"):
             yield f"tabpate/arms/{name}/tuned: a synthesizer has the same settings at every epsilon; set it to null"

@@ -52,8 +52,8 @@ def read_raw(raw: str | Path, public: str | Path, entry: Mapping[str, Any], thre
     facts = read_facts(public)
     if seen := facts.bounds_from_data:
         raise AuditError(
-            f"{public}: bounds_from_data: bounds of {', '.join(seen)} were chosen in view of the data, which a release's "
-            "guarantee excludes; give bounds that are known without this table, and remove the key"
+            f"{public}: bounds_from_data: bounds of {', '.join(seen)} were chosen in view of the data, which a "
+            "release's guarantee excludes; give bounds that are known without this table, and remove the key"
         )
     with connect(Path(raw).parent, threads) as connection:
         connection.execute(f"CREATE VIEW raw AS SELECT * FROM {parquet(raw)}")
