@@ -13,10 +13,7 @@ PUBLISH_ltmia_texts := {"run": "results/ltmia_texts", \
   "ltmia_differences", "ltmia_combinations", "ltmia_controls", "ltmia_corpora"]}
 PUBLISH_tabpate := {"run": "results/tabpate", \
   "command": "snakemake --cores all tabpate --configfile config/tabpate.yaml", "tables": ["tabpate_utility", \
-  "tabpate_datasets", "tabpate_answers", "tabpate_queries", "tabpate_attack"]}
-PUBLISH_tabpate-more := {"run": "results/tabpate-more", \
-  "command": "snakemake --cores all tabpate --configfile config/tabpate_more.yaml", "tables": ["tabpate_utility", \
-  "tabpate_datasets", "tabpate_regression", "tabpate_answers", "tabpate_queries"]}
+  "tabpate_datasets", "tabpate_regression", "tabpate_answers", "tabpate_queries", "tabpate_attack"]}
 PUBLISH_iclmem := {"run": "results/iclmem", \
   "command": "snakemake --cores all iclmem --configfile config/iclmem.yaml", "tables": ["iclmem_survival", \
   "iclmem_placebos", "iclmem_peaks", "iclmem_grid", "iclmem_regimes", "iclmem_arms", "iclmem_outcomes", \
@@ -136,7 +133,7 @@ docs: .venv ## write config/README.md, config/schema.json (for editors, not in g
 	@$(BIN)/python -m memaudit.config.key_reference
 	@$(BIN)/python -m memaudit.report.docs_pages
 
-publish: .venv ## take the numbers of docs/results.md from a finished run: RUN=demo (the default), attacks, tabpate, tabpate-more, iclmem, predict-mmlu, ltmia_texts
+publish: .venv ## take the numbers of docs/results.md from a finished run: RUN=demo (the default), attacks, tabpate, iclmem, predict-mmlu, ltmia_texts
 	@$(BIN)/python workflow_scripts/maintenance/publish_results.py --output docs/results/$(RUN).json --params '$(PUBLISH_$(RUN))'
 	@$(MAKE) --no-print-directory docs
 

@@ -35,6 +35,11 @@ FAULTS = [
         {"tabpate/arms/published_moments/by_dataset": {"wyne-quality": {"alpha": 0.2}}},
         "tabpate/arms/published_moments/by_dataset: unknown dataset 'wyne-quality'",
     ),
+    ({"tabpate/arms/few_teachers/chosen_on": ["wyne"]}, "tabpate/arms/few_teachers/chosen_on: unknown dataset 'wyne'"),
+    (
+        {"tabpate/tuned": "config/tabpate_settings.json", "tabpate/datasets": ["diabetes", "wine"]},
+        "tabpate/datasets: config/tabpate_settings.json was tuned on wine; leave it out, or set tabpate/tuned to null",
+    ),
     ({"tabpate/shadows/sets": 30}, "tabpate/shadows/sets: 30 is no multiple of 8"),
     ({"tabpate/shadows/poisoned/sets": 64}, "tabpate/shadows/poisoned/sets: more than tabpate/shadows/sets"),
     ({"tabpate/shadows/arms": ["mst"]}, "tabpate/shadows/arms: mst is no arm, or one whose synthesizer needs"),

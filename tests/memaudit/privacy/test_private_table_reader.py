@@ -161,3 +161,9 @@ def test_features_keep_their_names_but_one_that_is_called_target(read):
 def test_nothing_is_left_beside_the_raw_table(read, tmp_path):
     read(ROWS)
     assert {path.name for path in tmp_path.iterdir()} == {"table.csv", "facts.yaml", "raw.parquet"}
+
+
+def test_bounds_that_were_chosen_in_view_of_the_data_are_refused(read):
+    with pytest.raises(AuditError, match=r"bounds_from_data: bounds of age were chosen in view of the data"):
+        read(ROWS, FACTS + "bounds_from_data: [age]\n")
+    assert read(ROWS, FACTS + "bounds_from_data: []\n").public.records == 9

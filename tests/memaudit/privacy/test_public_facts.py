@@ -70,8 +70,9 @@ def columns(**entries):
     [
         ({"records": 0}, "records: must be greater than or equal to 1"),
         ({"records": 9.5}, "records: must be a valid integer"),
+        ({"bounds_from_data": ["salt"]}, "bounds_from_data: salt is no key of columns"),
         ({"source": ""}, "source: string should have at least 1 character"),
-        ({"rows": 5}, "rows: unknown key; known: columns, records, source, target, task"),
+        ({"rows": 5}, "rows: unknown key; known: bounds_from_data, columns, records, source, target, task"),
         ({"target": ["yes"]}, "target: classification needs two classes or more, regression [lower, upper]"),
         ({"target": [0, 1]}, "target: classification needs two classes or more, regression [lower, upper]"),
         ({"task": "regression"}, "target: classification needs two classes or more, regression [lower, upper]"),

@@ -1,5 +1,6 @@
 """The section `tabpate`: its shape, and what only several of its keys together can get wrong."""
 
+import itertools
 import json
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
@@ -23,6 +24,9 @@ class Arm(Section):
     held_out: bool = Field(False, description="without the records that are public for PromptPATE: the same 70 %")
     tuned: Name | None = Field(
         None, description="arm of the file tabpate/tuned whose settings at each epsilon replace these; null: none"
+    )
+    chosen_on: list[Name] = Field(
+        [], description="tables on which the method's form was chosen: no utility is measured there"
     )
     by_dataset: dict[Name, dict[str, Any]] = Field({}, description="settings that a table has instead, by table")
 
@@ -283,7 +287,8 @@ def _arm_faults(tabpate: Tabpate, tasks: dict[str, str], shared: SharedKeys) -> 
         settings = arm.settings
         if not name.isidentifier():
             yield f"tabpate/arms/{name}: call an arm by letters, digits and _ alone"
-        yield from unknown(f"tabpate/arms/{name}/datasets", arm.datasets or [], "datasets", shared)
+        for key in ("datasets", "chosen_on"):
+            yield from unknown(f"tabpate/arms/{name}/{key}", getattr(arm, key) or [], "datasets", shared)
         if arm.method == "tabpate" and settings.labels == "group":
             yield f"tabpate/arms/{name}/settings/labels: TabPATE labels by votes; by group is the method class-moments"
         if arm.method == "prompt-pate" and not arm.held_out:
@@ -318,7 +323,10 @@ def _tuned_faults(tabpate: Tabpate, tasks: dict[str, str]) -> Iterator[str]:
     if not path.is_file():
         yield f"tabpate/tuned: there is no file {tabpate.tuned}; run `make tune_tabpate`, or set it to null"
         return
-    tuned = json.loads(path.read_text(encoding="utf-8"))["arms"]
+    found = json.loads(path.read_text(encoding="utf-8"))
+    tuned, tables = found["arms"], found["effort"]["tables"]
+    for name in sorted(set(tasks).intersection(itertools.chain.from_iterable(tables.values()))):
+        yield f"tabpate/datasets: {tabpate.tuned} was tuned on {name}; leave it out, or set tabpate/tuned to null"
     for name, arm in arms.items():
         if arm.method in ("aim", "mst"):
             yield f"tabpate/arms/{name}/tuned: a synthesizer has the same settings at every epsilon; set it to null"

@@ -50,6 +50,11 @@ def read_raw(raw: str | Path, public: str | Path, entry: Mapping[str, Any], thre
     the message is for the owner of the table alone, and no budget has been spent.
     """
     facts = read_facts(public)
+    if seen := facts.bounds_from_data:
+        raise AuditError(
+            f"{public}: bounds_from_data: bounds of {', '.join(seen)} were chosen in view of the data, which a "
+            "release's guarantee excludes; give bounds that are known without this table, and remove the key"
+        )
     with connect(Path(raw).parent, threads) as connection:
         connection.execute(f"CREATE VIEW raw AS SELECT * FROM {parquet(raw)}")
         names = [name for name, *_ in connection.execute("DESCRIBE raw").fetchall() if name != "file_row_number"]

@@ -51,6 +51,9 @@ class Facts(Section):
     """A file config/public/<dataset>.yaml. A column's key may be a pattern (`*`, `?`); the first match is used."""
 
     source: Annotated[str, StringConstraints(min_length=1)] = Field(description="where these facts were published")
+    bounds_from_data: list[str] = Field(
+        [], description="keys of columns (or a pattern), or target, whose bounds were chosen in view of the data"
+    )
     records: Count = Field(description="nominal number of records; public, whatever the number of rows of the table")
     task: Literal["classification", "regression"] = Field(description="what is predicted")
     target: Values = Field(description="classes, or [lower, upper]")
@@ -193,6 +196,10 @@ def read_facts(path: str | Path) -> Facts:
         raise AuditError(f"{path}: " + "; ".join(map(_explain, error.errors()))) from None
     if (facts.task == "classification") != isinstance(facts.target[0], str) or len(facts.target) < 2:
         raise AuditError(f"{path}: target: classification needs two classes or more, regression [lower, upper]")
+    known = ["target", *facts.columns]
+    for name in facts.bounds_from_data:
+        if not any(fnmatchcase(key, name) for key in known):
+            raise AuditError(f"{path}: bounds_from_data: {name} is no key of columns{hint(name, known)}")
     return facts
 
 

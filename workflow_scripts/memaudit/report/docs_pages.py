@@ -1,4 +1,4 @@
-"""Write the generated pages of docs/ (results, performance, coverage, calibration, release-audit) from JSON.
+"""Write the generated pages of docs/ (results, performance, coverage, calibration, release-audit, tuned-settings).
 
 The texts are in docs/templates/, all numbers come from the JSON of published runs and
 benches. The figure of docs/performance.md is drawn again, too, and carries the digest of the JSON that it shows.
@@ -19,7 +19,13 @@ from memaudit.common.project_paths import PROJECT
 from memaudit.plotting import figure_style
 from memaudit.plotting.result_tables import texts_table
 from memaudit.plotting.scaling_figure import scaling
-from memaudit.report import calibration_tables, coverage_tables, performance_tables, release_audit_tables
+from memaudit.report import (
+    calibration_tables,
+    coverage_tables,
+    performance_tables,
+    release_audit_tables,
+    tuned_settings_tables,
+)
 from memaudit.statistics.headlines import QUESTIONS
 from memaudit.templating.page_templates import render
 
@@ -68,6 +74,14 @@ def calibration(measured: Mapping[str, Any]) -> str:
 def release_audit(measured: Mapping[str, Any]) -> str:
     """Markdown of the audits of `make release-audit`."""
     return render("release-audit.md", release_audit_tables.context(measured), TEMPLATES)
+
+
+def tuned_settings(tuned: Mapping[str, Any], arms: Mapping[str, Any], facts: Mapping[str, Mapping[str, Any]]) -> str:
+    """Markdown of the tuned settings of private contexts and the bounds that they start from.
+
+    tuned: a file of `make tune_tabpate`; arms: of config/config.yaml; facts: of config/public, by table.
+    """
+    return render("tuned-settings.md", tuned_settings_tables.context(tuned, arms, facts), TEMPLATES)
 
 
 def _study(name: str, study: Mapping[str, Any]) -> dict[str, Any]:
@@ -152,7 +166,16 @@ def pages() -> dict[Path, str]:
         PROJECT / "docs/coverage.md": coverage(simulated),
         PROJECT / "docs/calibration.md": calibration(repeated),
         PROJECT / "docs/release-audit.md": release_audit(audited),
+        PROJECT / "docs/tuned-settings.md": tuned_settings(
+            read_json(PROJECT / "config/tabpate_settings.json"),
+            _yaml(PROJECT / "config/config.yaml")["tabpate"]["arms"],
+            {path.stem: _yaml(path) for path in (PROJECT / "config/public").glob("*.yaml")},
+        ),
     }
+
+
+def _yaml(path: Path) -> Any:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
 def main() -> None:

@@ -34,7 +34,7 @@ def test_tables_have_the_shape_that_they_are_named_for():
     assert np.abs(tuning_table("friedman", 4000, 0).y).max() < 2 * END
 
 
-@pytest.mark.parametrize("config", ["config", "paper", "tabpate", "tabpate_more"])
+@pytest.mark.parametrize("config", ["config", "paper", "tabpate"])
 def test_no_run_reports_on_a_tuning_table(config):
     reported = yaml.safe_load((PROJECT / f"config/{config}.yaml").read_text())["tabpate"]["datasets"]
     assert not set(reported) & set(NAMES)

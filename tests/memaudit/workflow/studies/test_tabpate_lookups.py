@@ -54,6 +54,15 @@ def test_views_know_which_tables_have_classes_and_which_are_attacked(tabpate):
     assert names["defences"][1][:5] == ["query_time", "Query-Time", "no", "answers only", "every answer"]
 
 
+def test_views_name_tables_whose_bounds_were_chosen_in_view_of_the_data(tabpate):
+    assert tabpate.names["bounds_from_data"] == "wine, diabetes"
+    assert [row[0] for row in tabpate.names["public_facts"]] == ["wine", "diabetes"]
+    assert tabpate.names["public_facts"][1][2] == "target, *"
+    tabpate.config["datasets"] = ["credit-g", "vehicle"]
+    assert tabpate.names["bounds_from_data"] == "no table"
+    assert [row[2] for row in tabpate.names["public_facts"]] == [""], "vehicle has no facts yet"
+
+
 def test_public_facts_are_the_projects_or_the_users(tabpate, monkeypatch):
     assert tabpate.public(of("wine")).endswith("config/public/wine.yaml")
     tabpate.run.config["datasets"]["wine"]["public"] = "~/facts.yaml"

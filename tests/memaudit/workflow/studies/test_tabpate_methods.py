@@ -56,6 +56,21 @@ def test_tuned_settings_are_those_of_the_task_and_epsilon_and_tables_and_ablatio
     assert settings_at(entry, 10.0) == methods.settings("ours", "wine", 10.0)
 
 
+def test_the_overview_has_tuned_settings_by_task_and_epsilon():
+    answers = method("query-time", teachers=10) | {"tuned": "votes"}
+    tuned = {"votes": {"classification": {"1": {"settings": {"teachers": 50}}, "10": {"settings": {"teachers": 5}}}}}
+    section = {"arms": {"answers": answers, "fixed": method("query-time", teachers=3)}}
+    answers, fixed = Methods(section, {"wine": "classification", "rye": "regression"}, tuned).overview
+    assert answers[-1] == "classification, epsilon 1: teachers 50; classification, epsilon 10: teachers 5"
+    assert fixed[-1] == "teachers 3"
+
+
+def test_a_method_is_left_out_where_its_form_was_chosen(methods):
+    methods.compared["ours"]["chosen_on"] = ["wine"]
+    assert not [one for one in methods.releases("wine", "contexts") if one[0] == "ours"]
+    assert [one[0] for one in methods.releases("beer", "contexts")] == ["ours"] * 4
+
+
 def test_a_synthesis_serves_all_repeats(methods):
     assert methods.synthetic("wine") == [("mst", 1.0)]
 

@@ -1,14 +1,16 @@
 """Look-ups of rules/tabpate/: files of releases, attacked students, and how large the jobs are."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from memaudit.common.io import read_json
 from memaudit.models import flops
 from memaudit.workflow.job_costs import Size, size
-from memaudit.workflow.run_config import RunConfig, shards
+from memaudit.workflow.run_config import RunConfig, read_yaml, shards
 from memaudit.workflow.studies.tabpate_methods import MAKES, Methods
 from memaudit.workflow.study import Sizes, Study
 
@@ -45,6 +47,8 @@ class Tabpate(Study):
         ablations, classified = self.config["ablations"], self._tables("classification")
         return {
             "defences": self.methods.overview,
+            "public_facts": [[name, facts["source"], ", ".join(seen)] for name, facts, seen in self._facts()],
+            "bounds_from_data": ", ".join(name for name, _, seen in self._facts() if seen) or "no table",
             "arms": list(self.methods.compared),
             "not_private": list(NOT_PRIVATE),
             "arms_with_labels": self.methods.labelled,
@@ -196,6 +200,14 @@ class Tabpate(Study):
 
     def _pairs(self, methods: list[str], epsilons: list[float]) -> list[list[Any]]:
         return [["non_private", None], *([name, epsilon] for name in methods for epsilon in epsilons)]
+
+    def _facts(self) -> Iterator[tuple[str, dict[str, Any], list[str]]]:
+        """Public facts of each table that has some, and the columns whose bounds were chosen in view of the data."""
+        for name in self.config["datasets"]:
+            path = Path(self.public(SimpleNamespace(dataset=name)))
+            facts = read_yaml(path) if path.is_file() else None
+            if isinstance(facts, dict) and "source" in facts:  # else its jobs say what is wrong
+                yield name, facts, facts.get("bounds_from_data", [])
 
     def _tasks(self) -> dict[str, str]:
         return {name: self.run.config["datasets"][name]["task"] for name in self.config["datasets"]}

@@ -92,7 +92,7 @@ class Methods:
     def overview(self) -> list[list[str]]:
         """For each method of the comparison: what it is, needs, releases and pays for, and its settings."""
         return [
-            [name, *DEFENCES[one["method"]], _spent_on(one), _text(one["settings"])]
+            [name, *DEFENCES[one["method"]], _spent_on(one), self._settings_text(one)]
             for name, one in self.compared.items()
         ]
 
@@ -125,10 +125,20 @@ class Methods:
         """Method and epsilon of every synthesis of a table, which serves all repeats."""
         return list(dict.fromkeys(self._pairs(dataset, "synthetic")))
 
+    def _settings_text(self, method: Method) -> str:
+        """Settings of a method in words; tuned ones by task and epsilon."""
+        tuned = self._tuned.get(method.get("tuned"), {})
+        parts = [
+            f"{task}, epsilon {epsilon}: {_text(method['settings'] | found['settings'])}"
+            for task in dict.fromkeys(self._tasks.values())
+            for epsilon, found in tuned.get(task, {}).items()
+        ]
+        return "; ".join(parts) or _text(method["settings"])
+
     def _pairs(self, dataset: str, kind: str) -> Iterator[tuple[str, float]]:
         for name in self.making(kind):
             one = self.all[name]
-            if one["datasets"] is None or dataset in one["datasets"]:
+            if (one["datasets"] is None or dataset in one["datasets"]) and dataset not in one.get("chosen_on", ()):
                 yield from ((name, epsilon) for epsilon in one["epsilons"] or self._section["epsilons"])
 
 
