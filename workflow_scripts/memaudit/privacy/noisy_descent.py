@@ -9,8 +9,9 @@ Sensitivity. A record's gradient is clipped to norm `clip`, so that in units of 
 rounded towards zero to a lattice of 1/STEPS, which increases no entry: its squared norm is a whole number of at most
 STEPS^2, whatever the floating-point error before rounding. The records of a privacy unit share its weight of one
 (privacy/unit_lattice.py), so by the triangle inequality adding or removing a unit moves the sum by at most STEPS in L2
-norm. That needs other records' lattice points to stay as they are: a product of matrices by BLAS blocks records, so that
-last bits depend on their number and order. `scores` adds entry by entry instead. Nothing else reads a record: the step size uses the nominal number of records, which is public.
+norm. That needs other records' lattice points to stay as they are: a product of matrices by BLAS blocks records, so
+that last bits depend on their number and order. `scores` adds entry by entry instead. Nothing else reads a record: the
+step size uses the nominal number of records, which is public.
 
 Account. The steps are Gaussian mechanisms with sigma fixed in advance, each may depend on earlier ones, and discrete
 noise from the operating system is added to integers: `accounting.delta_of`, an exact upper bound.

@@ -1,7 +1,8 @@
-"""Write the generated pages of docs/ (results, performance, coverage, calibration, release-audit) from JSON.
+"""Write the generated pages of docs/ from JSON.
 
-The texts are in docs/templates/, all numbers come from the JSON of published runs and
-benches. The figure of docs/performance.md is drawn again, too, and carries the digest of the JSON that it shows.
+They are results, performance, coverage, calibration, release-audit and private-gain. The texts are in docs/templates/,
+all numbers come from the JSON of published runs and
+benches. The figures of docs/ are drawn again, too, and carry the digest of the JSON that they show.
 
 python -m memaudit.report.docs_pages
 """
@@ -19,13 +20,23 @@ from memaudit.common.project_paths import PROJECT
 from memaudit.plotting import figure_style
 from memaudit.plotting.result_tables import texts_table
 from memaudit.plotting.scaling_figure import scaling
-from memaudit.report import calibration_tables, coverage_tables, performance_tables, release_audit_tables
+from memaudit.report import (
+    calibration_tables,
+    coverage_tables,
+    performance_tables,
+    private_gain_tables,
+    release_audit_tables,
+)
 from memaudit.statistics.headlines import QUESTIONS
 from memaudit.templating.page_templates import render
 
 TEMPLATES = PROJECT / "docs/templates"
 BENCHES = PROJECT / "results/bench"
-FIGURE = PROJECT / "docs/performance_scaling.svg"
+# Each figure, the JSON that it shows, and what draws it.
+FIGURES = {
+    "performance_scaling.svg": ("scale_engine.json", scaling),
+    "private_gain.svg": ("private_gain.json", private_gain_tables.figure),
+}
 CLAIM = ("claim", "place", "paper_value", "ours")
 JUDGE = "views_tabulate_results"
 Published = Mapping[str, Any]
@@ -68,6 +79,11 @@ def calibration(measured: Mapping[str, Any]) -> str:
 def release_audit(measured: Mapping[str, Any]) -> str:
     """Markdown of the audits of `make release-audit`."""
     return render("release-audit.md", release_audit_tables.context(measured), TEMPLATES)
+
+
+def private_gain(measured: Mapping[str, Any]) -> str:
+    """Markdown of the measurements of `make private_gain`."""
+    return render("private-gain.md", private_gain_tables.context(measured), TEMPLATES)
 
 
 def _study(name: str, study: Mapping[str, Any]) -> dict[str, Any]:
@@ -131,12 +147,13 @@ def _claims(rows: list[Mapping[str, str]], verdicts: bool = True) -> dict[str, s
 
 
 @figure_style.applied
-def draw(path: Path = FIGURE) -> None:
-    """Draw the figure of scaling. Its metadata hold the digest of its numbers: files may differ between computers."""
-    source = BENCHES / "scale_engine.json"
-    with replacing(path) as temporary:
-        metadata = figure_style.METADATA["svg"] | {"Description": f"sha256 of {source.name}: {sha256(source)}"}
-        scaling(read_json(source)).savefig(temporary, format="svg", metadata=metadata)
+def draw(folder: Path = PROJECT / "docs") -> None:
+    """Draw the figures. Their metadata hold the digest of their numbers: files may differ between computers."""
+    for name, (source, drawn) in FIGURES.items():
+        with replacing(folder / name) as temporary:
+            digest = f"sha256 of {source}: {sha256(BENCHES / source)}"
+            metadata = figure_style.METADATA["svg"] | {"Description": digest}
+            drawn(read_json(BENCHES / source)).savefig(temporary, format="svg", metadata=metadata)
 
 
 def pages() -> dict[Path, str]:
@@ -145,13 +162,14 @@ def pages() -> dict[Path, str]:
     benches = {path.stem: read_json(path) for path in sorted(BENCHES.glob("*.json"))}
     runs = {f"results/{path.name}": read_json(path) for path in sorted((PROJECT / "docs/results").glob("*.json"))}
     demo, simulated, repeated = runs.pop(source), benches.pop("coverage"), benches.pop("audit_calibration")
-    audited = benches.pop("release_audit")
+    audited, gains = benches.pop("release_audit"), benches.pop("private_gain")
     return {
         PROJECT / "docs/results.md": results(demo, source, runs),
         PROJECT / "docs/performance.md": performance(benches),
         PROJECT / "docs/coverage.md": coverage(simulated),
         PROJECT / "docs/calibration.md": calibration(repeated),
         PROJECT / "docs/release-audit.md": release_audit(audited),
+        PROJECT / "docs/private-gain.md": private_gain(gains),
     }
 
 
