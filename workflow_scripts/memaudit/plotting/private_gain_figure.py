@@ -18,7 +18,8 @@ DASHED = ("dp_linear", "dp_sgd")
 
 @dataclass(frozen=True)
 class Line:
-    """One method on one table. sizes: numbers of records; shares: (size, 3) estimate and ends of the interval."""
+    """One method on one table. sizes: numbers of records; shares: (size, 3) estimate and ends of the interval, NaN
+    for a line without a band."""
 
     method: str
     sizes: Sequence[int]
@@ -29,7 +30,7 @@ class Line:
 def kept_shares(
     panels: Mapping[str, Mapping[str, Sequence[Line]]], demands: Mapping[str, Mapping[str, Sequence[float]]]
 ) -> Figure:
-    """A row of panels for each epsilon, a column for each table; bands are the 95 % intervals.
+    """A row of panels for each epsilon, a column for each table; bands are 95 % intervals.
 
     panels: lines by table, by epsilon; demands: share demanded at each size of the first line, likewise.
     """
@@ -47,6 +48,8 @@ def kept_shares(
                 axes.fill_between(line.sizes, low, high, color=colour, alpha=0.12, linewidth=0)
             axes.step(lines[0].sizes, demands[epsilon][table], color=figure_style.GREY, linestyle=":", where="post")
             axes.set(xscale="log", ylim=(LOWEST, HIGHEST))
+            axes.set_xticks(lines[0].sizes, [f"{size / 1000:g}k" for size in lines[0].sizes])
+            axes.minorticks_off()
             if row is grid[0]:
                 axes.set_title(figure_style.plain(table))
             if row is grid[-1]:

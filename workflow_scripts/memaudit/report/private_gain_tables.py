@@ -69,7 +69,10 @@ def context(measured: Mapping[str, Any]) -> dict[str, Any]:
 def figure(measured: Mapping[str, Any]) -> Figure:
     """Shares against the number of records, by table and epsilon."""
     tables = tables_of(measured["parts"].values())
-    panels = {f"{epsilon:g}": {one.table: list(_lines(one, epsilon)) for one in tables} for epsilon in DEMANDS}
+    best = {epsilon: best_method(tables, epsilon) for epsilon in DEMANDS}
+    panels = {
+        f"{epsilon:g}": {one.table: list(_lines(one, epsilon, best[epsilon])) for one in tables} for epsilon in DEMANDS
+    }
     wanted = {
         f"{epsilon:g}": {one.table: [demand(epsilon, size) for size in one.sizes] for one in tables}
         for epsilon in DEMANDS
@@ -77,10 +80,12 @@ def figure(measured: Mapping[str, Any]) -> Figure:
     return kept_shares(panels, wanted)
 
 
-def _lines(table: TableGains, epsilon: float) -> Iterator[Line]:
+def _lines(table: TableGains, epsilon: float, best: str) -> Iterator[Line]:
+    """Lines of a panel; that of the best context alone has a band."""
     for method in (name for name in _methods([table]) if not name.endswith(PLAIN)):
         shares = [table.share(method, epsilon, size) for size in table.sizes]
-        yield Line(method, table.sizes, [[one.estimate, one.low, one.high] for one in shares])
+        ends = [[one.low, one.high] if method == best else [np.nan, np.nan] for one in shares]
+        yield Line(method, table.sizes, [[one.estimate, *pair] for one, pair in zip(shares, ends, strict=True)])
 
 
 def _methods(tables: Sequence[TableGains]) -> list[str]:
