@@ -67,6 +67,16 @@ def test_a_baseline_that_is_better_is_said_to_be():
     assert "Against `dp_sgd, plain`, in the mean: better near" in page
 
 
+def test_tables_of_two_classes_stand_alone_beside_one_of_more():
+    given = measured(0.8, baseline=0.4)
+    for part in given["parts"].values():
+        part["classes"] = 3 if part["table"] == "city" else 2
+    assert "tables of two classes alone" not in docs_pages.private_gain(measured(0.8))
+    page = docs_pages.private_gain(given)
+    assert "On the 1 tables of two classes alone, largest samples: 8" in page
+    assert "against `dp_linear` better, against `dp_sgd` better." in page
+
+
 def test_the_figure_has_a_panel_for_each_table_and_epsilon():
     assert len(private_gain_tables.figure(measured(0.8)).axes) == 4
 

@@ -118,6 +118,13 @@ def _sentences(tables: Sequence[TableGains], epsilon: float) -> Iterator[str]:
         behind = [one.table for one in tables if mean_difference([one], best, other, epsilon)[2] < 0]
         where = f"; it is behind on {', '.join(behind)}" if behind else ""
         yield f"Against `{other}`, in the mean: {near} near {COMMON:,} records, {largest} at {AT_LARGEST}{where}."
+    two = [one for one in tables if one.classes == 2]
+    if two and len(two) < len(tables):
+        compared = [f"against `{other}` {_compared(mean_difference(two, best, other, epsilon))}" for other in BASELINES]
+        yield (
+            f"On the {len(two)} tables of two classes alone, largest samples: "
+            f"{_text(mean_share(two, best, epsilon))} is kept; {', '.join(compared)}."
+        )
 
 
 def _compared(difference: Difference) -> str:
