@@ -48,7 +48,7 @@ def test_dividing_by_class_shares_finds_a_rare_class_that_the_largest_probabilit
     assert found["accuracy"] == pytest.approx((truth == 0).mean(), abs=1e-4)
 
 
-@pytest.mark.parametrize(("name", "epsilon", "good"), [("class_moments", 50.0, True), ("class_moments", 0.01, False)])
+@pytest.mark.parametrize(("name", "epsilon", "good"), [("class_moments", 10.0, True), ("class_moments", 0.01, False)])
 def test_a_method_keeps_all_with_much_budget_and_nothing_with_little(name, epsilon, good):
     def nearest(contexts, queries):
         means = [[x[y == label].mean(0) for label in (0, 1)] for x, y in contexts]
@@ -56,7 +56,7 @@ def test_a_method_keeps_all_with_much_budget_and_nothing_with_little(name, epsil
 
     one = student(predict=nearest)
     entry = {"method": "class-moments", "settings": {"queries": 200, "narrowed": True}}
-    scores = [one.scores(entry, private(one), epsilon, name)["largest"] for _ in range(5)]
+    scores = [one.scores(entry, private(one), epsilon, name)["largest"] for _ in range(3)]
     assert (np.mean(scores) > 0.95) == good
 
 
@@ -77,11 +77,13 @@ def test_a_part_is_measured_with_every_method_and_known_by_its_settings(monkeypa
     monkeypatch.setattr(measured_gains, "gain_table", lambda name, folder: made)
     monkeypatch.setattr(GainTable, "sizes", [250])
     monkeypatch.setattr(measured_gains, "EPSILONS", (10.0,))
+    few = {name: METHODS[name] for name in ("learned, equal classes", "as_published", "dp_linear")}
+    monkeypatch.setattr(measured_gains, "METHODS", few)
     monkeypatch.setattr(
         measured_gains.Student, "of", lambda table, repeat: Student(table, repeat, *table.split(repeat), _teacher)
     )
     found = measured_gains.measure(PARTS[-1], "nowhere")
-    assert {cell["method"] for cell in found["cells"]} == {"non-private", *METHODS, "without noise"}
+    assert {cell["method"] for cell in found["cells"]} == {"non-private", *few, "without noise"}
     assert measured_gains.is_current(found)
     assert not measured_gains.is_current(found | {"settings": {}})
     scores = {cell["method"]: cell["largest"] for cell in found["cells"]}
