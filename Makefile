@@ -22,7 +22,7 @@ PUBLISH_predict-mmlu := {"run": "results/predict-mmlu", \
   "command": "snakemake --cores all predict --configfile config/predict_mmlu.yaml", "tables": ["predict_predictors", \
   "predict_recommended", "predict_thresholds", "predict_drops", "predict_cost", "predict_memorized"]}
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slurm test-browser costs bench coverage attention calibration release-audit gpu pretrain envs envs-check lock docs publish verify clean
+.PHONY: help demo test test-slurm test-browser costs bench coverage attention calibration release-audit private_gain gpu pretrain envs envs-check lock docs publish verify clean
 
 help: ## list the targets
 	@grep -hE '^[a-zA-Z.-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -121,6 +121,12 @@ calibration: .venv ## repeat audits where the truth is known for docs/calibratio
 release-audit: .venv ## audit private releases end to end, as released and broken, for docs/release-audit.md (8 minutes; goes on where it ended)
 	@OMP_NUM_THREADS=1 $(BIN)/python workflow_scripts/maintenance/audit_release.py \
 	  --output results/bench/release_audit.json --params '$(or $(PARAMS),{"runs": 12000$(,) "canaries": 5000})'
+	@$(BIN)/python -m memaudit.report.docs_pages
+
+private_gain: .venv ## the share of the non-private gain that private contexts keep, by records, for docs/private-gain.md (20 minutes; goes on where it ended); TABLES=folder of NAME.csv.gz
+	@TQDM_DISABLE=1 OMP_NUM_THREADS=1 $(BIN)/python workflow_scripts/maintenance/measure_private_gain.py \
+	  --output results/bench/private_gain.json \
+	  --params '$(or $(PARAMS),{"tables": "$(abspath $(or $(TABLES),$(error name the folder of the public tables: make private_gain TABLES=folder)))"})'
 	@$(BIN)/python -m memaudit.report.docs_pages
 
 envs: .venv ## write envs/*.yaml from the locks

@@ -15,17 +15,20 @@ def benches(project):
     return {path.stem: read_json(path) for path in (project / "results/bench").glob("*.json")}
 
 
-def test_the_figure_of_scaling_shows_the_present_numbers(project):
+@pytest.mark.parametrize("name", docs_pages.FIGURES)
+def test_a_figure_shows_the_present_numbers(project, name):
     """Files may differ between computers in their last digit: the digest of the numbers stands in the figure."""
-    expected = sha256(project / "results/bench/scale_engine.json")
-    assert expected in docs_pages.FIGURE.read_text(encoding="utf-8"), "run `make docs`"
+    expected = sha256(project / "results/bench" / docs_pages.FIGURES[name][0])
+    assert expected in (project / "docs" / name).read_text(encoding="utf-8"), "run `make docs`"
 
 
-def test_the_figure_is_the_same_when_it_is_drawn_again(tmp_path):
-    files = [tmp_path / "first.svg", tmp_path / "second.svg"]
-    for file in files:
-        docs_pages.draw(file)
-    assert files[0].read_bytes() == files[1].read_bytes()
+def test_figures_are_the_same_when_they_are_drawn_again(tmp_path):
+    folders = [tmp_path / "first", tmp_path / "second"]
+    for folder in folders:
+        folder.mkdir()
+        docs_pages.draw(folder)
+    for name in docs_pages.FIGURES:
+        assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes()
 
 
 def test_slopes_are_those_of_the_points(benches):

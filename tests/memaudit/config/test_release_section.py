@@ -56,6 +56,7 @@ BAD = [
     ({"settings": {"teachers": 10, "queries": 9, **MOMENTS, "alpha": 1.0}}, "release/settings/alpha: the prior"),
     ({"settings": {"teachers": 10, "queries": 9, "by_class": True}}, "release/settings/prior: `by_class`"),
     ({"settings": {"queries": 9, "labels": "group", **MOMENTS}}, "release/settings/labels: `group` needs"),
+    ({"settings": {"teachers": 10, "queries": 9, "equal_classes": True}}, "release/settings/equal_classes: needs"),
     ({"settings": {"teachers": 10, "queries": 9, "threshold": 8.0}}, "release/settings/threshold: goes with `sigma1`"),
     (
         {"settings": {"teachers": 10, "queries": 9, "threshold": 8.0, "sigma1": 5.0}},
@@ -95,6 +96,7 @@ def test_what_is_left_out_is_filled_in(config):
         {"teachers": 10, "queries": 60, "threshold": 7.0, "sigma1": 5.0, "sigma2": 8.0},
         {"teachers": 10, "queries": 60, **MOMENTS, "by_class": True, "narrowed": True},
         {"queries": 60, **MOMENTS, "alpha": 1.0, "by_class": True, "labels": "group"},
+        {"queries": 60, **MOMENTS, "by_class": True, "labels": "learned", "equal_classes": True},
     ],
 )
 def test_the_arms_of_the_mechanism_are_no_faults(config, settings):

@@ -56,6 +56,57 @@ def test_removing_one_unit_moves_a_step_by_at_most_its_stated_sensitivity_for_an
     assert max(moved) > 0.99 * STEPS**2, "the bound is reached"
 
 
+def wide(outputs, task="classification"):
+    """Records with so many columns that a product by BLAS is blocked, and random weights."""
+    rng, size, count = np.random.default_rng(outputs), 407, 65
+    columns = tuple(Column(f"c{place}", (-4.0, 4.0)) for place in range(count))
+    target = Column("target", tuple(map(str, range(outputs))) if task == "classification" else (-4.0, 4.0))
+    public = Public("wide", "made up", size, task, columns, target)
+    y = rng.integers(0, outputs, size) if task == "classification" else rng.normal(size=size)
+    rows, truth = inputs(rng.normal(size=(size, count)).astype(np.float32), public), targets(y, public)
+    return public, rows, truth, rng.normal(size=(count + 1, outputs))
+
+
+def moved_records(gradients, public, rows, truth, weights):
+    """How many records' gradients change in any bit as another record is removed, or most others are."""
+    whole, moved = gradients(weights, rows, truth, public, 1.0), 0
+    size = len(rows)
+    for kept in [*(np.arange(size) != left for left in (0, 1, 2, 3, size - 1)), *(np.arange(size) < n for n in (1, 5))]:
+        other = gradients(weights, rows[kept], truth[kept], public, 1.0)
+        moved += int((other.view(np.int64) != whole[kept].view(np.int64)).any(1).sum())
+    return moved
+
+
+@pytest.mark.parametrize(("outputs", "task"), [(2, "classification"), (10, "classification"), (1, "regression")])
+def test_a_record_s_gradient_is_the_same_to_the_last_bit_whatever_other_records_there_are(outputs, task):
+    """Before rounding: a lattice point hides all but one difference of last bits in thousands of millions."""
+    public, rows, truth, weights = wide(outputs, task)
+    assert moved_records(noisy_descent.gradients, public, rows, truth, weights) == 0
+
+
+def test_that_comparison_finds_a_product_which_depends_on_the_batch(monkeypatch):
+    public, rows, truth, weights = wide(10)
+    # As a blocked product does: the order of a record's sum depends on how many records there are.
+    monkeypatch.setattr(
+        noisy_descent, "scores", lambda rows, weights: rows[:, :: (-1) ** len(rows)] @ weights[:: (-1) ** len(rows)]
+    )
+    assert moved_records(noisy_descent.gradients, public, rows, truth, weights) > 0
+
+
+def test_removing_a_record_leaves_the_rounded_contributions_of_all_others():
+    private = table(PUBLIC, 60)
+    weights = np.random.default_rng(1).normal(size=(6, 2))
+
+    def points(private):
+        rows, truth = inputs(private.x, PUBLIC), targets(private.y, PUBLIC)
+        return lattice_gradients(weights, rows, truth, private, 1.0)
+
+    whole = points(private)
+    for left in range(60):
+        kept = np.arange(60) != left
+        np.testing.assert_array_equal(points(part(private, kept)), whole[kept])
+
+
 def test_a_gradient_that_is_not_finite_moves_nothing():
     private = table(RENTS, 5)
     assert not summed(np.full((6, 1), np.inf), private).any()

@@ -92,6 +92,16 @@ def test_queries_follow_the_moments_of_their_group():
         assert not shares[JOBS[number] == 0].any()
 
 
+@pytest.mark.parametrize("count", [3000, 3001])
+def test_equal_groups_are_drawn_as_often_whatever_their_shares_and_hold_the_same_records(count):
+    x, group = from_moments(moments((300.0, -4.0, 6.0)), PUBLIC, count, rng(), equal=True)
+    counts = np.bincount(group)
+    assert counts.max() - counts.min() <= 1
+    shares = np.bincount(x[group == 0, 1].astype(int), minlength=3) / counts[0]
+    np.testing.assert_allclose(shares, JOBS[0], atol=0.04)
+    assert len(np.unique(group[:10])) > 1, "classes are in no order"
+
+
 def test_a_group_without_records_is_not_drawn_and_where_none_has_any_all_are():
     _, group = from_moments(moments((-4.0, 10.0, 0.0)), PUBLIC, 200, rng())
     assert set(group) == {1}

@@ -138,6 +138,37 @@ def test_records_of_one_unit_share_a_teacher_and_the_weight_of_one_record():
     assert np.sqrt((moved**2).sum()) <= moments_sensitivity(PUBLIC)
 
 
+RARE = Settings(queries=400, prior="moments", alpha=0.6, by_class=True, narrowed=True, labels="learned")
+
+
+@pytest.mark.parametrize("settings", [GROUPS, RARE], ids=["groups", "learned"])
+def test_equal_classes_cost_nothing_and_find_the_records_of_a_rare_class(settings):
+    """Two classes that overlap, one of them a tenth of the records."""
+    rng = np.random.default_rng(4)
+    y = (rng.random(1500) < 0.1).astype(np.int64)
+    x = np.column_stack([rng.normal(4 + 1.5 * y, 1), rng.normal(0, 0.2, 1500)]).astype(np.float32)
+    data, equal = (x, y, [str(number) for number in range(1500)]), replace(settings, equal_classes=True)
+    assert planned(equal, BUDGET, PUBLIC) == planned(settings, BUDGET, PUBLIC)
+    noises = Recorder(), Recorder()
+    plain, found = (released(one, data, noise=noise) for one, noise in zip((settings, equal), noises, strict=True))
+    assert all((one == other).all() for one, other in zip(noises[0].centers[:2], noises[1].centers[:2], strict=True))
+    assert (plain.y == 1).mean() < 0.2
+    assert 0.35 < (found.y == 1).mean() < 0.65
+    if settings is RARE:
+        # Labels are those of equal classes: the middle between both means, not where the frequent one gets likelier.
+        labelled = [one.y[(one.x[:, 0] > 5) & (one.x[:, 0] < 5.6)] for one in (plain, found)]
+        assert labelled[0].mean() < 0.4
+        assert labelled[1].mean() > 0.6
+
+
+@pytest.mark.parametrize(
+    ("settings", "public"), [(MIXED, PUBLIC), (replace(GROUPS, by_class=False), PUBLIC), (GROUPS, NUMBER)]
+)
+def test_equal_classes_need_classes_that_queries_are_drawn_by(settings, public):
+    with pytest.raises(AuditError, match="equal_classes"):
+        planned(replace(settings, equal_classes=True), BUDGET, public)
+
+
 @pytest.mark.parametrize("settings", [GROUPS, VOTES, MIXED], ids=["groups", "votes", "mixed"])
 def test_with_little_noise_a_context_teaches_the_task(settings):
     x, y, _ = records(seed=5)

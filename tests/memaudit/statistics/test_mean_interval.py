@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 
-from memaudit.statistics.mean_interval import half_width
+from memaudit.statistics.mean_interval import half_width, mean_over_groups
 
 
 def test_the_interval_is_that_of_scipy():
@@ -18,3 +18,19 @@ def test_the_interval_of_five_normal_values_covers_their_mean():
     covered = [abs(values.mean() - 1) <= half_width(values) for values in draws]
     # 0.95 with a standard error of 0.0034.
     assert np.mean(covered) == pytest.approx(0.95, abs=0.012)
+
+
+def test_the_interval_of_a_mean_over_groups_covers_with_few_values_and_unequal_variances():
+    rng, held, runs = np.random.default_rng(2), 0, 2000
+    for _ in range(runs):
+        _, low, high = mean_over_groups([rng.normal(place, 0.1 + place, 3) for place in range(6)])
+        held += low <= 2.5 <= high
+    assert 0.935 < held / runs < 0.97
+
+
+def test_a_mean_over_one_group_has_its_interval():
+    values = np.array([0.1, 0.4, 0.2])
+    mean, low, high = mean_over_groups([values])
+    assert (high - low) / 2 == pytest.approx(half_width(values))
+    assert mean == pytest.approx(values.mean())
+    assert mean_over_groups([np.ones(3), np.ones(3)]) == (1.0, 1.0, 1.0)

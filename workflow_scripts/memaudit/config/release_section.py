@@ -43,6 +43,9 @@ class Mechanism(Section):
         description="labels by the teachers' votes, the class that a query was drawn from, or a noisy classifier that "
         "the rest of the budget pays for",
     )
+    equal_classes: bool = Field(
+        False, description="equal numbers of records of each class, whatever their shares in the table, at no cost"
+    )
     accounting: Literal["as_published", "joint"] = Field(
         "joint", description="moments and labels with budgets of their own, as in the paper, or with one together"
     )
@@ -100,6 +103,8 @@ def _mechanism_faults(settings: Mechanism, classes: bool) -> Iterator[str]:
         yield f"{where}/labels: `{settings.labels}` needs the prior `moments`, {needed}"
     if settings.labels == "learned" and not (classes and settings.alpha < 1 and settings.accounting == "joint"):
         yield f"{where}/labels: `learned` needs classes, an alpha below 1 and the accounting `joint`"
+    if settings.equal_classes and not (classes and settings.by_class and not votes):
+        yield f"{where}/equal_classes: needs classes, `by_class: true` and labels by `group` or `learned`"
     if (settings.threshold is None) != (settings.sigma1 is None):
         yield f"{where}/threshold: goes with `sigma1`, the noise of the check; give both or neither"
     if settings.threshold is not None and settings.sigma2 is None:

@@ -43,6 +43,7 @@ class Moments(Section):
 
     queries: Count = Field(description="records of the context")
     narrowed: bool = Field(True, description="half of the budget narrows the public bounds first")
+    equal_classes: bool = Field(False, description="equal numbers of records of each class, at no cost")
 
 
 class ClassMoments(Arm):

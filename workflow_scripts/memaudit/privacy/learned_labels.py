@@ -23,6 +23,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memaudit.common.arrays import Array, Array32
 from memaudit.privacy.discrete_noise import Noise, discrete_gaussian
@@ -82,6 +83,16 @@ class Classifier:
     def logits(self, x: Array32) -> Array:
         """(record, class) for records x (record, d)."""
         return np.stack([self.naive(record) + self.features(record) @ self.weights for record in self.entries(x)])
+
+    def labels(self, x: Array32, equal_classes: bool) -> NDArray[np.int64]:
+        """(record,) most probable class of records x; equal_classes: of records of which each class has as many.
+
+        For the latter, odds are divided by the noisy shares of the classes, which are released already.
+        """
+        logits = self.logits(x)
+        if equal_classes:
+            logits = logits - np.log(np.maximum(self.moments.group_shares(), 1 / max(2.0, self.moments.count.sum())))
+        return logits.argmax(1)
 
     def entries(self, x: Array32) -> Array:
         """(record, entry): standardised numbers, then one entry for each category; 0 where a value is missing."""

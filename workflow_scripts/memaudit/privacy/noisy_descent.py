@@ -9,7 +9,9 @@ Sensitivity. A record's gradient is clipped to norm `clip`, so that in units of 
 rounded towards zero to a lattice of 1/STEPS, which increases no entry: its squared norm is a whole number of at most
 STEPS^2, whatever the floating-point error before rounding. The records of a privacy unit share its weight of one
 (privacy/unit_lattice.py), so by the triangle inequality adding or removing a unit moves the sum by at most STEPS in L2
-norm. Nothing else reads a record: the step size uses the nominal number of records, which is public.
+norm. That needs other records' lattice points to stay as they are: a product of matrices by BLAS blocks records, so
+that last bits depend on their number and order. `scores` adds entry by entry instead. Nothing else reads a record: the
+step size uses the nominal number of records, which is public.
 
 Account. The steps are Gaussian mechanisms with sigma fixed in advance, each may depend on earlier ones, and discrete
 noise from the operating system is added to integers: `accounting.delta_of`, an exact upper bound.
@@ -96,19 +98,32 @@ def sigma_for(budget: Budget, steps: int) -> float:
 
 
 def lattice_gradients(weights: Array, rows: Array, truth: Array, private: Private, clip: float) -> NDArray[np.int64]:
-    """Clipped gradient of each record, in lattice steps of 1/STEPS of `clip`: (n, input * output).
+    """Clipped gradient of each record, in lattice steps of 1/STEPS of `clip`: (n, input * output)."""
+    return lattice_contributions(gradients(weights, rows, truth, private.public, clip), private.units)
+
+
+def gradients(weights: Array, rows: Array, truth: Array, public: Public, clip: float) -> Array:
+    """Clipped gradient of each record, in units of `clip`: (n, input * output), bit for bit the same in any batch.
 
     rows, truth: of `inputs` and `targets`. Logistic loss for classes, half the squared error for a number target. A
     gradient that is not finite counts as zero.
     """
     with np.errstate(all="ignore"):
-        outputs = rows @ weights
-    residuals = (softmax(outputs, axis=1) if private.public.task == "classification" else outputs) - truth
+        outputs = scores(rows, weights)
+    residuals = (softmax(outputs, axis=1) if public.task == "classification" else outputs) - truth
     # The norm of an outer product is the product of the norms.
     norms = np.linalg.norm(rows, axis=1) * np.linalg.norm(residuals, axis=1)
     scale = np.where(np.isfinite(norms), 1 / np.maximum(np.nan_to_num(norms), clip), 0.0)
-    gradients = np.nan_to_num(residuals * scale[:, None])[:, None, :] * rows[:, :, None]
-    return lattice_contributions(gradients.reshape(len(rows), -1), private.units)
+    outer = np.nan_to_num(residuals * scale[:, None])[:, None, :] * rows[:, :, None]
+    return outer.reshape(len(rows), -1)
+
+
+def scores(rows: Array, weights: Array) -> Array:
+    """The product of rows (n, input) and weights (input, output), each record's sum in the same order for any n."""
+    found = np.zeros((len(rows), weights.shape[1]))
+    for column, weight in zip(rows.T, weights, strict=True):
+        found += column[:, None] * weight
+    return found
 
 
 def inputs(x: Array32, public: Public) -> Array:

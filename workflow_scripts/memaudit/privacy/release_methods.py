@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from memaudit.privacy.accounting import Budget
+from memaudit.privacy.discrete_noise import Noise, discrete_gaussian
 from memaudit.privacy.private_prototypes import release_prototypes
 from memaudit.privacy.tabpate_release import Released, Settings, TabPATE
 from memaudit.privacy.teacher_shards import Predict, Private
@@ -27,10 +28,18 @@ def settings_at(entry: Mapping[str, Any], epsilon: float) -> dict[str, Any]:
 
 
 def released(
-    entry: Mapping[str, Any], private: Private, budget: Budget, predict: Predict, rng: np.random.Generator
+    entry: Mapping[str, Any],
+    private: Private,
+    budget: Budget,
+    predict: Predict,
+    rng: np.random.Generator,
+    noise: Noise = discrete_gaussian,
 ) -> Released:
-    """The context that a method releases. entry: method and its settings, as in the config (`settings_at`)."""
-    settings, mechanism = settings_at(entry, budget.epsilon), TabPATE(private, predict, rng)
+    """The context that a method releases. entry: method and its settings, as in the config (`settings_at`).
+
+    noise: of TabPATE and class-moments, for controls alone.
+    """
+    settings, mechanism = settings_at(entry, budget.epsilon), TabPATE(private, predict, rng, noise)
     match entry["method"]:
         case "tabpate":
             return mechanism.release(Settings(**settings), budget)

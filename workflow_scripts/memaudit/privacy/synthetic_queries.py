@@ -22,14 +22,15 @@ def gaussian(public: Public, count: int, rng: np.random.Generator) -> Array32:
 
 
 def from_moments(
-    moments: Moments, public: Public, count: int, rng: np.random.Generator
+    moments: Moments, public: Public, count: int, rng: np.random.Generator, equal: bool = False
 ) -> tuple[Array32, NDArray[np.int64]]:
-    """Queries (count, d) and the group of each (count,), drawn by the shares of the groups.
+    """Queries (count, d) and the group of each (count,), drawn by the shares of the groups; equal: each as often.
 
     Within a group columns are independent: numbers normal around its mean, with the standard deviation shared by all
     groups, clipped to their bounds; categories by the group's shares.
     """
-    group = rng.choice(len(moments.count), count, p=moments.group_shares())
+    groups = len(moments.count)
+    group = rng.permutation(np.arange(count) % groups) if equal else rng.choice(groups, count, p=moments.group_shares())
     numbers = rng.normal(moments.mean()[group], moments.deviation())
     return _records(public, numbers, [shares[group] for shares in moments.shares()], rng), group
 

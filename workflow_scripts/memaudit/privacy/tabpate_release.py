@@ -47,8 +47,9 @@ class Settings:
     share of the budget for moments; by_class: moments of each class (or part of the range of a number target);
     narrowed: half of that share is spent first on moments of all records, which give narrower bounds; threshold,
     sigma1, sigma2: of Confident-GNMax, in votes; sigma2 None: the noise with which all M labels fit; labels: by votes,
-    the group that a query was drawn from, or learned by a noisy classifier; accounting: "as_published", alpha and
-    1 - alpha of epsilon with delta/2 each, or "joint", one Gaussian budget for all releases.
+    the group that a query was drawn from, or learned by a noisy classifier; equal_classes: queries of all classes in
+    equal numbers, not by their noisy shares, and learned labels for equal shares, at no cost; accounting:
+    "as_published", alpha and 1 - alpha of epsilon with delta/2 each, or "joint", one Gaussian budget for all releases.
     """
 
     queries: int
@@ -61,6 +62,7 @@ class Settings:
     sigma1: float | None = None
     sigma2: float | None = None
     labels: Literal["votes", "group", "learned"] = "votes"
+    equal_classes: bool = False
     accounting: Literal["as_published", "joint"] = "joint"
 
 
@@ -114,6 +116,9 @@ def planned(settings: Settings, budget: Budget, public: Public) -> Plan:
     """The noise of every release. Raises AuditError where the budget does not cover the settings."""
     if settings.labels == "learned":
         _check_learned(settings, public)
+    drawn_by_class = public.task == "classification" and settings.by_class and settings.labels != "votes"
+    if settings.equal_classes and not drawn_by_class:
+        raise AuditError("equal_classes: needs classes, `by_class: true` and labels by `group` or `learned`")
     if settings.accounting == "as_published":
         return _separately(settings, budget, public)
     sensitivity = _sensitivity(public)
@@ -207,9 +212,11 @@ class TabPATE:
             private = replace(private, public=narrowed(private.public, release_moments(private, *first, **options)))
         options = {"clip": CLIP["narrowed" if first else "public"] * clip, "by_class": settings.by_class}
         moments = release_moments(private, last, noise=self.noise, **options)
-        queries, group = synthetic_queries.from_moments(moments, private.public, settings.queries, self.rng)
+        drawn = settings.queries, self.rng, settings.equal_classes
+        queries, group = synthetic_queries.from_moments(moments, private.public, *drawn)
         if plan.learned:
-            group = trained(private, moments, (last, plan.learned), self.rng, self.noise).logits(queries).argmax(1)
+            classifier = trained(private, moments, (last, plan.learned), self.rng, self.noise)
+            group = classifier.labels(queries, settings.equal_classes)
         return queries, group
 
 

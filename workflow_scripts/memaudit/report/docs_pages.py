@@ -1,7 +1,8 @@
-"""Write the generated pages of docs/ (results, performance, coverage, calibration, release-audit, tuned-settings).
+"""Write the generated pages of docs/ from JSON.
 
-The texts are in docs/templates/, all numbers come from the JSON of published runs and
-benches. The figure of docs/performance.md is drawn again, too, and carries the digest of the JSON that it shows.
+They are results, performance, coverage, calibration, release-audit, tuned-settings and private-gain. The texts are in
+docs/templates/, all numbers come from the JSON of published runs and benches. The figures of docs/ are drawn again, too,
+and carry the digest of the JSON that they show.
 
 python -m memaudit.report.docs_pages
 """
@@ -23,6 +24,7 @@ from memaudit.report import (
     calibration_tables,
     coverage_tables,
     performance_tables,
+    private_gain_tables,
     release_audit_tables,
     tuned_settings_tables,
 )
@@ -31,7 +33,11 @@ from memaudit.templating.page_templates import render
 
 TEMPLATES = PROJECT / "docs/templates"
 BENCHES = PROJECT / "results/bench"
-FIGURE = PROJECT / "docs/performance_scaling.svg"
+# Each figure, the JSON that it shows, and what draws it.
+FIGURES = {
+    "performance_scaling.svg": ("scale_engine.json", scaling),
+    "private_gain.svg": ("private_gain.json", private_gain_tables.figure),
+}
 CLAIM = ("claim", "place", "paper_value", "ours")
 JUDGE = "views_tabulate_results"
 Published = Mapping[str, Any]
@@ -82,6 +88,11 @@ def tuned_settings(tuned: Mapping[str, Any], arms: Mapping[str, Any], facts: Map
     tuned: a file of `make tune_tabpate`; arms: of config/config.yaml; facts: of config/public, by table.
     """
     return render("tuned-settings.md", tuned_settings_tables.context(tuned, arms, facts), TEMPLATES)
+
+
+def private_gain(measured: Mapping[str, Any]) -> str:
+    """Markdown of the measurements of `make private_gain`."""
+    return render("private-gain.md", private_gain_tables.context(measured), TEMPLATES)
 
 
 def _study(name: str, study: Mapping[str, Any]) -> dict[str, Any]:
@@ -145,12 +156,13 @@ def _claims(rows: list[Mapping[str, str]], verdicts: bool = True) -> dict[str, s
 
 
 @figure_style.applied
-def draw(path: Path = FIGURE) -> None:
-    """Draw the figure of scaling. Its metadata hold the digest of its numbers: files may differ between computers."""
-    source = BENCHES / "scale_engine.json"
-    with replacing(path) as temporary:
-        metadata = figure_style.METADATA["svg"] | {"Description": f"sha256 of {source.name}: {sha256(source)}"}
-        scaling(read_json(source)).savefig(temporary, format="svg", metadata=metadata)
+def draw(folder: Path = PROJECT / "docs") -> None:
+    """Draw the figures. Their metadata hold the digest of their numbers: files may differ between computers."""
+    for name, (source, drawn) in FIGURES.items():
+        with replacing(folder / name) as temporary:
+            digest = f"sha256 of {source}: {sha256(BENCHES / source)}"
+            metadata = figure_style.METADATA["svg"] | {"Description": digest}
+            drawn(read_json(BENCHES / source)).savefig(temporary, format="svg", metadata=metadata)
 
 
 def pages() -> dict[Path, str]:
@@ -159,7 +171,7 @@ def pages() -> dict[Path, str]:
     benches = {path.stem: read_json(path) for path in sorted(BENCHES.glob("*.json"))}
     runs = {f"results/{path.name}": read_json(path) for path in sorted((PROJECT / "docs/results").glob("*.json"))}
     demo, simulated, repeated = runs.pop(source), benches.pop("coverage"), benches.pop("audit_calibration")
-    audited = benches.pop("release_audit")
+    audited, gains = benches.pop("release_audit"), benches.pop("private_gain")
     return {
         PROJECT / "docs/results.md": results(demo, source, runs),
         PROJECT / "docs/performance.md": performance(benches),
@@ -171,6 +183,7 @@ def pages() -> dict[Path, str]:
             _yaml(PROJECT / "config/config.yaml")["tabpate"]["arms"],
             {path.stem: _yaml(path) for path in (PROJECT / "config/public").glob("*.yaml")},
         ),
+        PROJECT / "docs/private-gain.md": private_gain(gains),
     }
 
 
