@@ -1,8 +1,8 @@
 """Write the generated pages of docs/ from JSON.
 
 They are results, performance, coverage, calibration, release-audit, tuned-settings and private-gain. The texts are in
-docs/templates/, all numbers come from the JSON of published runs and benches. The figures of docs/ are drawn again, too,
-and carry the digest of the JSON that they show.
+docs/templates/, all numbers come from the JSON of published runs and benches. The figures of docs/ are drawn again,
+too, and carry the digest of the JSON that they show.
 
 python -m memaudit.report.docs_pages
 """
