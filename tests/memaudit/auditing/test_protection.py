@@ -4,7 +4,7 @@ import datetime
 import re
 
 import pytest
-from audit_examples import FACTS, HOSTILE, a_summary, annex, seen_inside
+from audit_examples import FACTS, HOSTILE, a_summary, annex
 
 from memaudit.auditing import audit_page, protection
 from memaudit.auditing.protection import Record, in_terms_of_data_protection
@@ -75,12 +75,3 @@ def test_the_page_gives_no_legal_verdict():
         text = text[text.index('id="protection"') :]
         assert "This is no legal verdict" in text
         assert not re.search(r"complian|lawful|\bis anonymous|\bare anonymous\b(?!, is decided)", text)
-
-
-def test_an_adversary_who_sees_attention_stands_in_the_threat_model_and_among_the_evidence():
-    summary = seen_inside(a_summary())
-    assert "the attention weights, too; no other access to the model's file" in section(summary).access
-    assert "attention" not in section(a_summary()).access
-    by_criterion = {one.name: [finding.measure for finding in one.findings] for one in section(summary).criteria}
-    for name in ("Singling out", "Personal data obtained from queries", "Threat modelling; maximum or average risk"):
-        assert any("attention" in measure for measure in by_criterion[name]), name

@@ -45,7 +45,6 @@ def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str
         "companions": summary.companions(),
         "inside": summary.white_box(),
         "leaks": leaks(summary),
-        "first": next((one for one in summary.advice if "mitigation" in one.rule), next(iter(summary.advice), None)),
         "numbers": summary.predicts_numbers(),
         "measure": summary.measure(),
         "strength": audit_strength,

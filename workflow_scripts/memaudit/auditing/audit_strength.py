@@ -46,11 +46,10 @@ def white_box(summary: Summary) -> str:
     low, high = (f"{end:.2f}" for end in (best.auc.low, best.auc.high))
     found = "" if best.auc.detected else "; no leak is detected"
     tpr = best.tpr[f"{summary.fpr:g}"]
-    shares = "{:.0f} [{:.0f}, {:.0f}]".format(*(100 * one for one in (tpr.estimate, tpr.low, tpr.high)))
     return (
         f"An adversary who also sees the model's attention ranks a member above a non-member with an AUC of "
         f"{best.auc.estimate:.2f} [{low}, {high}] (chance {best.auc.null:.2f}), and identifies "
-        f"{shares} of 100 members at a false positive rate of {100 * summary.fpr:g} %{found}."
+        f"{100 * tpr.estimate:.1f} of 100 members at a false positive rate of {100 * summary.fpr:g} %{found}."
     )
 
 

@@ -84,15 +84,6 @@ TERMS: Mapping[str, tuple[str, str]] = {
         "The robust membership inference attack: compares an answer about the record with answers about other "
         "records of the population.",
     ),
-    "attention": (
-        "Attention",
-        "The weights, summing to 1, with which the model reads the rows of its context to answer a question.",
-    ),
-    "excess": (
-        "Excess",
-        "How much more often the answers give away something about members than about the same records in contexts "
-        "without them: the part that is due to being in the context.",
-    ),
     "vulnerability": (
         "Vulnerability score",
         "How far the model's answers about a record with it and without it lie apart, in standard deviations (an "

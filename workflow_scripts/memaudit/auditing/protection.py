@@ -73,10 +73,7 @@ def _access(summary: Summary, threats: Collection[str]) -> str:
     else:
         read = "predicted labels alone" if audit_strength.reads_labels(summary) else "predicted probabilities"
     rows = "; the adversary adds rows to the context, too" if "poison" in threats else ""
-    inside = "; where the page says so, the attention weights, too" if summary.white_box() else ""
-    other = "other " if inside else ""
-    access = f"queries of any record, answered with {read}{rows}{inside}"
-    return f"{access}; no {other}access to the model's file, memory or logs"
+    return f"queries of any record, answered with {read}{rows}; no access to the model's file, memory or logs"
 
 
 def _unit(facts: Mapping[str, Any]) -> str:

@@ -30,13 +30,7 @@ def _singling_out(summary: Summary) -> Criterion:
         place="section 3",
         name="Singling out",
         quote="the possibility to isolate some or all records which identify an individual in the dataset",
-        findings=[
-            _identified(summary),
-            _accused(summary),
-            *singling_out.isolated(summary),
-            _showing(summary),
-            *_inside(summary),
-        ],
+        findings=[_identified(summary), _accused(summary), *singling_out.isolated(summary), _showing(summary)],
         evidence="How often an adversary who has a list of candidates isolates one as being in the context, and is "
         "right: accused at a threshold that few others pass.",
         no_evidence="Isolating records whose content the adversary does not know was not tested. " + MEAN_ONLY,
@@ -93,7 +87,7 @@ def _inference(summary: Summary) -> Criterion:
 
 
 def _from_queries(summary: Summary) -> Criterion:
-    findings = [_auc(summary), _identified(summary), _showing(summary), *_inside(summary)]
+    findings = [_auc(summary), _identified(summary), _showing(summary)]
     if summary.deployed.auc is not None and summary.deployed.to != summary.context:
         measure = f"AUC extrapolated to the context of {summary.deployed.to} rows that will be deployed"
         findings.append(Finding(measure=measure, value=summary.deployed.auc, power="by one score"))
@@ -132,7 +126,7 @@ def _direct_extraction(summary: Summary) -> Criterion:
 
 
 def _risk(summary: Summary) -> Criterion:
-    findings = [_auc(summary), _accused(summary), _showing(summary), *_inside(summary)]
+    findings = [_auc(summary), _accused(summary), _showing(summary)]
     if summary.exposed:
         first = summary.exposed[0]
         findings.append(
@@ -232,18 +226,6 @@ def _identified(summary: Summary) -> Finding:
         value=summary.headline().tpr[f"{summary.fpr:g}"],
         power=audit_strength.smallest_tpr(summary),
     )
-
-
-def _inside(summary: Summary) -> list[Finding]:
-    """What an adversary who also sees attention adds; [] where none was run."""
-    if not summary.white_box():
-        return []
-    best, power = summary.white_box()[0], "not simulated; see the negative controls of the section on this adversary"
-    accused = f"Share of members accused at a false positive rate of {100 * summary.fpr:g} %"
-    return [
-        Finding(measure="AUC of an adversary who also sees attention", value=best.auc, power=power),
-        Finding(measure=f"{accused}, by this adversary", value=best.tpr[f"{summary.fpr:g}"], power=power),
-    ]
 
 
 def _accused(summary: Summary) -> Finding:

@@ -73,15 +73,6 @@ def unclear(summary: Summary) -> list[Mitigation]:
     return [one for one in summary.mitigations if one.verdict and not one.advised]
 
 
-def _by_reason(mitigations: list[Mitigation]) -> str:
-    """The mitigations by the reasons of their verdicts: “a”, “b” (reason); “a” (another)."""
-    reasons: dict[str, list[str]] = {}
-    for one in mitigations:
-        for reason in one.verdict.split("; "):
-            reasons.setdefault(reason, []).append(f"“{one.name}”")
-    return "; ".join(f"{', '.join(names)} ({reason})" for reason, names in reasons.items())
-
-
 def stands_out(summary: Summary) -> list:
     """Groups with a leak that is larger than that of the other records, both corrected for the number of groups."""
     return [one for one in summary.groups if one.q_value <= 0.05 and one.excess.detected]
@@ -214,8 +205,9 @@ RULES = [
         "a leak is detected, and some mitigations could not be tested, or are not shown to help",
         lambda summary: leaks(summary) and bool(unclear(summary)),
         lambda summary: (
-            f"Not advised: {_by_reason(unclear(summary))}. "
-            "What is not shown may hold all the same: more --minutes narrow the intervals."
+            "Not advised: "
+            + "; ".join(f"“{one.name}” ({one.verdict.replace('; ', ', ')})" for one in unclear(summary))
+            + ". What is not shown may hold all the same: more --minutes narrow the intervals."
         ),
     ),
     Rule(
