@@ -197,7 +197,7 @@ def _re_evaluation(summary: Summary) -> Criterion:
         findings=findings,
         evidence=shown or "No mitigation was tested in this stage.",
         no_evidence="After a mitigation, after a change of table, model or access, and when new attacks are published, "
-        "the numbers no longer hold: audit again, at the date below at the latest.",
+        "the numbers no longer hold: audit again, at the date of the next review at the latest.",
     )
 
 

@@ -20,8 +20,8 @@ def in_short(summary: Summary) -> str:
         return "Read what was not tested, and audit again after each change of table, model or access."
     start = "Limit who may query the model, and log the number of queries."
     if best := next(iter(helps(summary)), None):
-        cost = f"{100 * best.cost.estimate:+.1f} points of {best.measure}"
-        return f"{start} “{best.name}” changes the AUC by {best.auc_difference.estimate:+.2f}, at a cost of {cost}."
+        cost = f"{best.measure} by {100 * best.cost.estimate + 0.0:+.1f} points"
+        return f"{start} “{best.name}” changes the AUC by {best.auc_difference.estimate:+.2f} and {cost}."
     return f"{start} " + (
         "No mitigation is shown to help at little cost." if summary.stage == "full" else "No mitigation is tested yet."
     )
