@@ -2,7 +2,18 @@
 
 import re
 
-from audit_examples import FACTS, HOSTILE, a_summary, advised, annex, inferred, mitigation, seen_inside, value
+from audit_examples import (
+    FACTS,
+    HOSTILE,
+    a_summary,
+    adversary,
+    advised,
+    annex,
+    inferred,
+    mitigation,
+    seen_inside,
+    value,
+)
 
 from memaudit.auditing import audit_page, recommendations
 from memaudit.auditing.summary import Subgroup, Subpopulation, Value
@@ -316,3 +327,17 @@ def test_inference_has_a_section_that_says_what_is_due_to_membership():
     invalid = audit_page.render(inferred(a_summary(), failed=True), FACTS, annex())
     assert "These numbers are invalid" in invalid
     assert "gives away more about its members" not in invalid
+
+
+def test_an_attack_without_a_test_of_its_own_is_not_said_to_be_chance():
+    part = adversary("targets", None, "boundary")
+    summary = a_summary()
+    text = page(summary.model_copy(update={"adversaries": [*summary.adversaries, part]}))
+    line = text[text.index("Boundary distance</small>") :].partition("</tr>")[0]
+    assert "no test of its own" in line
+    assert "not distinguishable" not in line
+
+
+def test_costs_are_in_points_and_keep_the_sign_of_a_small_one():
+    assert audit_page.points(value(-0.026, -0.05, -0.003)) == "-2.6 [-5.0, -0.3]"
+    assert audit_page.points(None) == "-"

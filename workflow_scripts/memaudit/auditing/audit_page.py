@@ -12,7 +12,7 @@ from memaudit.attacks.registry import LABELS, ONE_QUERY, PROBABILITIES, REGISTRY
 from memaudit.auditing import audit_strength, glossary, stacked_tables
 from memaudit.auditing.annex import Annex
 from memaudit.auditing.figures.page_pictures import pictures
-from memaudit.auditing.recommendations import leaks
+from memaudit.auditing.recommendations import in_short, leaks
 from memaudit.auditing.short_names import short_models, shortened
 from memaudit.auditing.summary import METHODS, STRONGEST, Adversary, Summary, Value
 from memaudit.templating import page_templates
@@ -45,6 +45,7 @@ def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str
         "companions": summary.companions(),
         "inside": summary.white_box(),
         "leaks": leaks(summary),
+        "in_short": in_short(summary),
         "numbers": summary.predicts_numbers(),
         "measure": summary.measure(),
         "strength": audit_strength,
@@ -61,7 +62,7 @@ def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str
         "pictures": pictures(summary),
         "glossary": glossary.of_target(summary.predicts_numbers()),
     }
-    used = (percent, number, signed, unbroken, description, mark, posterior, fixed, shortened, glossary.term)
+    used = (percent, number, signed, points, unbroken, description, mark, posterior, fixed, shortened, glossary.term)
     filters = {one.__name__: one for one in used}
     return stacked_tables.labelled(page_templates.render("audit.html", context, TEMPLATES, filters=filters))
 
@@ -99,14 +100,23 @@ def number(value: Value | None, digits: int = 2) -> str:
     return f"{fixed(value.estimate, digits)}{interval}"
 
 
-def signed(value: Value | None) -> str:
+def signed(value: Value | None, digits: int = 2) -> str:
     """ "+0.03 [+0.01, +0.05]"; a dash where there is none."""
     if value is None or value.estimate is None:
         return "-"
     low, middle, high = (
-        None if one is None else round(one, 2) + 0.0 for one in (value.low, value.estimate, value.high)
+        None if one is None else f"{round(one, digits) + 0.0:+.{digits}f}"
+        for one in (value.low, value.estimate, value.high)
     )
-    return f"{middle:+.2f}" + ("" if low is None or high is None else f" [{low:+.2f}, {high:+.2f}]")
+    return f"{middle}" + ("" if low is None or high is None else f" [{low}, {high}]")
+
+
+def points(value: Value | None) -> str:
+    """ "+1.3 [-0.6, +2.9]": a change of a share in percentage points; a dash where there is none."""
+    if value is None or value.estimate is None:
+        return "-"
+    scaled = {key: None if getattr(value, key) is None else 100 * getattr(value, key) for key in ("low", "high")}
+    return signed(Value(estimate=100 * value.estimate, **scaled), 1)
 
 
 def percent(value: Value) -> str:

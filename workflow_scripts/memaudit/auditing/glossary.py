@@ -110,6 +110,46 @@ TERMS: Mapping[str, tuple[str, str]] = {
         "Epsilon, differential privacy",
         "A bound on what any attack can learn about one record, kept by adding noise: smaller is stricter.",
     ),
+    "attention": (
+        "Attention weight, white-box",
+        "How much the model reads each row of its context when it answers. An adversary who sees these weights inside "
+        "the model is called white-box.",
+    ),
+    "keys": (
+        "Keys, k-anonymous keys",
+        "What a row of the context shows to the question that reads it. K-anonymous: the mean over k similar rows.",
+    ),
+    "singling-out": (
+        "Singling out",
+        "To isolate one record of a data set as that of a known person (WP216).",
+    ),
+    "linkability": (
+        "Linkability",
+        "To find out which records belong to the same person (WP216); here which half of a record belongs to another "
+        "half.",
+    ),
+    "inference": (
+        "Inference (of attributes)",
+        "To deduce a hidden value of a record from its other values (WP216); here with the model's answers.",
+    ),
+    "excess": (
+        "Excess",
+        "Right answers about records in the context less those about the same records outside: what is due to being "
+        "in the context. Of a group: its AUC less that of the others.",
+    ),
+    "gain": (
+        "Gain",
+        "Right answers about records outside less those without the model: what the model tells about everybody.",
+    ),
+    "max-t": (
+        "Max-T",
+        "A test of several questions at once: the largest of all is compared with the largest of each redraw, so that "
+        "asking many does not raise the error rate.",
+    ),
+    "power": (
+        "Power",
+        "The probability that an audit detects a leak of a stated size. A smaller leak is more likely to be missed.",
+    ),
     "q": (
         "q",
         "A p-value that is corrected for the number of groups that were tested.",

@@ -21,6 +21,11 @@ class Inferring(Part):
         """Whether the answers reveal more of members, in either measure."""
         return bool(self.excess.detected or self.probability.detected)
 
+    def shown_by(self) -> str:
+        """The measures in which the answers reveal more of members; empty where none does."""
+        by = {"right answers": self.excess, "probability of the right answer": self.probability}
+        return " and ".join(name for name, value in by.items() if value.detected)
+
 
 class InferredQuestion(Part):
     """A column whose values are inferred, or (column null) the half that belongs to a record."""

@@ -73,7 +73,10 @@ def _access(summary: Summary, threats: Collection[str]) -> str:
     else:
         read = "predicted labels alone" if audit_strength.reads_labels(summary) else "predicted probabilities"
     rows = "; the adversary adds rows to the context, too" if "poison" in threats else ""
-    return f"queries of any record, answered with {read}{rows}; no access to the model's file, memory or logs"
+    seen = "no access to the model's file, memory or logs"
+    if summary.white_box():
+        seen = f"a second adversary also reads attention weights; otherwise {seen}"
+    return f"queries of any record, answered with {read}{rows}; {seen}"
 
 
 def _unit(facts: Mapping[str, Any]) -> str:

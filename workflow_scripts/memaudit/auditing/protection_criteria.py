@@ -1,6 +1,6 @@
 """Criteria of documents on data protection, with the numbers of an audit that are evidence for each."""
 
-from memaudit.auditing import audit_strength, inference_findings, singling_out
+from memaudit.auditing import audit_strength, inference_findings, singling_out, white_box_findings
 from memaudit.auditing.protection_parts import Criterion, Finding
 from memaudit.auditing.summary import METHODS, Summary
 from memaudit.auditing.summary_parts import Value
@@ -30,7 +30,13 @@ def _singling_out(summary: Summary) -> Criterion:
         place="section 3",
         name="Singling out",
         quote="the possibility to isolate some or all records which identify an individual in the dataset",
-        findings=[_identified(summary), _accused(summary), *singling_out.isolated(summary), _showing(summary)],
+        findings=[
+            _identified(summary),
+            _accused(summary),
+            *singling_out.isolated(summary),
+            _showing(summary),
+            *white_box_findings.identified(summary),
+        ],
         evidence="How often an adversary who has a list of candidates isolates one as being in the context, and is "
         "right: accused at a threshold that few others pass.",
         no_evidence="Isolating records whose content the adversary does not know was not tested. " + MEAN_ONLY,
@@ -87,7 +93,7 @@ def _inference(summary: Summary) -> Criterion:
 
 
 def _from_queries(summary: Summary) -> Criterion:
-    findings = [_auc(summary), _identified(summary), _showing(summary)]
+    findings = [_auc(summary), _identified(summary), _showing(summary), *white_box_findings.findings(summary)]
     if summary.deployed.auc is not None and summary.deployed.to != summary.context:
         measure = f"AUC extrapolated to the context of {summary.deployed.to} rows that will be deployed"
         findings.append(Finding(measure=measure, value=summary.deployed.auc, power="by one score"))
@@ -126,7 +132,7 @@ def _direct_extraction(summary: Summary) -> Criterion:
 
 
 def _risk(summary: Summary) -> Criterion:
-    findings = [_auc(summary), _accused(summary), _showing(summary)]
+    findings = [_auc(summary), _accused(summary), _showing(summary), *white_box_findings.findings(summary)]
     if summary.exposed:
         first = summary.exposed[0]
         findings.append(
@@ -191,7 +197,7 @@ def _re_evaluation(summary: Summary) -> Criterion:
         findings=findings,
         evidence=shown or "No mitigation was tested in this stage.",
         no_evidence="After a mitigation, after a change of table, model or access, and when new attacks are published, "
-        "the numbers no longer hold: audit again, at the date below at the latest.",
+        "the numbers no longer hold: audit again, at the date of the next review at the latest.",
     )
 
 

@@ -10,6 +10,23 @@ from memaudit.auditing.summary import Advice, Mitigation, Summary, Tuned
 STABLE = 0.5  # expected share of the list that as many other shadow contexts would name again, to act on it
 
 
+def in_short(summary: Summary) -> str:
+    """One sentence for the first screen: what to do, and what it costs."""
+    if broken(summary):
+        return "Do not use these numbers; audit again with another --seed."
+    if not leaks(summary):
+        if attention_leaks(summary):
+            return "Keep the model's attention weights to yourself: they leak."
+        return "Read what was not tested, and audit again after each change of table, model or access."
+    start = "Limit who may query the model, and log the number of queries."
+    if best := next(iter(helps(summary)), None):
+        cost = f"{best.measure} by {100 * best.cost.estimate + 0.0:+.1f} points"
+        return f"{start} “{best.name}” changes the AUC by {best.auc_difference.estimate:+.2f} and {cost}."
+    return f"{start} " + (
+        "No mitigation is shown to help at little cost." if summary.stage == "full" else "No mitigation is tested yet."
+    )
+
+
 def remembered(summary: Summary) -> list[Tuned]:
     """Epochs with detected memorization of a fine-tuned model; none if its negative control is detected, too.
 
@@ -106,6 +123,17 @@ def _mitigation(summary: Summary) -> str:
         f"Of {number} mitigations tested, “{best.name}” lowers the leak most (AUC {best.auc_difference.estimate:+.2f} "
         f"[{best.auc_low:+.2f}, {best.auc_high:+.2f}], an interval for the best of {number}) and costs at most 2 "
         f"points of {best.measure}.{also}{copies}"
+    )
+
+
+def _of_keys(summary: Summary) -> str:
+    """What k-anonymous keys change for who reads attention; empty where they were not tested."""
+    tested = [one for one in summary.mitigations if one.attack == WHITE_BOX and one.auc_difference]
+    return "".join(
+        f"; “{one.name}” changes its AUC by {one.auc_difference.estimate:+.2f} [{one.auc_difference.low:+.2f}, "
+        f"{one.auc_difference.high:+.2f}], to {one.auc.estimate:.2f}"
+        for one in tested
+        if one.auc_difference.low is not None
     )
 
 
@@ -228,7 +256,8 @@ RULES = [
         lambda summary: attention_leaks(summary) and not broken(summary),
         lambda summary: (
             "The attention weights of the model leak who is in its context. Publish no attention maps, and let nobody "
-            "inspect the process who may not see the records."
+            "inspect the process who may not see the records. Coarser answers do not change what attention reveals"
+            f"{_of_keys(summary)}."
         ),
     ),
     Rule(
