@@ -31,6 +31,10 @@ def test_without_such_an_adversary_there_is_none():
     )
 
 
+def test_a_detected_negative_control_withdraws_them():
+    assert white_box_findings.findings(seen_inside(a_summary(), control=True)) == []
+
+
 def test_access_names_the_second_adversary():
     section = protection.in_terms_of_data_protection(
         seen_inside(a_summary()), FACTS, ["white-box"], protection.Record("", "", "2026-11-23", {})

@@ -35,10 +35,15 @@ def invalid(summary: Summary) -> str:
     return ", and ".join(reasons[name] for name in faults(summary))
 
 
+def attention_withdrawn(summary: Summary) -> bool:
+    """Whether the attack on attention detects its negative control, so that its numbers cannot be used."""
+    return any(one.records == "placebo" and one.auc.detected for one in summary.white_box())
+
+
 def white_box(summary: Summary) -> str:
     """The sentence on the adversary who sees attention: AUC, and the share of members identified."""
-    best, *others = summary.white_box()
-    if any(one.records == "placebo" and one.auc.detected for one in others):
+    best = summary.white_box()[0]
+    if attention_withdrawn(summary):
         return (
             "The attack on attention also detects its negative control, records that are in no context: do not use its "
             "numbers."
@@ -46,10 +51,11 @@ def white_box(summary: Summary) -> str:
     low, high = (f"{end:.2f}" for end in (best.auc.low, best.auc.high))
     found = "" if best.auc.detected else "; no leak is detected"
     tpr = best.tpr[f"{summary.fpr:g}"]
+    shares = "{:.0f} [{:.0f}, {:.0f}]".format(*(100 * one for one in (tpr.estimate, tpr.low, tpr.high)))
     return (
         f"An adversary who also sees the model's attention ranks a member above a non-member with an AUC of "
         f"{best.auc.estimate:.2f} [{low}, {high}] (chance {best.auc.null:.2f}), and identifies "
-        f"{100 * tpr.estimate:.1f} of 100 members at a false positive rate of {100 * summary.fpr:g} %{found}."
+        f"{shares} of 100 members at a false positive rate of {100 * summary.fpr:g} %{found}."
     )
 
 

@@ -65,9 +65,8 @@ def leaks(summary: Summary) -> bool:
 
 def attention_leaks(summary: Summary) -> bool:
     """Whether the strongest score of attention is detected, and its negative control is not."""
-    best, *others = summary.white_box() or [None]
-    placebo = any(one.records == "placebo" and one.auc.detected for one in others)
-    return best is not None and bool(best.auc.detected) and not placebo
+    strongest = summary.white_box()[:1]
+    return any(one.auc.detected for one in strongest) and not audit_strength.attention_withdrawn(summary)
 
 
 def broken(summary: Summary) -> bool:
@@ -88,6 +87,15 @@ def helps(summary: Summary) -> list[Mitigation]:
 def unclear(summary: Summary) -> list[Mitigation]:
     """Mitigations that are not advised, with what is known of them in their verdict."""
     return [one for one in summary.mitigations if one.verdict and not one.advised]
+
+
+def _by_reason(mitigations: list[Mitigation]) -> str:
+    """The mitigations by the reasons of their verdicts: “a”, “b” (reason); “a” (another)."""
+    reasons: dict[str, list[str]] = {}
+    for one in mitigations:
+        for reason in one.verdict.split("; "):
+            reasons.setdefault(reason, []).append(f"“{one.name}”")
+    return "; ".join(f"{', '.join(names)} ({reason})" for reason, names in reasons.items())
 
 
 def stands_out(summary: Summary) -> list:
@@ -233,9 +241,8 @@ RULES = [
         "a leak is detected, and some mitigations could not be tested, or are not shown to help",
         lambda summary: leaks(summary) and bool(unclear(summary)),
         lambda summary: (
-            "Not advised: "
-            + "; ".join(f"“{one.name}” ({one.verdict.replace('; ', ', ')})" for one in unclear(summary))
-            + ". What is not shown may hold all the same: more --minutes narrow the intervals."
+            f"Not advised: {_by_reason(unclear(summary))}. "
+            "What is not shown may hold all the same: more --minutes narrow the intervals."
         ),
     ),
     Rule(
