@@ -57,7 +57,10 @@ def test_accusations_beyond_chance_are_not_passed_over_where_the_auc_detects_not
     summary = summary.model_copy(update={"adversaries": others})
     text = " ".join(audit_page.render(summary, FACTS, annex()).split())
     assert "No leak was detected over all records</strong>" in text
-    assert "at the threshold below accusations are right more often than by chance" in text
+    assert (
+        "but at a threshold that also accuses 1 of 100 who are not in the data, accusations are right more often than"
+        in text
+    )
     rules = [one.rule for one in recommendations.advise(summary)]
     assert "no leak is detected over all records, but at the strict threshold" in rules
     assert "at the strict threshold" not in " ".join(one.rule for one in recommendations.advise(a_summary(leak=False)))
@@ -196,7 +199,7 @@ def test_one_deployment_and_the_choice_of_the_score_are_stated():
     assert "<td>60 [50, 70]</td><td>62 [30, 90]</td> <td>93 % (31 contexts)</td>" in cells
     assert "18 [10, 25] of 100 are estimated" in text
     assert (
-        "Chosen by AUC: RMIA (75 % of the contexts), LiRA (25 % of the contexts); for accusations: LiRA (100 %)."
+        "Chosen by AUC: “RMIA” (75 % of the contexts), “LiRA” (25 % of the contexts); for accusations: “LiRA” (100 %)."
         in text
     )
 
@@ -341,3 +344,16 @@ def test_an_attack_without_a_test_of_its_own_is_not_said_to_be_chance():
 def test_costs_are_in_points_and_keep_the_sign_of_a_small_one():
     assert audit_page.points(value(-0.026, -0.05, -0.003)) == "-2.6 [-5.0, -0.3]"
     assert audit_page.points(None) == "-"
+
+
+def test_the_first_screen_keeps_the_white_box_headline_apart():
+    html = " ".join(audit_page.render(seen_inside(a_summary()), FACTS, annex()).split())
+    main, apart = html.split('<p class="second">')
+    assert "AUC" not in main.partition('<p class="headline">')[2].partition("</p>")[0]
+    assert "attention ranks a member above a non-member" in apart.partition("</p>")[0]
+    assert 'class="second"' not in audit_page.render(a_summary(), FACTS, annex())
+
+
+def test_small_shares_are_printed_of_100():
+    assert audit_page.hundredths(Value(estimate=0.079, low=0.062, high=0.0961)) == "7.9 [6.2, 9.6]"
+    assert audit_page.hundredths(Value(estimate=None)) == "-"

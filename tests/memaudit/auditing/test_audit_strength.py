@@ -120,3 +120,10 @@ def test_duplicates_that_a_deployed_context_holds_are_counted():
     assert told(1).startswith("1 row that is equal to another one was left out of the contexts")
     assert told(12).startswith("12 rows that are equal to others were left out of the contexts")
     assert "can show more than is measured here" in told(12)
+
+
+def test_one_deployed_context_is_told_at_the_largest_base_rate():
+    summary = a_summary()
+    assert "30 to 90 of 100 accusations" in audit_strength.in_one_context(summary)
+    assert audit_strength.in_one_context(summary) in " ".join(audit_page.render(summary, FACTS, annex()).split())
+    assert audit_strength.in_one_context(summary.model_copy(update={"deployments": []})) == ""

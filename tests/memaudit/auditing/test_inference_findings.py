@@ -1,6 +1,6 @@
 """Findings of columns belong to inference, those of halves to linkability."""
 
-from audit_examples import HOSTILE, a_summary, inferred
+from audit_examples import HOSTILE, a_summary, inferred, value
 
 from memaudit.auditing import inference_findings
 from memaudit.auditing.protection_criteria import criteria
@@ -9,9 +9,9 @@ from memaudit.auditing.protection_criteria import criteria
 def test_columns_and_halves_are_apart():
     summary = inferred(a_summary())
     columns, halves = (inference_findings.findings(summary, of_columns=one) for one in (True, False))
-    assert [one.measure.split(":")[0] for one in columns] == [f"Column {HOSTILE} inferred rightly"] * 4
+    assert [one.measure.split(":")[0] for one in columns] == [f"Column {HOSTILE} inferred rightly"] * 5
     assert all(one.measure.startswith("Halves joined rightly") for one in halves)
-    assert [one.value.detected for one in halves] == [None, None, None, True]
+    assert [one.value.detected for one in halves] == [None, None, None, True, True]
     assert inference_findings.findings(a_summary(), of_columns=True) == []
 
 
@@ -21,7 +21,7 @@ def test_criteria_say_what_was_tested():
     )
     assert plain["Inference"].findings == []
     assert "--infer" in plain["Inference"].no_evidence
-    assert len(asked["Inference"].findings) == 4
+    assert len(asked["Inference"].findings) == 5
     assert "not tested" in plain["Linkability"].no_evidence.rpartition("column")[2]
     assert "part of a record" not in asked["Linkability"].no_evidence
 
@@ -30,3 +30,14 @@ def test_an_invalid_test_is_no_evidence():
     found = inference_findings.findings(inferred(a_summary(), failed=True), of_columns=True)
     assert not any(one.value.detected for one in found)
     assert all("invalid" in one.power for one in found)
+
+
+def test_a_leak_by_the_posterior_alone_is_no_finding_on_right_answers():
+    summary = inferred(a_summary(), detected=False)
+    column, halves = summary.inference.questions
+    first = column.adversaries[0].model_copy(update={"probability": value(0.1, 0.05, 0.2, 0.0, True)})
+    asked = [column.model_copy(update={"adversaries": [first]}), halves]
+    summary = summary.model_copy(update={"inference": summary.inference.model_copy(update={"questions": asked})})
+    answers, posterior = inference_findings.findings(summary, of_columns=True)[-2:]
+    assert (answers.value.detected, posterior.value.detected) == (False, True)
+    assert "posterior" in posterior.measure

@@ -16,8 +16,8 @@ def test_a_detected_leak_names_its_measures():
     quiet = column.adversaries[0]
     assert quiet.shown_by() == ""
     assert quiet.model_copy(update={"probability": value(0.1, 0.05, 0.2, 0.0, True)}).shown_by() == (
-        "probability of the right answer"
+        "mean posterior of the right answer"
     )
     assert inferred(a_summary()).inference.questions[0].adversaries[0].shown_by() == (
-        "right answers and probability of the right answer"
+        "right answers and mean posterior of the right answer"
     )

@@ -129,7 +129,12 @@ def test_attention_that_leaks_is_not_to_be_shown_unless_its_control_is_detected(
 
 
 def test_the_first_screen_says_what_to_do_and_what_it_costs():
-    assert "and balanced accuracy by -0.5 points" in recommendations.in_short(a_summary())
+    assert (
+        "“bags 4” (averages over parts of the context) changes the AUC by -0.10 and balanced accuracy by -0.5 points"
+        in (recommendations.in_short(a_summary()))
+    )
+    assert "attention weights" not in recommendations.in_short(a_summary())
+    assert "Show nobody its attention weights." in recommendations.in_short(seen_inside(a_summary()))
     assert recommendations.in_short(a_summary(leak=False)).startswith("Read what was not tested")
     assert recommendations.in_short(a_summary(placebo=True)).startswith("Do not use these numbers")
     assert recommendations.in_short(seen_inside(a_summary(leak=False))).startswith("Keep the model's attention")

@@ -27,3 +27,8 @@ def test_numbers_and_names_are_looked_up():
     assert wage.adversaries[0].gain.detected is None
     assert wage.lookup.detected
     assert (found.innocents, found.innocents_found, found.failed()) == (4, 1, False)
+    assert wage.adversaries[0].members.null == 0.1
+    (halves,) = summarize_inference.inference(tidy.frame(results), {}).questions
+    assert halves.column is None
+    assert halves.adversaries[0].members.null == 0.25  # a guess among four, not the place that was most frequent
+    assert halves.adversaries[0].excess.null == 0.1

@@ -62,7 +62,20 @@ def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str
         "pictures": pictures(summary),
         "glossary": glossary.of_target(summary.predicts_numbers()),
     }
-    used = (percent, number, signed, points, unbroken, description, mark, posterior, fixed, shortened, glossary.term)
+    used = (
+        percent,
+        hundredths,
+        number,
+        signed,
+        points,
+        unbroken,
+        description,
+        mark,
+        posterior,
+        fixed,
+        shortened,
+        glossary.term,
+    )
     filters = {one.__name__: one for one in used}
     return stacked_tables.labelled(page_templates.render("audit.html", context, TEMPLATES, filters=filters))
 
@@ -117,6 +130,13 @@ def points(value: Value | None) -> str:
         return "-"
     scaled = {key: None if getattr(value, key) is None else 100 * getattr(value, key) for key in ("low", "high")}
     return signed(Value(estimate=100 * value.estimate, **scaled), 1)
+
+
+def hundredths(value: Value) -> str:
+    """ "7.9 [6.2, 9.6]": a small share, of 100; a dash where there is none."""
+    if None in (value.estimate, value.low, value.high):
+        return "-"
+    return f"{100 * value.estimate:.1f} [{100 * value.low:.1f}, {100 * value.high:.1f}]"
 
 
 def percent(value: Value) -> str:

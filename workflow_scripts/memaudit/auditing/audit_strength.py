@@ -1,5 +1,6 @@
 """Sentences on the strength of an audit: whether its numbers are valid, and which leak it would have detected."""
 
+from memaudit.attacks.registry import REGISTRY
 from memaudit.auditing.summary import Summary
 
 CONTROL, LOOKUP, INNOCENT = "control", "lookup", "innocent"
@@ -77,7 +78,8 @@ def checks(summary: Summary) -> list[str]:
     return [
         first,
         f"Of {found.innocents} planted models without a leak {found.innocents_found} "
-        f"{'was' if found.innocents_found == 1 else 'were'} detected; most of five would make the audit invalid.",
+        f"{'was' if found.innocents_found == 1 else 'were'} detected. Up to five are planted, until most are detected, "
+        "which makes the audit invalid, or most are not.",
     ]
 
 
@@ -112,6 +114,19 @@ def smallest_tpr(summary: Summary) -> str:
     )
 
 
+def in_one_context(summary: Summary) -> str:
+    """The sentence on the precision in one deployed context at the largest base rate; empty where it is not known."""
+    at = [one for one in summary.deployments if one.fpr == summary.fpr and one.one_context.low is not None]
+    if not at:
+        return ""
+    one = max(at, key=lambda found: found.base_rate)
+    low, high = (f"{100 * end:.0f}" for end in (one.one_context.low, one.one_context.high))
+    return (
+        f"In one context it is from {low} to {high} of 100 accusations that are right, if {100 * one.base_rate:g} of "
+        f"100 candidates are in the data, with probability {one.level:.2f}."
+    )
+
+
 def growth(summary: Summary) -> str:
     """The sentence on the leakage with many contexts."""
     found = summary.growth
@@ -136,7 +151,8 @@ def deployed(summary: Summary) -> str:
     return (
         f"{start}; the headline holds for {largest}. Extrapolated from contexts of "
         f"{', '.join(str(one.number) for one in found.measured)} records, the AUC there is {found.auc.estimate:.2f} "
-        f"[{found.auc.low:.2f}, {found.auc.high:.2f}], by one score and {found.contexts} shadow contexts."
+        f"[{found.auc.low:.2f}, {found.auc.high:.2f}], by one score ({REGISTRY[found.score].label}) and "
+        f"{found.contexts} shadow contexts."
     )
 
 

@@ -84,6 +84,33 @@ TERMS: Mapping[str, tuple[str, str]] = {
         "The robust membership inference attack: compares an answer about the record with answers about other "
         "records of the population.",
     ),
+    "posterior-answer": (
+        "Posterior of an answer",
+        "The probability that the adversary gives each possible answer after querying the model; its mean over records "
+        "is larger than by contexts without them where the model gives something away.",
+    ),
+    "p-value": (
+        "Randomisation test, p-value",
+        "The test draws the memberships again many times; p is the share of redraws that give as large a value.",
+    ),
+    "noisy": (
+        "Noisy copies",
+        "Queries about slightly changed versions of a record: labels that stay the same for more of them show that the "
+        "record is known better.",
+    ),
+    "poison": (
+        "Poisons",
+        "Rows that the adversary adds to the context, such as copies of a record with another label, to make answers "
+        "about it more telling.",
+    ),
+    "unit": (
+        "Privacy unit",
+        "What is in the context or not as a whole, and is protected: a record, or a person with all of their records.",
+    ),
+    "holm": (
+        "Holm's correction",
+        "Makes tests stricter where several are made, so that all claims together are right in 95 of 100 audits.",
+    ),
     "vulnerability": (
         "Vulnerability score",
         "How far the model's answers about a record with it and without it lie apart, in standard deviations (an "

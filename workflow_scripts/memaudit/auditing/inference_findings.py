@@ -35,10 +35,14 @@ def _invalid(finding: Finding) -> Finding:
 def _of(question: InferredQuestion) -> list[Finding]:
     best = question.most()
     what = "Halves joined rightly" if question.column is None else f"Column {question.column} inferred rightly"
-    tested = best.excess.model_copy(update={"detected": best.detected})
     return [
         Finding(measure=f"{what}: members (adversary: {KNOWS[best.adversary]})", value=best.members, power=""),
         Finding(measure=f"{what}: non-members", value=best.nonmembers, power=""),
         Finding(measure=f"{what}: without the model", value=best.without_model, power=""),
-        Finding(measure=f"{what}: excess of members", value=tested, power=POWER),
+        Finding(measure=f"{what}: excess of members", value=best.excess, power=POWER),
+        Finding(
+            measure=f"{what}: excess of members, of the mean posterior of the right answer",
+            value=best.probability,
+            power=POWER,
+        ),
     ]

@@ -9,7 +9,9 @@ class Inferring(Part):
     """What one adversary infers, or links; accuracies are shares of right answers."""
 
     adversary: str = Field(description="calibrated, likelihood (both know the target) or without target")
-    members: Value = Field(description="accuracy on records in the context; null: the most frequent answer")
+    members: Value = Field(
+        description="accuracy on records in the context; null: the most frequent answer, of halves a guess"
+    )
     nonmembers: Value = Field(description="on the same records, by contexts without them")
     without_model: Value = Field(description="of an adversary who knows as much and never queries the model")
     gain: Value = Field(description="accuracy on non-members less that without the model: no leak of membership")
@@ -23,7 +25,7 @@ class Inferring(Part):
 
     def shown_by(self) -> str:
         """The measures in which the answers reveal more of members; empty where none does."""
-        by = {"right answers": self.excess, "probability of the right answer": self.probability}
+        by = {"right answers": self.excess, "mean posterior of the right answer": self.probability}
         return " and ".join(name for name, value in by.items() if value.detected)
 
 

@@ -14,7 +14,9 @@ SHEETS = """
 }
 .top, .frame, footer { padding-inline: 0 !important; max-width: none !important; }
 table { width: 100% !important; }
-td, th, .value { white-space: normal !important; overflow-wrap: break-word; }
+td, th { white-space: normal !important; overflow-wrap: break-word; }
+td.value, td .value { white-space: nowrap !important; }
+td, th { padding-right: 2mm !important; }
 td .marks { min-width: 0 !important; width: 5rem !important; }
 h1 { font-size: 20pt !important; }
 h2 { font-size: 15pt !important; }

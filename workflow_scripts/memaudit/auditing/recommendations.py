@@ -7,21 +7,40 @@ from memaudit.attacks.registry import WHITE_BOX
 from memaudit.auditing import audit_strength
 from memaudit.auditing.summary import Advice, Mitigation, Summary, Tuned
 
+# What a mitigation is, by its name without a number, for the first screen.
+FORMS = {
+    "labels only": "answers without probabilities",
+    "predicted numbers only": "answers without densities",
+    "decimals": "rounded probabilities",
+    "bags": "averages over parts of the context",
+    "context": "smaller contexts",
+    "layer dropped": "without the most vulnerable tenth of the records",
+    "layer coarsened": "fewer details of the most vulnerable tenth of the records",
+    "keys": "k-anonymous keys inside the model",
+}
 STABLE = 0.5  # expected share of the list that as many other shadow contexts would name again, to act on it
 
 
+STRICT = "Audit again with another --seed and more --minutes: accusations at the strict threshold exceed chance."
+
+
 def in_short(summary: Summary) -> str:
-    """One sentence for the first screen: what to do, and what it costs."""
+    """What to do, and what it costs, for the first screen."""
     if broken(summary):
         return "Do not use these numbers; audit again with another --seed."
     if not leaks(summary):
         if attention_leaks(summary):
             return "Keep the model's attention weights to yourself: they leak."
-        return "Read what was not tested, and audit again after each change of table, model or access."
+        start = f"{STRICT} " if summary.strict_leak() else ""
+        return f"{start}Read what was not tested, and audit again after each change of table, model or access."
     start = "Limit who may query the model, and log the number of queries."
+    if attention_leaks(summary):
+        start += " Show nobody its attention weights."
     if best := next(iter(helps(summary)), None):
+        kind = best.name.rstrip(" 0123456789")
+        form = f" ({FORMS[kind]})" if kind in FORMS else ""
         cost = f"{best.measure} by {100 * best.cost.estimate + 0.0:+.1f} points"
-        return f"{start} “{best.name}” changes the AUC by {best.auc_difference.estimate:+.2f} and {cost}."
+        return f"{start} “{best.name}”{form} changes the AUC by {best.auc_difference.estimate:+.2f} and {cost}."
     return f"{start} " + (
         "No mitigation is shown to help at little cost." if summary.stage == "full" else "No mitigation is tested yet."
     )

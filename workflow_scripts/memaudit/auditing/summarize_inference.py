@@ -14,6 +14,15 @@ METRICS = {
 }  # fmt: skip
 
 
+def _inferring(who: str, rows: pd.DataFrame, halves: float | None) -> Inferring:
+    """One adversary's numbers; halves: how many are to choose from, where the right one stands at a random place."""
+    found = {key: value(rows, metric) for key, metric in METRICS.items()}
+    if halves is not None:
+        guess = {"null": 1 / halves}
+        found |= {key: found[key].model_copy(update=guess) for key in ("members", "nonmembers", "without_model")}
+    return Inferring(adversary=who, **found)
+
+
 def inference(results: pd.DataFrame, called: Mapping[str, str]) -> Inference:
     """What was inferred and linked; called: the user's names of columns, by safe name."""
     table = tidy.expand(results)
@@ -25,7 +34,7 @@ def inference(results: pd.DataFrame, called: Mapping[str, str]) -> Inference:
             answers=int(value(rows, "answers").estimate),
             targets=int(rows.loc[rows["metric"] == "answers", "n"].iloc[0]),
             adversaries=[
-                Inferring(adversary=who, **{key: value(part, metric) for key, metric in METRICS.items()})
+                _inferring(str(who), part, None if name in called else value(rows, "answers").estimate)
                 for who, part in rows[rows["adversary"].notna()].groupby("adversary", sort=False)
             ],
             lookup=value(rows, "lookup accuracy excess"),
