@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from audit_examples import FACTS, a_summary, annex
+from audit_examples import FACTS, a_summary, annex, inferred, seen_inside
 
 from memaudit.auditing import audit_page, glossary
 
@@ -28,3 +28,11 @@ def test_all_terms_stand_below_and_those_used_lead_there():
 def test_a_page_explains_the_quality_of_its_own_target():
     assert glossary.of_target(numbers=False).keys() == glossary.TERMS.keys() - {"r2"}
     assert glossary.of_target(numbers=True).keys() == glossary.TERMS.keys() - {"balanced"}
+
+
+def test_no_note_stands_in_the_name_of_a_column_on_a_phone():
+    html = audit_page.render(seen_inside(inferred(a_summary(cost=-0.1))), FACTS, annex())
+    names = set(re.findall(r'data-label="([^"]*)"', html))
+    notes = [meaning for _, meaning in glossary.TERMS.values()]
+    assert names
+    assert not [name for name in names if any(note in name for note in notes)]

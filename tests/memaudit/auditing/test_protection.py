@@ -58,6 +58,12 @@ def test_the_threat_model_is_that_of_the_audit():
     assert "adds rows" in section(summary, threats=["probabilities", "poison"]).access
     labels = [one.model_copy(update={"threat": "label-only passive"}) for one in summary.adversaries]
     assert "labels alone" in section(summary.model_copy(update={"adversaries": labels}), threats=["labels"]).access
+    assert section(summary).unit.startswith("one row of the table; ")
+    persons = [one.model_copy(update={"records": "persons"}) for one in summary.adversaries if one.records == "members"]
+    conflicting = summary.model_copy(update={"adversaries": [*summary.adversaries, *persons]})
+    assert section(conflicting).unit.startswith("rows with the same features and different targets together")
+    assert "rows with the same features and different targets count as one person" in page(conflicting)
+    assert "count as one person" not in page(summary)
     assert "audit again with --group" in section(summary).unit
     assert "household" in section(summary, facts=FACTS | {"group": "household"}).unit
     assert "32 shadow contexts" in section(summary).intruder

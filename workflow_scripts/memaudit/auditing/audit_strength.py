@@ -122,8 +122,8 @@ def in_one_context(summary: Summary) -> str:
     one = max(at, key=lambda found: found.base_rate)
     low, high = (f"{100 * end:.0f}" for end in (one.one_context.low, one.one_context.high))
     return (
-        f"In one context it is from {low} to {high} of 100 accusations that are right, if {100 * one.base_rate:g} of "
-        f"100 candidates are in the data, with probability {one.level:.2f}."
+        f"In one context {low} to {high} of 100 accusations are right, with probability {one.level:.2f}, if "
+        f"{100 * one.base_rate:g} of 100 candidates are in the data."
     )
 
 

@@ -46,7 +46,7 @@ def in_terms_of_data_protection(
     return Protection(
         system=_system(summary, facts),
         access=_access(summary, threats),
-        unit=_unit(facts),
+        unit=_unit(summary, facts),
         intruder=_intruder(summary, threats),
         invalid=audit_strength.invalid(summary),
         criteria=criteria(summary, bool(facts["group"])),
@@ -79,10 +79,13 @@ def _access(summary: Summary, threats: Collection[str]) -> str:
     return f"queries of any record, answered with {read}{rows}; {seen}"
 
 
-def _unit(facts: Mapping[str, Any]) -> str:
+def _unit(summary: Summary, facts: Mapping[str, Any]) -> str:
     if facts["group"]:
         return f"the person (or household) that the column {facts['group']} names, with all of its rows"
-    return "one row of the table; if a person has several rows, audit again with --group"
+    unit = "one row of the table"
+    if summary.by_person():
+        unit = "rows with the same features and different targets together, called a person; else one row of the table"
+    return f"{unit}; if a person has several rows, audit again with --group"
 
 
 def _intruder(summary: Summary, threats: Collection[str]) -> str:

@@ -1,6 +1,7 @@
 """The AUC drawn by the number of shadow contexts, and by the records of a context, with what is extrapolated."""
 
 import math
+from itertools import pairwise
 
 from memaudit.auditing.figures.picture import Picture, interval, known
 from memaudit.auditing.figures.svg_canvas import Plane, Scale, drawing, label, line, path, tag, ticks
@@ -39,7 +40,12 @@ def _drawn(name: str, title: str, found: Extrapolated, start: str, axis: str, la
     parts = [
         plane.axes(labels, heights, axis, "AUC"),
         line(LEFT, plane.y(GUESSING), RIGHT, plane.y(GUESSING), "null", stroke_dasharray="4 3"),
-        label("guessing", RIGHT, plane.y(GUESSING) - 4, "end"),
+        label(
+            "guessing",
+            _widest_gap([x for x, _ in points] + [plane.x(end)] * bool(limit)),
+            plane.y(GUESSING) + 12,
+            "middle",
+        ),
         path(points, "line"),
     ]
     for number, value, kind in [
@@ -55,6 +61,12 @@ def _drawn(name: str, title: str, found: Extrapolated, start: str, axis: str, la
     told += f"The ring is extrapolated ({last}): {interval(limit)}. " if limit else ""
     told += f"Bars are 95 % intervals; at {GUESSING:g} the attack guesses."
     return Picture(name, title, told, drawing(name, title, told, BOTTOM + 40, *parts))
+
+
+def _widest_gap(places: list[float]) -> float:
+    """The middle of the widest gap between neighbours: a label there meets no interval, however small the leak."""
+    left, right = max(pairwise(places), key=lambda pair: pair[1] - pair[0])
+    return (left + right) / 2
 
 
 def _heights(values: list[Value]) -> Scale:
