@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # tests/install.sh slurm|browser: set-up of `make test-slurm` and `make test-browser`, from the packages of Debian or
-# Ubuntu. Exits 0 when what they need is there, else 1 and one line that says why and what to install.
+# Ubuntu. Exits 0 when what they need is there and starts, else 1 and one line that says why and what to install.
 set -euo pipefail
 export PATH=$PATH:/usr/sbin:/sbin
+here=$(cd "$(dirname "$0")" && pwd)
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
@@ -20,6 +21,18 @@ there() {
         browser) one_of chromium chromium-browser google-chrome ;;
     esac
 }
+# A machine may have Slurm and yet refuse its daemons: no loopback ports, no own processes, a limit of files.
+starts() {
+    [ "$1" = slurm ] || return 0
+    local cluster=$here/slurm/local-slurm.sh
+    export LOCAL_SLURM_DIR BASE_PORT=$((20000 + $$ % 500 * 20))
+    LOCAL_SLURM_DIR=$(mktemp -d)
+    trap 'rm -rf "$log" "$LOCAL_SLURM_DIR"' EXIT
+    if "$cluster" up >>"$log" 2>&1 && "$cluster" down >>"$log" 2>&1; then return 0; fi
+    echo "test-$what: it is installed, and a Slurm of this user's own does not start here: $(reason)" >&2
+    exit 1
+}
+reason() { grep -m1 -iE 'error|fatal' "$log" || tail -n1 "$log"; }
 fail() {
     echo "test-$what: what it needs is not here, and $1; install ${packages[*]} (names of Debian and Ubuntu)" >&2
     exit 1
@@ -32,7 +45,7 @@ install() {
 }
 
 what=$1
-if there "$what"; then exit 0; fi
+if there "$what"; then starts "$what"; exit 0; fi
 command -v apt-get >/dev/null || fail "there is no apt-get to install it with"
 as_root true 2>/dev/null || fail "this user is not root and sudo asks for a password"
 echo "test-$what: installing ${packages[*]}"
@@ -42,3 +55,4 @@ if ! install; then
     install || fail "apt-get cannot install it: $(grep -m1 '^E:' "$log" || tail -n1 "$log")"
 fi
 there "$what" || fail "its packages did not bring it"
+starts "$what"

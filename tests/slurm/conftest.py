@@ -22,7 +22,7 @@ SITE = "\nslurm-status-command: squeue\nslurm-init-seconds-before-status-checks:
 @pytest.fixture(scope="module")
 def cluster():
     """A Slurm of two nodes of 4 CPUs, the second with 4 GPUs for two shards sent twice; stopped whatever happens."""
-    # munge wants a folder that everybody may enter, which those of pytest are not.
+    # A short path: the sockets of the daemons lie in it, and those of pytest's folders are too long for one.
     folder = Path(tempfile.gettempdir(), f"memaudit-slurm-{os.getpid()}")
     # Hub access as a user may have set it: compute jobs take it away.
     settings = {"LOCAL_SLURM_DIR": str(folder), "BASE_PORT": str(20000 + os.getpid() % 500 * 20)}

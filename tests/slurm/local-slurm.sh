@@ -161,7 +161,7 @@ up() {
     if [ ! -s "$DIR/munge/munge.key" ]; then
         (umask 077; head -c 128 /dev/urandom >"$DIR/munge/munge.key")
     fi
-    launch munged munged --foreground --key-file="$DIR/munge/munge.key" --socket="$DIR/munge/munge.socket" \
+    launch munged munged --foreground --force --key-file="$DIR/munge/munge.key" --socket="$DIR/munge/munge.socket" \
         --pid-file="$DIR/munge/munged.pid" --log-file="$LOG/munged.log" --seed-file="$DIR/munge/munge.seed" --num-threads=4
     await 10 munged munge -n -S "$DIR/munge/munge.socket" || return 1
     launch slurmctld slurmctld -D -f "$SLURM_CONF"
