@@ -2,7 +2,7 @@
 
 INPUT   <results>/data/{dataset}/raw.parquet, raw.json; a file of public facts; a model folder; the section `release`
 OUTPUT  <results>/release/{dataset}/context.parquet, statement.md, statement.json; a copy beside the ledger; `release_plan`:
-        lines for the terminal
+        lines for the terminal; `release_bounds`: <results>/release_bounds/{dataset}/bounds.yaml, statement.json, paid bounds
 """
 
 RELEASE = STUDIES["release"]
@@ -10,6 +10,7 @@ RELEASE = STUDIES["release"]
 
 localrules:
     release,
+    release_bounds,
     release_plan,
 
 
@@ -53,9 +54,45 @@ rule release_write_context:
         "../workflow_scripts/release/write_context.py"
 
 
+rule release_write_bounds:
+    input:
+        table=ancient("<results>/data/{dataset}/raw.parquet"),
+        facts=ancient("<results>/data/{dataset}/raw.json"),
+        public=ancient(RELEASE.public),
+    output:
+        # As of a release: only who moves them away spends again.
+        bounds=update("<results>/release_bounds/{dataset}/bounds.yaml"),
+        statement=update("<results>/release_bounds/{dataset}/statement.json"),
+        sidecar=update("<results>/provenance/release_write_bounds/{dataset}.json"),
+    log:
+        "<results>/logs/release_write_bounds/{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/release_write_bounds/{dataset}.jsonl"
+    wildcard_constraints:
+        dataset=RELEASE.dataset,
+    retries: 0
+    conda:
+        "../envs/tabular.yaml"
+    resources:
+        mem_mb=grows(2000),
+        runtime="30m",
+    params:
+        run=config["run"],
+        entry=RELEASE.entry,
+        release=RELEASE.with_bounds,
+        ledger=RELEASE.ledger,
+    script:
+        "../workflow_scripts/release/write_bounds.py"
+
+
 rule release:
     input:
         RELEASE.target,
+
+
+rule release_bounds:
+    input:
+        RELEASE.bounds_target,
 
 
 rule release_plan:
@@ -63,6 +100,7 @@ rule release_plan:
         table=RELEASE.table,
         facts=RELEASE.facts,
         public=RELEASE.public,
+        gains=RELEASE.gains,
     log:
         "<results>/logs/release_plan.log",
     conda:
@@ -74,6 +112,6 @@ rule release_plan:
         code=digest("release_print_plan", env="tabular"),
         dataset=RELEASE.dataset,
         entry=RELEASE.entry,
-        release=RELEASE.settings,
+        release=RELEASE.with_bounds,
     script:
         "../workflow_scripts/release/print_plan.py"

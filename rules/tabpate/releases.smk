@@ -2,13 +2,35 @@
 Appendices B to D). The noise has no seed: another run releases other contexts.
 
 INPUT   <results>/data/{dataset}/records.parquet, schema.json, id.key; config/public/{dataset}.yaml; model folders
-OUTPUT  <results>/signals/tabpate/{dataset}/contexts/{shard}.nc   released records and labels
+OUTPUT  <results>/signals/tabpate/{dataset}/noted.json            a private table's line in its ledger
+        <results>/signals/tabpate/{dataset}/contexts/{shard}.nc   released records and labels
         <results>/signals/tabpate/{dataset}/students.nc           predictions of the test records with each context
         <results>/signals/tabpate/{dataset}/answers/{shard}.nc    predictions of methods that release no context
         <results>/signals/tabpate/{dataset}/shadows/{shard}.nc    predictions of students of shadow contexts
 """
 
 TABPATE = STUDIES["tabpate"]
+
+
+rule tabpate_note_table:
+    input:
+        "<results>/data/{dataset}/raw.parquet",
+    output:
+        "<results>/signals/tabpate/{dataset}/noted.json",
+        sidecar="<results>/provenance/tabpate_note_table/{dataset}.json",
+    log:
+        "<results>/logs/tabpate_note_table/{dataset}.log",
+    conda:
+        "../../envs/tabular.yaml"
+    resources:
+        mem_mb=grows(1000),
+        runtime="10m",
+    params:
+        code=digest("tabpate_note_table", env="tabular"),
+        run=config["run"],
+        ledger=TABPATE.ledger,
+    script:
+        "../../workflow_scripts/tabpate/note_table.py"
 
 
 rule tabpate_release_contexts:
@@ -52,7 +74,7 @@ rule tabpate_query_students:
     conda:
         "../../envs/tabular.yaml"
     resources:
-        mem_mb=grows(4000),
+        mem_mb=grows(TABPATE.memory),
         runtime="4h",
         gpu=1,
         forward_mb=config["memory_mb"],
@@ -137,7 +159,7 @@ rule tabpate_answer_queries:
     conda:
         "../../envs/tabular.yaml"
     resources:
-        mem_mb=grows(4000),
+        mem_mb=grows(TABPATE.memory),
         runtime="4h",
         gpu=1,
         forward_mb=config["memory_mb"],

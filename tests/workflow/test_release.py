@@ -1,5 +1,6 @@
 """`snakemake release` as the owner of a table runs it: once, killed in between, forced, under another name."""
 
+import ctypes
 import json
 import os
 import re
@@ -56,11 +57,12 @@ class Owner(Checkout):
         config = {"datasets": {"customers": entry | {"licence": "private", "group": "household"}}}
         (self.folder / "my.yaml").write_text(yaml.safe_dump(config | {"run": "mine", "release": release}))
 
-    def release(self, *arguments, target="release"):
+    def release(self, *arguments, target="release", **how):
         """Exit code, the lines that say what is wrong, and all that was printed."""
-        command = [*SNAKEMAKE, target, "--cores", "2", "--configfile", "my.yaml", *arguments]
+        command = [*SNAKEMAKE, *target.split(), "--cores", "2", "--configfile", "my.yaml", *arguments]
         of_user = os.environ | {"XDG_STATE_HOME": str(self.state)}
-        done = subprocess.run(command, cwd=self.folder, env=of_user, capture_output=True, text=True, check=False)
+        how = {"cwd": self.folder, "env": of_user} | how
+        done = subprocess.run(command, capture_output=True, text=True, check=False, **how)
         printed = done.stdout + done.stderr
         said = re.findall(r"^memaudit: (?!\d+ of \d+ jobs|\w+ has failed; see )(.*)", printed, re.MULTILINE)
         return done.returncode, list(dict.fromkeys(said)), printed
@@ -88,6 +90,7 @@ def test_a_plan_says_what_the_budget_buys_and_spends_nothing(tmp_path):
     assert code == 0, printed
     assert said[0] == "a release of customers at (40, 0.0001) would buy:"
     assert "  labels: at most 40 of 40 queries" in said
+    assert any(line.startswith("  expected accuracy, measured on public tables") for line in said)
     assert said[-1] == "  nothing was spent"
     assert not owner.places.exists()
 
@@ -157,7 +160,8 @@ def test_the_statement_has_the_numbers_of_the_ledger(owner):
     charge = owner.charges[-1]
     assert {"epsilon": said["epsilon"], "delta": said["delta"]} == charge["budget"] == BUDGET
     assert said["ledger"]["charge"] == charge["id"]
-    assert said["ledger"]["table_so_far"] == said["ledger"]["total"] == {"epsilon": 80.0, "delta": 2e-4}
+    assert said["ledger"]["total"] == {"epsilon": 80.0, "delta": 2e-4}
+    assert 40.0 < said["ledger"]["table_so_far"]["epsilon"] <= 80.0
     assert said["public"]["sha256"] == sha256(owner.folder / "config/public/customers.yaml")
     assert said["unit"] == "one household with all its rows"
     assert said["queries"] == {"asked": 40, "answered": 40}
@@ -195,3 +199,50 @@ def test_a_second_clone_and_a_changed_row_cannot_spend_again(owner, tmp_path):
     assert len(said) == 1, printed
     assert said[0].startswith("budget spent: table customers has been charged (epsilon 80, delta 0.0002)")
     assert owner.ledger == before
+
+
+def without_root_writes():
+    """Root writes where nobody may; without this capability it does not. Without effect for other users."""
+    drop, write_anything = 24, 1  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE
+    ctypes.CDLL(None).prctl(drop, write_anything, 0, 0, 0)
+
+
+@pytest.fixture
+def read_only(tmp_path):
+    """An installation whose files and folders cannot be written, and a folder of the user's own."""
+    owner, mine = Owner(tmp_path / "memaudit"), tmp_path / "mine"
+    mine.mkdir()
+    for name in ("my.yaml", "customers.csv", "config/public/customers.yaml"):
+        shutil.move(owner.folder / name, mine)
+    for path in (owner.folder, *owner.folder.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(path.stat().st_mode & ~0o222)
+    yield owner, mine
+    for path in (owner.folder, *owner.folder.rglob("*")):
+        if path.is_dir() and not path.is_symlink():
+            path.chmod(0o755)
+
+
+def test_bounds_and_a_release_are_made_from_an_installation_that_cannot_be_written(read_only):
+    owner, mine = read_only
+    tried = subprocess.run(["touch", owner.folder / "x"], preexec_fn=without_root_writes, check=False)
+    assert tried.returncode != 0, "the installation is read-only"
+    config = yaml.safe_load((mine / "my.yaml").read_text())
+    bounds = {"columns": ["income"], "epsilon": 4.0, "delta": 1e-4}
+    settings = {"queries": 40, "prior": "moments", "alpha": 1.0, "by_class": True, "labels": "group"}
+    total = {"epsilon": 44.0, "delta": 2e-4}
+    public = {"public": str(mine / "customers.yaml")}
+    config["release"] |= public | {"total": total, "bounds": bounds, "settings": settings}
+    (mine / "my.yaml").write_text(yaml.safe_dump(config))
+    before = sorted(owner.folder.rglob("*"))
+    at_home = {"cwd": mine, "preexec_fn": without_root_writes}
+    snakefile = ["--snakefile", str(owner.folder / "Snakefile")]
+    code, said, printed = owner.release(*snakefile, target="release_bounds release", **at_home)
+    assert code == 0, printed
+    assert "released 40 records of customers at (40, 0.0001)" in said
+    (line,) = [line for line in said if line.startswith("bounds of income: [")]
+    assert {charge["purpose"] for charge in owner.charges} == {"bounds by run mine", "release by run mine"}
+    found = yaml.safe_load((mine / "results/mine/release_bounds/customers/bounds.yaml").read_text())
+    assert line == "bounds of income: [{:g}, {:g}]".format(*found["columns"]["income"])
+    assert len(pd.read_parquet(mine / "results/mine/release/customers/context.parquet")) == 40
+    assert sorted(owner.folder.rglob("*")) == before

@@ -1,8 +1,9 @@
 """Print what a release would buy with its budget; nothing is released and nothing is spent.
 
 python workflow_scripts/release/print_plan.py --input table=raw.parquet facts=raw.json public=customers.yaml \
+    gains=results/bench/private_gain.json \
     --params '{"dataset": "customers", "entry": {"target": "churn", "group": null, "drop": [], "missing": [""]},
-    "release": {"epsilon": 1.0, "delta": 1e-6, "settings": {"teachers": 20, "queries": 100}}}'
+    "release": {"epsilon": 1.0, "delta": 1e-6, "bounds": null, "settings": {"teachers": 20, "queries": 100}}}'
 
 The table is read for the names of its columns alone: no other fact of it enters the plan.
 """
@@ -10,25 +11,29 @@ The table is read for the names of its columns alone: no other fact of it enters
 from memaudit.common.io import read_json
 from memaudit.config.release_section import PART
 from memaudit.privacy.accounting import Budget
-from memaudit.privacy.private_table_reader import read_raw
+from memaudit.privacy.noisy_bounds import planned_bounds
+from memaudit.privacy.release_jobs import private_table
 from memaudit.privacy.release_plan import check_labels, in_lines
 from memaudit.privacy.tabpate_release import Settings, planned
+from memaudit.studies.private_gain import expected_gain
 from memaudit.workflow.job import run, tell
 
 
 def main(job):
-    request, raw = job.params.release, read_json(job.input.facts)
-    entry = job.params.entry | {"typed": raw["typed"], "target": job.params.entry["target"] or raw["target"]}
-    public = read_raw(job.input.table, job.input.public, entry, job.threads).public
+    request = job.params.release
+    public = private_table(job.input, job.params.entry, job.threads).public
     budget = Budget(request["epsilon"], request["delta"]).checked(public.records, PART)
     settings = Settings(**request["settings"])
     plan = planned(settings, budget, public)
     check_labels(plan, settings, public)
     tell(f"memaudit: a release of {job.params.dataset} at ({budget.epsilon:g}, {budget.delta:g}) would buy:")
-    for line in in_lines(plan, settings, public):
+    expected = expected_gain.in_lines(read_json(job.input.gains), settings, budget, public)
+    for line in (*in_lines(plan, settings, public), *expected):
         tell(f"memaudit:   {line}")
-    shape = f"about {public.records} rows, {len(public.columns)} columns"
-    tell(f"memaudit:   expected accuracy: run the study tabpate on a public table of like shape ({shape})")
+    if asked := request["bounds"]:
+        of_bounds = Budget(asked["epsilon"], asked["delta"]).checked(public.records, PART)
+        tell(f"memaudit: before it, `release_bounds` at ({of_bounds.epsilon:g}, {of_bounds.delta:g}) would buy:")
+        tell(f"memaudit:   {planned_bounds(public, asked['columns'], of_bounds).in_line()}")
     tell("memaudit:   nothing was spent")
 
 

@@ -10,24 +10,22 @@ A job that fails before it draws noise costs nothing; one that fails afterwards 
 """
 
 import secrets
-import shutil
 from dataclasses import asdict
 from pathlib import Path
 
 from memaudit.common import seeds
 from memaudit.common.errors import AuditError
-from memaudit.common.io import read_json, replacing, write_json, write_table
-from memaudit.common.project_paths import PROJECT
+from memaudit.common.io import read_json, write_json, write_table
 from memaudit.config.release_section import PART
 from memaudit.models.batched_queries import MEMORY
 from memaudit.models.model_folder import device, load
 from memaudit.privacy.accounting import Budget
 from memaudit.privacy.composition import Cost
 from memaudit.privacy.discrete_noise import discrete_gaussian
-from memaudit.privacy.ledger import RELEASED, Ledger, Paid, default_folder
+from memaudit.privacy.ledger import RELEASED, Paid
 from memaudit.privacy.ledger_lines import PrivateTable
 from memaudit.privacy.pate_teachers import predictor
-from memaudit.privacy.private_table_reader import read_raw
+from memaudit.privacy.release_jobs import copy_kept, ledger_of, private_table, refuse_existing
 from memaudit.privacy.release_plan import check_labels
 from memaudit.privacy.release_statement import in_words, ledger_entries, query_counts, statement_terms
 from memaudit.privacy.tabpate_release import Settings, TabPATE, planned
@@ -40,9 +38,7 @@ FILES = ("context.parquet", "statement.md", RELEASED)  # the last one marks a co
 
 def main(job):
     request, dataset, files = job.params.release, job.wildcards.dataset, job.input
-    raw = read_json(files.facts)
-    entry = job.params.entry | {"typed": raw["typed"], "target": job.params.entry["target"] or raw["target"]}
-    table = read_raw(files.table, files.public, entry, job.threads)
+    table = private_table(files, job.params.entry, job.threads)
     budget = Budget(request["epsilon"], request["delta"]).checked(table.public.records, PART)
     total = Budget(**(request["total"] or asdict(budget)))
     settings = Settings(**request["settings"])
@@ -51,16 +47,17 @@ def main(job):
     guarantee = plan.guarantee(table.public)
     # All that can fail is computed before the charge.
     of_files = (files.public, read_json(files.model)["sha256"])
-    terms = {"dataset": dataset} | statement_terms(request, entry["group"], table.public, guarantee, *of_files)
-    ledger, private = ledger_of(job), PrivateTable(dataset, table.rows)
+    terms = {"dataset": dataset} | statement_terms(
+        request, job.params.entry["group"], table.public, guarantee, *of_files
+    )
+    results = Path(job.output.context).absolute().parents[3]
+    ledger, private = ledger_of(job.params.ledger, results), PrivateTable(dataset, table.rows)
     charged = (private, Cost(budget, guarantee), total)
     ledger.check(*charged)
     if looks := ledger.looks(private):
         terms["private_contexts_measured_before"] = looks
-    outputs = list(zip(FILES, job.output, strict=False))
-    if existing := [path for _, path in outputs if Path(path).exists()]:
-        raise AuditError(f"{existing[0]}: exists, and another release spends again; move it away to release again")
-
+    outputs = [job.output.context, job.output.words, job.output.statement]
+    refuse_existing(outputs)
     in_words(terms | {"records": 0})  # what the page cannot state fails before the charge
     noise = Paid(discrete_gaussian, lambda: ledger.charge(*charged, f"release by run {job.params.run}", terms["unit"]))
     released = released_context(job, table, budget, noise)
@@ -73,22 +70,11 @@ def main(job):
         "ledger": ledger_entries(noise.charge, ledger.history(private)),
     }
     keep_release(ledger.place(noise.charge), table.public.decode(released.x, released.y), facts)
-    for name, path in outputs:
-        with replacing(path) as temporary:
-            shutil.copyfile(ledger.place(noise.charge) / name, temporary)
+    copy_kept(ledger.place(noise.charge), outputs)
     tell(f"memaudit: released {len(released.x)} records of {dataset} at ({budget.epsilon:g}, {budget.delta:g})")
     # The rule has no digest of its code among its params, because new code must not spend budget again.
     code = digest("release_write_context", env="tabular")
     return {"seed": job.params.seed, "device": device(), "dtype": "float32", "code": code}
-
-
-def ledger_of(job):
-    """The ledger; it must have the charge of every release that stands among the results."""
-    ledger = Ledger(job.params.ledger or default_folder(PROJECT))
-    results = Path(job.output.context).absolute().parents[3]
-    ids = {read_json(path)["ledger"]["charge"] for path in results.glob("*/release/*/statement.json")}
-    ledger.require(ids, results)
-    return ledger
 
 
 def released_context(job, table, budget, noise):

@@ -44,6 +44,14 @@ BAD = [
     ({"total": {"epsilon": 0.5, "delta": 1e-3}}, "release/total: is less than this release alone"),
     ({"total": {"epsilon": 9.0, "delta": 1e-5}}, "release/total: is less than this release alone"),
     ({"total": {"epsilon": 9.0}}, "release/total/delta: missing"),
+    (
+        {"bounds": {"columns": ["alcohol"], "epsilon": 0.1, "delta": 1e-5}},
+        "release/total: is needed with `release/bounds`",
+    ),
+    (
+        {"bounds": {"columns": [], "epsilon": 0.1, "delta": 1e-5}},
+        "release/bounds/columns: list should have at least 1 item",
+    ),
     ({"tuned": ""}, "release/tuned: string should have at least 1 character"),
     ({"tuned": None}, "release/tuned: must be a valid string"),
     ({"ledgr": "ledger"}, "release/ledgr: unknown key; did you mean `ledger`?"),

@@ -59,3 +59,29 @@ def test_a_release_of_unknown_noise_leaves_what_its_epsilon_and_delta_leave(earl
 def test_what_holds_so_far_is_the_sum_or_the_total():
     assert so_far([Cost(Budget(0.5, 1e-6))], TOTAL) == Budget(0.5, 1e-6)
     assert so_far([Cost(Budget(0.5, 1e-6))] * 4, TOTAL) == TOTAL
+
+
+@pytest.mark.parametrize("count", [2, 4, 9])
+def test_what_gaussians_guarantee_so_far_is_that_of_one_gaussian(count):
+    """Mu of n equal ones is sqrt(n) times that of one: far below n times epsilon, at the delta of the total."""
+    total, mu = Budget(9.0, 1e-5), largest_mu(Budget(1.0, 1e-6))
+    together = so_far([Cost(Budget(1.0, 1e-6), gaussian(mu))] * count, total)
+    assert together.delta == total.delta
+    assert gaussian_delta(together.epsilon, 1 / (mu * math.sqrt(count))) == pytest.approx(total.delta, rel=5e-3)
+    assert together.epsilon < 0.8 * count
+    assert fits([Cost(Budget(1.0, 1e-6), gaussian(mu))] * count, together)
+
+
+def test_what_holds_so_far_counts_unknown_noise_by_its_budget_and_coarse_noise_by_rho():
+    total, mu = Budget(9.0, 1e-5), largest_mu(Budget(1.0, 1e-6))
+    known = so_far([Cost(Budget(1.0, 1e-6), gaussian(mu))] * 4, Budget(9.0, 9e-6))
+    mixed = so_far([Cost(Budget(0.5, 1e-6)), *[Cost(Budget(1.0, 1e-6), gaussian(mu))] * 4], total)
+    assert mixed == Budget(0.5 + known.epsilon, 1e-5)
+    coarse = so_far([Cost(Budget(3.0, 1e-5), Guarantee(0.1))] * 2, total)
+    assert coarse.epsilon == pytest.approx(Guarantee(0.2).epsilon(1e-5))
+
+
+def test_the_total_bounds_what_holds_so_far():
+    """Releases that the filters allowed never print more than the total, whatever the rounding of an epsilon."""
+    rho = rho_within(TOTAL)
+    assert so_far([Cost(TOTAL, Guarantee(rho / 2))] * 2, TOTAL).epsilon <= TOTAL.epsilon

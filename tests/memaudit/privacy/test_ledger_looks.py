@@ -3,7 +3,7 @@
 import pytest
 
 from memaudit.common.errors import AuditError
-from memaudit.privacy.ledger import Ledger
+from memaudit.privacy.ledger import Ledger, user_folder
 from memaudit.privacy.ledger_lines import PrivateTable
 
 ROWS = [f"row {number}" for number in range(100)]
@@ -32,3 +32,15 @@ def test_a_damaged_line_and_a_lost_key_are_refused(tmp_path):
         file.write(b'{"id": ')
     with pytest.raises(AuditError, match="line 2: cut off or damaged"):
         ledger.looks(table)
+
+
+def test_a_look_in_the_ledger_of_the_user_is_found_by_a_ledger_elsewhere(tmp_path, monkeypatch):
+    """Whoever audits has no config that names the other one, whose key differs."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    table, elsewhere = PrivateTable("customers", ROWS), Ledger(tmp_path / "elsewhere")
+    assert elsewhere.looks(table) == []
+    assert not user_folder().exists()
+    Ledger(user_folder()).note(table, "an audit")
+    elsewhere.note(table, "a study")
+    assert [look.split(" (20")[0] for look in elsewhere.looks(table)] == ["a study", "an audit"]
+    assert len(Ledger(user_folder()).looks(table)) == 1

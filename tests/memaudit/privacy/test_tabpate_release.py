@@ -91,7 +91,7 @@ def test_labels_stop_where_the_budget_ends(settings):
 
 def test_more_labels_than_the_budget_pays_for_are_refused():
     with pytest.raises(AuditError, match="use fewer queries"):
-        planned(replace(VOTES, sigma2=1.0), BUDGET, PUBLIC)
+        planned(replace(VOTES, sigma2=3.0), BUDGET, PUBLIC)
 
 
 @pytest.mark.parametrize("budget", [Budget(0.0, 1e-5), Budget(-1.0, 1e-5), Budget(1.0, 0.0), Budget(1.0, 0.01)])

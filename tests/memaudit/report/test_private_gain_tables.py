@@ -34,6 +34,7 @@ def measured(share, exact=1.2, baseline=0.3, repeats=4):
 
 def test_an_aim_that_is_met_is_said_to_be_met():
     page = docs_pages.private_gain(measured(1.1))
+    assert "**The aim is met: of 8 demands, 8 met.**" in page
     assert "The demand is met on town with 1,000 records (75%), town with 5,000 records (90%), city" in page
     assert "not met" not in page.split("## The demands")[0].split("\n- ", 1)[1].split('"Met"')[0]
     assert "The limit" not in page
@@ -45,6 +46,8 @@ def test_an_aim_that_is_met_is_said_to_be_met():
 )
 def test_an_aim_that_is_not_met_is_said_so_with_its_limit(exact, reason):
     page = docs_pages.private_gain(measured(0.6, exact))
+    assert "**The aim is not met: of 8 demands, 8 not met.**" in page
+    assert "- More records: on the 2 tables with more than 1,000, it keeps 6" in page
     assert "The demand is not met on town with 1,000 records (75%)" in page
     assert f"The limit on town (5,000 records, 2 classes, 3 columns) {reason}" in page
     assert "not met up to 5,000" in page
@@ -75,6 +78,17 @@ def test_tables_of_two_classes_stand_alone_beside_one_of_more():
     page = docs_pages.private_gain(given)
     assert "On the 1 tables of two classes alone, largest samples: 8" in page
     assert "against `dp_linear` better, against `dp_sgd` better." in page
+
+
+def test_the_correction_by_class_shares_is_that_of_contexts_at_the_largest_samples():
+    given = measured(0.8)
+    for part in given["parts"].values():
+        for cell in part["cells"]:
+            if cell["n"] < 5000:
+                cell["by share"] = 1.0
+    section = docs_pages.private_gain(given).split("## The correction")[1].split("## How")[0]
+    assert section.count("| -0.100 (-0.100 to -0.100) | -0.100 (-0.100 to -0.100) |") == len(CONTEXTS)
+    assert "dp_linear" not in section
 
 
 def test_the_figure_has_a_panel_for_each_table_and_epsilon():

@@ -11,6 +11,7 @@ from memaudit.statistics.private_gains import (
     limit,
     mean_difference,
     mean_share,
+    samples_like,
     tables_of,
 )
 
@@ -109,3 +110,14 @@ def test_reference_and_baselines_have_the_better_rule_and_contexts_the_first():
 
 def test_a_table_with_one_repeat_has_no_interval_and_is_left_out():
     assert tables_of(list(parts({}))[:1]) == []
+
+
+@pytest.mark.parametrize(
+    ("records", "chosen"),
+    [(900, {"small": 1000, "large": 1000}), (4000, {"large": 5000}), (10**6, {"large": 5000}), (10, {"small": 500})],
+)
+def test_samples_like_a_table_are_within_a_factor_of_two_of_the_nearest(records, chosen):
+    small, large = table({}, name="small", sizes=(500, 1000)), table({}, name="large", sizes=(1000, 5000))
+    if records == 10:
+        large = table({}, name="large", sizes=(5000,))
+    assert {one.table: size for one, size in samples_like([small, large], records)} == chosen

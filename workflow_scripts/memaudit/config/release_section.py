@@ -51,6 +51,16 @@ class Mechanism(Section):
     )
 
 
+class Bounds(Amount):
+    """Bounds of columns that no codebook gives bounds for, by noisy counts (`snakemake release_bounds`)."""
+
+    columns: list[Text] = Field(
+        min_length=1,
+        description="columns of numbers or patterns; `target` for a number target; their public bounds "
+        "must be wide enough for anything",
+    )
+
+
 class Release(Section):
     """A private context of one table (`snakemake release`; docs/release.md)."""
 
@@ -61,6 +71,7 @@ class Release(Section):
     total: Amount | None = Field(
         None, description="what all releases of the table may spend together, this one included; null: this one alone"
     )
+    bounds: Bounds | None = Field(None, description="bounds to be paid for before the release; null: none")
     model: Name = Field(description="model that the teachers are, and that the context is for")
     settings: Mechanism
     tuned: Text = Field(description="on what these settings were chosen, in words: the statement repeats it")
@@ -86,6 +97,8 @@ def release_faults(release: Release | None, shared: SharedKeys) -> Iterator[str]
     total = release.total
     if total and (total.epsilon < release.epsilon or total.delta < release.delta):
         yield "release/total: is less than this release alone; it counts all releases of the table, this one included"
+    if release.bounds and total is None:
+        yield "release/total: is needed with `release/bounds`: it counts the bounds and the release"
     yield from _mechanism_faults(release.settings, classes=bool(entry) and entry.task == "classification")
     yield from _public_faults(release)
 

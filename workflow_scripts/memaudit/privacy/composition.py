@@ -26,23 +26,43 @@ def fits(costs: Sequence[Cost], total: Budget) -> bool:
     """Whether all releases together are within the total, by one of the two filters."""
     if all(map(operator.le, _sum(cost.budget for cost in costs), _sum([total]))):
         return True
-    known = [cost.guarantee for cost in costs if cost.guarantee is not None]
     # A release whose noise is not recorded leaves of the total what its epsilon and its delta leave.
-    spent = added(cost.budget for cost in costs if cost.guarantee is None)
+    known, spent = _recorded(costs)
     left = Budget(total.epsilon - spent.epsilon, total.delta - spent.delta)
     if not known or left.epsilon <= 0 or left.delta <= 0:
         return False
-    if all(guarantee.is_fine for guarantee in known):
-        mechanisms = tuple(one for guarantee in known for one in guarantee.mechanisms)
-        together = Guarantee(sum(one.rho for one in known), mechanisms)
+    together = _composed(known)
+    if together.mechanisms is not None:
         return bool(together.deltas([left.epsilon])[0] <= left.delta)
-    return sum(one.rho for one in known) <= rho_within(left) * (1 + ROUNDING)
+    return together.rho <= rho_within(left) * (1 + ROUNDING)
 
 
 def so_far(costs: Sequence[Cost], total: Budget) -> Budget:
-    """The guarantee of all releases together: the sum of their budgets, or the total where the sum exceeds it."""
-    plain = added(cost.budget for cost in costs)
-    return plain if plain.epsilon <= total.epsilon and plain.delta <= total.delta else total
+    """The guarantee of all releases together: the smallest epsilon that one of the filters gives within the total.
+
+    Of the sum of the budgets, the composed noise at the delta of the total, and the total itself, which always holds.
+    The first two hold if no budget was chosen by what an earlier release showed.
+    """
+    known, spent = _recorded(costs)
+    found = [total]
+    if (plain := added(cost.budget for cost in costs)).delta <= total.delta:
+        found.append(plain)
+    if known and len(costs) > 1 and (left := total.delta - spent.delta) > 0:
+        found.append(Budget(spent.epsilon + _composed(known).epsilon(left), total.delta))
+    return min(found, key=lambda budget: (budget.epsilon, budget.delta))
+
+
+def _recorded(costs: Sequence[Cost]) -> tuple[list[Guarantee], Budget]:
+    """The noise of the releases that have it recorded, and the sum of the budgets of the others."""
+    known = [cost.guarantee for cost in costs if cost.guarantee is not None]
+    return known, added(cost.budget for cost in costs if cost.guarantee is None)
+
+
+def _composed(known: Sequence[Guarantee]) -> Guarantee:
+    """The noise of several releases as that of one: by mu where all noise is fine, else by rho alone."""
+    fine = all(guarantee.is_fine for guarantee in known)
+    mechanisms = tuple(one for guarantee in known for one in guarantee.mechanisms) if fine else None
+    return Guarantee(sum(one.rho for one in known), mechanisms)
 
 
 def added(budgets: Iterable[Budget]) -> Budget:

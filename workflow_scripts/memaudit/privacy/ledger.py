@@ -43,15 +43,20 @@ FINGERPRINT = "table.npy"  # in the folder of a charge
 RELEASED = "statement.json"  # written last into the folder of a charge: marks a complete release
 
 
+def user_folder() -> Path:
+    """`memaudit/ledger` in the XDG state folder of this user."""
+    given = os.environ.get("XDG_STATE_HOME", "")
+    # A relative path is to be ignored (XDG Base Directory Specification 0.8).
+    state = Path(given) if given.startswith("/") else Path.home() / ".local/state"
+    return state / "memaudit" / "ledger"
+
+
 def default_folder(project: str | Path) -> Path:
     """The ledger of this user, for all clones of the project: `memaudit/ledger` in the XDG state folder.
 
     Raises AuditError where an older version has left a ledger in the project's own folder.
     """
-    given = os.environ.get("XDG_STATE_HOME", "")
-    # A relative path is to be ignored (XDG Base Directory Specification 0.8).
-    state = Path(given) if given.startswith("/") else Path.home() / ".local/state"
-    folder, former = state / "memaudit" / "ledger", Path(project) / "ledger"
+    folder, former = user_folder(), Path(project) / "ledger"
     if (former / "ledger.jsonl").exists():
         raise AuditError(
             f"{former}: is a ledger of an earlier version, which is now kept in {folder}; move the folder there, or "
@@ -113,9 +118,16 @@ class Ledger:
             ledger_looks.write_look(self.folder, self._hashes(table), what)
 
     def looks(self, table: PrivateTable) -> list[str]:
-        """Runs that `note` wrote down about the table."""
+        """Runs that `note` wrote down about the table, here or in the ledger of the user.
+
+        An audit knows no config, and writes to the latter wherever releases are charged.
+        """
         with self._locked():
-            return ledger_looks.looks_at(self.folder, self._hashes(table))
+            found = ledger_looks.looks_at(self.folder, self._hashes(table))
+        of_user = Ledger(user_folder())
+        if not of_user.path.exists() or of_user.path.samefile(self.path):
+            return found
+        return found + of_user.looks(table)
 
     def place(self, charge: Charge) -> Path:
         """Folder of a charge, with the table's fingerprint and a copy of what was released."""
@@ -190,8 +202,8 @@ class Ledger:
             charge = parsed(line)
             if charge is None or number > len(lines):
                 raise AuditError(
-                    f"{self.path}, line {number}: cut off or damaged, so that the spent budget is unknown; complete "
-                    "the line, or remove it if certainly nothing was released for it; nothing is released until then"
+                    f"{self.path}, line {number}: cut off or damaged, so that the spent budget is unknown; take the "
+                    "file from a backup, or see *After a crash* in docs/release.md; nothing is released until then"
                 )
             charges.append(charge)
         self._compare_with_folders(charges)
@@ -203,7 +215,7 @@ class Ledger:
         if extra := folders - {charge.id for charge in charges}:
             raise AuditError(
                 f"{self.path}: has no line for the folder {min(extra)} beside it, so that the spent budget is unknown; "
-                "take the file from a backup; nothing is released until then"
+                "take the file from a backup, or see *After a crash* in docs/release.md; nothing is released until then"
             )
         for number, charge in enumerate(charges, start=1):
             if charge.rows is not None and not (self.place(charge) / FINGERPRINT).exists():

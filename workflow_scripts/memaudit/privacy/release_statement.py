@@ -58,7 +58,7 @@ No test for the presence of {unit}, with any other knowledge, can find more memb
 - Anything, if the settings were chosen by looking at the table. The entry "tuned" states how they were chosen.
 """
 WEAK = """
-An epsilon of {epsilon:g} is a weak guarantee that excludes little by itself. Attack the context before you rely on it.
+An epsilon of {epsilon:g} is a weak guarantee that excludes little by itself. Do not rely on it alone.
 """
 ROWS = """
 The guarantee covers one row. For a person with several rows, epsilon at the same delta is at most:
@@ -92,7 +92,7 @@ def statement_terms(
     return {
         "mechanism": MECHANISM[settings.get("labels", "votes")],
         "adjacency": "add or remove one unit",
-        "unit": f"one {group} with all its rows" if group else "one row",
+        "unit": unit_in_words(group),
         "epsilon": budget.epsilon,
         "delta": budget.delta,
         "guarantee": guarantee_entries(guarantee, budget, one_row=group is None),
@@ -108,6 +108,11 @@ def statement_terms(
         "model": {"name": request["model"], "sha256 of its folder of weights": model_sha256},
         "noise": "discrete Gaussian of OpenDP, from the randomness of the operating system",
     }
+
+
+def unit_in_words(group: str | None) -> str:
+    """The protected unit: its column, or None for one row."""
+    return f"one {group} with all its rows" if group else "one row"
 
 
 def guarantee_entries(guarantee: Guarantee, budget: Budget, one_row: bool) -> dict[str, Any]:

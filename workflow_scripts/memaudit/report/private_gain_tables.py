@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from memaudit.plotting.private_gain_figure import Line, kept_shares
 from memaudit.plotting.result_tables import texts_table
 from memaudit.statistics.kept_share import MET, NO_GAIN, NOT_MET, UNDECIDED, KeptShare
+from memaudit.statistics.mean_interval import mean_over_groups
 from memaudit.statistics.private_gains import (
     BASELINES,
     DEMANDS,
@@ -39,6 +40,7 @@ def context(measured: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "minutes": sum(part["cpu_seconds"] for part in parts) / 60,
         "repeats": _span(repeats.values()),
+        "aim": _aim(tables),
         "sentences": [sentence for epsilon in DEMANDS for sentence in _sentences(tables, epsilon)],
         "demands": texts_table(
             ["epsilon", "table", "classes", "columns", "records", "demanded", "kept", "verdict", "met from"],
@@ -52,6 +54,14 @@ def context(measured: Mapping[str, Any]) -> dict[str, Any]:
             ["epsilon", "method", "minus", f"near {COMMON:,} records", AT_LARGEST],
             [row for epsilon in DEMANDS for row in _differences(tables, epsilon)],
         ),
+        "corrected": texts_table(
+            ["method", *(f"epsilon {epsilon:g}" for epsilon in DEMANDS)],
+            [
+                [method, *(_points(_corrected(parts, method, epsilon)) for epsilon in DEMANDS)]
+                for method in _methods(tables)
+                if not method.startswith(BASELINES)
+            ],
+        ),
         "tables": texts_table(
             [
                 "table",
@@ -64,6 +74,28 @@ def context(measured: Mapping[str, Any]) -> dict[str, Any]:
             [[*_facts(table, parts), *_references(table, repeats)] for table in tables],
         ),
     }
+
+
+def _aim(tables: Sequence[TableGains]) -> str:
+    """Whether all demands are met by the best context of each epsilon, and how many are."""
+    found = [
+        table.share(best, epsilon, size).verdict(demand(epsilon, size))
+        for epsilon, best in ((epsilon, best_method(tables, epsilon)) for epsilon in DEMANDS)
+        for table in tables
+        for size in _judged(table, epsilon)
+    ]
+    counts = ", ".join(f"{found.count(verdict)} {word}" for verdict, word in WORDS.items() if verdict in found)
+    return f"The aim is {'' if set(found) == {MET} else 'not '}met: of {len(found)} demands, {counts}."
+
+
+def _corrected(parts: Sequence[Mapping[str, Any]], method: str, epsilon: float) -> Difference:
+    """Mean over tables, at the largest samples, of the balanced accuracy that the rule by class shares adds."""
+    added: dict[str, list[float]] = {}
+    for part in parts:
+        cells = [cell for cell in part["cells"] if (cell["method"], cell["epsilon"]) == (method, epsilon)]
+        largest = max(cells, key=lambda cell: cell["n"])
+        added.setdefault(part["table"], []).append(largest["by share"] - largest["largest"])
+    return mean_over_groups([np.array(values) for values in added.values()])
 
 
 def figure(measured: Mapping[str, Any]) -> Figure:
@@ -101,6 +133,13 @@ def _sentences(tables: Sequence[TableGains], epsilon: float) -> Iterator[str]:
         f"{_text(mean_share(tables, best, epsilon))} of the non-private gain in the mean over the largest samples of "
         f"{len(tables)} tables."
     )
+    larger = [table for table in tables if table.sizes[-1] > COMMON]
+    if larger:
+        near, largest = (_text(mean_share(larger, best, epsilon, size)) for size in (COMMON, None))
+        yield (
+            f"More records: on the {len(larger)} tables with more than {COMMON:,}, it keeps {near} near {COMMON:,} and "
+            f"{largest} at {AT_LARGEST}."
+        )
     found: dict[str, list[str]] = {verdict: [] for verdict in WORDS}
     for table in tables:
         for size in _judged(table, epsilon):

@@ -5,6 +5,7 @@ of two decision rules; a baseline has the better of both as well, and one more e
 private contexts are used as a user would, with the class of the largest probability.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -93,11 +94,26 @@ def mean_share(tables: Sequence[TableGains], method: str, epsilon: float, size: 
 
     Tables on which the non-private context has no gain are left out.
     """
-    shares = [one.share(method, epsilon, one.near(size or one.sizes[-1])) for one in tables]
+    return mean_of_shares([one.share(method, epsilon, one.near(size or one.sizes[-1])) for one in tables])
+
+
+def mean_of_shares(shares: Sequence[KeptShare]) -> Difference:
+    """Mean of the shares of several tables with its 95 % interval (MOVER); those without a gain are left out."""
     known = [share for share in shares if not np.isnan(share.estimate)]
     if not known:
         return np.nan, np.nan, np.nan
     return mean_of(*(np.array([getattr(one, name) for one in known]) for name in ("estimate", "low", "high")))
+
+
+def samples_like(tables: Sequence[TableGains], records: int) -> list[tuple[TableGains, int]]:
+    """Tables with a sample of about this number of records, each with the number nearest by ratio.
+
+    Those within a factor of two of the nearest of all, so that a table of another size does not speak for this one.
+    """
+    distance = lambda size: abs(math.log(size / records))  # noqa: E731
+    nearest = [(one, min(one.sizes, key=distance)) for one in tables]
+    closest = min(nearest, key=lambda found: distance(found[1]))[1]
+    return [(one, size) for one, size in nearest if 0.5 <= size / closest <= 2]
 
 
 def mean_difference(

@@ -40,7 +40,7 @@ def test_a_ledger_that_is_named_stands_in_the_project():
 
 
 def test_settings_are_what_decides_and_not_where_it_stands(release):
-    assert release.settings(None).keys() == release.config.keys() - {"dataset", "public", "ledger"}
+    assert release.settings(None).keys() == release.config.keys() - {"dataset", "public", "ledger", "bounds"}
 
 
 def test_public_facts_that_are_incomplete_end_the_run_at_its_start(tmp_path):
@@ -48,3 +48,17 @@ def test_public_facts_that_are_incomplete_end_the_run_at_its_start(tmp_path):
     path.write_text("source: a form\nrecords: 400\n")
     with pytest.raises(AuditError, match=r"^release/public: "):
         Release(RunConfig(load("smoke") | {"release": SECTION | {"public": str(path)}}, PROJECT))
+
+
+def test_bounds_have_files_of_their_own_and_need_their_entry():
+    bounds = {"columns": ["alcohol"], "epsilon": 0.2, "delta": 1e-5}
+    section = SECTION | {"bounds": bounds, "total": {"epsilon": 2.0, "delta": 1e-4}}
+    release = Release(RunConfig(load("smoke") | {"release": section}, PROJECT))
+    assert release.bounds_target(None)[0] == "<results>/release_bounds/wine/bounds.yaml"
+    assert release.with_bounds(None)["bounds"] == bounds
+    assert "bounds" not in release.settings(None), "bounds that are paid for do not change the release"
+
+
+def test_without_an_entry_for_bounds_the_target_says_so(release):
+    with pytest.raises(AuditError, match="release/bounds: is missing"):
+        release.bounds_target(None)

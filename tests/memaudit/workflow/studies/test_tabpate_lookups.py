@@ -1,5 +1,6 @@
 """Look-ups of rules/tabpate/ in the smoke and the default config: files, attacked students, files, sizes."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -61,6 +62,17 @@ def test_views_name_tables_whose_bounds_were_chosen_in_view_of_the_data(tabpate)
     tabpate.config["datasets"] = ["credit-g", "vehicle"]
     assert tabpate.names["bounds_from_data"] == "no table"
     assert [row[2] for row in tabpate.names["public_facts"]] == [""], "vehicle has no facts yet"
+
+
+def test_only_a_private_table_is_noted_in_a_ledger_and_not_that_of_an_audit(tabpate):
+    assert tabpate.table["noted"](of("wine")) == []
+    tabpate.run.config["datasets"]["wine"]["licence"] = "private"
+    assert tabpate.table["noted"](of("wine")) == ["<results>/signals/tabpate/wine/noted.json"]
+    assert tabpate.ledger(of("wine")) is None
+    tabpate.run.config["release"] = {"ledger": "of ours"}
+    assert Path(tabpate.ledger(of("wine"))).resolve() == PROJECT / "of ours"
+    tabpate.run.config["audit"] = {"dataset": "wine"}
+    assert tabpate.table["noted"](of("wine")) == []
 
 
 def test_public_facts_are_the_projects_or_the_users(tabpate, monkeypatch):

@@ -36,7 +36,12 @@ class Release(Study):
 
     def settings(self, wildcards) -> dict[str, Any]:
         """What decides about a release, and what the statement says of it."""
-        return {key: value for key, value in self.config.items() if key not in ("dataset", "public", "ledger")}
+        left_out = ("dataset", "public", "ledger", "bounds")
+        return {key: value for key, value in self.config.items() if key not in left_out}
+
+    def with_bounds(self, wildcards) -> dict[str, Any]:
+        """The same, with the budget and the columns of the bounds that are paid for."""
+        return self.settings(wildcards) | {"bounds": self.config["bounds"]}
 
     def ledger(self, wildcards) -> str | None:
         """The folder of the ledger; None: that of the user, which the job looks up."""
@@ -52,6 +57,10 @@ class Release(Study):
         self._require_section()
         return f"<results>/data/{self.dataset}/raw.json"
 
+    def gains(self, wildcards) -> str:
+        """What private contexts of public tables have kept, for the plan."""
+        return self.run.in_project("results/bench/private_gain.json")
+
     def entry(self, wildcards) -> dict[str, Any]:
         """How the table is read, by its entry in the catalogue."""
         return {key: self.run.config["datasets"][self.dataset][key] for key in ("target", "group", "drop", "missing")}
@@ -61,6 +70,13 @@ class Release(Study):
         self._require_section()
         files = ("context.parquet", "statement.md", "statement.json")
         return [f"<results>/release/{self.config['dataset']}/{file}" for file in files]
+
+    def bounds_target(self, wildcards) -> list[str]:
+        """The files that `snakemake release_bounds` makes."""
+        self._require_section()
+        if self.config["bounds"] is None:
+            raise AuditError("release/bounds: is missing: name the columns and their budget, see docs/release.md")
+        return [f"<results>/release_bounds/{self.dataset}/{file}" for file in ("bounds.yaml", "statement.json")]
 
     def _require_section(self) -> None:
         if self.config is None:

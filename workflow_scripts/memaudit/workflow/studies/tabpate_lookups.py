@@ -78,7 +78,19 @@ class Tabpate(Study):
             "public": self.public,
             "model": lambda wildcards: f"{self._model_folder(wildcards.dataset)}/model.json",
             "weights": lambda wildcards: f"{self._model_folder(wildcards.dataset)}/weights",
+            "noted": self.noted,
         }
+
+    def noted(self, wildcards) -> list[str]:
+        """The line that a ledger has about a private table; an audit writes its own, from the user's file."""
+        private = self.run.config["datasets"][wildcards.dataset]["licence"] == "private"
+        known = self.run.config["audit"] is not None
+        return [f"<results>/signals/tabpate/{wildcards.dataset}/noted.json"] if private and not known else []
+
+    def ledger(self, wildcards) -> str | None:
+        """The folder of the ledger, as in a release of this config; None: that of the user."""
+        own = (self.run.config["release"] or {}).get("ledger")
+        return own and self.run.in_project(own)
 
     def public(self, wildcards) -> str:
         """A table's public facts."""
@@ -184,11 +196,21 @@ class Tabpate(Study):
             "tabpate_audit_mechanism": {"": size(0)},
         }
 
+    @cached_property
+    def memory(self) -> int:
+        """MB of a job that queries a model with the private records in its context."""
+        return self.asked_memory(map(self._student_size, self.config["datasets"]))
+
     def model_uses(self) -> dict[str, list[dict[str, Any]]]:
         """The private records themselves are the largest context."""
         return {
             model: [
-                {"where": f"tabpate, data set {name}", "rows": self._rows(name), "features": self.features(name)}
+                {
+                    "where": f"tabpate, data set {name}",
+                    "rows": self._rows(name),
+                    "features": self.features(name),
+                    **self.known_classes(name),
+                }
                 for name in self._tables(task)
             ]
             for task, model in self.config["models"].items()
