@@ -18,11 +18,15 @@ from memaudit.common import tidy
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_grid, read_table, write_table
 from memaudit.common.job_inputs import several
+from memaudit.config.iclmem_section import DOSES
 from memaudit.statistics.dataset_means import published
-from memaudit.studies.iclmem import outcome_shares, rule_validation, significance_tests
+from memaudit.studies.iclmem import largest_signals, outcome_shares, rule_validation, significance_tests
+from memaudit.studies.iclmem.dose_response import dose_response
 from memaudit.studies.iclmem.epoch_effects import epoch_effects
+from memaudit.studies.iclmem.label_effects import label_effects
 from memaudit.studies.iclmem.manipulation_effects import manipulation_rows
 from memaudit.studies.iclmem.outcome_rules import Rule
+from memaudit.studies.iclmem.probe_misses import mean_aucs
 from memaudit.studies.iclmem.regime_effects import regime_effects
 from memaudit.studies.iclmem.run_metrics import STUDY
 from memaudit.studies.iclmem.setting_summaries import NEGATIVE_CONTROL
@@ -36,14 +40,17 @@ def main(job):
     rules = {name: Rule(**thresholds) for name, thresholds in params["rules"].items()}
     resampling = outcome_shares.SplitBootstrap(params["replicates"], seed)
     decided = significance_tests.decisions(study)
-    effects = list(significance_tests.label_effects(study, seed))
+    effects = list(label_effects(study, seed))
     rows = [
         *significance_tests.decision_rows(study, decided),
-        *significance_tests.peaks(study, decided, params["fpr"]),
-        *significance_tests.tpr_peaks(study, params["fpr"]),
-        *(row for row, _, _ in effects),
+        *mean_aucs(study.runs),
+        *largest_signals.peaks(study, decided, params["fpr"]),
+        *largest_signals.tpr_peaks(study, params["fpr"]),
+        *(row for effect in effects for row in effect.rows),
         *regime_effects(study.runs),
         *epoch_effects(study.runs),
+        *dose_response(study, DOSES),
+        *dose_response(controls, DOSES),
         *outcome_shares.shares(study.runs, resampling),
         *outcome_shares.dataset_rows(study.runs, resampling),
         *outcome_shares.loss_ratios(study.runs),

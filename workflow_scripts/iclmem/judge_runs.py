@@ -25,7 +25,7 @@ from memaudit.common.io import write_grid, write_table
 from memaudit.common.job_inputs import several
 from memaudit.common.progress_bar import steps
 from memaudit.studies.iclmem import probe_results, setting_summaries
-from memaudit.studies.iclmem.run_metrics import ATTACK_SIGNALS, DIMS, SIGNALS, judge_run, score_changes, split_draws
+from memaudit.studies.iclmem.run_metrics import DIMS, PROBED, SIGNALS, judge_run, score_changes, split_draws
 from memaudit.workflow.job import run
 
 
@@ -51,7 +51,7 @@ def main(job):
     write_table(tidy.frame([*estimates, *histograms]), job.output.results)
     names = {name: ("run", runs[name].to_numpy()) for name in ("dataset", "arm", "split", "epoch")}
     null = xr.concat(nulls, "run", join="outer", data_vars="all").astype(np.float32)
-    write_grid(null.assign_coords(**names, signal=list(SIGNALS), probe_signal=list(ATTACK_SIGNALS)), job.output.null)
+    write_grid(null.assign_coords(**names, signal=list(SIGNALS), probe_signal=list(PROBED)), job.output.null)
     return {"seed": job.params.seed}
 
 

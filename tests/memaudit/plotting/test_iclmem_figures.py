@@ -8,7 +8,7 @@ from matplotlib.colors import to_hex
 
 from memaudit.common import tidy
 from memaudit.common.errors import AuditError
-from memaudit.plotting import figure_style, iclmem_figures
+from memaudit.plotting import figure_style, iclmem_dose_figure, iclmem_figures
 from memaudit.studies.iclmem import outcome_rules
 from memaudit.studies.iclmem.setting_summaries import NULL_CALIBRATED
 
@@ -19,7 +19,7 @@ LABELS = ["as written", "mine", "null-calibrated"]
 CATEGORIES = ("baseline", "positional_shuffling", "skew_true_target")
 FIGURES = (
     *("epochs", "outcomes", "manipulations", "flags", "false_detections"),
-    *("survival", "cardinality", "density", "spread", "loss_ratios"),
+    *("survival", "cardinality", "density", "spread", "loss_ratios", "doses"),
 )
 POOL = {"model": "small", "regime": "single fixed"}
 
@@ -41,6 +41,8 @@ def shares():
             for queries in QUERIES:
                 keys = {**POOL, "rule": rule, "outcome": outcome, "queries": queries}
                 rows.append(row("outcome share", share(rule, outcome, queries), **keys, by="queries"))
+                pooled = {key: value for key, value in keys.items() if key != "model"}
+                rows.append(row("outcome share", share(rule, outcome, queries) / 2, **pooled, by="tasks"))
                 rows += [
                     row("outcome share", share(rule, outcome, queries, epoch), **keys, by="epoch", epoch=epoch)
                     for epoch in EPOCHS
@@ -136,13 +138,24 @@ def ratios():
     return rows
 
 
+def doses():
+    rows = []
+    for dataset in DATASETS:
+        for epoch in EPOCHS:
+            keys = {**POOL, "dataset": dataset, "arm": "canaries", "epoch": epoch, "records": "query"}
+            for place, signal in enumerate(iclmem_dose_figure.SIGNALS):
+                rows.append(row("dose auc", 0.9 - 0.1 * place + epoch / 1000, 0.5, **keys, signal=signal))
+                rows.append(row("smallest detectable auc", 0.6, 0.5, **keys, signal=signal))
+    return rows
+
+
 @pytest.fixture(scope="module")
 def tables():
     made = {"manipulations": effects(), "flags": flags(), "false_detections": placebos(), "survival": survivals()}
     made |= dict.fromkeys(("epochs", "outcomes"), shares()) | dict.fromkeys(
         ("cardinality", "density"), tables_of_data()
     )
-    made |= {"spread": histograms(), "loss_ratios": ratios()}
+    made |= {"spread": histograms(), "loss_ratios": ratios(), "doses": doses()}
     return {name: tidy.expand(tidy.frame(rows)) for name, rows in made.items()}
 
 
@@ -216,6 +229,17 @@ def test_each_rule_has_dots_of_its_own_beside_each_outcome(tables):
             assert dots(figure, axes, label) == pytest.approx(expected)
             ends = [(low, high) for (low, _), (high, _) in axes.collections[place].get_segments()]
             assert np.array(ends) == pytest.approx(np.array(list(expected.values()))[:, None] + [-0.05, 0.1])
+
+
+def test_shares_over_all_models_have_panels_where_there_are_several(tables):
+    one = tables["outcomes"]
+    other = one[one["by"] == "queries"].assign(model="numbers")
+    figure = iclmem_figures.outcomes(pd.concat([one, other], ignore_index=True))
+    names = ("small", "all models", "numbers")
+    assert sorted(titles(figure)) == sorted(f"{name}, Q = {queries}" for name in names for queries in QUERIES)
+    axes = figure.axes[titles(figure).index("all models, Q = 50")]
+    expected = {outcome: share("mine", outcome) / 2 for outcome in outcome_rules.OUTCOMES}
+    assert dots(figure, axes, "mine") == pytest.approx(expected)
 
 
 def test_published_rules_are_blue_and_ours_is_not(tables):
@@ -345,6 +369,7 @@ LEFT_OUT = {
     "density": {"rule": "mine"},
     "spread": {"records": "nonmember"},
     "loss_ratios": {"learning_rate": 0.1},
+    "doses": {"signal": "entropy"},
 }
 
 

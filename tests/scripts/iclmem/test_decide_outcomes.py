@@ -1,13 +1,17 @@
 """Tests over all runs from end to end, on planted probe results of a few records."""
 
 import pytest
+from conftest import PROJECT, load
 from planted_probes import EPOCHS, SPLITS
 from result_rows import chosen, only
 
 from memaudit.common import tidy
 from memaudit.common.io import read_table
+from memaudit.plotting.result_tables import arrange
 from memaudit.studies.iclmem.outcome_rules import OUTCOMES
+from memaudit.studies.iclmem.run_metrics import SIGNALS
 from memaudit.studies.iclmem.setting_summaries import KEYS
+from memaudit.workflow.study_catalogue import prepare
 
 
 def test_the_memorizer_is_detected_and_the_idle_condition_is_not(judged):
@@ -71,7 +75,10 @@ def test_negative_controls_have_the_nominal_rate_and_permutations_are_flagged_by
     assert ours["estimate"] < 0.25
     assert (controls["null"] == 0.05).all()
     assert only(outcomes, metric="placebo rate", of="setting", signal="loss")["estimate"] < 0.5
-    pooled = outcomes[outcomes["metric"] != "placebo rate"]
+    powers = chosen(outcomes, metric="smallest detectable rate", of="run")
+    assert (powers["n"] == 2 * SPLITS).all()
+    assert powers["estimate"].between(0.2, 0.5).all()
+    pooled = outcomes[~outcomes["metric"].isin(["placebo rate", "smallest detectable rate"])]
     assert not pooled["regime"].astype(str).str.contains("placebo").any(), "negative controls are in no other result"
 
 
@@ -102,3 +109,20 @@ def test_printed_numbers_have_rows_of_their_own(judged):
     printed = chosen(outcomes, source="paper", dataset="wine").set_index("metric")
     assert printed["estimate"].to_dict() == {"auc": 0.61, "tpr@0.1": 0.18}
     assert set(printed["table"]) == {"Table 1"}
+
+
+def test_the_shipped_tables_arrange_the_outcomes_and_show_each_signal_and_its_power(judged):
+    _, outcomes = judged
+    layouts = {name: view["layout"] for name, view in prepare(load("config"), PROJECT)[2]["iclmem"].tables.items()}
+    made = {
+        name: arrange(outcomes, **layouts[f"iclmem_{name}"])
+        for name in ("signals", "differences", "peaks", "tpr", "single_manipulations", "survival", "false_detections")
+    }
+    for name in ("signals", "differences", "peaks", "tpr"):
+        assert set(SIGNALS) <= set(made[name]["signal"]), name
+        powers = [column for column in made[name] if "smallest detectable" in column]
+        assert powers, name
+        assert (made[name][powers] != "").any(axis=None), name
+    assert {"regime", "signal", "confounded regime"} == set(made["peaks"]["peak"])
+    assert made["single_manipulations"]["manipulation"].str.startswith("skew true target: true_2").any()
+    assert (made["survival"]["detected settings"] != "").sum() == len(SIGNALS) + 1

@@ -15,6 +15,7 @@ TAKEN = ("reference", "runs", "null")  # inputs beside those of the arms
 # Inputs are called by arms, and a Snakemake list of inputs has these names for itself.
 RESERVED = {"get", "items", "keys", *dir(list)}
 BASELINE = "baseline"
+DOSES = 3  # probed epochs of a condition that make a dose-response
 Factor = Annotated[int, Field(ge=2)]
 
 

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from memaudit.plotting import figure_style, shared_panels
+from memaudit.plotting import figure_style, iclmem_dose_figure, shared_panels
 
 Looks, Limits = dict[str, tuple], tuple[float, float] | None
 OUTCOMES = {
@@ -46,6 +46,7 @@ CHECKS = {
     "setting on loss": "its setting is detected on the loss",
 }
 SHARE = (-0.02, 1.02)
+doses = iclmem_dose_figure.doses
 CHANCE, NOMINAL = (Line2D([], [], **shared_panels.GREY, label=label) for label in ("chance", "nominal rate"))
 
 
@@ -69,7 +70,7 @@ def epochs(table: pd.DataFrame) -> Figure:
             points = shared_panels.single(rows[(rows["rule"] == rule) & (rows["panel"] == panel)], ["outcome", "epoch"])
             for place, (outcome, look) in enumerate(looks.items()):
                 dots = points[points["outcome"] == outcome].sort_values("epoch")
-                x = _beside(dots["epoch"], rows["epoch"], place, len(looks))
+                x = shared_panels.beside(dots["epoch"], rows["epoch"], place, len(looks))
                 shared_panels.intervals(axes, x, dots, look, line={"linewidth": 0.7})
             shared_panels.ticks(axes, rows["epoch"], base=10, most=8, form=".3g")
             axes.set_ylim(*SHARE)
@@ -81,11 +82,15 @@ def epochs(table: pd.DataFrame) -> Figure:
 
 @figure_style.applied
 def outcomes(table: pd.DataFrame) -> Figure:
-    """Share of each outcome under every rule, a panel per model and Q (ICLMEM, Figure 5).
+    """Share of each outcome under every rule, a panel per Q over all models, and per model and Q (ICLMEM, Figure 5).
 
-    table: rows of metric "outcome share" with keys by == "queries", model, queries, rule, outcome.
+    table: rows of metric "outcome share" with keys by == "tasks", over all models, or "queries", model, queries, rule,
+    outcome. Of a single model there are no panels over all.
     """
-    rows = _by_queries(shared_panels.rows(table, "iclmem_outcomes", "queries", metric="outcome share", by="queries"))
+    rows = shared_panels.rows(table, "iclmem_outcomes", "queries", metric="outcome share", by=["tasks", "queries"])
+    if rows["model"].nunique() == 1:
+        rows = rows[rows["by"] == "queries"]
+    rows = _by_queries(rows.assign(model=rows["model"].fillna("all models")))
     return _dots(rows, "outcome", "rule", _rules(rows["rule"]), "share of runs", limits=SHARE)
 
 
@@ -192,7 +197,7 @@ def density(table: pd.DataFrame) -> Figure:
         for axes, key in zip(line, ("density", "coverage"), strict=True):
             for place, (rule, look) in enumerate(looks.items()):
                 dots = panel[panel["rule"] == rule]
-                x = _beside(dots[key], rows[key], place, len(looks))
+                x = shared_panels.beside(dots[key], rows[key], place, len(looks))
                 shared_panels.intervals(axes, x, dots, look, line={"linestyle": ""})
             shared_panels.ticks(axes, panel[key], base=10, most=8, form=".3g")
             axes.set_ylim(*SHARE)
@@ -286,12 +291,6 @@ def _rules(names: Iterable[str]) -> Looks:
         name: RULES.get(name) or (figure_style.plain(_spaced(name)), figure_style.BLUE, next(markers))
         for name in dict.fromkeys(names)
     }
-
-
-def _beside(values: pd.Series, among: pd.Series, place: int, count: int) -> pd.Series:
-    """Values of one of `count` series, shifted on a logarithmic axis so that the series do not overlap."""
-    step = 0.02 * (np.ptp(np.log(among)) or 1)
-    return values * np.exp(step * (place - (count - 1) / 2))
 
 
 def _spaced(name: str) -> str:

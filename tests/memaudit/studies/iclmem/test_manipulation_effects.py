@@ -9,6 +9,7 @@ from memaudit.common import tidy
 from memaudit.common.errors import AuditError
 from memaudit.studies.iclmem.manipulation_effects import manipulation_rows
 from memaudit.studies.iclmem.outcome_shares import SplitBootstrap
+from memaudit.studies.iclmem.run_metrics import PROBED
 from memaudit.studies.iclmem.significance_tests import Study
 
 NAMES = ["Baseline: none", "skew: twice", "skew: thrice"]
@@ -18,9 +19,9 @@ AUCS = np.array([[0.5, 0.6, 0.8], [0.6, 0.8, np.nan], [0.9, 0.9, 0.9]])
 def study(names=NAMES):
     runs = pd.DataFrame({"dataset": "wine", "split": range(3), "model": "m"})
     runs["outcome_as_written"] = ["detectable", "no signal", "collapse"]
-    alone = np.stack([AUCS, AUCS], axis=1)
+    alone = np.stack([AUCS] * 3, axis=1)
     return Study(runs, xr.Dataset({"alone": (("run", "probe_signal", "manipulation"), alone)}, {
-        "probe_signal": ["loss", "entropy"], "manipulation": names}))  # fmt: skip
+        "probe_signal": list(PROBED), "manipulation": names}))  # fmt: skip
 
 
 def test_effects_are_means_of_differences_from_the_baseline_over_runs_that_did_not_collapse():

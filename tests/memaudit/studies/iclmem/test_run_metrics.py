@@ -53,7 +53,7 @@ def test_facts_and_arrays_of_a_run_agree():
     assert (observed["query_targets"], observed["context_targets"], observed["nonmember_targets"]) == (40, 10, 50)
     assert arrays["observed"][0] == pytest.approx(observed["query_loss_auc"])
     assert observed["query_loss_auc_low"] < observed["query_loss_auc"] < observed["query_loss_auc_high"]
-    assert arrays["alone"].shape == (2, MANIPULATIONS)
+    assert arrays["alone"].shape == (3, MANIPULATIONS)
     of_first = draws().on(role != "context").permuted(one.query[10:])[0]
     probed = one.tuned[10:, :, 0].mean(1)
     assert arrays["permuted_gap"][0] == pytest.approx(probed[of_first].mean() - probed[~of_first].mean())

@@ -119,6 +119,13 @@ def test_readers_see_how_each_arm_fine_tunes(iclmem):
     assert joint[8] == "one for all"
 
 
+def test_readers_see_what_all_arms_share(iclmem):
+    shown = {parameter: value for _, parameter, value in iclmem.names["probe_rows"]}
+    assert shown["randomization of labels"] == "normal, canaries"
+    assert shown["query"] == "one row, 1 times"
+    assert shown["metrics"].startswith("AUC and TPR at 10 % and 1 % FPR")
+
+
 def test_readers_see_steps_and_thresholds_as_text(iclmem):
     names = iclmem.names
     assert names["manipulation_rows"] == [

@@ -11,7 +11,7 @@ from memaudit.common.arrays import Array
 from memaudit.common.errors import AuditError
 from memaudit.studies.iclmem.outcome_rules import COLLAPSE, DETECTABLE
 from memaudit.studies.iclmem.outcome_shares import SplitBootstrap, rules
-from memaudit.studies.iclmem.run_metrics import ATTACK_SIGNALS, STUDY
+from memaudit.studies.iclmem.run_metrics import PROBED, STUDY
 from memaudit.studies.iclmem.significance_tests import Study
 
 Rows = Iterator[dict[str, Any]]
@@ -34,7 +34,7 @@ def manipulation_rows(study: Study, resampling: SplitBootstrap) -> Rows:
         raise AuditError(f"iclmem: {len(baseline)} manipulations are of category {BASELINE}, not one; fix the suite")
     chosen = {ALL: study.runs["outcome_" + rules(study.runs)[0]] != COLLAPSE}
     chosen |= {rule: study.runs[f"outcome_{rule}"] == DETECTABLE for rule in rules(study.runs)}
-    for signal in ATTACK_SIGNALS:
+    for signal in PROBED:
         alone = study.null.alone.sel(probe_signal=signal).transpose("run", "manipulation").values.astype(np.float64)
         effect = alone - alone[:, baseline]
         parts = {("manipulation", name): effect[:, [i]] for i, name in enumerate(names)}

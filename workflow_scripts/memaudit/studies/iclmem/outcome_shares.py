@@ -22,11 +22,12 @@ from memaudit.studies.iclmem.significance_tests import LABELS, Study
 Rows = Iterator[dict[str, Any]]
 
 POOLS = {
-    "queries": ["queries"],
-    "epoch": ["queries", "epoch"],
-    "learning rate": ["queries", "learning_rate"],
-    "labels": ["queries", "labels"],
-    "dataset": ["queries", "dataset"],
+    "tasks": ["regime", "queries"],  # of classes and of numbers together, as in the paper
+    "queries": ["model", "regime", "queries"],
+    "epoch": ["model", "regime", "queries", "epoch"],
+    "learning rate": ["model", "regime", "queries", "learning_rate"],
+    "labels": ["model", "regime", "queries", "labels"],
+    "dataset": ["model", "regime", "queries", "dataset"],
 }
 EDGES = np.geomspace(0.1, 1e4, 21)  # of loss ratios
 
@@ -61,18 +62,17 @@ def rules(runs: pd.DataFrame) -> list[str]:
 
 
 def shares(runs: pd.DataFrame, resampling: SplitBootstrap) -> Rows:
-    """Share of every outcome under every rule, for each model and regime and each group of POOLS.
+    """Share of every outcome under every rule, for each group of POOLS.
 
     The paper's label conditions are pooled; by labels, canaries are included too. By epoch only the conditions are
     included that were probed at all epochs: otherwise a trend would reflect the list of conditions.
     """
-    for by, keys in POOLS.items():
+    for by, names in POOLS.items():
         chosen = runs if by == "labels" else runs[runs["labels"].isin(LABELS)]
         if by == "epoch":
             pools = ["model", "regime", "queries"]
             every = chosen.groupby(pools)["epoch"].transform("nunique")
             chosen = chosen[chosen.groupby([*pools, "dataset", "arm"])["epoch"].transform("nunique") == every]
-        names = ["model", "regime", *keys]
         for _, group in chosen.groupby(names):
             for rule in rules(runs):
                 for outcome in OUTCOMES:

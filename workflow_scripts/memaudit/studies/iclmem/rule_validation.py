@@ -8,21 +8,22 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from memaudit.common import tidy
 from memaudit.common.arrays import Array, Mask
+from memaudit.statistics.detection_power import POWER_OF_MEANS, smallest_rate
 from memaudit.statistics.intraclass_correlation import icc
-from memaudit.statistics.permutation_tests import p_values_of_permutations, q_value
+from memaudit.statistics.permutation_tests import p_values_of_permutations, q_value, q_values_of_permutations
+from memaudit.studies.iclmem.label_effects import LabelEffect
 from memaudit.studies.iclmem.manipulation_effects import ALL
 from memaudit.studies.iclmem.outcome_rules import COLLAPSE, DETECTABLE, LEVEL, Rule
 from memaudit.studies.iclmem.outcome_shares import SplitBootstrap, rules
 from memaudit.studies.iclmem.run_metrics import ATTACK_SIGNALS, LARGER, SIGNALS, STUDY
 from memaudit.studies.iclmem.setting_summaries import NULL_CALIBRATED, keys_of
-from memaudit.studies.iclmem.significance_tests import FAMILIES, Study, decisions, permuted_detections
+from memaudit.studies.iclmem.significance_tests import CONFOUNDED, FAMILIES, Study, decisions, permuted_detections
 
 Rows = Iterator[dict[str, Any]]
-Effects = Sequence[tuple[dict[str, Any], NDArray[np.intp], str]]
+Effects = Sequence[LabelEffect]
 
 POOL = ["model", "regime"]
 HEADLINE = {"setting": LARGER, "setting on loss": ATTACK_SIGNALS[0]}  # check: signal
@@ -52,24 +53,55 @@ def _detectable(study: Study, rule: Rule) -> Mask:
     return (gap <= 0) & (study.values("permuted")[LARGER] > rule.auc)
 
 
-def _passing(study: Study, rule: Rule) -> dict[str, float]:
-    """Share of the permuted memberships that a published rule calls detectable which pass a check, by its name.
+def _passing(study: Study, effects: Effects) -> Iterator[tuple[str, Array]]:
+    """Checks of `_checks` for each permuted membership in place of the true one: name, (run, permutation).
 
-    It is larger than LEVEL, since the rule picks large AUCs. {} where the rule detects in no permutation.
+    1 passed, 0 failed, NaN not applicable; each by its whole rule, corrected as the true one is. For the effect of
+    labels the interval of a permuted difference is as wide as that of the true one.
     """
-    intact = (study.runs["outcome_" + rules(study.runs)[0]] != COLLAPSE).to_numpy()
-    hits = _detectable(study, rule)[intact]
-    if not hits.any():
-        return {}
-    own = p_values_of_permutations(study.values("permuted")[LARGER]) <= LEVEL
-    passed = {"p-value": own}
+    permuted = study.values("permuted")
+    p = p_values_of_permutations(permuted[LARGER])
+    yield "p-value", p <= LEVEL
+    q, confounded = np.full(p.shape, np.nan), (study.runs["labels"] == CONFOUNDED).to_numpy()
+    for chosen in (confounded, ~confounded):
+        q[chosen] = q_values_of_permutations(p[chosen])
+    yield "q-value", q <= LEVEL
     for check, signal in HEADLINE.items():
         family = next(family for family in FAMILIES if signal in family)
-        detected = permuted_detections(study, family)[family.index(signal)]
-        passed[check] = np.zeros_like(own)
-        for places, found in zip(study.settings(), detected, strict=True):
-            passed[check][places] = found
-    return {check: float(found[intact][hits].mean()) for check, found in passed.items()}
+        yield check, _of_runs(study, permuted_detections(study, family)[family.index(signal)])
+    weakening = _weakening(effects)
+    for labels in dict.fromkeys(effect.labels for effect in weakening):
+        passed = np.full(p.shape, np.nan)
+        for effect in (effect for effect in weakening if effect.labels == labels):
+            gaps = permuted[effect.signal][effect.normal] - permuted[effect.signal][effect.other]
+            passed[effect.compared] = gaps.mean(axis=0) > effect.below
+        yield f"weaker {labels}", passed
+
+
+def _shares_by_chance(
+    study: Study, known: Mapping[str, Rule], effects: Effects, counted: Mapping[str, Mask]
+) -> dict[tuple[str, str, str], float]:
+    """Share that passes a check, of permuted memberships that a published rule calls detectable.
+
+    By rule, name of `counted` runs, and check; NaN where the rule detects in no permutation.
+    """
+    intact = (study.runs["outcome_" + rules(study.runs)[0]] != COLLAPSE).to_numpy()[:, None]
+    hits = {name: _detectable(study, rule) & intact for name, rule in known.items()}
+    found = {}
+    for check, passed in _passing(study, effects):
+        for name, by_chance in hits.items():
+            for labels, runs in counted.items():
+                compared = passed[by_chance & runs[:, None] & ~np.isnan(passed)]
+                found[name, labels, check] = float(compared.mean()) if len(compared) else np.nan
+    return found
+
+
+def _of_runs(study: Study, of_settings: Array) -> Array:
+    """Values (setting, ...) of the settings for each of their runs, (run, ...)."""
+    values = np.zeros((len(study.runs), *of_settings.shape[1:]))
+    for places, value in zip(study.settings(), of_settings, strict=True):
+        values[places] = value
+    return values
 
 
 def negative_control_rates(study: Study, known: Mapping[str, Rule], resampling: SplitBootstrap) -> Rows:
@@ -91,11 +123,20 @@ def negative_control_rates(study: Study, known: Mapping[str, Rule], resampling: 
             chosen = group[counted[stage][group.index]]
             keys = {**keys_of(group.iloc[0], POOL), "rule": rule, "signal": signal, "of": "run", "stage": stage}
             yield tidy.row(STUDY, keys, "placebo rate", **resampling.mean(detected[chosen.index], chosen), null=LEVEL)
+            yield _detectable_rate(keys, chosen.groupby(["dataset", "split"]).ngroups, "splits")
     for signal, decided in decisions(study).items():
         defined = decided["auc"].notna()
         keys = {"rule": NULL_CALIBRATED, "signal": signal, "of": "setting", "stage": "criterion"}
         facts = {"n": defined.sum(), "method": "settings share splits: no interval", "null": LEVEL}
         yield tidy.row(STUDY, keys, "placebo rate", decided["detected"][defined].mean(), **facts)
+        yield _detectable_rate(keys, int(defined.sum()), "settings")
+
+
+def _detectable_rate(keys: Mapping[str, Any], units: int, called: str) -> dict[str, Any]:
+    """Row of the smallest rate that so many units show to be above the nominal one with probability .9."""
+    method = f"power {POWER_OF_MEANS:g} of Clopper and Pearson's interval, as of {units} {called}; NaN: no rate"
+    rate = smallest_rate(units, LEVEL)
+    return tidy.row(STUDY, keys, "smallest detectable rate", rate, n=units, method=method, null=LEVEL)
 
 
 def survival(
@@ -105,33 +146,35 @@ def survival(
     effects: Effects,
     resampling: SplitBootstrap,
 ) -> Rows:
-    """Share of each rule's detections that pass each check, by label condition and for all; NaN without detections.
+    """Share of each rule's detections that pass each check, by label condition and for all clean ones (not CONFOUNDED).
 
-    criterion share: runs whose larger AUC is above the rule's threshold, of those that did not diverge; null: the same
-    share under permuted memberships. null of a check of the run's own p-value or of its setting: the share of permuted
+    NaN without detections. criterion share: runs whose larger AUC is above the rule's threshold, of clean ones that did
+    not diverge; null: the same share under permuted memberships. null of a check of a run: the share of permuted
     memberships that passes it, of those that the rule calls detectable.
 
     Checks of a run, see `_checks`. Key `of` = setting: settings that the rule calls detectable in most of their splits.
     """
     runs, settings = study.runs, study.settings()
     checks = _checks(study, decided, effects)
+    clean = (runs["labels"] != CONFOUNDED).to_numpy()
+    counted = {ALL: clean} | {labels: (runs["labels"] == labels).to_numpy() for labels in runs["labels"].unique()}
+    by_chance = _shares_by_chance(study, known, effects, counted)
     for rule in rules(runs):
         hits = (runs[f"outcome_{rule}"] == DETECTABLE).to_numpy()
-        by_chance = _passing(study, known[rule]) if rule in known else {}
-        for labels in (ALL, *runs["labels"].unique()):
-            counted = (runs["labels"] == labels).to_numpy() | (labels == ALL)
-            chosen = hits & counted
+        for labels, of in counted.items():
+            chosen = hits & of
             keys = {"rule": rule, "labels": labels, "of": "run"}
-            yield tidy.row(STUDY, keys, "detections", chosen.sum(), unit="runs", n=counted.sum(), method="counted")
+            yield tidy.row(STUDY, keys, "detections", chosen.sum(), unit="runs", n=of.sum(), method="counted")
             for check, passed in checks.items():
                 compared = chosen & ~np.isnan(passed)
                 share = resampling.mean(passed[compared], runs[compared])
-                facts = {**share, "null": by_chance.get(check, np.nan)}
+                facts = {**share, "null": by_chance.get((rule, labels, check), np.nan)}
                 yield tidy.row(STUDY, {**keys, "check": check}, "surviving share", **facts)
         if rule in known:
-            criterion = _criterion(study, known[rule], resampling)
-            yield tidy.row(STUDY, {"rule": rule, "of": "run"}, "criterion share", **criterion)
-        yield from _surviving_settings(np.array([hits[places].mean() > 0.5 for places in settings]), decided, rule)
+            criterion = _criterion(study, known[rule], clean, resampling)
+            yield tidy.row(STUDY, {"rule": rule, "labels": ALL, "of": "run"}, "criterion share", **criterion)
+        majority = np.array([clean[places].all() and hits[places].mean() > 0.5 for places in settings])
+        yield from _surviving_settings(majority, decided, rule)
 
 
 def _checks(study: Study, decided: Mapping[str, pd.DataFrame], effects: Effects) -> dict[str, Array]:
@@ -139,22 +182,29 @@ def _checks(study: Study, decided: Mapping[str, pd.DataFrame], effects: Effects)
 
     The run's own p-value and its q-value among all runs, both of the larger AUC, as the rule takes it; whether its
     setting is detected, on the larger AUC and on the loss; with normal labels, whether the AUC weakens when labels are
-    shuffled (the interval of the difference of the losses' AUCs lies above 0).
+    shuffled (the interval of the difference of the losses' AUCs lies above 0). Where only members' labels are shuffled,
+    q-values are of these runs alone.
     """
-    runs = study.runs
-    checks = {"p-value": runs["larger_p"] <= LEVEL, "q-value": q_value(runs["larger_p"].to_numpy()) <= LEVEL}
-    checks = {name: np.asarray(passed, np.float64) for name, passed in checks.items()}
-    for name, signal in HEADLINE.items():
-        checks[name] = np.zeros(len(runs))
-        for places, hit in zip(study.settings(), decided[signal]["detected"], strict=True):
-            checks[name][places] = hit
-    return checks | {f"weaker {labels}": passed for labels, passed in _weakened(len(runs), effects).items()}
+    p, confounded = study.runs["larger_p"].to_numpy(), (study.runs["labels"] == CONFOUNDED).to_numpy()
+    q = np.full(len(p), np.nan)
+    for chosen in (confounded, ~confounded):
+        q[chosen] = q_value(p[chosen])
+    checks = {"p-value": (p <= LEVEL).astype(float), "q-value": (q <= LEVEL).astype(float)}
+    checks |= {name: _of_runs(study, decided[signal]["detected"].to_numpy()) for name, signal in HEADLINE.items()}
+    for effect in _weakening(effects):
+        checks.setdefault(f"weaker {effect.labels}", np.full(len(p), np.nan))[effect.compared] = effect.low > 0
+    return checks
 
 
-def _criterion(study: Study, rule: Rule, resampling: SplitBootstrap) -> dict[str, Any]:
-    finite = ~study.runs["diverged"].to_numpy(bool)
-    share = resampling.mean(study.runs["larger_auc"][finite] > rule.auc, study.runs[finite])
-    return share | {"null": (study.values("permuted")[LARGER][finite] > rule.auc).mean()}
+def _weakening(effects: Effects) -> list[LabelEffect]:
+    """Effects of labels on the loss, of settings that did not diverge in all splits."""
+    return [one for one in effects if one.signal == ATTACK_SIGNALS[0] and len(one.normal)]
+
+
+def _criterion(study: Study, rule: Rule, clean: Mask, resampling: SplitBootstrap) -> dict[str, Any]:
+    counted = clean & ~study.runs["diverged"].to_numpy(bool)
+    share = resampling.mean(study.runs["larger_auc"][counted] > rule.auc, study.runs[counted])
+    return share | {"null": (study.values("permuted")[LARGER][counted] > rule.auc).mean() if counted.any() else np.nan}
 
 
 def _surviving_settings(hits: Mask, decided: Mapping[str, pd.DataFrame], rule: str) -> Rows:
@@ -164,15 +214,6 @@ def _surviving_settings(hits: Mask, decided: Mapping[str, pd.DataFrame], rule: s
         share = decided[signal]["detected"][hits].mean() if hits.any() else np.nan
         method = {"n": hits.sum(), "method": "settings share splits: no interval"}
         yield tidy.row(STUDY, {**keys, "check": check}, "surviving share", share, **method)
-
-
-def _weakened(runs: int, effects: Effects) -> dict[str, Array]:
-    """For each other label condition (run,): 1 where the loss's AUC weakens, 0 where it does not, NaN not compared."""
-    weakened: dict[str, Array] = {}
-    for row, places, labels in effects:
-        if f"signal={ATTACK_SIGNALS[0]}" in row["setting"].split(", ") and not np.isnan(row["estimate"]):
-            weakened.setdefault(labels, np.full(runs, np.nan))[places] = row["low"] > 0
-    return weakened
 
 
 def variation(study: Study) -> Rows:
@@ -186,7 +227,7 @@ def variation(study: Study) -> Rows:
     for dataset in study.runs["dataset"].unique():
         own = [runs for runs in settings if study.runs["dataset"].iloc[runs[0]] == dataset]
         most = max(map(len, own))
-        for signal in ATTACK_SIGNALS:
+        for signal in SIGNALS:
             values = study.values("observed")[signal]
             grid = np.array([values[runs] for runs in own if len(runs) == most and not np.isnan(values[runs]).any()])
             if len(grid) < 2 or most < 2:

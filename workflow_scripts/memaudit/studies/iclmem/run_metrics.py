@@ -22,7 +22,8 @@ STUDY = "iclmem"
 ATTACK_SIGNALS = ("loss", "entropy")  # of the probe: the paper's primary and secondary signal
 LARGER = "larger"  # of their two AUCs
 IN_CONTEXT = "in-context loss"  # with the context and the labels of the fine-tuning
-SIGNALS = (*ATTACK_SIGNALS, "confidence", IN_CONTEXT)  # all that are tested
+PROBED = (*ATTACK_SIGNALS, "confidence")  # all that the probe has
+SIGNALS = (*PROBED, IN_CONTEXT)  # all that are tested
 GROUPS = ("query", "context")
 FLAG_FPR = 0.1
 FLAGGED = 20  # permuted memberships for which flags are counted too
@@ -128,7 +129,7 @@ def judge_run(run: RunSignals, draws: SplitDraws, fprs: tuple[float, ...]) -> tu
         return facts | dict.fromkeys(NEEDED, np.nan), _blank(run, draws)
     tuned, reference = robustness(run.tuned), robustness(run.reference)
     learned = score(run.relabelled.astype(np.float64), run.base_relabelled)[:, LOSS]
-    scores = np.vstack([score(tuned, reference)[:, : len(SIGNALS) - 1].T, learned])
+    scores = np.vstack([score(tuned, reference)[:, : len(PROBED)].T, learned])
     of_groups, samples = _group_metrics(groups, nonmember, scores, fprs, draws)
     facts |= of_groups
     facts["larger_auc"] = max(facts[f"query_{signal}_auc"] for signal in ATTACK_SIGNALS)
@@ -162,7 +163,7 @@ def score_changes(run: RunSignals) -> dict[str, Array]:
 
 def _blank(run: RunSignals, draws: SplitDraws) -> dict[str, Array]:
     sizes = {
-        "signal": len(SIGNALS), "probe_signal": len(ATTACK_SIGNALS), "permutation": len(draws.priorities),
+        "signal": len(SIGNALS), "probe_signal": len(PROBED), "permutation": len(draws.priorities),
         "replicate": len(draws.weights),
         "manipulation": run.tuned.shape[1], "repeat": min(FLAGGED, len(draws.priorities)),
     }  # fmt: skip
@@ -203,7 +204,7 @@ def _estimates(scores: Array, member: Mask, fprs: tuple[float, ...], weights: Ar
 
 def _auc_arrays(run: RunSignals, scores: Array, attacked: Mask, permuted: Mask) -> dict[str, Array]:
     member = run.query[attacked]
-    alone = score(run.tuned[attacked].astype(np.float64), run.reference[attacked])[..., : len(ATTACK_SIGNALS)]
+    alone = score(run.tuned[attacked].astype(np.float64), run.reference[attacked])[..., : len(PROBED)]
     return {
         "observed": aucs(scores[:, attacked], member[None])[:, 0],
         "permuted": aucs(scores[:, attacked], permuted),

@@ -15,6 +15,7 @@ from memaudit.common import tidy
 from memaudit.common.arrays import Array
 from memaudit.statistics import bootstrap, histograms, intervals
 from memaudit.statistics.attack_performance import interpolated
+from memaudit.statistics.detection_power import POWER_OF_MEANS, smallest_mean_excess
 from memaudit.studies.iclmem.outcome_rules import LEVEL, OUTCOMES, Rule, collapsed, flags, outcomes, published
 from memaudit.studies.iclmem.run_metrics import GROUPS, LARGER, SIGNALS, STUDY
 
@@ -74,6 +75,24 @@ def summary(values: Array, least: float = -np.inf, most: float = np.inf) -> dict
     method = f"Student's t, widened for skewed values, over {len(defined)} of {len(values)} splits"
     low, high = np.clip([low, high], least, most)
     return {"estimate": defined.mean(), "low": low, "high": high, "n": len(defined), "method": method}
+
+
+def paired_rows(keys: Mapping[str, Any], metric: str, gap: Array) -> Rows:
+    """Rows of the mean difference over splits, paired, and of the smallest one that its interval shows."""
+    facts = summary(gap, -1, 1)
+    facts["method"] += ", paired"
+    yield tidy.row(STUDY, keys, metric, **facts, null=0.0)
+    yield detectable_mean(keys, gap)
+
+
+def detectable_mean(
+    keys: Mapping[str, Any], values: Array, metric: str = "smallest detectable difference", null: float = 0.0
+) -> dict[str, Any]:
+    """Row of the mean of values (split,) that Student's t over splits shows to be above `null` with probability .9."""
+    spread = values.std(ddof=1) if len(values) > 1 else np.nan
+    method = f"power {POWER_OF_MEANS:g} of Student's t over {len(values)} splits, normal values that vary as these"
+    found = null + smallest_mean_excess(spread, len(values))
+    return tidy.row(STUDY, keys, metric, found, n=len(values), method=method, null=null)
 
 
 def resolution(group: pd.DataFrame, metric: str) -> str:

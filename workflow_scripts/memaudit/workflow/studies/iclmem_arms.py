@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from memaudit.config.iclmem_section import JOINT
+from memaudit.config.iclmem_section import DOSES, JOINT
 
 # The paper calls learning rates up to this one typical.
 TYPICAL_RATE = 1e-3
@@ -102,6 +102,11 @@ class Arms:
             for arm, settings in self.used.items()
             if settings["pairs"] == "fixed" and not any(settings[key] for key in special)
         ]
+
+    @property
+    def doses(self) -> list[str]:
+        """Plain arms, negative controls among them, that are probed at epochs enough for a dose-response."""
+        return [arm for arm in self.plain if len(self.used[arm]["epochs"] or self._section["epochs"]) >= DOSES]
 
     @property
     def private(self) -> list[str]:

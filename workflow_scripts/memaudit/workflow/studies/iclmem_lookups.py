@@ -62,10 +62,13 @@ class Iclmem(Study):
             },
             "datasets": config["datasets"],
             "models": list(config["models"].values()),
-            "tprs": [f"tpr@{fpr:g}" for fpr in config["fpr"]],
+            "tprs": (tprs := [f"tpr@{fpr:g}" for fpr in config["fpr"]]),
+            "detectable_tprs": [f"smallest detectable {tpr}" for tpr in tprs],
+            "probe_rows": self._probe_rows(),
             "aucs_by_labels": [f"auc {labels}" for labels in conditions],
             "last_epochs": sorted({arms.settings(task, arm)["epochs"][-1] for task, arm in arms.runs}),
             "plain_arms": arms.plain,
+            "dose_arms": arms.doses,
             "private_arms": arms.private,
             "extension_arms": arms.extensions,
             "matched_arms": arms.matched,
@@ -151,6 +154,7 @@ class Iclmem(Study):
         for name in self.config["datasets"]:
             rows = max(self.arms.context_counts(name))
             use = {"where": f"iclmem, data set {name}", "rows": rows, "features": self.features(name)}
+            use |= self.known_classes(name)
             uses.setdefault(self.arms.model(name), []).append(use)
         return uses
 
@@ -177,6 +181,23 @@ class Iclmem(Study):
             "one for all" if settings["joint"] else "one a table",
             _as_text(settings["adapter"]) if settings["adapter"] else "all weights",
             _as_text(settings["private"]) if settings["private"] else "none",
+        ]
+
+    def _probe_rows(self) -> list[list[str]]:
+        """Lines of the paper's Table 2 that all arms share."""
+        config, labels = self.config, dict.fromkeys(settings["labels"] for settings in self.arms.used.values())
+        fprs = " and ".join(f"{100 * fpr:g} %" for fpr in config["fpr"])
+        many = f"a row for each class, or {config['candidates']} numbers, times a manipulation's factors"
+        return [
+            ["fine-tuning", "labels of context rows", "classes: equally many; numbers: as in the source"],
+            ["fine-tuning", "labels of queries", "as in the source"],
+            ["fine-tuning", "randomization of labels", ", ".join(labels)],
+            ["probing", "reference model", "the base model"],
+            ["probing", "context size", many],
+            ["probing", "query", f"one row, {config['copies']} times"],
+            ["probing", "manipulations", f"{len(config['manipulations'])}"],
+            ["probing", "signals of an answer", "cross-entropy loss, entropy, confidence"],
+            ["probing", "metrics", f"AUC and TPR at {fprs} FPR of dS, accuracy or R2"],
         ]
 
     def _table_row(self, dataset: str) -> list[str]:
