@@ -4,6 +4,7 @@ from memaudit.auditing import recommendations
 from memaudit.auditing.annex import Annex
 from memaudit.auditing.inference_parts import Inference, InferredQuestion, Inferring
 from memaudit.auditing.score_curves import Curves, Histogram, RocPoint, ScoreBin
+from memaudit.auditing.strength_parts import AttackControl
 from memaudit.auditing.summary import (
     Adversary,
     Deployment,
@@ -172,12 +173,31 @@ def annex():
     return Annex(rows, rows, rows, rows)
 
 
+def many_queries(summary, attack="strongest labels", detected=True, lookup=True, leaking=False):
+    """The summary with an attack of many queries on some records, and its control."""
+    more = adversary("targets", detected, attack)
+    return advised(
+        summary,
+        adversaries=[*summary.adversaries, more],
+        controls=[controlled(attack, lookup, innocents_found=3 * leaking, innocent_failed=leaking)],
+    )
+
+
+def controlled(attack, lookup=True, **facts):
+    """The control of an attack; lookup: whether the planted one is detected."""
+    found = {"innocents": 3, "innocents_found": 0, "innocent_failed": False} | facts
+    looked_up = value(0.98 if lookup else 0.55, 0.5, 1.0, detected=lookup)
+    return AttackControl(attack=attack, lookup=looked_up, **found)
+
+
 def seen_inside(summary, detected=True, control=False):
     """The summary with results of an adversary who sees attention; control: whether its placebo is detected."""
     more = [adversary("members", detected, "strongest", inside=True), adversary(attack="attention", inside=True)]
     more += [adversary("placebo", control, "strongest", inside=True)]
     more += [adversary("companions", False, "strongest", inside=True)]
-    return summary.model_copy(update={"adversaries": [*summary.adversaries, *more]})
+    held = controlled("white-box", innocents=0)
+    found = {"adversaries": [*summary.adversaries, *more], "controls": [*summary.controls, held]}
+    return summary.model_copy(update=found)
 
 
 def inferred(summary, detected=True, failed=False):
@@ -188,7 +208,8 @@ def inferred(summary, detected=True, failed=False):
         differences = {
             key: value(excess, excess - 0.1, excess + 0.1, 0.0, detected) for key in ("excess", "probability")
         }
-        return Inferring(adversary=name, **accuracies, gain=value(0.0, -0.1, 0.1, 0.0), **differences)
+        gain = value(0.0, -0.1, 0.1, 0.0)
+        return Inferring(adversary=name, **accuracies, gain=gain, lookup_found=True, **differences)
 
     adversaries = [adversary("calibrated", 0.2), adversary("without target", 0.3)]
     facts = {"answers": 4, "targets": 128, "adversaries": adversaries, "lookup": value(0.7, 0.6, 0.8, 0.0, True)}

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from audit_examples import CURVES
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
@@ -73,6 +74,7 @@ def scores(detected=True, controls=(), splits=0, lookup=True, changed=1.0, accus
                    {"name": "loss", "auc": area(0.65, detected=detected)}],
         "controls": list(controls) or [control("blind", 0.2), control("stand-in", 0.2)],
         "accusations": accusations, "smallest_auc": 0.58,
+        "curves": CURVES.model_dump(),
         "planted": {"lookup": area(1.0, detected=lookup), "lookup_changed": changed, "splits": 5,
                     "splits_detected": splits},
     }  # fmt: skip
@@ -80,8 +82,13 @@ def scores(detected=True, controls=(), splits=0, lookup=True, changed=1.0, accus
 
 ACCUSED = {
     "accused_members": 60, "accused_non_members": 0, "tpr": {"estimate": 0.1, "low": 0.08, "high": 0.13},
-    "fpr": {"estimate": 0.0, "low": 0.0, "high": 0.01}, "p_value": 1e-5, "detected": True,
+    "fpr": {"estimate": 0.0, "low": 0.0, "high": 0.01}, "p_value": 1e-5, "detected": True, "smallest_tpr": 0.033,
     "precision": {"0.1": {"estimate": None, "low": 0.4, "high": 1.0}},
+}  # fmt: skip
+RIGHT = ACCUSED | {
+    "accused_non_members": 5, "fpr": {"estimate": 0.01, "low": 0.003, "high": 0.02},
+    "precision": {"0.1": {"estimate": 0.5, "low": 0.3, "high": 0.7},
+                  "0.5": {"estimate": 0.9, "low": 0.8, "high": 0.95}},
 }  # fmt: skip
 FILES = {
     "rows": [600, 500], "duplicates": 3, "units": [600, 497], "by_person": False, "classes": 2, "features": 2,

@@ -46,7 +46,7 @@ def test_a_leaking_model_is_found(audit):
     assert summary["verdict"] == "beyond the controls"
     assert [one["name"] for one in summary["controls"]] == ["blind", "stand-in", "references"]
     assert "memaudit: result: AUC " in printed
-    assert "better than the controls do" in (folder / "report.html").read_text(encoding="utf-8")
+    assert "better than controls that cannot see memory" in (folder / "report.html").read_text(encoding="utf-8")
     assert len(pd.read_parquet(folder / "risk.parquet")) == 150
 
 

@@ -20,7 +20,7 @@ from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics.attack_performance import SIGNIFICANT, rows
 from memaudit.studies.audit import inference_tests
 from memaudit.studies.audit.inference_tests import Drawn
-from memaudit.studies.audit.inferred_answers import CALIBRATED, Answers
+from memaudit.studies.audit.inferred_answers import Answers
 from memaudit.workflow.job import run
 
 STUDY = "audit"
@@ -57,11 +57,11 @@ def _counts(job, questions: dict[str, Answers]) -> Iterator[dict[str, Any]]:
 
 
 def _looked_up(job, questions: dict[str, Answers], drawn: Drawn) -> Iterator[dict[str, Any]]:
-    """The excess of a planted model that looks its records up, which should be detected."""
+    """The excess of each adversary on a planted model that looks its records up, which should be detected."""
     planted = {name: one.looked_up(drawn.membership[:, one.records]) for name, one in questions.items()}
-    found = inference_tests.judged(planted, drawn, *_options(job, "lookup"), [CALIBRATED])
-    for (name, _), estimates in found.items():
-        keys = {"dataset": job.wildcards.dataset, "question": name, "planted": "lookup"}
+    found = inference_tests.judged(planted, drawn, *_options(job, "lookup"))
+    for (name, adversary), estimates in found.items():
+        keys = {"dataset": job.wildcards.dataset, "question": name, "adversary": adversary, "planted": "lookup"}
         yield from rows(STUDY, keys, [replace(one, metric=f"lookup {one.metric}") for one in estimates[-2:]])
 
 

@@ -7,10 +7,13 @@ params: seed; predictions, the config's section.
 """
 
 from memaudit.auditing import prediction_page
+from memaudit.auditing.prediction_protection import in_terms_of_data_protection
 from memaudit.auditing.prediction_summary import FileCounts, PredictionSummary, judged
+from memaudit.auditing.protection import record_of_today
 from memaudit.common.checksums import sha256
 from memaudit.common.io import read_json, replacing, write_json
 from memaudit.workflow.job import run
+from memaudit.workflow.sidecar import versions
 
 
 def main(job):
@@ -18,8 +21,11 @@ def main(job):
     files = {key: facts[key] for key in ("rows", "duplicates", "units", "by_person", "classes", "references", "sha256")}
     counts = FileCounts(**files, features=len(facts["types"]))
     summary = judged(PredictionSummary(verdict="invalid", files=counts, fpr=settings["fpr"], **scores))
+    record = record_of_today(settings["owner"], settings["review_by"], versions())
+    protection = in_terms_of_data_protection(summary, facts, record)
+    summary = summary.model_copy(update={"protection": protection})
     write_json(summary.model_dump(), job.output.summary)
-    annex = {"seed": job.params.seed} | {name: settings[name] for name in sorted(settings)}
+    annex = {"seed": job.params.seed} | {name: settings[name] for name in sorted(settings) if settings[name] != ""}
     annex |= dict(zip(("sha256 of members", "sha256 of non-members"), facts["sha256"], strict=True))
     annex |= {f"sha256 of {name}": sha256(job.input.get(name)) for name in ("scores", "risk")}
     with replacing(job.output.page) as temporary:

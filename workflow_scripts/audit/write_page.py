@@ -8,15 +8,14 @@ params: audit, the config's section; attacks: its settings of the attacks; seed.
 `mitigations`, `private` (contexts), `tuned` (models) and `inference` exist in the second stage only.
 """
 
-import datetime
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
 
-from memaudit.auditing import audit_page, summarize_inference, summarize_results
+from memaudit.auditing import audit_page, summarize_controls, summarize_inference, summarize_results
 from memaudit.auditing.annex import Annex, checks_of, settings_of
-from memaudit.auditing.protection import Record, in_terms_of_data_protection
+from memaudit.auditing.protection import in_terms_of_data_protection, record_of_today
 from memaudit.auditing.recommendations import advise
 from memaudit.auditing.summary import Summary, Table
 from memaudit.common.checksums import sha256
@@ -26,14 +25,16 @@ from memaudit.privacy.public_facts import read_facts
 from memaudit.statistics import mitigation_verdicts
 from memaudit.studies.audit.audit_attacks import compared
 from memaudit.workflow.job import run
-from memaudit.workflow.sidecar import git_state, project_version
+from memaudit.workflow.sidecar import versions
 
 
 def main(job):
     facts = read_json(job.input.facts)
     risk, threats = (read_table(path) for path in (job.input.risk, job.input.threats))
     summary = _summary(job, facts, risk, threats)
-    protection = in_terms_of_data_protection(summary, facts, job.params.audit["threats"], _record(job.params.audit))
+    record = record_of_today(job.params.audit["owner"], job.params.audit["review_by"], versions())
+    family = read_json(several(job.input.cards)[0])["family"]  # the audited model comes first
+    protection = in_terms_of_data_protection(summary, facts, job.params.audit["threats"], record, family)
     summary = summary.model_copy(update={"advice": advise(summary), "protection": protection})
     write_json(summary.model_dump(), job.output.summary)
     # The source of the bounds of private contexts.
@@ -73,7 +74,8 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
         deployments=summarize_results.deployments(threats),
         uneven=summarize_results.uneven(threats),
         curves=summarize_results.curves(threats),
-        strength=summarize_results.strength(threats, audit["fpr"]),
+        strength=summarize_controls.strength(threats, audit["fpr"]),
+        controls=summarize_controls.controls(threats),
         growth=summarize_results.growth(threats),
         deployed=deployed,
         utilities=summarize_results.utilities(threats),
@@ -94,14 +96,6 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
     verdicts = mitigation_verdicts.verdicts(found.mitigations, found.strict_leak())
     judged = [one.model_copy(update=made._asdict()) for one, made in zip(found.mitigations, verdicts, strict=True)]
     return found.model_copy(update={"mitigations": judged})
-
-
-def _record(audit: Mapping[str, Any]) -> Record:
-    """Who reviews the audit, today's date, and the versions of the project."""
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    state = git_state()
-    commit = {"commit": state["commit"]} if state else {}
-    return Record(audit["owner"], audit["review_by"], today, {"memaudit": project_version()} | commit)
 
 
 def _optional(job, name: str, summarise: Callable[..., Any]) -> Any:

@@ -11,7 +11,7 @@ import argparse
 import numpy as np
 import torch
 
-from memaudit.attacks.attention_signals import geometric_mean, label_mass, of_log_weights
+from memaudit.attacks.attention_signals import geometric_mean, of_log_weights
 from memaudit.attacks.calibrate import calibrate
 from memaudit.attacks.white_box_scores import STATISTICS
 from memaudit.data.membership_matrices import balanced
@@ -56,6 +56,16 @@ def statistics_of(model: TabICLBranch, x: torch.Tensor, y: torch.Tensor, sets: i
         fixed = 2 * len(STATISTICS)
         found.append(torch.cat([part[..., :fixed], part[..., fixed:].gather(2, own)], -1))
     return torch.stack(found).double().numpy(), membership
+
+
+def label_mass(weights: torch.Tensor, targets: torch.Tensor, classes: int) -> torch.Tensor:
+    """Attention on the context rows of each class, mean over heads: (b, q, class).
+
+    weights: (b, heads, q, n); targets: (b, n) class codes below `classes`.
+    """
+    mean = weights.mean(1)
+    rows = targets.long()[:, None].expand_as(mean)
+    return mean.new_zeros(*mean.shape[:2], classes).scatter_add_(2, rows, mean)
 
 
 if __name__ == "__main__":

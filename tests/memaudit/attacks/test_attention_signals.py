@@ -1,9 +1,9 @@
-"""Concentration of attention: geometric mean over heads, its statistics, and the mass on a class."""
+"""Concentration of attention: geometric mean over heads, and its statistics."""
 
 import numpy as np
 import torch
 
-from memaudit.attacks.attention_signals import concentration, geometric_mean, label_mass
+from memaudit.attacks.attention_signals import concentration, geometric_mean
 from memaudit.attacks.white_box_scores import STATISTICS
 
 WEIGHTS = torch.tensor([[[0.5, 0.3, 0.2]], [[0.1, 0.8, 0.1]]])[None]  # (table, head, query, row)
@@ -29,8 +29,3 @@ def test_the_largest_weight_is_larger_where_all_heads_meet_a_row_than_where_one_
 def test_a_weight_of_zero_is_finite():
     assert concentration(torch.tensor([1.0, 0.0, 0.0]).expand(1, 2, 4, 3)).isfinite().all()
     assert geometric_mean(torch.zeros(1, 2, 1, 3)).isfinite().all()
-
-
-def test_mass_is_that_of_the_rows_of_each_class():
-    mass = label_mass(WEIGHTS, torch.tensor([[2.0, 0.0, 2.0]]), 3)
-    torch.testing.assert_close(mass, torch.tensor([[[0.55, 0.0, 0.45]]]))

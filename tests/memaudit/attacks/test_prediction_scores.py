@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from prediction_examples import predictions
+from scipy.special import expit
 
 from memaudit.attacks import prediction_scores
 from memaudit.attacks.prediction_scores import (
@@ -71,6 +72,26 @@ def test_quantile_regression_sees_what_difficulty_hides():
     scores = without_fit(found, 0.3) | compared_with_non_members(found, member, half)
     areas = {name: roc.auc(score, member) for name, score in scores.items()}
     assert areas[QUANTILE_REGRESSION] > 0.75 > areas["loss"] + 0.05
+
+
+def test_thresholds_per_class_find_a_leak_that_the_loss_alone_misses():
+    """Twenty classes of very different difficulty: the loss orders classes, members stand out in their own alone."""
+    rng = np.random.default_rng(4)
+    labels, member = np.arange(800) % 20, np.arange(800) < 400
+    own = expit(rng.normal(size=800) + 1.5 * member + 4 * (labels - 10))
+    p = np.repeat((1 - own)[:, None] / 19, 20, axis=1)
+    p[np.arange(800), labels] = own
+    found = Predictions(p, labels, np.empty((800, 0)), np.empty(0, bool), np.empty((0, 800)))
+    half = np.arange(800) // 20 % 2 == 0
+    scores = without_fit(found, 0.3) | compared_with_non_members(found, member, half)
+    null = [rng.permutation(member) for _ in range(199)]
+    p_values = {
+        name: (1 + sum(roc.auc(scores[name], drawn) >= roc.auc(scores[name], member) for drawn in null)) / 200
+        for name in ("loss", "loss per class")
+    }
+    assert p_values["loss"] > 0.05
+    assert p_values["loss per class"] == 1 / 200
+    assert roc.auc(scores["loss per class"], member) > 0.75 > roc.auc(scores["loss"], member) + 0.15
 
 
 def test_a_class_without_references_is_compared_with_all():

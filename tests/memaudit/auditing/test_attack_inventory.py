@@ -1,15 +1,20 @@
 """Every attack of the registry has a status, and each reason follows from the options and the model."""
 
-from audit_examples import a_summary, adversary, inferred
+import pytest
+from audit_examples import a_summary, adversary, inferred, seen_inside
 
-from memaudit.attacks.registry import REGISTRY
-from memaudit.auditing.attack_inventory import ELSEWHERE, inventory
+from memaudit.attacks.registry import REGISTRY, of_one_query
+from memaudit.auditing.attack_inventory import ELSEWHERE, Audited, inventory
 
 BOTH = ("labels", "probabilities")
 
 
-def status(summary, label, threats=BOTH):
-    (found,) = [one for one in inventory(summary, threats) if one.attack.startswith(f"{label} (")]
+def audited(threats=BOTH, family="tabicl", classes=2):
+    return Audited(threats, family, classes)
+
+
+def status(summary, label, threats=BOTH, **model):
+    (found,) = [one for one in inventory(summary, audited(threats, **model)) if one.attack.startswith(f"{label} (")]
     return found.status, found.reason
 
 
@@ -19,7 +24,7 @@ def with_headline(summary, **update):
 
 
 def test_every_attack_is_listed_once_and_those_that_were_run_come_first():
-    found = inventory(a_summary(), BOTH)
+    found = inventory(a_summary(), audited())
     assert len({one.attack for one in found}) == len(found) == len(REGISTRY) + len(ELSEWHERE) + 3
     ran = [one.status == "run" for one in found]
     assert ran == sorted(ran, reverse=True)
@@ -60,6 +65,46 @@ def test_what_the_model_cannot_answer_is_not_possible():
     assert status(numbers, "Memorization by fine-tuning")[0] == "not possible"
 
 
+ATTENTION = ("Attention, uncalibrated", "LiRA on attention", "Attention, LiRA and RMIA combined")
+INSIDE = (*BOTH, "white-box")
+
+
+@pytest.mark.parametrize("label", ATTENTION)
+def test_attention_is_read_where_the_user_permits_it_and_the_model_has_it(label):
+    forbidden = "--threats white-box was not given: the adversary does not see inside the model"
+    assert status(a_summary(), label) == ("not permitted", forbidden)
+    quick = a_summary().model_copy(update={"stage": "quick"})
+    assert status(quick, label) == ("not permitted", forbidden)
+    assert status(quick, label, INSIDE) == ("left out", "for time: this page holds the first numbers alone")
+    assert status(a_summary(), label, INSIDE) == (
+        "left out",
+        "has no results: the stage that runs it is not finished",
+    )
+    for threats in (BOTH, INSIDE):
+        assert status(a_summary(), label, threats, family="estimator") == (
+            "not possible",
+            "needs attention on the context, as of TabICL and TabPFN; this model is of the family estimator",
+        )
+        assert status(a_summary(), label, threats, classes=40) == (
+            "not possible",
+            "needs at most 10 classes, the target has 40",
+        )
+
+
+def test_attention_that_was_read_was_run():
+    assert status(seen_inside(a_summary()), ATTENTION[0], INSIDE) == ("run", "")
+
+
+def test_every_reason_is_one_of_the_model_the_options_or_the_stage():
+    """No attack of the registry falls through to a reason that does not hold."""
+    for stage in ("quick", "full"):
+        summary = a_summary().model_copy(update={"stage": stage})
+        ran = [adversary(attack=name) for name in of_one_query("probabilities")]
+        summary = summary.model_copy(update={"adversaries": [*summary.adversaries, *ran]})
+        reasons = {one.reason for one in inventory(summary, audited())}
+        assert not any("stage that runs it" in reason for reason in reasons)
+
+
 def test_the_first_numbers_leave_many_queries_out_for_time():
     quick = a_summary().model_copy(update={"stage": "quick"})
     assert "for time" in status(quick, "Perturbation")[1]
@@ -73,8 +118,8 @@ def test_optional_studies_are_run_where_they_have_results():
 
 def test_inference_and_linking_were_run_where_they_have_results():
     for name, option in (("Attribute inference", "--infer"), ("Linking two halves of a record by the answers", "")):
-        (plain,) = [one for one in inventory(a_summary(), BOTH) if one.attack.startswith(name)]
+        (plain,) = [one for one in inventory(a_summary(), audited()) if one.attack.startswith(name)]
         assert plain.status == "left out"
         assert option in plain.reason
-        (asked,) = [one for one in inventory(inferred(a_summary()), BOTH) if one.attack.startswith(name)]
+        (asked,) = [one for one in inventory(inferred(a_summary()), audited()) if one.attack.startswith(name)]
         assert asked.status == "run"

@@ -9,6 +9,7 @@ from audit_examples import (
     adversary,
     advised,
     annex,
+    controlled,
     inferred,
     mitigation,
     seen_inside,
@@ -335,7 +336,8 @@ def test_inference_has_a_section_that_says_what_is_due_to_membership():
 def test_an_attack_without_a_test_of_its_own_is_not_said_to_be_chance():
     part = adversary("targets", None, "boundary")
     summary = a_summary()
-    text = page(summary.model_copy(update={"adversaries": [*summary.adversaries, part]}))
+    found = {"adversaries": [*summary.adversaries, part], "controls": [controlled("boundary")]}
+    text = page(summary.model_copy(update=found))
     line = text[text.index("Boundary distance</small>") :].partition("</tr>")[0]
     assert "no test of its own" in line
     assert "not distinguishable" not in line

@@ -1,9 +1,17 @@
 """Sentences on the strength of an audit, on the page, on the screen and in the exit code."""
 
 import pytest
-from audit_examples import FACTS, STRENGTH, a_summary, annex, value
+from audit_examples import FACTS, STRENGTH, a_summary, annex, controlled, many_queries, seen_inside, value
 
-from memaudit.auditing import audit_page, audit_strength, command_line, runner
+from memaudit.auditing import (
+    audit_page,
+    audit_strength,
+    command_line,
+    failure_limits,
+    recommendations,
+    runner,
+    white_box_findings,
+)
 
 
 def with_strength(leak=True, **update):
@@ -30,13 +38,56 @@ def test_a_failed_check_makes_the_audit_invalid_on_page_screen_and_exit(update, 
     html = words(audit_page.render(summary, FACTS, annex()))
     assert html.index(f"This audit is invalid: {reason}. Do not use its numbers.") < html.index("Records rated")
     monkeypatch.setattr(runner, "run", lambda request, settings, report: report("quick", summary.model_dump()))
-    assert command_line.main(["audit", "t.csv", "--target", "y", "--into", str(tmp_path)]) == command_line.INVALID
+    assert command_line.main(["audit", "t.csv", "--target", "y", "--into", str(tmp_path)]) == failure_limits.INVALID
     assert f"invalid, because {reason}; do not use these numbers" in capsys.readouterr().out
 
 
 def test_a_valid_audit_exits_with_0(monkeypatch, tmp_path):
     monkeypatch.setattr(runner, "run", lambda request, settings, report: report("quick", a_summary().model_dump()))
     assert command_line.main(["audit", "t.csv", "--target", "y", "--into", str(tmp_path)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ({"lookup": False}, "does not detect a planted model that looks its records up (AUC 0.55)"),
+        ({"leaking": True}, "detects a leak in 3 of 3 planted models without one"),
+    ],
+)
+def test_an_attack_whose_control_fails_is_withdrawn(fault, reason):
+    summary = many_queries(a_summary(leak=False), **fault)
+    assert not recommendations.leaks(summary)
+    html = words(audit_page.render(summary, FACTS, annex()))
+    assert f"Withdrawn: “Strongest of the attacks on labels” {reason}; do not use its numbers" in html
+    section = html[html.index('<section id="adversaries"') : html.index('<section id="exposed"')]
+    assert section.count("<strong>withdrawn</strong>") == 1
+    assert audit_strength.faults(summary) == []  # the headline has controls of its own
+
+
+def test_an_attack_is_withdrawn_by_its_own_control_alone():
+    summary = many_queries(many_queries(a_summary(), lookup=False), "boundary")
+    labels, boundary = summary.adversaries[-2:]
+    assert audit_strength.withdrawn(many_queries(a_summary(), lookup=False), labels)
+    assert not audit_strength.withdrawn(summary, boundary)
+    assert not audit_strength.withdrawn(summary, summary.headline())
+
+
+def test_an_attack_whose_controls_hold_is_evidence():
+    summary = many_queries(a_summary(leak=False))
+    assert recommendations.leaks(summary)
+    html = words(audit_page.render(summary, FACTS, annex()))
+    assert "Controls of “Strongest of the attacks on labels”: a planted lookup is detected" in html
+    assert "withdrawn" not in html.lower()
+
+
+def test_attention_that_misses_a_planted_lookup_is_withdrawn():
+    missed = controlled("white-box", lookup=False, innocents=0)
+    summary = seen_inside(a_summary()).model_copy(update={"controls": [missed]})
+    assert "does not detect a planted model" in audit_strength.white_box(summary)
+    assert not recommendations.attention_leaks(summary)
+    assert white_box_findings.findings(summary) == []
+    html = words(audit_page.render(summary, FACTS, annex()))
+    assert html[html.index('<section id="inside"') :].count("<strong>withdrawn</strong>") == 2
 
 
 def test_the_smallest_leak_stands_beside_no_leak_on_page_and_screen(capsys):

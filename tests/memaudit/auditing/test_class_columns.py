@@ -42,7 +42,7 @@ def test_missing_and_repeated_columns_are_refused(columns, message):
     ("a", "b", "message"),
     [
         ("0.5", "-0.1", "m.csv, column 'p_b': data row 2 holds a number outside"),
-        ("40", "60", "column 'p_a': data row 2 holds a number outside .* not percent"),
+        ("40", "60", "column 'p_a': data row 2 holds a number outside .*, or percent with the sign %"),
         ("no", "0.5", "column 'p_a': data row 2 holds no number"),
         (None, "0.5", "column 'p_a': data row 2 holds no number"),
         ("0.5", "0.4", "m.csv: data row 2 has 2 probabilities that do not sum to 1 within 0.01"),
@@ -56,6 +56,11 @@ def test_what_is_no_probability_is_refused(a, b, message):
 def test_rounded_probabilities_are_accepted():
     values = probabilities(pd.DataFrame({"p_a": ["0.33", "1"], "p_b": ["0.66", "0"]}), FOUND, "m.csv")
     assert values == pytest.approx(np.array([[0.33, 0.66], [1, 0]]))
+
+
+def test_columns_of_percent_are_hundredths():
+    frame = pd.DataFrame({"p_a": [25.0, 100.0], "p_b": [0.75, 0.0]})
+    assert probabilities(frame, FOUND, "m.csv", ["p_a"]) == pytest.approx(np.array([[0.25, 0.75], [1, 0]]))
 
 
 def test_labels_are_places_among_the_columns():

@@ -28,7 +28,14 @@ def test_results_alone_are_enough(tmp_path):
     assert audit.threats == []
 
 
-@pytest.mark.parametrize("damage", ["gone", "empty", "no json", "another version", "no settings"])
+def test_an_audit_of_predictions_is_named_as_what_it_is(tmp_path):
+    folder = finished(tmp_path / "a")
+    (folder / "summary.json").write_text('{"kind": "predictions"}')
+    with pytest.raises(AuditError, match="holds an audit of files of predictions, which has no contexts to compare"):
+        finished_audit.read(folder)
+
+
+@pytest.mark.parametrize("damage", ["gone", "empty", "no json", "a list", "another version", "no settings"])
 def test_what_is_no_audit_is_one_line(tmp_path, damage):
     folder = tmp_path / "a"
     if damage == "empty":
@@ -37,6 +44,8 @@ def test_what_is_no_audit_is_one_line(tmp_path, damage):
         finished(folder)
     if damage == "no json":
         (folder / "summary.json").write_text("{")
+    if damage == "a list":
+        (folder / "summary.json").write_text("[]")
     if damage == "another version":
         (folder / "summary.json").write_text('{"version": 1}')
     if damage == "no settings":

@@ -1,8 +1,8 @@
 """Findings of columns belong to inference, those of halves to linkability."""
 
-from audit_examples import HOSTILE, a_summary, inferred, value
+from audit_examples import FACTS, HOSTILE, a_summary, annex, inferred, value
 
-from memaudit.auditing import inference_findings
+from memaudit.auditing import audit_page, inference_findings
 from memaudit.auditing.protection_criteria import criteria
 
 
@@ -41,3 +41,22 @@ def test_a_leak_by_the_posterior_alone_is_no_finding_on_right_answers():
     answers, posterior = inference_findings.findings(summary, of_columns=True)[-2:]
     assert (answers.value.detected, posterior.value.detected) == (False, True)
     assert "posterior" in posterior.measure
+
+
+def test_an_adversary_who_misses_a_planted_lookup_is_withdrawn():
+    summary = inferred(a_summary())
+    column, halves = summary.inference.questions
+    missed = [one.model_copy(update={"lookup_found": False}) for one in column.adversaries]
+    assert not any(one.detected for one in missed)
+    assert (
+        column.model_copy(update={"adversaries": [column.adversaries[0], missed[1]]}).most().adversary == "calibrated"
+    )
+    asked = [column.model_copy(update={"adversaries": missed}), halves]
+    summary = summary.model_copy(update={"inference": summary.inference.model_copy(update={"questions": asked})})
+    found = inference_findings.findings(summary, of_columns=True)
+    assert {one.power for one in found} == {"invalid: a planted lookup is not detected"}
+    assert not any(one.value.detected for one in found)
+    html = audit_page.render(summary, FACTS, annex())
+    section = html[html.index('<section id="inference"') : html.index("Controls: a planted model that looks")]
+    assert section.count("<strong>withdrawn</strong>") == 1 + len(missed)
+    assert inference_findings.findings(summary, of_columns=False)[-1].value.detected

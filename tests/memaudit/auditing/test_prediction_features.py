@@ -47,6 +47,13 @@ def test_what_numbers_the_rows_is_free_text_or_empty_is_left_out(tmp_path):
     assert list(found.types) == ["x"]
 
 
+def test_codes_are_categories_and_left_out_where_they_are_too_many(tmp_path):
+    codes = table(few=[f"{place % 3:03d}" for place in range(120)], many=[f"0{place}" for place in range(120)])
+    found = read(tmp_path, codes, SETTINGS._replace(codes=["few", "many"]))
+    assert found.types == {"few": "categorical"}
+    assert found.left_out == {"many": "codes of too many values"}
+
+
 def test_rare_categories_are_one(tmp_path):
     codes = [f"c{place % 300}" for place in range(120)]
     settings = SETTINGS._replace(categorical=["code"])

@@ -1,12 +1,15 @@
 """The intake of files of predictions: its copy, and every malformed input through the real command."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 from prediction_examples import SECRETS, frames, with_ids
 
 from memaudit.auditing import command_line
-from memaudit.auditing.prediction_files import PredictionRequest, take_in
+from memaudit.auditing.prediction_files import take_in
+from memaudit.auditing.request import PredictionRequest
 from memaudit.common.io import read_table
 
 YES, NO = "p_Zqx-yes", "p_Zqx-no"
@@ -17,22 +20,23 @@ def tables():
     return frames(np.random.default_rng(0))
 
 
-def write(folder, first, second, *others):
+def write(folder, first, second, *others, delimiter=None):
     paths = [folder / name for name in ("members.csv", "nonmembers.csv", "reference.csv")]
     for path, frame in zip(paths, (first, second, *others), strict=False):
-        frame.to_csv(path, index=False)
+        frame.to_csv(path, index=False, sep=delimiter or ",")
     return [str(path) for path in paths]
 
 
 def taken(folder, first, second, *others, **options):
-    members, nonmembers, reference = write(folder, first, second, *others)
+    members, nonmembers, reference = write(folder, first, second, *others, delimiter=options.get("delimiter"))
     references = [reference] if others else []
     return take_in(PredictionRequest(members, nonmembers, "y", references=references, **options), folder / "into")
 
 
 def refused(tmp_path, capsys, first, second, *arguments, others=()):
     """The line with which the command refuses these files."""
-    members, nonmembers, reference = write(tmp_path, first, second, *others)
+    delimiter = ";" if ";" in arguments else None
+    members, nonmembers, reference = write(tmp_path, first, second, *others, delimiter=delimiter)
     arguments = [reference if one == "REFERENCE" else one for one in arguments]
     into = tmp_path / "into"
     command = ["audit", "--predictions", members, nonmembers, "--target", "y", "--into", str(into), *arguments]
@@ -56,6 +60,123 @@ def test_the_copy_has_safe_names_and_all_rows(tmp_path, tables):
     before = (tmp_path / "into/table/predictions.parquet").stat().st_mtime_ns
     assert taken(tmp_path, *tables) == facts
     assert (tmp_path / "into/table/predictions.parquet").stat().st_mtime_ns == before
+
+
+def comma(value, group=""):
+    return f"{value:,.2f}".replace(",", "_").replace(".", ",").replace("_", group)
+
+
+DAYS = pd.Timestamp("2001-02-03")
+# How numbers from 0 on are written, the options, and the numbers as they are read (None: as they are).
+NOTATIONS = {
+    "decimal comma": (comma, {}, None),
+    "points group thousands": (lambda v: comma(1000 * v, "."), {}, lambda v: (1000 * v).round(2)),
+    "percent": (lambda v: f"{v:.2f} %", {}, None),
+    "currency": (lambda v: f"{comma(v)} €", {}, None),
+    "three digits": (lambda v: f"{1 + v:.2f}5", {"decimal": "."}, lambda v: (1 + v + 0.005).round(3)),
+    "three digits, thousands": (lambda v: f"{1 + v:.2f}5", {"decimal": ","}, lambda v: (1005 + 1000 * v).round()),
+    "dates": (lambda v: (DAYS + pd.Timedelta(int(v), "D")).strftime("%d.%m.%Y"), {}, np.floor),
+    "dates with two readings": (
+        lambda v: f"0{1 + int(v)}/0{2 + int(v)}/2020",
+        {"dates": "mdy"},
+        lambda v: 31 * np.floor(v),
+    ),
+}
+
+
+def with_feature(tables, write):
+    """Both files with ids and one feature, written in a notation, and its numbers (row,) from 0 to 8."""
+    values = np.random.default_rng(3).integers(0, 800, 160) / 100
+    texts = np.array([write(value) for value in values])
+    first, second = (frame[["y", YES, NO]] for frame in tables)
+    return with_ids(first.assign(pay=texts[:80]), second.assign(pay=texts[80:])), values
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+def test_a_feature_in_any_notation_is_a_number(tmp_path, tables, notation):
+    write, options, read = NOTATIONS[notation]
+    files, values = with_feature(tables, write)
+    expected = read(values) if read else values
+    facts = taken(tmp_path, *files, delimiter=";", **options)
+    found = read_table(tmp_path / "into/table/predictions.parquet")["c0"].to_numpy()
+    if facts["types"] == {"pay": "date"}:
+        found, expected = found - found.min(), expected - expected.min()
+        expected = found if "two readings" in notation else expected
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    assert facts["readings"]["pay"]
+
+
+@pytest.mark.parametrize("write", [NOTATIONS["three digits"][0], NOTATIONS["dates with two readings"][0]])
+def test_cells_with_two_readings_are_asked_about(tmp_path, capsys, tables, write):
+    files, _ = with_feature(tables, write)
+    line = refused(tmp_path, capsys, *files, "--delimiter", ";")
+    assert "column 'pay': its " in line
+    assert "--decimal" in line or "--dates" in line
+
+
+def test_both_files_have_the_same_reading(tmp_path, capsys, tables):
+    (first, second), values = with_feature(tables, lambda v: f"{1 + v:.2f}5".replace(".", ","))
+    second = second.assign(pay=[comma(value) for value in values[80:]])
+    taken(tmp_path, first, second, delimiter=";")
+    found = read_table(tmp_path / "into/table/predictions.parquet")["c0"].to_numpy()
+    np.testing.assert_allclose(found, [*(values[:80] + 1.005), *values[80:]])
+    (tmp_path / "other").mkdir()
+    first, second = first.assign(pay=values[:80]), second.assign(pay=[comma(value) for value in values[80:]])
+    line = refused(tmp_path / "other", capsys, first, second, "--delimiter", ";")
+    assert re.search(r"column 'pay' mixes .*, the first in data row 1 of '.*/nonmembers.csv'; write them alike", line)
+
+
+def test_codes_are_categories(tmp_path, tables):
+    files, values = with_feature(tables, lambda v: f"{int(v):05d}")
+    assert taken(tmp_path, *files)["types"] == {"pay": "categorical"}
+    found = read_table(tmp_path / "into/table/predictions.parquet")["c0_category"].to_numpy()
+    assert len(pd.crosstab(found, np.floor(values)).to_numpy().nonzero()[0]) == 8
+
+
+def test_a_number_written_in_two_ways_is_the_same_record(tmp_path, tables):
+    first, second = (frame.assign(x0=[f"{value:.9f}".replace(".", ",") for value in frame["x0"]]) for frame in tables)
+    twice = pd.concat([first, first[:5].assign(x0=lambda frame: frame["x0"] + "0")])
+    assert taken(tmp_path, twice, second)["duplicates"] == 5
+
+
+PROBABILITIES = {
+    "decimal comma": (lambda v: f"{v:.6f}".replace(".", ","), 1e-9),
+    "percent": (lambda v: f"{100 * v:.4f} %", 1e-9),
+    "percent and comma": (lambda v: f"{100 * v:.2f}%".replace(".", ","), 1e-4),
+}
+
+
+@pytest.mark.parametrize("notation", PROBABILITIES)
+def test_probabilities_in_any_notation_are_those_of_plain_files(tmp_path, tables, notation):
+    write, close = PROBABILITIES[notation]
+    files = with_ids(*tables)
+    plain = taken(tmp_path, *files, pd.concat(files))
+    expected = read_table(tmp_path / "into/table/predictions.parquet")
+    written = [one.assign(**{name: one[name].map(write) for name in (YES, NO)}) for one in files]
+    (tmp_path / "other").mkdir()
+    facts = taken(tmp_path / "other", *written, pd.concat(written), delimiter=";" if "comma" in notation else None)
+    found = read_table(tmp_path / "other/into/table/predictions.parquet")
+    for name in ("p0", "p1", "r0"):
+        np.testing.assert_allclose(found[name], expected[name], atol=close)
+    assert plain["probability_readings"] == []
+    assert facts["probability_readings"]
+
+
+def test_references_have_the_notation_of_both_files(tmp_path, capsys, tables):
+    files = with_ids(*tables)
+    reference = pd.concat(files)
+    reference[[YES, NO]] = reference[[YES, NO]].map(lambda value: f"{value:.6f}".replace(".", ","))
+    line = refused(tmp_path, capsys, *files, "--reference", "REFERENCE", "--delimiter", ";", others=[reference])
+    assert re.search(r"reference.csv', column 'p_Zqx-(yes|no)': data row 1 holds no number", line)
+
+
+def test_a_word_among_probabilities_with_commas_is_named(tmp_path, capsys, tables):
+    first, second = [
+        one.assign(**{name: one[name].map(PROBABILITIES["decimal comma"][0]) for name in (YES, NO)}) for one in tables
+    ]
+    second.iloc[4, list(second).index(NO)] = "none at all"
+    line = refused(tmp_path, capsys, first, second, "--delimiter", ";")
+    assert re.search(rf"column '{NO}' mixes 159 .*, the first in data row 5 of '.*/nonmembers.csv'", line)
 
 
 def test_equal_rows_of_a_file_count_once_unless_they_have_ids(tmp_path, tables):

@@ -1,11 +1,16 @@
 """The page of an audit of predictions says what its summary permits, and escapes names of columns."""
 
+import re
+
 import pytest
 from audit_examples import HOSTILE
-from prediction_examples import ACCUSED, FILES, control, scores
+from prediction_examples import ACCUSED, FILES, RIGHT, control, scores
 
-from memaudit.auditing.prediction_page import of_hundred, render, sentences
-from memaudit.auditing.prediction_summary import FileCounts, Number, PredictionSummary, judged
+from memaudit.auditing.prediction_glossary import TERMS
+from memaudit.auditing.prediction_page import render
+from memaudit.auditing.prediction_protection import in_terms_of_data_protection
+from memaudit.auditing.prediction_summary import FileCounts, PredictionSummary, judged
+from memaudit.auditing.protection import Record
 
 FACTS = {"names": [HOSTILE, "n.csv"], "types": {HOSTILE: "numeric"}, "left_out": {"note": "free text"}}
 
@@ -19,7 +24,7 @@ def page(**options):
 
 
 CASES = {
-    "beyond": ({}, "better than the controls do, which cannot see memory."),
+    "beyond": ({}, "better than controls that cannot see memory: a sign of memory, and no proof."),
     "shift beside": (
         {"controls": [control("blind", 0.1, detected=True)]},
         "the blind attack also detected a difference",
@@ -51,6 +56,11 @@ def test_accusations_without_a_false_one_have_an_interval_alone():
     assert "No non-member was accused" in text
 
 
+def test_sentences_on_accusations_have_a_space_between():
+    text = page(accusations=ACCUSED, controls=[control("blind", 0.01)])
+    assert "an interval and no estimate. Accusations may be right because the files differ" in text
+
+
 def test_too_few_non_members_give_no_precision():
     assert "at least 400 are needed, there are 497" in page()
 
@@ -67,8 +77,33 @@ def test_without_features_and_references_shift_is_not_excluded():
     assert "The files have no features to compare, and there are no reference models" in text
 
 
-def test_numbers_for_readers():
-    assert of_hundred(Number(estimate=0.714, low=0.65, high=0.77)) == "71 [65, 77]"
-    assert of_hundred(Number(estimate=None, low=0.65, high=1)) == "[65, 100]"
-    assert of_hundred(Number(estimate=0.7, low=None, high=None)) == "-"
-    assert sentences(a_summary().model_copy(update={"smallest_auc": None}))[-1].endswith("with probability 0.8.")
+def test_pictures_stand_before_their_tables_and_the_annex_is_folded():
+    text = page(accusations=RIGHT)
+    assert text.index('id="figure-people-10"') < text.index("of 100 accused are in the data")
+    assert text.index('id="figure-roc"') < text.index("<summary>Table: all scores</summary>")
+    assert text.index("<summary>Show the annex</summary>") < text.index("Settings and hashes")
+    assert "Not drawn" not in text
+
+
+def test_an_invalid_audit_draws_nothing():
+    text = page(accusations=RIGHT, splits=4)
+    assert text.count("Not drawn: this audit is invalid") == 2
+    assert "figure-people" not in text
+
+
+def test_terms_lead_to_the_glossary():
+    text = page(accusations=RIGHT)
+    below = set(re.findall(r'<div id="term-([\w-]+)">', text))
+    used = set(re.findall(r'href="#term-([\w-]+)"', text))
+    assert used <= below == set(TERMS)
+    assert {"member", "memory", "shift", "control", "accusation"} <= used
+
+
+def test_the_section_on_data_protection_is_there():
+    summary = a_summary(accusations=RIGHT)
+    found = in_terms_of_data_protection(summary, FACTS, Record(HOSTILE, "2999-12-31", "2026-11-23", {}))
+    text = " ".join(render(summary.model_copy(update={"protection": found}), FACTS, {}).split())
+    assert "This is no legal verdict" in text
+    assert "<dd>2999-12-31</dd>" in text
+    assert text.count('class="blank"') == 2
+    assert HOSTILE not in text

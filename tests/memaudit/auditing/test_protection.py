@@ -15,7 +15,7 @@ BY_HAND = Record("", "", "2026-11-23", {"memaudit": "0.1.0"})
 
 
 def section(summary, facts=FACTS, threats=("labels", "probabilities"), record=BY_HAND):
-    return in_terms_of_data_protection(summary, facts, threats, record)
+    return in_terms_of_data_protection(summary, facts, threats, record, "tabicl")
 
 
 def page(summary, **described):

@@ -1,11 +1,11 @@
-"""The description of a table has only values that identify a request."""
+"""The description of a table, or of files of predictions, has only values that identify a request."""
 
 import json
 from dataclasses import FrozenInstanceError, asdict
 
 import pytest
 
-from memaudit.auditing.request import MOST_ROWS, Request
+from memaudit.auditing.request import MOST_ROWS, PredictionRequest, Request
 
 
 def test_a_request_is_plain_and_fixed():
@@ -14,3 +14,6 @@ def test_a_request_is_plain_and_fixed():
     assert (request.rows, request.seed, request.group) == (MOST_ROWS, 0, None)
     with pytest.raises(FrozenInstanceError):
         request.target = "age"
+    request = PredictionRequest("a.csv", "b.csv", "churn", references=["c.csv"])
+    assert json.loads(json.dumps(asdict(request)))["references"] == ["c.csv"]
+    assert (request.rows, request.decimal, request.dates) == (MOST_ROWS, None, None)

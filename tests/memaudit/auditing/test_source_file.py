@@ -2,6 +2,7 @@
 
 import gzip
 
+import pandas as pd
 import pytest
 
 from memaudit.auditing import source_file
@@ -37,9 +38,9 @@ def test_a_file_that_only_claims_to_be_parquet_is_refused(tmp_path):
 )
 def test_the_delimiter_is_the_most_frequent_one_outside_quotes(tmp_path, line, delimiter):
     (tmp_path / "t.csv").write_text(line + "\n")
-    assert source_file.delimiter(tmp_path / "t.csv", "utf-8") == delimiter
+    assert source_file.detected_delimiter(tmp_path / "t.csv", "utf-8") == delimiter
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress(f"{line}\n".encode()))
-    assert source_file.delimiter(tmp_path / "t.csv.gz", "utf-8") == delimiter
+    assert source_file.detected_delimiter(tmp_path / "t.csv.gz", "utf-8") == delimiter
 
 
 @pytest.mark.parametrize(
@@ -47,3 +48,21 @@ def test_the_delimiter_is_the_most_frequent_one_outside_quotes(tmp_path, line, d
 )
 def test_a_stem_holds_only_letters_digits_and_dashes(name, stem):
     assert source_file.stem(name) == stem
+
+
+def test_a_fetched_file_tells_its_delimiter_and_names_itself_in_faults(tmp_path):
+    (tmp_path / "t.csv").write_text("a;b\n1,5;x\n")
+    (tmp_path / "into").mkdir()
+    fetched = source_file.fetched(str(tmp_path / "t.csv"), tmp_path / "into", None, None)
+    assert (fetched.delimiter, fetched.origin["columns"], fetched.origin["typed"]) == (";", ["a", "b"], False)
+    assert pd.read_parquet(fetched.raw).to_numpy().tolist() == [["1,5", "x"]]
+    for given, message in (((None, ";;"), "--delimiter ';;': must be one"), (("utf-99", None), "--encoding 'utf-99'")):
+        with pytest.raises(AuditError, match=message):
+            source_file.fetched(str(tmp_path / "t.csv"), tmp_path / "into", *given)
+    (tmp_path / "t.csv").write_text("a,b\n1,2,3\n")
+    with pytest.raises(AuditError, match=r"t.csv': line 2 has 3 fields.*, or set --delimiter") as error:
+        source_file.fetched(str(tmp_path / "t.csv"), tmp_path / "into", None, None)
+    assert "source.csv" not in str(error.value)
+    (tmp_path / "t.csv").write_text("a,File_Row_Number\n1,2\n")
+    with pytest.raises(AuditError, match=r"t.csv': a column is called file_row_number, a reserved name"):
+        source_file.fetched(str(tmp_path / "t.csv"), tmp_path / "into", None, None)

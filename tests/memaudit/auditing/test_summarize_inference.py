@@ -17,7 +17,8 @@ def test_numbers_and_names_are_looked_up():
     estimates[4] = replace(estimates[4], p_value=0.03, detected=True)
     results = [*rows("audit", keys | {"adversary": "calibrated"}, estimates)]
     results += [tidy.row("audit", keys, "answers", 4, n=8)]
-    results += rows("audit", keys | {"planted": "lookup"}, [replace(estimates[4], metric="lookup accuracy excess")])
+    looked_up = [replace(one, metric=f"lookup {one.metric}") for one in estimates[-2:]]
+    results += rows("audit", keys | {"adversary": "calibrated", "planted": "lookup"}, looked_up)
     planted = {"dataset": "table", "planted": "innocent"}
     results += [tidy.row("audit", planted, "found", 1, n=4), tidy.row("audit", planted, "check failed", 0, n=4)]
     found = summarize_inference.inference(tidy.frame(results), {"c0": "wage"})
@@ -26,6 +27,7 @@ def test_numbers_and_names_are_looked_up():
     assert wage.adversaries[0].detected
     assert wage.adversaries[0].gain.detected is None
     assert wage.lookup.detected
+    assert wage.adversaries[0].lookup_found
     assert (found.innocents, found.innocents_found, found.failed()) == (4, 1, False)
     assert wage.adversaries[0].members.null == 0.1
     (halves,) = summarize_inference.inference(tidy.frame(results), {}).questions

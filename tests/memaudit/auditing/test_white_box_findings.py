@@ -26,7 +26,7 @@ def test_without_such_an_adversary_there_is_none():
     assert (
         "attention"
         not in protection.in_terms_of_data_protection(
-            summary, FACTS, ["probabilities"], protection.Record("", "", "2026-11-23", {})
+            summary, FACTS, ["probabilities"], protection.Record("", "", "2026-11-23", {}), "tabicl"
         ).access
     )
 
@@ -37,6 +37,6 @@ def test_a_detected_negative_control_withdraws_them():
 
 def test_access_names_the_second_adversary():
     section = protection.in_terms_of_data_protection(
-        seen_inside(a_summary()), FACTS, ["white-box"], protection.Record("", "", "2026-11-23", {})
+        seen_inside(a_summary()), FACTS, ["white-box"], protection.Record("", "", "2026-11-23", {}), "tabicl"
     )
     assert "a second adversary also reads attention weights" in section.access

@@ -8,6 +8,7 @@ import sys
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 import small_tabpfn
 import torch
@@ -34,14 +35,40 @@ def desk(tmp_path_factory):
 def scan(desk, capsys):
     """Scans a file of the folder; returns the exit code and both outputs, which never hold a value."""
 
-    def scan(name, table="people.csv"):
+    def scan(name, table="people.csv", *options):
         given = ["--table", str(desk / table)] if table else []
-        code = launcher.main(["scan", str(desk / name), *given])
+        code = launcher.main(["scan", str(desk / name), *given, *options])
         printed = capsys.readouterr()
         assert not VALUES.search(printed.out + printed.err)
         return code, printed.out, printed.err
 
     return scan
+
+
+def written(value, group="", decimal=","):
+    return f"{value:,.2f}".replace(",", "_").replace(".", decimal).replace("_", group)
+
+
+DAYS = pd.Timestamp("2001-01-01")
+# How the column beside the ages is written, and its numbers by those of the incomes.
+NOTATIONS = {
+    "decimal comma": written,
+    "points group thousands": lambda v: written(v, "."),
+    "blanks group thousands, with a currency": lambda v: f"{written(v, chr(0xA0))} €",
+    "commas group thousands": lambda v: written(v, ",", "."),
+    "percent": lambda v: f"{written(v, '', '.')} %",
+    "dates": lambda v: (DAYS + pd.Timedelta(int(v), "D")).strftime("%d.%m.%Y"),
+    "dates with a time": lambda v: (DAYS + pd.Timedelta(int(v), "D")).strftime("%m/%d/%Y %H:%M"),
+    "leading zeros": lambda v: f"{int(v):07d}",
+}
+
+
+def in_notation(folder, seed, write, delimiter=";"):
+    """Writes a table of ages and incomes in a notation; returns a random part of its numbers, in another order."""
+    table = people(seed)[["age", "income"]].abs()
+    as_texts = table.assign(income=table["income"].map(write))
+    as_texts.to_csv(folder / f"notation-{seed}.csv", sep=delimiter, index=False)
+    return table.sample(frac=0.7, random_state=3).to_numpy()
 
 
 def estimator(family, folder, cached):
@@ -69,6 +96,60 @@ def test_rows_are_found(scan, desk, kind):
         kind, 140 if "part" in kind or "shuffled" in kind else ROWS
     )
     assert 0.9 * rows <= int(re.match(rf"memaudit: (?:at least )?(\d+) of {ROWS} rows of ", out)[1]) <= rows
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+def test_rows_are_found_in_any_notation_of_the_table_and_those_of_another_are_not(scan, desk, notation):
+    write = NOTATIONS[notation]
+    numbers = in_notation(desk, 0, write)
+    in_notation(desk, 9, write)
+    if notation.startswith(("dates", "leading")):
+        numbers = np.floor(numbers)
+    np.save(desk / "own.npy", numbers)
+    code, out, err = scan("own.npy", "notation-0.csv")
+    assert (code, err) == (1, "")
+    assert int(re.search(rf"(\d+) of {ROWS} rows of ", out)[1]) > 100
+    assert "'income' is read with: " in out
+    assert scan("own.npy", "notation-9.csv")[0] == 0
+
+
+def test_texts_that_a_model_kept_as_the_table_writes_them_are_found(scan, desk):
+    for seed, code in ((0, 1), (9, 0)):
+        in_notation(desk, 0, written)
+        other = people(seed)[["age", "income"]].abs()
+        joblib.dump(other.assign(income=other["income"].map(written)).sample(frac=0.7), desk / "texts.joblib")
+        assert scan("texts.joblib", "notation-0.csv")[0] == code
+
+
+@pytest.mark.parametrize(
+    ("write", "options"),
+    [
+        (lambda v: f"{1 + int(v) % 9},{100 + int(v * 100) % 900}", ("--decimal", ",")),
+        (lambda v: f"{1 + int(v) % 12:02d}/{1 + int(v) // 12 % 12:02d}/{1990 + int(v * 100) % 30}", ("--dates", "mdy")),
+    ],
+)
+def test_cells_with_two_readings_are_asked_about(scan, desk, write, options):
+    in_notation(desk, 0, write)
+    texts = pd.read_csv(desk / "notation-0.csv", sep=";")
+    income = texts["income"].str.replace(",", ".")
+    values = income.astype(float) if "." in income[0] else pd.to_datetime(income, format="%m/%d/%Y").astype("int64")
+    np.save(desk / "own.npy", texts.assign(income=values).sample(frac=0.7, random_state=3).to_numpy(float))
+    code, out, err = scan("own.npy", "notation-0.csv")
+    assert (code, out) == (2, "")
+    assert re.fullmatch(rf"memaudit: '.*notation-0.csv': column 'income': .* {options[0]} .*\n", err)
+    code, out, _ = scan("own.npy", "notation-0.csv", *options)
+    assert code == 1
+    assert "as you say" in out
+
+
+def test_options_say_how_the_table_is_read(scan, desk):
+    np.save(desk / "own.npy", in_notation(desk, 0, written, delimiter="#"))
+    assert scan("own.npy", "notation-0.csv")[0] == 2
+    assert scan("own.npy", "notation-0.csv", "--delimiter", "#")[0] == 1
+    assert scan("own.npy", "notation-0.csv", "--delimiter", "#", "--drop", "income")[0] == 0
+    code, _, err = scan("own.npy", None, "--delimiter", "#")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "need --table" in err
 
 
 @pytest.mark.parametrize("kind", free_of(people()))

@@ -52,6 +52,10 @@ FAULTS = [
         "attacks/perturbation/sets: 20 is no multiple of the first of attacks/sizes, 8",
     ),
     ({"attacks/attention/datasets": ["mars"]}, "attacks/attention/datasets: unknown dataset 'mars'"),
+    (
+        {"attacks/attention/model": "tabicl-small-deployed"},
+        "attacks/attention/model: tabicl-small-deployed shows no attention; name a TabICL or TabPFN of mode raw",
+    ),
     ({"attacks/attention/model": "tabicl-smal"}, "attacks/attention/model: unknown"),
     (
         {"attacks/attention": {"datasets": ["credit-g"], "sets": 1024}},

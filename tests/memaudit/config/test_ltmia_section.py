@@ -42,6 +42,15 @@ FAULTS = [
         "ltmia/tunings/full/privacy/delta: 0.01 is more than 1 / members",
     ),
     (
+        {"ltmia/diversity/samples": 450},
+        "ltmia/diversity/samples: 225 members and non-members of one of 1 combinations are needed, and a random 80% of "
+        "250 may be as few as 181; ask for at most 362",
+    ),
+    (
+        {"datasets/code-numpy/characters": 76000},
+        "datasets/code-numpy/characters: 600 texts of ltmia/texts/parts take 38400 characters at the least, and 38000",
+    ),
+    (
         {"ltmia/training": [], "ltmia/attack": {"target": "a", "base": "b", "texts": "c"}},
         "ltmia/attack: needs a classifier, and ltmia/training is empty",
     ),

@@ -12,6 +12,7 @@ from memaudit.common import tidy
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_table, write_table
 from memaudit.data.matched_splits import Sizes, add_labels, draw_split, matched_targets
+from memaudit.statistics.permutation_tests import aucs, p_value, permuted_members
 from memaudit.statistics.split_balance import compare_targets
 from memaudit.workflow.job import Paths
 
@@ -139,6 +140,28 @@ def test_shuffled_labels_keep_the_marginals_of_every_role_at_every_number(shares
     if shares:  # matched pairs have the same class, and still have it with the labels of another pair
         inside = split[split.role == "query"].sort_values("order").target_shuffled_all
         assert (inside.to_numpy() == outside.sort_values("order").target_shuffled_all.to_numpy()).all()
+
+
+@pytest.mark.parametrize("shares", [None, [0.5, 0.3, 0.2]])
+def test_permutations_of_pairs_are_a_null_where_all_labels_are_shuffled_and_none_where_members_are(shares):
+    """Scores of a model that knows labels, and no target: p is uniform, but not where members alone are shuffled."""
+    sizes, found = Sizes([30], [12]), {"shuffled_all": [], "shuffled_members": []}
+    records = table(n=120, shares=shares)
+    codes = records.target if shares is None else records.target.map("abcde".index)
+    known = codes + rng(3).normal(size=len(codes))  # a feature that tells the label
+    for seed in range(200):
+        split = add_labels(draw_split(records, sizes, rng(seed)), codes, sizes, rng(seed + 1000))
+        chosen = split.role.isin(["query", "nonmember"])
+        member, pair = (split.role == "query")[chosen].to_numpy(), split.order[chosen].to_numpy()
+        drawn = rng(seed).random((2, 199, 30))[:, :, pair]
+        permuted = permuted_members(member, pair, drawn[0] < 0.5, drawn[1])
+        for condition, p in found.items():
+            scores = -((split[f"target_{condition}"] - known)[chosen].abs().to_numpy())
+            p.append(p_value(aucs(scores, member[None])[0], aucs(scores, permuted)))
+    assert stats.kstest(found["shuffled_all"], "uniform").pvalue > 0.001
+    low, high = stats.binom.ppf([0.001, 0.999], 200, 0.05)
+    assert low <= np.sum(np.array(found["shuffled_all"]) <= 0.05) <= high
+    assert stats.kstest(found["shuffled_members"], "uniform").pvalue < 1e-6
 
 
 def test_statistics_are_those_of_table_6():

@@ -21,6 +21,12 @@ def test_a_layout_shows_estimates_with_their_intervals():
     assert second == ["wine", 2, "0.2 [0.01, 0.2]", "0.2 [0.01, 0.2]"]
 
 
+def test_a_key_of_rows_that_no_result_has_is_left_out():
+    results = tidy.expand(rows())
+    keys = ["dataset", "models", "peak"]
+    assert result_tables.arrange(results, keys, ["strategy"]).columns.tolist() == ["dataset", "models", "naive", "pp"]
+
+
 def test_a_layout_that_forgets_a_key_is_refused():
     with pytest.raises(ValueError, match="two results for one cell"):
         result_tables.arrange(tidy.expand(rows()), ["dataset"], ["strategy"])

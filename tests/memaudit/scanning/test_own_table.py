@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from memaudit.auditing.reading_options import ReadingOptions
 from memaudit.common.errors import AuditError
 from memaudit.scanning import own_table
 
@@ -32,6 +33,43 @@ def test_a_table_that_cannot_be_read_is_one_line_with_its_name(tmp_path):
             own_table.read(str(tmp_path / name))
         assert name in str(error.value)
         assert "\n" not in str(error.value)
+
+
+def test_numbers_dates_and_codes_are_read_as_an_audit_reads_them(tmp_path):
+    rows = ["pay;day;code;share", *(f"{n},5;{n}.12.2024;{n:04d};{n} %" for n in range(1, 9))]
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    table = own_table.read(str(tmp_path / "t.csv"))
+    assert all(one.numeric for one in table)
+    pay, day, code, share = (one.values for one in table)
+    np.testing.assert_array_equal(pay, np.arange(1, 9) + 0.5)
+    np.testing.assert_array_equal(np.diff(day), np.diff(day)[0])
+    np.testing.assert_array_equal([code, share], [np.arange(1, 9)] * 2)
+    assert table[0].written["1,5"] == 1.5
+    assert own_table.described(table)[0] == "  'pay' is read with: decimal comma"
+    assert len(own_table.described(table * 10)) == own_table.MOST_TOLD + 1
+
+
+def test_options_leave_columns_out_and_read_them_as_categories(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n" + "".join(f"{n},{n % 3}\n" for n in range(9)))
+    (b,) = own_table.read(str(tmp_path / "t.csv"), ReadingOptions(drop=["a"], categorical=["b"], missing=["2"]))
+    assert (b.name, b.names, b.numeric) == ("b", ["0", "1"], False)
+    for options in (ReadingOptions(drop=["c"]), ReadingOptions(categorical=["c"]), ReadingOptions(drop=["a", "b"])):
+        with pytest.raises(AuditError, match=r"t.csv': --"):
+            own_table.read(str(tmp_path / "t.csv"), options)
+
+
+def test_one_column_of_words_may_have_another_delimiter(tmp_path):
+    (tmp_path / "t.csv").write_text("a#b\n" + "".join(f"{n}.5#{n}\n" for n in range(9)))
+    with pytest.raises(AuditError, match=r"t.csv': is read as one column of words; give .* --delimiter"):
+        own_table.read(str(tmp_path / "t.csv"))
+    assert len(own_table.read(str(tmp_path / "t.csv"), ReadingOptions(delimiter="#"))) == 2
+    (tmp_path / "t.csv").write_text("a\n" + "".join(f"w{n}\n" for n in range(9)))
+    assert len(own_table.read(str(tmp_path / "t.csv"), ReadingOptions(delimiter=","))) == 1
+
+
+def test_texts_of_a_parquet_file_are_read_likewise(tmp_path):
+    pd.DataFrame({"a": [f"{n},5" for n in range(9)]}).to_parquet(tmp_path / "t.parquet")
+    np.testing.assert_array_equal(own_table.read(str(tmp_path / "t.parquet"))[0].values, np.arange(9) + 0.5)
 
 
 def test_only_values_at_uneven_distances_recognise_rows():

@@ -19,6 +19,7 @@ from memaudit.statistics.permutation_tests import (
     lowest_priorities,
     max_t,
     max_t_half_widths,
+    max_t_of_permutations,
     p_value,
     permuted_members,
     q_value,
@@ -137,3 +138,16 @@ def test_max_t_rejects_no_more_than_its_level_with_few_permutations():
     drawn = rng.standard_normal((2000, 5, 20))
     rejected = [(max_t(one[:, 0], one[:, 1:]) <= 0.05).any() for one in drawn]
     assert np.mean(rejected) <= 0.062
+
+
+def test_max_t_of_a_permutation_is_that_of_its_auc_among_all_and_one_in_twenty_has_any_detection():
+    rng = np.random.default_rng(4)
+    null = rng.normal(size=(5, 199)) * np.array([1, 2, 3, 0, 1])[:, None]
+    null[4] = np.nan
+    found = max_t_of_permutations(null)
+    spread = np.where(null[:4].std(1) > 0, null[:4].std(1), np.inf)[:, None]
+    scaled = (null[:4] - null[:4].mean(1)[:, None]) / spread
+    expected = [[np.mean(scaled.max(0) >= value - 1e-9) for value in row] for row in scaled]
+    assert found[:4] == pytest.approx(np.array(expected))
+    assert np.isnan(found[4]).all()
+    assert (found[:4] <= 0.05).any(axis=0).mean() == pytest.approx(9 / 199)

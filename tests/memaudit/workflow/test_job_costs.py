@@ -7,7 +7,7 @@ from conftest import load_script
 
 from memaudit.common.errors import AuditError
 from memaudit.common.io import write_json
-from memaudit.workflow.job_costs import Cost, Line, Size, estimate, fit, measure, seconds_of, size, whole
+from memaudit.workflow.job_costs import Cost, Line, Size, estimate, fit, measure, seconds_of, size, too_long, whole
 
 main = load_script("maintenance_measure_costs").main
 START = {"cpu_seconds": 0.5, "wall_seconds": 0.1, "peak_memory_mib": 200}
@@ -105,3 +105,11 @@ def test_a_job_is_known_by_the_name_of_its_sidecar(run):
     assert seconds("lira_ask", "wine/100") == pytest.approx(12)
     assert seconds("all", "") == pytest.approx(0.5)
     assert seconds_of({}, {})("all", "") == 1
+
+
+def test_a_job_that_outlasts_its_request_is_named_with_its_minutes():
+    units = {"lira_ask": {"cpu": {"seconds": [60, 0.6], "mebibytes": [0, 0], "bytes": [0, 0]}}}
+    jobs = {"lira_ask": {"a": size(1000), "b": size(100)}}
+    assert too_long(jobs, units, gpu=[], flops=1e12, minutes={"lira_ask": 10, "plan": 1}) == {"lira_ask": 11}
+    assert too_long(jobs, units, gpu=[], flops=1e12, minutes={"lira_ask": 12}) == {}
+    assert too_long(jobs, units, gpu=["lira_ask"], flops=1e12, minutes={"lira_ask": 2}) == {}

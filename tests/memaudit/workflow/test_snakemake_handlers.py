@@ -91,6 +91,29 @@ def test_a_local_model_that_is_not_there_is_named_before_the_first_job(workload)
         handlers.check_models(workload, workflow(fetching))
 
 
+def test_a_file_that_a_job_of_this_run_needs_is_named_before_the_first_job(workload):
+    setting = workload.run.config["predict"]["settings"]["wine_mlp"]
+    setting["data"] = {"kind": "cifar10", "path": "nowhere"}
+    script, sidecar = "../workflow_scripts/predict/prepare_setting.py", "r/provenance/predict_prepare_setting/{}.json"
+    preparing = [job("predict_prepare_setting", script, sidecar.format(name)) for name in ("wine_mlp", "wine_lora")]
+    with pytest.raises(AuditError, match=r"^predict/settings/wine_mlp/data/path: there is no nowhere; put the data"):
+        handlers.check_inputs(workload, workflow(*preparing))
+    handlers.check_inputs(workload, workflow(preparing[1]))
+
+
+def test_runtimes_are_those_that_rules_state(workload):
+    resources = {
+        "fixed": SimpleNamespace(is_evaluable=lambda: False, value=240),
+        "computed": SimpleNamespace(is_evaluable=lambda: True, value=None),
+    }
+    rules = [
+        SimpleNamespace(script=f"../workflow_scripts/lira/{name}.py", resources={"runtime": runtime})
+        for name, runtime in resources.items()
+    ]
+    rules.append(SimpleNamespace(script=None, resources={}))
+    assert handlers.requested_minutes(SimpleNamespace(rules=rules)) == {"lira_fixed": 240}
+
+
 def test_no_process_is_started_where_no_local_model_is_fetched(workload, monkeypatch):
     monkeypatch.delenv("MEMAUDIT_DEVICE", raising=False)
     monkeypatch.setattr(subprocess, "run", None)

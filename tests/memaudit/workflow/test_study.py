@@ -40,3 +40,8 @@ def test_features_are_unknown_before_a_table_is_fetched_that_the_catalogue_does_
     assert study.features("wine") == 13
     study.run.config["datasets"]["wine"] |= {"rows": None, "columns": None}
     assert study.features("wine") is None
+
+
+def test_memory_is_four_gigabytes_unless_a_forward_pass_takes_more(study):
+    assert study.asked_memory([]) == study.asked_memory([size(9), size(1, forward=1.9e9)]) == 4000
+    assert study.asked_memory([size(9), size(1, forward=6.5e9)]) == 8500

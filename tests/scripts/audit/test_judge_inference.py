@@ -34,4 +34,5 @@ def test_a_regressor_of_points_is_judged(tmp_path, project):
     found = summarize_inference.inference(read_table(tmp_path / "found.parquet"), {"c0": "wage"})
     assert [one.adversary for one in found.questions[0].adversaries] == ["calibrated", "likelihood"]
     assert all(one.detected for one in found.questions[0].adversaries)
+    assert all(one.lookup_found for one in found.questions[0].adversaries)
     assert not found.failed()

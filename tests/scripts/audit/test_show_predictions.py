@@ -18,11 +18,12 @@ def test_the_page_and_the_summary_agree(tmp_path, project):
     inputs = [f"{name}={tmp_path / file}" for name, file in
               {"scores": "scores.json", "risk": "risk.parquet", "facts": "facts.json"}.items()]  # fmt: skip
     outputs = [f"page={tmp_path / 'index.html'}", f"summary={tmp_path / 'summary.json'}"]
-    section = SETTINGS | {"base_rates": [0.1], "table": "t", "facts": "f"}
+    section = SETTINGS | {"base_rates": [0.1], "table": "t", "facts": "f", "owner": "A. Reviewer", "review_by": ""}
     call(project, "audit_show_predictions", inputs, outputs, seed=7, predictions=section)
     summary = PredictionSummary.model_validate(read_json(tmp_path / "summary.json"))
     assert (summary.verdict, summary.files.features) == (UNCLEAR, 2)
     html = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert summary.protection.reviewer == "A. Reviewer"
     assert "cannot tell memory from shift" in html
     assert "<td>numeric</td>" in html
     assert "1" * 64 in html

@@ -39,13 +39,3 @@ def of_log_weights(logs: Tensor, k: int = 1) -> Tensor:
     first = largest[..., 0]
     shares = logs.log_softmax(-1)
     return torch.stack([first, first - largest[..., -1], (shares.exp() * shares).sum(-1)], -1)
-
-
-def label_mass(weights: Tensor, targets: Tensor, classes: int) -> Tensor:
-    """Attention on the context rows of each class, mean over heads: (b, q, class).
-
-    weights: (b, heads, q, n); targets: (b, n) class codes below `classes`.
-    """
-    mean = weights.mean(1)
-    rows = targets.long()[:, None].expand_as(mean)
-    return mean.new_zeros(*mean.shape[:2], classes).scatter_add_(2, rows, mean)

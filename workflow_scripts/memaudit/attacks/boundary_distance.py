@@ -80,6 +80,11 @@ def signed_distance(label: Label, lines: Lines, predicted: Codes, steps: int) ->
     return np.where(right, 1, -1) * ((low + high) / 2).mean(1)
 
 
+def farthest(steps: int) -> float:
+    """The distance of a record whose lines meet no boundary."""
+    return 1 - 2.0 ** -(steps + 1)
+
+
 def resolution(directions: int, steps: int) -> float:
     """Least deviation of a distance: that of rounding it to what the bisection resolves."""
     return resolution_floor(2.0**-steps / directions)

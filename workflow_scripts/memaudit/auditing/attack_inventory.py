@@ -1,9 +1,11 @@
-"""Which attacks an audit has run, and why it has not run the others: from the registry and the user's options."""
+"""Which attacks an audit has run, and why it has not run the others: from registry, model and the user's options."""
 
 from collections.abc import Collection
+from typing import NamedTuple
 
-from memaudit.attacks.registry import CLASSES, ONE_QUERY, PROBABILITIES, REGISTRY, Entry
+from memaudit.attacks.registry import CLASSES, ONE_QUERY, PROBABILITIES, REGISTRY, WHITE_BOX, Entry
 from memaudit.auditing import audit_strength
+from memaudit.auditing.checkpoint_families import ATTENTION_CLASSES, FAMILIES
 from memaudit.auditing.protection_parts import AttackStatus
 from memaudit.auditing.summary import Summary
 
@@ -26,38 +28,63 @@ ELSEWHERE = {
 }
 
 
-def inventory(summary: Summary, threats: Collection[str]) -> list[AttackStatus]:
-    """Every attack with its status, those that were run first; threats: of the user."""
+class Audited(NamedTuple):
+    """What an audit attacks: the family of its model and the number of the target's classes; threats: of the user."""
+
+    threats: Collection[str]
+    family: str
+    classes: int
+
+    @property
+    def blind(self) -> str:
+        """Why attention cannot be read; empty where it can."""
+        if self.family not in FAMILIES:
+            return f"needs attention on the context, as of TabICL and TabPFN; this model is of the family {self.family}"
+        if self.classes > ATTENTION_CLASSES:
+            return f"needs at most {ATTENTION_CLASSES} classes, the target has {self.classes}"
+        return ""
+
+
+def inventory(summary: Summary, audited: Audited) -> list[AttackStatus]:
+    """Every attack with its status, those that were run first."""
     run = {one.attack for one in summary.adversaries if one.records not in CONTROLS}
-    found = [_of_entry(name, entry, name in run, summary, threats) for name, entry in REGISTRY.items()]
+    found = [_of_entry(name, entry, name in run, summary, audited) for name, entry in REGISTRY.items()]
     found.append(_fine_tuning(summary))
     found += _inference(summary)
     found += [AttackStatus(attack=name, status="left out", reason=reason) for name, reason in ELSEWHERE.items()]
     return sorted(found, key=lambda one: one.status != "run")
 
 
-def _of_entry(name: str, entry: Entry, run: bool, summary: Summary, threats: Collection[str]) -> AttackStatus:
+def _of_entry(name: str, entry: Entry, run: bool, summary: Summary, audited: Audited) -> AttackStatus:
     attack = f"{entry.label.replace('{k:g} ', '')} ({entry.adversary})"
     if run:
         return AttackStatus(attack=attack, status="run", reason="")
-    status, reason = _hindrance(entry, summary, threats)
+    status, reason = _hindrance(entry, summary, audited)
     return AttackStatus(attack=attack, status=status, reason=reason)
 
 
-def _hindrance(entry: Entry, summary: Summary, threats: Collection[str]) -> tuple[str, str]:
+def _hindrance(entry: Entry, summary: Summary, audited: Audited) -> tuple[str, str]:
     """Status of an attack that was not run, and the reason."""
-    if summary.table.kind not in entry.tasks:
-        needs, has = ("classes", "numbers") if entry.tasks == CLASSES else ("numbers", "classes")
-        return "not possible", f"needs a model that predicts {needs}; this one predicts {has}"
-    if forbidden := _forbidden(entry, summary, threats):
+    if impossible := _impossible(entry, summary, audited):
+        return "not possible", impossible
+    if forbidden := _forbidden(entry, summary, audited.threats):
         return "not permitted", forbidden
     if "leave" in entry.options:
         return "left out", "scores members too low; the form that leaves out pairs of contexts is run instead"
-    if summary.stage == "quick" and entry.action != ONE_QUERY:
+    later = entry.action != ONE_QUERY or entry.reads == WHITE_BOX
+    if summary.stage == "quick" and later:
         return "left out", "for time: this page holds the first numbers alone"
-    if entry.action != ONE_QUERY and "attention" not in entry.action:
+    if entry.action != ONE_QUERY:
         return "left out", "too few contexts and records to tell an AUC of 0.6 with a probability of 0.9"
-    return "left out", "is not part of this audit"
+    return "left out", "has no results: the stage that runs it is not finished"
+
+
+def _impossible(entry: Entry, summary: Summary, audited: Audited) -> str:
+    """Why the model cannot be attacked so; empty where it can."""
+    if summary.table.kind not in entry.tasks:
+        needs, has = ("classes", "numbers") if entry.tasks == CLASSES else ("numbers", "classes")
+        return f"needs a model that predicts {needs}; this one predicts {has}"
+    return audited.blind if entry.reads == WHITE_BOX else ""
 
 
 def _forbidden(entry: Entry, summary: Summary, threats: Collection[str]) -> str:
@@ -66,6 +93,8 @@ def _forbidden(entry: Entry, summary: Summary, threats: Collection[str]) -> str:
         return "--threats poison was not given: the adversary adds no rows to the context"
     if entry.reads == PROBABILITIES and audit_strength.reads_labels(summary):
         return "--threats labels: the adversary reads no probabilities"
+    if entry.reads == WHITE_BOX and WHITE_BOX not in threats:
+        return "--threats white-box was not given: the adversary does not see inside the model"
     if not entry.active and entry.action != ONE_QUERY and "labels" not in threats:
         return "--threats labels was not given"
     return ""

@@ -1,7 +1,8 @@
 """Sentences on the strength of an audit: whether its numbers are valid, and which leak it would have detected."""
 
-from memaudit.attacks.registry import REGISTRY
-from memaudit.auditing.summary import Summary
+from memaudit.attacks.registry import REGISTRY, WHITE_BOX
+from memaudit.auditing.strength_parts import AttackControl
+from memaudit.auditing.summary import Adversary, Summary
 
 CONTROL, LOOKUP, INNOCENT = "control", "lookup", "innocent"
 VISIBLE = 0.5  # share of the answers that a lookup must change to be found
@@ -36,19 +37,51 @@ def invalid(summary: Summary) -> str:
     return ", and ".join(reasons[name] for name in faults(summary))
 
 
+def withdrawn(summary: Summary, one: Adversary) -> str:
+    """Why the numbers of an attack of many queries, or on attention, cannot be used; empty where its controls hold."""
+    if not (one.is_white_box() or one.records == "targets"):
+        return ""
+    name = WHITE_BOX if one.is_white_box() else one.attack
+    failed = [_fault(control) for control in summary.controls if control.attack == name] or ["has no control"]
+    if name == WHITE_BOX and any(other.records == "placebo" and other.auc.detected for other in summary.white_box()):
+        failed.insert(0, "also detects its negative control, records that are in no context")
+    return ", and ".join(filter(None, failed))
+
+
+def _fault(control: AttackControl) -> str:
+    """Which planted models an attack finds, or does not find, although it should not; empty for none."""
+    missed = f"does not detect a planted model that looks its records up (AUC {control.lookup.estimate:.2f})"
+    wrong = f"detects a leak in {control.innocents_found} of {control.innocents} planted models without one"
+    failed = {missed: not control.lookup.detected, wrong: control.innocent_failed}
+    return ", and ".join(reason for reason, holds in failed.items() if holds)
+
+
 def attention_withdrawn(summary: Summary) -> bool:
-    """Whether the attack on attention detects its negative control, so that its numbers cannot be used."""
-    return any(one.records == "placebo" and one.auc.detected for one in summary.white_box())
+    """Whether a control of the attack on attention has failed, so that its numbers cannot be used."""
+    return any(withdrawn(summary, one) for one in summary.white_box()[:1])
+
+
+def label(control: AttackControl) -> str:
+    """What the attack of a control is called on the page."""
+    return "attack on attention" if control.attack == WHITE_BOX else REGISTRY[control.attack].label
+
+
+def controls(summary: Summary) -> list[str]:
+    """The sentences on the controls of attacks of many queries: on those that hold, and on each that has failed."""
+    tested = [one for one in summary.controls if one.attack != WHITE_BOX]
+    failed = {label(one): _fault(one) for one in tested if _fault(one)}
+    found = [f"Withdrawn: “{name}” {reason}; do not use its numbers." for name, reason in failed.items()]
+    if len(tested) > len(failed):
+        held = ", ".join(f"“{label(one)}”" for one in tested if not _fault(one))
+        found.insert(0, f"Controls of {held}: a planted lookup is detected, and planted models without a leak are not.")
+    return found
 
 
 def white_box(summary: Summary) -> str:
     """The sentence on the adversary who sees attention: AUC, and the share of members identified."""
     best = summary.white_box()[0]
-    if attention_withdrawn(summary):
-        return (
-            "The attack on attention also detects its negative control, records that are in no context: do not use its "
-            "numbers."
-        )
+    if reason := withdrawn(summary, best):
+        return f"The attack on attention {reason}: do not use its numbers."
     low, high = (f"{end:.2f}" for end in (best.auc.low, best.auc.high))
     found = "" if best.auc.detected else "; no leak is detected"
     tpr = best.tpr[f"{summary.fpr:g}"]

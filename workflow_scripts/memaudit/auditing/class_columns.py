@@ -1,7 +1,7 @@
 """Probability columns of a file of predictions: which they are, the class of each, and whether their numbers fit."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from memaudit.common.errors import AuditError
 PREFIXES = ("probability_", "p_", "")
 ROUNDED = 0.005  # how far a probability of two decimals may be off
 MOST_ROUNDED = 0.05
+ALLOWED = "[0, 1]; give probabilities, or percent with the sign % in all cells"
 WHOLE = re.compile(r"[+-]?\d+\.0+")
 
 
@@ -57,14 +58,18 @@ def _named(prefix: str, columns: Sequence[str], targets: Sequence[str]) -> tuple
     return len(wanted & set(classes)), ClassColumns(chosen, classes)
 
 
-def probabilities(frame: pd.DataFrame, found: ClassColumns, where: str) -> Array:
-    """Probabilities (row, class) of a file as text. Raises AuditError that names file, column and data row."""
+def probabilities(frame: pd.DataFrame, found: ClassColumns, where: str, percent: Collection[str] = ()) -> Array:
+    """Probabilities (row, class) of a file. Raises AuditError that names file, column and data row.
+
+    percent: columns whose cells had a percent sign.
+    """
     values = np.empty((len(frame), len(found.columns)))
     for place, name in enumerate(found.columns):
         numbers = pd.to_numeric(frame[name], errors="coerce").to_numpy(np.float64, na_value=np.nan)
+        numbers = numbers / 100 if name in percent else numbers
         _refuse(np.isnan(numbers), f"{where}, column {name!r}", "holds no number; a probability is needed")
         outside = (numbers < 0) | (numbers > 1)
-        _refuse(outside, f"{where}, column {name!r}", "holds a number outside [0, 1]; give probabilities, not percent")
+        _refuse(outside, f"{where}, column {name!r}", f"holds a number outside {ALLOWED}")
         values[:, place] = numbers
     allowed = min(ROUNDED * values.shape[1], MOST_ROUNDED)
     off = np.abs(values.sum(1) - 1) > allowed + 1e-9

@@ -4,7 +4,6 @@ The decision is by evidence over the whole column. Where its cells have two read
 has one decides, or the user's option; otherwise the column is refused in one line that names both.
 """
 
-import unicodedata
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -45,12 +44,13 @@ class Reading:
     """How a column is read.
 
     kind: numeric, date, codes, or empty (as its text); value: SQL of its text in the notation of SQL, None if it is
-    unchanged; remark: for readers, empty if there is nothing to say.
+    unchanged; remark: for readers, empty if there is nothing to say; percent: whether 12 % is read as 12.
     """
 
     kind: str = ""
     value: str | None = None
     remark: str = ""
+    percent: bool = False
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,8 @@ class _Reader:
         parts = number_formats.described(found, sign)
         if one.cells.numbers == one.cells.present and sign == ".":
             return Reading(NUMERIC, None, f"decimal point{why}" if why else "")
-        return Reading(NUMERIC, number_formats.converted(one.text, found, sign), ", ".join(parts) + why)
+        value = number_formats.converted(one.text, found, sign)
+        return Reading(NUMERIC, value, ", ".join(parts) + why, percent="%" in found.affix)
 
     def _decimal(self, one: _Evidence, found: Notation) -> tuple[str, str]:
         """The decimal sign of a column with two readings, and why."""
@@ -230,12 +231,14 @@ class _Reader:
         """A column with cells of several kinds: as its text, if numbers and dates are rare or part of names."""
         present, dates = one.cells.present, max(one.iso, *one.orders.values(), 0)
         numbers = max(one.cells.numbers, one.notation.cells if one.notation else 0)
-        bare = one.cells.numbers >= STRAY * present or (one.notation and _is_bare(one.notation))
+        bare = one.cells.numbers >= STRAY * present or (one.notation and one.notation.bare())
         # Parts of one or two digits alone are as often those of a version or a section.
         sure = one.iso or any(4 in layout.years for layout in one.layouts)
         refused = max(dates if sure else 0, numbers if bare else 0) >= STRAY * present
         kind, count = ("dates", dates) if dates >= numbers else ("numbers", numbers)
-        if declared is None and refused and one.name != self.choices.target:
+        # A number that only a notation makes one would pass for the first word in the column's next reader.
+        judged = declared is None or (declared == NUMERIC and numbers > one.cells.numbers)
+        if judged and refused and one.name != self.choices.target:
             raise AuditError(self._refusal(one, kind, count))
         return Reading(remark=f"{count} of {present} cells look like {kind}, the others do not" if count else "")
 
@@ -253,13 +256,6 @@ class _Reader:
             f"column {one.name!r} mixes {count} {kind} with {other} words or numbers written in another way{where}; "
             "write them alike, name the column with --categorical or --drop, or the word with --missing"
         )
-
-
-def _is_bare(found: Notation) -> bool:
-    """Whether numbers have no unit or sign besides percent and currency: not those in names such as <18 or 3 items."""
-    return not found.lettered() and all(
-        sign == "%" or unicodedata.category(sign) == "Sc" for sign in "".join(found.affix)
-    )
 
 
 def _evidence(connection: DuckDBPyConnection, table: str, name: str, text: str, cells: Cells) -> _Evidence:

@@ -5,16 +5,16 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memaudit.auditing import audit_strength, failure_limits, prediction_audit, runner, source_file
+from memaudit.auditing import audit_strength, failure_limits, prediction_audit, reading_options, runner, source_file
 from memaudit.auditing.model_choice import SHIPPED
 from memaudit.auditing.request import MOST_ROWS, Request
+from memaudit.auditing.stages import FPR
 from memaudit.auditing.summary import Summary
 from memaudit.common.errors import AuditError, printable
 
 SHOWN = 40  # most columns that are printed
 # Settings of a run that are named as the options are.
 CHOSEN = ("threats", "minutes", "quick", "shown", "show_values", "cores", "context_rows", "owner", "review_by", "pdf")
-INVALID = 3  # exit code of an audit whose numbers are not valid
 
 
 class Parser(argparse.ArgumentParser):
@@ -32,16 +32,16 @@ def main(arguments: Sequence[str]) -> int:
     parser = _parser(with_table=not prediction_audit.named_in(own))
     options = parser.parse_args(own)
     defaults = _parser().parse_args(["audit", "TABLE", "--target", "COLUMN"])
+    fprs = (FPR,) if options.predictions else failure_limits.RATES
+    if wrong := failure_limits.unmeasured(options.fail_above, options.base_rates, fprs):
+        parser.error(wrong)
     if (code := prediction_audit.main(options, defaults, rest)) is not None:
         return code
-    if wrong := failure_limits.unmeasured(options.fail_above, options.base_rates):
-        parser.error(wrong)
     folder = source_file.expanded(options.into or f"audit-{source_file.stem(options.table)}").absolute()
     request = Request(
         options.table,
         options.target,
-        **{key: getattr(options, key) for key in ("group", "task", "by", "drop", "infer", "categorical", "missing")},
-        **{key: getattr(options, key) for key in ("delimiter", "encoding", "decimal", "dates")},
+        **{key: getattr(options, key) for key in ("group", "task", "by", "infer", *reading_options.NAMES)},
         seed=options.seed,
         rows=options.rows,
     )
@@ -65,10 +65,7 @@ def main(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         print("memaudit: stopped; give the same command again to continue", file=sys.stderr)
         return 130
-    print("".join(f"memaudit: {line}\n" for _, line in limits), end="")
-    print(f"memaudit: the page is {str(folder / 'report.html')!a}")
-    exceeded = any(above for above, _ in limits)
-    return INVALID if not valid else failure_limits.EXCEEDED if exceeded else 0
+    return failure_limits.finish(folder, valid, limits)
 
 
 def _parted(arguments: list[str]) -> tuple[list[str], list[str]]:
@@ -109,17 +106,7 @@ def _add_table(audit: argparse.ArgumentParser, required: bool) -> None:
     )
     audit.add_argument("--group", metavar="COLUMN", help="the person or household that several rows belong to")
     audit.add_argument("--by", nargs="+", default=[], metavar="COLUMN", help="compare the leakage of its categories")
-    audit.add_argument("--drop", nargs="+", default=[], metavar="COLUMN", help="columns that the model never sees")
-    audit.add_argument("--categorical", nargs="+", default=[], metavar="COLUMN", help="columns that are categories")
-    audit.add_argument("--missing", nargs="+", default=[], metavar="WORD", help="words that mean a missing value")
-    audit.add_argument("--delimiter", help="of a CSV file; by default detected in its first line")
-    audit.add_argument("--encoding", help="of a CSV file; by default utf-8")
-    audit.add_argument("--decimal", choices=[".", ","], help="the decimal sign of numbers that can be read in two ways")
-    audit.add_argument(
-        "--dates",
-        choices=["dmy", "mdy", "ymd"],
-        help="order of day, month and year of dates that can be read in two ways",
-    )
+    reading_options.add_arguments(audit)
 
 
 def _add_attacks(audit: argparse.ArgumentParser) -> None:

@@ -4,11 +4,15 @@ import argparse
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from memaudit.auditing.prediction_summary import PredictionSummary
 from memaudit.auditing.stages import FPR
-from memaudit.auditing.summary import Summary, Value
+from memaudit.auditing.summary import Summary
+from memaudit.auditing.summary_parts import Value
 
-EXCEEDED = 4  # exit code of an audit above a limit
+# Exit codes of an audit whose numbers are not valid, and of one above a limit.
+INVALID, EXCEEDED = 3, 4
 RATES = (0.1, FPR)  # false positive rates at which an audit measures the TPR
 FORM = re.compile(r"(?P<metric>auc|tpr|precision)(@(?P<rate>[0-9.eE+-]*?))?(\.(?P<end>low|high))?=(?P<value>[^=]+)")
 NAMES = "auc, tpr@RATE and precision@RATE, each with .low (the default) or .high"
@@ -24,13 +28,13 @@ class Limit:
     end: str  # low: above the limit is shown; high: not above it is not shown
     value: float
 
-    def of(self, summary: Summary) -> Value:
-        """The metric of the headline, with its interval."""
+    def of(self, summary: Summary | PredictionSummary) -> Value:
+        """The metric of the headline; without an interval where files of predictions allow no accusations."""
         main = summary.headline()
         if self.metric == "auc":
             return main.auc
         known = main.tpr if self.metric == "tpr" else main.precision
-        return known[f"{self.rate:g}"]
+        return known.get(f"{self.rate:g}", Value(estimate=None))
 
 
 def limit(text: str) -> Limit:
@@ -57,14 +61,18 @@ def _share(text: str, whole: str) -> float:
     return share
 
 
-def unmeasured(limits: Sequence[Limit], base_rates: Sequence[float]) -> str | None:
-    """What is wrong with limits on the precision at base rates that the audit does not use, None for nothing."""
-    wrong = [one for one in limits if one.metric == "precision" and one.rate not in base_rates]
-    known = ", ".join(f"{rate:g}" for rate in base_rates)
-    return f"--fail-above {wrong[0].text!a}: the base rates are {known}; see --base-rates" if wrong else None
+def unmeasured(limits: Sequence[Limit], base_rates: Sequence[float], fprs: Sequence[float] = RATES) -> str | None:
+    """What is wrong with limits at rates that the audit does not use, None for nothing."""
+    known = {"precision": ("base rates are", base_rates, "; see --base-rates")}
+    known["tpr"] = ("false positive rates of this audit are", fprs, "")
+    for one in limits:
+        what, rates, hint = known.get(one.metric, ("", [one.rate], ""))
+        if one.rate not in rates:
+            return f"--fail-above {one.text!a}: the {what} {', '.join(f'{rate:g}' for rate in rates)}{hint}"
+    return None
 
 
-def judged(limits: Sequence[Limit], summary: Summary) -> list[tuple[bool, str]]:
+def judged(limits: Sequence[Limit], summary: Summary | PredictionSummary) -> list[tuple[bool, str]]:
     """Whether each limit is exceeded, and the line that says it.
 
     By .low the lower end must lie above the limit, so nothing is exceeded without an interval; by .high the upper end
@@ -86,3 +94,10 @@ def judged(limits: Sequence[Limit], summary: Summary) -> list[tuple[bool, str]]:
         }[one.end, exceeded]
         results.append((exceeded, f"{name} {known}: it is {meaning} {one.value:g}"))
     return results
+
+
+def finish(folder: Path, valid: bool, limits: Sequence[tuple[bool, str]]) -> int:
+    """Print how an audit was judged by its limits and where its page is; returns the exit code."""
+    for line in (*(line for _, line in limits), f"the page is {str(folder / 'report.html')!a}"):
+        print(f"memaudit: {line}")
+    return INVALID if not valid else EXCEEDED if any(above for above, _ in limits) else 0

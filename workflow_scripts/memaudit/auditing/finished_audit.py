@@ -56,7 +56,13 @@ def read(folder: str | Path) -> FinishedAudit:
     if not (path / "summary.json").is_file() or not (path / "risk.parquet").is_file():
         raise AuditError(f"{name}: holds no finished audit (no summary.json and risk.parquet)")
     try:
-        summary = Summary.model_validate(read_json(path / "summary.json"))
+        content = read_json(path / "summary.json")
+        if isinstance(content, Mapping) and content.get("kind") == "predictions":
+            raise AuditError(
+                f"{name}: holds an audit of files of predictions, which has no contexts to compare and rates no "
+                "record; diff and record read audits of a table"
+            )
+        summary = Summary.model_validate(content)
     except (ValidationError, ValueError):
         raise AuditError(f"{name}: its summary.json was written by another version; audit the table again") from None
     config = path / f"{summary.stage}.yaml"

@@ -190,9 +190,9 @@ def of_target(numbers: bool) -> dict[str, tuple[str, str]]:
     return {key: entry for key, entry in TERMS.items() if key != left_out}
 
 
-def term(text: str, key: str) -> Markup:
+def term(text: str, key: str, terms: Mapping[str, tuple[str, str]] = TERMS) -> Markup:
     """The text as a link to the glossary, with a note on pointing at it or on reaching it by Tab. KeyError: no term."""
     return Markup(
         '<a class="term" href="#term-{0}" aria-describedby="term-{0}">{1}'
         '<span class="tip" aria-hidden="true">{2}</span></a>'
-    ).format(key, text, TERMS[key][1])
+    ).format(key, text, terms[key][1])

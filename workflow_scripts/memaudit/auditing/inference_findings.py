@@ -24,18 +24,20 @@ def findings(summary: Summary, of_columns: bool) -> list[Finding]:
     """The strongest adversary's numbers of each column, or of halves of records; [] where none was run."""
     asked = summary.inference.questions if summary.inference else []
     found = [one for question in asked if (question.column is not None) == of_columns for one in _of(question)]
-    return list(map(_invalid, found)) if summary.inference and summary.inference.failed() else found
+    if summary.inference and summary.inference.failed():
+        return [_invalid(one, "redrawn memberships are detected as well") for one in found]
+    return found
 
 
-def _invalid(finding: Finding) -> Finding:
+def _invalid(finding: Finding, reason: str) -> Finding:
     value = finding.value.model_copy(update={"detected": None})
-    return finding.model_copy(update={"value": value, "power": "invalid: redrawn memberships are detected as well"})
+    return finding.model_copy(update={"value": value, "power": f"invalid: {reason}"})
 
 
 def _of(question: InferredQuestion) -> list[Finding]:
     best = question.most()
     what = "Halves joined rightly" if question.column is None else f"Column {question.column} inferred rightly"
-    return [
+    found = [
         Finding(measure=f"{what}: members (adversary: {KNOWS[best.adversary]})", value=best.members, power=""),
         Finding(measure=f"{what}: non-members", value=best.nonmembers, power=""),
         Finding(measure=f"{what}: without the model", value=best.without_model, power=""),
@@ -46,3 +48,4 @@ def _of(question: InferredQuestion) -> list[Finding]:
             power=POWER,
         ),
     ]
+    return found if best.lookup_found else [_invalid(one, "a planted lookup is not detected") for one in found]

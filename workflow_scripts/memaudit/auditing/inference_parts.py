@@ -17,11 +17,14 @@ class Inferring(Part):
     gain: Value = Field(description="accuracy on non-members less that without the model: no leak of membership")
     excess: Value = Field(description="accuracy on members less that on non-members; null: of redrawn memberships")
     probability: Value = Field(description="the same of the mean posterior probability of the right answer")
+    lookup_found: bool = Field(
+        description="whether a planted model that looks its records up is detected, in either measure"
+    )
 
     @property
     def detected(self) -> bool:
-        """Whether the answers reveal more of members, in either measure."""
-        return bool(self.excess.detected or self.probability.detected)
+        """Whether the answers reveal more of members, in either measure; never where the planted model is missed."""
+        return self.lookup_found and bool(self.excess.detected or self.probability.detected)
 
     def shown_by(self) -> str:
         """The measures in which the answers reveal more of members; empty where none does."""
@@ -36,11 +39,13 @@ class InferredQuestion(Part):
     answers: int = Field(description="values, bins of numbers, or halves among which the adversary chooses")
     targets: int
     adversaries: list[Inferring]
-    lookup: Value = Field(description="excess of a planted model that looks its records up")
+    lookup: Value = Field(
+        description="excess of a planted model that looks its records up, by the calibrated adversary"
+    )
 
     def most(self) -> Inferring:
-        """The adversary with the largest excess of those that are detected, or of all."""
-        return max(self.adversaries, key=lambda one: (one.detected, one.excess.estimate))
+        """The adversary with the largest excess of those that are detected, or that are not withdrawn, or of all."""
+        return max(self.adversaries, key=lambda one: (one.detected, one.lookup_found, one.excess.estimate))
 
 
 class Inference(Part):

@@ -4,7 +4,6 @@ No later step sees a column name of the user's file: columns are c0, c1, ..., ta
 stand in facts.json beside the copy, which only its owner can read. All steps stream: 10 million rows fit.
 """
 
-import codecs
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -17,10 +16,9 @@ import yaml
 from memaudit.auditing import source_file
 from memaudit.auditing.date_formats import ORDERS
 from memaudit.auditing.number_formats import SEPARATORS
-from memaudit.auditing.option_names import as_options
 from memaudit.auditing.request import Request
 from memaudit.auditing.table_columns import read_target, typed
-from memaudit.auditing.table_readings import read_table
+from memaudit.auditing.table_readings import FREE_TEXT, TOO_MANY_CODES, read_table
 from memaudit.auditing.typed_slices import typed_slices
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, replacing, write_json
@@ -58,9 +56,7 @@ def take_in(request: Request, folder: Path) -> dict[str, Any]:
     try:
         taken = _read(request, linked, chosen, private)
     except AuditError as error:
-        table = ascii(request.table)
-        message = str(error).replace(f"file {linked}", table).replace(str(linked), table)
-        raise AuditError(as_options(message)) from error.__cause__
+        raise AuditError(source_file.in_users_words(error, linked, request.table)) from error.__cause__
     finally:
         for name in ("raw.parquet", "read.parquet"):
             (private / name).unlink(missing_ok=True)
@@ -73,7 +69,7 @@ def take_in(request: Request, folder: Path) -> dict[str, Any]:
 
 def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, private: Path) -> dict[str, Any]:
     raw = private / "raw.parquet"
-    entry = source_entry(request, linked)
+    entry = source_file.source_entry(linked, request.encoding, request.delimiter)
     origin = fetch(entry, raw, private)
     _named(request, origin["columns"], chosen)
     rename = _safe_names(origin["columns"])
@@ -92,7 +88,7 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         _whole_units(connection, request, marks)
         with typed_slices(connection, features, rename, target, private) as cells:
             omitted = {
-                column.source: "codes of too many values" if column.source in readings.codes else "free text"
+                column.source: TOO_MANY_CODES if column.source in readings.codes else FREE_TEXT
                 for column in features
                 if column.type == "text"
             }
@@ -140,25 +136,6 @@ def _safe_names(columns: Sequence[str]) -> dict[str, str]:
     """Safe name of each column, all with the same number of digits so that sorting (JSON files) keeps the order."""
     digits = len(str(len(columns) - 1))
     return {name: f"c{place:0{digits}d}" for place, name in enumerate(columns)}
-
-
-def source_entry(request: Request, linked: Path) -> dict[str, str]:
-    """The file as a source of the catalogue. Raises AuditError for an invalid encoding or delimiter."""
-    encoding = request.encoding or "utf-8"
-    try:
-        codecs.lookup(encoding)
-    except LookupError:
-        raise AuditError(
-            f"--encoding {encoding!a}: is not an encoding; valid ones are for example utf-8, latin-1, cp1252 and utf-16"
-        ) from None
-    if request.delimiter is not None and len(request.delimiter) != 1:
-        raise AuditError(
-            f"--delimiter {request.delimiter!a}: must be one character, such as ; or | (a tab: --delimiter $'\\t')"
-        )
-    entry = {"source": "file", "path": str(linked), "encoding": encoding}
-    if linked.suffix == ".parquet":
-        return entry
-    return entry | {"delimiter": request.delimiter or source_file.delimiter(linked, encoding)}
 
 
 def _narrow(columns: int) -> None:

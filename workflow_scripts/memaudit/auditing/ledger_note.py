@@ -4,10 +4,8 @@ import tempfile
 from pathlib import Path
 
 from memaudit.auditing import source_file
-from memaudit.auditing.intake import source_entry
 from memaudit.auditing.request import Request
 from memaudit.common.project_paths import PROJECT
-from memaudit.data.table_sources import fetch
 from memaudit.privacy.ledger import Ledger, default_folder
 from memaudit.privacy.ledger_lines import PrivateTable
 from memaudit.privacy.private_table_reader import row_texts
@@ -20,8 +18,6 @@ def note_audit(request: Request, folder: Path) -> None:
     names and types. Raises AuditError for a ledger that cannot be used.
     """
     with tempfile.TemporaryDirectory(dir=folder / "table") as private:
-        linked = source_file.link(request.table, Path(private))
-        raw = Path(private) / "raw.parquet"
-        fetch(source_entry(request, linked), raw, private)
+        raw = source_file.fetched(request.table, Path(private), request.encoding, request.delimiter).raw
         table = PrivateTable(Path(request.table).name, row_texts(raw))
         Ledger(default_folder(PROJECT)).note(table, "an audit with private contexts (memaudit audit --epsilon)")

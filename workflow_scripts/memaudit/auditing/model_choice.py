@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from memaudit.auditing.checkpoint_families import FAMILIES
 from memaudit.auditing.short_names import CHECKPOINTS, IMPORT
 from memaudit.auditing.table_columns import CLASSIFICATION, REGRESSION
 from memaudit.common.errors import AuditError
@@ -14,7 +15,6 @@ from memaudit.common.project_paths import PROJECT
 from memaudit.config.name_checks import hint
 
 SHIPPED = "tabicl-small"
-FAMILIES = ("tabicl", "tabpfn")
 ADDED, REGRESSOR = "audited-", "-regression"
 
 

@@ -4,6 +4,7 @@ A notation is read from the shapes of all cells (`cell_shapes`) and holds for th
 """
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from memaudit.auditing.cell_shapes import normalised
 
 SEPARATORS = ".,"
 GROUPS = ("", " ", "'", ".", ",")
+PERCENT = "12 % is read as 12"
 # 100 cells with three digits behind the separator and none with fewer: decimals without trailing zeros have that with
 # probability .9^100; decimals with a fixed number of digits would have them in the cells without a separator too.
 MANY, SOME = 100, 5
@@ -53,6 +55,11 @@ class Notation:
     def lettered(self) -> bool:
         """Whether the affix has letters, whose sameness its shape does not show."""
         return any("a" in part for part in self.affix)
+
+    def bare(self) -> bool:
+        """Whether numbers have no unit or sign besides percent and currency, as those in names have: <18 or 3 items."""
+        signs = "".join(self.affix)
+        return not self.lettered() and all(sign == "%" or unicodedata.category(sign) == "Sc" for sign in signs)
 
 
 def parse(shape: str) -> NumberShape | None:
@@ -139,7 +146,7 @@ def described(found: Notation, decimal: str) -> list[str]:
         named = {" ": "blanks", "'": "apostrophes", ".": "points", ",": "commas"}[group]
         parts.append(f"{named} group thousands")
     if "%" in found.affix:
-        parts.append("12 % is read as 12")
+        parts.append(PERCENT)
     elif any(found.affix):
         parts.append("the same sign or unit in all cells is left out")
     if found.enclosed:

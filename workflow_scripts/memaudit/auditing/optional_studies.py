@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from memaudit.auditing.checkpoint_families import ATTENTION_CLASSES
 from memaudit.auditing.table_columns import MOST_CLASSES, REGRESSION
 from memaudit.common.errors import AuditError
 from memaudit.common.io import replacing
@@ -21,7 +22,7 @@ PRIVATE, ATTACKED = ("class_moments", "dp_tabicl"), ("class_moments",)
 TUNED, PLACEBO = "lr_1e_3", "placebo"
 SPLITS, EPOCHS = 5, (10, 50)
 LINKABILITY = "linkability"
-WHITE_BOX, ATTENTION_CLASSES = "--threats white-box", 10  # of TabICL and TabPFN in mode raw
+WHITE_BOX = "--threats white-box"
 TUNED_CLASSES = 10  # of the shipped model, without the hierarchy of classes that the audit itself uses
 FEWEST_QUERIES, MOST_QUERIES, MOST_CONTEXT = 21, 50, 150
 # CPU seconds of each on 1,000 records of 20 columns with the shipped model, to be taken from the time budget.

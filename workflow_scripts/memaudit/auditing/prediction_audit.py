@@ -1,5 +1,6 @@
 """`./memaudit audit --predictions MEMBERS NONMEMBERS`: intake, a stage of Snakemake, and the results on the screen."""
 
+import datetime
 import shutil
 import sys
 from argparse import ArgumentParser, Namespace
@@ -9,9 +10,21 @@ from typing import Any
 
 import yaml
 
-from memaudit.auditing import pdf_page, runner, source_file, stage_results
-from memaudit.auditing.prediction_files import COPY, FACTS, PredictionRequest, take_in
+from memaudit.auditing import (
+    audit_page,
+    failure_limits,
+    pdf_page,
+    prediction_sentences,
+    reading_options,
+    runner,
+    source_file,
+    stage_results,
+)
+from memaudit.auditing.prediction_files import COPY, FACTS, take_in
+from memaudit.auditing.prediction_sentences import ADVICE, CONTROLS
 from memaudit.auditing.prediction_summary import INVALID, PredictionSummary
+from memaudit.auditing.protection import require_review_date
+from memaudit.auditing.request import PredictionRequest
 from memaudit.auditing.stages import FPR
 from memaudit.auditing.terminal_progress import Display
 from memaudit.auditing.working_folder import in_one_line, private
@@ -26,7 +39,6 @@ IDLE = (
     *("task", "by", "infer", "threats", "model", "epsilon", "public", "finetune", "minutes", "quick", "shown"),
     *("context_rows", "show_values"),
 )
-UNSUPPORTED = ("owner", "review_by", "fail_above", "decimal", "dates")
 OWN = ("reference", "id")
 SECONDS = 60.0  # expected of the whole audit
 
@@ -82,11 +94,6 @@ def check(options: Namespace, defaults: Namespace) -> None:
         if getattr(options, name) != getattr(defaults, name):
             option = f"--{name.replace('_', '-')}"
             raise AuditError(f"{option}: has no meaning with --predictions, where no model is queried; leave it out")
-    for name in UNSUPPORTED:
-        if getattr(options, name) != getattr(defaults, name):
-            raise AuditError(
-                f"--{name.replace('_', '-')}: is for audits of a table, not for --predictions; leave it out"
-            )
     if options.pdf:
         pdf_page.require()
 
@@ -98,11 +105,12 @@ def folder_of(options: Namespace) -> Path:
 
 
 def run(options: Namespace, snakemake: Sequence[str]) -> int:
-    """Run the audit, print its results, and return the exit code: 3 where its numbers are not valid.
+    """Run the audit, print its results, and return the exit code (`failure_limits.finish`).
 
     Raises AuditError in one line for every fault that a user can correct.
     """
     folder = folder_of(options)
+    require_review_date(options.review_by, datetime.date.today())
     if options.seed < 0:
         raise AuditError(f"--seed {options.seed}: must be 0 or more")
     stage_results.refuse_idle(snakemake)
@@ -110,8 +118,7 @@ def run(options: Namespace, snakemake: Sequence[str]) -> int:
         *options.predictions,
         target=options.target,
         references=options.reference,
-        **{key: getattr(options, key) for key in ("id", "group", "drop", "categorical", "missing")},
-        **{key: getattr(options, key) for key in ("delimiter", "encoding", "seed", "rows")},
+        **{key: getattr(options, key) for key in ("id", "group", "seed", "rows", *reading_options.NAMES)},
     )
     fresh = not folder.exists()
     with in_one_line(folder), private(folder) as lock:
@@ -123,14 +130,15 @@ def run(options: Namespace, snakemake: Sequence[str]) -> int:
             raise
         print("\n".join(f"memaudit: {printable(line)}" for line in read_lines(facts)), flush=True)
         section = SETTINGS | {"base_rates": sorted(set(options.base_rates))}
+        section |= {"owner": options.owner, "review_by": options.review_by}
         section |= {"table": f"table/{COPY}", "facts": f"table/{FACTS}"}
         config = {"run": STAGE, "seed": options.seed, "predictions": section}
         settings = runner.Settings(folder, cores=options.cores, snakemake=snakemake, pdf=options.pdf)
         with Display({STAGE: SECONDS}) as display:
             summary = _made(config, settings, lock, display)
     print("\n".join(f"memaudit: {printable(line)}" for line in result_lines(summary)))
-    print(f"memaudit: the page is {str(folder / 'report.html')!a}")
-    return 3 if summary.verdict == INVALID else 0
+    limits = failure_limits.judged(options.fail_above, summary)
+    return failure_limits.finish(folder, summary.verdict != INVALID, limits)
 
 
 def _made(config: Mapping[str, Any], settings: runner.Settings, lock: int, display: Display) -> PredictionSummary:
@@ -162,16 +170,15 @@ def read_lines(facts: Mapping[str, Any]) -> list[str]:
         lines.append(f"{facts['sampled']} rows are left out by --rows, at random")
     if facts["references"]:
         lines.append(f"{facts['references']} reference models")
-    lines += [f"  {name!a}  {kind}" for name, kind in facts["types"].items()]
-    return lines + [f"  {name!a}  left out: {why}" for name, why in facts["left_out"].items()]
+    lines += [f"the probabilities are read with: {how}" for how in facts["probability_readings"]]
+    how = {name: f" ({remark})" for name, remark in facts["readings"].items()}
+    lines += [f"  {name!a}  {kind}{how.get(name, '')}" for name, kind in facts["types"].items()]
+    return lines + [f"  {name!a}  left out: {why}{how.get(name, '')}" for name, why in facts["left_out"].items()]
 
 
 def result_lines(summary: PredictionSummary) -> list[str]:
     """The main results."""
-    # Imported here: with it comes scikit-learn, for which no other command should wait.
-    from memaudit.auditing import prediction_page
-
-    auc = f"AUC {prediction_page.number(summary.auc)}, chance 0.50, p {summary.auc.p_value:.2f}"
-    lines = [f"result: {auc}: {summary.verdict}", *prediction_page.sentences(summary)]
-    names = prediction_page.CONTROLS
-    return [*lines, *(f"{names[one.name]}: AUC {prediction_page.number(one.auc)}" for one in summary.controls)]
+    auc = f"AUC {audit_page.number(summary.auc)}, chance 0.50, p {summary.auc.p_value:.2f}"
+    lines = [f"result: {auc}: {summary.verdict}", *prediction_sentences.sentences(summary)]
+    lines += [f"{CONTROLS[one.name]}: AUC {audit_page.number(one.auc)}" for one in summary.controls]
+    return [*lines, ADVICE[summary.verdict]]

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from memaudit.auditing.option_names import as_options
+from memaudit.auditing.table_readings import FREE_TEXT, TOO_MANY_CODES, code_type
 from memaudit.common.arrays import Array, Mask
 from memaudit.common.errors import AuditError
 from memaudit.data.column_schema import MISSING, Column, Reading, cleaned, infer
@@ -32,13 +33,14 @@ class Features(NamedTuple):
 
 class Settings(NamedTuple):
     """target: its column; drop: columns that are no features; categorical, missing: as the user says; typed: whether
-    the files' columns have types."""
+    the files' columns have types; codes: columns of texts such as 00123."""
 
     target: str
     drop: Sequence[str]
     categorical: Sequence[str]
     missing: Sequence[str]
     typed: bool
+    codes: Sequence[str] = ()
 
 
 def read_features(table: Path, sizes: Sequence[int], names: Sequence[str], settings: Settings) -> Features:
@@ -55,12 +57,11 @@ def read_features(table: Path, sizes: Sequence[int], names: Sequence[str], setti
         try:
             columns = _columns(connection, kept, known, settings) if kept else []
         except AuditError as error:
-            raise AuditError(
-                DATA_ROW.sub(lambda row: _place(int(row[1]), sizes, names), as_options(str(error)))
-            ) from None
+            raise AuditError(in_place(str(error), sizes, names)) from None
         frames = {one.source: _cells(connection, one) for one in columns if one.type != "text"}
     left_out = dict.fromkeys(empty, "missing in every row")
-    left_out |= {one.source: "free text" for one in columns if one.type == "text"}
+    words = [one.source for one in columns if one.type == "text"]
+    left_out |= {name: TOO_MANY_CODES if name in settings.codes else FREE_TEXT for name in words}
     left_out |= {name: "numbers the rows" for name, values in frames.items() if _numbers_rows(values, sizes)}
     used = {one.source: one.type for one in columns if one.source not in left_out}
     cells = [_as_numbers(frames[name], kind) for name, kind in used.items()]
@@ -70,12 +71,14 @@ def read_features(table: Path, sizes: Sequence[int], names: Sequence[str], setti
 
 def _columns(connection, kept: Sequence[str], known: Sequence[str], settings: Settings) -> list[Column]:
     others = [name for name in known if name not in {*kept, settings.target}]
+    marks = (*MISSING, *settings.missing)
+    types = {name: code_type(connection, cleaned(name, marks)) for name in settings.codes if name in kept}
     reading = Reading(
         task="classification",
         target=settings.target,
-        types={name: "categorical" for name in settings.categorical if name in kept},
+        types=types | {name: "categorical" for name in settings.categorical if name in kept},
         drop=others,
-        missing=(*MISSING, *settings.missing),
+        missing=marks,
         typed=settings.typed,
     )
     return infer(connection, reading)[0]
@@ -91,9 +94,15 @@ def _cells(connection, column: Column) -> pd.Series:
     return connection.execute(f"SELECT {column.value} AS cell FROM raw ORDER BY file_row_number").df()["cell"]
 
 
-def _place(row: int, sizes: Sequence[int], names: Sequence[str]) -> str:
-    """The data row of the user's file that is this row of both."""
-    return f"data row {row} of {names[0]}" if row <= sizes[0] else f"data row {row - sizes[0]} of {names[1]}"
+def in_place(message: str, sizes: Sequence[int], names: Sequence[str]) -> str:
+    """A message about a row of files, one below the other, that names the user's file and its data row."""
+
+    def place(match: re.Match[str]) -> str:
+        row = int(match[1])
+        file = int(np.searchsorted(np.cumsum(sizes), row))
+        return f"data row {row - sum(sizes[:file])} of {names[file]}"
+
+    return DATA_ROW.sub(place, as_options(message))
 
 
 def _numbers_rows(values: pd.Series, sizes: Sequence[int]) -> bool:

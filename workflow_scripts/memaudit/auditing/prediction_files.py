@@ -4,59 +4,31 @@ The copy has safe column names: member, row, unit, label, p0, ... (probabilities
 (probability of the true class by each reference model). True names stand in facts.json beside it.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from memaudit.auditing import source_file
 from memaudit.auditing.class_columns import ClassColumns, class_columns, labels, probabilities
-from memaudit.auditing.option_names import as_options
+from memaudit.auditing.column_readings import CODES, Reading
+from memaudit.auditing.number_formats import PERCENT
 from memaudit.auditing.prediction_features import Features, Settings, read_features
-from memaudit.auditing.request import MOST_ROWS
+from memaudit.auditing.prediction_readings import File, cleaned, read_alike, read_file
+from memaudit.auditing.request import PredictionRequest
+from memaudit.auditing.table_readings import FREE_TEXT, TOO_MANY_CODES
 from memaudit.common.arrays import Array, Codes, Mask
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, write_json, write_table
 from memaudit.config.name_checks import hint
-from memaudit.data.column_schema import MISSING
-from memaudit.data.table_sources import fetch
 
 FEWEST = 60  # records, or persons, of either file
 COPY, FACTS = "predictions.parquet", "facts.json"
 ID = "id"
 CATEGORY = "_category"
-
-
-@dataclass(frozen=True)
-class PredictionRequest:
-    """The files and the roles of their columns, as on the command line."""
-
-    members: str
-    nonmembers: str
-    target: str
-    references: Sequence[str] = ()
-    id: str | None = None  # None: the column called id, if there is one
-    group: str | None = None
-    drop: Sequence[str] = ()
-    categorical: Sequence[str] = ()
-    missing: Sequence[str] = ()
-    delimiter: str | None = None
-    encoding: str | None = None
-    seed: int = 0
-    rows: int = MOST_ROWS  # of either file
-
-
-class File(NamedTuple):
-    """A file as text cells: its name for messages, its rows, its sha256, and whether its columns have types."""
-
-    name: str
-    frame: pd.DataFrame
-    sha256: str
-    typed: bool
 
 
 def take_in(request: PredictionRequest, folder: Path) -> dict[str, Any]:
@@ -81,27 +53,34 @@ def take_in(request: PredictionRequest, folder: Path) -> dict[str, Any]:
 
 
 def _read(request: PredictionRequest, scratch: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
-    both = [_file(one, request, scratch) for one in (request.members, request.nonmembers)]
+    both = [read_file(one, request, scratch) for one in (request.members, request.nonmembers)]
     _same_columns(request, both)
     names, sizes = [one.name for one in both], [len(one.frame) for one in both]
-    targets = [_cleaned(one.frame[request.target], request) for one in both]
+    targets = [cleaned(one.frame[request.target], request) for one in both]
     columns = class_columns(
         [name for name in both[0].frame if name not in _roles(request, both[0])],
         pd.concat(targets).dropna().unique().tolist(),
     )
+    # The notation of probabilities, which a program has written, says nothing of the features' and is read apart.
+    files = [*both, *(_reference_file(one, request, scratch, columns) for one in request.references)]
+    files, written = read_alike(files, columns.columns, request, scratch, numeric=True)
+    features_of = [name for name in both[0].frame if name not in {*columns.columns, *_roles(request, both[0])}]
+    both, readings = read_alike(files[:2], features_of, request, scratch)
+    percent = [name for name, reading in written.items() if reading.percent]
     every = pd.concat([one.frame for one in both], ignore_index=True)
-    values = np.concatenate([probabilities(one.frame, columns, one.name) for one in both])
+    values = np.concatenate([probabilities(one.frame, columns, one.name, percent) for one in both])
     codes = np.concatenate([labels(target, columns, one.name) for target, one in zip(targets, both, strict=True)])
     identity = _ids(request, both)
     persons = _persons(request, every, sizes, names)
-    features = _features(request, both, every, columns, scratch)
+    codes_of_words = [name for name, reading in readings.items() if reading.kind == CODES]
+    features = _features(request, both, every, columns, codes_of_words, scratch)
     member = np.arange(len(every)) < sizes[0]
-    cells = _features_as_text(every, features, request)
+    cells = _compared(every, features, request)
     kept = _distinct(cells, codes, member, names, known=identity is not None or persons is not None)
     units = np.arange(len(every)) if persons is None else persons
     distinct = int(np.count_nonzero(kept))
     kept &= _drawn(units, member, kept, request)
-    references = [_reference(one, request, scratch, columns, identity, codes) for one in request.references]
+    references = [_reference(one, request, columns, identity, codes, percent) for one in files[2:]]
     row = np.concatenate([np.arange(size) + 1 for size in sizes])
     copy = pd.DataFrame({"member": member, "row": row, "unit": units, "label": codes})
     numbers = [_named("p", values), _named("c", features.values, features.categorical)]
@@ -122,6 +101,8 @@ def _read(request: PredictionRequest, scratch: Path) -> tuple[pd.DataFrame, dict
         "group": request.group,
         "classes": len(columns.columns),
         "types": features.types,
+        "readings": {name: one.remark for name, one in readings.items() if one.remark},
+        "probability_readings": _probability_remarks(written),
         "left_out": features.left_out | dict.fromkeys(sorted(request.drop), "by your choice"),
         "references": len(references),
     }
@@ -132,32 +113,10 @@ def _plain(path: str) -> str:
     return Path(path).name.encode("utf-8", "backslashreplace").decode()
 
 
-def _file(path: str, request: PredictionRequest, scratch: Path) -> File:
-    """A file as text cells. Raises AuditError that names it as the user did."""
-    folder = Path(scratch, f"file-{len(list(scratch.iterdir()))}")
-    folder.mkdir()
-    linked, name = source_file.link(path, folder), ascii(str(path))
-    encoding = request.encoding or "utf-8"
-    entry = {"source": "file", "path": str(linked), "encoding": encoding}
-    if linked.suffix != ".parquet":
-        entry["delimiter"] = request.delimiter or source_file.delimiter(linked, encoding)
-    try:
-        origin = fetch(entry, folder / "raw.parquet", folder)
-    except AuditError as error:
-        raise AuditError(as_options(str(error).replace(f"file {linked}", name).replace(str(linked), name))) from None
-    frame = pd.read_parquet(folder / "raw.parquet")
-    if request.target not in frame:
-        known = list(frame.columns)[:50]
-        raise AuditError(f"{name}: --target: there is no column {request.target!r}{hint(request.target, known)}")
-    return File(name, frame, origin["sha256"], origin["typed"])
-
-
 def _same_columns(request: PredictionRequest, both: Sequence[File]) -> None:
     """Raise AuditError unless both files have the same columns, and those that the options name."""
     if both[0].sha256 == both[1].sha256:
         raise AuditError(f"{both[0].name} and {both[1].name} are the same file; give members and non-members")
-    if "file_row_number" in map(str.lower, both[0].frame):
-        raise AuditError("a column is called file_row_number, a reserved name; rename it")
     for one, other in (both, both[::-1]):
         if lacking := [name for name in other.frame if name not in one.frame]:
             raise AuditError(
@@ -170,8 +129,16 @@ def _same_columns(request: PredictionRequest, both: Sequence[File]) -> None:
         for name in filter(None, names):
             if name not in both[0].frame:
                 raise AuditError(f"{option}: the files have no column {name!r}{hint(name, list(both[0].frame)[:50])}")
+    if request.references and _id_column(request, both[0].frame) is None:
+        raise AuditError("--reference: rows are found by their ids; add a column id to all files, or name it with --id")
     if request.target in (request.id, request.group, *request.drop):
         raise AuditError(f"--target {request.target!r} cannot also be --id, --group or --drop")
+
+
+def _probability_remarks(readings: Mapping[str, Reading]) -> list[str]:
+    """What is said of the notations of the probability columns."""
+    remarks = {one.remark.replace(PERCENT, "12 % is read as 0.12") for one in readings.values()}
+    return sorted(filter(None, remarks))
 
 
 def _id_column(request: PredictionRequest, frame: pd.DataFrame) -> str | None:
@@ -183,18 +150,12 @@ def _roles(request: PredictionRequest, file: File) -> set[str]:
     return set(filter(None, [request.target, request.group, _id_column(request, file.frame), *request.drop]))
 
 
-def _cleaned(cells: pd.Series, request: PredictionRequest) -> pd.Series:
-    """Cells as text without outer blanks, missing where empty or a mark of a missing value."""
-    text = cells.map(lambda cell: str(cell).strip(), na_action="ignore").astype(object)
-    return text.mask(text.isin(["", *MISSING, *request.missing]) | text.isna(), None)
-
-
 def _ids(request: PredictionRequest, both: Sequence[File]) -> pd.Index | None:
     """The id of every row. Raises AuditError for a missing one, and one that occurs twice."""
     column = _id_column(request, both[0].frame)
     if column is None:
         return None
-    found = [_cleaned(one.frame[column], request) for one in both]
+    found = [cleaned(one.frame[column], request) for one in both]
     for ids, one in zip(found, both, strict=True):
         if ids.isna().any():
             raise AuditError(f"{one.name}: data row {int(np.argmax(ids.isna())) + 1} has no id in column {column!r}")
@@ -223,7 +184,7 @@ def _persons(
     """Code of each row's person. Raises AuditError for a row without one, and a person in both files."""
     if request.group is None:
         return None
-    found = _cleaned(every[request.group], request)
+    found = cleaned(every[request.group], request)
     first, second = found[: sizes[0]].reset_index(drop=True), found[sizes[0] :].reset_index(drop=True)
     for part, name in zip((first, second), names, strict=True):
         if part.isna().any():
@@ -235,19 +196,24 @@ def _persons(
 
 
 def _features(
-    request: PredictionRequest, both: Sequence[File], every: pd.DataFrame, columns: ClassColumns, scratch: Path
+    request: PredictionRequest,
+    both: Sequence[File],
+    every: pd.DataFrame,
+    columns: ClassColumns,
+    codes: Sequence[str],
+    scratch: Path,
 ) -> Features:
     joined = scratch / "both.parquet"
     write_table(every.drop(columns=columns.columns), joined)
     drop = [name for name in _roles(request, both[0]) if name != request.target]
-    settings = Settings(request.target, drop, request.categorical, request.missing, both[0].typed)
+    settings = Settings(request.target, drop, request.categorical, request.missing, both[0].typed, codes)
     return read_features(joined, [len(one.frame) for one in both], [one.name for one in both], settings)
 
 
-def _features_as_text(every: pd.DataFrame, features: Features, request: PredictionRequest) -> pd.DataFrame:
-    """Cells by which rows are compared: of all features, and of those that are left out for being free text."""
-    names = [*features.types, *(name for name, why in features.left_out.items() if why == "free text")]
-    return pd.DataFrame({name: _cleaned(every[name], request) for name in names})
+def _compared(every: pd.DataFrame, features: Features, request: PredictionRequest) -> pd.DataFrame:
+    """Cells by which rows are compared: of all features, and of those that are left out for being words or codes."""
+    names = [*features.types, *(name for name, why in features.left_out.items() if why in (FREE_TEXT, TOO_MANY_CODES))]
+    return pd.DataFrame({name: cleaned(every[name], request) for name in names})
 
 
 def _distinct(cells: pd.DataFrame, codes: Codes, member: Mask, names: Sequence[str], known: bool) -> Mask:
@@ -277,22 +243,24 @@ def _drawn(units: Codes, member: Mask, kept: Mask, request: PredictionRequest) -
     return drawn
 
 
+def _reference_file(path: str, request: PredictionRequest, scratch: Path, columns: ClassColumns) -> File:
+    """A file of a reference model. Raises AuditError for a column that it lacks."""
+    file = read_file(path, request, scratch)
+    if lacking := [name for name in (request.id or ID, *columns.columns) if name not in file.frame]:
+        raise AuditError(f"{file.name}: has no column {lacking[0]!r}; a reference has the ids and probability columns")
+    return file
+
+
 def _reference(
-    path: str,
+    file: File,
     request: PredictionRequest,
-    scratch: Path,
     columns: ClassColumns,
-    ids: pd.Index | None,
+    ids: pd.Index,
     codes: Codes,
+    percent: Sequence[str],
 ) -> Array:
     """Probability (row,) of the true class by a reference model, its rows found by their ids."""
-    if ids is None:
-        raise AuditError("--reference: rows are found by their ids; add a column id to all files, or name it with --id")
-    file = _file(path, request, scratch)
-    column = request.id or ID
-    if lacking := [name for name in (column, *columns.columns) if name not in file.frame]:
-        raise AuditError(f"{file.name}: has no column {lacking[0]!r}; a reference has the ids and probability columns")
-    own = pd.Index(_cleaned(file.frame[column], request))
+    own = pd.Index(cleaned(file.frame[request.id or ID], request))
     if own.has_duplicates:
         raise AuditError(f"{file.name}: data row {int(np.argmax(own.duplicated())) + 1} has the id of an earlier row")
     places = own.get_indexer(ids)
@@ -301,8 +269,8 @@ def _reference(
             f"{file.name}: has no prediction of {int((places < 0).sum())} of {len(ids)} records of the two files; a "
             "reference model predicts all of them"
         )
-    values = probabilities(file.frame, columns, file.name)
-    known = labels(_cleaned(file.frame[request.target], request), columns, file.name)[places]
+    values = probabilities(file.frame, columns, file.name, percent)
+    known = labels(cleaned(file.frame[request.target], request), columns, file.name)[places]
     if (known != codes).any():
         row = int(places[np.argmax(known != codes)]) + 1
         raise AuditError(f"{file.name}: data row {row} has another target than the record of the same id")

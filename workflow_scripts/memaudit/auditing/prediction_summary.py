@@ -4,11 +4,13 @@ python -m memaudit.auditing.prediction_summary    write the schema
 """
 
 import json
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import Field
 
-from memaudit.auditing.summary import Part
+from memaudit.auditing.protection_parts import Protection
+from memaudit.auditing.score_curves import Curves
+from memaudit.auditing.summary_parts import Part, Value
 from memaudit.common.project_paths import PROJECT
 
 SCHEMA = PROJECT / "docs" / "predictions.schema.json"
@@ -59,6 +61,7 @@ class Accusations(Part):
     fpr: Number
     p_value: float = Field(description="Fisher's exact test of both counts")
     detected: bool
+    smallest_tpr: float | None = Field(description="least TPR that is detected with probability .8; null: none is")
     precision: dict[str, Number] = Field(description="by base rate; null estimate: no non-member is accused")
 
 
@@ -84,6 +87,14 @@ class FileCounts(Part):
     sha256: list[str]
 
 
+class Headline(NamedTuple):
+    """Main results, of the form that they have in an audit of a table; tpr: by FPR, precision: by base rate."""
+
+    auc: Value
+    tpr: dict[str, Value]
+    precision: dict[str, Value]
+
+
 class PredictionSummary(Part):
     """The results of an audit of files of predictions."""
 
@@ -98,6 +109,23 @@ class PredictionSummary(Part):
     accusations: Accusations | None = Field(description="null: too few non-members for a threshold")
     smallest_auc: float | None = Field(description="least AUC that is detected with probability .8; null: none is")
     planted: Planted
+    curves: Curves = Field(description="of the strongest score: its ROC, and scores of members and non-members")
+    protection: Protection | None = Field(None, description="the audit in the terms of data protection")
+
+    def who(self) -> str:
+        """What is attacked."""
+        return "persons" if self.files.by_person else "records"
+
+    def headline(self) -> Headline:
+        """The main results as values with their null and verdict."""
+        found, auc = self.accusations, self.auc
+        values = {f"{self.fpr:g}": found.tpr if found else Number(estimate=None, low=None, high=None)}
+        detected = found.detected if found else None
+        return Headline(
+            _value(auc, auc.null, auc.detected),
+            {fpr: _value(one, float(fpr), detected) for fpr, one in values.items()},
+            {rate: _value(one, float(rate), detected) for rate, one in (found.precision if found else {}).items()},
+        )
 
 
 def judged(summary: PredictionSummary) -> PredictionSummary:
@@ -107,6 +135,10 @@ def judged(summary: PredictionSummary) -> PredictionSummary:
     and if there are features or reference models: target alone is no control.
     """
     return summary.model_copy(update={"verdict": _verdict(summary)})
+
+
+def _value(one: Number, null: float, detected: bool | None) -> Value:
+    return Value(estimate=one.estimate, low=one.low, high=one.high, null=null, detected=detected)
 
 
 def is_controlled(summary: PredictionSummary) -> bool:

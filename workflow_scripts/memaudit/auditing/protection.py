@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from memaudit.auditing import audit_strength
-from memaudit.auditing.attack_inventory import inventory
+from memaudit.auditing.attack_inventory import Audited, inventory
 from memaudit.auditing.protection_criteria import criteria
 from memaudit.auditing.protection_parts import Protection
 from memaudit.auditing.summary import Summary
@@ -23,6 +23,11 @@ class Record(NamedTuple):
     review_by: str
     date: str
     versions: Mapping[str, str]
+
+
+def record_of_today(owner: str, review_by: str, versions: Mapping[str, str]) -> Record:
+    """The record of an audit that is made now."""
+    return Record(owner, review_by, datetime.datetime.now(datetime.UTC).date().isoformat(), versions)
 
 
 def require_review_date(text: str, today: datetime.date) -> None:
@@ -40,9 +45,9 @@ def require_review_date(text: str, today: datetime.date) -> None:
 
 
 def in_terms_of_data_protection(
-    summary: Summary, facts: Mapping[str, Any], threats: Collection[str], record: Record
+    summary: Summary, facts: Mapping[str, Any], threats: Collection[str], record: Record, family: str
 ) -> Protection:
-    """The data-protection section of an audit; facts: of the intake; threats: of the user."""
+    """The data-protection section of an audit; facts: of the intake; threats: of the user; family: of the model."""
     return Protection(
         system=_system(summary, facts),
         access=_access(summary, threats),
@@ -50,7 +55,7 @@ def in_terms_of_data_protection(
         intruder=_intruder(summary, threats),
         invalid=audit_strength.invalid(summary),
         criteria=criteria(summary, bool(facts["group"])),
-        attacks=inventory(summary, threats),
+        attacks=inventory(summary, Audited(threats, family, facts["classes"])),
         versions=dict(record.versions),
         date=record.date,
         reviewer=record.owner or None,

@@ -1,14 +1,11 @@
 """Criteria of documents on data protection, with the numbers of an audit that are evidence for each."""
 
 from memaudit.auditing import audit_strength, inference_findings, singling_out, white_box_findings
+from memaudit.auditing import protection_sources as sources
 from memaudit.auditing.protection_parts import Criterion, Finding
 from memaudit.auditing.summary import METHODS, Summary
 from memaudit.auditing.summary_parts import Value
 
-WP216 = "Article 29 Working Party, Opinion 05/2014 (WP216)"
-EDPB = "EDPB Opinion 28/2024 on AI models"
-ISO = "ISO/IEC 27559:2022"
-NIST = "NIST SP 800-226 (2025)"
 COUNT = "a count of 95 % credible intervals, without an interval of its own"
 SELECTED = "the interval holds for the listed records, although they were selected"
 MEAN_ONLY = (
@@ -26,10 +23,7 @@ def criteria(summary: Summary, grouped: bool) -> list[Criterion]:
 
 def _singling_out(summary: Summary) -> Criterion:
     return Criterion(
-        source=WP216,
-        place="section 3",
-        name="Singling out",
-        quote="the possibility to isolate some or all records which identify an individual in the dataset",
+        **sources.SINGLING_OUT,
         findings=[
             _identified(summary),
             _accused(summary),
@@ -55,11 +49,7 @@ def _linkability(summary: Summary, grouped: bool) -> Criterion:
         else "Rows of one person were not linked: no column names the persons (--group)."
     )
     return Criterion(
-        source=WP216,
-        place="section 3",
-        name="Linkability",
-        quote="the ability to link, at least, two records concerning the same data subject or a group of data subjects "
-        "(either in the same database or in two different databases)",
+        **sources.LINKABILITY,
         findings=findings,
         evidence="How well a complete record of another database is linked to its presence in this context: the chance "
         "that a record in the context ranks above one that is not."
@@ -70,10 +60,6 @@ def _linkability(summary: Summary, grouped: bool) -> Criterion:
 
 def _inference(summary: Summary) -> Criterion:
     findings = inference_findings.findings(summary, of_columns=True)
-    trait = (
-        "Membership itself can be such a value: if all people in the context share a trait, whoever is known to be in "
-        "it is known to have it; see singling out."
-    )
     shown = inference_findings.INFERRED if findings else "No number of this audit is direct evidence."
     untested = (
         "Values of columns that are not listed were not tested."
@@ -81,13 +67,9 @@ def _inference(summary: Summary) -> Criterion:
         else "Whether the model gives away the value of a column of a record was not tested (--infer)."
     )
     return Criterion(
-        source=WP216,
-        place="section 3",
-        name="Inference",
-        quote="the possibility to deduce, with significant probability, the value of an attribute from the values of a "
-        "set of other attributes",
+        **sources.INFERENCE,
         findings=findings,
-        evidence=f"{shown} {trait}",
+        evidence=f"{shown} {sources.TRAIT}",
         no_evidence=untested,
     )
 
@@ -98,11 +80,7 @@ def _from_queries(summary: Summary) -> Criterion:
         measure = f"AUC extrapolated to the context of {summary.deployed.to} rows that will be deployed"
         findings.append(Finding(measure=measure, value=summary.deployed.auc, power="by one score"))
     return Criterion(
-        source=EDPB,
-        place="executive summary, and section on anonymity",
-        name="Personal data obtained from queries",
-        quote="should be insignificant, taking into account “all the means reasonably likely to be used” by the "
-        "controller or another person",
+        **sources.FROM_QUERIES,
         findings=findings,
         evidence="What the attacks listed as run below obtain by queries: whether a person's data are in the context.",
         no_evidence="The likelihood has to be insignificant for every data subject and all means; this is a test of "
@@ -119,11 +97,7 @@ def _direct_extraction(summary: Summary) -> Criterion:
     ]
     shown = "Whether weights that were fine-tuned on the table memorize its records." if probed else "None here."
     return Criterion(
-        source=EDPB,
-        place="executive summary, and section on anonymity",
-        name="Direct extraction of personal data from the model",
-        quote="direct (including probabilistic) extraction of personal data regarding individuals whose personal data "
-        "were used to develop the model",
+        **sources.DIRECT_EXTRACTION,
         findings=findings,
         evidence=shown,
         no_evidence="A fitted in-context model keeps the rows of its context in its file, memory and caches. Whoever "
@@ -152,9 +126,7 @@ def _risk(summary: Summary) -> Criterion:
             )
         )
     return Criterion(
-        source=ISO,
-        place="6.2 and 7.3.2",
-        name="Threat modelling; maximum or average risk",
+        **sources.RISK,
         findings=findings,
         evidence="Access, intruder and privacy unit as stated above are the threat model. AUC and precision are "
         "average risks; those of the most vulnerable record are the maximum among the records that were rated.",
@@ -167,17 +139,20 @@ def _testing(summary: Summary) -> Criterion:
     found = summary.strength
     share = Value(estimate=found.innocents_found / found.innocents)
     return Criterion(
-        source=ISO,
-        place="8.2.3",
-        name="Adversarial testing",
+        **sources.TESTING,
         findings=[
             Finding(measure="AUC on a planted model that looks its records up", value=found.lookup),
             Finding(
                 measure=f"Share of {found.innocents} planted models without a leak that were detected", value=share
             ),
             Finding(measure="AUC on the negative control, records in no context", value=summary.placebo().auc),
+            *(
+                Finding(measure=f"AUC on a planted lookup: {audit_strength.label(one)}", value=one.lookup)
+                for one in summary.controls
+            ),
         ],
-        evidence="Whether the test itself works: it has to detect the first, and neither of the others.",
+        evidence="Whether the test itself works: it has to detect planted lookups, and neither models without a leak "
+        "nor the negative control.",
         no_evidence="A test that works finds what it looks for; attacks that were not run are listed below.",
     )
 
@@ -191,9 +166,7 @@ def _re_evaluation(summary: Summary) -> Criterion:
     tested = sum(one.p_value is not None for one in summary.mitigations)
     shown = f"{tested} mitigations were tested; those that lower the leak at little cost are listed." if tested else ""
     return Criterion(
-        source=ISO,
-        place="8.3 and 8.3.4",
-        name="Mitigation and re-evaluation",
+        **sources.RE_EVALUATION,
         findings=findings,
         evidence=shown or "No mitigation was tested in this stage.",
         no_evidence="After a mitigation, after a change of table, model or access, and when new attacks are published, "
@@ -209,9 +182,7 @@ def _differential_privacy(summary: Summary) -> Criterion:
         if one.auc
     ]
     return Criterion(
-        source=NIST,
-        place="privacy parameters and unit of privacy",
-        name="Differential privacy",
+        **sources.DIFFERENTIAL_PRIVACY,
         findings=findings,
         evidence="Whether an attack contradicts the stated epsilon; the privacy unit is the one above."
         if released

@@ -77,13 +77,14 @@ def advise(summary: Summary) -> list[Advice]:
 
 
 def leaks(summary: Summary) -> bool:
-    """Whether a permitted attack is detected and the negative control is not: the headline, or one of many queries."""
+    """Whether a permitted attack is detected and its controls hold: the headline, or one of many queries."""
     targets = [one for one in summary.adversaries if one.model == "main" and one.records == "targets"]
-    return not broken(summary) and any(one.auc.detected for one in (summary.headline(), *targets))
+    valid = [one for one in targets if not audit_strength.withdrawn(summary, one)]
+    return not broken(summary) and any(one.auc.detected for one in (summary.headline(), *valid))
 
 
 def attention_leaks(summary: Summary) -> bool:
-    """Whether the strongest score of attention is detected, and its negative control is not."""
+    """Whether the strongest score of attention is detected, and its controls hold."""
     strongest = summary.white_box()[:1]
     return any(one.auc.detected for one in strongest) and not audit_strength.attention_withdrawn(summary)
 

@@ -1,4 +1,4 @@
-"""The user's description of the table that is audited."""
+"""The user's description of what is audited: a table, or files of predictions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,3 +25,24 @@ class Request:
     dates: str | None = None
     seed: int = 0
     rows: int = MOST_ROWS
+
+
+@dataclass(frozen=True)
+class PredictionRequest:
+    """The files and the roles of their columns, as on the command line."""
+
+    members: str
+    nonmembers: str
+    target: str
+    references: Sequence[str] = ()
+    id: str | None = None  # None: the column called id, if there is one
+    group: str | None = None
+    drop: Sequence[str] = ()
+    categorical: Sequence[str] = ()
+    missing: Sequence[str] = ()
+    delimiter: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None  # as for a table, see `Request`
+    dates: str | None = None
+    seed: int = 0
+    rows: int = MOST_ROWS  # of either file

@@ -1,5 +1,6 @@
-"""A user's file behind a link with a safe name, checked to be readable, and its delimiter."""
+"""A user's file behind a link with a safe name, checked to be readable, its delimiter, and its cells as Parquet."""
 
+import codecs
 import csv
 import gzip
 import io
@@ -7,8 +8,11 @@ import os
 import zlib
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, NamedTuple
 
+from memaudit.auditing.option_names import as_options
 from memaudit.common.errors import AuditError
+from memaudit.data.table_sources import fetch
 
 PARQUET = (".parquet", ".pq")
 SUFFIXES = (*PARQUET, ".csv", ".tsv", ".txt", ".gz")
@@ -57,7 +61,7 @@ def link(table: str | Path, folder: Path) -> Path:
     return linked
 
 
-def delimiter(file: Path, encoding: str) -> str:
+def detected_delimiter(file: Path, encoding: str) -> str:
     """The delimiter that occurs most often in the header outside quotes; a comma if none does."""
     opener = gzip.open if file.suffix == ".gz" else open
     head = ""
@@ -76,6 +80,52 @@ def _fields(head: str, sign: str) -> int:
         return len(next(csv.reader(io.StringIO(head, newline=""), delimiter=sign), []))
     except csv.Error:
         return 0
+
+
+class Fetched(NamedTuple):
+    """raw: the table as Parquet, its cells unchanged; origin: facts of `fetch`; delimiter: None for a Parquet file."""
+
+    raw: Path
+    origin: dict[str, Any]
+    delimiter: str | None
+
+
+def fetched(table: str, folder: Path, encoding: str | None, delimiter: str | None) -> Fetched:
+    """The user's table in a folder. Raises AuditError, one line with the name as the user gave it and no cell."""
+    linked, raw = link(table, folder), folder / "raw.parquet"
+    try:
+        entry = source_entry(linked, encoding, delimiter)
+        origin = fetch(entry, raw, folder)
+    except AuditError as error:
+        raise AuditError(in_users_words(error, linked, table)) from None
+    if "file_row_number" in map(str.lower, origin["columns"]):
+        raise AuditError(f"{table!a}: a column is called file_row_number, a reserved name; rename it")
+    return Fetched(raw, origin, entry.get("delimiter"))
+
+
+def source_entry(linked: Path, encoding: str | None, delimiter: str | None) -> dict[str, str]:
+    """The file as a source of the catalogue. Raises AuditError for an invalid encoding or delimiter."""
+    encoding = encoding or "utf-8"
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        raise AuditError(
+            f"--encoding {encoding!a}: is not an encoding; valid ones are for example utf-8, latin-1, cp1252 and utf-16"
+        ) from None
+    if delimiter is not None and len(delimiter) != 1:
+        raise AuditError(
+            f"--delimiter {delimiter!a}: must be one character, such as ; or | (a tab: --delimiter $'\\t')"
+        )
+    entry = {"source": "file", "path": str(linked), "encoding": encoding}
+    if linked.suffix == ".parquet":
+        return entry
+    return entry | {"delimiter": delimiter or detected_delimiter(linked, encoding)}
+
+
+def in_users_words(error: AuditError, linked: Path, table: str) -> str:
+    """The message with the table's name in place of the link's, and options in place of keys of a config."""
+    name = ascii(table)
+    return as_options(str(error).replace(f"file {linked}", name).replace(str(linked), name))
 
 
 def stem(table: str | Path) -> str:

@@ -20,7 +20,8 @@ def _inferring(who: str, rows: pd.DataFrame, halves: float | None) -> Inferring:
     if halves is not None:
         guess = {"null": 1 / halves}
         found |= {key: found[key].model_copy(update=guess) for key in ("members", "nonmembers", "without_model")}
-    return Inferring(adversary=who, **found)
+    looked_up = (value(rows, f"lookup {METRICS[key]}") for key in ("excess", "probability"))
+    return Inferring(adversary=who, **found, lookup_found=any(one.detected for one in looked_up))
 
 
 def inference(results: pd.DataFrame, called: Mapping[str, str]) -> Inference:
@@ -37,7 +38,7 @@ def inference(results: pd.DataFrame, called: Mapping[str, str]) -> Inference:
                 _inferring(str(who), part, None if name in called else value(rows, "answers").estimate)
                 for who, part in rows[rows["adversary"].notna()].groupby("adversary", sort=False)
             ],
-            lookup=value(rows, "lookup accuracy excess"),
+            lookup=value(rows[rows["adversary"] == "calibrated"], "lookup accuracy excess"),
         )
         for name, rows in asked.groupby("question", sort=False)
     ]

@@ -20,7 +20,6 @@ from memaudit.auditing.summary import (
     Measured,
     Mitigation,
     PrivateContext,
-    Strength,
     Subgroup,
     Subpopulation,
     Tuned,
@@ -106,26 +105,6 @@ def uneven(threats: pd.DataFrame) -> Value:
 def curves(threats: pd.DataFrame) -> Curves | None:
     """ROC and scores of the headline, to be drawn."""
     return score_curves.curves(_of_headline(threats))
-
-
-def strength(threats: pd.DataFrame, fpr: float) -> Strength:
-    """What the planted checks found; fpr: of the decision threshold."""
-    table = tidy.expand(threats)
-    of = {kind: table[table["planted"] == kind] for kind in ("lookup", "innocent", "smallest")}
-    innocent, smallest = of["innocent"], {name: value(of["smallest"], name) for name in of["smallest"]["metric"]}
-    known = {name: one.estimate for name, one in smallest.items()}
-    return Strength(
-        lookup=value(of["lookup"], "lookup auc"),
-        lookup_changed=value(of["lookup"], "changed answers").estimate,
-        innocents=int(innocent.loc[innocent["metric"] == "found", "n"].iloc[0]),
-        innocents_found=int(value(innocent, "found").estimate),
-        innocent_failed=bool(value(innocent, "check failed").estimate),
-        units=int(of["smallest"]["n"].iloc[0]) if known else None,
-        smallest_auc=known.get("smallest auc"),
-        auc_effect=known.get("smallest auc effect"),
-        smallest_tpr=known.get(f"smallest tpr@{fpr:g}"),
-        tpr_effect=known.get(f"smallest tpr@{fpr:g} effect"),
-    )
 
 
 def growth(threats: pd.DataFrame) -> Extrapolated:

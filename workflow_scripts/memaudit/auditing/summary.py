@@ -12,6 +12,7 @@ from memaudit.attacks.registry import WHITE_BOX
 from memaudit.auditing.inference_parts import Inference
 from memaudit.auditing.protection_parts import Protection
 from memaudit.auditing.score_curves import Curves
+from memaudit.auditing.strength_parts import AttackControl, Strength
 from memaudit.auditing.summary_parts import Part, Value
 from memaudit.common.project_paths import PROJECT
 
@@ -76,25 +77,6 @@ class Deployment(Part):
     )
     level: float = Field(description="probability that this range holds; .95, or what so few contexts give")
     contexts: int = Field(description="contexts with an accusation; others have no precision")
-
-
-class Strength(Part):
-    """Whether planted models are found by the attack of the headline, and the smallest leak that is."""
-
-    lookup: Value = Field(description="AUC on a model that looks its records up; detected: it is found")
-    lookup_changed: float = Field(description="share of the answers about members that a lookup changes")
-    innocents: int = Field(description="models without a leak that were tried: memberships drawn again")
-    innocents_found: int = Field(description="of these, models in which a leak was detected")
-    innocent_failed: bool = Field(description="whether most of five such models were found")
-    units: int | None = Field(description="records (persons) with planted effects; null: the answers never vary")
-    smallest_auc: float | None = Field(description="least AUC that is detected with probability .8; null: none is")
-    auc_effect: float | None = Field(
-        description="the planted shift that has it, in standard deviations of a record's confidence over contexts"
-    )
-    smallest_tpr: float | None = Field(
-        description="least TPR at the strict false positive rate that is detected with probability .8; null: none is"
-    )
-    tpr_effect: float | None = Field(description="the planted shift that has it")
 
 
 class Measured(Part):
@@ -261,6 +243,7 @@ class Summary(Part):
     )
     curves: Curves | None = Field(None, description="of the strongest score; null: of an earlier version")
     strength: Strength
+    controls: list[AttackControl] = Field([], description="of single attacks; one that fails withdraws its numbers")
     growth: Extrapolated = Field(description="with the number of shadow contexts, to many")
     deployed: Extrapolated = Field(description="with the records of a context, to the one that will be deployed")
     utilities: list[Utility]

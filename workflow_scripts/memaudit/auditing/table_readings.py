@@ -17,6 +17,7 @@ TEXTS = ("VARCHAR", "ENUM")
 ZONED = "TIMESTAMP WITH TIME ZONE"
 DATES = ("DATE", "TIMESTAMP")
 TYPED = (*DATES, "DECIMAL")  # Parquet types that are recorded
+FREE_TEXT, TOO_MANY_CODES = "free text", "codes of too many values"  # why columns of texts are left out
 DAYS = "days since 1970-01-01"
 
 
@@ -83,7 +84,7 @@ def read_table(
         values[request.target] = f"CAST(({texted if one.kind == DATE else native}) / 86400e6 AS VARCHAR)"
         remarks[request.target] = "; ".join(filter(None, [one.remark, DAYS]))
     _view(connection, raw, values)
-    codes = {name: _code_type(connection, texts[name]) for name in names if readings.get(name, one).kind == CODES}
+    codes = {name: code_type(connection, texts[name]) for name in names if readings.get(name, one).kind == CODES}
     task = CLASSIFICATION if one.kind == CODES else request.task
     return TableReadings(codes, remarks, task)
 
@@ -96,7 +97,7 @@ def _may_be_number(connection: DuckDBPyConnection, table: str, target: str, task
     return task == REGRESSION
 
 
-def _code_type(connection: DuckDBPyConnection, text: str) -> str:
+def code_type(connection: DuckDBPyConnection, text: str) -> str:
     """Categorical for codes of few different values, else text: as words are read (see `column_schema`)."""
     query = f"SELECT count(DISTINCT {text}), count(*) FROM raw"
     distinct, rows = connection.execute(query).fetchone()

@@ -10,7 +10,7 @@ POWER = "not estimated for attention"
 def findings(summary: Summary) -> list[Finding]:
     """AUC and share of members accused by the strongest score of attention.
 
-    [] where none was run, or the negative control of attention is detected.
+    [] where none was run, or a control of attention has failed.
     """
     unit = "person" if summary.by_person() else "record"
     ranked = [

@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import Any
 
-from memaudit.auditing import source_file
+from memaudit.auditing import reading_options, source_file
 from memaudit.common.errors import AuditError, printable
 
 NONE_INSIDE, INSIDE, FAULT = 0, 1, 2
@@ -16,10 +16,12 @@ def add(commands: Any) -> None:
         "scan",
         help="look for rows of a table in a model's file, without loading it",
         description="Look for rows of a table in a model's file (pickle, joblib, .tabpfn_fit, torch, safetensors, "
-        "npy, npz) without loading it. Exit code 1: rows are inside; 0: none were found; 2: it could not be read.",
+        "npy, npz) without loading it. Exit code 1: rows are inside; 0: none were found; 2: it or the table could not "
+        "be read, or cells of the table have two readings. Options after --table say how the table is read.",
     )
     parser.add_argument("file", metavar="FILE", help="the model's file")
     parser.add_argument("--table", metavar="TABLE", help="a CSV (may be gzipped) or Parquet file")
+    reading_options.add_arguments(parser)
     parser.set_defaults(run=run)
 
 
@@ -32,7 +34,10 @@ def run(options: argparse.Namespace) -> int:
     try:
         if not path.is_file():
             raise AuditError("there is no such file; check the name and the current folder")
-        table = own_table.read(options.table) if options.table else None
+        reading = reading_options.chosen(options)
+        if not options.table and reading != reading_options.ReadingOptions():
+            raise AuditError("options that say how a table is read need --table")
+        table = own_table.read(options.table, reading) if options.table else None
         report = file_report.examine(containers.read(path), table)
     except AuditError as error:
         named = str(error) if options.table and ascii(options.table) in str(error) else f"{name}: {error}"
@@ -42,6 +47,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"memaudit: {name}: cannot be read ({type(error).__name__})", file=sys.stderr)
         return FAULT
     rows = len(table[0].values) if table else 0
-    for line in file_report.lines(report, name, ascii(options.table) if options.table else None, rows):
+    lines = file_report.lines(report, name, ascii(options.table) if options.table else None, rows)
+    for line in [*lines, *own_table.described(table or [])]:
         print(f"memaudit: {printable(line)}")
     return INSIDE if report.inside else NONE_INSIDE

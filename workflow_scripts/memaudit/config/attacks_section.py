@@ -202,6 +202,11 @@ def _attention_faults(attacks: Attacks, shared: SharedKeys) -> Iterator[str]:
     yield from unknown("attacks/attention/datasets", attacks.attention.datasets, "datasets", shared)
     if attacks.attention.model is not None:
         yield from unknown("attacks/attention/model", [attacks.attention.model], "models", shared)
+    read = [attacks.attention.model or attacks.arms["main"].model] if "main" in attacks.arms else []
+    for name in read if set(attacks.attention.datasets) & set(attacks.datasets) else []:
+        model = shared.models.get(name)
+        if model and (model.family not in ("tabicl", "tabpfn") or model.mode != "raw"):
+            yield f"attacks/attention/model: {name} shows no attention; name a TabICL or TabPFN of mode raw"
 
 
 def _number_faults(attacks: Attacks) -> Iterator[str]:

@@ -171,6 +171,7 @@ def ltmia_faults(study: Ltmia, shared: SharedKeys) -> Iterator[str]:
     groups = {f"ltmia/training/{number}": group for number, group in enumerate(study.training)}
     groups |= {f"ltmia/held_out/{number}": group for number, group in enumerate(study.held_out)}
     groups |= {f"ltmia/controls/{name}": group for name, group in study.controls.items()}
+    yield from _corpus_faults({name for group in groups.values() for name in group.corpora}, study, shared)
     for where, group in groups.items():
         yield from _group_faults(where, group, study, shared)
     for name, trap in study.shifted.items():
@@ -202,6 +203,20 @@ def _group_faults(where: str, group: Group, study: Ltmia, shared: SharedKeys) ->
             yield f"{where}/models: {name} has a tokenizer of its own; set ltmia/texts/unit to words"
 
 
+def _corpus_faults(names: set[str], study: Ltmia, shared: SharedKeys) -> Iterator[str]:
+    """Corpora whose characters cannot hold the texts: a word or token takes two at the least, its blank among them."""
+    parts, least = study.texts.parts, study.texts.least
+    texts = parts.member + parts.nonmember + parts.selection
+    for name in sorted(name for name in names if name in shared.datasets):
+        limit = shared.datasets[name].characters
+        there = limit and int(limit * (1 - study.texts.pretraining_share))
+        if there and there < 2 * least * texts:
+            yield (
+                f"datasets/{name}/characters: {texts} texts of ltmia/texts/parts take {2 * least * texts} characters "
+                f"at the least, and {there} are read for them; read more, or ask for fewer texts"
+            )
+
+
 def _overlaps(study: Ltmia) -> Iterator[str]:
     """What the classifiers learn from must not be what they are judged on (Table 10)."""
     for key in ("models", "corpora"):
@@ -226,5 +241,25 @@ def _size_faults(study: Ltmia) -> Iterator[str]:
         yield f"ltmia/texts/length: {study.texts.length} is less than ltmia/texts/size; texts would be cut"
     if study.validation + study.test >= 0.9:
         yield "ltmia/validation: with ltmia/test it leaves less than a tenth of the texts to train on; lower them"
+    yield from _portion_faults(study)
     if max(study.diversity.combinations, default=0) > learnt:
         yield f"ltmia/diversity/combinations: there are {learnt} combinations in ltmia/training; ask for at most those"
+
+
+def _portion_faults(study: Ltmia) -> Iterator[str]:
+    """Texts that few combinations must have, of the random part of members or non-members that classifiers learn from.
+
+    A text's part is random by its id, so that their number is binomial: three deviations below its mean is one draw in
+    700.
+    """
+    if not study.diversity.combinations:
+        return
+    share, parts = 1 - study.validation - study.test, study.texts.parts
+    texts = min(parts.member, parts.nonmember)
+    sure = texts * share - 3 * (texts * share * (1 - share)) ** 0.5
+    fewest = min(study.diversity.combinations)
+    if (each := study.diversity.samples // fewest // 2) > sure:
+        yield (
+            f"ltmia/diversity/samples: {each} members and non-members of one of {fewest} combinations are needed, and "
+            f"a random {share:.0%} of {texts} may be as few as {int(sure)}; ask for at most {2 * fewest * int(sure)}"
+        )

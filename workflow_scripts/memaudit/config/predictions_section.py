@@ -18,4 +18,6 @@ class Predictions(Section):
     )
     permutations: Annotated[int, Field(ge=19)] = Field(description="permutations of the memberships behind the null")
     replicates: Count = Field(description="bootstrap replicates behind an interval")
+    owner: str = Field("", description="name of the reviewer, for the data-protection section")
+    review_by: str = Field("", description="ISO date of the next review at the latest, for the same section")
     offline_a: Annotated[float, Field(ge=0, le=1)] = Field(description="RMIA's a, where there are reference models")

@@ -54,6 +54,7 @@ class Dataset(Section):
     )
     licence: str = Field(description="licence of the data, or `unknown`")
     rows: Count | None = Field(None, description="rows before deduplication, where known")
+    classes: Count | None = Field(None, description="classes of the target, where known")
     columns: Count | None = Field(None, description="features before encoding, where known (for `snakemake plan`)")
     group: str | None = Field(None, description="column of the person or household that replaces the row as the unit")
     drop: list[str] = Field([], description="columns that are not features")
@@ -94,6 +95,9 @@ class Model(Section):
     estimator: ImportPath | None = Field(None, description="import path of an estimator's class; code that will run")
     params: dict[str, Any] = Field({}, description="arguments of the estimator")
     options: dict[str, bool | int | float | str] = Field({}, description="settings of the family; see docs/models.md")
+    tokens: Count | None = Field(
+        None, description="tokens that a language model takes at most, where they are known before it is fetched"
+    )
     sha256: Sha256 | None = Field(None, description="checksum of the checkpoint")
     licence: str = Field(description="licence of the weights")
     terms: str | None = Field(
@@ -112,6 +116,7 @@ class LanguageModel(Section):
     hub: Hub | None = Field(None, description="a repository with safetensors and a tokenizer")
     path: str | None = Field(None, description="a folder with them; relative paths start at the project's folder")
     licence: str = Field("none: made here", description="licence of the weights")
+    terms: str | None = Field(None, description="where the terms of gated weights are accepted; they need HF_TOKEN")
 
 
 class Split(Section):

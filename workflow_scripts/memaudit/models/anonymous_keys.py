@@ -1,8 +1,8 @@
 """Keys of context rows that are made k-anonymous for queries at risk: a defence against who sees attention.
 
 After the defence of AMIA (Carvalho and Cordy 2026, arXiv 2606.26021), of which the abstract alone was at hand. In the
-first first block of in-context learning the keys of the rows, nearest to the query first, are replaced by the means of
-groups of K: no weight is that of one row. Values stay, so that a query still reads the labels of its neighbours.
+first block of in-context learning the keys of the rows, nearest to the query first, are replaced by the means of groups
+of K: no weight is that of one row. Values stay, so that a query still reads the labels of its neighbours.
 
 K and THRESHOLD were chosen on scikit-learn's tables (workflow_scripts/maintenance/choose_key_groups.py prints the
 comparison): of the powers of two K is the largest one that costs less than 2 points of accuracy on each of them; and

@@ -55,9 +55,11 @@ def arrange(
 ) -> pd.DataFrame:
     """Expanded tidy results as a table for readers: "estimate [low, high]" in each cell, with " (null)" if requested.
 
-    rows, columns: keys whose values name the rows and the columns; where: values that other keys must have (a list: one
-    of them). Raises ValueError if two results fall into one cell: a key is missing in the layout.
+    rows, columns: keys whose values name the rows and the columns, of rows those that some result has; where: values
+    that other keys must have (a list: one of them). Raises ValueError if two results fall into one cell: a key is
+    missing in the layout.
     """
+    rows = [name for name in rows if name in results]
     results = (
         chosen(results, where)
         .dropna(subset=columns)

@@ -132,6 +132,12 @@ def ticks(axes: Axes, values: Iterable[float], base: int | None = None, most: in
     axes.minorticks_off()
 
 
+def beside(values: pd.Series, among: pd.Series, place: int, count: int) -> pd.Series:
+    """Values of one of `count` series, shifted on a logarithmic axis so that the series do not overlap."""
+    step = 0.02 * (np.ptp(np.log(among)) or 1)
+    return values * np.exp(step * (place - (count - 1) / 2))
+
+
 def panels_of(datasets: Sequence[str], x: str, y: str, height: float = 2.2) -> tuple[Figure, dict[str, Axes]]:
     """A figure with a titled panel for each data set, at most four beside each other; x, y: labels of all axes."""
     count = ceil(len(datasets) / 4)

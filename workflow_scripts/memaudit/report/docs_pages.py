@@ -1,8 +1,8 @@
 """Write the generated pages of docs/ from JSON.
 
-They are results, performance, coverage, calibration, release-audit, tuned-settings and private-gain. The texts are in
-docs/templates/, all numbers come from the JSON of published runs and benches. The figures of docs/ are drawn again,
-too, and carry the digest of the JSON that they show.
+They are results, performance, coverage, calibration, release-audit, tuned-settings, private-gain, mechanism-costs and
+coverage-of-papers. The texts are in docs/templates/, all numbers come from the JSON of published runs and benches. The
+figures of docs/ are drawn again, too, and carry the digest of the JSON that they show.
 
 python -m memaudit.report.docs_pages
 """
@@ -23,6 +23,8 @@ from memaudit.plotting.scaling_figure import scaling
 from memaudit.report import (
     calibration_tables,
     coverage_tables,
+    mechanism_cost_tables,
+    paper_coverage_tables,
     performance_tables,
     private_gain_tables,
     release_audit_tables,
@@ -93,6 +95,16 @@ def tuned_settings(tuned: Mapping[str, Any], arms: Mapping[str, Any], facts: Map
 def private_gain(measured: Mapping[str, Any]) -> str:
     """Markdown of the measurements of `make private_gain`."""
     return render("private-gain.md", private_gain_tables.context(measured), TEMPLATES)
+
+
+def mechanism_costs(computed: Mapping[str, Any]) -> str:
+    """Markdown of the costs of `make mechanism_costs`."""
+    return render("mechanism-costs.md", mechanism_cost_tables.context(computed), TEMPLATES)
+
+
+def coverage_of_papers(entries: paper_coverage_tables.Entries, titles: Mapping[str, str]) -> str:
+    """Markdown of what makes each table and figure of the papers; titles: of the papers, by study."""
+    return render("coverage-of-papers.md", paper_coverage_tables.context(entries, titles), TEMPLATES)
 
 
 def _study(name: str, study: Mapping[str, Any]) -> dict[str, Any]:
@@ -171,7 +183,9 @@ def pages() -> dict[Path, str]:
     benches = {path.stem: read_json(path) for path in sorted(BENCHES.glob("*.json"))}
     runs = {f"results/{path.name}": read_json(path) for path in sorted((PROJECT / "docs/results").glob("*.json"))}
     demo, simulated, repeated = runs.pop(source), benches.pop("coverage"), benches.pop("audit_calibration")
-    audited, gains = benches.pop("release_audit"), benches.pop("private_gain")
+    audited, gains, costs = (benches.pop(name) for name in ("release_audit", "private_gain", "mechanism_costs"))
+    entries = _yaml(PROJECT / "config/coverage_of_papers.yaml")
+    titles = {study: _yaml(PROJECT / f"config/views/{study}.yaml")["paper"]["title"] for study in entries}
     return {
         PROJECT / "docs/results.md": results(demo, source, runs),
         PROJECT / "docs/performance.md": performance(benches),
@@ -184,6 +198,8 @@ def pages() -> dict[Path, str]:
             {path.stem: _yaml(path) for path in (PROJECT / "config/public").glob("*.yaml")},
         ),
         PROJECT / "docs/private-gain.md": private_gain(gains),
+        PROJECT / "docs/mechanism-costs.md": mechanism_costs(costs),
+        PROJECT / "docs/coverage-of-papers.md": coverage_of_papers(entries, titles),
     }
 
 

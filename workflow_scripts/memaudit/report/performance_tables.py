@@ -32,9 +32,11 @@ SLOPES = ("slopes", "arithmetic")  # as measured, and by the formula of the oper
 
 
 def context(benches: Mapping[str, Bench]) -> dict[str, Any]:
-    """The values that docs/templates/performance.md names; the features of tokens may be missing."""
+    """The values that docs/templates/performance.md names; the audit and the features of tokens may be missing."""
     scale = benches["scale_engine"]
     return {
+        "audit": benches.get("audit_table"),
+        "audited": _audit(benches["audit_table"]) if "audit_table" in benches else "",
         "table": _steps(benches["deduplicate"]),
         "grid": benches["evaluate_grid"],
         "ways": _grid_ways(benches["evaluate_grid"]),
@@ -54,6 +56,14 @@ def context(benches: Mapping[str, Bench]) -> dict[str, Any]:
             ],
         ),
     }
+
+
+def _audit(bench: Bench) -> str:
+    lines = [
+        [name.replace("_", " "), f"{seconds:.0f}", f"at most {bench['aims'][name]}"]
+        for name, seconds in bench["seconds"].items()
+    ]
+    return texts_table(["until", "seconds", "aim"], lines)
 
 
 def _steps(bench: Bench) -> str:

@@ -1,7 +1,7 @@
 """A model's arrays as candidates for a table: along each axis that may count rows, their columns as numbers."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -56,8 +56,21 @@ def _numbers(column: Array) -> tuple[Array, Array | None]:
     return pd.factorize(texts)[0].astype(float), texts.to_numpy(object)
 
 
+def as_written(candidate: Candidate, table: Sequence[Column]) -> Candidate:
+    """The candidate with its texts as the numbers or dates of that column of the table which writes most of them so."""
+    values = candidate.values.copy()
+    for place, texts in enumerate(candidate.texts):
+        if texts is not None:
+            distinct = pd.Series(texts).dropna().drop_duplicates()
+            known = [distinct.isin(list(column.written)).sum() for column in table]
+            if max(known):
+                values[:, place] = as_places(texts, table[int(np.argmax(known))])
+    return replace(candidate, values=values)
+
+
 def as_places(texts: Array, column: Column) -> Array:
-    """Texts as the places of the column's sorted names, NaN for other ones; numbers as numbers."""
+    """Texts as the places of the column's sorted names, NaN for other ones; numbers as the column writes them."""
     if column.numeric:
-        return pd.to_numeric(pd.Series(texts), errors="coerce").to_numpy(float)
+        cells = pd.Series(texts)
+        return cells.map(column.written).astype(float).fillna(pd.to_numeric(cells, errors="coerce")).to_numpy(float)
     return pd.Series(texts).map({name: place for place, name in enumerate(column.names)}).to_numpy(float)

@@ -1,7 +1,8 @@
 """The user's table as columns of numbers and codes, in which a model's arrays are looked up."""
 
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -10,17 +11,19 @@ import pandas as pd
 from scipy.special import gammaln
 
 from memaudit.auditing import source_file
-from memaudit.auditing.option_names import as_options
+from memaudit.auditing.column_readings import DATE, Choices, Reading
+from memaudit.auditing.frame_readings import SQL_TYPES, read_frame
+from memaudit.auditing.reading_options import ReadingOptions
 from memaudit.common.arrays import Array
 from memaudit.common.errors import AuditError
 from memaudit.data.column_schema import MISSING
-from memaudit.data.table_sources import fetch
 from memaudit.statistics.rank_correlation import rank_shares
 
 FEWEST_ROWS = 5
 DISTINCT = 20  # least different values of a column by which rows can be recognised
 GRID = 0.5  # of the gaps between sorted values may be the same
 BITS, RUNS = 40.0, 12  # least information of a column's order of rows
+MOST_TOLD = 20  # columns whose reading is printed
 SORTED = 0.9  # correlation with the row's number of a column that orders the rows
 
 
@@ -32,11 +35,21 @@ class Column:
     values: Array
     numeric: bool
     names: list[str]  # of a category, sorted; empty for numbers
+    remark: str = ""  # how its cells are read, if there is something to say
+    cells: pd.Series | None = None  # its texts, of numbers in another notation and of dates
 
     @cached_property
     def ranks(self) -> Array | None:
         """Ranks (row,) of the values, as `centred_ranks`."""
         return centred_ranks(self.values)
+
+    @cached_property
+    def written(self) -> dict[str, float]:
+        """Value by text of the cell, of numbers in another notation and of dates."""
+        if self.cells is None:
+            return {}
+        known = np.isfinite(self.values)
+        return dict(zip(self.cells[known].str.strip(), self.values[known].tolist(), strict=True))
 
     @cached_property
     def recognises(self) -> bool:
@@ -81,34 +94,77 @@ def informative(codes: Array) -> bool:
     return bool(ways / np.log(2) >= BITS and runs >= max(RUNS, 0.2 * expected))
 
 
-def read(table: str) -> list[Column]:
-    """The columns of a CSV or Parquet file. Raises AuditError, one line without a value, for a file it cannot read."""
-    with tempfile.TemporaryDirectory(prefix="memaudit-scan-") as folder:
-        linked = source_file.link(table, Path(folder))
-        entry = {"source": "file", "path": str(linked), "encoding": "utf-8"}
-        if linked.suffix != ".parquet":
-            entry["delimiter"] = source_file.delimiter(linked, "utf-8")
-        raw = Path(folder) / "raw.parquet"
-        try:
-            fetch(entry, raw, folder)
-        except AuditError as error:
-            message = str(error).replace(f"file {linked}", ascii(table)).replace(str(linked), ascii(table))
-            raise AuditError(as_options(message)) from None
-        frame = pd.read_parquet(raw)
-    if len(frame) < FEWEST_ROWS:
-        raise AuditError(f"{table!a}: {len(frame)} rows are too few to be recognised; {FEWEST_ROWS} are needed")
-    return [_column(name, frame[name]) for name in frame]
+def read(table: str, options: ReadingOptions = ReadingOptions()) -> list[Column]:  # noqa: B008 - frozen
+    """The columns of a CSV or Parquet file, read as an audit reads them; texts of a Parquet file are read likewise.
+
+    Raises AuditError, one line without a value, for a file it cannot read, and for cells with two readings.
+    """
+    marks = (*MISSING, *options.missing)
+    try:
+        with tempfile.TemporaryDirectory(prefix="memaudit-scan-") as folder:
+            fetched = source_file.fetched(table, Path(folder), options.encoding, options.delimiter)
+            _check_names(fetched.origin["columns"], options)
+            frame, readings = read_frame(fetched.raw, marks, _choices(options, fetched.delimiter))
+            converted = [name for name, one in readings.items() if one.value or one.kind == DATE]
+            texts = pd.read_parquet(fetched.raw, columns=converted)
+        if len(frame) < FEWEST_ROWS:
+            raise AuditError(f"{len(frame)} rows are too few to be recognised; {FEWEST_ROWS} are needed")
+        if fetched.delimiter and not options.delimiter:
+            _check_delimiter(readings)
+    except AuditError as error:
+        name = ascii(table)
+        raise AuditError(str(error) if name in str(error) else f"{name}: {error}") from None
+    columns = [_column(name, frame[name], marks, name in options.categorical) for name in frame]
+    return [
+        replace(one, remark=readings.get(one.name, Reading()).remark, cells=texts.get(one.name))
+        for one in columns
+        if one.name not in options.drop
+    ]
 
 
-def _column(name: str, cells: pd.Series) -> Column:
-    if cells.dtype.kind in "biuf":
+def _choices(options: ReadingOptions, delimiter: str | None) -> Choices:
+    return Choices(
+        types=dict.fromkeys(options.categorical, "categorical") | dict.fromkeys(options.drop, "text"),
+        decimal=options.decimal,
+        dates=options.dates,
+        comma_delimited=delimiter == ",",
+    )
+
+
+def _check_delimiter(readings: Mapping[str, Reading]) -> None:
+    """Raise AuditError for a CSV file that seems to have one column because its delimiter was not detected."""
+    if len(readings) == 1 and not all(one.kind in SQL_TYPES for one in readings.values()):
+        raise AuditError(
+            "is read as one column of words; give the sign between its columns with --delimiter, or a comma if it has "
+            "one column"
+        )
+
+
+def described(table: Sequence[Column]) -> list[str]:
+    """What is to be said of how columns are read, in lines."""
+    told = [f"  {one.name!a} is read with: {one.remark}" for one in table if one.remark]
+    return told[:MOST_TOLD] + [f"  and {len(told) - MOST_TOLD} columns more"] * (len(told) > MOST_TOLD)
+
+
+def _check_names(columns: Sequence[str], options: ReadingOptions) -> None:
+    """Raise AuditError for columns that the table has not, and where none is left."""
+    for option, names in (("--drop", options.drop), ("--categorical", options.categorical)):
+        if unknown := [name for name in names if name not in columns]:
+            raise AuditError(f"{option}: the table has no column {unknown[0]!r}; check the name")
+    if not set(columns) - set(options.drop):
+        raise AuditError("--drop: no column of the table is left to compare")
+
+
+def _column(name: str, cells: pd.Series, marks: Sequence[str], categorical: bool) -> Column:
+    if cells.dtype.kind in "biuf" and not categorical:
         return Column(name, cells.to_numpy(float), True, [])
     if cells.dtype.kind == "M":
         return Column(name, cells.astype("int64").where(cells.notna()).to_numpy(float), True, [])
     text = cells.astype("string").str.strip()
-    text = text.mask(text.isin(["", *MISSING]))
+    text = text.mask(text.isin(["", *marks]))
     numbers = pd.to_numeric(text, errors="coerce")
-    if (numbers.notna() == text.notna()).all():
+    # Codes of digits, such as 00123, are often read as numbers by those who fit a model, and their order is the same.
+    if not categorical and (numbers.notna() == text.notna()).all():
         return Column(name, numbers.to_numpy(float, na_value=np.nan), True, [])
     names = sorted(text.dropna().unique())
     places = pd.Categorical(text, categories=names).codes.astype(float)

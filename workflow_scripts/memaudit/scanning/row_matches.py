@@ -18,7 +18,7 @@ import pandas as pd
 
 from memaudit.common.arrays import Array
 from memaudit.scanning.affine_maps import affine_map, shape
-from memaudit.scanning.array_columns import Candidate, as_places
+from memaudit.scanning.array_columns import Candidate, as_places, as_written
 from memaudit.scanning.own_table import SORTED, Column, appearance, centred_ranks, informative
 
 SAME_ORDER = 0.999  # least rank correlation of a column with itself after a map
@@ -55,7 +55,7 @@ def matches(table: Sequence[Column], candidates: Sequence[Candidate]) -> Iterato
             Match(one, np.arange(rows), names, "in the table's order of rows") for one, names in in_order if names
         )
         left = [one for one, names in in_order if not names]
-    yield from _by_value(table, left)
+    yield from _by_value(table, [as_written(one, table) for one in left])
 
 
 def _by_value(table: Sequence[Column], candidates: Sequence[Candidate]) -> Iterator[Match]:

@@ -179,8 +179,14 @@ def t_interval(values: Array, level: float = LEVEL) -> tuple[float, float]:
     of order 1/n (Hall 1988). That covers 94 to 96 % of exponential and 96 to 98 % of normal means. It does not hold for
     values that are more skewed than exponential ones: of log-normal ones hundreds are needed.
     """
-    half = for_skewed(len(values)) * t.ppf((1 + level) / 2, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    half = t_half_width(values, level)
     return float(values.mean() - half), float(values.mean() + half)
+
+
+def t_half_width(values: Array, level: float = LEVEL) -> Array:
+    """Half-width (...,) of `t_interval` for values (unit, ...) of at least two units."""
+    units = len(values)
+    return for_skewed(units) * t.ppf((1 + level) / 2, units - 1) * values.std(axis=0, ddof=1) / np.sqrt(units)
 
 
 def mean_interval(

@@ -75,14 +75,31 @@ def max_t(observed: Array, null: Array) -> Array:
     where a setting has no AUC. Infinite values, as of a studentised metric without error, count as BEYOND.
     """
     defined = ~np.isnan(observed)
-    every = np.clip(np.column_stack([observed[defined], null[defined]]), -BEYOND, BEYOND)
-    centre, spread = every.mean(1), every.std(1)
-    spread = np.where(spread > ROUNDING, spread, np.inf)
-    standardised = (every - centre[:, None]) / spread[:, None]
+    standardised = _standardised(np.column_stack([observed[defined], null[defined]]))
     largest = standardised[:, 1:].max(0, initial=-np.inf)
     adjusted = np.full(len(observed), np.nan)
     adjusted[defined] = p_value(standardised[:, 0], np.broadcast_to(largest, (defined.sum(), len(largest))))
     return adjusted
+
+
+def max_t_of_permutations(null: Array) -> Array:
+    """`max_t` of each permutation in place of the observed one, among all of them; (setting, permutation), as `null`.
+
+    NaN where a setting has no AUC.
+    """
+    defined = ~np.isnan(null).any(axis=1)
+    standardised = _standardised(null[defined])
+    largest = np.sort(standardised.max(0, initial=-np.inf))
+    adjusted = np.full(null.shape, np.nan)
+    adjusted[defined] = 1 - np.searchsorted(largest, standardised - TIE) / null.shape[1]
+    return adjusted
+
+
+def _standardised(values: Array) -> Array:
+    """Each setting's values (setting, permutation) less their mean, in their deviations; all 0 where they are equal."""
+    every = np.clip(values, -BEYOND, BEYOND)
+    centre, spread = every.mean(1), every.std(1)
+    return (every - centre[:, None]) / np.where(spread > ROUNDING, spread, np.inf)[:, None]
 
 
 def max_t_half_widths(null: Array) -> Array:
@@ -103,4 +120,16 @@ def q_value(p_values: Array) -> Array:
     defined = ~np.isnan(p_values)
     if defined.any():
         adjusted[defined] = false_discovery_control(p_values[defined])
+    return adjusted
+
+
+def q_values_of_permutations(p_values: Array) -> Array:
+    """`q_value` of the tests of each permutation; p_values: (test, permutation), as `p_values_of_permutations`.
+
+    NaN for tests that have a permutation without a p-value.
+    """
+    adjusted = np.full(p_values.shape, np.nan)
+    defined = ~np.isnan(p_values).any(axis=1)
+    if defined.any():
+        adjusted[defined] = false_discovery_control(p_values[defined], axis=0)
     return adjusted

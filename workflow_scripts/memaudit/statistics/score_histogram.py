@@ -28,7 +28,11 @@ def histogram(scores: Array, membership: Mask, fpr: float) -> Histogram | None:
     """
     if len(np.unique(scores)) < FEWEST_VALUES:
         return None
-    ranks = rankdata(scores).reshape(scores.shape)
-    normal = np.clip(ndtri((ranks - 0.5) / scores.size), EDGES[0], EDGES[-1])
+    normal = np.clip(normal_scores(scores), EDGES[0], EDGES[-1])
     inside, outside = (np.histogram(normal[side], EDGES)[0] / side.sum() for side in (membership, ~membership))
     return Histogram(inside, outside, float(np.quantile(normal[~membership], 1 - fpr)))
+
+
+def normal_scores(scores: Array) -> Array:
+    """The scores, of any shape, made normal by their rank together; equal ones get their mean rank's."""
+    return ndtri((rankdata(scores).reshape(scores.shape) - 0.5) / scores.size)

@@ -1,21 +1,31 @@
-"""Probability that another run of a study whose noise has no seed gives another verdict on a claim.
+"""Upper limit of the probability that another run of a study whose noise has no seed gives another verdict on a claim.
 
-The estimate of another run is taken as normal about that of this one, with the standard error that its interval has;
-the interval moves along. The interval also covers the choice of records, which another run of the same config has in
-common with this one, so that the probability is an upper limit. Comparisons are taken as independent.
+The estimate of another run is taken as normal about that of this one. Both have the standard error that the interval
+has, so that their difference has sqrt(2) times as much; the interval moves along. It also covers the choice of records,
+which another run of the same config has in common with this one: the probability of a change is at most that.
+Comparisons share records and references, so that counts of them have limits that hold whatever their dependence. Ends
+of intervals, which have no interval of their own, are taken as they are.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import norm
-
-from memaudit.common.arrays import Array
+from scipy.special import ndtr, ndtri
 
 # Studies with noise from the operating system: two runs of one config differ.
 UNSEEDED = ("tabpate",)
 STABLE = 0.95
-Z = norm.ppf(0.975)
+Z = ndtri(0.975)
+
+
+class Limits(NamedTuple):
+    """Upper limits of the probabilities that a relation holds in another run, does not, is opposite, and is not."""
+
+    holds: float
+    fails: float
+    opposite: float
+    not_opposite: float
 
 
 def outcome_chances(low: float, high: float, region: tuple[float, float]) -> tuple[float, float]:
@@ -26,23 +36,45 @@ def outcome_chances(low: float, high: float, region: tuple[float, float]) -> tup
     start, end = region
     if not high > low:
         return float(start <= low <= end), float(low < start or low > end)
-    error = (high - low) / (2 * Z)
-    within = norm.cdf((end - high) / error) - norm.cdf((start - low) / error)
-    apart = norm.cdf((start - high) / error) + norm.sf((end - low) / error)
+    error = np.sqrt(2) * (high - low) / (2 * Z)
+    within = ndtr((end - high) / error) - ndtr((start - low) / error)
+    apart = ndtr((start - high) / error) + ndtr((low - end) / error)
     return max(float(within), 0.0), float(apart)
 
 
-def at_least(chances: Sequence[float], count: int) -> float:
-    """Probability that at least `count` of independent events occur, each with its own probability."""
-    numbers: Array = np.array([1.0])
-    for chance in chances:
-        numbers = np.convolve(numbers, [1 - chance, chance])
-    return float(np.clip(numbers[max(count, 0) :].sum(), 0, 1))
+def at_least_limit(chances: Sequence[float], count: int) -> float:
+    """Upper limit of the probability that at least `count` events occur, whatever their dependence (Rueger 1978).
+
+    If `count` occur, then at least `count - r` of those without the r likeliest do: Markov's inequality for each r.
+    """
+    if count <= 0:
+        return 1.0
+    if count > len(chances):
+        return 0.0
+    sums = np.cumsum(np.sort(chances))[::-1][:count]
+    return float(min(1.0, (sums / np.arange(count, 0, -1)).min()))
 
 
-def stability_text(same: float) -> str:
+def limits(again: Sequence[tuple[float, float]], needed: int) -> Limits:
+    """Limits for a relation that holds if `needed` comparisons do, and is opposite if so many are that they cannot.
+
+    again: probabilities that each comparison holds, and that it shows the opposite. Without any, it never holds.
+    """
+    if not again:
+        return Limits(0.0, 1.0, 0.0, 1.0)
+    holds, opposite = np.array(again).T
+    against = len(again) - needed + 1
+    return Limits(
+        at_least_limit(holds, needed),
+        at_least_limit(1 - holds, against),
+        at_least_limit(opposite, against),
+        at_least_limit(1 - opposite, needed),
+    )
+
+
+def stability_text(change: float) -> str:
     """The sentence on another run; empty for a verdict that is the same with a probability of `STABLE`."""
-    if same >= STABLE:
+    if change <= 1 - STABLE + 1e-9:
         return ""
-    limit = np.ceil(20 * (1 - same)) / 20
+    limit = min(np.ceil(20 * change - 1e-9) / 20, 1)
     return f"; another run, with other noise, could change this verdict: probability up to {limit:.0%}"

@@ -21,7 +21,8 @@ from memaudit.statistics.claim_comparisons import (
 )
 from memaudit.statistics.claims import Claim, Number
 from memaudit.statistics.row_selection import Selection, Wanted, condition_text, select
-from memaudit.statistics.verdict_stability import UNSEEDED, at_least, stability_text
+from memaudit.statistics.verdict_gates import condition_limit, gate_text, without_gates
+from memaudit.statistics.verdict_stability import UNSEEDED, Limits, limits, stability_text
 
 REPRODUCED = "reproduced"
 DIRECTION = "direction only"
@@ -73,15 +74,9 @@ class Tally:
         return ceil(self.share * len(self.judged) - 1e-9)
 
     @property
-    def holds_again(self) -> float:
-        """Probability that the relation holds in another run, with other noise; 0 without a comparison."""
-        return at_least([one.again[0] for one in self.judged], self.needed) if self.judged else 0.0
-
-    @property
-    def opposite_again(self) -> float:
-        """Probability that another run shows the opposite."""
-        tolerated = len(self.judged) - self.needed
-        return at_least([one.again[1] for one in self.judged], tolerated + 1)
+    def again(self) -> Limits:
+        """Upper limits of the probabilities of the outcomes in another run, with other noise."""
+        return limits([one.again for one in self.judged], self.needed)
 
     @property
     def verdict(self) -> str:
@@ -128,27 +123,65 @@ def _times(factor: float) -> str:
     return f"{float(f'{max(factor, 1.1):.2g}'):g}"
 
 
+@dataclass(frozen=True)
+class Judgement:
+    """A verdict with its reason, and the tallies of the claim's relation and of its printed numbers.
+
+    change: upper limit of the probability that the comparisons of another run, with other noise, give another verdict.
+    """
+
+    verdict: str
+    reason: str
+    tally: Tally
+    numbers: Sequence[Tally]
+    change: float
+
+
 def _verdict(claim: Claim, table: pd.DataFrame) -> dict[str, str]:
+    found = _judged(claim, table)
+    reason = found.reason + (_stability(claim, table, found) if claim.study in UNSEEDED else "")
+    value = "" if claim.value is None else str(claim.value)
+    ours = _ours([*found.numbers, found.tally])
+    texts = (claim.id, claim.paper, claim.place, claim.text, value, ours, found.verdict, reason)
+    return dict(zip(COLUMNS, texts, strict=True))
+
+
+def _judged(claim: Claim, table: pd.DataFrame) -> Judgement:
     tally = _tally(claim, comparisons(claim, table))
     numbers = [_tally(claim, printed_comparisons(claim, number, table)) for number in claim.numbers]
-    if lacking := _lacking(claim, table):
-        verdict, reason = NOT_TESTABLE, lacking
-    elif not tally.judged:
-        verdict, reason = NOT_TESTABLE, _missing(claim, table)
-    else:
-        verdict, reason = tally.verdict, tally.reason
-        if claim.identity and verdict != NOT_REPRODUCED:
-            verdict, reason = IDENTITY, f"holds by construction; {reason}"
-        elif verdict == REPRODUCED and (without := absent(claim, table)):
-            verdict, reason = NOT_TESTABLE, f"{reason}; no results with {_conditions(without)}, which it is about, too"
-        elif verdict == REPRODUCED and claim.numbers:
-            verdict, reason = _with_numbers(claim, tally, numbers)
-        if claim.study in UNSEEDED:
-            reason += stability_text(_same_again(verdict, tally, numbers))
-    value = "" if claim.value is None else str(claim.value)
-    ours = _ours([*numbers, tally])
-    texts = (claim.id, claim.paper, claim.place, claim.text, value, ours, verdict, reason)
-    return dict(zip(COLUMNS, texts, strict=True))
+    if reason := _lacking(claim, table) or ("" if tally.judged else _missing(claim, table)):
+        return Judgement(NOT_TESTABLE, reason, tally, numbers, change=0.0)
+    verdict, reason = tally.verdict, tally.reason
+    if claim.identity and verdict != NOT_REPRODUCED:
+        verdict, reason = IDENTITY, f"holds by construction; {reason}"
+    elif verdict == REPRODUCED and (without := absent(claim, table)):
+        reason = f"{reason}; no results with {_conditions(without)}, which it is about, too"
+        return Judgement(NOT_TESTABLE, reason, tally, numbers, change=tally.again.opposite)
+    elif verdict == REPRODUCED and claim.numbers:
+        verdict, reason = _with_numbers(claim, tally, numbers)
+    return Judgement(verdict, reason, tally, numbers, change_limit(verdict, tally, numbers))
+
+
+def change_limit(verdict: str, tally: Tally, numbers: Sequence[Tally] = ()) -> float:
+    """Upper limit of the probability that the comparisons of another run, with other noise, change a verdict."""
+    again, printed = tally.again, [number.again for number in numbers]
+    changes = {
+        REPRODUCED: again.fails + sum(one.fails for one in printed),
+        DIRECTION: again.fails + min((one.holds for one in printed), default=0.0),
+        NOT_REPRODUCED: again.not_opposite,
+        IDENTITY: again.opposite,
+        NOT_TESTABLE: again.holds + again.opposite,
+    }
+    return min(changes[verdict], 1.0)
+
+
+def _stability(claim: Claim, table: pd.DataFrame, found: Judgement) -> str:
+    """The sentence on another run: a gate that decides the verdict, or the largest limit with and without gates."""
+    free = {name: _judged(*parts) for name, *parts in without_gates(claim, table)}
+    if deciding := [name for name, one in free.items() if one.verdict != found.verdict]:
+        return gate_text(deciding)
+    change = max(one.change for one in (found, *free.values()))
+    return stability_text(change + (0.0 if found.verdict == NOT_TESTABLE else condition_limit(claim, table)))
 
 
 def _tally(claim: Claim, found: list[Comparison]) -> Tally:
@@ -164,14 +197,6 @@ def _with_numbers(claim: Claim, tally: Tally, numbers: Sequence[Tally]) -> tuple
     agreements = [_agreement(*pair) for pair in zip(claim.numbers, numbers, strict=True)]
     agree = all(one.judged and one.verdict == REPRODUCED for one in numbers)
     return REPRODUCED if agree else DIRECTION, "; ".join([tally.reason, *agreements])
-
-
-def _same_again(verdict: str, tally: Tally, numbers: Sequence[Tally]) -> float:
-    """Probability that another run, with other noise, gives the same verdict from its comparisons."""
-    agree = float(np.prod([one.holds_again for one in numbers]))
-    chances = {REPRODUCED: tally.holds_again * agree, DIRECTION: tally.holds_again * (1 - agree)}
-    chances[NOT_REPRODUCED] = tally.opposite_again
-    return chances.get(verdict, 1 - tally.holds_again - tally.opposite_again)
 
 
 def _agreement(number: Number, tally: Tally) -> str:

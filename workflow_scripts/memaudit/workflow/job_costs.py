@@ -141,6 +141,25 @@ def estimate(jobs: Jobs, units: Mapping[str, Any], gpu: Iterable[str], flops: fl
     return costs
 
 
+def too_long(
+    jobs: Jobs, units: Mapping[str, Any], gpu: Iterable[str], flops: float, minutes: Mapping[str, float]
+) -> dict[str, float]:
+    """Minutes of the longest job of each rule whose jobs last longer than it requests, which a cluster ends.
+
+    minutes: requested, by rule. gpu, flops: as for `estimate`; rules of `gpu` are taken to run on one.
+    """
+    found = {}
+    for rule, requested in minutes.items():
+        line = _lines(units, rule)["seconds"]
+        if rule in gpu:
+            on_gpu = units.get(rule, {}).get("cuda", {}).get("seconds")
+            line = Line(*on_gpu) if on_gpu else Line(line.base, 1 / flops)
+        longest = max((line.at(job.work) for job in jobs.get(rule, {}).values()), default=0.0) / 60
+        if longest > requested:
+            found[rule] = longest
+    return found
+
+
 def seconds_of(jobs: Jobs, units: Mapping[str, Any]) -> Callable[[str, str], float]:
     """A function that tells the CPU seconds of a job from its rule and its sidecar's name; 1 where nothing is known."""
 

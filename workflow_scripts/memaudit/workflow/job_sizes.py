@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from memaudit.workflow.foreseen_faults import missing_inputs
 from memaudit.workflow.job_costs import size
 from memaudit.workflow.run_config import RunConfig
 from memaudit.workflow.study import Sizes, Study
@@ -48,6 +49,12 @@ class Workload:
         """Models whose operations the plan miscounts: it takes every forward pass for one of a raw TabICL."""
         entries = {name: self.run.config["models"][name] for name in self.model_uses()}
         return sorted(name for name, entry in entries.items() if (entry["family"], entry["mode"]) != ("tabicl", "raw"))
+
+    def missing(self, wildcards: Any = None) -> dict[tuple[str, str], str]:
+        """What is not there of the inputs of the run's jobs, by rule and job: one line each, with a remedy."""
+        sizes = self.sizes()
+        lines = missing_inputs(self.run).items()
+        return {(rule, name): line for (rule, name), line in lines if name in sizes.get(rule, {})}
 
     def _view_sizes(self) -> Sizes:
         views = self._views

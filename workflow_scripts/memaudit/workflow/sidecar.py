@@ -73,6 +73,12 @@ def project_version() -> str:
     return tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 
 
+def versions() -> dict[str, str]:
+    """Version of the project, and its commit where there is a repository."""
+    state = git_state()
+    return {"memaudit": project_version()} | ({"commit": state["commit"]} if state else {})
+
+
 def git_state() -> dict[str, Any] | None:
     """Commit of the project and whether its files differ from it; None where there is no repository.
 

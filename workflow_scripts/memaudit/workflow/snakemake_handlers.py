@@ -19,11 +19,12 @@ from memaudit.workflow.run_config import RunConfig, read_facts
 def before_jobs(workload: Workload, workflow: Any, logger: Any) -> None:
     """Check what a run needs, then follow it with a line for every job that starts.
 
-    Ends Snakemake with one line if packages are missing, the results cannot be written, or a local model is not what
-    the config says.
+    Ends Snakemake with one line if packages or files of the user's are missing, the results cannot be written, or a
+    local model is not what the config says.
     """
     try:
         housekeeping.check_folder(workload.run.folder)
+        check_inputs(workload, workflow)
         if not workflow.deployment_settings.deployment_method:
             housekeeping.check_packages()
             check_models(workload, workflow)
@@ -40,6 +41,14 @@ def after_jobs(run: RunConfig, workflow: Any) -> None:
         script = run.in_project("workflow_scripts/maintenance/print_headlines.py")
         # A fault here does not make a finished run fail.
         subprocess.run([sys.executable, script, "--params", json.dumps({"run": run.folder})], check=False)
+
+
+def check_inputs(workload: Workload, workflow: Any) -> None:
+    """Raise AuditError, with one line for all of them, for missing files and tokens of the jobs of this run."""
+    missing = workload.missing()
+    names = dict.fromkeys(sized_as(job) for job in workflow.dag.needrun_jobs())
+    if lines := [missing[name] for name in names if name in missing]:
+        raise AuditError("; ".join(lines))
 
 
 def check_models(workload: Workload, workflow: Any) -> None:
@@ -67,6 +76,16 @@ def check_models(workload: Workload, workflow: Any) -> None:
         # Libraries print warnings of their own.
         ours = [line for line in done.stderr.splitlines() if line.startswith("memaudit: ")]
         raise AuditError(ours[-1].removeprefix("memaudit: ") if ours else done.stderr.strip())
+
+
+def requested_minutes(workflow: Any) -> dict[str, float]:
+    """Minutes of runtime that rules request, by their script; without those that compute it from their job."""
+    found = {}
+    for rule in workflow.rules:
+        runtime = rule.resources.get("runtime")
+        if rule.script and runtime is not None and not runtime.is_evaluable():
+            found[rule_of(rule.script)] = runtime.value
+    return found
 
 
 def progress(workload: Workload, workflow: Any, logger: Any) -> Progress:

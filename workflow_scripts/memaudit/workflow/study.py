@@ -1,6 +1,6 @@
 """What the workflow must know of a study: look-ups of its rules, its result files, names for its views, job sizes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from memaudit.workflow.job_costs import Size, size
@@ -66,10 +66,19 @@ class Study:
         """Sizes of the jobs that fetch these models."""
         return {"models_fetch_checkpoint": dict.fromkeys(models, size(0))}
 
+    def asked_memory(self, jobs: Iterable[Size]) -> int:
+        """MB of memory for jobs of one rule: 4,000, or the largest forward pass of these and 2,000 beside it."""
+        return max([4000, *(2000 + round(job.forward / 1e6) for job in jobs)])
+
     def table_cells(self, dataset: str) -> Size:
         """Size of jobs that read each cell of a table once."""
         table = self.run.table_size(dataset)
         return size(table["rows"] * (table["columns"] + 1))
+
+    def known_classes(self, dataset: str) -> dict[str, int]:
+        """{"classes": their number}, for a request of a model; {} where nobody knows it before the table is fetched."""
+        classes = self.run.config["datasets"][dataset]["classes"]
+        return {"classes": classes} if classes else {}
 
     def features(self, dataset: str) -> int | None:
         """Number of a table's features; None where nobody knows it before the table is fetched."""

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from memaudit.common.errors import AuditError
+from memaudit.workflow.foreseen_faults import model_faults
 from memaudit.workflow.job_sizes import Workload
 from memaudit.workflow.run_config import RunConfig
 from memaudit.workflow.studies.attacks_lookups import Attacks
@@ -33,4 +35,7 @@ def prepare(
     run = RunConfig(config, project)
     studies = {study.name: study(run) for study in STUDIES}
     views = read_views(run, studies)
-    return run, studies, views, Workload(run, studies, views)
+    workload = Workload(run, studies, views)
+    if faults := list(dict.fromkeys(model_faults(run, workload.model_uses()))):
+        raise AuditError(f"config: {'; '.join(faults)}")
+    return run, studies, views, workload

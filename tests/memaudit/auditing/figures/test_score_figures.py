@@ -26,5 +26,13 @@ def test_the_histogram_says_who_is_right_of_its_threshold():
     assert {'class="inside"', 'class="outside"'} <= set(one.drawing.split())
 
 
+def test_the_word_at_the_threshold_stays_in_the_drawing():
+    """A threshold near the right end, as without a leak, has it on its left."""
+    for threshold, anchor in ((0.5, "start"), (1.9, "end")):
+        found = CURVES.scores.model_copy(update={"threshold": threshold})
+        drawing = score_histogram(found, 100, 0.01, value(0.1, 0.05, 0.15), "records").drawing
+        assert f'text-anchor="{anchor}">accused' in drawing
+
+
 def test_a_score_of_few_values_has_no_histogram():
     assert "only 3 different values" in score_histogram(None, 3, 0.01, value(0.1, 0, 1), "records").reason

@@ -52,3 +52,4 @@ def test_a_planted_lookup_is_certain_of_its_members():
     planted = answers.looked_up(member)
     assert planted.own[0, 0].tolist() == [inferred_answers.LEAST, inferred_answers.LEAST, 0.0]
     assert (planted.own[1] == answers.own[1]).all()
+    assert (planted.largest == planted.own).all()  # both adversaries can see it

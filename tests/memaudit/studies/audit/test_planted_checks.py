@@ -7,7 +7,7 @@ import pytest
 from attack_grids import passive
 from audit_examples import ATTACKS, AUDIT
 
-from memaudit.auditing import summarize_results
+from memaudit.auditing import summarize_controls
 from memaudit.common import tidy
 from memaudit.studies.audit import audit_attacks, planted_checks, planted_effects
 from memaudit.studies.audit.planted_effects import Answers
@@ -20,7 +20,7 @@ def strength(grid, threats=("labels", "probabilities"), seed=0):
     keys = {"dataset": "wine", "model": "main"}
     rng = np.random.default_rng(seed)
     parts = [part(answers, keys, PARAMS, rng) for part in (planted_checks.checks, planted_checks.smallest)]
-    return summarize_results.strength(tidy.frame([row for part in parts for row in part]), AUDIT["fpr"])
+    return summarize_controls.strength(tidy.frame([row for part in parts for row in part]), AUDIT["fpr"])
 
 
 @pytest.fixture
@@ -44,7 +44,8 @@ def test_a_broken_verdict_fails_the_check_of_innocent_models(grid, monkeypatch):
     always = [SimpleNamespace(detected=True)]
     monkeypatch.setattr(planted_checks, "_judged", lambda *_: always)
     answers = Answers.of(grid, ["probabilities"], ATTACKS["rmia"])
-    assert planted_checks.innocents_found(answers, PARAMS, np.random.default_rng(0)) == [True] * 3
+    panel = answers.panel(answers.members.design.values, names=["lira"])
+    assert planted_checks.innocents_found(panel, PARAMS, np.random.default_rng(0)) == [True] * 3
 
 
 def test_answers_that_never_vary_have_no_smallest_leak(grid):

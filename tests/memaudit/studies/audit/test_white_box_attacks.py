@@ -8,7 +8,7 @@ from attack_grids import passive
 from audit_examples import ATTACKS, AUDIT
 
 from memaudit.attacks.white_box_scores import STATISTICS
-from memaudit.auditing import summarize_results
+from memaudit.auditing import summarize_controls, summarize_results
 from memaudit.common import tidy
 from memaudit.studies.audit import audit_attacks
 from memaudit.studies.audit.white_box_attacks import white_box_rows
@@ -52,8 +52,16 @@ def test_a_leak_of_attention_is_found_and_the_controls_are_not(found):
         assert not detected
 
 
+def test_a_planted_lookup_of_attention_is_found(found):
+    (control,) = summarize_controls.controls(found)
+    assert control.attack == "white-box"
+    assert control.lookup.detected
+    assert control.lookup.estimate > 0.95
+
+
 def test_every_score_has_its_rows_under_the_white_box_threat(found):
     table = tidy.expand(found)
+    table = table[table["attack"].notna()]
     assert set(table["threat"]) == {"white-box passive"}
     assert set(table["attack"]) == {"strongest", "attention", "lira attention", "attention combined"}
     rates = table[(table["metric"] == "precision") & (table["records"] == "members")].groupby("attack")["base rate"]

@@ -88,7 +88,7 @@ def test_statistics_are_sized_by_what_they_go_over(lira):
 def test_the_model_is_asked_with_half_of_the_members_or_a_small_context(lira):
     uses = lira.model_uses()[lira.config["model"]]
     assert [use["rows"] for use in uses] == [50, 50, 8, 8, 8, 8]
-    assert uses[0] == {"where": "lira, data set wine", "rows": 50, "features": 13}
+    assert uses[0] == {"where": "lira, data set wine", "rows": 50, "features": 13, "classes": 3}
 
 
 def test_shadow_models_are_those_of_the_large_grids(lira):

@@ -2,7 +2,7 @@
 
 from markupsafe import Markup
 
-from memaudit.auditing.figures.picture import Picture, known
+from memaudit.auditing.figures.picture import Picture, Words, known
 from memaudit.auditing.figures.svg_canvas import drawing, line, tag
 from memaudit.auditing.summary import Value
 
@@ -12,20 +12,26 @@ STEP, TALL, TOP, MARGIN = 17.0, 23.0, 6.0, 10.0
 FIGURE = "a3.6 3.6 0 1 1-.01 0zm-2.6 8.6h5.2a3 3 0 0 1 3 3v5.6h-11.2v-5.6a3 3 0 0 1 3-3z"
 
 
-def icon_array(precision: Value, base_rate: float, who: str, detected: bool) -> Picture:
+NOBODY = "in these contexts nobody was accused at this threshold"
+WORDS = Words()
+
+
+def icon_array(
+    precision: Value, base_rate: float, who: str, detected: bool, words: Words = WORDS, unknown: str = NOBODY
+) -> Picture:
     """100 accused of which so many are in the data, from the left: the share of the figures is a length, too.
 
     precision: its null is the share without a leak; who: "records" or "persons"; detected: whether a leak is, at the
-    threshold.
+    threshold; unknown: the reason for a missing precision.
     """
     name, title = f"people-{100 * base_rate:g}".replace(".", "-"), "100 accused"
     if not known(precision):
-        return Picture(name, title, reason="in these contexts nobody was accused at this threshold")
+        return Picture(name, title, reason=unknown)
     right = round(100 * precision.estimate)
     told = (
         f"{right} of 100 figures are filled: {who} that are accused and really in the data, if {100 * base_rate:g} "
         f"of 100 candidates are; 95 % interval {100 * precision.low:.0f} to {100 * precision.high:.0f}. The dashed "
-        f"line is at {100 * precision.null:g}, the number without a leak."
+        f"line is at {100 * precision.null:g}, the number {words.nothing}."
     )
     told += "" if detected else " The difference is not distinguishable from chance."
     kinds = {"person": range(right), "absent": range(right, 100)}

@@ -1,11 +1,18 @@
 """A picture of an audit's page: a drawing with its caption, or the reason why there is none."""
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 from markupsafe import Markup
 
 from memaudit.auditing.summary import Value
+
+
+class Words(NamedTuple):
+    """What captions call the place of members, and the absence of what is measured."""
+
+    inside: str = "in the context"
+    nothing: str = "without a leak"
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,19 @@ from collections.abc import Mapping
 
 from markupsafe import Markup
 
-from memaudit.auditing.figures.picture import Picture, interval, known
-from memaudit.auditing.figures.svg_canvas import Plane, Scale, drawing, label, line, path, tag
+from memaudit.auditing.figures.picture import Picture, Words, interval, known
+from memaudit.auditing.figures.svg_canvas import WIDTH, Plane, Scale, drawing, label, line, path, tag
 from memaudit.auditing.score_curves import Histogram, RocPoint
 from memaudit.auditing.summary import Value
 
-LEFT, RIGHT, TOP = 46.0, 336.0, 26.0
+LEFT, RIGHT, TOP = 50.0, 336.0, 26.0
+ROOM = 72.0  # that the word at the threshold takes
+WORDS = Words()
 
 
-def roc_drawing(points: list[RocPoint], tprs: Mapping[float, Value], strict: float, who: str) -> Picture:
+def roc_drawing(
+    points: list[RocPoint], tprs: Mapping[float, Value], strict: float, who: str, words: Words = WORDS
+) -> Picture:
     """TPR by FPR with its band; tprs: of the headline, by FPR; strict: the FPR of the threshold; who: is attacked."""
     picture = Picture("roc", "Identified against wrongly accused")
     if len(points) < 2:
@@ -36,11 +40,11 @@ def roc_drawing(points: list[RocPoint], tprs: Mapping[float, Value], strict: flo
         for fpr, tpr in sorted(marked.items())
     )
     told = (
-        f"The share of {who} in the context that the attack identifies (true positive rate), by the share of those "
+        f"The share of {who} {words.inside} that the attack identifies (true positive rate), by the share of those "
         "outside that it accuses wrongly (false positive rate), for every threshold. Both axes are logarithmic: the "
         f"left end, where few are accused wrongly, matters most. {read} The area around the line holds the 95 % "
-        "interval of each point. Without a leak the line would be the dashed one. This page's accusations are made at "
-        f"{_share(strict)}: a stricter threshold accuses fewer wrongly, and finds fewer."
+        f"interval of each point. {words.nothing.capitalize()} the line would be the dashed one. This page's "
+        f"accusations are made at {_share(strict)}: a stricter threshold accuses fewer wrongly, and finds fewer."
     )
     return Picture("roc", picture.title, told, drawing("roc", picture.title, told, 330, *parts))
 
@@ -52,8 +56,13 @@ def _marked(plane: Plane, fpr: float, tpr: Value) -> Markup:
     )
 
 
-def score_histogram(found: Histogram | None, distinct: int, fpr: float, tpr: Value, who: str) -> Picture:
-    """Scores of members as bars and of non-members as an outline, with the threshold; distinct: different scores."""
+def score_histogram(
+    found: Histogram | None, distinct: int, fpr: float, tpr: Value | None, who: str, words: Words = WORDS
+) -> Picture:
+    """Scores of members as bars and of non-members as an outline; distinct: different scores.
+
+    tpr: of the threshold at this FPR; None: too few non-members for one.
+    """
     picture = Picture("histogram", "Scores of members and non-members")
     if found is None:
         return picture.without(f"the score takes only {distinct} different values, so its bars would show ties alone")
@@ -65,22 +74,24 @@ def score_histogram(found: Histogram | None, distinct: int, fpr: float, tpr: Val
         inside += [(plane.x(one.low), plane.y(one.members)), (plane.x(one.high), plane.y(one.members))]
         outside += [(plane.x(one.low), plane.y(one.nonmembers)), (plane.x(one.high), plane.y(one.nonmembers))]
     end = (plane.x(found.bins[-1].high), plane.y(0))
-    threshold = plane.x(found.threshold)
     parts = [
         path([*inside, end], "inside", closed=True),
         path([*outside, end], "outside"),
-        plane.axes({}, {}, "score: further right, more likely in the context", ""),
-        line(threshold, TOP + 14, threshold, 270, "axis", stroke_dasharray="4 3"),
-        label("accused →", threshold + 5, TOP + 22, "start", "strong"),
-        *_key(),
+        plane.axes({}, {}, f"score: further right, more likely {words.inside}", ""),
+        *(_threshold(plane.x(found.threshold)) if tpr else []),
+        *_key(words.inside),
     ]
     told = (
-        f"Scores of {found.members:,} answers about {who} in the context (filled) and of {found.nonmembers:,} about "
+        f"Scores of {found.members:,} answers about {who} {words.inside} (filled) and of {found.nonmembers:,} about "
         f"{who} that are not (outline), as shares of each. The more the two shapes overlap, the less the attack can "
-        f"tell them apart. Right of the dashed threshold it accuses: {_share(fpr)} of the non-members, which sets "
-        f"the threshold, and {_members(tpr)} of the members. Scores are spread by rank (normal scores), so "
-        "distances have no unit; equal scores stand in one bar."
+        "tell them apart. "
     )
+    if tpr:
+        told += (
+            f"Right of the dashed threshold it accuses: {_share(fpr)} of the non-members, which sets the threshold, "
+        )
+        told += f"and {_members(tpr)} of the members. "
+    told += "Scores are spread by rank (normal scores), so distances have no unit; equal scores stand in one bar."
     return Picture("histogram", picture.title, told, drawing("histogram", picture.title, told, 310, *parts))
 
 
@@ -88,12 +99,20 @@ def _members(tpr: Value) -> str:
     return f"{interval(tpr, 1, 100)} %" if known(tpr) else f"{100 * tpr.estimate:.1f} %"
 
 
-def _key() -> list[Markup]:
+def _threshold(x: float) -> list[Markup]:
+    place, anchor = (x + 5, "start") if x + ROOM < WIDTH else (x - 5, "end")
+    return [
+        line(x, TOP + 14, x, 270, "axis", stroke_dasharray="4 3"),
+        label("accused →", place, TOP + 22, anchor, "strong"),
+    ]
+
+
+def _key(inside: str) -> list[Markup]:
     return [
         tag("rect", paint="inside", x=12, y=6, width=14, height=10),
-        label("in the context", 31, 15, "start"),
+        label(inside, 31, 15, "start"),
         tag("rect", paint="outside", x=124, y=6, width=14, height=10),
-        label("not in the context", 143, 15, "start"),
+        label(f"not {inside}", 143, 15, "start"),
     ]
 
 

@@ -14,8 +14,8 @@ from markupsafe import Markup, escape
 WIDTH = 360.0  # of every drawing: at a phone's width its letters are as large as the page's notes
 INK, QUIET, LINE, MARK, NULL = "#1a1d21", "#565c64", "#dcdcd6", "#0072b2", "#d55e00"
 PAINT: Mapping[str, Mapping[str, Any]] = {
-    "label": {"fill": QUIET, "font_size": 11, "font_family": "sans-serif"},
-    "strong": {"fill": INK, "font_size": 11, "font_family": "sans-serif"},
+    "label": {"fill": QUIET, "font_size": 12, "font_family": "sans-serif"},
+    "strong": {"fill": INK, "font_size": 12, "font_family": "sans-serif"},
     "grid": {"stroke": LINE, "fill": "none"},
     "axis": {"stroke": QUIET, "fill": "none"},
     "null": {"stroke": NULL, "stroke_width": 1.6, "fill": "none"},
@@ -95,9 +95,9 @@ class Plane:
         parts = [line(left, self.y(at), right, self.y(at), "grid") for at in y_ticks]
         parts += [label(text, left - 5, self.y(at) + 4, "end") for at, text in y_ticks.items()]
         parts += [line(self.x(at), bottom, self.x(at), bottom + 4, "axis") for at in x_ticks]
-        parts += [label(text, self.x(at), bottom + 16) for at, text in x_ticks.items()]
+        parts += [label(text, self.x(at), bottom + 18) for at, text in x_ticks.items()]
         parts += [line(left, bottom, right, bottom, "axis")]
-        parts += [label(x_title, (left + right) / 2, bottom + 32)]
+        parts += [label(x_title, (left + right) / 2, bottom + 34)]
         parts += [label(y_title, 2, top - 10, "start")] if y_title else []
         return Markup("").join(parts)
 

@@ -6,7 +6,7 @@ what only a record in the context changes. "likelihood": the log probability its
 2018). "without target": the calibrated largest log probability, for an adversary who does not know the target.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import xarray as xr
@@ -85,10 +85,12 @@ class Answers:
 
     def looked_up(self, membership: Mask) -> "Answers":
         """Answers of a planted model that looks its records up and is certain of the true value of those it has."""
-        right = self.bin == self.truth[:, None]
-        certain = np.where(right, 0.0, LEAST)
-        own = np.where(membership[..., None], certain, self.own)
-        return Answers(own, self.largest, self.bin, self.truth, self.known, self.unknown, self.records)
+        certain = np.where(self.bin == self.truth[:, None], 0.0, LEAST)
+        own, largest = (
+            None if answers is None else np.where(membership[..., None], certain, answers)
+            for answers in (self.own, self.largest)
+        )
+        return replace(self, own=own, largest=largest)
 
 
 def _without(answers: Array, membership: Mask) -> Array:

@@ -50,16 +50,33 @@ def checks(answers: Answers, keys: Mapping[str, Any], params: Any, rng: np.rando
     """
     keys = _named(keys, answers)
     part = answers.of_units(ENTRIES, rng)
-    lookup = _judged(part.looked_up(), params, rng)
+    yield from lookup_rows(part.looked_up(), keys, params, rng)
+    changed, membership = part.changed_by_lookup(), part.members.design.values
+    yield tidy.row(STUDY, {**keys, "planted": "lookup"}, "changed answers", changed, n=membership.size)
+    yield from innocent_rows(part.panel(membership), keys, params, rng)
+
+
+def lookup_rows(panel: Panel, keys: Mapping[str, Any], params: Any, rng: np.random.Generator) -> Iterator[Row]:
+    """Tidy rows of a planted model that looks records up, which must be detected, key `planted`: "lookup".
+
+    panel: the attacks on its answers; others as of `checks`.
+    """
+    lookup = _judged(panel, params, rng)
+    print(f"{tidy.setting(keys)}: lookup AUC {lookup[0].estimate:.3f}", flush=True)
     renamed = [replace(one, metric=f"lookup {one.metric}") for one in lookup]
     yield from rows(STUDY, {**keys, "planted": "lookup"}, renamed)
-    changed = part.changed_by_lookup()
-    yield tidy.row(STUDY, {**keys, "planted": "lookup"}, "changed answers", changed, n=lookup[0].n)
-    found = innocents_found(part, params, rng)
+
+
+def innocent_rows(panel: Panel, keys: Mapping[str, Any], params: Any, rng: np.random.Generator) -> Iterator[Row]:
+    """Tidy rows of models without a leak, most of which must not be detected, key `planted`: "innocent".
+
+    panel: the attacks on the answers of the run; others as of `checks`.
+    """
+    found = innocents_found(panel, params, rng)
+    print(f"{tidy.setting(keys)}: innocents found {sum(found)} of {len(found)}", flush=True)
     innocent, method = {**keys, "planted": "innocent"}, "memberships drawn again; stops when most are decided"
     yield tidy.row(STUDY, innocent, "found", sum(found), unit="count", n=len(found), method=method)
     yield tidy.row(STUDY, innocent, "check failed", 2 * sum(found) > INNOCENTS, unit="yes or no", n=len(found))
-    print(f"{tidy.setting(keys)}: lookup AUC {lookup[0].estimate:.3f}, innocents found {sum(found)}", flush=True)
 
 
 def smallest(answers: Answers, keys: Mapping[str, Any], params: Any, rng: np.random.Generator) -> Iterator[Row]:
@@ -80,11 +97,14 @@ def _named(keys: Mapping[str, Any], answers: Answers) -> dict[str, Any]:
     return {**keys, "records": "persons" if answers.persons else "members"}
 
 
-def innocents_found(answers: Answers, params: Any, rng: np.random.Generator) -> list[bool]:
-    """Whether a leak is detected in each of up to 5 models without one, until most are found or not found."""
+def innocents_found(panel: Panel, params: Any, rng: np.random.Generator) -> list[bool]:
+    """Whether a leak is detected in each of up to 5 models without one, until most are found or not found.
+
+    Their answers are those of the panel, and their members are drawn again.
+    """
     found: list[bool] = []
     while 2 * max(sum(found), len(found) - sum(found)) < INNOCENTS:
-        found.append(_judged(answers.panel(answers.redrawn(rng)), params, rng)[0].detected)
+        found.append(_judged(replace(panel, membership=panel.redrawn(rng)), params, rng)[0].detected)
     return found
 
 

@@ -27,6 +27,16 @@ UNCHANGED = 1e-6  # nats
 MOST_CONFIDENT = float(np.log1p(-CLIP) - np.log(CLIP))  # of `score_matrices.confidence`
 
 
+def random_units(members: xr.Dataset, entries: int, rng: np.random.Generator) -> xr.Dataset:
+    """The score matrix of as many random units as have at most so many entries (model, record), 8 units at least."""
+    units = members.unit.values
+    codes, sizes = np.unique(units, return_counts=True)
+    order = rng.permutation(len(codes))
+    fitting = int((np.cumsum(sizes[order]) * members.sizes["model"] <= entries).sum())
+    chosen = np.isin(units, codes[order[: max(fitting, 8)]])
+    return members if chosen.all() else members.isel(record=chosen)
+
+
 @dataclass(frozen=True)
 class Answers:
     """Answers of a run about members and about records in no context, and how they are attacked.
@@ -74,12 +84,8 @@ class Answers:
 
     def of_units(self, entries: int, rng: np.random.Generator) -> Self:
         """The answers about as many random units as have at most so many entries (model, record), 8 units at least."""
-        units = self.members.unit.values
-        codes, sizes = np.unique(units, return_counts=True)
-        order = rng.permutation(len(codes))
-        fitting = int((np.cumsum(sizes[order]) * self.members.sizes["model"] <= entries).sum())
-        chosen = np.isin(units, codes[order[: max(fitting, 8)]])
-        return self if chosen.all() else replace(self, members=self.members.isel(record=chosen))
+        members = random_units(self.members, entries, rng)
+        return self if members is self.members else replace(self, members=members)
 
     def redrawn(self, rng: np.random.Generator) -> Mask:
         """A membership matrix (model, record) that is as likely as the run's, as `scorable_redraws.redraw`."""

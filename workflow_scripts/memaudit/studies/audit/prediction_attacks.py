@@ -17,6 +17,8 @@ from memaudit.attacks.prediction_scores import (
 )
 from memaudit.common.arrays import Array, Codes, Mask
 from memaudit.statistics import two_file_attack as two_files
+from memaudit.statistics.fisher_power import smallest_share
+from memaudit.studies.audit.prediction_curves import curves
 
 BLIND, STAND_IN, REFERENCES = "blind", "stand-in", "references"
 CONTROL_DRAWS = 39
@@ -113,6 +115,7 @@ def results(files: Files, settings: Mapping[str, Any], rng: np.random.Generator)
     draws, replicates = settings["permutations"], settings["replicates"]
     found = attack(files.scores, files.member, rng, draws, replicates)
     facts = {
+        "curves": curves(found.attacked, found.weights, settings["fpr"]),
         "auc": found.value(found.auc, found.null[-1], found.p_value),
         "chosen": [found.attacked.names[place] for place in found.attacked.chosen],
         "scores": _single_scores(found),
@@ -161,7 +164,8 @@ def _accusations(found: Result, fpr: float, base_rates: list[float]) -> dict[str
     facts = {"p_value": accused.p_value, "detected": accused.p_value <= two_files.SIGNIFICANT}
     worth = {f"{rate:g}": _with_interval(accused.precision(rate)) for rate in base_rates}
     counts = {key: getattr(accused, key) for key in ("accused_members", "accused_non_members")}
-    return {**rates, **facts, **counts, "precision": worth}
+    smallest = {"smallest_tpr": smallest_share(accused.members, accused.non_members, fpr)}
+    return {**rates, **facts, **counts, **smallest, "precision": worth}
 
 
 def _with_interval(numbers: tuple[float, float, float]) -> dict[str, float | None]:

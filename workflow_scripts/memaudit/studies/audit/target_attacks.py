@@ -1,17 +1,28 @@
-"""Attacks of an audit on some of the records: labels near them, and poisons with a chosen label."""
+"""Attacks of an audit on some of the records: labels near them, and poisons.
+
+Each, and each reported part of the strongest one, has controls of its own, without further queries: a planted model
+that looks records up, which must be detected, and memberships drawn again by the scheme that drew them, of which most
+must not. Records in no context would cost as many queries as the targets, and would test the same: whether answers that
+do not depend on a membership are detected.
+"""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
+
+import xarray as xr
 
 from memaudit.attacks.registry import LABELS, PROBABILITIES, threat
 from memaudit.attacks.score_matrices import of_input
 from memaudit.common import seeds
 from memaudit.common.arrays import Mask
-from memaudit.statistics import chosen_attacks
+from memaudit.statistics import chosen_attacks, threat_models
 from memaudit.statistics.chosen_attacks import CHOSEN, STRONGEST_LABELS
 from memaudit.statistics.detection_size import tells
 from memaudit.statistics.strongest_score import Panel
+from memaudit.studies.audit import planted_lookups
 from memaudit.studies.audit.audit_attacks import permits
+from memaudit.studies.audit.planted_checks import innocent_rows, lookup_rows
 from memaudit.studies.audit.strongest_attack import attack_rows
 
 STUDY = "audit"
@@ -24,34 +35,62 @@ def large_enough(membership: Mask, job: Any) -> bool:
 
 
 def target_rows(job: Any) -> Rows:
-    """Tidy rows of the strongest attack on labels, of its parts, and of poisons with a chosen label.
+    """Tidy rows of the strongest attack on labels, of its parts, and of poisons with a chosen label, with controls.
 
-    None of matrices that are not `large_enough`.
+    Rows of controls have the key `checked`, the attack, beside `planted`. None of matrices that are not `large_enough`.
     """
     settings = job.params.attacks
     if job.input.get("perturbed"):
         grid = of_input(job, "perturbed")
         panel = chosen_attacks.label_panel(grid, settings["perturbation"])
         queries = chosen_attacks.label_queries(grid, settings["perturbation"])
-        yield from _rows(STRONGEST_LABELS, panel, queries[STRONGEST_LABELS], job)
         if large_enough(panel.membership, job):
-            named = {name: queries[name] for name in ("boundary", "copies correct")}
+            yield from _rows(STRONGEST_LABELS, panel, queries[STRONGEST_LABELS], job)
+            lookup = chosen_attacks.label_panel(planted_lookups.near_records(grid), settings["perturbation"])
+            yield from _control_rows(STRONGEST_LABELS, panel, lookup, job)
             each = chosen_attacks.each_of(panel, settings, _rng("each", job))
-            for name, number in named.items():
-                yield from attack_rows(_keys(name, "targets", job), each[name], number, job.params.audit)
+            for name in ("boundary", "copies correct"):
+                yield from attack_rows(_keys(name, "targets", job), each[name], queries[name], job.params.audit)
+            for name in ("boundary", "copies correct", "perturbation"):
+                yield from _control_rows(name, _alone(panel, name), _alone(lookup, name), job)
     if job.input.get("poisoned"):
         grid = of_input(job, "poisoned")
+        looked_up = planted_lookups.poisoned(grid)
+        yield from _mislabelled_controls(grid, looked_up, job)
         for reads in (LABELS, PROBABILITIES):
-            if permits(job.params.audit["threats"], CHOSEN[reads]):
-                yield from _rows(CHOSEN[reads], chosen_attacks.poison_panel(grid, reads), 1, job)
+            panel = chosen_attacks.poison_panel(grid, reads)
+            if permits(job.params.audit["threats"], CHOSEN[reads]) and large_enough(panel.membership, job):
+                yield from _rows(CHOSEN[reads], panel, 1, job)
+                lookup = chosen_attacks.poison_panel(looked_up, reads)
+                yield from _control_rows(CHOSEN[reads], panel, lookup, job)
 
 
 def _rows(name: str, panel: Panel, queries: int, job: Any) -> Rows:
-    if not large_enough(panel.membership, job):
-        return
     found = chosen_attacks.strongest_of(panel, job.params.attacks, _rng(name, job))
     print(f"{job.wildcards.dataset}, {name}: AUC {found[0].estimate:.3f}", flush=True)
     yield from attack_rows(_keys(name, "targets", job), found, queries, job.params.audit)
+
+
+def _mislabelled_controls(grid: xr.Dataset, looked_up: xr.Dataset, job: Any) -> Rows:
+    """Controls of the permitted attacks of `threat_models.poisoning_cases`, each at its largest number of poisons."""
+    found = [{one.name: one for one in threat_models.poisoning_cases({}, of)} for of in (grid, looked_up)]
+    for name, one in found[0].items():
+        if permits(job.params.audit["threats"], name) and large_enough(one.membership, job):
+            facts = one.membership, one.groups, one.scheme
+            panel, lookup = (Panel.of_records({name: of[name].attack}, *facts) for of in found)
+            yield from _control_rows(name, panel, lookup, job)
+
+
+def _control_rows(name: str, panel: Panel, lookup: Panel, job: Any) -> Rows:
+    """Tidy rows of the controls; lookup: the attacks on the answers of a planted model that looks records up."""
+    keys = {"dataset": job.wildcards.dataset, "model": "main", "records": "targets", "checked": name}
+    rng = _rng(f"{name}, controls", job)
+    yield from lookup_rows(lookup, keys, job.params, rng)
+    yield from innocent_rows(panel, keys, job.params, rng)
+
+
+def _alone(panel: Panel, name: str) -> Panel:
+    return replace(panel, attacks={name: panel.attacks[name]})
 
 
 def _keys(name: str, records: str, job: Any) -> dict[str, Any]:

@@ -1,6 +1,9 @@
-"""The strongest score of an adversary who sees attention, its single scores, and two negative controls."""
+"""The strongest score of an adversary who sees attention, its single scores, and its controls.
 
-from collections.abc import Iterator, Mapping
+Two negative controls, which must not be detected, and a planted model whose attention looks records up, which must.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,9 @@ from memaudit.data import membership_matrices
 from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics.randomisation_tests import FEWEST_DRAWS
 from memaudit.statistics.strongest_score import Panel, choose, judge_each, judge_strongest
+from memaudit.studies.audit import planted_lookups
+from memaudit.studies.audit.planted_checks import lookup_rows
+from memaudit.studies.audit.planted_effects import random_units
 from memaudit.studies.audit.strongest_attack import (
     STRONGEST,
     attack_rows,
@@ -22,11 +28,14 @@ from memaudit.studies.audit.strongest_attack import (
 )
 
 STUDY, THREAT = "audit", f"{WHITE_BOX} passive"
+LOOKED_UP = 12_800  # entries (model, record) that show a planted lookup; of more, some of the units are taken
 Row = dict[str, Any]
 
 
 def white_box_rows(grid: xr.Dataset, params: Any) -> Iterator[Row]:
-    """Tidy rows of the strongest white-box score, of every one, and of the controls "placebo" and "companions".
+    """Tidy rows of the strongest white-box score, of every one, of the negative controls, and of a planted lookup.
+
+    The negative controls have the records "placebo" and "companions", the lookup the key `checked` WHITE_BOX.
 
     grid: score matrix of `white_box_scores.joined`; params: of the job, with `seed`, `attacks` and `audit`. By person
     where some member shares its privacy unit with another one.
@@ -49,6 +58,18 @@ def white_box_rows(grid: xr.Dataset, params: Any) -> Iterator[Row]:
     found = exchanged_control(panel, audit["fpr"], **_options(keys, params))
     yield from attack_rows(_named(keys, STRONGEST), found, 1, audit)
     yield from _placebo_rows(others, keys, params)
+    yield from _lookup_rows(members, others, of_panel, {**keys, "records": "members"}, params)
+
+
+def _lookup_rows(
+    members: xr.Dataset, others: xr.Dataset, of_panel: Callable[..., Panel], keys: Mapping[str, str], params: Any
+) -> Iterator[Row]:
+    """The strongest score on a planted model whose attention looks records up."""
+    rng = _options({**keys, "records": "lookup"}, params)["rng"]
+    queried = planted_lookups.attended(random_units(members, LOOKED_UP, rng))
+    attacks = white_box(queried, others, params.attacks["rmia"])
+    panel = of_panel(attacks, queried.design.values, queried.unit.values, Scheme.of(queried.attrs))
+    yield from lookup_rows(panel, {**keys, "checked": WHITE_BOX}, params, rng)
 
 
 def _placebo_rows(others: xr.Dataset, keys: Mapping[str, str], params: Any) -> Iterator[Row]:

@@ -1,6 +1,7 @@
 """Look-ups of rules/attacks/: arms of the config, their grids and results, and how large the jobs are."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from memaudit.models import flops
@@ -228,6 +229,11 @@ class Attacks(Study):
             "attacks_average_datasets": {"": size(0)},
         }
 
+    @cached_property
+    def memory(self) -> int:
+        """MB of a job that queries contexts."""
+        return self.asked_memory(self._contexts_size(name, arm, 0) for name in self.datasets for arm in self.arms(name))
+
     def model_uses(self) -> dict[str, list[dict[str, Any]]]:
         uses: dict[str, list[dict[str, Any]]] = {model: [] for model in self.models}
         for arm, entry in self.config["arms"].items():
@@ -304,10 +310,13 @@ class Attacks(Study):
         contexts, active = list(self._contexts(dataset, arm)), self.config["active"]
         poisons = max(active["most"], *active["budgets"]) if arm in active["arms"] else 0
         known = self.run.table_size(dataset)["known"]
+        # A TabICL is asked about many classes as a hierarchy (memaudit/models/class_hierarchy.py).
+        hierarchy = self.run.config["models"][self.config["arms"][arm]["model"]]["family"] == "tabicl"
         return {
             "where": f"attacks/arms/{arm}, data set {dataset}",
             "rows": max(context.rows for context in contexts) + poisons,
             "features": max(context.columns for context in contexts) if known else None,
+            **({} if hierarchy else self.known_classes(dataset)),
         }
 
     def _design_size(self, dataset: str, arm: str) -> Size:

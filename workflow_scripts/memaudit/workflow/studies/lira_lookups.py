@@ -104,7 +104,12 @@ class Lira(Study):
     def model_uses(self) -> dict[str, list[dict[str, Any]]]:
         grids = [name.split("/") for name in self.grids]
         uses = [
-            {"where": f"lira, data set {name}", "rows": self._shape(name, grid)[1], "features": self.features(name)}
+            {
+                "where": f"lira, data set {name}",
+                "rows": self._shape(name, grid)[1],
+                "features": self.features(name),
+                **self.known_classes(name),
+            }
             for name, grid in grids
         ]
         return {self.config["model"]: uses}

@@ -1,0 +1,29 @@
+"""The options that say how a table is read are the same for every command, and those of the requests."""
+
+from argparse import ArgumentParser
+from dataclasses import fields
+
+import pytest
+
+from memaudit.auditing import reading_options
+from memaudit.auditing.reading_options import ReadingOptions
+from memaudit.auditing.request import PredictionRequest, Request
+
+
+def parsed(*arguments):
+    parser = ArgumentParser()
+    reading_options.add_arguments(parser)
+    return reading_options.chosen(parser.parse_args(arguments))
+
+
+def test_what_is_given_is_chosen():
+    assert parsed() == ReadingOptions()
+    given = ["--drop", "a", "b", "--missing", "x", "--delimiter", ";", "--decimal", ",", "--dates", "mdy"]
+    assert parsed(*given) == ReadingOptions(drop=["a", "b"], missing=["x"], delimiter=";", decimal=",", dates="mdy")
+    with pytest.raises(SystemExit):
+        parsed("--decimal", ";")
+
+
+@pytest.mark.parametrize("request_type", [Request, PredictionRequest])
+def test_every_request_has_these_options(request_type):
+    assert {*reading_options.NAMES} <= {one.name for one in fields(request_type)}

@@ -1,0 +1,40 @@
+"""Tables of docs/coverage-of-papers.md from config/coverage_of_papers.yaml."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memaudit.plotting.result_tables import texts_table
+
+HEAD = ["in the paper", "shows", "made by", "at config/paper.yaml"]
+# The study `attacks` and the study `tabpate` have one paper.
+Entries = Mapping[str, Sequence[Mapping[str, Any]]]
+
+
+def context(entries: Entries, titles: Mapping[str, str]) -> dict[str, Any]:
+    """The values that docs/templates/coverage-of-papers.md names; titles: of the papers, by study."""
+    states = Counter(state(entry) for of_study in entries.values() for entry in of_study)
+    on_page = sum(any(view.startswith("page/") for view in one["made_by"]) for own in entries.values() for one in own)
+    made = states["complete"] + states["partial"]
+    counts = {"total": made + states["diagram"], "made": made, "page": on_page}
+    return {
+        "counts": {"complete": 0, "partial": 0, "diagram": 0} | states | counts,
+        "papers": [
+            {"study": study, "title": titles[study], "table": texts_table(HEAD, map(_line, of_study))}
+            for study, of_study in entries.items()
+        ],
+    }
+
+
+def state(entry: Mapping[str, Any]) -> str:
+    """`complete`, `partial` or `diagram`."""
+    if not entry["made_by"]:
+        return "diagram"
+    return "partial" if entry.get("missing") else "complete"
+
+
+def _line(entry: Mapping[str, Any]) -> list[str]:
+    found = state(entry)
+    outcome = f"partial: {entry['missing']}" if found == "partial" else found
+    views = (f"report page: {view[5:]}" if view.startswith("page/") else view for view in entry["made_by"])
+    return [entry["item"], entry["shows"], ", ".join(views) or "-", outcome]

@@ -1,0 +1,57 @@
+"""Gates of a claim: what decides, before any comparison, whether its results are judged at all.
+
+A student that is constant, what the claim supposes being at chance, and a positive control that finds nothing leave
+results out. Where the noise has no seed, another run can leave out others.
+"""
+
+from collections.abc import Iterator
+from functools import reduce
+from operator import or_
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from memaudit.common.constant_students import CONSTANT, rests_on_constant
+from memaudit.statistics.claim_comparisons import by_chance, supposed
+from memaudit.statistics.claims import Claim
+from memaudit.statistics.verdict_stability import outcome_chances
+
+TOGETHER = "several conditions together"
+
+
+def without_gates(claim: Claim, table: pd.DataFrame) -> Iterator[tuple[str, Claim, pd.DataFrame]]:
+    """Names of gates that leave something out, with the claim and the table without them: each alone, then together.
+
+    What the claim supposes is no gate where no results say whether it is given: in another run none do, either.
+    """
+    lifted: dict[str, tuple[dict[str, Any], pd.DataFrame]] = {}
+    whole = table[table["metric"] != CONSTANT]
+    if rests_on_constant(table).any():
+        lifted["a constant student"] = {}, whole
+    if all(map(len, supposed(claim, table))) and len(by_chance(claim, table)):
+        lifted["a condition at chance"] = {"provided": [], "by": None}, table
+    if claim.control:
+        lifted["a positive control that finds nothing"] = {"control": None}, table
+    for name, (without, rest) in lifted.items():
+        yield name, claim.model_copy(update=without), rest
+    if len(lifted) > 1:
+        together = reduce(or_, (without for without, _ in lifted.values()))
+        yield TOGETHER, claim.model_copy(update=together), whole
+
+
+def condition_limit(claim: Claim, table: pd.DataFrame) -> float:
+    """Upper limit of the probability that a condition is at chance in another run that is above it in this one."""
+    rows = pd.concat([table.head(0), *supposed(claim, table)])
+    above = rows[rows["low"] > rows["null"]]
+    gaps = zip(above["low"] - above["null"], above["high"] - above["null"], strict=True)
+    return min(sum(1 - outcome_chances(*gap, (0.0, np.inf))[0] for gap in gaps), 1.0)
+
+
+def gate_text(names: list[str]) -> str:
+    """The sentence on a verdict that would be another one without these gates."""
+    alone = [name for name in names if name != TOGETHER] or names
+    return (
+        f"; decided by results that are left out ({' or '.join(alone)}): another run, with other noise, could leave "
+        "out others, with a probability that is not known"
+    )
