@@ -15,14 +15,14 @@ PUBLISH_tabpate := {"run": "results/tabpate", \
   "command": "snakemake --cores all tabpate --configfile config/tabpate.yaml", "tables": ["tabpate_utility", \
   "tabpate_datasets", "tabpate_regression", "tabpate_answers", "tabpate_queries", "tabpate_attack"]}
 PUBLISH_iclmem := {"run": "results/iclmem", \
-  "command": "snakemake --cores all iclmem --configfile config/iclmem.yaml", "tables": ["iclmem_survival", \
-  "iclmem_placebos", "iclmem_peaks", "iclmem_grid", "iclmem_regimes", "iclmem_arms", "iclmem_outcomes", \
-  "iclmem_datasets"]}
+  "command": "snakemake --cores all iclmem --configfile config/iclmem.yaml", "tables": ["iclmem_signals", \
+  "iclmem_survival", "iclmem_false_detections", "iclmem_doses", "iclmem_peaks", "iclmem_grid", "iclmem_regimes", \
+  "iclmem_differences", "iclmem_arms", "iclmem_outcomes", "iclmem_datasets"]}
 PUBLISH_predict-mmlu := {"run": "results/predict-mmlu", \
   "command": "snakemake --cores all predict --configfile config/predict_mmlu.yaml", "tables": ["predict_predictors", \
   "predict_recommended", "predict_thresholds", "predict_drops", "predict_cost", "predict_memorized"]}
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slurm test-browser costs bench coverage attention calibration release-audit private_gain gpu pretrain envs envs-check lock docs publish verify clean
+.PHONY: help demo test test-slurm test-browser costs bench coverage attention calibration release-audit private_gain mechanism_costs gpu pretrain envs envs-check lock docs publish verify clean
 
 help: ## list the targets
 	@grep -hE '^[a-zA-Z.-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -77,6 +77,7 @@ costs: .venv ## measure what the jobs of results/demo have cost: results/bench/u
 
 bench: .venv ## time each hot path against the naive way; writes results/bench/*.json (half an hour); PSMI=folder of psmi 0.2.0
 	$(call BENCH,plan_workflow,{"runs": 3})
+	$(call BENCH,audit_table,{"rows": 1000$(,) "cores": 2})
 	$(call BENCH,query_shadows,{"models": 64})
 	$(call BENCH,probe_contexts,{"queries": 100$(,) "features": 8$(,) "sample": 300$(,) "runs": 3$(,) "manipulations": $(SUITE)})
 	$(call BENCH,scale_engine,{"runs": 3$(,) "top": 1})
@@ -127,6 +128,12 @@ private_gain: .venv ## the share of the non-private gain that private contexts k
 	@TQDM_DISABLE=1 OMP_NUM_THREADS=1 $(BIN)/python workflow_scripts/maintenance/measure_private_gain.py \
 	  --output results/bench/private_gain.json \
 	  --params '$(or $(PARAMS),{"tables": "$(abspath $(or $(TABLES),$(error name the folder of the public tables: make private_gain TABLES=folder)))"})'
+	@$(BIN)/python -m memaudit.report.docs_pages
+
+mechanism_costs: .venv ## labels and choices that other privacy accounts would buy, for docs/mechanism-costs.md (5 minutes); TABLES=folder of NAME.csv.gz
+	@TQDM_DISABLE=1 OMP_NUM_THREADS=1 $(BIN)/python workflow_scripts/maintenance/measure_mechanism_costs.py \
+	  --output results/bench/mechanism_costs.json \
+	  --params '$(or $(PARAMS),{"tables": "$(abspath $(or $(TABLES),$(error name the folder of the public tables: make mechanism_costs TABLES=folder)))"})'
 	@$(BIN)/python -m memaudit.report.docs_pages
 
 envs: .venv ## write envs/*.yaml from the locks

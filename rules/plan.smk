@@ -24,6 +24,8 @@ rule plan:
         unit_costs=RUN.unit_costs,
         jobs=WORKLOAD.sizes,
         gpu=lambda wildcards: sorted(rule_of(rule.script) for rule in workflow.rules if "gpu" in rule.resources),
+        minutes=lambda wildcards: snakemake_handlers.requested_minutes(workflow),
+        missing=lambda wildcards: list(WORKLOAD.missing().values()),
         tables=WORKLOAD.tables,
         shadows=WORKLOAD.shadows,
         uncounted=WORKLOAD.uncounted,

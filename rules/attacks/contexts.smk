@@ -62,7 +62,7 @@ rule attacks_query_contexts:
     conda:
         "../../envs/tabular.yaml"
     resources:
-        mem_mb=grows(4000),
+        mem_mb=grows(ATTACKS.memory),
         runtime="4h",
         gpu=1,
         forward_mb=config["memory_mb"],
@@ -93,7 +93,7 @@ rule attacks_query_perturbed:
     conda:
         "../../envs/tabular.yaml"
     resources:
-        mem_mb=grows(4000),
+        mem_mb=grows(ATTACKS.memory),
         runtime="4h",
         gpu=1,
         forward_mb=config["memory_mb"],
@@ -122,7 +122,7 @@ rule attacks_query_attention:
     conda:
         "../../envs/tabular.yaml"
     resources:
-        mem_mb=grows(4000),
+        mem_mb=grows(ATTACKS.memory),
         runtime="4h",
         gpu=1,
         forward_mb=config["memory_mb"],
@@ -151,7 +151,7 @@ rule attacks_query_poisoned:
     conda:
         "../../envs/tabular.yaml"
     resources:
-        mem_mb=grows(4000),
+        mem_mb=grows(ATTACKS.memory),
         runtime="4h",
         gpu=1,
         forward_mb=config["memory_mb"],
@@ -181,7 +181,7 @@ rule attacks_query_attribute:
     conda:
         "../../envs/tabular.yaml"
     resources:
-        mem_mb=grows(4000),
+        mem_mb=grows(ATTACKS.memory),
         runtime="4h",
         gpu=1,
         forward_mb=config["memory_mb"],

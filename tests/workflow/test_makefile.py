@@ -1,5 +1,6 @@
 """`make` says in one line what a machine lacks."""
 
+import json
 import os
 import re
 import shutil
@@ -7,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 
 ENVIRONMENTS = {".venv": "requirements.lock", ".venv-synth": "requirements-synth.lock"}
 
@@ -97,3 +99,13 @@ def test_clean_removes_nothing(folder):
     assert ".venv-synth" in found
     assert ".venv-synth" in remove
     assert (folder / "results" / "demo").exists()
+
+
+def test_published_tables_are_views(project):
+    """A name without a view would end `make publish` after the hours of its run."""
+    lists = re.findall(r"^PUBLISH_\S+ := (.*?\})$", (project / "Makefile").read_text(), re.MULTILINE | re.DOTALL)
+    views = [yaml.safe_load(path.read_text()) for path in (project / "config/views").glob("*.yaml")]
+    known = {name for view in views for name in view.get("tables", ())}
+    named = [name for one in lists for name in json.loads(one.replace("\\\n", ""))["tables"]]
+    assert len(named) > 20
+    assert set(named) <= known

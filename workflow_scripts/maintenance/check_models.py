@@ -32,7 +32,7 @@ def main(job):
         with TemporaryDirectory() as folder:
             limits = opened(name, entry, Path(folder)).limits
         for use in job.params.uses.get(name, []):
-            limits.check(f"models/{name}, in {use['where']}", use["rows"], use["features"])
+            limits.check(f"models/{name}, in {use['where']}", use["rows"], use["features"], use.get("classes"))
 
 
 def opened(name, entry, folder):

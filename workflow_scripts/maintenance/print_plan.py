@@ -4,7 +4,8 @@ python workflow_scripts/maintenance/print_plan.py --params '{"run": "results/dem
     "unit_costs": "results/bench/unit_costs.json",
     "jobs": {"lira_gather_grid": {"wine/efficient": [182272, 182272, 182272]}}, "gpu": [], "cores": 2,
     "tables": {"wine": {"rows": 178, "columns": 13, "known": true, "damaged": null}},
-    "settings": {"gpu_tflops": 10.0, "width": 0.1}, "uncounted": [],
+    "settings": {"gpu_tflops": 10.0, "width": 0.1}, "uncounted": [], "missing": [],
+    "minutes": {"lira_gather_grid": 10},
     "shadows": {"lira": {"models": 1024, "fpr": [0.1, 0.01], "records": {"wine": 142}}}}'
 """
 
@@ -16,7 +17,7 @@ import pandas as pd
 from memaudit.common.io import read_json
 from memaudit.statistics.sample_size import requirements
 from memaudit.workflow.job import run, tell
-from memaudit.workflow.job_costs import Cost, Size, estimate
+from memaudit.workflow.job_costs import Cost, Size, estimate, too_long
 
 HEAD = ["jobs", "CPU-hours", "of these for GPUs", "or GPU-hours", "disk", "peak memory", "longest job"]
 
@@ -24,14 +25,15 @@ HEAD = ["jobs", "CPU-hours", "of these for GPUs", "or GPU-hours", "disk", "peak 
 def main(job):
     units = read_json(job.params.unit_costs)
     jobs = {rule: {name: Size(*size) for name, size in sizes.items()} for rule, sizes in job.params.jobs.items()}
-    costs = estimate(jobs, units["rules"], job.params.gpu, job.params.settings["gpu_tflops"] * 1e12)
+    flops = job.params.settings["gpu_tflops"] * 1e12
+    costs = estimate(jobs, units["rules"], job.params.gpu, flops)
     studies: dict[str, Cost] = {}
     for rule, cost in costs.items():
         study = rule.split("_")[0]
         studies[study] = studies.get(study, Cost()) + cost
     studies["total"] = sum(studies.values(), Cost())
     table = pd.DataFrame([_line(cost) for cost in studies.values()], list(studies), HEAD).to_string()
-    notes = _notes(job.params, jobs, units, studies["total"])
+    notes = [*_faults(job.params, jobs, units["rules"], flops), *_notes(job.params, jobs, units, studies["total"])]
     wrapped = [fill(f"- {note}", 118, subsequent_indent="  ") for note in notes]
     head = f"\n{job.params.run}: what a run from scratch costs\n"
     text = "\n".join([head, table, "", *wrapped, "", *_shadows(job.params)])
@@ -57,6 +59,18 @@ def _hours(seconds: float) -> str:
 
 def _time(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h" if seconds >= 3600 else f"{seconds / 60:.1f} min"
+
+
+def _faults(params, jobs, units, flops: float) -> Iterator[str]:
+    """What would end the run: first what ends it before its first job."""
+    if params.missing:
+        yield f"A RUN WOULD NOT START: {'; '.join(params.missing)}."
+    for rule, minutes in too_long(jobs, units, params.gpu, flops, params.minutes).items():
+        yield (
+            f"TOO LONG: a job of {rule} is predicted to last {_time(60 * minutes)}, on a GPU if it can, and requests "
+            f"{_time(60 * params.minutes[rule])}, after which a cluster ends it: lower the jobs' shares in the config, "
+            "or raise `runtime` in the profile (set-resources)."
+        )
 
 
 def _notes(params, jobs, units, total: Cost) -> Iterator[str]:
