@@ -1,5 +1,7 @@
 """The strongest score is chosen on other contexts than report it: no leak is claimed where there is none."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -167,3 +169,20 @@ def test_scores_of_units_of_one_record_have_the_order_of_the_units():
     attacks = {"signal alone": Attack(member + 0.1 * rng.normal(size=member.shape), "raw", {})}
     made = Panel.of_units(attacks, member, np.array([5, 3, 1, 0, 2, 4]), SCHEME)
     assert roc.area(*roc.curve(roc.rank(made.scores("signal alone"), made.membership))) == 1
+
+
+def test_one_model_without_a_leak_is_judged_as_a_panel_of_redrawn_members():
+    made, options = panel(np.random.default_rng(3), 0.8), {"replicates": 40, "permutations": 19}
+    (found,) = strongest_score.judge_redrawn(made, 1, fpr=0.1, rng=np.random.default_rng(4), **options)
+    rng = np.random.default_rng(4)
+    assert found == judged(rng, replace(made, membership=made.redrawn(rng)))
+
+
+def test_models_without_a_leak_that_share_a_null_are_rarely_found():
+    rng, options = np.random.default_rng(6), {"replicates": 40, "permutations": 19}
+    found = []
+    for _ in range(12):
+        judgements = strongest_score.judge_redrawn(panel(rng, 0.8), 3, fpr=0.1, rng=rng, **options)
+        found.append([auc.detected for auc, _ in judgements])
+    assert np.sum(found) <= 6  # of 36, where 1.8 are expected
+    assert not np.all(found, axis=1).any()

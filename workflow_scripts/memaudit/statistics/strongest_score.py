@@ -158,7 +158,28 @@ def judge_strongest(
     chosen: of `choose`. The randomisation null redraws all memberships, `null_of_strongest`.
     """
     nulls = null_of_strongest(panel, chosen, rng, permutations, fprs)
-    options = {"groups": panel.groups, "fprs": fprs, "rng": rng, "replicates": replicates}
+    return _judged(panel, chosen, nulls, fprs=fprs, rng=rng, replicates=replicates)
+
+
+def judge_redrawn(
+    panel: Panel, number: int, *, fpr: float, rng: np.random.Generator, replicates: int, permutations: int
+) -> list[list[Estimate]]:
+    """AUC and TPR at `fpr`, as `judge_strongest`, of so many models without a leak.
+
+    Their answers are those of the panel, and their members are drawn again. Answers and scheme are the same for all of
+    them, so that one set of further redraws is the null of each: a p-value has its size, those of two models correlate.
+    """
+    panels = [replace(panel, membership=panel.redrawn(rng)) for _ in range(number)]
+    chosen = [choose(one, fpr) for one in panels]
+    nulls = _shared_nulls(panels, chosen, rng, permutations, [fpr])
+    options = {"fprs": [fpr], "rng": rng, "replicates": replicates}
+    return [_judged(*one, **options) for one in zip(panels, chosen, nulls, strict=True)]
+
+
+def _judged(
+    panel: Panel, chosen: Mapping[str, Sequence[str]], nulls: Mapping[str, Null], **options: Any
+) -> list[Estimate]:
+    options |= {"groups": panel.groups}
     by_auc = judge(composite(panel, chosen[AUC]), panel.membership, null=nulls[AUC], **options)
     if chosen[TPR] == chosen[AUC]:
         return by_auc
@@ -175,18 +196,37 @@ def null_of_strongest(
     null (`permutation_tests.max_t`), which lies lower for scores that few records calibrate. At most FEWEST_DRAWS
     redraws of LARGE matrices. Raises AuditError as `randomisation_tests.require_draws`.
     """
-    draws = min(draws, FEWEST_DRAWS) if panel.membership.size > LARGE else draws
-    require_draws(draws, len(panel.membership))
-    studentised = np.empty((draws + 1, len(panel.attacks), 1 + len(fprs)))
-    values = {criterion: np.empty((draws, 1 + len(fprs))) for criterion in chosen}
-    for draw in steps(range(draws + 1), "redrawn membership, all scores"):
-        member = panel.redrawn(rng) if draw else panel.membership
-        studentised[draw], scores = _studentised(panel, member, fprs, set().union(*chosen.values()))
-        for criterion, names in chosen.items() if draw else ():
-            entries = Entries.of(composite(panel, names, scores), member)
-            values[criterion][draw - 1] = pooled_metrics(entries, member, fprs, panel.scheme)[0]
-    p_values = np.array([max_t(metric[0], metric[1:].T).min() for metric in np.moveaxis(studentised, 2, 0)])
-    return {criterion: Null(tuple(fprs), of_chosen, p_values) for criterion, of_chosen in values.items()}
+    return _shared_nulls([panel], [chosen], rng, draws, fprs)[0]
+
+
+def _shared_nulls(
+    panels: Sequence[Panel],
+    chosen: Sequence[Mapping[str, Sequence[str]]],
+    rng: np.random.Generator,
+    draws: int,
+    fprs: Sequence[float],
+) -> list[dict[str, Null]]:
+    """`null_of_strongest` of panels that differ in their memberships alone, which are equally likely: same redraws."""
+    first = panels[0]
+    draws = min(draws, FEWEST_DRAWS) if first.membership.size > LARGE else draws
+    require_draws(draws, len(first.membership))
+    kept = {name for of_panel in chosen for names in of_panel.values() for name in names}
+    observed = [_studentised(panel, panel.membership, fprs)[0] for panel in panels]
+    redrawn = np.empty((1 + len(fprs), len(first.attacks), draws))
+    values = [{criterion: np.empty((draws, 1 + len(fprs))) for criterion in of_panel} for of_panel in chosen]
+    for draw in steps(range(draws), "redrawn membership, all scores"):
+        member = first.redrawn(rng)
+        studentised, scores = _studentised(first, member, fprs, kept)
+        redrawn[..., draw] = studentised.T
+        for of_panel, of_chosen in zip(chosen, values, strict=True):
+            for criterion, names in of_panel.items():
+                entries = Entries.of(composite(first, names, scores), member)
+                of_chosen[criterion][draw] = pooled_metrics(entries, member, fprs, first.scheme)[0]
+    found = []
+    for of_panel, of_chosen in zip(observed, values, strict=True):
+        p_values = np.array([max_t(*one).min() for one in zip(of_panel.T, redrawn, strict=True)])
+        found.append({criterion: Null(tuple(fprs), metrics, p_values) for criterion, metrics in of_chosen.items()})
+    return found
 
 
 def judge_each(panel: Panel, names: Collection[str], **options: Any) -> dict[str, list[Estimate]]:
@@ -209,7 +249,7 @@ def _quality(scores: Array, membership: Mask, fpr: float) -> tuple[float, float]
 
 
 def _studentised(
-    panel: Panel, member: Mask, fprs: Sequence[float], kept: Collection[str]
+    panel: Panel, member: Mask, fprs: Sequence[float], kept: Collection[str] = ()
 ) -> tuple[Array, dict[str, Array]]:
     """Studentised AUC and TPRs of all scores, (score, metric), and the scores (model, target) that are kept."""
     found, scores = [], {}

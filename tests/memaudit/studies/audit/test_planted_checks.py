@@ -41,8 +41,8 @@ def test_the_checks_hold_and_the_smallest_leak_is_stated(grid):
 
 
 def test_a_broken_verdict_fails_the_check_of_innocent_models(grid, monkeypatch):
-    always = [SimpleNamespace(detected=True)]
-    monkeypatch.setattr(planted_checks, "_judged", lambda *_: always)
+    always = [SimpleNamespace(detected=True)] * 2
+    monkeypatch.setattr(planted_checks, "judge_redrawn", lambda _, number, **__: [always] * number)
     answers = Answers.of(grid, ["probabilities"], ATTACKS["rmia"])
     panel = answers.panel(answers.members.design.values, names=["lira"])
     assert planted_checks.innocents_found(panel, PARAMS, np.random.default_rng(0)) == [True] * 3

@@ -11,7 +11,7 @@ import xarray as xr
 from memaudit.common import seeds, tidy
 from memaudit.statistics import roc
 from memaudit.statistics.attack_performance import Estimate, rows
-from memaudit.statistics.strongest_score import AUC, TPR, Panel, choose, judge_strongest
+from memaudit.statistics.strongest_score import AUC, TPR, Panel, choose, judge_redrawn, judge_strongest
 from memaudit.studies.audit.planted_effects import Answers
 from memaudit.studies.audit.smallest_leak import Plantings
 
@@ -100,11 +100,14 @@ def _named(keys: Mapping[str, Any], answers: Answers) -> dict[str, Any]:
 def innocents_found(panel: Panel, params: Any, rng: np.random.Generator) -> list[bool]:
     """Whether a leak is detected in each of up to 5 models without one, until most are found or not found.
 
-    Their answers are those of the panel, and their members are drawn again.
+    Their answers are those of the panel, and their members are drawn again (`strongest_score.judge_redrawn`).
     """
     found: list[bool] = []
-    while 2 * max(sum(found), len(found) - sum(found)) < INNOCENTS:
-        found.append(_judged(replace(panel, membership=panel.redrawn(rng)), params, rng)[0].detected)
+    options = {name: params.attacks[name] for name in ("replicates", "permutations")}
+    # As many at a time as can decide: they share the redraws of their null.
+    while (missing := INNOCENTS // 2 + 1 - max(sum(found), len(found) - sum(found))) > 0:
+        judged = judge_redrawn(panel, missing, fpr=params.audit["fpr"], rng=rng, **options)
+        found += [auc.detected for auc, _ in judged]
     return found
 
 
