@@ -67,7 +67,7 @@ rule audit_rate_records:
         code=digest("audit_rate_records", env="statistics"),
         seed=config["seed"],
         attacks=ATTACKS.keys("fpr", "replicates", "permutations", "perturbation", "rmia", "detectable"),
-        audit=AUDIT.section("fpr", "base_rates", "threats", "models", "shown", "context_rows"),
+        audit=AUDIT.section("fpr", "base_rates", "threats", "models", "shown", "context_rows", "smallest"),
     script:
         "../workflow_scripts/audit/rate_records.py"
 

@@ -36,7 +36,7 @@ FACTS = {
 
 CHOSEN = {
     "threats": ["labels", "probabilities"], "seed": 1, "base_rates": [0.1], "shown": 5, "show_values": False,
-    "epsilons": [], "finetune": False, "context_rows": None, "owner": "", "review_by": "",
+    "epsilons": [], "finetune": False, "context_rows": None, "owner": "", "review_by": "", "quick": False,
     "model_labels": ["tabicl-small"],
 }  # fmt: skip
 
@@ -46,6 +46,7 @@ AUDIT = {
     "dataset": "wine", "fpr": 0.01, "base_rates": [0.1, 0.5], "threats": ["labels", "probabilities", "poison"],
     "models": {"main": "tabicl-small", "model_2": "forest"}, "by": ["c0", "c9"], "groups": 3, "permutations": 19,
     "shown": 5, "show_values": True, "context_rows": 400, "complete": True, "plan": {"sets": 32}, "facts": "facts.json",
+    "smallest": True,
     "owner": HOSTILE, "review_by": "",
 }  # fmt: skip
 

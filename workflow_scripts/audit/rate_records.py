@@ -5,7 +5,7 @@ python workflow_scripts/audit/rate_records.py --input main=0.nc rows=rows.parque
     --params '{"seed": 1, "attacks": {"fpr": [0.1, 0.01], "replicates": 200, "permutations": 39,
         "perturbation": {"count": 20, "scale": 0.1}, "rmia": {"gamma": 1.0, "offline_a": 0.3}},
         "audit": {"fpr": 0.01, "base_rates": [0.1, 0.5], "threats": ["probabilities"],
-        "models": {"main": "tabicl-small"}, "shown": 20, "context_rows": 1000}}'
+        "models": {"main": "tabicl-small"}, "shown": 20, "context_rows": 1000, "smallest": true}}'
 
 All permitted scores of the registry are computed from the same answers; the strongest one is chosen and reported on
 different contexts. Inputs of further names are further models, compared by LiRA on as many shadow contexts as both

@@ -74,7 +74,7 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
         deployments=summarize_results.deployments(threats),
         uneven=summarize_results.uneven(threats),
         curves=summarize_results.curves(threats),
-        strength=summarize_controls.strength(threats, audit["fpr"]),
+        strength=summarize_controls.strength(threats, audit["fpr"], estimated=audit["smallest"]),
         controls=summarize_controls.controls(threats),
         growth=summarize_results.growth(threats),
         deployed=deployed,

@@ -54,7 +54,13 @@ def test_the_config_of_a_stage_is_valid_and_names_no_column(stage, more):
     assert HOSTILE not in yaml.safe_dump(overlay)
     merged = load()
     update_config(merged, overlay)
-    assert checked(merged)["audit"]["complete"] == (stage == "full")
+    assert checked(merged)["audit"]["complete"] == checked(merged)["audit"]["smallest"] == (stage == "full")
+
+
+def test_first_numbers_that_are_the_last_come_with_the_smallest_leak():
+    catalogue = model_choice.entries(["tabicl-small"])
+    overlay = stages.overlay("quick", FACTS, {"sets": 32, "records": 500}, CHOSEN | {"quick": True}, catalogue)
+    assert overlay["audit"]["smallest"]
 
 
 def test_shares_of_classes_may_differ_by_rounding():

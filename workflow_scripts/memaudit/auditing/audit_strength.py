@@ -6,6 +6,7 @@ from memaudit.auditing.summary import Adversary, Summary
 
 CONTROL, LOOKUP, INNOCENT = "control", "lookup", "innocent"
 VISIBLE = 0.5  # share of the answers that a lookup must change to be found
+LATER = "The smallest leak that this audit detects is estimated for the whole page."
 CONSTANT = "The model's answers do not vary between contexts: membership has changed none of them."
 
 
@@ -120,7 +121,7 @@ def smallest_auc(summary: Summary) -> str:
     """The sentence on the smallest AUC that is detected with probability .8."""
     found = summary.strength
     if found.units is None:
-        return CONSTANT
+        return CONSTANT if found.estimated else LATER
     who = _sizes(summary)
     if found.smallest_auc is None:
         return f"With {who} no planted effect of any size would have been detected by the AUC with probability 0.8."
@@ -134,7 +135,7 @@ def smallest_tpr(summary: Summary) -> str:
     """The sentence on the smallest share of members identified at the strict threshold that is detected."""
     found = summary.strength
     if found.units is None:
-        return CONSTANT
+        return CONSTANT if found.estimated else LATER
     who, strict = _sizes(summary), f"{100 * summary.fpr:g} %"
     if found.smallest_tpr is None:
         return (

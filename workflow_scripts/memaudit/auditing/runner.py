@@ -88,7 +88,7 @@ def _run(request: Request, settings: Settings, report: Callable[[str, Any], None
         models = model_choice.labels(settings.models, catalogue[1])
         report("schema", facts | {"models": models})
         chosen = {key: getattr(settings, key) for key in PASSED_ON}
-        chosen |= {"threats": list(settings.threats)}
+        chosen |= {"threats": list(settings.threats), "quick": settings.quick}
         chosen |= {key: sorted(set(getattr(settings, key))) for key in ("base_rates", "epsilons")}
         chosen |= {"seed": request.seed, "model_labels": models}
         sizes = stages.quick_sizes(facts["taken"])

@@ -27,7 +27,8 @@ class Strength(Planted):
     """Whether planted models are found by the attack of the headline, and the smallest leak that is."""
 
     lookup_changed: float = Field(description="share of the answers about members that a lookup changes")
-    units: int | None = Field(description="records (persons) with planted effects; null: the answers never vary")
+    estimated: bool = Field(True, description="whether the smallest leak was estimated; false in first numbers")
+    units: int | None = Field(description="records (persons) with planted effects; null: none, or answers never vary")
     smallest_auc: float | None = Field(description="least AUC that is detected with probability .8; null: none is")
     auc_effect: float | None = Field(
         description="the planted shift that has it, in standard deviations of a record's confidence over contexts"

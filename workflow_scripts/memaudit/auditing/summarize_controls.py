@@ -12,8 +12,8 @@ from memaudit.common import tidy
 NO_INNOCENTS = {"innocents": 0, "innocents_found": 0, "innocent_failed": False}
 
 
-def strength(threats: pd.DataFrame, fpr: float) -> Strength:
-    """What the planted checks found; fpr: of the decision threshold."""
+def strength(threats: pd.DataFrame, fpr: float, *, estimated: bool = True) -> Strength:
+    """What the planted checks found; fpr: of the decision threshold; estimated: whether the smallest leak was."""
     table = _planted(threats)
     table = table[table["checked"].isna()]
     of = {kind: table[table["planted"] == kind] for kind in ("lookup", "innocent", "smallest")}
@@ -22,6 +22,7 @@ def strength(threats: pd.DataFrame, fpr: float) -> Strength:
     return Strength(
         **_checked(table),
         lookup_changed=value(of["lookup"], "changed answers").estimate,
+        estimated=estimated,
         units=int(of["smallest"]["n"].iloc[0]) if known else None,
         smallest_auc=known.get("smallest auc"),
         auc_effect=known.get("smallest auc effect"),

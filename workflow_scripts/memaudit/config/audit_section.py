@@ -46,6 +46,7 @@ class Audit(Section):
     epsilons: list[Positive] = Field([], description="of contexts with differential privacy; none: none are made")
     finetune: bool = Field(False, description="whether the model is fine-tuned on records and probed for memory")
     complete: bool = Field(description="mitigations, noisy copies and poison too, not the first numbers alone")
+    smallest: bool = Field(True, description="whether the smallest detected leak is estimated, not in first numbers")
     show_values: bool = Field(False, description="whether the page shows names of classes and categories")
     context_rows: Count = Field(
         description="records of the context that will be deployed; the leakage is extrapolated to it"

@@ -71,3 +71,6 @@ def test_the_rows_do_not_depend_on_the_number_of_processes(grid, monkeypatch):
     alone, beside = (planted_checks.planted_rows(grid, params, threads)() for threads in (1, 2))
     assert tidy.frame(alone).equals(tidy.frame(beside))
     assert {row["setting"].count("planted") for row in alone} == {1}
+    params.audit = params.audit | {"smallest": False}
+    first = tidy.frame(planted_checks.planted_rows(grid, params, 2)())
+    assert first.equals(tidy.frame([row for row in alone if "planted=smallest" not in row["setting"]]))

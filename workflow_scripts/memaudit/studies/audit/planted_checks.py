@@ -22,13 +22,14 @@ Row = dict[str, Any]
 
 
 def planted_rows(grid: xr.Dataset, params: Any, threads: int) -> Callable[[], list[Row]]:
-    """A function that returns the tidy rows of `checks` and `smallest` on the answers of a score matrix.
+    """A function that returns the tidy rows of `checks` and, if `audit` asks for it, `smallest` on a score matrix.
 
-    grid: of the audited model; params: of the job, with `seed`, `attacks` and `audit`; threads: with more than one both
+    grid: of the audited model; params: of the job, with `seed`, `attacks` and `audit`; threads: with more than one they
     are computed meanwhile, in processes of their own. Each has its own random numbers: the rows do not depend on it.
     """
     answers = Answers.of(grid.load(), params.audit["threats"], params.attacks["rmia"])
-    calls = [(part, answers, grid.dataset, params) for part in (checks, smallest)]
+    parts = [checks, smallest] if params.audit["smallest"] else [checks]
+    calls = [(part, answers, grid.dataset, params) for part in parts]
     if threads == 1:
         return lambda: [row for call in calls for row in _rows_of(*call)]
     pool = ProcessPoolExecutor(min(threads, len(calls)))
