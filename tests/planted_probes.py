@@ -20,7 +20,7 @@ PAIR = [*range(QUERIES), *range(QUERIES), *[-1] * CONTEXT]
 ROLES = ["query"] * QUERIES + ["nonmember"] * QUERIES + ["context"] * CONTEXT
 TASKS = {"wine": ("classification", 3, 3, 3), "prices": ("regression", 0, 40, 250)}
 BASE = {"model": "small", "context": CONTEXT, "pairs": "fixed", "joint": False, "adapter": None, "private": None}
-BASE |= {"placebo": False}
+BASE |= {"placebo": False, "copies": None, "label_smoothing": None, "control": None, "against": None}
 PARAMS = {
     "fpr": [0.1], "replicates": 30, "permutations": 199, "bins": 6,
     "rules": {"as_written": {"auc": 0.5}, "as_tabulated": {"auc": 0.55}},
@@ -88,6 +88,7 @@ def tuned(base, planted, rng):
             "vanilla": (("split", "stage", "target", "signal"), vanilla),
             "relabelled": (("split", "stage", "target", "signal"), vanilla),
             "member": (("split", "epoch", "target"), queried),
+            "held_out": (("split", "epoch"), np.ones(sizes[:2])),
             "in_context": (("split", "epoch", "target"), np.broadcast_to(np.array(ROLES) == "context", sizes[:3])),
             "diverged_at": ("split", [-1] * SPLITS),
         },

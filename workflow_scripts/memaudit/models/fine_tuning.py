@@ -39,6 +39,7 @@ class Settings:
     pairs: Literal["fixed", "random"] = "fixed"
     pairs_per_step: int = 1  # B, pairs of one task in a gradient step
     context_labels: Literal["source", "uniform"] = "source"  # of a context's classes; numbers are as in the source
+    label_smoothing: float = 0.0  # share of a query's label that is spread over the classes of the context
     order: Literal["fixed", "shuffled"] = "fixed"  # of the tasks within an epoch
     weight_decay: float = 0.01
     betas: tuple[float, float] = (0.9, 0.999)
@@ -144,7 +145,8 @@ class Run:
         for group in self.optimizer.param_groups:
             group["lr"] = self._learning_rate()
         self.optimizer.zero_grad()
-        loss = self.model.loss(self.model.forward(context_x, context_y, query_x), context_y, query_y).mean()
+        outputs = self.model.forward(context_x, context_y, query_x)
+        loss = smoothed_loss(self.model, outputs, context_y, query_y, self.settings.label_smoothing).mean()
         loss.backward()
         norm = nn.utils.clip_grad_norm_(self.weights, self.settings.clip_norm)
         if not (loss.isfinite() and norm.isfinite()):
@@ -197,6 +199,22 @@ class Run:
         return self.path.with_name(f"epoch-{epoch:04}.safetensors")
 
 
+def smoothed_loss(model: Network, outputs: Tensor, context_y: Tensor, query_y: Tensor, smoothing: float) -> Tensor:
+    """The model's loss per query (B, Q) for smoothed labels (Szegedy et al. 2016, section 7).
+
+    The label counts 1 - smoothing, and every class that all contexts have an equal part of the rest. Raises AuditError
+    for a regression model, whose labels are no classes.
+    """
+    loss = model.loss(outputs, context_y, query_y)
+    if not smoothing:
+        return loss
+    if model.task != "classification":
+        raise AuditError("fine-tuning: labels of a regression cannot be smoothed; set label_smoothing to 0")
+    classes = [label for label in context_y[0].unique() if (context_y == label).any(1).all()]
+    others = [model.loss(outputs, context_y, torch.full_like(query_y, int(label))) for label in classes]
+    return (1 - smoothing) * loss + smoothing * torch.stack(others).mean(0)
+
+
 def merged(model: Network) -> Network:
     """Return a copy of an adapted model with its adapters merged: the module is the package's own again."""
     model = deepcopy(model)
@@ -224,8 +242,9 @@ def _hash(tasks: Mapping[str, Task]) -> str:
     """Hash of all tables and of the records that pairs draw from; their order counts."""
 
     def table(task: Task) -> str:
-        records = {"records": task.records} | ({} if task.queried is None else {"queried": task.queried})
-        named = {name: torch.from_numpy(rows) for name, rows in records.items()}
+        records = {"records": task.records, "queried": task.queried, "copied": task.copied}
+        records["copies"] = None if task.copied is None else np.array([task.copies])
+        named = {name: torch.from_numpy(rows) for name, rows in records.items() if rows is not None}
         return checkpoint_deltas.fingerprint({"x": task.x, "y": task.y} | named)
 
     return hashlib.sha256("\0".join([*tasks, *map(table, tasks.values())]).encode()).hexdigest()

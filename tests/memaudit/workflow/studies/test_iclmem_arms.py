@@ -16,6 +16,10 @@ PLAIN = {
     "adapter": None,
     "private": None,
     "placebo": False,
+    "copies": None,
+    "label_smoothing": None,
+    "control": None,
+    "against": None,
 }
 CATALOGUE = {
     "flowers": {"task": "classification"},
@@ -33,6 +37,7 @@ def section(**arms):
         "contexts": {"wine": 60},
         "epochs": [1, 10],
         "targets": {"queries": 21, "context": 2},
+        "doses": {},
         "arms": {name: PLAIN | settings for name, settings in arms.items()},
     }
 
