@@ -3,8 +3,8 @@
 python workflow_scripts/iclmem/judge_runs.py --input reference=reference_normal.nc slow=0.nc slow=1.nc \
     --output runs=runs.parquet results=results.parquet null=null.nc \
     --params '{"seed": 1, "arms": {"slow": {"model": "tabicl-small", "learning_rate": 1e-4, "queries": 50,
-        "context": 64, "labels": "normal", "pairs": "fixed", "joint": false, "adapter": null, "private": null, "placebo": false,
-        "copies": null, "label_smoothing": null, "control": null, "against": null}},
+        "context": 64, "labels": "normal", "pairs": "fixed", "joint": false, "adapter": null, "private": null,
+        "placebo": false, "copies": null, "label_smoothing": null, "control": null, "against": null}},
         "iclmem": {"fpr": [0.1, 0.01], "replicates": 200, "permutations": 999, "bins": 30,
         "rules": {"as_written": {"auc": 0.5}, "as_tabulated": {"auc": 0.55}}}}'
 

@@ -23,8 +23,8 @@ def dose_faults(study: "Iclmem") -> Iterator[str]:
             continue
         first, *others = arms
         for other in others:
-            if also := _different(study, first, other) - {axis}:
-                yield f"{where}: {first} and {other} differ in {', '.join(sorted(also))}, too; let them differ in {axis} alone"
+            if also := ", ".join(sorted(_different(study, first, other) - {axis})):
+                yield f"{where}: {first} and {other} differ in {also}, too; let them differ in {axis} alone"
         doses = [_settings(study, arm)[axis] for arm in arms]
         if len(set(doses)) < len(doses):
             yield f"{where}: two arms have the same {axis}; name arms that differ in it"
@@ -42,8 +42,8 @@ def defence_faults(study: "Iclmem") -> Iterator[str]:
             continue
         changed = _different(study, name, arm.against)
         if len(changed) != 1 or not changed <= set(DEFENCES):
-            differ = ", ".join(sorted(changed)) or "nothing"
-            yield f"{where}: {name} and {arm.against} differ in {differ}; let them differ in one of {', '.join(DEFENCES)}"
+            differ, allowed = ", ".join(sorted(changed)) or "nothing", ", ".join(DEFENCES)
+            yield f"{where}: {name} and {arm.against} differ in {differ}; let them differ in one of {allowed}"
         elif getattr(study.arms[arm.against], *changed):
             yield f"{where}: {arm.against} has {', '.join(changed)}, too; name the arm without it"
         yield from _shared_faults(study, where, [name, arm.against])

@@ -7,6 +7,7 @@ from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from memaudit.config.field_types import Adapter, Count, Fraction, Name, Positive, Section
+from memaudit.config.iclmem_arm_faults import setting_faults
 from memaudit.config.iclmem_comparisons import defence_faults, dose_faults
 from memaudit.config.name_checks import licence_faults, unknown
 from memaudit.config.shared_keys import Dataset, Model, SharedKeys
@@ -259,37 +260,13 @@ def _arm_faults(name: str, arm: Arm, study: Iclmem, shared: SharedKeys) -> Itera
         yield f": call an arm by letters, digits and _ alone, and not {', '.join(TAKEN)}, nor like a method of a list"
     yield from unknown(f"iclmem/arms/{name}/datasets", arm.datasets or [], "datasets", shared)
     yield from _epoch_faults("/epochs", arm.epochs or study.epochs)
-    names, queries = arm.datasets or study.datasets, arm.queries or study.queries
+    names = arm.datasets or study.datasets
     least = arm.context or min((_context(study, dataset) for dataset in names), default=study.context)
     if study.targets.context > least:
         yield f"/context: {least} rows, and iclmem/targets/context wants {study.targets.context} of them probed"
-    if arm.joint:
-        tasks = {shared.datasets[dataset].task for dataset in names if dataset in shared.datasets}
-        if len(names) < 2:
-            yield "/joint: it has one table alone; name more in `datasets`, or set it to false"
-        if len(tasks) > 1:
-            yield f"/datasets: one model cannot have {' and '.join(sorted(tasks))}; name tables of one task"
-    if arm.placebo and (arm.private or arm.pairs != "fixed" or arm.labels != "normal"):
-        yield "/placebo: is a plain arm on fixed pairs with normal labels; take private, pairs and labels out"
-    if arm.pairs == "random_contexts" and arm.context is None:
-        yield "/context: missing; random contexts have fewer rows than the table's context, which they are drawn from"
-    if arm.copies:
-        if arm.private or arm.placebo or arm.pairs == "random":
-            yield "/copies: are of fixed queries that count alike; take private and placebo out, and random pairs"
-        if min(study.targets.queries or queries, queries) == queries:
-            yield f"/copies: all {queries} queries are probed, so that equal copies of all change nothing; raise queries"
-    if arm.label_smoothing:
-        tasks = {shared.datasets[dataset].task for dataset in names if dataset in shared.datasets}
-        if "regression" in tasks:
-            yield "/label_smoothing: is for classes; name tables of classes alone in `datasets`"
-        if arm.private:
-            yield "/label_smoothing: is no part of private fine-tuning; take one of the two out"
-    if arm.control and arm.placebo:
-        yield "/control: a positive control cannot be a placebo, which is a negative one; take one of the two out"
-    if arm.private:
-        if arm.joint or arm.pairs != "fixed":
-            yield "/private: the guarantee is of the fixed queries of one table; set joint to false and pairs to fixed"
-        if len(arm.epochs or study.epochs) > 1:
-            yield "/epochs: a private model is probed once, at its end; name that epoch alone"
-        if arm.private.delta > 1 / queries:
-            yield f"/private/delta: {arm.private.delta:g} is more than 1 / queries"
+    tasks = {shared.datasets[dataset].task for dataset in names if dataset in shared.datasets}
+    if arm.joint and len(names) < 2:
+        yield "/joint: it has one table alone; name more in `datasets`, or set it to false"
+    if arm.joint and len(tasks) > 1:
+        yield f"/datasets: one model cannot have {' and '.join(sorted(tasks))}; name tables of one task"
+    yield from setting_faults(arm, study, tasks)

@@ -35,7 +35,11 @@ def defence_effects(runs: pd.DataFrame) -> Rows:
             last = max(shared)
             kind = next(name for key, name in KINDS.items() if key in own["regime"].iloc[0].split())
             yield from _compared(own[own["epoch"] == last], other[other["epoch"] == last], kind, arm)
-    compared = runs[["dataset", "arm"]].apply(tuple, axis=1).isin(set(zip(defended["dataset"], defended["against"])))
+    compared = (
+        runs[["dataset", "arm"]]
+        .apply(tuple, axis=1)
+        .isin(set(zip(*(defended[key] for key in ("dataset", "against")), strict=True)))
+    )
     for (_, arm), own in runs[compared].groupby(["dataset", "arm"], sort=False):
         first, last = own["epoch"].min(), own["epoch"].max()
         if first == last:

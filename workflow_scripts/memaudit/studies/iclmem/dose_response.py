@@ -49,8 +49,8 @@ def dose_response(study: Study, fewest: int) -> Rows:
 def dose_axes(study: Study, axes: Mapping[str, Sequence[str]]) -> Rows:
     """The rows of `dose_response` for axes over conditions, at the last epoch that all of an axis are probed at.
 
-    axes: conditions (arms) by the setting that alone differs, a column of the runs. Data sets that lack one of them have
-    no rows.
+    axes: conditions (arms) by the setting that alone differs, a column of the runs. Data sets that lack one of them
+    have no rows.
     """
     for axis, arms in axes.items():
         chosen = study.runs[study.runs["arm"].isin(arms)]

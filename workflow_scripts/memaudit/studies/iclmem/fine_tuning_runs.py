@@ -122,7 +122,8 @@ def tune(model: Network, study: FineTuningRun, folder: Path, part: Part) -> NDAr
 
     signals (epoch, target, manipulation, signal); vanilla, relabelled (stage, target, signal), stage 0 the base; member
     and in_context (epoch, target), whether it was a query, or in a context, by then; diverged_at, -1 for never;
-    held_out (epoch,), see FineTuningRun; trainable; seconds_finetune and seconds_probe (epoch,), CPU seconds of fine-tuning up to it, and of its probe.
+    held_out (epoch,), see FineTuningRun; trainable; seconds_finetune and seconds_probe (epoch,), CPU seconds of
+    fine-tuning up to it, and of its probe.
     folder: of the run's state and checkpoints; part: computes and keeps the signals of an epoch.
     """
     condition = study.condition

@@ -56,7 +56,7 @@ class Split:
 
     @property
     def held_out(self) -> Indices:
-        """The first HELD_OUT spare records on the members' side: no model trains on them, and none is judged on them."""
+        """The first HELD_OUT spare records on the members' side: no model trains on them or is judged on them."""
         spare = self.rows(SPARE)
         return spare[(self.facts.side == MEMBERS).to_numpy()[spare]][:HELD_OUT]
 
