@@ -20,7 +20,7 @@ PAIR = [*range(QUERIES), *range(QUERIES), *[-1] * CONTEXT]
 ROLES = ["query"] * QUERIES + ["nonmember"] * QUERIES + ["context"] * CONTEXT
 TASKS = {"wine": ("classification", 3, 3, 3), "prices": ("regression", 0, 40, 250)}
 BASE = {"model": "small", "context": CONTEXT, "pairs": "fixed", "joint": False, "adapter": None, "private": None}
-BASE |= {"placebo": False, "copies": None, "label_smoothing": None, "control": None, "against": None}
+BASE |= {"placebo": False, "copies": None, "label_smoothing": None, "planted": False, "control": None, "against": None}
 PARAMS = {
     "fpr": [0.1], "replicates": 30, "permutations": 199, "bins": 6,
     "rules": {"as_written": {"auc": 0.5}, "as_tabulated": {"auc": 0.55}},

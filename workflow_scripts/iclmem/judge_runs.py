@@ -4,7 +4,7 @@ python workflow_scripts/iclmem/judge_runs.py --input reference=reference_normal.
     --output runs=runs.parquet results=results.parquet null=null.nc \
     --params '{"seed": 1, "arms": {"slow": {"model": "tabicl-small", "learning_rate": 1e-4, "queries": 50,
         "context": 64, "labels": "normal", "pairs": "fixed", "joint": false, "adapter": null, "private": null,
-        "placebo": false, "copies": null, "label_smoothing": null, "control": null, "against": null}},
+        "placebo": false, "copies": null, "label_smoothing": null, "planted": false, "control": null, "against": null}},
         "iclmem": {"fpr": [0.1, 0.01], "replicates": 200, "permutations": 999, "bins": 30,
         "rules": {"as_written": {"auc": 0.5}, "as_tabulated": {"auc": 0.55}}}}'
 

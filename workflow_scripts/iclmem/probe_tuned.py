@@ -7,7 +7,7 @@ python workflow_scripts/iclmem/probe_tuned.py --input records=records.parquet sc
         "manipulations": [{"name": "baseline", "category": "baseline", "steps": []}],
         "arm": {"model": "tabicl-small", "learning_rate": 1e-4, "queries": 50, "context": 60, "labels": "normal",
             "epochs": [1, 10], "pairs": "fixed", "joint": false, "adapter": null, "private": null,
-            "placebo": false, "copies": null, "label_smoothing": null}}'
+            "placebo": false, "copies": null, "label_smoothing": null, "planted": false}}'
 
 A joint condition has one model for all data sets of its params; `records`, `schema` and `splits` are then given once
 for each. Labels `canaries` need an input of that name: the result of the reference probe that chose them. A killed job

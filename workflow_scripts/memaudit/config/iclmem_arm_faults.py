@@ -14,6 +14,8 @@ def setting_faults(arm: "Arm", study: "Iclmem", tasks: set[str]) -> Iterator[str
         yield "/placebo: is a plain arm on fixed pairs with normal labels; take private, pairs and labels out"
     if arm.placebo and arm.control:
         yield "/control: a positive control cannot be a placebo, which is a negative one; take one of the two out"
+    if arm.planted and (arm.control != "positive" or arm.private or arm.pairs == "random"):
+        yield "/planted: is for positive controls on the same queries; set control to positive, no private, other pairs"
     if arm.pairs == "random_contexts" and arm.context is None:
         yield "/context: missing; random contexts have fewer rows than the table's context, which they are drawn from"
     if arm.copies and (arm.private or arm.placebo or arm.pairs == "random"):

@@ -66,6 +66,9 @@ class Arm(Section):
     control: Literal["positive"] | None = Field(
         None, description="positive: a condition in which every signal is expected to see members, judged apart"
     )
+    planted: bool = Field(
+        False, description="a second step in every epoch on the queries in contexts without information: sure memory"
+    )
     against: Name | None = Field(
         None, description="the arm without this one's defence (adapter, private or label_smoothing): differences to it"
     )

@@ -14,7 +14,8 @@ class Task:
     """A table, x (N, d) float32 and y (N,) codes or numbers, and the records (ids, rows of x) that pairs draw from.
 
     queried: the records that queries are drawn from, contexts being drawn from the others; None: both from all.
-    copied, copies: records of which a query stands `copies` times in a step, other queries once.
+    copied, copies: records of which a query stands `copies` times in a step, other queries once. planted: contexts of a
+    second step in every epoch, as `batch` returns them, of cells that are scaled already; None: no such step.
     """
 
     x: Tensor
@@ -23,6 +24,7 @@ class Task:
     queried: np.ndarray | None = None
     copied: np.ndarray | None = None
     copies: int = 1
+    planted: tuple[Tensor, Tensor, Tensor, Tensor] | None = None
 
     def repeated(self, query: np.ndarray) -> np.ndarray:
         """The queries (Q,) of a pair, followed by the further copies of those that are copied."""

@@ -132,7 +132,10 @@ class Run:
             names = list(seeds.generator(settings.seed, "finetune", "order", epoch).permutation(names))
         for name in map(str, names):
             pairs = self.pairs(name, epoch)
-            losses[name] = self.step(*(part.to(self.model.device) for part in batch(self.tasks[name], pairs)))
+            task = self.tasks[name]
+            losses[name] = self.step(*batch(task, pairs))
+            if losses[name] is not None and task.planted:
+                losses[name] = self.step(*task.planted, scaled=True)
             if losses[name] is None:
                 done["diverged_at"] = epoch
                 return
@@ -140,13 +143,22 @@ class Run:
         done["epoch"] = epoch
         done["history"].append({"epoch": epoch, "loss": losses})
 
-    def step(self, context_x: Tensor, context_y: Tensor, query_x: Tensor, query_y: Tensor) -> float | None:
-        """Take one optimiser step; return its loss, or None (and no step) if the loss or its gradient is not finite."""
+    def step(
+        self, context_x: Tensor, context_y: Tensor, query_x: Tensor, query_y: Tensor, scaled: bool = False
+    ) -> float | None:
+        """Take one optimiser step; return its loss, or None (and no step) if the loss or its gradient is not finite.
+
+        scaled: whether the cells are scaled already.
+        """
+        model = self.model.without_scaling() if scaled else self.model
+        context_x, context_y, query_x, query_y = (
+            part.to(model.device) for part in (context_x, context_y, query_x, query_y)
+        )
         for group in self.optimizer.param_groups:
             group["lr"] = self._learning_rate()
         self.optimizer.zero_grad()
-        outputs = self.model.forward(context_x, context_y, query_x)
-        loss = smoothed_loss(self.model, outputs, context_y, query_y, self.settings.label_smoothing).mean()
+        outputs = model.forward(context_x, context_y, query_x)
+        loss = smoothed_loss(model, outputs, context_y, query_y, self.settings.label_smoothing).mean()
         loss.backward()
         norm = nn.utils.clip_grad_norm_(self.weights, self.settings.clip_norm)
         if not (loss.isfinite() and norm.isfinite()):
@@ -245,6 +257,7 @@ def _hash(tasks: Mapping[str, Task]) -> str:
         records = {"records": task.records, "queried": task.queried, "copied": task.copied}
         records["copies"] = None if task.copied is None else np.array([task.copies])
         named = {name: torch.from_numpy(rows) for name, rows in records.items() if rows is not None}
+        named |= {f"planted {place}": part.contiguous() for place, part in enumerate(task.planted or ())}
         return checkpoint_deltas.fingerprint({"x": task.x, "y": task.y} | named)
 
     return hashlib.sha256("\0".join([*tasks, *map(table, tasks.values())]).encode()).hexdigest()

@@ -18,6 +18,7 @@ PLAIN = {
     "placebo": False,
     "copies": None,
     "label_smoothing": None,
+    "planted": False,
     "control": None,
     "against": None,
 }

@@ -7,7 +7,7 @@ Divergence is an outcome and no error: from that epoch on the signals are NaN.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,15 +68,21 @@ class FineTuningRun:
             return np.concatenate([split.y[rows].double().numpy() for split, rows in tables])
         return np.concatenate([split.facts[name].to_numpy(str)[rows] for split, rows in tables])
 
-    def tasks(self) -> dict[str, Task]:
-        """Records that the training pairs of each table are drawn from; the targets among its queries may be copied."""
+    def tasks(self, model: Network) -> dict[str, Task]:
+        """Records that the training pairs of each table are drawn from; the targets among its queries may be copied.
+
+        Where a positive control plants memory, also contexts without information of all queries.
+        """
         condition = self.condition
         drawn_from = condition["pool"] if condition["pairs"] == RANDOM_CONTEXTS else condition["context"]
         settings = condition["queries"], drawn_from, condition["pairs"], condition["placebo"]
-        if not (copies := condition["copies"]):
-            return {split.dataset: split.task(*settings) for split in self.splits}
-        tables = zip(self.splits, self.rows, strict=True)
-        return {split.dataset: split.task(*settings, rows, copies) for split, rows in tables}
+        copies, tables = condition["copies"], zip(self.splits, self.rows, strict=True)
+        copied = [(split, (rows, copies) if copies else ()) for split, rows in tables]
+        tasks = {split.dataset: split.task(*settings, *of_copies) for split, of_copies in copied}
+        if not condition["planted"]:
+            return tasks
+        queries = {split.dataset: (split, split.rows(QUERY, condition["queries"])) for split in self.splits}
+        return {name: replace(task, planted=self.prober.planted(model, *queries[name])) for name, task in tasks.items()}
 
     def probe(self, model: Network) -> Array32:
         """Signals (target, manipulation, signal), the tables' targets one after another."""
@@ -140,7 +146,7 @@ def tune(model: Network, study: FineTuningRun, folder: Path, part: Part) -> NDAr
         adapter=study.adapter,
         checkpoints=(0, *epochs),
     )
-    run = Run(model, study.tasks(), settings, folder)
+    run = Run(model, study.tasks(model), settings, folder)
     since, began = run.done["epoch"], time.process_time()
 
     def watch(epoch: int, tuned: Network) -> None:

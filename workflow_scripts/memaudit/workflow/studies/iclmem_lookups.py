@@ -12,7 +12,7 @@ from memaudit.workflow.study import Sizes, Study
 
 # A context of a probe shows every candidate label once, and has about so many rows.
 PROBE_CONTEXT = 7
-FURTHER = ("copies", "label_smoothing", "control", "against")  # settings that few arms have
+FURTHER = ("copies", "label_smoothing", "planted", "control", "against")  # settings that few arms have
 
 
 class Iclmem(Study):
@@ -186,7 +186,9 @@ class Iclmem(Study):
             "one for all" if settings["joint"] else "one a table",
             _as_text(settings["adapter"]) if settings["adapter"] else "all weights",
             _as_text(settings["private"]) if settings["private"] else "none",
-            ", ".join(f"{name.replace('_', ' ')} {settings[name]}" for name in FURTHER if settings[name]),
+            ", ".join(
+                f"{name.replace('_', ' ')} {settings[name]}".removesuffix(" True") for name in FURTHER if settings[name]
+            ),
         ]
 
     def _probe_rows(self) -> list[list[str]]:
