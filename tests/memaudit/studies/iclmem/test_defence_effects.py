@@ -36,7 +36,7 @@ def test_a_defence_that_hides_members_lowers_the_signal_and_its_cost_is_paired_t
     table = rows(runs(3.0), defended(0.0, seed=1))
     loss = of(table, "label smoothing", "defence auc difference", signal="loss")
     assert (loss["high"] < -0.3).all()
-    assert loss[["arm", "less", "epoch", "n"]].values.tolist() == [["b", "a", 10, SPLITS]]
+    assert loss[["arm", "against", "epoch", "n"]].values.tolist() == [["b", "a", 10, SPLITS]]
     quality = of(table, "label smoothing", "defence accuracy difference")
     assert quality["estimate"].item() == pytest.approx(-0.05)
     assert of(table, "label smoothing", "defence loss difference")["unit"].tolist() == ["nats"]
@@ -56,7 +56,9 @@ def test_a_lucky_split_cancels_since_both_arms_have_it():
 def test_fewer_epochs_and_early_stopping_are_of_the_run_itself():
     table = rows(runs(3.0), defended(0.0))
     for kind in (FEWER, STOPPED):
-        assert of(table, kind, "defence auc difference", signal="loss")[["arm", "less"]].values.tolist() == [["a", "a"]]
+        assert of(table, kind, "defence auc difference", signal="loss")[["arm", "against"]].values.tolist() == [
+            ["a", "a"]
+        ]
     stopped = of(table, STOPPED, "defence auc difference", signal="loss")["estimate"].item()
     assert stopped == pytest.approx(of(table, FEWER, "defence auc difference", signal="loss")["estimate"].item())
 

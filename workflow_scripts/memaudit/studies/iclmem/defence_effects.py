@@ -54,7 +54,7 @@ def _compared(defended: pd.DataFrame, plain: pd.DataFrame, kind: str, arm: str) 
     """Rows of one defence; a line per split of each. Splits in which one of the two diverged are left out."""
     pairs = defended.merge(plain, on="split", suffixes=("", "_plain"))
     pairs = pairs[~(pairs["diverged"] | pairs["diverged_plain"]).astype(bool)]
-    keys = {**keys_of(plain.iloc[0], COMMON), "arm": arm, "less": str(plain["arm"].iloc[0]), "defence": kind}
+    keys = {**keys_of(plain.iloc[0], COMMON), "arm": arm, "against": str(plain["arm"].iloc[0]), "defence": kind}
     keys["epoch"] = f"{plain['epoch'].iloc[0]:g}"
 
     def gap(column: str) -> Array:
