@@ -20,7 +20,8 @@ def setting_faults(arm: "Arm", study: "Iclmem", tasks: set[str]) -> Iterator[str
         yield "/context: missing; random contexts have fewer rows than the table's context, which they are drawn from"
     if arm.copies and (arm.private or arm.placebo or arm.pairs == "random"):
         yield "/copies: are of the same queries in all epochs; take private, placebo and random pairs out"
-    if arm.copies and (study.targets.queries or queries) >= queries:
+    used = set(arm.datasets or study.datasets) & set(study.datasets)
+    if arm.copies and used and (study.targets.queries or queries) >= queries:
         yield f"/copies: all {queries} queries are probed, and equal copies of all change nothing; raise queries"
     if arm.label_smoothing and "regression" in tasks:
         yield "/label_smoothing: is for classes; name tables of classes alone in `datasets`"

@@ -62,7 +62,9 @@ def _different(study: "Iclmem", first: str, second: str) -> set[str]:
 
 
 def _shared_faults(study: "Iclmem", where: str, arms: list[str]) -> Iterator[str]:
-    """Whether arms have a table and a probed epoch in common."""
+    """Whether arms have a table and a probed epoch in common; an arm without a table of the study is left out of it."""
+    if not all(set(study.arms[arm].datasets or study.datasets) & set(study.datasets) for arm in arms):
+        return
     for key in ("datasets", "epochs"):
         every = [set(getattr(study.arms[arm], key) or getattr(study, key)) for arm in arms]
         if not set.intersection(*every):

@@ -265,7 +265,7 @@ def _arm_faults(name: str, arm: Arm, study: Iclmem, shared: SharedKeys) -> Itera
     yield from _epoch_faults("/epochs", arm.epochs or study.epochs)
     names = arm.datasets or study.datasets
     least = arm.context or min((_context(study, dataset) for dataset in names), default=study.context)
-    if study.targets.context > least:
+    if set(names) & set(study.datasets) and study.targets.context > least:
         yield f"/context: {least} rows, and iclmem/targets/context wants {study.targets.context} of them probed"
     tasks = {shared.datasets[dataset].task for dataset in names if dataset in shared.datasets}
     if arm.joint and len(names) < 2:

@@ -69,7 +69,6 @@ class Iclmem(Study):
             "aucs_by_labels": [f"auc {labels}" for labels in conditions],
             "last_epochs": sorted({arms.settings(task, arm)["epochs"][-1] for task, arm in arms.runs}),
             "plain_arms": arms.plain,
-            "dose_arms": arms.doses,
             "dose_axes": arms.dose_axes,
             "any_doses": [*arms.doses, *arms.dose_axes],
             "positive_arms": arms.positive,
