@@ -38,7 +38,7 @@ class Settings:
     queries: int  # Q, query rows of a pair
     pairs: Literal["fixed", "random"] = "fixed"
     pairs_per_step: int = 1  # B, pairs of one task in a gradient step
-    context_labels: Literal["source", "uniform"] = "source"  # of a context's classes; numbers are as in the source
+    context_labels: Literal["source", "uniform"] = "source"  # of a context's classes; numbers are as they are drawn
     label_smoothing: float = 0.0  # share of a query's label that is spread over the classes of the context
     order: Literal["fixed", "shuffled"] = "fixed"  # of the tasks within an epoch
     weight_decay: float = 0.01

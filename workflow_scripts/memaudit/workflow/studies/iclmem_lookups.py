@@ -196,7 +196,7 @@ class Iclmem(Study):
         fprs = " and ".join(f"{100 * fpr:g} %" for fpr in config["fpr"])
         many = f"a row for each class, or {config['candidates']} numbers, times a manipulation's factors"
         return [
-            ["fine-tuning", "labels of context rows", "classes: equally many; numbers: as in the source"],
+            ["fine-tuning", "labels of context rows", "uniform over classes, or over bins of numbers"],
             ["fine-tuning", "labels of queries", "as in the source"],
             ["fine-tuning", "randomization of labels", ", ".join(labels)],
             ["probing", "reference model", "the base model"],
