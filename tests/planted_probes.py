@@ -24,6 +24,7 @@ BASE |= {"placebo": False, "copies": None, "label_smoothing": None, "planted": F
 PARAMS = {
     "fpr": [0.1], "replicates": 30, "permutations": 199, "bins": 6,
     "rules": {"as_written": {"auc": 0.5}, "as_tabulated": {"auc": 0.55}},
+    "doses": {"learning_rate": ["idle", "memorizer", "broken"]},
 }  # fmt: skip
 PRINTED = [{"table": "Table 1", "dataset": "wine", "printed": {"auc": 0.61, "tpr@0.1": 0.18}}]
 # name: how far a member's loss falls by epoch 10, what the vanilla loss is multiplied by, learning rate, labels
