@@ -1,12 +1,16 @@
 """The section `iclmem` of the config: every fault is named by its key."""
 
+import numpy as np
 import pytest
 from config_faults import REMOVE, each, refuses
+from conftest import load
 from iclmem_settings import settings
 from pydantic import ValidationError
+from scipy.stats import norm
 from wine_probes import SUITE
 
 from memaudit.config.iclmem_section import iclmem_faults
+from memaudit.statistics.detection_power import smallest_mean_excess
 
 FAULTS = [
     ({"iclmem/datasets": ["wyne"]}, "iclmem/datasets: unknown dataset 'wyne'; did you mean `wine`?"),
@@ -90,3 +94,14 @@ def test_valid_settings_have_no_fault_and_epoch_0_is_refused():
     assert list(iclmem_faults(*settings(datasets=[]))) == []
     with pytest.raises(ValidationError, match=r"epochs\.0"):
         settings(epochs=[0, 1])
+
+
+@pytest.mark.parametrize("tests", [1, 12, 200])
+def test_the_splits_of_the_evidence_show_an_auc_of_58_with_probability_90(tests):
+    section = load("iclmem")["iclmem"]
+    pairs, splits = section["targets"]["queries"], section["splits"]
+    assert pairs >= 50
+    # Mann and Whitney (1947); beside other tests a detection needs a smaller p-value, at worst by Bonferroni.
+    spread = np.sqrt((2 * pairs + 1) / (12 * pairs**2))
+    threshold = norm.ppf(1 - 0.05 / tests) * spread / np.sqrt(splits)
+    assert round(0.5 + smallest_mean_excess(spread, splits, threshold=threshold), 2) <= 0.58
