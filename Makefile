@@ -81,7 +81,7 @@ bench: .venv ## time each hot path against the naive way; writes results/bench/*
 	$(call BENCH,query_shadows,{"models": 64})
 	$(call BENCH,probe_contexts,{"queries": 100$(,) "features": 8$(,) "sample": 300$(,) "runs": 3$(,) "manipulations": $(SUITE)})
 	$(call BENCH,scale_engine,{"runs": 3$(,) "top": 1})
-	$(call BENCH,finetune_step,{"steps": 30$(,) "context": 412$(,) "queries": 50$(,) "epochs": 500$(,) "runs": 3$(,) "manipulations": $(SUITE)})
+	$(call BENCH,finetune_step,{"steps": 30$(,) "context": 412$(,) "queries": 50$(,) "epochs": 500$(,) "runs": 3$(,) "wide": {"steps": 5$(,) "context": 512$(,) "queries": 512$(,) "probed": 50}$(,) "manipulations": $(SUITE)})
 	$(call BENCH,attack_contexts,{"sets": 4$(,) "targets": 12$(,) "timed": 5$(,) "runs": 2})
 	$(call BENCH,query_teachers,{"teachers": 100$(,) "queries": 5000$(,) "timed": 5$(,) "accounted": 100000})
 	$(call BENCH,extract_features,{"vocabulary": 50257$(,) "texts": 16$(,) "tokens": 128$(,) "plain_texts": 2})

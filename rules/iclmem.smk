@@ -154,7 +154,7 @@ rule iclmem_decide_outcomes:
     params:
         code=digest("iclmem_decide_outcomes", env="statistics"),
         seed=config["seed"],
-        iclmem=ICLMEM.keys("fpr", "replicates", "rules"),
+        iclmem=ICLMEM.keys("fpr", "replicates", "rules", "doses"),
         published=RUN.published("iclmem"),
     script:
         "../workflow_scripts/iclmem/decide_outcomes.py"

@@ -20,10 +20,11 @@ PAIR = [*range(QUERIES), *range(QUERIES), *[-1] * CONTEXT]
 ROLES = ["query"] * QUERIES + ["nonmember"] * QUERIES + ["context"] * CONTEXT
 TASKS = {"wine": ("classification", 3, 3, 3), "prices": ("regression", 0, 40, 250)}
 BASE = {"model": "small", "context": CONTEXT, "pairs": "fixed", "joint": False, "adapter": None, "private": None}
-BASE |= {"placebo": False}
+BASE |= {"placebo": False, "copies": None, "label_smoothing": None, "planted": False, "control": None, "against": None}
 PARAMS = {
     "fpr": [0.1], "replicates": 30, "permutations": 199, "bins": 6,
     "rules": {"as_written": {"auc": 0.5}, "as_tabulated": {"auc": 0.55}},
+    "doses": {"learning_rate": ["idle", "memorizer", "broken"]},
 }  # fmt: skip
 PRINTED = [{"table": "Table 1", "dataset": "wine", "printed": {"auc": 0.61, "tpr@0.1": 0.18}}]
 # name: how far a member's loss falls by epoch 10, what the vanilla loss is multiplied by, learning rate, labels
@@ -88,6 +89,7 @@ def tuned(base, planted, rng):
             "vanilla": (("split", "stage", "target", "signal"), vanilla),
             "relabelled": (("split", "stage", "target", "signal"), vanilla),
             "member": (("split", "epoch", "target"), queried),
+            "held_out": (("split", "epoch"), np.ones(sizes[:2])),
             "in_context": (("split", "epoch", "target"), np.broadcast_to(np.array(ROLES) == "context", sizes[:3])),
             "diverged_at": ("split", [-1] * SPLITS),
         },

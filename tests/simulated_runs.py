@@ -43,6 +43,7 @@ def study(judgements, **about):
     condition = {
         "model": "m", "learning_rate": 1e-3, "queries": 50, "context": 8, "labels": "normal", "pairs": "fixed",
         "joint": False, "adapter": None, "private": None, "placebo": False,
+        "copies": None, "label_smoothing": None, "planted": False, "control": None, "against": None,
     }  # fmt: skip
     named = {"dataset": "wine", "arm": "a", **describe(condition | about), "task": "classification", "chance": 0.5}
     runs = pd.DataFrame([named | {"split": split, "epoch": epoch} | of for split, epoch, of, _ in judgements])

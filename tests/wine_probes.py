@@ -26,6 +26,7 @@ SUITE = [
 ]
 ARM = {"model": "small", "learning_rate": 1e-3, "queries": 8, "context": 12, "labels": "normal", "epochs": [1, 2]}
 ARM |= {"pairs": "fixed", "joint": False, "adapter": None, "private": None, "placebo": False}
+ARM |= {"copies": None, "label_smoothing": None, "planted": False, "control": None, "against": None}
 PROBE = {"seed": 3, "splits": 1, "queries": None, "context": 4, "candidates": 3, "replicates": 1, "free_text": "refuse"}
 PROBE |= {"manipulations": SUITE, "splits_per_job": 2, "keep_checkpoints": False}
 

@@ -3,7 +3,7 @@
 python workflow_scripts/iclmem/decide_outcomes.py --input runs=wine/runs.parquet runs=joint/runs.parquet \
     null=wine/null.nc null=joint/null.nc --output tidy=outcomes.parquet \
     --params '{"seed": 1, "iclmem": {"fpr": [0.1, 0.01], "replicates": 200,
-        "rules": {"as_written": {"auc": 0.5}, "as_tabulated": {"auc": 0.55}}}, "published": []}'
+        "rules": {"as_written": {"auc": 0.5}, "as_tabulated": {"auc": 0.55}}, "doses": {}}, "published": []}'
 
 runs, null: outputs of `iclmem_judge_runs` for each task, in the same order. Corrections for multiple tests are over all
 tasks.
@@ -21,22 +21,26 @@ from memaudit.common.job_inputs import several
 from memaudit.config.iclmem_section import DOSES
 from memaudit.statistics.dataset_means import published
 from memaudit.studies.iclmem import largest_signals, outcome_shares, rule_validation, significance_tests
-from memaudit.studies.iclmem.dose_response import dose_response
+from memaudit.studies.iclmem.defence_effects import defence_effects
+from memaudit.studies.iclmem.dose_response import dose_axes, dose_response
 from memaudit.studies.iclmem.epoch_effects import epoch_effects
 from memaudit.studies.iclmem.label_effects import label_effects
 from memaudit.studies.iclmem.manipulation_effects import manipulation_rows
 from memaudit.studies.iclmem.outcome_rules import Rule
+from memaudit.studies.iclmem.positive_controls import positive_controls
 from memaudit.studies.iclmem.probe_misses import mean_aucs
 from memaudit.studies.iclmem.regime_effects import regime_effects
 from memaudit.studies.iclmem.run_metrics import STUDY
-from memaudit.studies.iclmem.setting_summaries import NEGATIVE_CONTROL
+from memaudit.studies.iclmem.setting_summaries import NEGATIVE_CONTROL, POSITIVE_CONTROL
 from memaudit.studies.iclmem.significance_tests import Study
 from memaudit.workflow.job import run
+
+CONTROLS = (NEGATIVE_CONTROL, POSITIVE_CONTROL)
 
 
 def main(job):
     params, seed = job.params.iclmem, job.params.seed
-    study, controls = _studies(several(job.input.runs), several(job.input.null))
+    study, controls, positives = _studies(several(job.input.runs), several(job.input.null))
     rules = {name: Rule(**thresholds) for name, thresholds in params["rules"].items()}
     resampling = outcome_shares.SplitBootstrap(params["replicates"], seed)
     decided = significance_tests.decisions(study)
@@ -51,6 +55,10 @@ def main(job):
         *epoch_effects(study.runs),
         *dose_response(study, DOSES),
         *dose_response(controls, DOSES),
+        *dose_response(positives, DOSES),
+        *dose_axes(study, params["doses"]),
+        *positive_controls(positives),
+        *defence_effects(study.runs),
         *outcome_shares.shares(study.runs, resampling),
         *outcome_shares.dataset_rows(study.runs, resampling),
         *outcome_shares.loss_ratios(study.runs),
@@ -66,8 +74,11 @@ def main(job):
     return {"seed": seed}
 
 
-def _studies(runs: list[str], nulls: list[str]) -> tuple[Study, Study]:
-    """All runs, and those of negative controls. Raises AuditError where `runs` and `null` are not of the same runs."""
+def _studies(runs: list[str], nulls: list[str]) -> tuple[Study, Study, Study]:
+    """All runs but controls, those of negative controls, and those of positive ones.
+
+    Raises AuditError where `runs` and `null` are not of the same runs.
+    """
     table = pd.concat([read_table(path) for path in runs], ignore_index=True)
     null = xr.concat([read_grid(path) for path in nulls], "run", join="outer", data_vars="all")
     names: list[Any] = ["dataset", "arm", "split", "epoch"]
@@ -75,9 +86,11 @@ def _studies(runs: list[str], nulls: list[str]) -> tuple[Study, Study]:
         raise AuditError(
             "iclmem: `runs` and `null` are not of the same runs; give both of each task, in the same order"
         )
-    control = table["regime"].str.split().map(lambda kinds: NEGATIVE_CONTROL in kinds).astype(bool)
+    kinds = table["regime"].str.split()
+    negative, positive = (kinds.map(lambda of, name=name: name in of).astype(bool) for name in CONTROLS)
     return tuple(
-        Study(table[chosen].reset_index(drop=True), null.isel(run=chosen.to_numpy())) for chosen in (~control, control)
+        Study(table[chosen].reset_index(drop=True), null.isel(run=chosen.to_numpy()))
+        for chosen in (~negative & ~positive, negative, positive)
     )
 
 

@@ -3,7 +3,8 @@
 python workflow_scripts/iclmem/judge_runs.py --input reference=reference_normal.nc slow=0.nc slow=1.nc \
     --output runs=runs.parquet results=results.parquet null=null.nc \
     --params '{"seed": 1, "arms": {"slow": {"model": "tabicl-small", "learning_rate": 1e-4, "queries": 50,
-        "context": 64, "labels": "normal", "pairs": "fixed", "joint": false, "adapter": null, "private": null}},
+        "context": 64, "labels": "normal", "pairs": "fixed", "joint": false, "adapter": null, "private": null,
+        "placebo": false, "copies": null, "label_smoothing": null, "planted": false, "control": null, "against": null}},
         "iclmem": {"fpr": [0.1, 0.01], "replicates": 200, "permutations": 999, "bins": 30,
         "rules": {"as_written": {"auc": 0.5}, "as_tabulated": {"auc": 0.55}}}}'
 
@@ -80,7 +81,12 @@ def _judged(tuned: xr.Dataset, reference: xr.Dataset, control: bool, job: Any) -
         draws = draws.on(chosen)
         for epoch, run_signals in probe_results.runs(of_split, base.isel(target=chosen), control):
             facts, arrays = judge_run(run_signals, draws, tuple(job.params.iclmem["fpr"]))
-            yield {"split": split, "epoch": epoch, **facts}, arrays, score_changes(run_signals)
+            held_out = float(of_split.held_out.sel(epoch=epoch))
+            yield (
+                {"split": split, "epoch": epoch, "held_out_loss": held_out, **facts},
+                arrays,
+                score_changes(run_signals),
+            )
 
 
 def _null(arrays: list[dict[str, np.ndarray]], reference: xr.Dataset) -> xr.Dataset:

@@ -6,7 +6,8 @@ python workflow_scripts/iclmem/probe_tuned.py --input records=records.parquet sc
         "replicates": 1, "free_text": "refuse", "datasets": ["wine"], "keep_checkpoints": false,
         "manipulations": [{"name": "baseline", "category": "baseline", "steps": []}],
         "arm": {"model": "tabicl-small", "learning_rate": 1e-4, "queries": 50, "context": 60, "labels": "normal",
-            "epochs": [1, 10], "pairs": "fixed", "joint": false, "adapter": null, "private": null}}'
+            "epochs": [1, 10], "pairs": "fixed", "joint": false, "adapter": null, "private": null,
+            "placebo": false, "copies": null, "label_smoothing": null, "planted": false}}'
 
 A joint condition has one model for all data sets of its params; `records`, `schema` and `splits` are then given once
 for each. Labels `canaries` need an input of that name: the result of the reference probe that chose them. A killed job
@@ -39,6 +40,7 @@ AXES = {
     "member": ("epoch", "target"),
     "in_context": ("epoch", "target"),
     "diverged_at": (),
+    "held_out": ("epoch",),
     "seconds_finetune": ("epoch",),
     "seconds_probe": ("epoch",),
 }

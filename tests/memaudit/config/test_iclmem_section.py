@@ -1,16 +1,16 @@
 """The section `iclmem` of the config: every fault is named by its key."""
 
-from functools import cache
-from types import SimpleNamespace
-
+import numpy as np
 import pytest
 from config_faults import REMOVE, each, refuses
 from conftest import load
+from iclmem_settings import settings
 from pydantic import ValidationError
+from scipy.stats import norm
 from wine_probes import SUITE
 
-from memaudit.config.iclmem_section import Iclmem, iclmem_faults
-from memaudit.config.shared_keys import Dataset, Model
+from memaudit.config.iclmem_section import iclmem_faults
+from memaudit.statistics.detection_power import smallest_mean_excess
 
 FAULTS = [
     ({"iclmem/datasets": ["wyne"]}, "iclmem/datasets: unknown dataset 'wyne'; did you mean `wine`?"),
@@ -26,27 +26,6 @@ FAULTS = [
 @each(FAULTS)
 def test_a_fault_is_one_clear_line(config, changes, line):
     refuses(config, changes, line)
-
-
-@cache
-def catalogues():
-    return load()
-
-
-def settings(**changes):
-    """A section and the keys that all studies share; arm: changes of the condition `usual`."""
-    arm = {"learning_rate": 1e-3} | changes.pop("arm", {})
-    section = {"datasets": ["wine", "diabetes"], "models": {"classification": "small", "regression": "numbers"}}
-    section |= {"splits": 5, "splits_per_job": 5, "queries": 30, "context": 40, "epochs": [1, 10], "copies": 1}
-    section |= {"targets": {"queries": None, "context": 4}, "candidates": 3, "free_text": "refuse", "fpr": [0.1]}
-    section |= {"keep_checkpoints": False, "replicates": 20, "permutations": 19, "bins": 5}
-    section |= {"rules": {"as_written": {"auc": 0.5}}, "arms": {"usual": arm}, "manipulations": SUITE}
-    catalogue = catalogues()
-    models = {name: Model(**entry) for name, entry in catalogue["models"].items()}
-    models |= {"small": models["tabicl-small"], "numbers": models["tabicl-small-regression"]}
-    datasets = {name: Dataset(**entry) for name, entry in catalogue["datasets"].items()}
-    shared = SimpleNamespace(models=models, datasets=datasets, accept_licences=[])
-    return Iclmem.model_validate(section | changes), shared
 
 
 @pytest.mark.parametrize(
@@ -115,3 +94,14 @@ def test_valid_settings_have_no_fault_and_epoch_0_is_refused():
     assert list(iclmem_faults(*settings(datasets=[]))) == []
     with pytest.raises(ValidationError, match=r"epochs\.0"):
         settings(epochs=[0, 1])
+
+
+@pytest.mark.parametrize("tests", [1, 12, 200])
+def test_the_splits_of_the_evidence_show_an_auc_of_58_with_probability_90(tests):
+    section = load("iclmem")["iclmem"]
+    pairs, splits = section["targets"]["queries"], section["splits"]
+    assert pairs >= 50
+    # Mann and Whitney (1947); beside other tests a detection needs a smaller p-value, at worst by Bonferroni.
+    spread = np.sqrt((2 * pairs + 1) / (12 * pairs**2))
+    threshold = norm.ppf(1 - 0.05 / tests) * spread / np.sqrt(splits)
+    assert round(0.5 + smallest_mean_excess(spread, splits, threshold=threshold), 2) <= 0.58

@@ -11,7 +11,7 @@ from scipy import stats
 from memaudit.common import tidy
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_table, write_table
-from memaudit.data.matched_splits import Sizes, add_labels, draw_split, matched_targets
+from memaudit.data.matched_splits import BINS, Sizes, add_labels, bins, draw_split, matched_targets
 from memaudit.statistics.permutation_tests import aucs, p_value, permuted_members
 from memaudit.statistics.split_balance import compare_targets
 from memaudit.workflow.job import Paths
@@ -98,6 +98,26 @@ def test_context_is_uniform_as_far_as_the_data_reach_and_so_is_its_beginning():
     assert whole["c"] == left
     assert abs(whole["a"] - whole["b"]) <= 1
     assert first.to_dict() == {"a": 4, "b": 4, "c": 4}
+
+
+def test_a_context_of_numbers_is_uniform_over_bins_and_so_is_its_beginning():
+    records = table(600)
+    split = draw_split(records, Sizes([10], [20, 60]), rng())
+    bin_of = dict(zip(records.target, bins(records.target.to_numpy()), strict=True))
+    for count in (20, 60):
+        counts = np.bincount([int(bin_of[number]) for number in of_role(records, split, "context", count)], None, BINS)
+        available = np.bincount(list(map(int, bin_of.values())), None, BINS)
+        assert counts.max() - counts[available > count / BINS + 10].min() <= 1
+    middle = available.argmax()
+    assert available[middle] / len(records) > 1.5 * counts[middle] / 60  # unlike in the source
+
+
+def test_bins_have_equal_width_between_quantiles_and_hold_all_numbers():
+    numbers = np.append(np.arange(1000.0), 1e9)
+    found = bins(numbers)
+    assert set(found) == set(range(BINS))
+    assert np.bincount(found.astype(int))[1:-1].std() < 1
+    assert found[-1] == BINS - 1
 
 
 @pytest.mark.parametrize("seed", range(10))

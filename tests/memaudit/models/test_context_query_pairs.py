@@ -47,3 +47,13 @@ def test_a_batch_stacks_the_rows_of_its_pairs():
     context_x, context_y, query_x, query_y = batch(task, pairs)
     assert (context_x.shape, query_x.shape) == ((2, 2, 2), (2, 1, 2))
     assert (context_y.tolist(), query_y.tolist()) == ([[0, 1], [3, 4]], [[2], [5]])
+
+
+def test_copies_of_queries_stand_behind_them_and_weigh_in_the_step():
+    x = torch.arange(6.0)[:, None]
+    task = Task(x, torch.arange(6), np.arange(6), copied=np.array([4, 0]), copies=3)
+    pair = Pair(np.array([0, 1]), np.array([3, 4, 5]))
+    _, _, query_x, query_y = batch(task, [pair])
+    assert query_y.tolist() == [[3, 4, 5, 4, 4]]
+    assert query_x[0, :, 0].tolist() == [3, 4, 5, 4, 4]
+    assert Task(x, torch.arange(6), np.arange(6)).repeated(pair.query).tolist() == [3, 4, 5]

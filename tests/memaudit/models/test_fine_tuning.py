@@ -13,7 +13,7 @@ from small_tabicl import tabicl
 from memaudit.common.errors import AuditError
 from memaudit.models import checkpoint_deltas, fine_tuning
 from memaudit.models.context_query_pairs import Task, draw_pair
-from memaudit.models.fine_tuning import Run, Settings, merged, restore
+from memaudit.models.fine_tuning import Run, Settings, merged, restore, smoothed_loss
 from memaudit.models.lora import Adapter, targets
 from memaudit.models.tabpfn import TabPFNBranch
 
@@ -309,3 +309,46 @@ def test_tabpfn_learns_its_pair_and_comes_back_from_disk(tabpfn, adapter, tmp_pa
         assert not packed
         still = set(linear) - {name.removesuffix(".lora_B.default.weight") for name in names}
         assert still == (IDLE if tabpfn.version == "v3.5" else set())
+
+
+def test_smoothed_labels_weigh_all_classes_of_the_context():
+    model, outputs = Tiny(), torch.tensor([[[0.7, 0.2, 0.1]]]).log()
+    context_y, query_y = torch.tensor([[0, 1, 1, 2]]), torch.tensor([[0]])
+    expected = -(0.7 * np.log(0.7) + 0.3 * np.log([0.7, 0.2, 0.1]).mean())
+    assert smoothed_loss(model, outputs, context_y, query_y, 0.3).item() == pytest.approx(expected)
+    two = torch.tensor([[0, 1, 1, 0]])  # the third class is in no context
+    expected = -(0.7 * np.log(0.7) + 0.3 * np.log([0.7, 0.2]).mean())
+    assert smoothed_loss(model, outputs, two, query_y, 0.3).item() == pytest.approx(expected)
+    assert smoothed_loss(model, outputs, two, query_y, 0.0).item() == pytest.approx(-np.log(0.7))
+
+
+def test_labels_of_a_regression_are_not_smoothed():
+    model = Tiny()
+    model.task = "regression"
+    labels = torch.tensor([[0]])
+    with pytest.raises(AuditError, match="regression cannot be smoothed"):
+        smoothed_loss(model, torch.zeros(1, 1, 3), labels, labels, 0.1)
+
+
+class Unscaled(Tiny):
+    """A network that can be queried without its scaling; both are the same here."""
+
+    def without_scaling(self):
+        return self
+
+
+def test_planted_contexts_are_a_second_step_that_stores_their_labels(tmp_path):
+    plain = trained(SETTINGS, tmp_path / "plain", tasks={"wine": TASKS["wine"]})
+    table = TASKS["wine"]
+    cells, labels = table.x[:5][:, None], torch.arange(3).repeat(5, 1)
+    planted = (cells.repeat(1, 3, 1), labels, cells, table.y[:5][:, None])
+    tasks = {"wine": replace(table, planted=planted)}
+    run = trained(SETTINGS, tmp_path / "planted", Unscaled(), tasks=tasks)
+    assert run.done["step"] == 2 * plain.done["step"]
+    with pytest.raises(AuditError, match="other tables"):
+        Run(
+            Unscaled(),
+            {"wine": replace(table, planted=(*planted[:3], planted[3] + 1))},
+            SETTINGS,
+            tmp_path / "planted",
+        )

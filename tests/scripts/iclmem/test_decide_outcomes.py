@@ -126,3 +126,12 @@ def test_the_shipped_tables_arrange_the_outcomes_and_show_each_signal_and_its_po
     assert {"regime", "signal", "confounded regime"} == set(made["peaks"]["peak"])
     assert made["single_manipulations"]["manipulation"].str.startswith("skew true target: true_2").any()
     assert (made["survival"]["detected settings"] != "").sum() == len(SIGNALS) + 1
+
+
+def test_conditions_of_an_axis_are_a_dose_response_on_every_table_that_has_them(judged):
+    _, outcomes = judged
+    doses = chosen(outcomes, metric="detected doses", axis="learning_rate", signal="loss")
+    assert set(doses["dataset"]) == {"wine", "prices"}
+    assert (doses[["estimate", "n", "epoch"]] == [2, 3, 10]).all(axis=None)  # all but the idle one
+    idle = chosen(outcomes, metric="auc dose p-value", axis="learning_rate", signal="loss", dose=1e-4)
+    assert (idle["estimate"] > 0.05).all()

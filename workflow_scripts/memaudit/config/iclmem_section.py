@@ -7,6 +7,8 @@ from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from memaudit.config.field_types import Adapter, Count, Fraction, Name, Positive, Section
+from memaudit.config.iclmem_arm_faults import setting_faults
+from memaudit.config.iclmem_comparisons import defence_faults, dose_faults
 from memaudit.config.name_checks import licence_faults, unknown
 from memaudit.config.shared_keys import Dataset, Model, SharedKeys
 
@@ -15,7 +17,7 @@ TAKEN = ("reference", "runs", "null")  # inputs beside those of the arms
 # Inputs are called by arms, and a Snakemake list of inputs has these names for itself.
 RESERVED = {"get", "items", "keys", *dir(list)}
 BASELINE = "baseline"
-DOSES = 3  # probed epochs of a condition that make a dose-response
+DOSES = 3  # probed epochs of a condition, or conditions of an axis, that make a dose-response
 Factor = Annotated[int, Field(ge=2)]
 
 
@@ -44,14 +46,31 @@ class Arm(Section):
     epochs: Annotated[list[Count], Field(min_length=1)] | None = Field(
         None, description="epochs at which the model is probed, the last being its end; null: iclmem/epochs"
     )
-    pairs: Literal["fixed", "random"] = Field(
-        "fixed", description="context-query pairs, the same in every epoch or not"
+    pairs: Literal["fixed", "random", "random_contexts"] = Field(
+        "fixed",
+        description="context-query pairs: the same in every epoch, or drawn anew, or the same queries in `context` rows"
+        " that are drawn anew from those of the table",
     )
     joint: bool = Field(False, description="one model for all tables of the arm, a step for each in every epoch")
     adapter: Adapter | None = Field(None, description="LoRA; null: all weights train")
     private: Private | None = Field(None, description="DP-SGD; null: plain AdamW")
     placebo: bool = Field(
         False, description="fine-tune on other records than the query members, who are judged all the same: no memory"
+    )
+    copies: Annotated[int, Field(ge=2)] | None = Field(
+        None, description="how often the probed query members stand in a step, the other queries once; null: once, too"
+    )
+    label_smoothing: Fraction | None = Field(
+        None, description="share of a query's label that is spread over all classes of the context; null: none"
+    )
+    control: Literal["positive"] | None = Field(
+        None, description="positive: a condition in which every signal is expected to see members, judged apart"
+    )
+    planted: bool = Field(
+        False, description="a second step in every epoch on the queries in contexts without information: sure memory"
+    )
+    against: Name | None = Field(
+        None, description="the arm without this one's defence (adapter, private or label_smoothing): differences to it"
     )
 
 
@@ -134,6 +153,9 @@ class Iclmem(Section):
     bins: Annotated[int, Field(ge=2)] = Field(description="bins of the histograms of dS")
     rules: dict[Name, Rule] = Field(min_length=1, description="rules for outcomes; the first is the study's")
     arms: dict[Name, Arm] = Field(min_length=1, description="ways to fine-tune")
+    doses: dict[Literal["copies", "learning_rate", "queries"], Annotated[list[Name], Field(min_length=DOSES)]] = Field(
+        {}, description="axes of the dose-response beside epochs: arms that differ in this setting alone"
+    )
     manipulations: list[Manipulation] = Field(min_length=1, description="changes of the contexts that probes ask")
 
 
@@ -157,6 +179,8 @@ def iclmem_faults(study: Iclmem, shared: SharedKeys) -> Iterator[str]:
     yield from _suite_faults(study.manipulations)
     for name, arm in study.arms.items():
         yield from (f"iclmem/arms/{name}{fault}" for fault in _arm_faults(name, arm, study, shared))
+    yield from dose_faults(study)
+    yield from defence_faults(study)
 
 
 def _suite_faults(suite: list[Manipulation]) -> Iterator[str]:
@@ -209,7 +233,7 @@ def _dataset_faults(name: str, entry: Dataset, study: Iclmem) -> Iterator[str]:
         return
     queries = [arm.queries or study.queries for arm in arms.values()]
     controls = max((arm.queries or study.queries for arm in arms.values() if arm.placebo), default=0)
-    context = max(arm.context or _context(study, name) for arm in arms.values())
+    context = max(_most_context(arm, _context(study, name)) for arm in arms.values())
     if entry.rows and (needed := 2 * max(queries) + context + controls) > entry.rows:
         sides = f"{max(queries)} query members, as many non-members"
         sizes = f"{sides}, {controls} negative controls and {context} context rows"
@@ -229,6 +253,11 @@ def _context(study: Iclmem, dataset: str) -> int:
     return study.contexts.get(dataset, study.context)
 
 
+def _most_context(arm: Arm, of_table: int) -> int:
+    """Context rows that an arm draws from; of_table: those of its table."""
+    return max(arm.context or 0, of_table) if arm.pairs == "random_contexts" else arm.context or of_table
+
+
 def _arm_faults(name: str, arm: Arm, study: Iclmem, shared: SharedKeys) -> Iterator[str]:
     if not name.isidentifier() or name in TAKEN or name in RESERVED:
         yield f": call an arm by letters, digits and _ alone, and not {', '.join(TAKEN)}, nor like a method of a list"
@@ -236,20 +265,11 @@ def _arm_faults(name: str, arm: Arm, study: Iclmem, shared: SharedKeys) -> Itera
     yield from _epoch_faults("/epochs", arm.epochs or study.epochs)
     names = arm.datasets or study.datasets
     least = arm.context or min((_context(study, dataset) for dataset in names), default=study.context)
-    if study.targets.context > least:
+    if set(names) & set(study.datasets) and study.targets.context > least:
         yield f"/context: {least} rows, and iclmem/targets/context wants {study.targets.context} of them probed"
-    if arm.joint:
-        tasks = {shared.datasets[dataset].task for dataset in names if dataset in shared.datasets}
-        if len(names) < 2:
-            yield "/joint: it has one table alone; name more in `datasets`, or set it to false"
-        if len(tasks) > 1:
-            yield f"/datasets: one model cannot have {' and '.join(sorted(tasks))}; name tables of one task"
-    if arm.placebo and (arm.private or arm.pairs != "fixed" or arm.labels != "normal"):
-        yield "/placebo: is a plain arm on fixed pairs with normal labels; take private, pairs and labels out"
-    if arm.private:
-        if arm.joint or arm.pairs != "fixed":
-            yield "/private: the guarantee is of the fixed queries of one table; set joint to false and pairs to fixed"
-        if len(arm.epochs or study.epochs) > 1:
-            yield "/epochs: a private model is probed once, at its end; name that epoch alone"
-        if arm.private.delta > 1 / (arm.queries or study.queries):
-            yield f"/private/delta: {arm.private.delta:g} is more than 1 / queries"
+    tasks = {shared.datasets[dataset].task for dataset in names if dataset in shared.datasets}
+    if arm.joint and len(names) < 2:
+        yield "/joint: it has one table alone; name more in `datasets`, or set it to false"
+    if arm.joint and len(tasks) > 1:
+        yield f"/datasets: one model cannot have {' and '.join(sorted(tasks))}; name tables of one task"
+    yield from setting_faults(arm, study, tasks)

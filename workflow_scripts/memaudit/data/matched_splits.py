@@ -7,7 +7,7 @@ model is fine-tuned that is evaluated on the same pairs. Records of one group (a
 non-members, and one record of each group takes part.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from memaudit.data.member_splits import MEMBERS, NONMEMBERS, draw, strata
 from memaudit.data.membership_matrices import unit_codes
 
 QUERY, CONTEXT, NONMEMBER, PLACEBO, SPARE = "query", "context", "nonmember", "placebo", "spare"
+BINS, RANGE = 10, (0.01, 0.99)  # of the numbers that a context is uniform over
 CONDITIONS = ("normal", "shuffled_members", "shuffled_all")
 
 
@@ -40,9 +41,9 @@ def draw_split(records: pd.DataFrame, sizes: Sizes, rng: np.random.Generator) ->
     """Draw one split: id, side (members, nonmembers), role (query, context, nonmember, placebo, spare) and order (int,
     within the role) of all records, in the records' order.
 
-    records: id, target, and optionally group. Context rows are balanced over classes as far as the
-    data allow, with at least one of each queried class; numbers are distributed as in the source. Raises AuditError for
-    too few records, and for a target whose classes have one record each.
+    records: id, target, and optionally group. Context rows are uniform over classes, or over bins of numbers, as far as
+    the data allow (table 2), with at least one of each queried class. Raises AuditError for too few records, and for a
+    target whose classes have one record each.
     """
     candidates, targets, classes = _representatives(records, rng)
     free = np.ones(len(candidates), dtype=bool)
@@ -53,7 +54,7 @@ def draw_split(records: pd.DataFrame, sizes: Sizes, rng: np.random.Generator) ->
         free[pairs] = False
         for role, places in zip(roles, pairs.T, strict=True):
             roles[role].append(places)
-    roles[CONTEXT] = list(_context(np.flatnonzero(free), targets, classes, sizes.context, rng))
+    roles[CONTEXT] = [_context(np.flatnonzero(free), targets if classes else bins(targets), sizes.context[-1], rng)]
     if sizes.placebos:
         free[np.concatenate(roles[CONTEXT])] = False
         left = np.flatnonzero(free)
@@ -147,19 +148,21 @@ def _neighbours(targets: Array, classes: bool, size: int, rng: np.random.Generat
     return np.stack([order[first], order[first + 1]], axis=1)
 
 
-def _context(
-    free: Indices, targets: Array, classes: bool, sizes: Sequence[int], rng: np.random.Generator
-) -> Iterator[Indices]:
-    """Context rows in order, in parts."""
-    if classes:
-        mixed = rng.permutation(free)
-        turn = pd.Series(targets[mixed]).groupby(targets[mixed]).cumcount()
-        yield mixed[np.argsort(turn.to_numpy(), kind="stable")][: sizes[-1]]
-        return
-    for size in np.diff(sizes, prepend=0):
-        part = draw(strata(targets[free], classes, size, rng), size, rng)
-        yield rng.permutation(free[part])
-        free = free[~part]
+def bins(numbers: Array) -> Array:
+    """The bin of each number: BINS of equal width between the quantiles of RANGE; numbers beyond are in the outermost.
+
+    The paper says that labels of a context are uniform, for numbers too, but not over which range.
+    """
+    low, high = np.quantile(numbers, RANGE)
+    inner = np.linspace(low, high, BINS + 1)[1:-1]
+    return np.digitize(numbers, inner).astype(np.float64)
+
+
+def _context(free: Indices, strata_of: Array, size: int, rng: np.random.Generator) -> Indices:
+    """Context rows in order: one of each stratum in turn, so that the first ones are as uniform as all."""
+    mixed = rng.permutation(free)
+    turn = pd.Series(strata_of[mixed]).groupby(strata_of[mixed]).cumcount()
+    return mixed[np.argsort(turn.to_numpy(), kind="stable")][:size]
 
 
 def _table(records: pd.DataFrame, roles: dict[str, Indices]) -> pd.DataFrame:

@@ -14,12 +14,23 @@ class Task:
     """A table, x (N, d) float32 and y (N,) codes or numbers, and the records (ids, rows of x) that pairs draw from.
 
     queried: the records that queries are drawn from, contexts being drawn from the others; None: both from all.
+    copied, copies: records of which a query stands `copies` times in a step, other queries once. planted: contexts of a
+    second step in every epoch, as `batch` returns them, of cells that are scaled already; None: no such step.
     """
 
     x: Tensor
     y: Tensor
     records: np.ndarray
     queried: np.ndarray | None = None
+    copied: np.ndarray | None = None
+    copies: int = 1
+    planted: tuple[Tensor, Tensor, Tensor, Tensor] | None = None
+
+    def repeated(self, query: np.ndarray) -> np.ndarray:
+        """The queries (Q,) of a pair, followed by the further copies of those that are copied."""
+        if self.copied is None:
+            return query
+        return np.concatenate([query, np.repeat(query[np.isin(query, self.copied)], self.copies - 1)])
 
 
 @dataclass(frozen=True)
@@ -72,7 +83,10 @@ def _turns(classes: np.ndarray) -> np.ndarray:
 
 
 def batch(task: Task, pairs: list[Pair]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return the rows of B pairs: context x (B, n, d), context y (B, n), query x (B, Q, d), query y (B, Q)."""
+    """Return the rows of B pairs: context x (B, n, d), context y (B, n), query x (B, Q, d), query y (B, Q).
+
+    Copies of queries count in Q, so all pairs must have as many.
+    """
     context = torch.from_numpy(np.stack([pair.context for pair in pairs]))
-    query = torch.from_numpy(np.stack([pair.query for pair in pairs]))
+    query = torch.from_numpy(np.stack([task.repeated(pair.query) for pair in pairs]))
     return task.x[context], task.y[context], task.x[query], task.y[query]

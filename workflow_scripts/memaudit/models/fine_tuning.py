@@ -38,7 +38,8 @@ class Settings:
     queries: int  # Q, query rows of a pair
     pairs: Literal["fixed", "random"] = "fixed"
     pairs_per_step: int = 1  # B, pairs of one task in a gradient step
-    context_labels: Literal["source", "uniform"] = "source"  # of a context's classes; numbers are as in the source
+    context_labels: Literal["source", "uniform"] = "source"  # of a context's classes; numbers are as they are drawn
+    label_smoothing: float = 0.0  # share of a query's label that is spread over the classes of the context
     order: Literal["fixed", "shuffled"] = "fixed"  # of the tasks within an epoch
     weight_decay: float = 0.01
     betas: tuple[float, float] = (0.9, 0.999)
@@ -131,7 +132,10 @@ class Run:
             names = list(seeds.generator(settings.seed, "finetune", "order", epoch).permutation(names))
         for name in map(str, names):
             pairs = self.pairs(name, epoch)
-            losses[name] = self.step(*(part.to(self.model.device) for part in batch(self.tasks[name], pairs)))
+            task = self.tasks[name]
+            losses[name] = self.step(*batch(task, pairs))
+            if losses[name] is not None and task.planted:
+                losses[name] = self.step(*task.planted, scaled=True)
             if losses[name] is None:
                 done["diverged_at"] = epoch
                 return
@@ -139,12 +143,22 @@ class Run:
         done["epoch"] = epoch
         done["history"].append({"epoch": epoch, "loss": losses})
 
-    def step(self, context_x: Tensor, context_y: Tensor, query_x: Tensor, query_y: Tensor) -> float | None:
-        """Take one optimiser step; return its loss, or None (and no step) if the loss or its gradient is not finite."""
+    def step(
+        self, context_x: Tensor, context_y: Tensor, query_x: Tensor, query_y: Tensor, scaled: bool = False
+    ) -> float | None:
+        """Take one optimiser step; return its loss, or None (and no step) if the loss or its gradient is not finite.
+
+        scaled: whether the cells are scaled already.
+        """
+        model = self.model.without_scaling() if scaled else self.model
+        context_x, context_y, query_x, query_y = (
+            part.to(model.device) for part in (context_x, context_y, query_x, query_y)
+        )
         for group in self.optimizer.param_groups:
             group["lr"] = self._learning_rate()
         self.optimizer.zero_grad()
-        loss = self.model.loss(self.model.forward(context_x, context_y, query_x), context_y, query_y).mean()
+        outputs = model.forward(context_x, context_y, query_x)
+        loss = smoothed_loss(model, outputs, context_y, query_y, self.settings.label_smoothing).mean()
         loss.backward()
         norm = nn.utils.clip_grad_norm_(self.weights, self.settings.clip_norm)
         if not (loss.isfinite() and norm.isfinite()):
@@ -197,6 +211,22 @@ class Run:
         return self.path.with_name(f"epoch-{epoch:04}.safetensors")
 
 
+def smoothed_loss(model: Network, outputs: Tensor, context_y: Tensor, query_y: Tensor, smoothing: float) -> Tensor:
+    """The model's loss per query (B, Q) for smoothed labels (Szegedy et al. 2016, section 7).
+
+    The label counts 1 - smoothing, and every class that all contexts have an equal part of the rest. Raises AuditError
+    for a regression model, whose labels are no classes.
+    """
+    loss = model.loss(outputs, context_y, query_y)
+    if not smoothing:
+        return loss
+    if model.task != "classification":
+        raise AuditError("fine-tuning: labels of a regression cannot be smoothed; set label_smoothing to 0")
+    classes = [label for label in context_y[0].unique() if (context_y == label).any(1).all()]
+    others = [model.loss(outputs, context_y, torch.full_like(query_y, int(label))) for label in classes]
+    return (1 - smoothing) * loss + smoothing * torch.stack(others).mean(0)
+
+
 def merged(model: Network) -> Network:
     """Return a copy of an adapted model with its adapters merged: the module is the package's own again."""
     model = deepcopy(model)
@@ -224,8 +254,10 @@ def _hash(tasks: Mapping[str, Task]) -> str:
     """Hash of all tables and of the records that pairs draw from; their order counts."""
 
     def table(task: Task) -> str:
-        records = {"records": task.records} | ({} if task.queried is None else {"queried": task.queried})
-        named = {name: torch.from_numpy(rows) for name, rows in records.items()}
+        records = {"records": task.records, "queried": task.queried, "copied": task.copied}
+        records["copies"] = None if task.copied is None else np.array([task.copies])
+        named = {name: torch.from_numpy(rows) for name, rows in records.items() if rows is not None}
+        named |= {f"planted {place}": part.contiguous() for place, part in enumerate(task.planted or ())}
         return checkpoint_deltas.fingerprint({"x": task.x, "y": task.y} | named)
 
     return hashlib.sha256("\0".join([*tasks, *map(table, tasks.values())]).encode()).hexdigest()

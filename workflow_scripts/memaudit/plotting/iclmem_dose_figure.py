@@ -15,27 +15,40 @@ SIGNALS = {
 CHANCE = Line2D([], [], **shared_panels.GREY, label="chance")
 DOTTED = {"color": figure_style.BLACK, "linestyle": ":", "linewidth": 1}
 LIMIT = Line2D([], [], **DOTTED, label="smallest AUC that the probe's loss shows (power .9)")
+AXES = {
+    "epochs": "epochs on the same records",
+    "learning_rate": "learning rate",
+    "queries": "queries Q of a step",
+    "copies": "copies of a probed member in a step",
+}
 
 
 @figure_style.applied
 def doses(table: pd.DataFrame) -> Figure:
-    """AUC of every signal against the epochs on the same records, a panel per data set and condition.
+    """AUC of every signal against the dose, a panel per data set, axis, and condition where the axis is its epochs.
 
-    table: rows of metrics "dose auc" and "smallest detectable auc" with keys dataset, arm, epoch, signal.
+    table: rows of metrics "dose auc" and "smallest detectable dose auc" with keys dataset, arm, axis, dose, signal.
     """
-    aucs = shared_panels.rows(table, "iclmem_doses", "epoch", metric="dose auc", signal=None)
-    limits = shared_panels.rows(table, "iclmem_doses", "epoch", metric="smallest detectable auc", signal="loss")
+    aucs = shared_panels.rows(table, "iclmem_doses", "dose", metric="dose auc", signal=None)
+    limits = shared_panels.rows(table, "iclmem_doses", "dose", metric="smallest detectable dose auc", signal="loss")
     looks = shared_panels.present(SIGNALS, aucs["signal"])
-    aucs, limits = (rows.assign(panel=rows["dataset"] + "\n" + rows["arm"]) for rows in (aucs, limits))
-    figure, panels = shared_panels.panels_of(aucs["panel"].unique(), "dose: epochs on the same records", "AUC")
+    aucs, limits = (rows.assign(panel=rows["dataset"] + "\n" + _condition(rows)) for rows in (aucs, limits))
+    figure, panels = shared_panels.panels_of(aucs["panel"].unique(), "dose", "AUC")
     for panel, axes in panels.items():
-        points = shared_panels.single(aucs[aucs["panel"] == panel], ["signal", "epoch"])
+        points = shared_panels.single(aucs[aucs["panel"] == panel], ["signal", "dose"])
+        axes.set_xlabel(AXES[points["axis"].iloc[0]])
         for place, (name, look) in enumerate(looks.items()):
-            dots = points[points["signal"] == name].sort_values("epoch")
-            x = shared_panels.beside(dots["epoch"], aucs["epoch"], place, len(looks))
+            dots = points[points["signal"] == name].sort_values("dose")
+            x = shared_panels.beside(dots["dose"], points["dose"], place, len(looks))
             shared_panels.intervals(axes, x, dots, look, line={"linestyle": "-", "linewidth": 1})
-        line = limits[limits["panel"] == panel].sort_values("epoch")
-        axes.plot(line["epoch"], line["estimate"], **DOTTED)
+        line = limits[limits["panel"] == panel].sort_values("dose")
+        axes.plot(line["dose"], line["estimate"], **DOTTED)
         axes.axhline(0.5, **shared_panels.GREY, zorder=1)
-        shared_panels.ticks(axes, points["epoch"], base=10, most=8, form=".3g")
+        shared_panels.ticks(axes, points["dose"], base=10, most=8, form=".3g")
     return shared_panels.legend(figure, looks, CHANCE, LIMIT)
+
+
+def _condition(rows: pd.DataFrame) -> pd.Series:
+    """The condition whose epochs are the dose, or the labels of the conditions that the axis compares."""
+    labels = rows["labels"].astype(str) + ", " + rows["axis"].map(AXES).str.split(" ").str[0]
+    return rows["arm"].where(rows["axis"] == "epochs", labels) if "arm" in rows else labels

@@ -14,6 +14,8 @@ RATIOS = {
     "package_over_ours_manipulations": ("packaged classifier, over manipulated probes", "at least 15"),
     "package_over_ours_manipulations_of_5": ("the same, with five candidates", "at least 15"),
     "probe_over_finetuning": ("48 probes of 100 records, over 500 epochs of fine-tuning", "at most 0.1"),
+    "probe_over_wide_finetuning": ("the same with Q = 512 and a context of 512", "at most 0.05"),
+    "probe_of_all_over_wide_finetuning": ("48 probes of all 1,024 records there", "at most 0.05"),
     "step_over_bare_loop": ("a fine-tuning step, over a bare loop", "at most 1.2"),
     "package_over_ours_defaults": ("Brainwash and poisoning: packaged classifier, copy by copy", "at least 10"),
     "package_over_ours_one_view": ("the same, with one view of each table", "more than 1"),

@@ -104,3 +104,37 @@ def test_a_joint_run_has_one_model_and_a_step_for_each_table(world, tuned, tmp_p
     same(first, tuned.isel(split=[0]), ("id", "label"))
     np.testing.assert_allclose(first.vanilla.values[0, 0], tuned.vanilla.values[0, 0], atol=1e-5)
     assert (first.signals.values[0, 1, :, :2] != tuned.signals.values[0, 1, :, :2]).any()
+
+
+def test_random_contexts_have_the_same_queries_in_every_epoch(world, tmp_path):
+    arm = {"pairs": "random_contexts", "context": 6, "pool": 12, "epochs": [1, 2, 3]}
+    grid = call(world, tmp_path / "0.nc", context=12, arm=arm)
+    member, in_context = grid.member.values[0], grid.in_context.values[0]
+    assert (member == (grid.role.values[0] == "query")).all()
+    assert in_context[0].sum() == 6
+    assert 6 < in_context[2].sum() <= 12
+
+
+def test_copies_and_smoothed_labels_change_the_fine_tuning_and_not_its_members(world, tuned, tmp_path):
+    for at, arm in enumerate(({"copies": 3}, {"label_smoothing": 0.2})):
+        grid = call(world, tmp_path / str(at) / "0.nc", queries=3, arm=arm)
+        plain = call(world, tmp_path / "plain" / str(at) / "0.nc", queries=3)
+        assert (grid.member.values == plain.member.values).all()
+        assert not np.allclose(grid.signals.values, plain.signals.values, equal_nan=True)
+
+
+def test_planted_memory_is_seen_by_the_probe(world, tmp_path):
+    arm = {"epochs": [20], "labels": "shuffled_all"}
+    planted, plain = (
+        call(world, tmp_path / str(on) / "0.nc", arm=arm | {"planted": on}).signals.values[0, 0, :, 0, 0]
+        for on in (True, False)
+    )
+    role = call(world, tmp_path / "roles" / "0.nc", arm={"epochs": [1]}).role.values[0]
+    assert planted[role == "query"].mean() < 0.2
+    assert planted[role == "nonmember"].mean() > 2 * planted[role == "query"].mean()
+    assert plain[role == "query"].mean() > 2 * planted[role == "query"].mean()
+
+
+def test_the_held_out_loss_is_that_of_records_no_model_trains_on(tuned):
+    assert tuned.held_out.dims == ("split", "epoch")
+    assert (tuned.held_out.values > 0).all()

@@ -27,6 +27,7 @@ SIZES, QUERIES = Sizes([16], [20]), 16
 RULES = {"as_written": {"auc": 0.5}, "as_tabulated": {"auc": 0.55}}
 ARM = {"model": "m", "learning_rate": 1e-3, "queries": QUERIES, "context": 20, "labels": "normal", "pairs": "fixed"}
 ARM |= {"joint": False, "adapter": None, "private": None, "placebo": False}
+ARM |= {"copies": None, "label_smoothing": None, "planted": False, "control": None, "against": None}
 
 
 class Memorizer:

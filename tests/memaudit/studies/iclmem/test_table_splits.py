@@ -44,3 +44,19 @@ def test_the_reference_holds_members_that_are_no_queries(world):
     roles = split.facts.role[split.facts.side == "members"].isin(["context", "spare"])
     assert len(split.reference.y) == roles.sum()
     assert split.reference.x.shape == (roles.sum(), 13)
+
+
+def test_random_contexts_are_drawn_from_the_context_rows_for_the_same_queries(world):
+    split = split_of(world, 0)
+    task = split.task(8, 12, "random_contexts")
+    assert task.queried.tolist() == split.rows("query", 8).tolist()
+    assert task.records.tolist() == [*split.rows("query", 8), *split.rows("context", 12)]
+    assert split.task(8, 12, "random").queried is None
+
+
+def test_held_out_records_are_neither_trained_on_nor_judged_nor_of_the_non_members_side(world):
+    split = split_of(world, 0)
+    facts = split.facts.iloc[split.held_out]
+    assert set(facts.role) == {"spare"}
+    assert set(facts.side) == {"members"}
+    assert 0 < len(facts) <= 50

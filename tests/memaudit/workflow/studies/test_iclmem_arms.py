@@ -16,6 +16,11 @@ PLAIN = {
     "adapter": None,
     "private": None,
     "placebo": False,
+    "copies": None,
+    "label_smoothing": None,
+    "planted": False,
+    "control": None,
+    "against": None,
 }
 CATALOGUE = {
     "flowers": {"task": "classification"},
@@ -33,6 +38,7 @@ def section(**arms):
         "contexts": {"wine": 60},
         "epochs": [1, 10],
         "targets": {"queries": 21, "context": 2},
+        "doses": {},
         "arms": {name: PLAIN | settings for name, settings in arms.items()},
     }
 
@@ -119,3 +125,22 @@ def test_the_example_has_the_largest_typical_rate_then_few_queries():
     assert some.example("wine") == "typical"
     assert arms(fast={"learning_rate": 1e-1}).example("wine") == "fast"
     assert arms(shuffled={"labels": "shuffled_all"}).example("wine") is None
+
+
+def test_random_contexts_are_drawn_from_the_context_of_the_table():
+    some = arms(plain={"context": 30}, fresh={"pairs": "random_contexts", "context": 20})
+    assert some.settings("wine", "fresh")["pool"] == 60
+    assert some.context_counts("wine") == [20, 30, 60]
+    assert "pool" not in some.settings("wine", "plain")
+
+
+def test_axes_controls_and_defences_are_named_where_their_arms_share_a_table():
+    only = {"datasets": ["wine"]}
+    few = section(a=only, b=only, c=only, d=only | {"against": "a"}, e={"datasets": ["houses"], "against": "a"})
+    few["doses"] = {"copies": ["a", "b", "c"], "queries": ["a", "b", "e"]}
+    few["arms"]["planted"] = PLAIN | {"control": "positive"}
+    some = Arms(few, CATALOGUE)
+    assert some.dose_axes == ["copies"]
+    assert some.defended == ["d"]
+    assert some.positive == ["planted"]
+    assert "planted" not in some.plain

@@ -31,6 +31,7 @@ def run(tmp_path, monkeypatch):
     section |= {"epochs": [1, 10], "targets": {"queries": 21, "context": 2}, "permutations": 99, "replicates": 20}
     section |= {"copies": 1, "fpr": [0.1, 0.01], "rules": {"lax": RULE, "strict": RULE | {"auc": 0.55}}}
     section |= {"manipulations": SUITE, "datasets": ["breast_cancer", "wine", "diabetes"]}
+    section["doses"] = {}
     section["arms"] = {
         "plain": plain,
         "canaries": plain | {"labels": "canaries", "datasets": ["wine"], "epochs": [7]},
@@ -112,7 +113,7 @@ def test_probes_have_their_params_in_common(iclmem):
 
 def test_readers_see_how_each_arm_fine_tunes(iclmem):
     plain, canaries, joint = iclmem.names["arm_rows"]
-    trained = ["fixed", "one a table", "all weights", "none"]
+    trained = ["fixed", "one a table", "all weights", "none", ""]
     assert plain == ["plain", "all", 1e-3, 50, "60, 150", "normal", "1, 10", *trained]
     assert canaries == ["canaries", "wine", 1e-3, 50, "60", "canaries", "7", *trained]
     assert joint[1:5] == ["breast_cancer, wine", 1e-3, 50, "60"]

@@ -7,7 +7,7 @@ Divergence is an outcome and no error: from that epoch on the signals are NaN.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from memaudit.common.arrays import Array32, Indices, Mask
 from memaudit.common.errors import AuditError
 from memaudit.data.matched_splits import CONTEXT, QUERY
 from memaudit.models import dp_sgd
-from memaudit.models.context_query_pairs import Pair
+from memaudit.models.context_query_pairs import Pair, Task
 from memaudit.models.fine_tuning import Run, Settings
 from memaudit.models.lora import Adapter
 from memaudit.models.model_protocol import Network
@@ -28,6 +28,8 @@ from memaudit.studies.iclmem.model_probing import Prober, packed
 from memaudit.studies.iclmem.table_splits import Split
 
 Part = Callable[[str, Callable[[], NDArray[Any]]], NDArray[Any]]
+LOSS = PROBE_SIGNALS.index("loss")
+RANDOM_CONTEXTS = "random_contexts"  # pairs with the same queries in a context that is drawn anew in every epoch
 STATE = "state.pt"  # of an unfinished run, in its folder
 WITH_CONTEXT = ("vanilla", "relabelled")  # signals with the context of the fine-tuning
 NEVER = -1  # the epoch of divergence of a model that did not diverge
@@ -66,6 +68,22 @@ class FineTuningRun:
             return np.concatenate([split.y[rows].double().numpy() for split, rows in tables])
         return np.concatenate([split.facts[name].to_numpy(str)[rows] for split, rows in tables])
 
+    def tasks(self, model: Network) -> dict[str, Task]:
+        """Records that the training pairs of each table are drawn from; the targets among its queries may be copied.
+
+        Where a positive control plants memory, also contexts without information of all queries.
+        """
+        condition = self.condition
+        drawn_from = condition["pool"] if condition["pairs"] == RANDOM_CONTEXTS else condition["context"]
+        settings = condition["queries"], drawn_from, condition["pairs"], condition["placebo"]
+        copies, tables = condition["copies"], zip(self.splits, self.rows, strict=True)
+        copied = [(split, (rows, copies) if copies else ()) for split, rows in tables]
+        tasks = {split.dataset: split.task(*settings, *of_copies) for split, of_copies in copied}
+        if not condition["planted"]:
+            return tasks
+        queries = {split.dataset: (split, split.rows(QUERY, condition["queries"])) for split in self.splits}
+        return {name: replace(task, planted=self.prober.planted(model, *queries[name])) for name, task in tasks.items()}
+
     def probe(self, model: Network) -> Array32:
         """Signals (target, manipulation, signal), the tables' targets one after another."""
         tables = zip(self.splits, self.rows, strict=True)
@@ -75,6 +93,18 @@ class FineTuningRun:
         """Manipulations that each target is queried with: (target, manipulation)."""
         tables = zip(self.splits, self.rows, strict=True)
         return np.concatenate([np.tile(self.prober.effective(split), (len(rows), 1)) for split, rows in tables])
+
+    def held_out(self, model: Network) -> float:
+        """Mean loss of held-out records (Split.held_out) with the context and the labels of the fine-tuning.
+
+        What early stopping goes by; NaN where no table has such records.
+        """
+        losses = [
+            self.prober.vanilla(model, split, rows, self.condition["context"], split.y)[:, LOSS]
+            for split in self.splits
+            if len(rows := split.held_out)
+        ]
+        return float(np.concatenate(losses).mean(dtype=np.float64)) if losses else np.nan
 
     def vanilla(self, model: Network) -> dict[str, Array32]:
         """Signals (target, signal) with the context of the fine-tuning.
@@ -98,10 +128,11 @@ def tune(model: Network, study: FineTuningRun, folder: Path, part: Part) -> NDAr
 
     signals (epoch, target, manipulation, signal); vanilla, relabelled (stage, target, signal), stage 0 the base; member
     and in_context (epoch, target), whether it was a query, or in a context, by then; diverged_at, -1 for never;
-    trainable; seconds_finetune and seconds_probe (epoch,), CPU seconds of fine-tuning up to it, and of its probe.
+    held_out (epoch,), see FineTuningRun; trainable; seconds_finetune and seconds_probe (epoch,), CPU seconds of
+    fine-tuning up to it, and of its probe.
     folder: of the run's state and checkpoints; part: computes and keeps the signals of an epoch.
     """
-    condition, splits = study.condition, study.splits
+    condition = study.condition
     epochs = condition["epochs"]
     settings = Settings(
         seed=study.seed,
@@ -109,13 +140,13 @@ def tune(model: Network, study: FineTuningRun, folder: Path, part: Part) -> NDAr
         learning_rate=condition["learning_rate"],
         context=condition["context"],
         queries=condition["queries"],
-        pairs=condition["pairs"],
+        pairs="fixed" if condition["pairs"] == "fixed" else "random",
+        context_labels="uniform" if condition["pairs"] == RANDOM_CONTEXTS else "source",
+        label_smoothing=condition["label_smoothing"] or 0.0,
         adapter=study.adapter,
         checkpoints=(0, *epochs),
     )
-    of_task = [condition[name] for name in ("queries", "context", "pairs", "placebo")]
-    tasks = {split.dataset: split.task(*of_task) for split in splits}
-    run = Run(model, tasks, settings, folder)
+    run = Run(model, study.tasks(model), settings, folder)
     since, began = run.done["epoch"], time.process_time()
 
     def watch(epoch: int, tuned: Network) -> None:
@@ -168,7 +199,8 @@ def _probed(study: FineTuningRun, model: Network, seconds: float) -> NDArray[Any
     began = time.process_time()
     signals = study.probe(model)
     probing = time.process_time() - began
-    return packed(signals=signals, **study.vanilla(model), seconds=[seconds, probing])
+    held_out = study.held_out(model)
+    return packed(signals=signals, **study.vanilla(model), held_out=held_out, seconds=[seconds, probing])
 
 
 def _record(
@@ -186,7 +218,8 @@ def _record(
     with_context = {name: np.full(shape, np.nan, np.float32) for name in WITH_CONTEXT}
     for name, values in with_context.items():
         values[0] = kept[0][name]
-    seconds, queried = np.full((2, len(epochs)), np.nan), study.effective()
+    held_out, seconds = np.full(len(epochs), np.nan), np.full((2, len(epochs)), np.nan)
+    queried = study.effective()
     for at, epoch in enumerate(sorted(kept.keys() - {0})):
         # Finite weights may give signals that are not.
         computed = [kept[epoch]["signals"][queried], *(kept[epoch][name] for name in WITH_CONTEXT)]
@@ -194,11 +227,13 @@ def _record(
             diverged = epoch
             break
         signals[at], seconds[:, at] = (kept[epoch][name] for name in ("signals", "seconds"))
+        held_out[at] = kept[epoch]["held_out"]
         for name, values in with_context.items():
             values[at + 1] = kept[epoch][name]
     return packed(
         signals=signals,
         **with_context,
+        held_out=held_out,
         member=np.stack([_in_pairs(study, log, epoch, "query") for epoch in epochs]),
         in_context=np.stack([_in_pairs(study, log, epoch, "context") for epoch in epochs]),
         diverged_at=NEVER if diverged is None else diverged,

@@ -80,6 +80,12 @@ class Prober:
         )
         return signals
 
+    def planted(self, model: Network, split: Split, rows: Indices) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Contexts without information of rows, as the probe's baseline builds them, to train on; see Task.planted."""
+        cells = model.scale(split.x[rows], split.reference.x).cpu()[:, None]
+        labels = torch.from_numpy(self.choices(split, rows, split.y[rows])).to(split.y.dtype)
+        return cells.repeat(1, labels.shape[1], 1), labels, cells, split.y[rows][:, None]
+
     def vanilla(self, model: TabularModel, split: Split, rows: Indices, context: int, labels: Tensor) -> Array32:
         """Signals (target, signal) with the context of the fine-tuning, which may contain targets.
 

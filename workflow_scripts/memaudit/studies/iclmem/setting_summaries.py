@@ -24,19 +24,23 @@ Rows = Iterator[dict[str, Any]]
 KEYS = ["dataset", "arm", "model", "regime", "labels", "learning_rate", "queries", "context", "epoch"]
 NULL_CALIBRATED = "null_calibrated"
 NEGATIVE_CONTROL = "placebo"  # in configs and regimes: fine-tuned on other records than those that are attacked
-NOT_COMPARED = ("labels", "epochs", "datasets")
+POSITIVE_CONTROL = "positive"  # in configs and regimes: every signal is expected to see members
+NOT_COMPARED = ("labels", "epochs", "datasets", "against", "control")
 SPREAD = " deviation between splits"
 
 
 def describe(condition: Mapping[str, Any]) -> dict[str, Any]:
     """Columns of a condition's runs; `settings`: all settings that matched conditions with other labels share."""
-    named = {"adapter": "lora", "private": "private", NEGATIVE_CONTROL: NEGATIVE_CONTROL}
+    named = {"adapter": "lora", "private": "private", "label_smoothing": "smoothed", "copies": "copies"}
+    named |= {NEGATIVE_CONTROL: NEGATIVE_CONTROL, "control": POSITIVE_CONTROL}
     kinds = [name for key, name in named.items() if condition[key]]
     common = {key: value for key, value in condition.items() if key not in NOT_COMPARED}
     return {
         "model": condition["model"],
         "regime": " ".join(["joint" if condition["joint"] else "single", condition["pairs"], *kinds]),
         **{key: condition[key] for key in ("labels", "learning_rate", "queries")},
+        "copies": condition["copies"] or 1,
+        "against": condition["against"],
         "context": "all" if condition["context"] is None else str(condition["context"]),
         "settings": json.dumps(common, sort_keys=True),
     }

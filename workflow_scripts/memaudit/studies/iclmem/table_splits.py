@@ -28,6 +28,7 @@ from memaudit.data.text_hashing import hashed
 from memaudit.models.context_query_pairs import Task
 
 CANARIES = "canaries"
+HELD_OUT = 50  # most records that early stopping goes by
 SCALING = "fixed: by the context rows and the spare members of the split"
 
 
@@ -53,6 +54,12 @@ class Split:
         places = np.flatnonzero(self.facts.role == role)
         return places[np.argsort(self.facts.order.to_numpy()[places])][:count]
 
+    @property
+    def held_out(self) -> Indices:
+        """The first HELD_OUT spare records on the members' side: no model trains on them or is judged on them."""
+        spare = self.rows(SPARE)
+        return spare[(self.facts.side == MEMBERS).to_numpy()[spare]][:HELD_OUT]
+
     def targets(self, queries: int, context: int) -> Indices:
         """Targets of the probe: the first query members, as many non-members, and the first context rows."""
         return np.concatenate([self.rows(QUERY, queries), self.rows(NONMEMBER, queries), self.rows(CONTEXT, context)])
@@ -62,15 +69,24 @@ class Split:
         facts = self.facts.iloc[rows]
         return np.where(facts.role.isin([QUERY, NONMEMBER]), facts.order, -1)
 
-    def task(self, queries: int, context: int, pairs: str, control: bool = False) -> Task:
-        """Records that training pairs are drawn from: the first query members and context rows.
+    def task(
+        self,
+        queries: int,
+        context: int,
+        pairs: str,
+        control: bool = False,
+        copied: Indices | None = None,
+        copies: int = 1,
+    ) -> Task:
+        """Records that training pairs are drawn from: the first query members and the first `context` context rows.
 
-        Fixed pairs query all of these members in all of that context; random pairs draw queries and context from both.
-        control: whether other records replace the query members, for a negative control.
+        Fixed pairs query all of these members in all of that context; random pairs draw queries and context from both;
+        random contexts are drawn from the context rows, for the same queries.
+        control: whether other records replace the query members, for a negative control. copied, copies: see Task.
         """
         queried = self.rows(PLACEBO if control else QUERY, queries)
         records = np.concatenate([queried, self.rows(CONTEXT, context)])
-        return Task(self.x, self.y, records, queried if pairs == "fixed" else None)
+        return Task(self.x, self.y, records, None if pairs == "random" else queried, copied, copies)
 
     @property
     def reference(self) -> Reference:

@@ -60,6 +60,8 @@ class Arms:
         filled = {key: settings[key] or self._section[key] for key in ("queries", "epochs")}
         # Pairs of a joint run have one size.
         filled |= {"context": min(self._context(name, arm) for name in tables), "model": self.model(tables[0])}
+        if settings["pairs"] == "random_contexts":
+            filled["pool"] = max(filled["context"], min(self._of_table(name) for name in tables))
         return {key: value for key, value in settings.items() if key != "datasets"} | filled
 
     def label_conditions(self, dataset: str) -> list[str]:
@@ -78,7 +80,8 @@ class Arms:
 
     def context_counts(self, dataset: str) -> list[int]:
         """Numbers of context rows, increasing."""
-        return sorted({self.settings(task, arm)["context"] for task, arm in self._runs_of(dataset)})
+        settings = [self.settings(task, arm) for task, arm in self._runs_of(dataset)]
+        return sorted({rows for one in settings for rows in (one["context"], one.get("pool", one["context"]))})
 
     def probed(self, queries: int) -> int:
         """Number of query members that are probed, of so many."""
@@ -96,7 +99,7 @@ class Arms:
     @property
     def plain(self) -> list[str]:
         """Arms like the paper's main results: models of one table, fixed pairs, all weights, no privacy."""
-        special = ("joint", "adapter", "private")
+        special = ("joint", "adapter", "private", "copies", "label_smoothing", "control")
         return [
             arm
             for arm, settings in self.used.items()
@@ -107,6 +110,23 @@ class Arms:
     def doses(self) -> list[str]:
         """Plain arms, negative controls among them, that are probed at epochs enough for a dose-response."""
         return [arm for arm in self.plain if len(self.used[arm]["epochs"] or self._section["epochs"]) >= DOSES]
+
+    @cached_property
+    def dose_axes(self) -> list[str]:
+        """Axes of the dose-response beside epochs whose arms share a table of the study."""
+        axes = self._section["doses"].items()
+        return [axis for axis, arms in axes if set.intersection(*(set(self.datasets(arm)) for arm in arms))]
+
+    @property
+    def positive(self) -> list[str]:
+        """Arms that are positive controls."""
+        return [arm for arm, settings in self.used.items() if settings["control"]]
+
+    @property
+    def defended(self) -> list[str]:
+        """Arms with a defence whose arm without it shares a table of the study."""
+        pairs = [(arm, settings["against"]) for arm, settings in self.used.items() if settings["against"]]
+        return [arm for arm, other in pairs if set(self.datasets(arm)) & set(self.datasets(other))]
 
     @property
     def private(self) -> list[str]:
@@ -135,7 +155,10 @@ class Arms:
         return min((arm for arm in self._plain_and_normal() if dataset in self.datasets(arm)), key=order, default=None)
 
     def _context(self, dataset: str, arm: str) -> int:
-        return self._section["arms"][arm]["context"] or self._section["contexts"].get(dataset, self._section["context"])
+        return self._section["arms"][arm]["context"] or self._of_table(dataset)
+
+    def _of_table(self, dataset: str) -> int:
+        return self._section["contexts"].get(dataset, self._section["context"])
 
     def _runs_of(self, dataset: str) -> list[tuple[str, str]]:
         return [(task, arm) for task, arm in self.runs if dataset in self.tables(task, arm)]

@@ -12,6 +12,7 @@ from memaudit.workflow.study import Sizes, Study
 
 # A context of a probe shows every candidate label once, and has about so many rows.
 PROBE_CONTEXT = 7
+FURTHER = ("copies", "label_smoothing", "planted", "control", "against")  # settings that few arms have
 
 
 class Iclmem(Study):
@@ -68,7 +69,10 @@ class Iclmem(Study):
             "aucs_by_labels": [f"auc {labels}" for labels in conditions],
             "last_epochs": sorted({arms.settings(task, arm)["epochs"][-1] for task, arm in arms.runs}),
             "plain_arms": arms.plain,
-            "dose_arms": arms.doses,
+            "dose_axes": arms.dose_axes,
+            "any_doses": [*arms.doses, *arms.dose_axes],
+            "positive_arms": arms.positive,
+            "defended_arms": arms.defended,
             "private_arms": arms.private,
             "extension_arms": arms.extensions,
             "matched_arms": arms.matched,
@@ -181,6 +185,9 @@ class Iclmem(Study):
             "one for all" if settings["joint"] else "one a table",
             _as_text(settings["adapter"]) if settings["adapter"] else "all weights",
             _as_text(settings["private"]) if settings["private"] else "none",
+            ", ".join(
+                f"{name.replace('_', ' ')} {settings[name]}".removesuffix(" True") for name in FURTHER if settings[name]
+            ),
         ]
 
     def _probe_rows(self) -> list[list[str]]:
@@ -189,7 +196,7 @@ class Iclmem(Study):
         fprs = " and ".join(f"{100 * fpr:g} %" for fpr in config["fpr"])
         many = f"a row for each class, or {config['candidates']} numbers, times a manipulation's factors"
         return [
-            ["fine-tuning", "labels of context rows", "classes: equally many; numbers: as in the source"],
+            ["fine-tuning", "labels of context rows", "uniform over classes, or over bins of numbers"],
             ["fine-tuning", "labels of queries", "as in the source"],
             ["fine-tuning", "randomization of labels", ", ".join(labels)],
             ["probing", "reference model", "the base model"],
@@ -225,7 +232,8 @@ class Iclmem(Study):
         model, probes = self.run.architecture(settings["model"]), len(settings["epochs"])
         probed = self.arms.probed(settings["queries"])
         for dataset in self.arms.tables(task, arm):
-            shape = (settings["context"], settings["queries"], self.run.table_size(dataset)["columns"])
+            rows = settings["queries"] + ((settings["copies"] or 1) - 1) * probed
+            shape = (settings["context"], rows, self.run.table_size(dataset)["columns"])
             work += 3 * settings["epochs"][-1] * flops.tabicl(*shape, **model)
             work += probes * self._probe_work(dataset, probed)
             forward = max(forward, flops.tabicl_bytes(*shape, **model))
