@@ -22,14 +22,14 @@ MOST_RECORDS = 8000
 ARM_SETS = 32  # of a further model, a smaller context, a mitigation
 START_SECONDS = 5.0  # of a job that queries a model: imports, and loading the model
 FIXED_SECONDS = 25.0  # of the workflow: its start, the split of the records, the page
-QUICK_SECONDS = 45.0  # expected for the first stage
+QUICK_SECONDS = 32.0  # expected for the first stage
 RATERS = 2  # processes that rate records at the same time
 JOBS = 4  # most jobs that query a model at the same time
 OTHER_JOBS = 7  # that query a model, besides those of `main`
-# Seconds of the second stage's statistics in those of the first stage's rating of records: of the rating (as much again
-# for twice the redraws and replicates), and of groups and mitigations; each grows with the answers, in UNIT of them.
+# Seconds of the second stage's statistics in those of the first stage's rating of records: of the rating (twice the
+# redraws and replicates, and the smallest leak), and of groups and mitigations; each grows with the answers, in UNIT.
 UNIT = 25_600
-RATING, OTHERS = (1.6, 0.29), (1.0, 0.1)
+RATING, OTHERS = (3.5, 0.68), (1.3, 0.1)
 # Cost of each part, in shadow contexts of the usual size.
 DEFENCES, SMALLER, NOISY = 4.5 * ARM_SETS, 0.6 * ARM_SETS, 5 * 32
 POISONED = 16 * 40
