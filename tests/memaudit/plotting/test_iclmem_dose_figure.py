@@ -10,7 +10,7 @@ EPOCHS = (1, 10, 100)
 PANELS = {
     "wine\ncanaries": ({"arm": "canaries", "axis": "epochs"}, EPOCHS),
     "wine\nplacebo": ({"arm": "placebo", "axis": "epochs"}, EPOCHS),
-    "wine\ncanaries, learning": ({"axis": "learning_rate", "epoch": 10}, (1e-4, 1e-3, 1e-2)),
+    "wine\ncanaries, learning rate": ({"axis": "learning_rate", "epoch": 10}, (1e-4, 1e-3, 1e-2)),
     "wine\ncanaries, copies": ({"axis": "copies", "epoch": 10}, (1, 4, 16)),
 }
 

@@ -19,7 +19,7 @@ AXES = {
     "epochs": "epochs on the same records",
     "learning_rate": "learning rate",
     "queries": "queries Q of a step",
-    "copies": "copies of a probed member in a step",
+    "copies": "copies of a member in a step",
 }
 
 
@@ -50,5 +50,5 @@ def doses(table: pd.DataFrame) -> Figure:
 
 def _condition(rows: pd.DataFrame) -> pd.Series:
     """The condition whose epochs are the dose, or the labels of the conditions that the axis compares."""
-    labels = rows["labels"].astype(str) + ", " + rows["axis"].map(AXES).str.split(" ").str[0]
+    labels = rows["labels"].astype(str) + ", " + rows["axis"].str.replace("_", " ")
     return rows["arm"].where(rows["axis"] == "epochs", labels) if "arm" in rows else labels

@@ -40,7 +40,7 @@ def test_a_defence_that_hides_members_lowers_the_signal_and_its_cost_is_paired_t
     quality = of(table, "label smoothing", "defence accuracy difference")
     assert quality["estimate"].item() == pytest.approx(-0.05)
     assert of(table, "label smoothing", "defence loss difference")["unit"].tolist() == ["nats"]
-    assert len(of(table, "label smoothing", "smallest detectable difference")) == 6
+    assert len(of(table, "label smoothing", "smallest detectable defence difference")) == 6
 
 
 def test_a_lucky_split_cancels_since_both_arms_have_it():

@@ -9,14 +9,15 @@ import pandas as pd
 from memaudit.common import tidy
 from memaudit.common.arrays import Array
 from memaudit.studies.iclmem.run_metrics import SIGNALS, STUDY
-from memaudit.studies.iclmem.setting_summaries import detectable_mean, keys_of, paired_rows, summary
+from memaudit.studies.iclmem.setting_summaries import detectable_mean, keys_of, summary
 
 Rows = Iterator[dict[str, Any]]
 
 COMMON = ["dataset", "model", "labels", "learning_rate", "queries"]
 KINDS = {"lora": "lora", "private": "dp-sgd", "smoothed": "label smoothing"}
 FEWER, STOPPED = "fewer epochs", "early stopping"
-HELD_OUT = "held_out_loss"
+HELD_OUT, CHANGE = "held_out_loss", "loss_change_nonmembers"
+SMALLEST = "smallest detectable defence difference"
 
 
 def defence_effects(runs: pd.DataFrame) -> Rows:
@@ -60,13 +61,12 @@ def _compared(defended: pd.DataFrame, plain: pd.DataFrame, kind: str, arm: str) 
     def gap(column: str) -> Array:
         return (pairs[column] - pairs[f"{column}_plain"]).to_numpy(np.float64)
 
-    for signal in SIGNALS:
-        at = {**keys, "records": "query", "signal": signal}
-        yield from paired_rows(at, "defence auc difference", gap(f"query_{signal}_auc"))
     quality = "r2" if plain["task"].iloc[0] == "regression" else "accuracy"
-    for metric, column, unit in ((quality, "quality", "fraction"), ("loss", "loss_change_nonmembers", "nats")):
-        at, values = {**keys, "records": "nonmembers", "of": metric}, gap(column)
-        facts = summary(values)
+    of_signals = [("auc", f"query_{signal}_auc", "fraction", {"signal": signal}) for signal in SIGNALS]
+    of_others = [(quality, "quality", "fraction", {"of": quality}), ("loss", CHANGE, "nats", {"of": "loss"})]
+    for metric, column, unit, named in (*of_signals, *of_others):
+        at = {**keys, "records": "query" if metric == "auc" else "nonmembers", **named}
+        facts = summary(values := gap(column))
         facts["method"] += ", paired"
         yield tidy.row(STUDY, at, f"defence {metric} difference", **facts, unit=unit, null=0.0)
-        yield detectable_mean(at, values)
+        yield detectable_mean(at, values, SMALLEST)

@@ -81,10 +81,20 @@ class Prober:
         return signals
 
     def planted(self, model: Network, split: Split, rows: Indices) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Contexts without information of rows, as the probe's baseline builds them, to train on; see Task.planted."""
-        cells = model.scale(split.x[rows], split.reference.x).cpu()[:, None]
-        labels = torch.from_numpy(self.choices(split, rows, split.y[rows])).to(split.y.dtype)
-        return cells.repeat(1, labels.shape[1], 1), labels, cells, split.y[rows][:, None]
+        """Contexts without information of rows, as the probe builds them, to train on; see Task.planted.
+
+        Of k candidates each stands twice, and in k further contexts one of them k + 1 times and the others once: so the
+        label has to come from the weights, whatever the context suggests, as under the manipulations that skew labels.
+        """
+        cells = model.scale(split.x[rows], split.reference.x).cpu()
+        offered = torch.from_numpy(self.choices(split, rows, split.y[rows])).to(split.y.dtype)
+        k = offered.shape[1]
+        each = torch.arange(k)
+        orders = torch.stack([each.repeat(2), *(torch.cat([each, each.new_full((k,), one)]) for one in each)])
+        labels = offered[:, orders].flatten(0, 1)
+        queries = cells.repeat_interleave(len(orders), 0)[:, None]
+        true = split.y[rows].repeat_interleave(len(orders))[:, None]
+        return queries.repeat(1, 2 * k, 1), labels, queries, true
 
     def vanilla(self, model: TabularModel, split: Split, rows: Indices, context: int, labels: Tensor) -> Array32:
         """Signals (target, signal) with the context of the fine-tuning, which may contain targets.
