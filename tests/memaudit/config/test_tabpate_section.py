@@ -43,6 +43,11 @@ FAULTS = [
     ({"tabpate/shadows/sets": 30}, "tabpate/shadows/sets: 30 is no multiple of 8"),
     ({"tabpate/shadows/poisoned/sets": 64}, "tabpate/shadows/poisoned/sets: more than tabpate/shadows/sets"),
     ({"tabpate/shadows/arms": ["mst"]}, "tabpate/shadows/arms: mst is no arm, or one whose synthesizer needs"),
+    (
+        {"tabpate/synthesizers/arms": ["as_published"]},
+        "tabpate/synthesizers/arms: as_published is no arm of AIM or MST",
+    ),
+    ({"tabpate/synthesizers/refits": 4}, "tabpate/synthesizers/refits: must be greater than or equal to 10"),
     ({"tabpate/shadows/datasets": ["diabetes"]}, "tabpate/shadows/datasets: diabetes has a number target"),
 ]
 
