@@ -35,6 +35,13 @@ FAULTS = [
         {"tabpate/arms/published_moments/by_dataset": {"wyne-quality": {"alpha": 0.2}}},
         "tabpate/arms/published_moments/by_dataset: unknown dataset 'wyne-quality'",
     ),
+    (
+        {
+            "tabpate/datasets": ["wine-quality-red"],
+            "tabpate/arms/published_moments/by_dataset": {"wine-quality": {"alpha": 0.38}},
+        },
+        "tabpate/arms/published_moments/by_dataset: has settings of wine-quality, but none of wine-quality-red",
+    ),
     ({"tabpate/arms/few_teachers/chosen_on": ["wyne"]}, "tabpate/arms/few_teachers/chosen_on: unknown dataset 'wyne'"),
     (
         {"tabpate/tuned": "config/tabpate_settings.json", "tabpate/datasets": ["diabetes", "wine"]},

@@ -316,8 +316,18 @@ def _arm_faults(tabpate: Tabpate, tasks: dict[str, str], shared: SharedKeys) -> 
         yield from unknown(f"tabpate/arms/{name}/by_dataset", list(arm.by_dataset), "datasets", shared)
         for dataset, changes in arm.by_dataset.items():
             yield from _settings_faults(f"tabpate/arms/{name}/by_dataset/{dataset}", arm, changes)
+        yield from _variant_faults(name, arm, tabpate.datasets)
     yield from _tuned_faults(tabpate, tasks)
     yield from _shadow_faults(tabpate, tasks)
+
+
+def _variant_faults(name: str, arm: Arm, datasets: list[str]) -> Iterator[str]:
+    """Tables of the run that would silently miss the settings of the table that they are a part or a variant of."""
+    for dataset in (one for one in datasets if one not in arm.by_dataset and one in (arm.datasets or datasets)):
+        for other in arm.by_dataset:
+            if dataset.startswith(f"{other}-"):
+                where = f"tabpate/arms/{name}/by_dataset"
+                yield f"{where}: has settings of {other}, but none of {dataset}, a variant of it; name {dataset}, too"
 
 
 def _settings_faults(where: str, arm: Arm, changes: dict[str, Any]) -> Iterator[str]:

@@ -104,3 +104,14 @@ def test_synthesizers_are_refitted_as_their_arms_say_and_left_out_with_the_study
     tabpate.run.config["tabpate"]["datasets"] = []
     absent = Tabpate(tabpate.run)
     assert absent.results["synthesizers"] == absent.refit_files == absent.names["refitted_epsilons"] == []
+
+
+@pytest.mark.parametrize("config", ["config", "tabpate", "paper"])
+def test_the_alphas_of_table_3_reach_the_tables_of_a_run_at_every_epsilon(config, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = RunConfig(load(config), PROJECT)
+    methods, own = Tabpate(run).methods, {"california-housing": 0.21, "wine-quality": 0.38, "wine-quality-red": 0.38}
+    for dataset in [*own, *run.config["tabpate"]["datasets"]]:
+        for epsilon in run.config["tabpate"]["epsilons"]:
+            settings = methods.settings("published_moments", dataset, epsilon)
+            assert settings["alpha"] == own.get(dataset, 0.05), (dataset, epsilon)
