@@ -119,7 +119,7 @@ calibration: .venv ## repeat audits where the truth is known for docs/calibratio
 	  --output results/bench/audit_calibration.json --params '$(or $(PARAMS),{"seed": 1})'
 	@$(BIN)/python -m memaudit.report.docs_pages
 
-release-audit: .venv ## audit private releases end to end, as released and broken, for docs/release-audit.md (8 minutes; goes on where it ended)
+release-audit: .venv ## audit private releases end to end, as released and broken, for docs/release-audit.md (11 minutes; goes on where it ended)
 	@OMP_NUM_THREADS=1 $(BIN)/python workflow_scripts/maintenance/audit_release.py \
 	  --output results/bench/release_audit.json --params '$(or $(PARAMS),{"runs": 12000$(,) "canaries": 5000})'
 	@$(BIN)/python -m memaudit.report.docs_pages

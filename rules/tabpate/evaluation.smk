@@ -2,6 +2,7 @@
 
 INPUT   <results>/signals/tabpate/{dataset}/**.nc, records and public facts
 OUTPUT  <results>/scores/tabpate/**.parquet     tidy results
+        <results>/signals/tabpate/refits/{synthesizer}.parquet   scores of refits with and without a canary
 """
 
 
@@ -95,3 +96,45 @@ rule tabpate_audit_mechanism:
         runs=TABPATE.config["audit"],
     script:
         "../../workflow_scripts/tabpate/audit_mechanism.py"
+
+
+rule tabpate_refit_synthesizers:
+    output:
+        "<results>/signals/tabpate/refits/{synthesizer}.parquet",
+        sidecar="<results>/provenance/tabpate_refit_synthesizers/{synthesizer}.json",
+    log:
+        "<results>/logs/tabpate_refit_synthesizers/{synthesizer}.log",
+    benchmark:
+        "<results>/benchmarks/tabpate_refit_synthesizers/{synthesizer}.jsonl"
+    conda:
+        "../../envs/synth.yaml"
+    resources:
+        mem_mb=grows(2000),
+        runtime="4h",
+    params:
+        code=digest("tabpate_refit_synthesizers", env="synth"),
+        **TABPATE.refit_params(),
+    script:
+        "../../workflow_scripts/tabpate/refit_synthesizers.py"
+
+
+rule tabpate_audit_synthesizers:
+    input:
+        TABPATE.refit_files,
+    output:
+        "<results>/scores/tabpate/synthesizers.parquet",
+        sidecar="<results>/provenance/tabpate_audit_synthesizers.json",
+    log:
+        "<results>/logs/tabpate_audit_synthesizers.log",
+    conda:
+        "../../envs/statistics.yaml"
+    resources:
+        mem_mb=grows(1000),
+        runtime="30m",
+    params:
+        code=digest("tabpate_audit_synthesizers", env="statistics"),
+        seed=config["seed"],
+        arms=TABPATE.refitted,
+        delta=TABPATE.config["delta"],
+    script:
+        "../../workflow_scripts/tabpate/audit_synthesizers.py"

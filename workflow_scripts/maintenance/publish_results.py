@@ -3,11 +3,13 @@
 python workflow_scripts/maintenance/publish_results.py --output docs/results/demo.json \
     --params '{"run": "results/demo", "command": "make demo", "tables": []}'
 
-The run is first followed back to raw data; one that does not verify is not published. `make docs` renders the pages.
+The run is first followed back to raw data; one that does not verify is not published, nor one that has an absolute path
+of the machine that made it. `make docs` renders the pages.
 """
 
 import csv
 import io
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,8 @@ from memaudit.workflow.provenance import verify
 
 KINDS = ("headlines", "claims")
 CATALOGUES = ("datasets", "models", "language_models", "pretrain")
+# An absolute path: a home, a drive, a file address, or two folders from the root; not the rest of a web address.
+LOCAL = re.compile(r"""(?<![\w.:/~<\\-])(?:~[\w-]*/[\w.-]|file:/|[A-Za-z]:\\[\w.]|\\\\\w|/[\w.-]+/[\w.-])[^\s"'),;]*""")
 PACKAGES = ("numpy", "pandas", "scipy", "sklearn", "torch", "snakemake")
 
 
@@ -44,8 +48,25 @@ def main(job):
         "studies": studies,
         "tables": whole,
     }
+    refuse_local_paths(published)
     write_json(published, job.output[0])
     tell(f"publish: {job.output[0]} holds {', '.join(studies)} of {folder}; `make docs` renders the pages")
+
+
+def refuse_local_paths(value: Any, where: str = "") -> None:
+    """Raise AuditError with the place of the first text in `value` that has an absolute path of this machine."""
+    if isinstance(value, Mapping):
+        for key, one in value.items():
+            refuse_local_paths(key, where)
+            refuse_local_paths(one, f"{where}/{key}".removeprefix("/"))
+    elif isinstance(value, list):
+        for place, one in enumerate(value):
+            refuse_local_paths(one, f"{where}/{place}")
+    elif isinstance(value, str) and (found := LOCAL.search(value)):
+        raise AuditError(
+            f"publish: {where}: {found.group()!r} is a path of this machine, which nobody else can open; run with "
+            "paths relative to the project's folder"
+        )
 
 
 def _table(path: Path) -> dict[str, Any]:

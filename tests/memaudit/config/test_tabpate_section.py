@@ -35,6 +35,13 @@ FAULTS = [
         {"tabpate/arms/published_moments/by_dataset": {"wyne-quality": {"alpha": 0.2}}},
         "tabpate/arms/published_moments/by_dataset: unknown dataset 'wyne-quality'",
     ),
+    (
+        {
+            "tabpate/datasets": ["wine-quality-red"],
+            "tabpate/arms/published_moments/by_dataset": {"wine-quality": {"alpha": 0.38}},
+        },
+        "tabpate/arms/published_moments/by_dataset: has settings of wine-quality, but none of wine-quality-red",
+    ),
     ({"tabpate/arms/few_teachers/chosen_on": ["wyne"]}, "tabpate/arms/few_teachers/chosen_on: unknown dataset 'wyne'"),
     (
         {"tabpate/tuned": "config/tabpate_settings.json", "tabpate/datasets": ["diabetes", "wine"]},
@@ -43,6 +50,11 @@ FAULTS = [
     ({"tabpate/shadows/sets": 30}, "tabpate/shadows/sets: 30 is no multiple of 8"),
     ({"tabpate/shadows/poisoned/sets": 64}, "tabpate/shadows/poisoned/sets: more than tabpate/shadows/sets"),
     ({"tabpate/shadows/arms": ["mst"]}, "tabpate/shadows/arms: mst is no arm, or one whose synthesizer needs"),
+    (
+        {"tabpate/synthesizers/arms": ["as_published"]},
+        "tabpate/synthesizers/arms: as_published is no arm of AIM or MST",
+    ),
+    ({"tabpate/synthesizers/refits": 4}, "tabpate/synthesizers/refits: must be greater than or equal to 10"),
     ({"tabpate/shadows/datasets": ["diabetes"]}, "tabpate/shadows/datasets: diabetes has a number target"),
 ]
 

@@ -12,6 +12,7 @@ from memaudit.privacy import accounting
 from memaudit.privacy.accounting import (
     Budget,
     Filter,
+    clearly_exceeds,
     delta_of,
     gaussian_delta,
     gaussian_sigma,
@@ -164,3 +165,32 @@ def test_a_gaussian_rounded_by_a_discrete_gaussian_is_a_discrete_gaussian():
     exact = np.exp(-(support**2) / (2 * sigma**2))
     inner = np.abs(support) <= 15
     assert mixed[inner] / mixed.sum() == pytest.approx(exact[inner] / exact.sum(), rel=1e-9)
+
+
+def exact_epsilon(sigma, count, delta):
+    """Smallest epsilon of `count` counts that change by 1, by their losses (2 k + 1) / (2 sigma^2) one by one."""
+    noise = np.exp(-(np.arange(-40, 41) ** 2) / (2 * sigma**2))
+    chances = noise / noise.sum()
+    whole = chances
+    for _ in range(count - 1):
+        whole = np.convolve(whole, chances)
+    losses = (2 * np.arange(-40 * count, 40 * count + 1) + count) / (2 * sigma**2)
+    low, high = 0.0, 1e4
+    while high - low > 1e-6:
+        middle = (low + high) / 2
+        beyond = -np.expm1(np.minimum(0.0, middle - losses))
+        low, high = (low, middle) if (whole * beyond).sum() <= delta else (middle, high)
+    return high
+
+
+@pytest.mark.parametrize("delta", [1e-12, 1e-8, 1e-5, 1e-2])
+@pytest.mark.parametrize("count", [1, 2, 8])
+def test_what_clearly_exceeds_a_budget_does_not_fit_it_by_its_exact_account(delta, count):
+    for sigma in (0.1, 0.15, 0.2, 0.3, 0.5, 1.0, 3.0):
+        fits = Budget(exact_epsilon(sigma, count, delta), delta)
+        assert not clearly_exceeds(fits, [(count, 1, sigma)]), sigma
+
+
+def test_tiny_noise_clearly_exceeds_a_budget_and_noise_near_the_limit_does_not():
+    assert clearly_exceeds(Budget(1, DELTA), [(20, 1, 0.1)])
+    assert not clearly_exceeds(Budget(1, DELTA), [(1, 1, gaussian_sigma(1, DELTA) / 2)])

@@ -7,6 +7,7 @@ import pytest
 from private_records import KEY, Recorder, silent
 
 from memaudit.common.errors import AuditError
+from memaudit.privacy import tabpate_release
 from memaudit.privacy.accounting import Budget, delta_of, gaussian_rho, rho_within
 from memaudit.privacy.discrete_noise import discrete_gaussian
 from memaudit.privacy.noisy_moments import Moments, moments_sensitivity
@@ -227,3 +228,11 @@ def test_narrower_bounds_lie_around_the_noisy_mean_and_within_the_public_ones():
     # Column a: mean -0.4 of [-1, 1] is 3, deviation 0.1 is 0.5; column b: mean 0.9, deviation 0.1, cut at the bound.
     assert columns[0].values == pytest.approx((1.75, 4.25))
     assert columns[1].values == pytest.approx((0.65, 1.0))
+
+
+@pytest.mark.parametrize("public", [PUBLIC, NUMBER], ids=["classes", "number"])
+def test_labels_with_tiny_noise_are_refused_by_their_rho_and_not_by_the_exact_account(public, monkeypatch):
+    """The losses of noise of a tenth of a vote take the exact account minutes."""
+    monkeypatch.setattr(tabpate_release, "delta_of", lambda *_: pytest.fail("the exact account was asked"))
+    with pytest.raises(AuditError, match=r"30 labels with sigma2 0.1 exceed .* or more noise"):
+        planned(replace(VOTES, sigma2=0.1), BUDGET, public)

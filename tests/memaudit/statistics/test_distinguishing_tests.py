@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from memaudit.privacy.accounting import gaussian_sigma
-from memaudit.statistics.distinguishing_tests import distinguish, epsilon_of_mu, largest_bound
+from memaudit.statistics.distinguishing_tests import bound_of_rates, distinguish, epsilon_of_mu, largest_bound
 
 MU, RUNS, LEVEL = 0.5, 4000, 0.05
 
@@ -44,3 +44,11 @@ def test_epsilon_of_mu_is_that_of_the_gaussian(epsilon, delta):
 def test_the_ends_of_epsilon():
     assert epsilon_of_mu(0.0, 1e-5) == epsilon_of_mu(1e-6, 1e-5) == 0
     assert epsilon_of_mu(1e3, 1e-5) == np.inf
+
+
+def test_the_bound_of_a_test_follows_from_its_rates():
+    rng = np.random.default_rng(0)
+    found = distinguish(rng.normal(1, 1, (200, 1)), rng.normal(0, 1, (200, 1)), 0.05)
+    assert found.mu > 0
+    assert bound_of_rates(found.tpr, found.fpr, found.runs, 0.05) == found.mu
+    assert bound_of_rates(found.tpr, found.fpr, found.runs, 0.01) < found.mu

@@ -199,7 +199,9 @@ class Shadows(Section):
     """Attacks on released students: each shadow context is half of the private records and runs the whole mechanism."""
 
     datasets: list[Name] = Field(description="those of tabpate/datasets whose students are attacked")
-    arms: list[Name] = Field(description="arms that are attacked, beside the model without privacy; not AIM and MST")
+    arms: list[Name] = Field(
+        description="arms that are attacked, beside the model without privacy; AIM and MST are in tabpate/synthesizers"
+    )
     epsilons: list[Positive] = Field(min_length=1, description="epsilons that are attacked")
     sets: Annotated[int, Field(ge=16)] = Field(description="shadow contexts of each arm and epsilon")
     shard: Count = Field(description="shadow contexts per job")
@@ -229,6 +231,17 @@ class Ablations(Section):
     vary: Vary
 
 
+class Refits(Section):
+    """Refits of AIM and MST with and without a canary, for their empirical epsilon, which is that of no table."""
+
+    arms: list[Name] = Field(description="arms of AIM or MST that are refitted; []: none")
+    epsilons: list[Positive] = Field(min_length=1, description="epsilons at which they are refitted")
+    refits: Annotated[int, Field(ge=10)] = Field(
+        description="with the canary and as many without it, at each epsilon and with the noise off"
+    )
+    iterations: Count = Field(description="as of their arms; fewer iterations cost accuracy, never privacy")
+
+
 class Tabpate(Section):
     """What does a private context cost, and does it protect? (TabPATE, Sections 4 and 5, Appendices B to D)"""
 
@@ -251,6 +264,7 @@ class Tabpate(Section):
     ablations: Ablations
     shadows: Shadows
     audit: Count = Field(description="runs of the label mechanism with and without a record, each")
+    synthesizers: Refits
 
 
 def tabpate_faults(tabpate: Tabpate, shared: SharedKeys) -> Iterator[str]:
@@ -302,8 +316,18 @@ def _arm_faults(tabpate: Tabpate, tasks: dict[str, str], shared: SharedKeys) -> 
         yield from unknown(f"tabpate/arms/{name}/by_dataset", list(arm.by_dataset), "datasets", shared)
         for dataset, changes in arm.by_dataset.items():
             yield from _settings_faults(f"tabpate/arms/{name}/by_dataset/{dataset}", arm, changes)
+        yield from _variant_faults(name, arm, tabpate.datasets)
     yield from _tuned_faults(tabpate, tasks)
     yield from _shadow_faults(tabpate, tasks)
+
+
+def _variant_faults(name: str, arm: Arm, datasets: list[str]) -> Iterator[str]:
+    """Tables of the run that would silently miss the settings of the table that they are a part or a variant of."""
+    for dataset in (one for one in datasets if one not in arm.by_dataset and one in (arm.datasets or datasets)):
+        for other in arm.by_dataset:
+            if dataset.startswith(f"{other}-"):
+                where = f"tabpate/arms/{name}/by_dataset"
+                yield f"{where}: has settings of {other}, but none of {dataset}, a variant of it; name {dataset}, too"
 
 
 def _settings_faults(where: str, arm: Arm, changes: dict[str, Any]) -> Iterator[str]:
@@ -352,6 +376,9 @@ def _shadow_faults(tabpate: Tabpate, tasks: dict[str, str]) -> Iterator[str]:
     for name in tabpate.shadows.arms:
         if name not in tabpate.arms or tabpate.arms[name].method in ("aim", "mst"):
             yield f"tabpate/shadows/arms: {name} is no arm, or one whose synthesizer needs an environment of its own"
+    for name in tabpate.synthesizers.arms:
+        if name not in tabpate.arms or tabpate.arms[name].method not in ("aim", "mst"):
+            yield f"tabpate/synthesizers/arms: {name} is no arm of AIM or MST; the releases of others: tabpate/shadows"
     for name in tabpate.shadows.datasets:
         if tasks.get(name) == "regression":
             yield f"tabpate/shadows/datasets: {name} has a number target; students are attacked by their classes"

@@ -22,7 +22,16 @@ from numpy.typing import NDArray
 from memaudit.common.arrays import Array
 from memaudit.common.errors import AuditError
 from memaudit.privacy import synthetic_queries
-from memaudit.privacy.accounting import Budget, Filter, Mechanism, delta_of, gaussian_rho, gaussian_sigma, rho_within
+from memaudit.privacy.accounting import (
+    Budget,
+    Filter,
+    Mechanism,
+    clearly_exceeds,
+    delta_of,
+    gaussian_rho,
+    gaussian_sigma,
+    rho_within,
+)
 from memaudit.privacy.discrete_noise import Noise, discrete_gaussian
 from memaudit.privacy.gnmax import ABSTAINED, Confident, label
 from memaudit.privacy.guarantee import Guarantee
@@ -142,9 +151,13 @@ def planned(settings: Settings, budget: Budget, public: Public) -> Plan:
         else:
             left = rho_within(budget) - sum(gaussian_rho(sigma, sensitivity**2) for sigma in sigmas)
             return Plan(sigmas, Confident(settings.threshold, settings.sigma1, settings.sigma2), max(0.0, left))
+        if clearly_exceeds(budget, costs):
+            break
         if delta_of(budget.epsilon, costs) <= budget.delta:
             return replace(plan, mechanisms=tuple(costs))
-    raise AuditError(f"{settings.queries} labels with sigma2 {settings.sigma2} exceed {budget}; use fewer queries")
+    raise AuditError(
+        f"{settings.queries} labels with sigma2 {settings.sigma2} exceed {budget}; use fewer queries, or more noise"
+    )
 
 
 def planned_by_rho(settings: Settings, rho: float, public: Public) -> Plan:

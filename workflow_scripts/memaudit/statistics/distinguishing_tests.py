@@ -51,6 +51,11 @@ def largest_bound(mu: float, runs: int, level: float) -> float:
     return _refuted(2 * runs * special.ndtr(mu / 2), 2 * runs, level)
 
 
+def bound_of_rates(tpr: float, fpr: float, runs: int, level: float) -> float:
+    """The bound on mu of a test with these rates in so many runs of each table, as in `distinguish`."""
+    return _refuted(round(tpr * runs) + runs - round(fpr * runs), 2 * runs, level)
+
+
 def epsilon_of_mu(mu: float, delta: float) -> float:
     """Epsilon of mu-Gaussian DP at this delta; 0 where delta covers it all, infinite beyond `LARGEST`."""
     if mu <= 0 or gaussian_delta(0.0, 1 / mu) <= delta:

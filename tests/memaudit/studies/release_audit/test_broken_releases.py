@@ -4,7 +4,7 @@ import numpy as np
 
 from memaudit.privacy.gnmax import Confident
 from memaudit.privacy.teacher_shards import Private
-from memaudit.studies.release_audit.broken_releases import FreeChecks, TwoShards, facts_of, halved, quartered
+from memaudit.studies.release_audit.broken_releases import FreeChecks, TwoShards, facts_of, halved, quartered, tenth
 from memaudit.studies.release_audit.neighbour_tables import FACTS, base_rows, read
 
 
@@ -12,6 +12,7 @@ def test_noise_has_a_part_of_its_sigma():
     zeros = np.zeros(20_000, np.int64)
     assert abs(np.std(halved(zeros, 40.0)) - 20) < 0.6
     assert abs(np.std(quartered(zeros, 40.0)) - 10) < 0.3
+    assert abs(np.std(tenth(zeros, 40.0)) - 4) < 0.2
 
 
 def test_each_record_is_in_two_shards():

@@ -2,7 +2,15 @@
 
 import pytest
 
-from memaudit.studies.release_audit.measured_bounds import CONDITIONS, NAMES, ONE_RUN, SHARED, is_current, measure
+from memaudit.studies.release_audit.measured_bounds import (
+    CONDITIONS,
+    NAMES,
+    ONE_RUN,
+    SHARED,
+    is_current,
+    judged,
+    measure,
+)
 
 SIZES = {"runs": 200, "canaries": 100}
 
@@ -20,4 +28,9 @@ def test_a_row_has_what_is_promised_found_and_possible(name):
 
 def test_all_bounds_hold_together():
     assert len(NAMES) == len(CONDITIONS) + 2
-    assert pytest.approx(0.05 / 7) == SHARED
+    assert pytest.approx(0.05 / 11) == SHARED
+
+
+def test_a_row_is_judged_anew_by_its_rates_at_the_level_that_the_conditions_share():
+    row = measure("votes: as released", **SIZES)
+    assert {**row, **judged({**row, "mu_bound": 9.0, "mu_possible": 9.0, "refuted": True})} == row

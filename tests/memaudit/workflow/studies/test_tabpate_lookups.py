@@ -87,7 +87,31 @@ def test_sizes_cover_all_jobs_and_grow_with_the_teachers(tabpate):
     assert sizes["tabpate_release_contexts"].keys() == {"wine/0", "wine/1", "diabetes/0", "diabetes/1"}
     assert sizes["tabpate_release_shadows"].keys() == {"wine/0", "wine/1", "wine/2"}
     assert sizes["tabpate_code_records"].keys() == {"wine/mst"}
+    assert sizes["tabpate_refit_synthesizers"].keys() == {"mst"}
     before = sizes["tabpate_release_contexts"]["diabetes/0"].work
     for name in ("as_published", "as_published alpha 0.2"):
         tabpate.methods.all[name]["settings"]["queries"] *= 10
     assert tabpate.sizes()["tabpate_release_contexts"]["diabetes/0"].work > before
+
+
+def test_synthesizers_are_refitted_as_their_arms_say_and_left_out_with_the_study(tabpate):
+    params = tabpate.refit_params()
+    assert params["method"](SimpleNamespace(synthesizer="mst")) == "mst"
+    assert params["rounds"](SimpleNamespace(synthesizer="mst")) == 16
+    assert tabpate.refit_files == ["<results>/signals/tabpate/refits/mst.parquet"]
+    assert len(tabpate.results["synthesizers"]) == 1
+    assert tabpate.names["audited_keys"] == ["dataset", "arm", "epsilon", "attack", "fpr"]
+    tabpate.run.config["tabpate"]["datasets"] = []
+    absent = Tabpate(tabpate.run)
+    assert absent.results["synthesizers"] == absent.refit_files == absent.names["refitted_epsilons"] == []
+
+
+@pytest.mark.parametrize("config", ["config", "tabpate", "paper"])
+def test_the_alphas_of_table_3_reach_the_tables_of_a_run_at_every_epsilon(config, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = RunConfig(load(config), PROJECT)
+    methods, own = Tabpate(run).methods, {"california-housing": 0.21, "wine-quality": 0.38, "wine-quality-red": 0.38}
+    for dataset in [*own, *run.config["tabpate"]["datasets"]]:
+        for epsilon in run.config["tabpate"]["epsilons"]:
+            settings = methods.settings("published_moments", dataset, epsilon)
+            assert settings["alpha"] == own.get(dataset, 0.05), (dataset, epsilon)

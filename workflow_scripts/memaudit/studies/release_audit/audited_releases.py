@@ -15,7 +15,7 @@ from memaudit.privacy.accounting import Budget, rho_within
 from memaudit.privacy.discrete_noise import Noise, discrete_gaussian
 from memaudit.privacy.public_facts import Public
 from memaudit.privacy.tabpate_release import Released, Settings, TabPATE, planned
-from memaudit.privacy.teacher_shards import Private
+from memaudit.privacy.teacher_shards import Predict, Private
 from memaudit.privacy.tuned_alpha import Tuning, release_tuned
 from memaudit.statistics.distinguishing_tests import Distinguished, distinguish
 from memaudit.studies.release_audit.broken_releases import TwoShards, facts_of, halved, with_free_checks
@@ -39,14 +39,15 @@ VOTES = Settings(10, teachers=11)
 THRESHOLD = Settings(200, teachers=21, threshold=15.5, sigma1=20.0, sigma2=60.0)
 TUNED = Tuning((0.0, 0.5), 0.5, Settings(10, teachers=11))
 
-Release = Callable[[TabPATE], Released]
+Release = Callable[[TabPATE], Any]
 
 
 @dataclass(frozen=True)
 class Condition:
     """A part of the release, its canary, and how the release is made; `broken` as released, or what is broken.
 
-    tables: the neighbours; mu: promised; share: of the runs, for conditions whose test is strong.
+    tables: the neighbours; mu: promised; share: of the runs, for conditions whose test is strong; predict: the model;
+    seen: what the adversary looks at, None for `features`.
     """
 
     part: str
@@ -57,6 +58,8 @@ class Condition:
     mu: Callable[[Public], float]
     noise: Noise = discrete_gaussian
     share: float = 1.0
+    predict: Predict = marks_model
+    seen: Callable[[Any], list[float]] | None = None
 
     def audited(self, runs: int, level: float) -> tuple[float, Distinguished]:
         """mu of Gaussian DP that the release promises, and the bound from runs with the canary and without it.
@@ -69,7 +72,8 @@ class Condition:
 
     def _features(self, private: Private) -> list[float]:
         # The adversary knows the seed of the queries, which is not secret.
-        return features(self.release(TabPATE(private, marks_model, np.random.default_rng(0), self.noise)))
+        released = self.release(TabPATE(private, self.predict, np.random.default_rng(0), self.noise))
+        return (self.seen or features)(released)
 
 
 def features(released: Released) -> list[float]:

@@ -28,6 +28,11 @@ def quartered(center: NDArray[np.int64], sigma: float) -> NDArray[np.int64]:
     return discrete_gaussian(center, sigma / 4)
 
 
+def tenth(center: NDArray[np.int64], sigma: float) -> NDArray[np.int64]:
+    """Noise with a tenth of the stated sigma."""
+    return discrete_gaussian(center, sigma / 10)
+
+
 class TwoShards(Private):
     """Private records, each of them in its own shard and in the next one."""
 

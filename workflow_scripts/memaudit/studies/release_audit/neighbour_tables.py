@@ -65,13 +65,13 @@ def base_rows(yes: int, no: int, marked: int = 0) -> pd.DataFrame:
     return pd.concat([frame, pd.DataFrame([MARKED] * marked)], ignore_index=True)
 
 
-def read(rows: pd.DataFrame, facts: Mapping[str, Any] = FACTS) -> RawTable:
-    """The rows, written to a file and read as a release reads them."""
+def read(rows: pd.DataFrame, facts: Mapping[str, Any] = FACTS, group: str | None = None) -> RawTable:
+    """The rows, written to a file and read as a release reads them; group: column of the person."""
     with tempfile.TemporaryDirectory() as folder:
         table, public = Path(folder) / "raw.parquet", Path(folder) / "public.yaml"
         write_table(rows, table)
         public.write_text(yaml.safe_dump(dict(facts)), encoding="utf-8")
-        return read_raw(table, public, ENTRY)
+        return read_raw(table, public, ENTRY | {"group": group})
 
 
 def neighbours(outside: RawTable, inside: RawTable, private: type[Private] = Private) -> Neighbours:

@@ -29,6 +29,7 @@ class Tabpate(Study):
         self.present = bool(self.config["datasets"])
         self.shadow = self.config["shadows"]
         self.attacked = [name for name in self.config["datasets"] if name in self.shadow["datasets"]]
+        self.refitted = self.config["synthesizers"]["arms"] if self.present else []
         self.methods = Methods(self.config, self._tasks(), self._tuned())
 
     @property
@@ -38,6 +39,7 @@ class Tabpate(Study):
             "utility": [f"{folder}/{name}/utility.parquet" for name in self.config["datasets"]],
             "average": [f"{folder}/average.parquet"],
             "audit": [f"{folder}/audit.parquet"],
+            "synthesizers": [f"{folder}/synthesizers.parquet"] if self.refitted else [],
             "attack": [f"{folder}/{name}/attack.parquet" for name in self.attacked],
             "roc": [f"{folder}/{name}/roc.parquet" for name in self.attacked],
         }
@@ -62,7 +64,11 @@ class Tabpate(Study):
             "classified_and_wilt": list(dict.fromkeys([*classified, "wilt"])),
             "regressed": self._tables("regression"),
             "attacked": self.attacked,
-            "audited_keys": ["dataset", "arm", "epsilon", "fpr"] if self.attacked else [],
+            "audited_keys": [
+                *(["dataset"] if self.attacked else []),
+                *(["arm", "epsilon", "attack", "fpr"] if self.attacked or self.refitted else []),
+            ],
+            "refitted_epsilons": self.config["synthesizers"]["epsilons"] if self.refitted else [],
             "rates": [f"tpr@{fpr:g}" for fpr in self.shadow["fpr"]],
             "epsilons": self.config["epsilons"],
             "attacked_epsilons": self.shadow["epsilons"],
@@ -138,6 +144,20 @@ class Tabpate(Study):
         """A params function: one of a synthesizer's settings."""
         return lambda wildcards: self.methods.all[wildcards.synthesizer]["settings"][key]
 
+    def refit_params(self) -> dict[str, Any]:
+        """Params of the refits of a synthesizer; rounds are those of its arm."""
+        shared = {key: self.config["synthesizers"][key] for key in ("epsilons", "refits", "iterations")}
+        return shared | {
+            "delta": self.config["delta"],
+            "method": self.synthesizer("method"),
+            "rounds": self.synthesizer_setting("rounds"),
+        }
+
+    @property
+    def refit_files(self) -> list[str]:
+        """Refits of the audited synthesizers, in the order of their arms."""
+        return [f"<results>/signals/tabpate/refits/{name}.parquet" for name in self.refitted]
+
     def release_params(self, kind: str) -> dict[str, Any]:
         """Params that make all releases of one kind."""
         shared = {key: self.config[key] for key in ("shard", "delta", "roles")}
@@ -194,6 +214,8 @@ class Tabpate(Study):
             "tabpate_average_datasets": {"": size(0)},
             "tabpate_attack_students": {name: self._measured_size(name) for name in attacked},
             "tabpate_audit_mechanism": {"": size(0)},
+            "tabpate_refit_synthesizers": dict.fromkeys(self.refitted, self._refits_size()),
+            "tabpate_audit_synthesizers": {"": size(0)} if self.refitted else {},
         }
 
     @cached_property
@@ -292,6 +314,11 @@ class Tabpate(Study):
         student = flops.tabicl(STUDENT_ROWS, tested, columns, **model)
         work = releases * (student + flops.tabicl(rows, STUDENT_ROWS, columns, **model))
         return size(work, releases * tested, 0, self._bytes(rows, tested, columns, model))
+
+    def _refits_size(self) -> Size:
+        """Iterations of all refits: with and without the canary, at each epsilon and with the noise off."""
+        section = self.config["synthesizers"]
+        return size(2 * section["refits"] * (len(section["epsilons"]) + 1) * section["iterations"])
 
     def _measured_size(self, dataset: str) -> Size:
         return size(0, self._all_releases(dataset) * self._rows(dataset))

@@ -1,0 +1,51 @@
+"""Jobs of the synthesizers, whose package dpmm needs older packages, in an environment of their own: .venv-synth."""
+
+import json
+import os
+import subprocess
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json
+from memaudit.common.project_paths import PROJECT, SCRIPTS
+from memaudit.workflow.sidecar import items
+
+PYTHON = PROJECT / ".venv-synth" / "bin" / "python"
+
+
+def is_here() -> bool:
+    """Whether dpmm can be imported."""
+    return find_spec("dpmm") is not None
+
+
+def versions() -> dict[str, str]:
+    """Versions of the packages that synthesize, for the sidecar."""
+    return {name: version(name) for name in ("dpmm", "opendp")}
+
+
+def handed_over(job: Any, script: str, inputs: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Run the job's script in .venv-synth, which writes the output, and return facts on it for the sidecar.
+
+    inputs: names of the job's inputs. Raises AuditError with the last line of a job that fails there, and where the
+    environment is missing.
+    """
+    if not PYTHON.exists():
+        raise AuditError(f"{PYTHON}: does not exist; `make .venv-synth` builds it, or let `--sdm conda` do so")
+    with TemporaryDirectory() as folder:
+        sidecar = Path(folder, "sidecar.json")
+        command = [PYTHON, script, "--params", json.dumps(dict(items(job.params)))]
+        command += ["--input", *(f"{name}={job.input.get(name)}" for name in inputs)]
+        command += ["--output", str(job.output[0]), f"sidecar={sidecar}"]
+        # The library is installed in .venv alone.
+        env = os.environ | {"PYTHONPATH": str(SCRIPTS)}
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+        print(done.stdout, done.stderr, sep="")
+        if done.returncode:
+            killed = f"synthesis: ended with code {done.returncode}; give it more memory or fewer columns"
+            raise AuditError((done.stderr.splitlines() or [killed])[-1].removeprefix("memaudit: "))
+        facts = read_json(sidecar)
+    return {name: facts[name] for name in ("seed", "versions", "python", "packages", "modules")}
