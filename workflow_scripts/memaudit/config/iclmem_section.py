@@ -81,6 +81,20 @@ class Targets(Section):
     context: Annotated[int, Field(ge=0)] = Field(description="first context rows, a group of their own")
 
 
+class GroundTruth(Section):
+    """Shadow models on random halves of the pairs of the first split, whose LiRA tells which records are memorized."""
+
+    datasets: list[Name] = Field(description="those of iclmem/datasets that have shadow models; []: none")
+    arms: list[Name] = Field(description="their conditions, of iclmem/arms, on the tables that the arm has")
+    models: Annotated[int, Field(ge=12, multiple_of=2)] = Field(
+        description="shadow models of each table and condition, half of them with each record"
+    )
+    models_per_job: Count = Field(description="shadow models per job")
+    targets: Count = Field(description="pairs that are fine-tuned on, one record of each, and judged")
+    controls: Count = Field(description="last pairs of the queries, which none is fine-tuned on: negative control")
+    epochs: list[Count] | None = Field(None, description="probed epochs, of those of the arm; null: the last one")
+
+
 class Rule(Section):
     """Thresholds of the paper's outcomes (Table 3, Appendix A.4)."""
 
@@ -156,6 +170,7 @@ class Iclmem(Section):
     doses: dict[Literal["copies", "learning_rate", "queries"], Annotated[list[Name], Field(min_length=DOSES)]] = Field(
         {}, description="axes of the dose-response beside epochs: arms that differ in this setting alone"
     )
+    ground_truth: GroundTruth | None = Field(None, description="who is memorized, by shadow models; null: not measured")
     manipulations: list[Manipulation] = Field(min_length=1, description="changes of the contexts that probes ask")
 
 
@@ -181,6 +196,9 @@ def iclmem_faults(study: Iclmem, shared: SharedKeys) -> Iterator[str]:
         yield from (f"iclmem/arms/{name}{fault}" for fault in _arm_faults(name, arm, study, shared))
     yield from dose_faults(study)
     yield from defence_faults(study)
+    if study.ground_truth:
+        yield from unknown("iclmem/ground_truth/datasets", study.ground_truth.datasets, "datasets", shared)
+        yield from _ground_truth_faults(study.ground_truth, study)
 
 
 def _suite_faults(suite: list[Manipulation]) -> Iterator[str]:
@@ -243,6 +261,25 @@ def _dataset_faults(name: str, entry: Dataset, study: Iclmem) -> Iterator[str]:
         if 1 / min(probed) >= entry.limits.ks:
             few = f"two groups of {min(probed)} numbers differ by a KS of 1/{min(probed)}"
             yield f"iclmem/queries: {few}, not below datasets/{name}/limits/ks; ask more (or iclmem/targets/queries)"
+
+
+def _ground_truth_faults(truth: GroundTruth, study: Iclmem) -> Iterator[str]:
+    where = "iclmem/ground_truth"
+    for name in truth.arms:
+        if not (arm := study.arms.get(name)):
+            yield f"{where}/arms: {name} is none of iclmem/arms, which are {', '.join(study.arms)}"
+            continue
+        if arm.joint or arm.private or arm.placebo or arm.pairs != "fixed" or arm.labels == "shuffled_members":
+            kinds = "joint, private, placebo, pairs random or labels shuffled_members"
+            yield f"{where}/arms: {name} is {kinds}; name arms that are none of these"
+        queries, sizes = arm.queries or study.queries, truth.targets + truth.controls
+        if sizes > queries:
+            yield f"{where}/targets: {sizes} pairs with the controls, {name} has {queries}; ask for fewer"
+        epochs = arm.epochs or study.epochs
+        if truth.epochs is not None and not set(truth.epochs) & set(epochs):
+            yield f"{where}/epochs: none is probed by {name}, which has {', '.join(map(str, epochs))}"
+    if truth.epochs is not None:
+        yield from _epoch_faults(f"{where}/epochs", truth.epochs)
 
 
 def _has(arm: Arm, dataset: str) -> bool:
