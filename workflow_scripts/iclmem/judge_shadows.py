@@ -4,8 +4,8 @@ python workflow_scripts/iclmem/judge_shadows.py --input 0.nc 1.nc --output tidy=
     --params '{"seed": 1, "permutations": 999, "replicates": 200,
         "arms": {"slow": {"labels": "normal", "learning_rate": 1e-4}}}'
 
-Inputs are the shards of `iclmem_probe_shadows` of all data sets and conditions, in any order; `arms` has the settings of
-their conditions.
+Inputs are the shards of `iclmem_probe_shadows` of all data sets and conditions, in any order; `arms` has the settings
+of their conditions.
 """
 
 from itertools import groupby

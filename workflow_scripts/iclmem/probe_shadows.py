@@ -1,7 +1,8 @@
 """Fine-tune shadow models on random halves of the pairs of one split, and probe them at the named epochs.
 
 python workflow_scripts/iclmem/probe_shadows.py --input records=records.parquet schema=schema.json \
-    splits=splits.parquet model=model.json --output 0.nc --wildcards '{"dataset": "wine", "arm": "slow", "shard": "0"}' \
+    splits=splits.parquet model=model.json --output 0.nc \
+    --wildcards '{"dataset": "wine", "arm": "slow", "shard": "0"}' \
     --params '{"seed": 1, "candidates": 5, "replicates": 1, "free_text": "refuse",
         "manipulations": [{"name": "baseline", "category": "baseline", "steps": []}],
         "ground_truth": {"models": 16, "models_per_job": 16, "targets": 21, "controls": 7},

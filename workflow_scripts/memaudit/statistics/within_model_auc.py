@@ -1,7 +1,7 @@
 """AUC within each of several models that share records, its mean over models, intervals, and its permutation null.
 
-An attacker of one model ranks the records of that model, so the AUC is of each model's own scores. Models are trained on
-one record of each matched pair, by a coin; models 2 k and 2 k + 1 have opposite coins. The null throws these coins
+An attacker of one model ranks the records of that model, so the AUC is of each model's own scores. Models are trained
+on one record of each matched pair, by a coin; models 2 k and 2 k + 1 have opposite coins. The null draws these coins
 again, for both models alike, and scores again: a score of shadow models (LiRA) uses the memberships of other models.
 """
 
@@ -45,7 +45,7 @@ def auc_replicates(scores: Array, member: Mask, weights: Weights) -> Array:
 
 
 def model_pair_weights(models: int, pair: NDArray[np.integer], replicates: int, rng: np.random.Generator) -> Weights:
-    """Two-way bootstrap weights in which models 2 k and 2 k + 1, and the records of a pair (record,), are drawn together."""
+    """Two-way bootstrap weights; models 2 k and 2 k + 1, and the records of a pair (record,), are drawn together."""
     drawn = bootstrap.two_way_weights(models // 2, len(pair), replicates, rng, pair)
     return Weights(drawn.models.repeat(2, axis=1), drawn.records, drawn.units)
 
@@ -59,7 +59,7 @@ def interval(
 
 
 def permuted_coins(member: Mask, pair: NDArray[np.integer], count: int, rng: np.random.Generator) -> Mask:
-    """Memberships (permutation, model, record) with the coins of `member` (model, record) thrown again.
+    """Memberships (permutation, model, record) with the coins of `member` (model, record) drawn again.
 
     pair: (record,) number of the record's pair; one record of each is a member. Models 2 k and 2 k + 1 keep opposite
     coins.

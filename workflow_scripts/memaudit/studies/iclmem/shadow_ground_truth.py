@@ -1,9 +1,9 @@
 """Ground truth of memorization from shadow models, and what the probe sees of it (ICLMEM beside Carlini et al. 2022).
 
-Online LiRA over shadow models that were fine-tuned on random halves of the same pairs (`shadow_runs`) is a much stronger
-attack than a signal of one model: each record has a score in each model, from the Gaussians of the loss in context of
-the other models with and without it. A record is memorized if its loss in context differs between them (one-sided, by
-permuted coins, false discovery rate .05). The study's signals are judged on the same records and models.
+Online LiRA over shadow models that were fine-tuned on random halves of the same pairs (`shadow_runs`) is a much
+stronger attack than a signal of one model: each record has a score in each model, from the Gaussians of the loss in
+context of the other models with and without it. A record is memorized if its loss in context differs between them
+(one-sided, by permuted coins, false discovery rate .05). The study's signals are judged on the same records and models.
 """
 
 from collections.abc import Mapping, Sequence
@@ -126,7 +126,7 @@ class Agreement:
     """Rank correlation over records of a signal's effect of membership with that of the loss in context.
 
     The loss in context is of one half of the model pairs, the signal of the others: noise of the same models would
-    correlate too. null: (permutation,) with the coins of the signal's models thrown again: no effect on the signal.
+    correlate too. null: (permutation,) with the coins of the signal's models drawn again: no effect on the signal.
     """
 
     observed: float

@@ -27,8 +27,9 @@ from memaudit.studies.iclmem.table_splits import CANARIES, Split
 class Pool:
     """The pairs of a split that shadow models are fine-tuned on and judged by.
 
-    condition: an entry of `arms` whose `queries` are those that train, without controls; rows: (target,) judged records,
-    one of every pair and then the other; pair, control: (target,) number of the pair, and whether it is a control.
+    condition: an entry of `arms` whose `queries` are those that train, without controls; rows: (target,) judged
+    records, one of every pair and then the other; pair, control: (target,) number of the pair, and whether it is a
+    control.
     """
 
     split: Split
