@@ -9,7 +9,7 @@ SIGNALS = ["loss", "entropy", "confidence", "error"]
 def shadow_grid(rng, in_context=0.0, probe=0.0, models=24, pairs=14, controls=7, epochs=(10,), arm="slow", classes=2):
     """A grid as of `iclmem_probe_shadows`; in_context, probe: how far the losses of a member fall, (record,) or one.
 
-    Records differ in their losses, models share noise by record, and control pairs have no memory.
+    Records differ in their losses and in how these change, and control pairs have no memory.
     """
     pair = np.tile(np.arange(pairs + controls), 2)
     control = pair >= pairs
@@ -21,12 +21,13 @@ def shadow_grid(rng, in_context=0.0, probe=0.0, models=24, pairs=14, controls=7,
     shape = (models, len(epochs), len(pair))
 
     def answers(fall, noise):
-        loss = 3 + difficulty + noise * rng.normal(size=shape) - fall * member[:, None]
+        loss = 4 + difficulty + change + noise * rng.normal(size=shape) - fall * member[:, None]
         loss = np.maximum(loss, 0.01)
         return np.stack([loss, loss / 2 + 0.2 * rng.normal(size=shape), np.exp(-loss), np.zeros(shape)], axis=-1)
 
-    difficulty = 0.5 * rng.normal(size=len(pair))
-    base = np.stack([3 + difficulty, 1.5 + difficulty, np.exp(-3 - difficulty), 0 * difficulty], axis=-1)
+    # A change that all models have, whoever their members are: it hides memory from one model, not from LiRA.
+    difficulty, change = 0.5 * rng.normal(size=(2, len(pair)))
+    base = np.stack([4 + difficulty, 2 + difficulty, np.exp(-4 - difficulty), 0 * difficulty], axis=-1)
     in_base = np.broadcast_to(base, (models, 1, *base.shape))
     variables = {
         "probe": (("model", "epoch", "target", "signal"), answers(probe, 0.3)),

@@ -25,6 +25,7 @@ from memaudit.common.errors import AuditError
 from memaudit.common.io import write_grid, write_table
 from memaudit.common.job_inputs import several
 from memaudit.common.progress_bar import steps
+from memaudit.config.iclmem_section import PLANTED
 from memaudit.studies.iclmem import probe_results, setting_summaries
 from memaudit.studies.iclmem.canary_exposure import exposure_rows, run_exposure
 from memaudit.studies.iclmem.run_metrics import DIMS, PROBED, SIGNALS, judge_run, score_changes, split_draws
@@ -51,7 +52,7 @@ def main(job):
     write_table(runs, job.output.runs)
     estimates = setting_summaries.estimates(runs, params["fpr"])
     histograms = setting_summaries.score_histograms(runs, changes, params["bins"])
-    exposures = exposure_rows(runs, exposed)
+    exposures = exposure_rows(runs, exposed, PLANTED)
     write_table(tidy.frame([*estimates, *histograms, *exposures]), job.output.results)
     names = {name: ("run", runs[name].to_numpy()) for name in ("dataset", "arm", "split", "epoch")}
     null = xr.concat(nulls, "run", join="outer", data_vars="all").astype(np.float32)

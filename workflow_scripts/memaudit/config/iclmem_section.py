@@ -18,6 +18,8 @@ TAKEN = ("reference", "runs", "null")  # inputs beside those of the arms
 RESERVED = {"get", "items", "keys", *dir(list)}
 BASELINE = "baseline"
 DOSES = 3  # probed epochs of a condition, or conditions of an axis, that make a dose-response
+PLANTED = ("canaries", "shuffled_all")  # labels that are not those of the records
+DOSES = 3  # probed epochs of a condition that make a dose-response
 Factor = Annotated[int, Field(ge=2)]
 
 

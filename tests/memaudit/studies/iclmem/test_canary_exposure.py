@@ -6,6 +6,7 @@ import pytest
 from simulated_runs import ROLES, draws, run
 
 from memaudit.common import tidy
+from memaudit.config.iclmem_section import PLANTED
 from memaudit.studies.iclmem.canary_exposure import exposure_rows, run_exposure
 from memaudit.studies.iclmem.setting_summaries import describe
 
@@ -28,7 +29,7 @@ def rows(gains, labels="canaries", splits=5, seed=0):
             about = {"dataset": "wine", "arm": "a", **describe(CONDITION | {"labels": labels})}
             lines.append(about | {"split": split, "epoch": epoch, "exposure_candidates": CANDIDATES} | facts)
             permuted.append(null)
-    return tidy.expand(tidy.frame(list(exposure_rows(pd.DataFrame(lines), permuted))))
+    return tidy.expand(tidy.frame(list(exposure_rows(pd.DataFrame(lines), permuted, PLANTED))))
 
 
 def of(table, metric, records="query"):
@@ -76,4 +77,4 @@ def test_runs_that_diverged_are_left_out_and_an_epoch_where_all_did_has_no_rows(
     assert np.isnan(null).all()
     about = {"dataset": "wine", "arm": "a", **describe(CONDITION | {"labels": "canaries"}), "exposure_candidates": 16}
     runs = [about | {"split": split, "epoch": 1} | facts for split in range(5)]
-    assert not list(exposure_rows(pd.DataFrame(runs), [null] * 5))
+    assert not list(exposure_rows(pd.DataFrame(runs), [null] * 5, PLANTED))

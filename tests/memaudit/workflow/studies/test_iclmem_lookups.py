@@ -167,7 +167,8 @@ def test_views_of_arms_that_a_run_does_not_have_are_left_out(run):
     joint = copy.deepcopy(arms["joint"])
     run.config["iclmem"] |= {"arms": {"joint": joint}, "ground_truth": None}
     few = views(run)
-    assert everything.tables.keys() - few.tables.keys() == {"iclmem_arms", "iclmem_ground_truth"}
+    of_arms = {"iclmem_arms", "iclmem_ground_truth", "iclmem_exposure"}
+    assert everything.tables.keys() - few.tables.keys() == of_arms
     assert list(few.figures) == ["iclmem_survival", "iclmem_manipulations"]
     run.config["iclmem"]["arms"] = {"plain": arms["plain"] | {"labels": "shuffled_all"}}
     shuffled = views(run)

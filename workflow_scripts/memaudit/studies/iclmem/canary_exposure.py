@@ -20,7 +20,6 @@ from memaudit.studies.iclmem.setting_summaries import KEYS, detectable_mean, key
 
 Rows = Iterator[dict[str, Any]]
 
-PLANTED = ("canaries", "shuffled_all")  # label conditions with planted labels
 GROUPS = ("query", "nonmember")
 
 
@@ -37,14 +36,15 @@ def run_exposure(run: RunSignals, draws: SplitDraws) -> tuple[dict[str, float], 
     return facts, group_gaps(run.exposure[attacked], draws.on(attacked).permuted(run.query[attacked]))
 
 
-def exposure_rows(runs: pd.DataFrame, permuted: Sequence[Array]) -> Rows:
-    """Tidy rows of the conditions with planted labels, by epoch; runs, permuted: a line, and `run_exposure`, each.
+def exposure_rows(runs: pd.DataFrame, permuted: Sequence[Array], labels: Sequence[str]) -> Rows:
+    """Tidy rows of the conditions with planted labels, by epoch; runs, permuted: a line, and `run_exposure`, each;
+    labels: label conditions with planted labels.
 
     Exposures are means over splits; their difference is paired by split, with the smallest one that its interval shows
     with probability .9; p is of permuted memberships, corrected over the epochs of the condition (max-T).
     """
     planted = runs.reset_index(drop=True)
-    planted = planted[planted["labels"].isin(PLANTED)]
+    planted = planted[planted["labels"].isin(labels)]
     for _, condition in planted.groupby(["dataset", "arm"], sort=False):
         groups = [(group, _null(group, permuted)) for _, group in condition.groupby(KEYS, sort=False)]
         observed = np.array([group["exposure_gap"].mean() for group, _ in groups])

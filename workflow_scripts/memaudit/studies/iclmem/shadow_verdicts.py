@@ -17,9 +17,10 @@ from memaudit.statistics.permutation_tests import max_t
 from memaudit.statistics.within_model_auc import auc_replicates, interval, model_pair_weights
 from memaudit.studies.iclmem.outcome_rules import LEVEL
 from memaudit.studies.iclmem.probe_misses import MISSES, MISSES_NONE
-from memaudit.studies.iclmem.run_metrics import PROBED, SIGNALS, STUDY
+from memaudit.studies.iclmem.run_metrics import IN_CONTEXT, PROBED, SIGNALS, STUDY
 from memaudit.studies.iclmem.shadow_ground_truth import (
     ATTACKS,
+    CALIBRATED,
     FEWEST_MODELS,
     LIRA,
     ShadowScores,
@@ -32,6 +33,7 @@ Rows = Iterator[dict[str, Any]]
 
 RECORDS = {"trained": False, "control": True}
 UNSEEN = "has nothing to miss"
+REFERENCE = (IN_CONTEXT, *CALIBRATED)  # attacks that the signals of the probe are held against
 
 
 class Family(NamedTuple):
@@ -117,15 +119,19 @@ def _memorized_rows(scores: ShadowScores, keys: Mapping[str, str]) -> Rows:
 
 
 def _missed(scores: ShadowScores, keys: Mapping[str, str], family: Family, at: int) -> dict[str, Any]:
-    """Row of the AUC of LiRA; key `probe`: whether the probe misses what LiRA detects, though it could detect it."""
-    lira = ATTACKS.index(LIRA)
-    probe = [ATTACKS.index(name) for name in PROBED]
-    auc, detected = scores.aucs[LIRA].mean(), family.p[at] <= LEVEL
-    able = auc > family.detectable[at, probe].max()
-    verdict = MISSES if able and not detected[probe].any() else MISSES_NONE
-    named = {**keys, "probe": verdict if detected[lira] else UNSEEN}
-    facts = {"n": len(scores.member), "unit": "fraction", "null": family.chance[at, lira]}
-    return tidy.row(STUDY, named, "auc of the ground truth", auc, method="mean over shadow models", **facts)
+    """Row of the AUC of the strongest detected attack of REFERENCE, whose name is `signal`; of LiRA if none is.
+
+    Key `probe`: whether the probe misses what that attack detects: none of its signals is detected, though each would
+    detect a smaller AUC with probability .9.
+    """
+    detected = dict(zip(ATTACKS, family.p[at] <= LEVEL, strict=True))
+    aucs = {name: scores.aucs[name].mean() for name in ATTACKS}
+    strongest = max((name for name in REFERENCE if detected[name]), key=lambda name: aucs[name], default=LIRA)
+    able = aucs[strongest] > max(family.detectable[at, ATTACKS.index(name)] for name in PROBED)
+    verdict = MISSES if able and not any(detected[name] for name in PROBED) else MISSES_NONE
+    named = {**keys, "signal": strongest, "probe": verdict if detected[strongest] else UNSEEN}
+    facts = {"n": len(scores.member), "null": family.chance[at, ATTACKS.index(strongest)]}
+    return tidy.row(STUDY, named, "auc of the ground truth", aucs[strongest], method="mean over shadow models", **facts)
 
 
 def _agreement_rows(

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
+from memaudit.config.iclmem_section import PLANTED
 from memaudit.models import flops
 from memaudit.workflow.job_costs import Size, size
 from memaudit.workflow.run_config import shards
@@ -81,6 +82,7 @@ class Iclmem(Study):
             "positive_arms": arms.positive,
             "defended_arms": arms.defended,
             "private_arms": arms.private,
+            "planted_arms": [arm for arm, one in arms.used.items() if one["labels"] in PLANTED],
             "shadowed_arms": list(self.ground_truth.arms),
             "extension_arms": arms.extensions,
             "matched_arms": arms.matched,
