@@ -4,7 +4,7 @@ All p-values are of permuted coins, corrected over the epochs and attacks of a c
 trained, of which half were queries of each shadow model, or control, which none was fine-tuned on.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,10 +70,12 @@ def verdict_rows(grid: xr.Dataset, models: int, keys: Mapping[str, str], setting
         )
         for at, (epoch, scores) in enumerate(zip(epochs, by_epoch, strict=True)):
             named = {**keys, "epoch": f"{epoch:g}", "records": records}
-            yield from _auc_rows(scores, named, family, at, settings)
+            aucs = list(_auc_rows(scores, named, family, at, settings))
+            yield from aucs
             yield from _memorized_rows(scores, named)
             if not control:
-                yield _missed(scores, named, family, at)
+                lows = [row["low"] for row in aucs if row["metric"] == "shadow auc"]
+                yield _missed(scores, named, family, at, lows)
         if not control:
             yield from _agreement_rows(by_epoch, epochs, keys, settings)
 
@@ -118,17 +120,22 @@ def _memorized_rows(scores: ShadowScores, keys: Mapping[str, str]) -> Rows:
     yield tidy.row(STUDY, {**keys, "signal": LIRA}, "memorized records", (q <= LEVEL).sum(), **facts)
 
 
-def _missed(scores: ShadowScores, keys: Mapping[str, str], family: Family, at: int) -> dict[str, Any]:
+def _missed(
+    scores: ShadowScores, keys: Mapping[str, str], family: Family, at: int, lows: Sequence[float]
+) -> dict[str, Any]:
     """Row of the AUC of the strongest detected attack of REFERENCE, whose name is `signal`; of LiRA if none is.
 
-    Key `probe`: whether the probe misses what that attack detects: none of its signals is detected, though each would
-    detect a smaller AUC with probability .9.
+    Detected: p is at most LEVEL, and the interval, whose ends are `lows` (attack,), lies above chance. Key `probe`:
+    whether the probe misses what that attack detects: no signal of the probe has such a p, though each would with
+    probability .9 at a smaller AUC.
     """
-    detected = dict(zip(ATTACKS, family.p[at] <= LEVEL, strict=True))
+    small = dict(zip(ATTACKS, family.p[at] <= LEVEL, strict=True))
+    above = dict(zip(ATTACKS, np.array(lows) > family.chance[at], strict=True))
+    detected = {name: small[name] and above[name] for name in REFERENCE}
     aucs = {name: scores.aucs[name].mean() for name in ATTACKS}
     strongest = max((name for name in REFERENCE if detected[name]), key=lambda name: aucs[name], default=LIRA)
     able = aucs[strongest] > max(family.detectable[at, ATTACKS.index(name)] for name in PROBED)
-    verdict = MISSES if able and not any(detected[name] for name in PROBED) else MISSES_NONE
+    verdict = MISSES if able and not any(small[name] for name in PROBED) else MISSES_NONE
     named = {**keys, "signal": strongest, "probe": verdict if detected[strongest] else UNSEEN}
     facts = {"n": len(scores.member), "null": family.chance[at, ATTACKS.index(strongest)]}
     return tidy.row(STUDY, named, "auc of the ground truth", aucs[strongest], method="mean over shadow models", **facts)
