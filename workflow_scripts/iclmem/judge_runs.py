@@ -86,13 +86,9 @@ def _judged(tuned: xr.Dataset, reference: xr.Dataset, control: bool, job: Any) -
         for epoch, run_signals in probe_results.runs(of_split, base.isel(target=chosen), control):
             facts, arrays = judge_run(run_signals, draws, tuple(job.params.iclmem["fpr"]))
             held_out = float(of_split.held_out.sel(epoch=epoch))
-            yield (
-                {"split": split, "epoch": epoch, "held_out_loss": held_out, **facts},
-                arrays,
-                score_changes(run_signals),
-            )
             exposures, permuted = run_exposure(run_signals, draws)
-            yield {"split": split, "epoch": epoch, **facts, **exposures}, arrays, score_changes(run_signals), permuted
+            about = {"split": split, "epoch": epoch, "held_out_loss": held_out}
+            yield about | facts | exposures, arrays, score_changes(run_signals), permuted
 
 
 def _null(arrays: list[dict[str, np.ndarray]], reference: xr.Dataset) -> xr.Dataset:

@@ -7,7 +7,8 @@ python workflow_scripts/iclmem/probe_shadows.py --input records=records.parquet 
         "manipulations": [{"name": "baseline", "category": "baseline", "steps": []}],
         "ground_truth": {"models": 16, "models_per_job": 16, "targets": 21, "controls": 7},
         "arm": {"model": "tabicl-small", "learning_rate": 1e-3, "queries": 50, "context": 60, "labels": "normal",
-            "epochs": [1, 10], "pairs": "fixed", "joint": false, "adapter": null, "private": null, "placebo": false}}'
+            "epochs": [1, 10], "pairs": "fixed", "joint": false, "adapter": null, "private": null, "placebo": false,
+            "copies": null, "label_smoothing": null, "planted": false}}'
 
 The split is the first of the study, the condition one of its `arms`. Labels `canaries` are chosen by the base model. A
 killed job resumes from the last saved state of its shadow model.

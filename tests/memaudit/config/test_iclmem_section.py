@@ -60,6 +60,7 @@ def test_a_fault_is_one_clear_line(config, changes, line):
             {"arm": {"private": {"epsilon": 1.0, "delta": 0.01}}},
             "iclmem/arms/usual/epochs: a private model is probed once",
         ),
+        ({"ground_truth": TRUTH}, "iclmem/ground_truth/targets: 31 pairs with the controls, usual has 30"),
         ({"arms": {"lr1e-3": {"learning_rate": 0.1}}}, "iclmem/arms/lr1e-3: call an arm by letters"),
         ({"manipulations": SUITE[:1] * 2}, "iclmem/manipulations: baseline stands twice"),
         ({"manipulations": SUITE[1:]}, "iclmem/manipulations: 0 are of the category baseline"),
@@ -73,37 +74,6 @@ def test_a_fault_is_one_clear_line(config, changes, line):
 )
 def test_a_fault_of_the_settings_is_named_by_its_key(changes, fault):
     assert any(fault in found for found in iclmem_faults(*settings(**changes)))
-
-
-TRUTH = {"datasets": ["wine"], "arms": ["usual"], "models": 12, "models_per_job": 6, "targets": 20, "controls": 10}
-
-
-@pytest.mark.parametrize(
-    ("changes", "fault"),
-    [
-        ({"datasets": ["wein"]}, "iclmem/ground_truth/datasets: unknown dataset 'wein'; did you mean `wine`?"),
-        ({"arms": ["slow"]}, "iclmem/ground_truth/arms: slow is none of iclmem/arms, which are usual"),
-        ({"targets": 21}, "iclmem/ground_truth/targets: 31 pairs with the controls, usual has 30; ask for fewer"),
-        ({"epochs": [2]}, "iclmem/ground_truth/epochs: none is probed by usual, which has 1, 10"),
-        ({"epochs": [10, 1]}, "iclmem/ground_truth/epochs: must increase"),
-    ],
-)
-def test_a_fault_of_the_ground_truth_is_named_by_its_key(changes, fault):
-    assert any(fault in found for found in iclmem_faults(*settings(ground_truth=TRUTH | changes)))
-
-
-@pytest.mark.parametrize(
-    "arm", [{"placebo": True}, {"pairs": "random"}, {"labels": "shuffled_members"}, {"joint": True}]
-)
-def test_shadow_models_are_of_plain_arms(arm):
-    found = list(iclmem_faults(*settings(ground_truth=TRUTH, arm=arm)))
-    assert any("iclmem/ground_truth/arms: usual is joint, private, placebo" in one for one in found)
-
-
-def test_a_valid_ground_truth_has_no_fault_and_an_odd_number_of_models_is_refused():
-    assert list(iclmem_faults(*settings(ground_truth=TRUTH))) == []
-    with pytest.raises(ValidationError, match="multiple of 2"):
-        settings(ground_truth=TRUTH | {"models": 13})
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 from memaudit.config.field_types import Adapter, Count, Fraction, Name, Positive, Section
 from memaudit.config.iclmem_arm_faults import setting_faults
 from memaudit.config.iclmem_comparisons import defence_faults, dose_faults
+from memaudit.config.iclmem_ground_truth import GroundTruth, ground_truth_faults
 from memaudit.config.name_checks import licence_faults, unknown
 from memaudit.config.shared_keys import Dataset, Model, SharedKeys
 
@@ -19,7 +20,6 @@ RESERVED = {"get", "items", "keys", *dir(list)}
 BASELINE = "baseline"
 DOSES = 3  # probed epochs of a condition, or conditions of an axis, that make a dose-response
 PLANTED = ("canaries", "shuffled_all")  # labels that are not those of the records
-DOSES = 3  # probed epochs of a condition that make a dose-response
 Factor = Annotated[int, Field(ge=2)]
 
 
@@ -81,20 +81,6 @@ class Targets(Section):
 
     queries: Count | None = Field(description="first query members, and as many non-members; null: all of the arm's")
     context: Annotated[int, Field(ge=0)] = Field(description="first context rows, a group of their own")
-
-
-class GroundTruth(Section):
-    """Shadow models on random halves of the pairs of the first split, whose LiRA tells which records are memorized."""
-
-    datasets: list[Name] = Field(description="those of iclmem/datasets that have shadow models; []: none")
-    arms: list[Name] = Field(description="their conditions, of iclmem/arms, on the tables that the arm has")
-    models: Annotated[int, Field(ge=12, multiple_of=2)] = Field(
-        description="shadow models of each table and condition, half of them with each record"
-    )
-    models_per_job: Count = Field(description="shadow models per job")
-    targets: Count = Field(description="pairs that are fine-tuned on, one record of each, and judged")
-    controls: Count = Field(description="last pairs of the queries, which none is fine-tuned on: negative control")
-    epochs: list[Count] | None = Field(None, description="probed epochs, of those of the arm; null: the last one")
 
 
 class Rule(Section):
@@ -199,8 +185,7 @@ def iclmem_faults(study: Iclmem, shared: SharedKeys) -> Iterator[str]:
     yield from dose_faults(study)
     yield from defence_faults(study)
     if study.ground_truth:
-        yield from unknown("iclmem/ground_truth/datasets", study.ground_truth.datasets, "datasets", shared)
-        yield from _ground_truth_faults(study.ground_truth, study)
+        yield from ground_truth_faults(study.ground_truth, study, shared)
 
 
 def _suite_faults(suite: list[Manipulation]) -> Iterator[str]:
@@ -263,25 +248,6 @@ def _dataset_faults(name: str, entry: Dataset, study: Iclmem) -> Iterator[str]:
         if 1 / min(probed) >= entry.limits.ks:
             few = f"two groups of {min(probed)} numbers differ by a KS of 1/{min(probed)}"
             yield f"iclmem/queries: {few}, not below datasets/{name}/limits/ks; ask more (or iclmem/targets/queries)"
-
-
-def _ground_truth_faults(truth: GroundTruth, study: Iclmem) -> Iterator[str]:
-    where = "iclmem/ground_truth"
-    for name in truth.arms:
-        if not (arm := study.arms.get(name)):
-            yield f"{where}/arms: {name} is none of iclmem/arms, which are {', '.join(study.arms)}"
-            continue
-        if arm.joint or arm.private or arm.placebo or arm.pairs != "fixed" or arm.labels == "shuffled_members":
-            kinds = "joint, private, placebo, pairs random or labels shuffled_members"
-            yield f"{where}/arms: {name} is {kinds}; name arms that are none of these"
-        queries, sizes = arm.queries or study.queries, truth.targets + truth.controls
-        if sizes > queries:
-            yield f"{where}/targets: {sizes} pairs with the controls, {name} has {queries}; ask for fewer"
-        epochs = arm.epochs or study.epochs
-        if truth.epochs is not None and not set(truth.epochs) & set(epochs):
-            yield f"{where}/epochs: none is probed by {name}, which has {', '.join(map(str, epochs))}"
-    if truth.epochs is not None:
-        yield from _epoch_faults(f"{where}/epochs", truth.epochs)
 
 
 def _has(arm: Arm, dataset: str) -> bool:

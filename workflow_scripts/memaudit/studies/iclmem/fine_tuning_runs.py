@@ -100,7 +100,7 @@ class FineTuningRun:
         What early stopping goes by; NaN where no table has such records.
         """
         losses = [
-            self.prober.vanilla(model, split, rows, self.condition["context"], split.y)[:, LOSS]
+            self.prober.vanilla(model, split, rows, self.condition["context"], split.y)[0][:, LOSS]
             for split in self.splits
             if len(rows := split.held_out)
         ]
@@ -127,15 +127,11 @@ class FineTuningRun:
 def tune(model: Network, study: FineTuningRun, folder: Path, part: Part) -> NDArray[Any]:
     """Fine-tune a copy of `model`, probe it at the condition's epochs, and return a record of arrays.
 
-    signals (epoch, target, manipulation, signal); vanilla, relabelled (stage, target, signal), stage 0 the base; member
-    and in_context (epoch, target), whether it was a query, or in a context, by then; diverged_at, -1 for never;
-    held_out (epoch,), see FineTuningRun; trainable; seconds_finetune and seconds_probe (epoch,), CPU seconds of
-    fine-tuning up to it, and of its probe.
-    folder: of the run's state and checkpoints; part: computes and keeps the signals of an epoch.
     signals (epoch, target, manipulation, signal); vanilla, relabelled (stage, target, signal), stage 0 the base;
     label_rank (stage, target); member and in_context (epoch, target), whether it was a query, or in a context, by then;
-    diverged_at, -1 for never; trainable; seconds_finetune and seconds_probe (epoch,), CPU seconds of fine-tuning up to
-    it, and of its probe. folder: of the run's state and checkpoints; part: computes and keeps the signals of an epoch.
+    diverged_at, -1 for never; held_out (epoch,), see FineTuningRun; trainable; seconds_finetune and seconds_probe
+    (epoch,), CPU seconds of fine-tuning up to it, and of its probe. folder: of the run's state and checkpoints; part:
+    computes and keeps the signals of an epoch.
     """
     condition = study.condition
     epochs = condition["epochs"]

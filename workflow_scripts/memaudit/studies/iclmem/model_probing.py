@@ -87,8 +87,6 @@ class Prober:
         labels = torch.from_numpy(self.choices(split, rows, split.y[rows])).to(split.y.dtype)
         return cells.repeat(1, labels.shape[1], 1), labels, cells, split.y[rows][:, None]
 
-    def vanilla(self, model: TabularModel, split: Split, rows: Indices, context: int, labels: Tensor) -> Array32:
-        """Signals (target, signal) with the context of the fine-tuning, which may contain targets.
     def vanilla(
         self, model: TabularModel, split: Split, rows: Indices, context: int, labels: Tensor
     ) -> tuple[Array32, Array32]:
