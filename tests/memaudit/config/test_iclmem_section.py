@@ -12,6 +12,8 @@ from wine_probes import SUITE
 from memaudit.config.iclmem_section import iclmem_faults
 from memaudit.statistics.detection_power import smallest_mean_excess
 
+TRUTH = {"datasets": ["wine"], "arms": ["usual"], "models": 12, "models_per_job": 6, "targets": 21, "controls": 10}
+
 FAULTS = [
     ({"iclmem/datasets": ["wyne"]}, "iclmem/datasets: unknown dataset 'wyne'; did you mean `wine`?"),
     ({"iclmem/fpr": [0.1, 0.1]}, "iclmem/fpr: a value stands twice"),
