@@ -16,7 +16,8 @@ PUBLISH_tabpate := {"run": "results/tabpate", \
   "tabpate_datasets", "tabpate_regression", "tabpate_answers", "tabpate_queries", "tabpate_attack"]}
 PUBLISH_iclmem := {"run": "results/iclmem", \
   "command": "snakemake --cores all iclmem --configfile config/iclmem.yaml", "tables": ["iclmem_signals", \
-  "iclmem_survival", "iclmem_false_detections", "iclmem_doses", "iclmem_peaks", "iclmem_grid", "iclmem_regimes", \
+  "iclmem_ground_truth", "iclmem_exposure", "iclmem_survival", "iclmem_false_detections", "iclmem_doses", \
+  "iclmem_peaks", "iclmem_grid", "iclmem_regimes", \
   "iclmem_differences", "iclmem_arms", "iclmem_outcomes", "iclmem_datasets"]}
 PUBLISH_predict-mmlu := {"run": "results/predict-mmlu", \
   "command": "snakemake --cores all predict --configfile config/predict_mmlu.yaml", "tables": ["predict_predictors", \

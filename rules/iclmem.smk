@@ -6,6 +6,8 @@ OUTPUT  <results>/signals/iclmem/{dataset}/splits.parquet           roles of the
         <results>/signals/iclmem/{task}/{arm}/{shard}.nc            answers of fine-tuned models; task: a table, or joint
         <results>/scores/iclmem/{task}/results.parquet              scores of every run and setting of a task
         <results>/scores/iclmem/outcomes.parquet                    decisions about all tasks together
+        <results>/signals/iclmem/ground_truth/{dataset}/{arm}/{shard}.nc    answers of shadow models on random halves
+        <results>/scores/iclmem/ground_truth.parquet                who is memorized, and what the probe sees of it
 """
 
 ICLMEM = STUDIES["iclmem"]
@@ -158,3 +160,59 @@ rule iclmem_decide_outcomes:
         published=RUN.published("iclmem"),
     script:
         "../workflow_scripts/iclmem/decide_outcomes.py"
+
+
+rule iclmem_probe_shadows:
+    input:
+        records="<results>/data/{dataset}/records.parquet",
+        schema="<results>/data/{dataset}/schema.json",
+        splits="<results>/signals/iclmem/{dataset}/splits.parquet",
+        model=ICLMEM.model_file("model.json"),
+        weights=ICLMEM.model_file("weights"),
+    output:
+        "<results>/signals/iclmem/ground_truth/{dataset}/{arm}/{shard}.nc",
+        sidecar="<results>/provenance/iclmem_probe_shadows/{dataset}/{arm}/{shard}.json",
+    log:
+        "<results>/logs/iclmem_probe_shadows/{dataset}/{arm}/{shard}.log",
+    benchmark:
+        "<results>/benchmarks/iclmem_probe_shadows/{dataset}/{arm}/{shard}.jsonl"
+    wildcard_constraints:
+        arm="|".join(ICLMEM.config["arms"]),
+    conda:
+        "../envs/tabular.yaml"
+    resources:
+        mem_mb=grows(8000),
+        runtime="12h",
+        gpu=1,
+        forward_mb=config["memory_mb"],
+    params:
+        **ICLMEM.probe,
+        code=digest("iclmem_probe_shadows", env="tabular"),
+        ground_truth=ICLMEM.config["ground_truth"],
+        arm=lambda wildcards: ICLMEM.arms.shadow_settings(wildcards.dataset, wildcards.arm),
+    script:
+        "../workflow_scripts/iclmem/probe_shadows.py"
+
+
+rule iclmem_judge_shadows:
+    input:
+        ICLMEM.ground_truth.shards,
+    output:
+        tidy="<results>/scores/iclmem/ground_truth.parquet",
+        sidecar="<results>/provenance/iclmem_judge_shadows.json",
+    log:
+        "<results>/logs/iclmem_judge_shadows.log",
+    benchmark:
+        "<results>/benchmarks/iclmem_judge_shadows.jsonl"
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=grows(4000),
+        runtime="2h",
+    params:
+        **ICLMEM.keys("permutations", "replicates"),
+        code=digest("iclmem_judge_shadows", env="statistics"),
+        seed=config["seed"],
+        arms=ICLMEM.ground_truth.arms,
+    script:
+        "../workflow_scripts/iclmem/judge_shadows.py"

@@ -88,6 +88,7 @@ def tuned(base, planted, rng):
             "signals": (("split", "epoch", "target", "manipulation", "signal"), answers(loss, rng)),
             "vanilla": (("split", "stage", "target", "signal"), vanilla),
             "relabelled": (("split", "stage", "target", "signal"), vanilla),
+            "label_rank": (("split", "stage", "target"), np.ones(vanilla.shape[:3], np.float32)),
             "member": (("split", "epoch", "target"), queried),
             "held_out": (("split", "epoch"), np.ones(sizes[:2])),
             "in_context": (("split", "epoch", "target"), np.broadcast_to(np.array(ROLES) == "context", sizes[:3])),
@@ -108,7 +109,7 @@ def without_end(grid):
     first = (grid.split == 0) & (grid.epoch >= 1)
     stages = (grid.stage > 1) | ((grid.split == 0) & (grid.stage >= 1))
     lost = {"signals": grid.signals.where(~(late | first))}
-    lost |= {name: grid[name].where(~stages) for name in ("vanilla", "relabelled")}
+    lost |= {name: grid[name].where(~stages) for name in ("vanilla", "relabelled", "label_rank")}
     return grid.assign(**lost, diverged_at=("split", [1, *[10] * (SPLITS - 1)]))
 
 

@@ -28,10 +28,9 @@ def run(fall, rng, common=0.0):
     probed = signals((base + change).T, rng)
     reference = signals(np.broadcast_to(base, change.shape).T, rng)
     vanilla = signals(np.ones(len(ROLES)), rng)
-    none = np.zeros(len(ROLES), np.bool_)
-    return RunSignals(
-        probed, reference, vanilla, vanilla, vanilla, vanilla, ROLES == "query", none, ROLES == "nonmember"
-    )
+    none, bits = np.zeros(len(ROLES), np.bool_), np.zeros(len(ROLES))
+    groups = (ROLES == "query", none, ROLES == "nonmember")
+    return RunSignals(probed, reference, vanilla, vanilla, vanilla, vanilla, *groups, bits, bits)
 
 
 def draws(seed=0, split=0, permutations=99):

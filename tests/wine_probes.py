@@ -79,6 +79,19 @@ def call(world, output, name="tuned", datasets=("wine",), shard="0", arm=None, *
     return read_grid(output)
 
 
+def call_shadows(world, output, shard="0", arm=None, **params):
+    """The result of the script of shadow models; params: of `ground_truth`, or of the probe."""
+    truth = {"models": 4, "models_per_job": 4, "targets": 4, "controls": 2}
+    truth |= {name: params.pop(name) for name in list(params) if name in truth}
+    parts = [f"{kind}={world}/wine.{kind}" for kind in ("records", "schema", "splits")]
+    job = {"input": Paths([*parts, f"model={world}/model/model.json"]), "output": Paths([str(output)]), "threads": 1}
+    job |= {"params": SimpleNamespace(**PROBE, arm=ARM | (arm or {}), ground_truth=truth), "resources": {}, "log": []}
+    job |= {"wildcards": SimpleNamespace(dataset="wine", arm="slow", shard=shard), "rule": "iclmem_probe_shadows"}
+    script = load_script("iclmem_probe_shadows")
+    script.resumable(script.main)(SimpleNamespace(**job))
+    return read_grid(output)
+
+
 @cache
 def make_reference(base):
     return call(make_world(base), base / "wines/reference.nc", "reference", splits=2)

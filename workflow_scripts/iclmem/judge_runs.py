@@ -25,7 +25,9 @@ from memaudit.common.errors import AuditError
 from memaudit.common.io import write_grid, write_table
 from memaudit.common.job_inputs import several
 from memaudit.common.progress_bar import steps
+from memaudit.config.iclmem_section import PLANTED
 from memaudit.studies.iclmem import probe_results, setting_summaries
+from memaudit.studies.iclmem.canary_exposure import exposure_rows, run_exposure
 from memaudit.studies.iclmem.run_metrics import DIMS, PROBED, SIGNALS, judge_run, score_changes, split_draws
 from memaudit.workflow.job import run
 
@@ -33,7 +35,7 @@ from memaudit.workflow.job import run
 def main(job):
     params = job.params.iclmem
     references = probe_results.references(_paths(job, "reference"))
-    facts, nulls, changes = [], [], []
+    facts, nulls, changes, exposed = [], [], [], []
     for name, condition in steps(job.params.arms.items(), "conditions"):
         tuned = probe_results.join_shards(_paths(job, name))
         for dataset in dict.fromkeys(tuned.dataset.values):
@@ -42,14 +44,16 @@ def main(job):
             keys |= probe_results.table_facts(reference, condition["queries"])
             own = tuned.isel(target=tuned.dataset.values == dataset)
             judged = list(_judged(own, reference, condition["placebo"], job))
-            facts += [keys | of_run for of_run, _, _ in judged]
-            changes += [change for _, _, change in judged]
-            nulls += [_null([arrays for _, arrays, _ in judged], reference)] if judged else []
+            facts += [keys | of_run for of_run, *_ in judged]
+            changes += [change for *_, change, _ in judged]
+            exposed += [permuted for *_, permuted in judged]
+            nulls += [_null([arrays for _, arrays, *_ in judged], reference)] if judged else []
     runs = setting_summaries.apply_rules(pd.DataFrame(facts), params["rules"])
     write_table(runs, job.output.runs)
     estimates = setting_summaries.estimates(runs, params["fpr"])
     histograms = setting_summaries.score_histograms(runs, changes, params["bins"])
-    write_table(tidy.frame([*estimates, *histograms]), job.output.results)
+    exposures = exposure_rows(runs, exposed, PLANTED)
+    write_table(tidy.frame([*estimates, *histograms, *exposures]), job.output.results)
     names = {name: ("run", runs[name].to_numpy()) for name in ("dataset", "arm", "split", "epoch")}
     null = xr.concat(nulls, "run", join="outer", data_vars="all").astype(np.float32)
     write_grid(null.assign_coords(**names, signal=list(SIGNALS), probe_signal=list(PROBED)), job.output.null)
@@ -71,8 +75,8 @@ def _reference(references: dict[tuple[str, str], xr.Dataset], dataset: str, labe
     return references[dataset, labels]
 
 
-def _judged(tuned: xr.Dataset, reference: xr.Dataset, control: bool, job: Any) -> Iterator[tuple[dict, dict, dict]]:
-    """Facts, arrays and dS of every run of a condition on one data set."""
+def _judged(tuned: xr.Dataset, reference: xr.Dataset, control: bool, job: Any) -> Iterator[tuple[Any, ...]]:
+    """Facts, arrays, dS and permuted exposures of every run of a condition on one data set."""
     sizes = {key: job.params.iclmem[key] for key in ("permutations", "replicates")}
     for split in map(int, tuned.split.values):
         of_split, base = tuned.sel(split=split), reference.sel(split=split)
@@ -82,11 +86,9 @@ def _judged(tuned: xr.Dataset, reference: xr.Dataset, control: bool, job: Any) -
         for epoch, run_signals in probe_results.runs(of_split, base.isel(target=chosen), control):
             facts, arrays = judge_run(run_signals, draws, tuple(job.params.iclmem["fpr"]))
             held_out = float(of_split.held_out.sel(epoch=epoch))
-            yield (
-                {"split": split, "epoch": epoch, "held_out_loss": held_out, **facts},
-                arrays,
-                score_changes(run_signals),
-            )
+            exposures, permuted = run_exposure(run_signals, draws)
+            about = {"split": split, "epoch": epoch, "held_out_loss": held_out}
+            yield about | facts | exposures, arrays, score_changes(run_signals), permuted
 
 
 def _null(arrays: list[dict[str, np.ndarray]], reference: xr.Dataset) -> xr.Dataset:

@@ -37,6 +37,7 @@ AXES = {
     "signals": ("epoch", "target", "manipulation", "signal"),
     "vanilla": ("stage", "target", "signal"),
     "relabelled": ("stage", "target", "signal"),
+    "label_rank": ("stage", "target"),
     "member": ("epoch", "target"),
     "in_context": ("epoch", "target"),
     "diverged_at": (),

@@ -13,6 +13,7 @@ from memaudit.attacks.signals import (
     entropy,
     hinge,
     logit_confidence,
+    logit_of_loss,
     loss,
     modified_entropy,
     prediction_gap,
@@ -141,3 +142,9 @@ def test_regression_signals_rank_as_those_of_classes_do():
     mean = np.array([0.0, 1.0, 2.0])
     log_density = -0.5 * np.log(2 * np.pi) - np.log(deviation) - (mean / deviation) ** 2 / 2
     assert (np.diff(density_loss(log_density)) > 0).all()
+
+
+def test_the_logit_of_a_loss_is_the_logit_confidence_also_of_a_certain_prediction():
+    logits, labels = np.array([[0.3, -1.2, 2.0], [40.0, 0.0, 0.0], [-3.0, 30.0, 0.0]]), np.array([0, 0, 0])
+    np.testing.assert_allclose(logit_of_loss(loss(logits, labels), clip=1e-30), logit_confidence(logits, labels))
+    assert logit_of_loss(0.0) == pytest.approx(-np.log(1e-12))

@@ -12,6 +12,8 @@ from wine_probes import SUITE
 from memaudit.config.iclmem_section import iclmem_faults
 from memaudit.statistics.detection_power import smallest_mean_excess
 
+TRUTH = {"datasets": ["wine"], "arms": ["usual"], "models": 12, "models_per_job": 6, "targets": 21, "controls": 10}
+
 FAULTS = [
     ({"iclmem/datasets": ["wyne"]}, "iclmem/datasets: unknown dataset 'wyne'; did you mean `wine`?"),
     ({"iclmem/fpr": [0.1, 0.1]}, "iclmem/fpr: a value stands twice"),
@@ -60,6 +62,7 @@ def test_a_fault_is_one_clear_line(config, changes, line):
             {"arm": {"private": {"epsilon": 1.0, "delta": 0.01}}},
             "iclmem/arms/usual/epochs: a private model is probed once",
         ),
+        ({"ground_truth": TRUTH}, "iclmem/ground_truth/targets: 31 pairs with the controls, usual has 30"),
         ({"arms": {"lr1e-3": {"learning_rate": 0.1}}}, "iclmem/arms/lr1e-3: call an arm by letters"),
         ({"manipulations": SUITE[:1] * 2}, "iclmem/manipulations: baseline stands twice"),
         ({"manipulations": SUITE[1:]}, "iclmem/manipulations: 0 are of the category baseline"),

@@ -37,6 +37,12 @@ def loss(logits: Array, labels: Codes) -> Array:
     return np.logaddexp(0, -logit_confidence(logits, labels))
 
 
+def logit_of_loss(values: ArrayLike, clip: float = 1e-12) -> Array:
+    """`logit_confidence` from a loss -log p_y, (...), which is raised to at least `clip`; in nats."""
+    held = np.maximum(np.asarray(values, dtype=np.float64), clip)
+    return -held - np.log(-np.expm1(-held))
+
+
 def confidence(logits: Array) -> Array:
     """max_i p_i, a probability (Salem et al. 2019)."""
     return np.exp(_log_probabilities(logits).max(-1))

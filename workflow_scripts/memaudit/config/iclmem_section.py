@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 from memaudit.config.field_types import Adapter, Count, Fraction, Name, Positive, Section
 from memaudit.config.iclmem_arm_faults import setting_faults
 from memaudit.config.iclmem_comparisons import defence_faults, dose_faults
+from memaudit.config.iclmem_ground_truth import GroundTruth, ground_truth_faults
 from memaudit.config.name_checks import licence_faults, unknown
 from memaudit.config.shared_keys import Dataset, Model, SharedKeys
 
@@ -18,6 +19,7 @@ TAKEN = ("reference", "runs", "null")  # inputs beside those of the arms
 RESERVED = {"get", "items", "keys", *dir(list)}
 BASELINE = "baseline"
 DOSES = 3  # probed epochs of a condition, or conditions of an axis, that make a dose-response
+PLANTED = ("canaries", "shuffled_all")  # labels that are not those of the records
 Factor = Annotated[int, Field(ge=2)]
 
 
@@ -156,6 +158,7 @@ class Iclmem(Section):
     doses: dict[Literal["copies", "learning_rate", "queries"], Annotated[list[Name], Field(min_length=DOSES)]] = Field(
         {}, description="axes of the dose-response beside epochs: arms that differ in this setting alone"
     )
+    ground_truth: GroundTruth | None = Field(None, description="who is memorized, by shadow models; null: not measured")
     manipulations: list[Manipulation] = Field(min_length=1, description="changes of the contexts that probes ask")
 
 
@@ -181,6 +184,8 @@ def iclmem_faults(study: Iclmem, shared: SharedKeys) -> Iterator[str]:
         yield from (f"iclmem/arms/{name}{fault}" for fault in _arm_faults(name, arm, study, shared))
     yield from dose_faults(study)
     yield from defence_faults(study)
+    if study.ground_truth:
+        yield from ground_truth_faults(study.ground_truth, study, shared)
 
 
 def _suite_faults(suite: list[Manipulation]) -> Iterator[str]:

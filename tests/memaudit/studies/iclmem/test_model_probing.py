@@ -80,17 +80,17 @@ def judged(world):
     cells = model.scale(split.x[rows], split.reference.x)
     effective = prober.effective(split)
     reference = prober.probe(model, split, rows)[:, effective]
-    base = prober.vanilla(model, split, rows, 20, split.true)
+    base, _ = prober.vanilla(model, split, rows, 20, split.true)
+    bits = np.zeros(len(rows))
     ids = split.facts.id.to_numpy(str)[rows]
     draws = split_draws(ids, split.pairs(rows), "wine", 0, seed=0, permutations=199, replicates=10)
 
     def of(places):
         planted = Memorizer(model, cells[places], split.y[rows[places]])
         tuned = prober.probe(planted, split, rows)[:, effective]
-        with_context = (prober.vanilla(planted, split, rows, 20, split.true), base) * 2
-        facts, _ = judge_run(
-            RunSignals(tuned, reference, *with_context, member, ~member & member, ~member), draws, (0.1,)
-        )
+        with_context = (prober.vanilla(planted, split, rows, 20, split.true)[0], base) * 2
+        groups = (member, ~member & member, ~member)
+        facts, _ = judge_run(RunSignals(tuned, reference, *with_context, *groups, bits, bits), draws, (0.1,))
         named = {"dataset": "wine", "arm": "a", **describe(ARM), "task": "classification", "chance": 0.4}
         return apply_rules(pd.DataFrame([named | {"split": 0, "epoch": 1} | facts]), RULES).iloc[0]
 

@@ -144,3 +144,15 @@ def test_axes_controls_and_defences_are_named_where_their_arms_share_a_table():
     assert some.defended == ["d"]
     assert some.positive == ["planted"]
     assert "planted" not in some.plain
+
+
+def test_shadow_models_are_of_the_tables_that_an_arm_has_and_probed_at_named_epochs_or_the_last():
+    truth = {"datasets": ["wine", "houses"], "arms": ["a", "b"], "epochs": None}
+    chosen = section(a={}, b={"datasets": ["flowers", "wine"], "epochs": [2, 5, 7]}) | {"ground_truth": truth}
+    found = Arms(chosen, CATALOGUE)
+    assert found.shadowed == [("wine", "a"), ("houses", "a"), ("wine", "b")]
+    assert found.shadow_settings("wine", "b") == found.settings("wine", "b") | {"epochs": [7]}
+    truth["epochs"] = [1, 5, 7]
+    assert found.shadow_settings("wine", "b")["epochs"] == [5, 7]
+    assert found.shadow_settings("houses", "a")["epochs"] == [1]
+    assert Arms(chosen | {"ground_truth": None}, CATALOGUE).shadowed == []

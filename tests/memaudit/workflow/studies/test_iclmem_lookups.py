@@ -37,6 +37,8 @@ def run(tmp_path, monkeypatch):
         "canaries": plain | {"labels": "canaries", "datasets": ["wine"], "epochs": [7]},
         "joint": plain | {"joint": True, "datasets": ["breast_cancer", "wine"]},
     }
+    truth = {"datasets": ["wine"], "arms": ["plain", "canaries"], "models": 12, "models_per_job": 8}
+    section["ground_truth"] = truth | {"targets": 20, "controls": 5, "epochs": None}
     return run
 
 
@@ -163,9 +165,10 @@ def test_views_of_arms_that_a_run_does_not_have_are_left_out(run):
     assert len(everything.figures) == 10
     arms = run.config["iclmem"]["arms"]
     joint = copy.deepcopy(arms["joint"])
-    run.config["iclmem"]["arms"] = {"joint": joint}
+    run.config["iclmem"] |= {"arms": {"joint": joint}, "ground_truth": None}
     few = views(run)
-    assert "iclmem_arms" not in few.tables
+    of_arms = {"iclmem_arms", "iclmem_ground_truth", "iclmem_exposure"}
+    assert everything.tables.keys() - few.tables.keys() == of_arms
     assert list(few.figures) == ["iclmem_survival", "iclmem_manipulations"]
     run.config["iclmem"]["arms"] = {"plain": arms["plain"] | {"labels": "shuffled_all"}}
     shuffled = views(run)

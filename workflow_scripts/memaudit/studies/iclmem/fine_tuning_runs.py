@@ -31,7 +31,7 @@ Part = Callable[[str, Callable[[], NDArray[Any]]], NDArray[Any]]
 LOSS = PROBE_SIGNALS.index("loss")
 RANDOM_CONTEXTS = "random_contexts"  # pairs with the same queries in a context that is drawn anew in every epoch
 STATE = "state.pt"  # of an unfinished run, in its folder
-WITH_CONTEXT = ("vanilla", "relabelled")  # signals with the context of the fine-tuning
+WITH_CONTEXT = ("vanilla", "relabelled", "label_rank")  # with the context of the fine-tuning
 NEVER = -1  # the epoch of divergence of a model that did not diverge
 
 
@@ -100,37 +100,38 @@ class FineTuningRun:
         What early stopping goes by; NaN where no table has such records.
         """
         losses = [
-            self.prober.vanilla(model, split, rows, self.condition["context"], split.y)[:, LOSS]
+            self.prober.vanilla(model, split, rows, self.condition["context"], split.y)[0][:, LOSS]
             for split in self.splits
             if len(rows := split.held_out)
         ]
         return float(np.concatenate(losses).mean(dtype=np.float64)) if losses else np.nan
 
     def vanilla(self, model: Network) -> dict[str, Array32]:
-        """Signals (target, signal) with the context of the fine-tuning.
+        """Signals (target, signal) with the context of the fine-tuning, and ranks of labels (target,).
 
-        `vanilla`: with the true labels; `relabelled`: with the labels of the fine-tuning.
+        `vanilla`: with the true labels; `relabelled` and `label_rank`: with the labels of the fine-tuning.
         """
 
-        def signals(labels: str) -> Array32:
+        def answers(labels: str) -> tuple[Array32, Array32]:
             tables, context = zip(self.splits, self.rows, strict=True), self.condition["context"]
-            return np.concatenate(
-                [self.prober.vanilla(model, split, rows, context, getattr(split, labels)) for split, rows in tables]
-            )
+            parts = [self.prober.vanilla(model, split, rows, context, getattr(split, labels)) for split, rows in tables]
+            signals, ranks = zip(*parts, strict=True)
+            return np.concatenate(signals), np.concatenate(ranks)
 
-        true = signals("true")
+        true = answers("true")
         changed = any(not split.true.equal(split.y) for split in self.splits)
-        return {"vanilla": true, "relabelled": signals("y") if changed else true}
+        relabelled, ranks = answers("y") if changed else true
+        return {"vanilla": true[0], "relabelled": relabelled, "label_rank": ranks}
 
 
 def tune(model: Network, study: FineTuningRun, folder: Path, part: Part) -> NDArray[Any]:
     """Fine-tune a copy of `model`, probe it at the condition's epochs, and return a record of arrays.
 
-    signals (epoch, target, manipulation, signal); vanilla, relabelled (stage, target, signal), stage 0 the base; member
-    and in_context (epoch, target), whether it was a query, or in a context, by then; diverged_at, -1 for never;
-    held_out (epoch,), see FineTuningRun; trainable; seconds_finetune and seconds_probe (epoch,), CPU seconds of
-    fine-tuning up to it, and of its probe.
-    folder: of the run's state and checkpoints; part: computes and keeps the signals of an epoch.
+    signals (epoch, target, manipulation, signal); vanilla, relabelled (stage, target, signal), stage 0 the base;
+    label_rank (stage, target); member and in_context (epoch, target), whether it was a query, or in a context, by then;
+    diverged_at, -1 for never; held_out (epoch,), see FineTuningRun; trainable; seconds_finetune and seconds_probe
+    (epoch,), CPU seconds of fine-tuning up to it, and of its probe. folder: of the run's state and checkpoints; part:
+    computes and keeps the signals of an epoch.
     """
     condition = study.condition
     epochs = condition["epochs"]
@@ -214,8 +215,7 @@ def _record(
     epochs = study.condition["epochs"]
     targets = sum(map(len, study.rows))
     signals = np.full((len(epochs), targets, len(study.prober.suite), len(PROBE_SIGNALS)), np.nan, np.float32)
-    shape = (1 + len(epochs), targets, len(PROBE_SIGNALS))
-    with_context = {name: np.full(shape, np.nan, np.float32) for name in WITH_CONTEXT}
+    with_context = {name: np.full((1 + len(epochs), *kept[0][name].shape), np.nan, np.float32) for name in WITH_CONTEXT}
     for name, values in with_context.items():
         values[0] = kept[0][name]
     held_out, seconds = np.full(len(epochs), np.nan), np.full((2, len(epochs)), np.nan)

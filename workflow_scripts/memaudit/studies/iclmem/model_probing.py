@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from memaudit.attacks.context_manipulations import PROBE_SIGNALS, Manipulation, effective, parsed
+from memaudit.attacks.label_exposure import label_ranks
 from memaudit.attacks.multiple_choice_probe import candidates_of, probe, read
 from memaudit.common import seeds
 from memaudit.common.arrays import Array32, Indices, Mask
@@ -96,17 +97,24 @@ class Prober:
         true = split.y[rows].repeat_interleave(len(orders))[:, None]
         return queries.repeat(1, 2 * k, 1), labels, queries, true
 
-    def vanilla(self, model: TabularModel, split: Split, rows: Indices, context: int, labels: Tensor) -> Array32:
-        """Signals (target, signal) with the context of the fine-tuning, which may contain targets.
+    def vanilla(
+        self, model: TabularModel, split: Split, rows: Indices, context: int, labels: Tensor
+    ) -> tuple[Array32, Array32]:
+        """Signals (target, signal) with the context of the fine-tuning, which may contain targets, and label ranks.
+
+        The second (target,) is the rank of each label among all of the table, see label_exposure.label_ranks.
 
         labels: (N,), of the context rows and of the targets. The split's true labels measure the model's performance;
         its y measures whether it memorized the labels of the fine-tuning when queried as it was fine-tuned.
         """
         in_context = split.rows(CONTEXT, context)
         (predicted,) = answer(model, [Question(split.x[in_context], labels[in_context], split.x[rows])], self.memory)
+        own, deviation, choices = labels[rows].numpy(), 1.0, np.arange(split.classes)
         if isinstance(predicted, Binned):
-            return read(predicted, labels[rows].numpy(), target_scale(split.reference.y[None])[1].item())
-        return read(as_wide(predicted, split.classes), labels[rows].numpy())
+            deviation, choices = target_scale(split.reference.y[None])[1].item(), split.choices
+        else:
+            predicted = as_wide(predicted, split.classes)
+        return read(predicted, own, deviation), label_ranks(predicted, own, choices).astype(np.float32)
 
     def canaries(self, model: TabularModel, split: Split, rows: Indices) -> Tensor:
         """The label of each target that the model finds least probable, given the split's whole context.

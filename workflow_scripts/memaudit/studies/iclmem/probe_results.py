@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from memaudit.attacks.label_exposure import exposure
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_grid
 from memaudit.studies.iclmem.run_metrics import RunSignals
@@ -59,7 +60,7 @@ def runs(tuned: xr.Dataset, base: xr.Dataset, control: bool = False) -> Iterator
     are evaluated as if they were members. An epoch by which no target was a query has no member: it is left out, with a
     message. Raises AuditError where a training pair contains a non-member.
     """
-    reference, role = signals_of(base).values, tuned.role.values
+    reference, role, candidates = signals_of(base).values, tuned.role.values, plantable(base)
     for epoch in map(int, tuned.epoch.values):
         probed = tuned.sel(epoch=epoch, manipulation=base.manipulation.values)
         member, in_context = (probed[name].values.astype(bool) for name in ("member", "in_context"))
@@ -76,20 +77,26 @@ def runs(tuned: xr.Dataset, base: xr.Dataset, control: bool = False) -> Iterator
             for stage in (epoch, 0)
         ]
         groups = member, in_context & ~member, role == "nonmember"
-        yield epoch, RunSignals(signals_of(probed).values, reference, *with_context, *groups)
+        exposures = [exposure(tuned.label_rank.sel(stage=stage).values, candidates) for stage in (epoch, 0)]
+        yield epoch, RunSignals(signals_of(probed).values, reference, *with_context, *groups, *exposures)
+
+
+def plantable(reference: xr.Dataset) -> int:
+    """Number of labels that could be planted in a table: all classes, or all different numbers."""
+    return int(reference.classes or reference.cardinality)
 
 
 def table_facts(reference: xr.Dataset, queries: int) -> dict[str, Any]:
     """Facts of a data set for its runs (Section 5).
 
-    Among them records n, different labels k, label density n/k, coverage Q/n, candidate labels, share of the majority,
-    and `chance`, the accuracy or R2 of a constant predictor.
+    Among them records n, different labels k, label density n/k, coverage Q/n, candidate labels of the probe and of
+    planted ones, share of the majority, and `chance`, the accuracy or R2 of a constant predictor.
     """
     numbers = reference.task == "regression"
     records, k = int(reference.records), int(reference.cardinality)
     return {
         "task": reference.task, "records": records, "k": k, "majority": float(reference.majority),
-        "candidates": int(reference.candidates),
+        "candidates": int(reference.candidates), "exposure_candidates": plantable(reference),
         "density": records / k, "coverage": queries / records, "manipulations": reference.sizes["manipulation"],
         "chance": 0.0 if numbers else float(reference.majority),
     }  # fmt: skip

@@ -47,7 +47,8 @@ class RunSignals(NamedTuple):
     tuned, reference: signals (target, manipulation, signal) of the effective manipulations; vanilla, base: (target,
     signal) with the context of the fine-tuning and the true labels; relabelled, base_relabelled: the same with the
     labels of the fine-tuning; query, context, nonmember: (target,), targets that were queries up to this epoch, that
-    stood only in contexts, and non-members.
+    stood only in contexts, and non-members; exposure, base_exposure: (target,) of the labels of the fine-tuning, in
+    bits (canary_exposure).
     """
 
     tuned: Array
@@ -59,6 +60,8 @@ class RunSignals(NamedTuple):
     query: Mask
     context: Mask
     nonmember: Mask
+    exposure: Array
+    base_exposure: Array
 
     def diverged(self) -> bool:
         """Whether a signal is not finite."""
@@ -137,7 +140,7 @@ def judge_run(run: RunSignals, draws: SplitDraws, fprs: tuple[float, ...]) -> tu
     arrays = {"bootstrapped": np.stack([samples["query", signal] for signal in SIGNALS])}
     permuted = draws.on(attacked).permuted(run.query[attacked])
     arrays |= _auc_arrays(run, scores, attacked, permuted)
-    arrays["permuted_gap"] = _gaps(tuned[attacked, LOSS], permuted)
+    arrays["permuted_gap"] = group_gaps(tuned[attacked, LOSS], permuted)
     observed = np.append(arrays["observed"], larger(arrays["observed"]))
     null = np.vstack([arrays["permuted"], larger(arrays["permuted"])])
     facts |= {f"{name}_p": p for name, p in zip((*SIGNALS, LARGER), p_value(observed, null), strict=True)}
@@ -212,9 +215,9 @@ def _auc_arrays(run: RunSignals, scores: Array, attacked: Mask, permuted: Mask) 
     }
 
 
-def _gaps(robust: Array, permuted: Mask) -> Array:
-    """mu_gap (permutation,) of the loss S (target,) under each membership (permutation, target)."""
-    inside, outside = (chosen @ robust / chosen.sum(1) for chosen in (permuted, ~permuted))
+def group_gaps(values: Array, permuted: Mask) -> Array:
+    """Mean of values (target,) of members less that of others under each membership (permutation, target)."""
+    inside, outside = (chosen @ values / chosen.sum(1) for chosen in (permuted, ~permuted))
     return inside - outside
 
 

@@ -64,6 +64,18 @@ class Arms:
             filled["pool"] = max(filled["context"], min(self._of_table(name) for name in tables))
         return {key: value for key, value in settings.items() if key != "datasets"} | filled
 
+    @property
+    def shadowed(self) -> list[tuple[str, str]]:
+        """Every pair of a table and an arm that has shadow models for a ground truth."""
+        truth = self._section["ground_truth"] or {"datasets": [], "arms": []}
+        return [(name, arm) for arm in truth["arms"] for name in self.datasets(arm) if name in truth["datasets"]]
+
+    def shadow_settings(self, dataset: str, arm: str) -> dict[str, Any]:
+        """Settings of an arm for its shadow models, which are probed at some of its epochs."""
+        settings, wanted = self.settings(dataset, arm), self._section["ground_truth"]["epochs"]
+        probed = settings["epochs"][-1:] if wanted is None else [one for one in settings["epochs"] if one in wanted]
+        return settings | {"epochs": probed}
+
     def label_conditions(self, dataset: str) -> list[str]:
         """Conditions of a table's labels: normal, shuffled or canaries."""
         return list(dict.fromkeys(self._section["arms"][arm]["labels"] for _, arm in self._runs_of(dataset)))

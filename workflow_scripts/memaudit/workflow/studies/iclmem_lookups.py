@@ -4,10 +4,12 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
+from memaudit.config.iclmem_section import PLANTED
 from memaudit.models import flops
 from memaudit.workflow.job_costs import Size, size
 from memaudit.workflow.run_config import shards
 from memaudit.workflow.studies.iclmem_arms import Arms
+from memaudit.workflow.studies.iclmem_shadows import GroundTruth
 from memaudit.workflow.study import Sizes, Study
 
 # A context of a probe shows every candidate label once, and has about so many rows.
@@ -30,12 +32,18 @@ class Iclmem(Study):
         """Fine-tuning conditions: their tables, numbers of records and settings."""
         return Arms(self.config, self.run.config["datasets"])
 
+    @cached_property
+    def ground_truth(self) -> GroundTruth:
+        """Shadow models: their conditions, shards and sizes."""
+        return GroundTruth(self.run, self.config, self.arms, self.probe_work)
+
     @property
     def results(self) -> dict[str, list[str]]:
         return {
             "results": [f"<results>/scores/iclmem/{task}/results.parquet" for task in self.arms.all_tasks],
             "outcomes": ["<results>/scores/iclmem/outcomes.parquet"],
             "checks": [f"<results>/signals/iclmem/{name}/splits.checks.parquet" for name in self.config["datasets"]],
+            "ground_truth": self.ground_truth.results,
         }
 
     @property
@@ -74,6 +82,8 @@ class Iclmem(Study):
             "positive_arms": arms.positive,
             "defended_arms": arms.defended,
             "private_arms": arms.private,
+            "planted_arms": [arm for arm, one in arms.used.items() if one["labels"] in PLANTED],
+            "shadowed_arms": list(self.ground_truth.arms),
             "extension_arms": arms.extensions,
             "matched_arms": arms.matched,
             "example_arms": sorted(examples - {None}),
@@ -151,6 +161,7 @@ class Iclmem(Study):
             },
             "iclmem_judge_runs": {task: self._judge_size(task) for task in tasks},
             "iclmem_decide_outcomes": {"": self._decide_size()} if tasks else {},
+            **self.ground_truth.sizes(),
         }
 
     def model_uses(self) -> dict[str, list[dict[str, Any]]]:
@@ -215,7 +226,7 @@ class Iclmem(Study):
         """Records of a split that are probed: query members, as many non-members, and context rows."""
         return 2 * queries + self.config["targets"]["context"]
 
-    def _probe_work(self, dataset: str, queries: int) -> int:
+    def probe_work(self, dataset: str, queries: int) -> int:
         """Operations of one probe of a split's targets; manipulations that repeat others are few."""
         contexts = self._targets(queries) * len(self.config["manipulations"]) * self.config["copies"]
         model = self.run.architecture(self.arms.model(dataset))
@@ -224,7 +235,7 @@ class Iclmem(Study):
     def _reference_size(self, dataset: str) -> Size:
         queries, splits = self.arms.probed_count(dataset), self.config["splits"]
         answers = splits * self._targets(queries) * len(self.config["manipulations"])
-        return size(splits * self._probe_work(dataset, queries), answers, 0)
+        return size(splits * self.probe_work(dataset, queries), answers, 0)
 
     def _tuned_size(self, task: str, arm: str, shard: int) -> Size:
         """Steps, each a forward pass and twice as much backward, and the probes."""
@@ -235,7 +246,7 @@ class Iclmem(Study):
             rows = settings["queries"] + ((settings["copies"] or 1) - 1) * probed
             shape = (settings["context"], rows, self.run.table_size(dataset)["columns"])
             work += 3 * settings["epochs"][-1] * flops.tabicl(*shape, **model)
-            work += probes * self._probe_work(dataset, probed)
+            work += probes * self.probe_work(dataset, probed)
             forward = max(forward, flops.tabicl_bytes(*shape, **model))
             answers += probes * self._targets(probed) * len(self.config["manipulations"])
         here = min(self.config["splits_per_job"], self.config["splits"] - shard * self.config["splits_per_job"])

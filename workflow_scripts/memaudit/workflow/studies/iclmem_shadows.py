@@ -1,0 +1,68 @@
+"""Look-ups of the ground truth of the study iclmem: conditions, shards and sizes of its shadow models."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from memaudit.models import flops
+from memaudit.workflow.job_costs import Size, size
+from memaudit.workflow.run_config import RunConfig, shards
+from memaudit.workflow.studies.iclmem_arms import Arms
+
+Sizes = dict[str, dict[str, Size]]
+
+
+class GroundTruth:
+    """Shadow models of a run; section: the config's `iclmem`; probe_work: operations of a probe of so many pairs."""
+
+    def __init__(self, run: RunConfig, section: Mapping[str, Any], arms: Arms, probe_work: Callable[[str, int], int]):
+        self._run, self._section, self._arms, self._probe_work = run, section, arms, probe_work
+
+    @property
+    def results(self) -> list[str]:
+        """The file of results; none without shadow models."""
+        return ["<results>/scores/iclmem/ground_truth.parquet"] if self._arms.shadowed else []
+
+    @property
+    def arms(self) -> dict[str, dict[str, Any]]:
+        """Labels and learning rate of each arm that has shadow models."""
+        named = dict.fromkeys(arm for _, arm in self._arms.shadowed)
+        return {arm: {key: self._section["arms"][arm][key] for key in ("labels", "learning_rate")} for arm in named}
+
+    def shards(self, wildcards) -> list[str]:
+        """Answers of all shadow models."""
+        return [f"<results>/signals/iclmem/ground_truth/{job}.nc" for job in self._jobs()]
+
+    def sizes(self) -> Sizes:
+        """Sizes of the jobs; {} without shadow models."""
+        if not self._arms.shadowed:
+            return {}
+        probes = {job: self._probe_size(*job.split("/")) for job in self._jobs()}
+        return {"iclmem_probe_shadows": probes, "iclmem_judge_shadows": {"": self._judge_size()}}
+
+    def _jobs(self) -> list[str]:
+        return [
+            f"{dataset}/{arm}/{shard}"
+            for dataset, arm in self._arms.shadowed
+            for shard in shards(self._truth["models"], self._truth["models_per_job"])
+        ]
+
+    @property
+    def _truth(self) -> dict[str, Any]:
+        return self._section["ground_truth"]
+
+    def _probe_size(self, dataset: str, arm: str, shard: str) -> Size:
+        """Steps, each a forward pass and twice as much backward, and the probes."""
+        truth, settings = self._truth, self._arms.shadow_settings(dataset, arm)
+        model, probes = self._run.architecture(settings["model"]), len(settings["epochs"])
+        shape = (settings["context"], settings["queries"], self._run.table_size(dataset)["columns"])
+        pairs = truth["targets"] + truth["controls"]
+        work = 3 * settings["epochs"][-1] * flops.tabicl(*shape, **model) + probes * self._probe_work(dataset, pairs)
+        here = min(truth["models_per_job"], truth["models"] - int(shard) * truth["models_per_job"])
+        answers = probes * 2 * pairs * len(self._section["manipulations"])
+        return size(here * work, here * answers, 0, 2 * flops.tabicl_bytes(*shape, **model))
+
+    def _judge_size(self) -> Size:
+        """Permutations and replicates of all shadow models' scores."""
+        epochs = sum(len(self._arms.shadow_settings(*one)["epochs"]) for one in self._arms.shadowed)
+        runs = epochs * self._truth["models"]
+        return size(runs * (self._section["permutations"] + self._section["replicates"]), runs, 0)
