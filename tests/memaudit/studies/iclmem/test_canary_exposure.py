@@ -12,7 +12,7 @@ from memaudit.studies.iclmem.setting_summaries import describe
 
 CONDITION = {"model": "m", "learning_rate": 1e-3, "queries": 50, "context": 8, "pairs": "fixed", "joint": False}
 CONDITION |= {"adapter": None, "private": None, "placebo": False, "copies": None, "label_smoothing": None}
-CONDITION |= {"planted": False, "control": None}
+CONDITION |= {"planted": False, "control": None, "against": None}
 CANDIDATES = 16
 
 
