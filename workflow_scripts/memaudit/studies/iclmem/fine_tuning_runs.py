@@ -81,8 +81,11 @@ class FineTuningRun:
         tasks = {split.dataset: split.task(*settings, *of_copies) for split, of_copies in copied}
         if not condition["planted"]:
             return tasks
-        queries = {split.dataset: (split, split.rows(QUERY, condition["queries"])) for split in self.splits}
-        return {name: replace(task, planted=self.prober.planted(model, *queries[name])) for name, task in tasks.items()}
+        for split in self.splits:
+            parts = split.rows(QUERY, condition["queries"]), split.rows(CONTEXT, condition["context"])
+            planted = self.prober.planted(model, split, *parts)
+            tasks[split.dataset] = replace(tasks[split.dataset], planted=planted)
+        return tasks
 
     def probe(self, model: Network) -> Array32:
         """Signals (target, manipulation, signal), the tables' targets one after another."""

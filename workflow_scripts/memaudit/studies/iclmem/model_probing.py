@@ -81,20 +81,25 @@ class Prober:
         )
         return signals
 
-    def planted(self, model: Network, split: Split, rows: Indices) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Contexts without information of rows, as the probe builds them, to train on; see Task.planted.
+    def planted(
+        self, model: Network, split: Split, rows: Indices, others: Indices
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Contexts without information of rows and others, as the probe builds them, to train on; see Task.planted.
 
         Of k candidates each stands twice, and in k further contexts one of them k + 1 times and the others once: so the
         label has to come from the weights, whatever the context suggests, as under the manipulations that skew labels.
+        Others are queried with each candidate as label, so that of them the weights store none: only rows are certain.
         """
-        cells = model.scale(split.x[rows], split.reference.x).cpu()
-        offered = torch.from_numpy(self.choices(split, rows, split.y[rows])).to(split.y.dtype)
-        k = offered.shape[1]
+        chosen = np.concatenate([rows, others])
+        cells = model.scale(split.x[chosen], split.reference.x).cpu()
+        offered = torch.from_numpy(self.choices(split, chosen, split.y[chosen])).to(split.y.dtype)
+        k, many = offered.shape[1], len(rows)
         each = torch.arange(k)
         orders = torch.stack([each.repeat(2), *(torch.cat([each, each.new_full((k,), one)]) for one in each)])
-        labels = offered[:, orders].flatten(0, 1)
-        queries = cells.repeat_interleave(len(orders), 0)[:, None]
-        true = split.y[rows].repeat_interleave(len(orders))[:, None]
+        labels = torch.cat([offered[:many, orders].flatten(0, 1), offered[many:].repeat(1, 2).repeat_interleave(k, 0)])
+        true = torch.cat([split.y[rows].repeat_interleave(len(orders)), offered[many:].flatten()])[:, None]
+        repeats = torch.tensor([len(orders)] * many + [k] * len(others))
+        queries = cells.repeat_interleave(repeats, 0)[:, None]
         return queries.repeat(1, 2 * k, 1), labels, queries, true
 
     def vanilla(
