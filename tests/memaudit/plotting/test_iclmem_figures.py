@@ -142,10 +142,11 @@ def doses():
     rows = []
     for dataset in DATASETS:
         for epoch in EPOCHS:
-            keys = {**POOL, "dataset": dataset, "arm": "canaries", "epoch": epoch, "records": "query"}
+            keys = {**POOL, "dataset": dataset, "arm": "canaries", "labels": "canaries", "records": "query"}
+            keys |= {"axis": "epochs", "dose": epoch}
             for place, signal in enumerate(iclmem_dose_figure.SIGNALS):
                 rows.append(row("dose auc", 0.9 - 0.1 * place + epoch / 1000, 0.5, **keys, signal=signal))
-                rows.append(row("smallest detectable auc", 0.6, 0.5, **keys, signal=signal))
+                rows.append(row("smallest detectable dose auc", 0.6, 0.5, **keys, signal=signal))
     return rows
 
 

@@ -13,13 +13,17 @@ import pandas as pd
 from memaudit.common import seeds, tidy
 from memaudit.statistics.refit_bounds import audit_refits, largest_epsilon
 from memaudit.studies.tabpate.student_utility import STUDY
-from memaudit.studies.tabpate.synthetic_shadows import SCORES
+
+CONDITIONS = ["epsilon", "noise", "member"]  # columns of refits; the others are scores
 
 
 def audited(refits: pd.DataFrame, arm: str, delta: float, seed: int) -> Iterator[dict[str, Any]]:
-    """Tidy rows of a synthesizer's refits: for each epsilon, noise and score the bound with its power."""
+    """Tidy rows of a synthesizer's refits: for each epsilon, noise and score the bound with its power.
+
+    refits: of `synthetic_shadows.refits`, whose module needs a package that this one does without.
+    """
     for (epsilon, noise), fits in refits.groupby(["epsilon", "noise"]):
-        for score in SCORES:
+        for score in fits.columns.drop(CONDITIONS):
             keys = {"arm": arm, "epsilon": f"{epsilon:g}", "attack": score, "noise": noise}
             yield from _rows(keys, fits[score].to_numpy(), fits["member"].to_numpy(), delta, seed)
 
