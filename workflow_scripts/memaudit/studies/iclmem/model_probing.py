@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from memaudit.attacks.context_manipulations import PROBE_SIGNALS, Manipulation, effective, parsed
-from memaudit.attacks.label_exposure import label_ranks
+from memaudit.attacks.label_ranks import label_ranks
 from memaudit.attacks.multiple_choice_probe import candidates_of, probe, read
 from memaudit.common import seeds
 from memaudit.common.arrays import Array32, Indices, Mask
@@ -107,7 +107,7 @@ class Prober:
     ) -> tuple[Array32, Array32]:
         """Signals (target, signal) with the context of the fine-tuning, which may contain targets, and label ranks.
 
-        The second (target,) is the rank of each label among all of the table, see label_exposure.label_ranks.
+        The second (target,) is the rank of each label among all of the table, see label_ranks.label_ranks.
 
         labels: (N,), of the context rows and of the targets. The split's true labels measure the model's performance;
         its y measures whether it memorized the labels of the fine-tuning when queried as it was fine-tuned.
