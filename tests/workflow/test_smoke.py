@@ -140,6 +140,7 @@ def test_a_new_pin_reruns_what_runs_in_its_environment(smoke):
         asked = {f"attacks_query_{name}" for name in ("contexts", "perturbed", "poisoned", "attribute", "attention")}
         private = {"release_contexts", "release_shadows", "poison_shadows", "answer_queries", "code_records"}
         asked |= {f"tabpate_{name}" for name in private} | {"iclmem_probe_reference", "iclmem_probe_tuned"}
+        asked |= {"iclmem_probe_shadows"}
         # What takes the prepared setting, or corpora, runs again for its input.
         asked |= {"predict_prepare_setting", "ltmia_prepare_corpora"}
         assert smoke.reruns()[1] == {"lira_query_shadows"} | asked

@@ -42,7 +42,7 @@ def test_the_expected_seconds_fit_the_budget_where_the_fewest_contexts_do(left, 
 
 def test_an_audit_that_took_long_is_predicted():
     """176 contexts of 4000 records of a regression table: 280 CPU seconds of queries, 280 of statistics, on 2 cores."""
-    assert cost(0.0312, rating=15.5).of(176, 4000) == pytest.approx(25 + 560 / 2, rel=0.15)
+    assert cost(0.0312, rating=15.5).of(176, 4000) == pytest.approx(25 + 560 / 2, rel=0.2)
 
 
 @pytest.mark.parametrize("stage", ["quick", "full"])

@@ -74,8 +74,8 @@ def verdict_rows(grid: xr.Dataset, models: int, keys: Mapping[str, str], setting
             yield from aucs
             yield from _memorized_rows(scores, named)
             if not control:
-                lows = [row["low"] for row in aucs if row["metric"] == "shadow auc"]
-                yield _missed(scores, named, family, at, lows)
+                ends = [(row["low"], row["high"]) for row in aucs if row["metric"] == "shadow auc"]
+                yield _missed(scores, named, family, at, np.array(ends))
         if not control:
             yield from _agreement_rows(by_epoch, epochs, keys, settings)
 
@@ -120,24 +120,23 @@ def _memorized_rows(scores: ShadowScores, keys: Mapping[str, str]) -> Rows:
     yield tidy.row(STUDY, {**keys, "signal": LIRA}, "memorized records", (q <= LEVEL).sum(), **facts)
 
 
-def _missed(
-    scores: ShadowScores, keys: Mapping[str, str], family: Family, at: int, lows: Sequence[float]
-) -> dict[str, Any]:
+def _missed(scores: ShadowScores, keys: Mapping[str, str], family: Family, at: int, ends: Array) -> dict[str, Any]:
     """Row of the AUC of the strongest detected attack of REFERENCE, whose name is `signal`; of LiRA if none is.
 
-    Detected: p is at most LEVEL, and the interval, whose ends are `lows` (attack,), lies above chance. Key `probe`:
+    Detected: p is at most LEVEL, and the interval, whose `ends` are (attack, 2), lies above chance. Key `probe`:
     whether the probe misses what that attack detects: no signal of the probe has such a p, though each would with
     probability .9 at a smaller AUC.
     """
     small = dict(zip(ATTACKS, family.p[at] <= LEVEL, strict=True))
-    above = dict(zip(ATTACKS, np.array(lows) > family.chance[at], strict=True))
+    above = dict(zip(ATTACKS, ends[:, 0] > family.chance[at], strict=True))
     detected = {name: small[name] and above[name] for name in REFERENCE}
     aucs = {name: scores.aucs[name].mean() for name in ATTACKS}
     strongest = max((name for name in REFERENCE if detected[name]), key=lambda name: aucs[name], default=LIRA)
     able = aucs[strongest] > max(family.detectable[at, ATTACKS.index(name)] for name in PROBED)
     verdict = MISSES if able and not any(small[name] for name in PROBED) else MISSES_NONE
     named = {**keys, "signal": strongest, "probe": verdict if detected[strongest] else UNSEEN}
-    facts = {"n": len(scores.member), "null": family.chance[at, ATTACKS.index(strongest)]}
+    low, high = ends[ATTACKS.index(strongest)]
+    facts = {"n": len(scores.member), "low": low, "high": high, "null": family.chance[at, ATTACKS.index(strongest)]}
     return tidy.row(STUDY, named, "auc of the ground truth", aucs[strongest], method="mean over shadow models", **facts)
 
 
