@@ -4,7 +4,7 @@ All p-values are of permuted coins, corrected over the epochs and attacks of a c
 trained, of which half were queries of each shadow model, or control, which none was fine-tuned on.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
