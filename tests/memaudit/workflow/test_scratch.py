@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import signal
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -112,6 +113,16 @@ def test_of_three_writers_one_works_and_two_wait_and_adopt(tmp_path):
     writers = journal(Scratch(job(tmp_path, models=4)).folder)
     assert len(writers) == 3
     assert all(first["ended"] <= second["started"] for first, second in itertools.pairwise(writers))
+
+
+def test_the_folder_is_held_until_the_sidecar_is_written(tmp_path):
+    task = job(tmp_path, models=4)
+    folder = Scratch(task).folder
+    with ExitStack() as task.until_recorded:
+        (writer,) = resumable(work)(task)["writers"]
+        assert writer["ended"]
+        assert [one["ended"] for one in journal(folder)] == [None]
+    assert journal(folder)[0]["ended"] >= writer["ended"]
 
 
 def test_a_finished_output_is_adopted_after_snakemake_has_deleted_it_but_not_once_the_run_is_swept(tmp_path):

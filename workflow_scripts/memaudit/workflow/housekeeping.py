@@ -50,7 +50,7 @@ def sweep(results: str | Path) -> None:
     """Remove the scratch folders of finished jobs below a folder: Snakemake has recorded their outputs."""
     for finished in Path(results).rglob(".scratch-*/finished.json"):
         writers = [json.loads(path.read_text(encoding="utf-8")) for path in finished.parent.glob("writer-*.json")]
-        # One that outlived a killed Snakemake may write its sidecar yet.
+        # One that outlived a killed Snakemake has yet to write its sidecar.
         if all(writer["ended"] for writer in writers if writer["seen"] == max(one["seen"] for one in writers)):
             shutil.rmtree(finished.parent)
 

@@ -37,6 +37,7 @@ def run(main: Callable[[Any], dict[str, Any] | None], scope: Mapping[str, Any]) 
             stack.enter_context(redirect_stdout(log))
             stack.enter_context(redirect_stderr(log))
         check_library(scope["__file__"])
+        job.until_recorded = stack
         facts = main(job) or {}
         if path := job.output.get("sidecar"):
             sidecar.write(path, job.script_rule, job, facts, watch)

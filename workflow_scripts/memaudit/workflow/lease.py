@@ -65,6 +65,13 @@ class Lease:
         if not _link(draft, path):
             raise OvertakenError(_name(read_json(_file(self.folder, _numbers(self.folder)[-1]))))
 
+    def journal(self) -> list[dict[str, Any]]:
+        """`journal` of the folder, where this writer ends now."""
+        return [
+            writer | ({"ended": _now()} if number == self.number else {})
+            for number, writer in enumerate(journal(self.folder))
+        ]
+
     def _await_turn(self) -> int:
         """The number to take, as soon as nobody holds the folder."""
         watched, since = None, time.monotonic()

@@ -4,6 +4,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 from memaudit.common.checksums import sha256
 from memaudit.common.io import read_json, readable, replacing, write_json
 from memaudit.workflow.digest import code
-from memaudit.workflow.lease import Lease, OvertakenError, journal
+from memaudit.workflow.lease import Lease, OvertakenError
 from memaudit.workflow.sidecar import items
 
 
@@ -85,8 +86,9 @@ def resumable(main: Callable[[Any, Scratch], dict[str, Any] | None]) -> Callable
     """main(job) of a long job, from main(job, scratch): it waits for another writer of the same result and takes it.
 
     Facts for the sidecar gain `writers`, the journal of all that have written (host, pid, Slurm id, start and end), and
-    `adopted`: whether the result is another's. A job that was taken for dead and replaced waits in its turn: failing,
-    its Snakemake would remove what the other has published.
+    `adopted`: whether the result is another's. The lease is kept until job.until_recorded (an ExitStack, where the job
+    has one) is closed, so that a sidecar is that of the last writer. A job that was taken for dead and replaced waits
+    in its turn: failing, its Snakemake would remove what the other has published.
     """
 
     @wraps(main)
@@ -94,9 +96,12 @@ def resumable(main: Callable[[Any, Scratch], dict[str, Any] | None]) -> Callable
         scratch = Scratch(job)
         while True:
             try:
-                with scratch.lease:
-                    facts = _result(main, job, scratch)
-                return facts | {"writers": journal(scratch.folder)}
+                with ExitStack() as lease:
+                    lease.enter_context(scratch.lease)
+                    facts = _result(main, job, scratch) | {"writers": scratch.lease.journal()}
+                    if recorded := getattr(job, "until_recorded", None):
+                        recorded.push(lease.pop_all())
+                    return facts
             except OvertakenError as other:
                 print(f"{scratch.folder}: {other} has taken over this job, which was silent for too long")
 
