@@ -96,6 +96,8 @@ def _of_signal(keys: dict[str, str], doses: Array, p: Array, power: Array, metho
             facts = {"method": f"power {POWER_OF_MEANS:g} of p <= {LEVEL} by {method}", "null": 0.5}
             yield tidy.row(STUDY, _at(keys, dose), "smallest detectable dose auc", shown, **facts)
     at, seen, method = _at(keys, doses[-1]), p <= LEVEL, f"p <= {LEVEL} by {method}"
+    facts = {"n": len(doses), "method": f"power {POWER_OF_MEANS:g} of {method}", "null": 0.5}
+    yield tidy.row(STUDY, at, "median smallest detectable dose auc", np.nanmedian(power), **facts)
     yield tidy.row(STUDY, at, "detected doses", seen.sum(), n=len(doses), unit="doses", method=method)
     for name, chosen in (("smallest detected dose", doses[seen][:1]), ("largest undetected dose", doses[~seen][-1:])):
         value = chosen[0] if len(chosen) else np.nan

@@ -102,18 +102,18 @@ def shadow_scores(grid: xr.Dataset, epoch: int, control: bool, permutations: int
     return ShadowScores(values, member, pair, within_model_auc.permuted_coins(member, pair, permutations, rng))
 
 
-def memorized(scores: ShadowScores) -> tuple[Array, float]:
-    """q-value of each record's effect of membership on the loss in context, and detections by chance.
+def memorized(scores: ShadowScores) -> tuple[Array, NDArray[np.int64]]:
+    """q-value of each record's effect of membership on the loss in context (record,), and detections by chance.
 
     The effect is Cohen's d of the models with the record over those without it; its p-value is one-sided, by permuted
-    coins, and the q-value of Benjamini and Hochberg over records. The second is the mean number of records with a
-    q-value of LEVEL or less under the permutations. Returns (record,) and a number.
+    coins, and the q-value of Benjamini and Hochberg over records. The second is the number of records with a
+    q-value of LEVEL or less under each permutation (permutation,).
     """
     signals = scores.values[LIRA]
     null = permuted_scores(effects, signals, scores.permuted).T
     q = q_value(p_value(effects(signals, scores.member), null))
     by_chance = q_values_of_permutations(p_values_of_permutations(null)) <= LEVEL
-    return q, float(by_chance.sum(axis=0).mean())
+    return q, by_chance.sum(axis=0)
 
 
 def effects(signals: Array, member: Mask) -> Array:

@@ -12,6 +12,7 @@ import xarray as xr
 
 from memaudit.common import seeds, tidy
 from memaudit.common.arrays import Array
+from memaudit.statistics import bootstrap
 from memaudit.statistics.detection_power import POWER_OF_MEANS, smallest_of_largest
 from memaudit.statistics.permutation_tests import max_t
 from memaudit.statistics.within_model_auc import auc_replicates, interval, model_pair_weights
@@ -116,8 +117,12 @@ def _auc_rows(
 def _memorized_rows(scores: ShadowScores, keys: Mapping[str, str]) -> Rows:
     q, by_chance = memorized(scores)
     method = f"q <= {LEVEL} of the effect of membership on the loss in context; null: mean under permuted coins"
-    facts = {"n": len(q), "unit": "records", "null": by_chance, "method": method}
-    yield tidy.row(STUDY, {**keys, "signal": LIRA}, "memorized records", (q <= LEVEL).sum(), **facts)
+    keys, facts = {**keys, "signal": LIRA}, {"n": len(q), "unit": "records"}
+    found, mean = (q <= LEVEL).sum(), by_chance.mean()
+    yield tidy.row(STUDY, keys, "memorized records", found, **facts, null=mean, method=method)
+    low, high = bootstrap.quantiles(by_chance, [0.025, 0.975])
+    facts |= {"low": low, "high": high, "null": 0.0, "method": "permuted coins; mean, and where 95 % of them lie"}
+    yield tidy.row(STUDY, keys, "memorized records under permutation", mean, **facts)
 
 
 def _missed(scores: ShadowScores, keys: Mapping[str, str], family: Family, at: int, ends: Array) -> dict[str, Any]:
