@@ -112,8 +112,8 @@ rule tabpate_refit_synthesizers:
         mem_mb=grows(2000),
         runtime="4h",
     params:
-        code=digest("tabpate_refit_synthesizers", env="synth"),
         **TABPATE.refit_params(),
+        code=digest("tabpate_refit_synthesizers", env="synth"),
     script:
         "../../workflow_scripts/tabpate/refit_synthesizers.py"
 
