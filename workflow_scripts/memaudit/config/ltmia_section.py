@@ -71,6 +71,12 @@ class Tuning(Section):
     privacy: Privacy | None = Field(None, description="DP-SGD; null: plain AdamW")
 
 
+class Pretraining(Tuning):
+    """How base models are trained that are made here."""
+
+    below_bigram: bool = Field(False, description="refuse a base model whose loss is not below a bigram table's")
+
+
 class Group(Section):
     """Targets: each model fine-tuned on each corpus, one way."""
 
@@ -147,7 +153,7 @@ class Ltmia(Section):
     controls: dict[Name, Group] = Field({}, description="more combinations, judged by themselves and against held_out")
     shifted: dict[Name, Shifted] = Field({}, description="corpora that the blind check must flag")
     texts: Texts
-    pretraining: Tuning = Field(description="how base models are trained that are made here")
+    pretraining: Pretraining = Field(description="how base models are trained that are made here")
     tunings: dict[Name, Tuning] = Field(min_length=1, description="ways to fine-tune")
     targets_per_job: Count = Field(description="targets of one base model that a job fine-tunes and asks")
     validation: Fraction = Field(description="share of the texts by which a classifier's best epoch is taken")

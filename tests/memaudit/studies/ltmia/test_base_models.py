@@ -6,6 +6,7 @@ import pytest
 import torch
 from ltmia_pipeline import ENTRY, LENGTH, make_all
 
+from memaudit.common.errors import AuditError
 from memaudit.studies.ltmia.base_models import pretrained
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -24,3 +25,11 @@ def test_pretraining_is_a_function_of_its_seed_and_lowers_the_loss(tmp_path_fact
         models.append(torch.cat([weight.flatten() for weight in model.parameters()]))
     assert torch.equal(models[0], models[1])
     assert not torch.equal(models[0], models[2])
+
+
+def test_a_model_that_has_hardly_learnt_is_refused_where_a_bigram_is_required(tmp_path_factory, tmp_path):
+    made = make_all(tmp_path_factory.getbasetemp())
+    training = TRAINING | {"learning_rate": 1e-6, "below_bigram": True}
+    params = SimpleNamespace(seed=1, length=LENGTH, entry=ENTRY, training=training)
+    with pytest.raises(AuditError, match=r"base model gpt2: its loss is .* raise ltmia/pretraining/epochs"):
+        pretrained("gpt2", params, made / "texts.parquet", made, tmp_path / "0.state")

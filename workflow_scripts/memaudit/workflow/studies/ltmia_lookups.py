@@ -50,7 +50,7 @@ class Ltmia(Study):
 
     @property
     def results(self) -> dict[str, list[str]]:
-        return {kind: [f"<results>/scores/ltmia/{kind}.parquet"] for kind in ("results", "roc", "corpora")}
+        return {kind: [f"<results>/scores/ltmia/{kind}.parquet"] for kind in ("results", "roc", "corpora", "models")}
 
     @property
     def names(self) -> dict[str, Any]:
@@ -181,6 +181,7 @@ class Ltmia(Study):
             "ltmia_fetch_model": dict.fromkeys(fetched, size(0)),
             "ltmia_prepare_corpora": {"": size(0)},
             "ltmia_prepare_model": dict.fromkeys(self.models, self._base_size()),
+            "ltmia_describe_models": {"": size(0)},
             "ltmia_finetune_targets": {
                 f"{model}/{shard}": self._targets_size(model) for model in self.models for shard in self._shards(model)
             },
