@@ -28,7 +28,8 @@ UNTRAINED = ["gpt2", "signs", "untrained"]
 ENTRY = {"model_type": "gpt2", "config": {"n_embd": 48, "n_layer": 1, "n_head": 2}, "hub": None, "path": None}
 PARTS = {"member": 40, "nonmember": 40, "selection": 10, "pretraining": 60}
 CUT = {"vocabulary": 400, "unit": "tokens", "size": LENGTH, "least": 12, "pretraining_share": 0.3, "likeness": 0.25}
-PREPARE = {"seed": 1, "datasets": CORPORA, "replicates": 20, "texts": CUT | {"parts": PARTS}}
+CUT |= {"overlap": 0.5, "documents": 40, "document_share": 0.05, "document_texts": 10}
+PREPARE = {"seed": 1, "datasets": CORPORA, "texts": CUT | {"parts": PARTS}}
 PREPARE |= {"shifted": {"moved": {"members": "signs", "nonmembers": "letters"}}}
 FULL = {"epochs": 8, "batch": 8, "learning_rate": 1e-2, "lora": None, "privacy": None}
 TUNE = {"seed": 1, "length": LENGTH, "fixed": [], "tunings": {"full": FULL, "untrained": FULL | {"epochs": 0}}}
@@ -86,7 +87,7 @@ def make_all(base):
     own = [f"weights={at}/transformer.safetensors", f"card={at}/transformer.json", *targets]
     params = {"seed": 1, "combinations": HELD_OUT, "repeats": 2, "texts": 60}
     call("ltmia_permute_features", own, [at / "permuted.parquet"], at, params)
-    inputs = [f"targets={at}/0.parquet", f"facts={at}/0.json", f"corpora={at}/corpora.parquet"]
+    inputs = [f"targets={at}/0.parquet", f"facts={at}/0.json", f"texts={at}/texts.parquet"]
     inputs += [f"classifiers={at}/{name}.parquet" for name in JUDGE["classifiers"]]
     inputs += [f"diversity={at}/diversity.parquet", f"permuted={at}/permuted.parquet"]
     call("ltmia_judge_attacks", inputs, [f"results={at}/results.parquet", f"roc={at}/roc.parquet"], at, JUDGE)

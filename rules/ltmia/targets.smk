@@ -84,7 +84,6 @@ rule ltmia_prepare_corpora:
         datasets=LTMIA.corpora,
         shifted=LTMIA.shifted,
         texts=LTMIA.texts(),
-        replicates=LTMIA.config["replicates"],
     script:
         "../../workflow_scripts/ltmia/prepare_corpora.py"
 

@@ -33,6 +33,12 @@ class Texts(Section):
     vocabulary: Annotated[int, Field(ge=300)] = Field(description="tokens of the vocabulary made here")
     pretraining_share: Fraction = Field(description="of each corpus, by characters, for the base models")
     likeness: Fraction = Field(description="Jaccard index of runs of five words from which two texts are near copies")
+    overlap: Fraction = Field(
+        description="largest share of a text's runs of five words that occur in texts drawn before"
+    )
+    documents: Count = Field(description="fewest documents that the members and non-members of a corpus come from")
+    document_share: Fraction = Field(description="largest share of members and non-members from one document")
+    document_texts: Count = Field(description="most texts of the pool from one document, if that is fewer")
     parts: Parts
 
 
@@ -242,6 +248,11 @@ def _size_faults(study: Ltmia) -> Iterator[str]:
     if study.validation + study.test >= 0.9:
         yield "ltmia/validation: with ltmia/test it leaves less than a tenth of the texts to train on; lower them"
     yield from _portion_faults(study)
+    if (attacked := study.texts.parts.member + study.texts.parts.nonmember) < study.texts.documents:
+        yield (
+            f"ltmia/texts/documents: {attacked} members and non-members cannot come from {study.texts.documents} "
+            "documents; ask for fewer documents, or for more texts in ltmia/texts/parts"
+        )
     if max(study.diversity.combinations, default=0) > learnt:
         yield f"ltmia/diversity/combinations: there are {learnt} combinations in ltmia/training; ask for at most those"
 
