@@ -22,6 +22,7 @@ from memaudit.common.io import read_json, read_table, write_table
 from memaudit.common.job_inputs import several
 from memaudit.statistics.dataset_means import published
 from memaudit.studies.ltmia.blind_checks import blind_checks, blind_rows, unfit
+from memaudit.studies.ltmia.null_controls import null_controls, null_rows
 from memaudit.studies.ltmia.transfer_bootstrap import COMBINATION, STUDY, is_combination
 from memaudit.studies.ltmia.transfer_evaluation import ATTACK, Study
 from memaudit.workflow.job import run
@@ -42,7 +43,8 @@ def main(job):
     given = {name: getattr(params, name) for name in GIVEN}
     checks = blind_checks(memberships(job), read_table(job.input.texts, ["dataset", "id", "text"]), params.seed)
     study = Study(scores[~in_training], **given, unfit=unfit(checks), sizes=sizes)
-    rows = [*blind_rows(checks), *study.attacks([*baselines, ATTACK])]
+    attacks, nulls = [*baselines, ATTACK], null_controls(params.controls, params.ways)
+    rows = [*blind_rows(checks), *null_rows(scores, attacks, nulls, params.seed), *study.attacks(attacks)]
     first = params.classifiers[0]
     study.held_out = study.held_out.assign(**{first: study.held_out[ATTACK]})
     rows += study.classifiers(scores[in_training].rename(columns={ATTACK: first}), params.classifiers)

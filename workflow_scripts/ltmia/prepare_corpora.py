@@ -10,9 +10,10 @@ python workflow_scripts/ltmia/prepare_corpora.py --input key=id.key documents=sc
 
 documents: of `datasets`, in that order. All corpora are prepared at once: no text may be a near-duplicate of a text of
 another corpus, or of the part that all base models are trained on. The tokenizer is trained on that part only. unit:
-texts of `size` of its tokens, or of words, for models with tokenizers of their own. document_share, document_texts: most
-texts of one document, a share of members and non-members, and a number; documents: fewest that these come from. shifted: corpora with members of one and non-members of another. Whether texts alone tell members from
-non-members is tested for each target, whose members are drawn anew (`ltmia_judge_attacks`).
+texts of `size` of its tokens, or of words, for models with tokenizers of their own. document_share, document_texts:
+most texts of one document, a share of members and non-members, and a number; documents: fewest that these come from.
+shifted: corpora with members of one and non-members of another. Whether texts alone tell members from non-members is
+tested for each target, whose members are drawn anew (`ltmia_judge_attacks`).
 """
 
 import pandas as pd

@@ -71,6 +71,26 @@ def test_members_are_dealt_anew_among_the_same_texts():
     assert text_corpora.text_id("a", b"key") != text_corpora.text_id("a", b"other key")
 
 
+def test_a_target_trains_on_its_members_on_those_of_another_draw_or_on_other_texts():
+    sizes = {"member": 40, "nonmember": 60, "selection": 3, "pretraining": 50}
+    dealt = text_corpora.assign_parts(
+        table(sentences(110, "pool")), table(sentences(60, "first")), sizes, rng(), **RULES
+    )
+    dealt["id"] = [text_corpora.text_id(text, b"key") for text in dealt["text"]]
+    attacked = text_corpora.membership(dealt, rng("members"))
+    members = set(attacked["text"][attacked["member"]])
+    kinds = ("members", "other members", "other texts")
+    seen = {which: text_corpora.trained_on(dealt, attacked, which, rng("training")) for which in kinds}
+    assert {which: (len(own), own.nunique()) for which, own in seen.items()} == dict.fromkeys(kinds, (40, 40))
+    assert set(seen["members"]) == members
+    assert set(seen["other members"]) <= set(attacked["text"])
+    assert 10 < len(members & set(seen["other members"])) < 24  # 16 are expected
+    assert set(seen["other texts"]) <= set(dealt["text"][dealt["part"] == "pretraining"])
+    without = dealt[dealt["part"] != "pretraining"]
+    with pytest.raises(AuditError, match="no other texts to train on; set ltmia/texts/parts/pretraining"):
+        text_corpora.trained_on(without, attacked, "other texts", rng())
+
+
 def test_no_document_has_more_than_a_few_of_the_texts():
     """One file with half of all texts, as numpy's _add_newdocs.py was in a corpus of code."""
     sizes = {"member": 40, "nonmember": 40, "selection": 10, "pretraining": 4}

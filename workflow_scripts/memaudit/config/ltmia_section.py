@@ -77,6 +77,16 @@ class Tuning(Section):
     privacy: Privacy | None = Field(None, description="DP-SGD; null: plain AdamW")
 
 
+class FineTuning(Tuning):
+    """One way to fine-tune a language model."""
+
+    trains_on: Literal["members", "other texts", "other members"] = Field(
+        "members",
+        description="texts that the target sees: its members; or for a null other texts of the corpus, as many, or "
+        "members of another draw, while the labels stay",
+    )
+
+
 class Group(Section):
     """Targets: each model fine-tuned on each corpus, one way."""
 
@@ -154,7 +164,7 @@ class Ltmia(Section):
     shifted: dict[Name, Shifted] = Field({}, description="corpora that the blind check must flag")
     texts: Texts
     pretraining: Tuning = Field(description="how base models are trained that are made here")
-    tunings: dict[Name, Tuning] = Field(min_length=1, description="ways to fine-tune")
+    tunings: dict[Name, FineTuning] = Field(min_length=1, description="ways to fine-tune")
     targets_per_job: Count = Field(description="targets of one base model that a job fine-tunes and asks")
     validation: Fraction = Field(description="share of the texts by which a classifier's best epoch is taken")
     test: Fraction = Field(description="share of the texts of training combinations that tests classifiers")
@@ -184,11 +194,14 @@ def ltmia_faults(study: Ltmia, shared: SharedKeys) -> Iterator[str]:
         yield from unknown(f"ltmia/shifted/{name}", [trap.members, trap.nonmembers], "datasets", shared)
         if name in shared.datasets:
             yield f"ltmia/shifted/{name}: a data set has that name; choose another"
+    yield from _null_faults(groups, study)
     yield from _overlaps(study)
     yield from _size_faults(study)
     for name, tuning in study.tunings.items():
         if tuning.privacy and tuning.privacy.delta > 1 / study.texts.parts.member:
             yield f"ltmia/tunings/{name}/privacy/delta: {tuning.privacy.delta:g} is more than 1 / members"
+        if tuning.privacy and tuning.trains_on != "members":
+            yield f"ltmia/tunings/{name}/trains_on: a guarantee is for members; leave privacy or trains_on out"
         if tuning.privacy and tuning.lora:
             yield f"ltmia/tunings/{name}: lora and privacy together are not measured; leave one out"
 
@@ -207,6 +220,17 @@ def _group_faults(where: str, group: Group, study: Ltmia, shared: SharedKeys) ->
         model = shared.language_models[name]
         if study.texts.unit == "tokens" and (model.hub or model.path):
             yield f"{where}/models: {name} has a tokenizer of its own; set ltmia/texts/unit to words"
+
+
+def _null_faults(groups: dict[str, Group], study: Ltmia) -> Iterator[str]:
+    """Targets that have not seen their members are nulls, and controls alone."""
+    for where, group in groups.items():
+        if group.tuning not in study.tunings or study.tunings[group.tuning].trains_on == "members":
+            continue
+        if not where.startswith("ltmia/controls/"):
+            yield f"{where}/tuning: {group.tuning} does not train on members; only ltmia/controls may take it"
+        for name in (name for name in group.corpora if name in study.shifted):
+            yield f"{where}/corpora: {name} has non-members of another corpus and is no null; take another corpus"
 
 
 def _corpus_faults(names: set[str], study: Ltmia, shared: SharedKeys) -> Iterator[str]:

@@ -153,6 +153,22 @@ def membership(texts: pd.DataFrame, redraw: np.random.Generator | None = None) -
     return attacked[["id", "text"]].assign(member=member if redraw is None else redraw.permutation(member))
 
 
+def trained_on(texts: pd.DataFrame, attacked: pd.DataFrame, which: str, rng: np.random.Generator) -> pd.Series:
+    """Return the texts that a target is fine-tuned on, as many as it has members.
+
+    attacked: of `membership`; which: `members`; `other members`, drawn from the attacked texts independently of the
+    membership; or `other texts`, drawn from the corpus's texts for pre-training, all if they are fewer. Raises
+    AuditError where there are none of these.
+    """
+    member = attacked["member"].to_numpy()
+    if which != "other texts":
+        return attacked["text"][rng.permutation(member) if which == "other members" else member]
+    others = texts["text"][texts["part"] == PRETRAINING]
+    if others.empty:
+        raise AuditError("there are no other texts to train on; set ltmia/texts/parts/pretraining")
+    return others.iloc[rng.permutation(len(others))[: member.sum()]]
+
+
 def text_id(text: str, key: bytes) -> str:
     """Return the keyed hash of a text, 32 hexadecimal digits: the same wherever the text occurs (see `record_ids`)."""
     return hmac.digest(key, text.encode(), "sha256").hex()[:32]

@@ -8,7 +8,7 @@ import pandas as pd
 
 from memaudit.attacks.blind_texts import blind_weights
 from memaudit.common import seeds, tidy
-from memaudit.statistics.membership_gate import LEVEL, Blind, blind_aucs, draws_for, mean_auc
+from memaudit.statistics.membership_redraws import LEVEL, RedrawnAuc, blind_aucs, draws_for, mean_auc
 from memaudit.statistics.mitigation_verdicts import holm
 from memaudit.studies.ltmia.transfer_bootstrap import COMBINATION, STUDY
 
@@ -17,7 +17,7 @@ MOST_TEXTS = 4000  # of a corpus that the blind classifier reads
 Combination = tuple[str, str, str]
 
 
-def blind_checks(scores: pd.DataFrame, texts: pd.DataFrame, seed: int) -> dict[Combination, Blind]:
+def blind_checks(scores: pd.DataFrame, texts: pd.DataFrame, seed: int) -> dict[Combination, RedrawnAuc]:
     """The blind AUC of every target's own membership, by model, dataset and tuning.
 
     scores: a row for each text of each target, columns model, dataset, tuning, id, member; texts: dataset, id, text.
@@ -36,18 +36,18 @@ def blind_checks(scores: pd.DataFrame, texts: pd.DataFrame, seed: int) -> dict[C
     return found
 
 
-def adjusted(checks: Mapping[Combination, Blind]) -> dict[Combination, float]:
+def adjusted(checks: Mapping[Combination, RedrawnAuc]) -> dict[Combination, float]:
     """p-values of all targets with Holm's correction; a target is unfit where its own is at most LEVEL."""
     numbers = {str(number): one.p_value for number, one in enumerate(checks.values())}
     return dict(zip(checks, map(holm(numbers).__getitem__, numbers), strict=True))
 
 
-def unfit(checks: Mapping[Combination, Blind]) -> list[Combination]:
+def unfit(checks: Mapping[Combination, RedrawnAuc]) -> list[Combination]:
     """Targets whose membership the blind classifier predicts, as members or in reverse."""
     return [name for name, p in adjusted(checks).items() if p <= LEVEL]
 
 
-def blind_rows(checks: Mapping[Combination, Blind]) -> list[dict[str, Any]]:
+def blind_rows(checks: Mapping[Combination, RedrawnAuc]) -> list[dict[str, Any]]:
     """Tidy rows of every target's check, and of each corpus's: mean AUC, unfit targets, the AUC that would be found."""
     rows, p_values, draws = [], adjusted(checks), draws_for(len(checks))
     for name, one in checks.items():

@@ -6,7 +6,7 @@ from random_texts import rng, sentences
 
 from memaudit.attacks.blind_texts import blind_weights
 from memaudit.statistics.intervals import clopper_pearson
-from memaudit.statistics.membership_gate import LEVEL, blind_aucs, draws_for, mean_auc
+from memaudit.statistics.membership_redraws import LEVEL, blind_aucs, draws_for, mean_auc
 from memaudit.statistics.mitigation_verdicts import holm
 from memaudit.statistics.roc import auc
 
