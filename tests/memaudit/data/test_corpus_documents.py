@@ -8,7 +8,7 @@ import pytest
 from random_texts import rng, sentences, table
 
 from memaudit.common.errors import AuditError
-from memaudit.data.corpus_documents import documents_of, read_texts
+from memaudit.data.corpus_documents import documents_of, read_texts, whole_documents
 
 PACKAGE = {"source": "package", "package": "quiet", "content": "text", "characters": None}
 MODULE = '''"""The module that raises when it is imported, so that nobody imports it."""
@@ -94,6 +94,20 @@ def test_of_a_long_document_an_excerpt_is_read(tmp_path):
     assert not all(whole[name].startswith(text) for name, text in found.itertuples(index=False))
     assert found.equals(documents_of(entry | {"document_characters": 60}, rng())[0])
     assert documents_of(entry | {"document_characters": 6000}, rng())[0]["text"].isin(texts).all()
+
+
+def test_lines_up_to_the_next_heading_are_one_document(tmp_path):
+    path = tmp_path / "articles.txt"
+    lines = [" = One = ", "its first line", " = = A section = = ", "", "its second line", " = Two = ", "and its line"]
+    path.write_text("\n".join(["before", *lines]), encoding="utf-8")
+    joined = whole_documents(read_texts(path), r"= [^=]+ =$")
+    assert joined["document"].tolist() == ["1", "2", "6"]
+    assert joined["text"].str.split("\n").str.len().tolist() == [1, 4, 2]
+    assert whole_documents(read_texts(path), None)["text"].tolist() == ["before", *filter(None, lines)]
+    entry = {"source": "file", "path": str(path), "text_columns": ["text"], "characters": None}
+    assert documents_of(entry | {"document_start": "= One"}, rng())[1]["documents"] == 1  # `before` is too short
+    with pytest.raises(AuditError, match="no text matches document_start 'none'; correct the pattern"):
+        documents_of(entry | {"document_start": "none"}, rng())
 
 
 def test_other_contents_than_the_recorded_ones_are_refused(quiet):

@@ -49,6 +49,11 @@ class Dataset(Section):
     )
     text_columns: list[str] = Field(["text"], description="columns of a corpus whose cells are joined to a text")
     characters: Count | None = Field(None, description="of a corpus, after which reading stops")
+    document_start: str | None = Field(
+        None,
+        description="of a corpus of a file or hub: regular expression of the rows or lines, without blanks around them, that "
+        "begin a document; the rows up to the next are one. null: each row is a document",
+    )
     document_characters: Count | None = Field(
         None, description="of a corpus: of a longer document a random excerpt of that length is read"
     )

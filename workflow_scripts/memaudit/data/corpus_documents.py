@@ -27,18 +27,17 @@ def documents_of(entry: Mapping[str, Any], rng: np.random.Generator) -> tuple[pd
     """Return a corpus's documents (columns document, text) in random order, and facts: origin, sha256 of the contents.
 
     entry: source (`package`: package, whose docstrings are the text; `file`: path; `hub`: name, subset, split),
-    content (`text` or `code`), text_columns, characters (where reading stops; None: never), document_characters (of a
-    longer document a random excerpt of that length is read; None: all), and the expected sha256 of the contents, or
-    None. Raises AuditError for a source that cannot be read, lacks a column, is empty or has other contents.
+    content (`text` or `code`), text_columns, document_start (see `whole_documents`), characters (where reading stops;
+    None: never), document_characters (of a longer document a random excerpt of that length is read; None: all), and the
+    expected sha256 of the contents, or None. Raises AuditError for a source that cannot be read, lacks a column, is
+    empty or has other contents.
     """
     match entry["source"]:
         case "package":
             origin, documents = _package(entry["package"], entry["content"], rng)
         case "file":
-            origin, documents = (
-                f"file {entry['path']}",
-                _shuffled(read_texts(entry["path"], entry["text_columns"]), rng),
-            )
+            table = whole_documents(read_texts(entry["path"], entry["text_columns"]), entry.get("document_start"))
+            origin, documents = f"file {entry['path']}", _shuffled(table, rng)
         case "hub":
             origin, documents = _hub(entry, rng)
         case other:
@@ -85,6 +84,20 @@ def read_texts(path: str | Path, columns: Sequence[str] = ("text",)) -> pd.DataF
         raise AuditError(f"{path}: no texts can be read ({line}); give an existing file in UTF-8") from error
     texts = [(str(number), text) for number, text in enumerate(filter(str.strip, documents), 1)]
     return pd.DataFrame(texts, columns=["document", "text"])
+
+
+def whole_documents(rows: pd.DataFrame, start: str | None) -> pd.DataFrame:
+    """Return rows (columns document, text) joined to documents, which begin with the rows that match a pattern.
+
+    start: regular expression that such a row begins with, without blanks around it; None: each row is a document. Rows
+    before the first are a document of their own. Raises AuditError if no row matches.
+    """
+    if start is None:
+        return rows
+    first = rows["text"].str.strip().str.match(start)
+    if not first.any():
+        raise AuditError(f"no text matches document_start {start!r}; correct the pattern, or leave it out")
+    return rows.groupby(first.cumsum().to_numpy()).agg({"document": "first", "text": "\n".join}).reset_index(drop=True)
 
 
 def _csv(path: Path) -> pd.DataFrame:
@@ -157,6 +170,7 @@ def _hub(entry: Mapping[str, Any], rng: np.random.Generator) -> tuple[str, Itera
             listed = sorted(file for file in HfApi().list_repo_files(name, **request) if file.startswith(folders))
             for file in listed:
                 table = read_texts(hf_hub_download(name, file, **request), entry["text_columns"])
+                table = whole_documents(table, entry.get("document_start"))
                 yield from _shuffled(table.assign(document=f"{file} " + table["document"]), rng)
         except (OSError, httpx2.HTTPError) as error:
             line = str(error).partition("\n")[0]

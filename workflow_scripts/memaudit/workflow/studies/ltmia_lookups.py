@@ -14,7 +14,7 @@ Combination = list[str]
 # What of a corpus's entry in the catalogue says where it comes from and what of it is read.
 SOURCE = (
     "source", "package", "content", "path", "name", "subset", "split", "text_columns", "characters",
-    "document_characters", "sha256",
+    "document_start", "document_characters", "sha256",
 )  # fmt: skip
 PUBLISHED_RATES = ("tpr@0.01", "tpr@0.001")
 
