@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from memaudit.config.field_types import Count, Fraction, Name, Positive, Section, Share
+from memaudit.config.ltmia_text_faults import text_faults
 from memaudit.config.name_checks import unknown
 from memaudit.config.shared_keys import SharedKeys
 
@@ -187,21 +188,18 @@ def ltmia_faults(study: Ltmia, shared: SharedKeys) -> Iterator[str]:
     groups = {f"ltmia/training/{number}": group for number, group in enumerate(study.training)}
     groups |= {f"ltmia/held_out/{number}": group for number, group in enumerate(study.held_out)}
     groups |= {f"ltmia/controls/{name}": group for name, group in study.controls.items()}
-    yield from _corpus_faults({name for group in groups.values() for name in group.corpora}, study, shared)
+    yield from text_faults(groups, study, shared)
     for where, group in groups.items():
         yield from _group_faults(where, group, study, shared)
     for name, trap in study.shifted.items():
         yield from unknown(f"ltmia/shifted/{name}", [trap.members, trap.nonmembers], "datasets", shared)
         if name in shared.datasets:
             yield f"ltmia/shifted/{name}: a data set has that name; choose another"
-    yield from _null_faults(groups, study)
     yield from _overlaps(study)
     yield from _size_faults(study)
     for name, tuning in study.tunings.items():
         if tuning.privacy and tuning.privacy.delta > 1 / study.texts.parts.member:
             yield f"ltmia/tunings/{name}/privacy/delta: {tuning.privacy.delta:g} is more than 1 / members"
-        if tuning.privacy and tuning.trains_on != "members":
-            yield f"ltmia/tunings/{name}/trains_on: a guarantee is for members; leave privacy or trains_on out"
         if tuning.privacy and tuning.lora:
             yield f"ltmia/tunings/{name}: lora and privacy together are not measured; leave one out"
 
@@ -220,31 +218,6 @@ def _group_faults(where: str, group: Group, study: Ltmia, shared: SharedKeys) ->
         model = shared.language_models[name]
         if study.texts.unit == "tokens" and (model.hub or model.path):
             yield f"{where}/models: {name} has a tokenizer of its own; set ltmia/texts/unit to words"
-
-
-def _null_faults(groups: dict[str, Group], study: Ltmia) -> Iterator[str]:
-    """Targets that have not seen their members are nulls, and controls alone."""
-    for where, group in groups.items():
-        if group.tuning not in study.tunings or study.tunings[group.tuning].trains_on == "members":
-            continue
-        if not where.startswith("ltmia/controls/"):
-            yield f"{where}/tuning: {group.tuning} does not train on members; only ltmia/controls may take it"
-        for name in (name for name in group.corpora if name in study.shifted):
-            yield f"{where}/corpora: {name} has non-members of another corpus and is no null; take another corpus"
-
-
-def _corpus_faults(names: set[str], study: Ltmia, shared: SharedKeys) -> Iterator[str]:
-    """Corpora whose characters cannot hold the texts: a word or token takes two at the least, its blank among them."""
-    parts, least = study.texts.parts, study.texts.least
-    texts = parts.member + parts.nonmember + parts.selection
-    for name in sorted(name for name in names if name in shared.datasets):
-        limit = shared.datasets[name].characters
-        there = limit and int(limit * (1 - study.texts.pretraining_share))
-        if there and there < 2 * least * texts:
-            yield (
-                f"datasets/{name}/characters: {texts} texts of ltmia/texts/parts take {2 * least * texts} characters "
-                f"at the least, and {there} are read for them; read more, or ask for fewer texts"
-            )
 
 
 def _overlaps(study: Ltmia) -> Iterator[str]:
@@ -272,11 +245,6 @@ def _size_faults(study: Ltmia) -> Iterator[str]:
     if study.validation + study.test >= 0.9:
         yield "ltmia/validation: with ltmia/test it leaves less than a tenth of the texts to train on; lower them"
     yield from _portion_faults(study)
-    if (attacked := study.texts.parts.member + study.texts.parts.nonmember) < study.texts.documents:
-        yield (
-            f"ltmia/texts/documents: {attacked} members and non-members cannot come from {study.texts.documents} "
-            "documents; ask for fewer documents, or for more texts in ltmia/texts/parts"
-        )
     if max(study.diversity.combinations, default=0) > learnt:
         yield f"ltmia/diversity/combinations: there are {learnt} combinations in ltmia/training; ask for at most those"
 

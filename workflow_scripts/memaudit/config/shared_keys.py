@@ -51,8 +51,8 @@ class Dataset(Section):
     characters: Count | None = Field(None, description="of a corpus, after which reading stops")
     document_start: str | None = Field(
         None,
-        description="of a corpus of a file or hub: regular expression of the rows or lines, without blanks around them, that "
-        "begin a document; the rows up to the next are one. null: each row is a document",
+        description="of a corpus of a file or hub: regular expression of rows or lines that begin a document, without "
+        "blanks around them; the rows up to the next are one. null: each row is a document",
     )
     document_characters: Count | None = Field(
         None, description="of a corpus: of a longer document a random excerpt of that length is read"
