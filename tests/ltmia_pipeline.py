@@ -24,21 +24,31 @@ LENGTH = 24
 CORPORA = ["letters", "digits", "signs"]
 TRAINING = [["gpt2", "letters", "full"], ["gpt2", "digits", "full"]]
 HELD_OUT = [["gpt2", "signs", "full"]]
-UNTRAINED = ["gpt2", "signs", "untrained"]
+NULLS = [["gpt2", "signs", tuning] for tuning in ("untrained", "other_texts", "other_members")]
+UNTRAINED = NULLS[0]
 ENTRY = {"model_type": "gpt2", "config": {"n_embd": 48, "n_layer": 1, "n_head": 2}, "hub": None, "path": None}
 PARTS = {"member": 40, "nonmember": 40, "selection": 10, "pretraining": 60}
 CUT = {"vocabulary": 400, "unit": "tokens", "size": LENGTH, "least": 12, "pretraining_share": 0.3, "likeness": 0.25}
-PREPARE = {"seed": 1, "datasets": CORPORA, "replicates": 20, "texts": CUT | {"parts": PARTS}}
+CUT |= {"overlap": 0.5, "documents": 40, "document_share": 0.05, "document_texts": 10}
+PREPARE = {"seed": 1, "datasets": CORPORA, "texts": CUT | {"parts": PARTS}}
 PREPARE |= {"shifted": {"moved": {"members": "signs", "nonmembers": "letters"}}}
-FULL = {"epochs": 8, "batch": 8, "learning_rate": 1e-2, "lora": None, "privacy": None}
+FULL = {"epochs": 8, "batch": 8, "learning_rate": 1e-2, "lora": None, "privacy": None, "trains_on": "members"}
 TUNE = {"seed": 1, "length": LENGTH, "fixed": [], "tunings": {"full": FULL, "untrained": FULL | {"epochs": 0}}}
-TUNE |= {"targets": [*([corpus, "full"] for corpus in CORPORA), UNTRAINED[1:]]}
+TUNE["tunings"] |= {name: FULL | {"trains_on": name.replace("_", " ")} for name in ("other_texts", "other_members")}
+TUNE |= {"targets": [*([corpus, "full"] for corpus in CORPORA), *(null[1:] for null in NULLS)]}
 TRAIN = {"seed": 1, "training": TRAINING, "validation": 0.2, "test": 0.2, "arm": "paper"}
 TRAIN |= {"architecture": {"width": 16, "heads": 2, "feedforward": 16, "hidden": None}}
 TRAIN |= {"fitting": {"epochs": 3, "batch": 32, "patience": None}}
 JUDGE = {"seed": 1, "replicates": 40, "fpr": [0.1], "training": TRAINING, "held_out": HELD_OUT}
-JUDGE |= {"controls": {"untrained": [UNTRAINED]}, "families": {"gpt2": "transformer"}, "samples": 20}
-JUDGE |= {"contents": dict.fromkeys(CORPORA, "text"), "ways": {"full": "full", "untrained": "full"}}
+JUDGE |= {
+    "controls": {tuning: [[model, corpus, tuning]] for model, corpus, tuning in NULLS},
+    "families": {"gpt2": "transformer"},
+    "samples": 20,
+}
+JUDGE |= {
+    "contents": dict.fromkeys(CORPORA, "text"),
+    "ways": {"full": "full"} | {tuning: tuning.replace("_", " ") for _, _, tuning in NULLS},
+}
 JUDGE |= {"classifiers": ["transformer", "logistic"]}
 JUDGE |= {"published": [{"table": "Table 1", "family": "mean", "attack": "lt_mia", "metric": "auc", "printed": 0.945}]}
 
@@ -86,7 +96,7 @@ def make_all(base):
     own = [f"weights={at}/transformer.safetensors", f"card={at}/transformer.json", *targets]
     params = {"seed": 1, "combinations": HELD_OUT, "repeats": 2, "texts": 60}
     call("ltmia_permute_features", own, [at / "permuted.parquet"], at, params)
-    inputs = [f"targets={at}/0.parquet", f"facts={at}/0.json", f"corpora={at}/corpora.parquet"]
+    inputs = [f"targets={at}/0.parquet", f"facts={at}/0.json", f"texts={at}/texts.parquet"]
     inputs += [f"classifiers={at}/{name}.parquet" for name in JUDGE["classifiers"]]
     inputs += [f"diversity={at}/diversity.parquet", f"permuted={at}/permuted.parquet"]
     call("ltmia_judge_attacks", inputs, [f"results={at}/results.parquet", f"roc={at}/roc.parquet"], at, JUDGE)

@@ -103,7 +103,7 @@ rule ltmia_judge_attacks:
     input:
         targets=LTMIA.files("parquet"),
         facts=LTMIA.files("json"),
-        corpora="<results>/scores/ltmia/corpora.parquet",
+        texts="<results>/data/ltmia/texts.parquet",
         classifiers=expand("<results>/scores/ltmia/classifiers/{name}.parquet", name=LTMIA.config["classifiers"]),
         diversity="<results>/scores/ltmia/diversity_scores.parquet",
         permuted="<results>/scores/ltmia/permuted_scores.parquet",

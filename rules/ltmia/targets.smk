@@ -27,12 +27,12 @@ rule ltmia_fetch_corpus:
     log:
         "<results>/logs/ltmia_fetch_corpus/{dataset}.log",
     conda:
-        "../../envs/data.yaml"
+        "../../envs/tabular.yaml"
     resources:
         mem_mb=grows(4000),
         runtime="2h",
     params:
-        code=digest("ltmia_fetch_corpus", env="data"),
+        code=digest("ltmia_fetch_corpus", env="tabular"),
         seed=config["seed"],
         entry=LTMIA.source,
     script:
@@ -84,7 +84,6 @@ rule ltmia_prepare_corpora:
         datasets=LTMIA.corpora,
         shifted=LTMIA.shifted,
         texts=LTMIA.texts(),
-        replicates=LTMIA.config["replicates"],
     script:
         "../../workflow_scripts/ltmia/prepare_corpora.py"
 

@@ -3,11 +3,13 @@
 python workflow_scripts/ltmia/finetune_targets.py --input texts=texts.parquet base=base \
     --output targets.npy targets.parquet targets.json --wildcards '{"model": "gpt2"}' \
     --params '{"seed": 1, "length": 64, "targets": [["scipy", "full"]], "fixed": [],
-        "tunings": {"full": {"epochs": 3, "batch": 16, "learning_rate": 1e-3, "lora": null, "privacy": null}}}'
+        "tunings": {"full": {"epochs": 3, "batch": 16, "learning_rate": 1e-3, "lora": null, "privacy": null,
+        "trains_on": "members"}}}'
 
 base: a folder that `transformers` opens, or its config.json. Every target starts from it; the epoch with the lowest
 loss on the selection pool is kept. Members are drawn anew for each target, except for the corpora named `fixed`. A
-tuning of 0 epochs is the base itself, the negative control. lora: rank, alpha, dropout; privacy: epsilon, delta, clip,
+tuning of 0 epochs is the base itself, a negative control. trains_on: members, or for two more negative controls other
+texts of the corpus, or members of another draw. lora: rank, alpha, dropout; privacy: epsilon, delta, clip,
 of DP-SGD per text. Outputs: packed features, target by target, texts by their ids; a table with model, dataset, tuning,
 id, member, tokens and the baseline scores, in the same order; facts of each target. A killed job resumes from its
 state.
@@ -19,7 +21,7 @@ import pandas as pd
 from memaudit.attacks.token_features import channels, writing_rows
 from memaudit.common import seeds
 from memaudit.common.io import read_table, write_json, write_table
-from memaudit.data.text_corpora import SELECTION, membership
+from memaudit.data.text_corpora import SELECTION, membership, trained_on
 from memaudit.models.language_models import check_length, encode, folder_of, open_model, open_tokenizer
 from memaudit.models.language_training import Run, Settings
 from memaudit.models.model_folder import set_up
@@ -38,8 +40,10 @@ def main(job, scratch):
         own = texts[texts["dataset"] == dataset]
         redraw = None if dataset in params.fixed else seeds.generator(params.seed, *path, "members")
         attacked = membership(own, redraw)
+        rng = seeds.generator(params.seed, *path, "training")
+        training = trained_on(own, attacked, params.tunings[tuning]["trains_on"], rng)
         selection = own["text"][own["part"] == SELECTION]
-        targets[dataset, tuning] = score_target(job, scratch, device, path, attacked, selection)
+        targets[dataset, tuning] = score_target(job, scratch, device, path, attacked, training, selection)
     tables = [table for table, _, _ in targets.values()]
     records = np.concatenate([records for _, records, _ in targets.values()])
     with writing_rows(job.output[0], len(records), params.length, len(channels())) as rows:
@@ -50,24 +54,25 @@ def main(job, scratch):
     return {"seed": params.seed, "device": device, "dtype": "float32"}
 
 
-def score_target(job, scratch, device, path, attacked, selection):
+def score_target(job, scratch, device, path, attacked, training, selection):
     """Table, records (row, scores) and facts of one target."""
     params, (_, model, dataset, tuning) = job.params, path
     folder, name = folder_of(job.input.base), f"{dataset}-{tuning}"
     tokenizer, reference = open_tokenizer(folder), open_model(folder, device)
     check_length(reference, params.length, str(folder))
-    settings, facts = Settings.of(params.tunings[tuning]), {}
+    given = {key: value for key, value in params.tunings[tuning].items() if key != "trains_on"}
+    settings, facts = Settings.of(given), {}
     ids, mask = encode(tokenizer, attacked["text"], params.length)
     pair = ModelPair(reference, reference)
     if settings.epochs:
-        member = attacked["member"].to_numpy()
         seed = seeds.integer(params.seed, *path, "fine-tuning")
-        chosen = encode(tokenizer, selection, params.length)
-        state = scratch.folder / f"{name}.state"
-        training = Run(open_model(folder, device), (ids[member], mask[member]), chosen, settings, seed, state)
-        pair = ModelPair(training.train(), reference)
-        facts = {"history": training.done["history"], "best": training.done["best"], "guarantee": training.guarantee}
-        facts |= {"trained": sum(one.numel() for one in training.weights.values())}
+        seen, chosen = (encode(tokenizer, part, params.length) for part in (training, selection))
+        fitted = Run(open_model(folder, device), seen, chosen, settings, seed, scratch.folder / f"{name}.state")
+        pair = ModelPair(fitted.train(), reference)
+        facts = {"history": fitted.done["history"], "best": fitted.done["best"], "guarantee": fitted.guarantee}
+        facts |= {"trained": sum(one.numel() for one in fitted.weights.values())}
+        member, was_seen = attacked["member"], attacked["text"].isin(training)
+        facts |= {"seen": {"members": int(was_seen[member].sum()), "nonmembers": int(was_seen[~member].sum())}}
     texts = attacked["text"].tolist()
 
     def scored(part):

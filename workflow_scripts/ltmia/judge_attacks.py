@@ -1,7 +1,7 @@
 """Evaluate the learned attack and the baselines on models and corpora that no classifier was trained on.
 
 python workflow_scripts/ltmia/judge_attacks.py --input targets=mamba2.parquet facts=mamba2.json \
-    corpora=corpora.parquet diversity=diversity.parquet permuted=permuted.parquet \
+    texts=texts.parquet diversity=diversity.parquet permuted=permuted.parquet \
     classifiers=transformer.parquet classifiers=logistic.parquet \
     --output results=results.parquet roc=roc.parquet --params '{"seed": 1, "replicates": 200, "fpr": [0.01],
         "training": [["gpt2", "scipy", "full"]], "held_out": [["mamba2", "numpy", "full"]], "controls": {},
@@ -9,8 +9,9 @@ python workflow_scripts/ltmia/judge_attacks.py --input targets=mamba2.parquet fa
         "ways": {"full": "full"}, "samples": 400, "classifiers": ["transformer", "logistic"], "published": []}'
 
 Inputs: what `ltmia_finetune_targets`, `ltmia_prepare_corpora`, `ltmia_measure_diversity`, `ltmia_permute_features` and
-`ltmia_train_attack` write. The first classifier is the attack. All attacks score the same texts. Corpora whose members
-a classifier of texts alone can distinguish are left out of every mean. The key `source` is "here" or "paper".
+`ltmia_train_attack` write. The first classifier is the attack. All attacks score the same texts. Targets whose own
+membership a classifier of texts alone predicts, or predicts in reverse, are left out of every mean. The key `source` is
+"here" or "paper".
 """
 
 import numpy as np
@@ -20,6 +21,8 @@ from memaudit.common import tidy
 from memaudit.common.io import read_json, read_table, write_table
 from memaudit.common.job_inputs import several
 from memaudit.statistics.dataset_means import published
+from memaudit.studies.ltmia.blind_checks import blind_checks, blind_rows, unfit
+from memaudit.studies.ltmia.null_controls import null_controls, null_rows
 from memaudit.studies.ltmia.transfer_bootstrap import COMBINATION, STUDY, is_combination
 from memaudit.studies.ltmia.transfer_evaluation import ATTACK, Study
 from memaudit.workflow.job import run
@@ -38,8 +41,10 @@ def main(job):
     in_training = is_combination(scores, params.training)
     sizes = {name.split(" ")[0]: entry["parameters"] for name, entry in facts.items()}
     given = {name: getattr(params, name) for name in GIVEN}
-    study = Study(scores[~in_training], **given, unfit=unfit(job.input.corpora), sizes=sizes)
-    rows = [*study.attacks([*baselines, ATTACK])]
+    checks = blind_checks(memberships(job), read_table(job.input.texts, ["dataset", "id", "text"]), params.seed)
+    study = Study(scores[~in_training], **given, unfit=unfit(checks), sizes=sizes)
+    attacks, nulls = [*baselines, ATTACK], null_controls(params.controls, params.ways)
+    rows = [*blind_rows(checks), *null_rows(scores, attacks, nulls, params.seed), *study.attacks(attacks)]
     first = params.classifiers[0]
     study.held_out = study.held_out.assign(**{first: study.held_out[ATTACK]})
     rows += study.classifiers(scores[in_training].rename(columns={ATTACK: first}), params.classifiers)
@@ -65,10 +70,9 @@ def gathered(job):
     return whole, baselines
 
 
-def unfit(path):
-    """Corpora that fail the blind check."""
-    table = tidy.expand(read_table(path))
-    return table["dataset"][(table["metric"] == "fit for attacks") & (table["estimate"] == 0)].tolist()
+def memberships(job):
+    """Members and non-members of every target, those of training among them."""
+    return pd.concat([read_table(path, TEXT) for path in several(job.input.targets)], ignore_index=True)
 
 
 def guarantee(name, facts):

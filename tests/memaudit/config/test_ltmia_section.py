@@ -25,7 +25,7 @@ FAULTS = [
     ),
     (
         {"ltmia/controls/untrained/tuning": "none"},
-        "ltmia/controls/untrained/tuning: none is none of ltmia/tunings: full, strong, lora, untrained",
+        "ltmia/controls/untrained/tuning: none is none of ltmia/tunings: full, strong, lora, untrained, other_texts, ",
     ),
     (
         {"ltmia/shifted/wine": {"members": "docs-scipy", "nonmembers": "docs-pandas"}},
@@ -45,10 +45,6 @@ FAULTS = [
         {"ltmia/diversity/samples": 450},
         "ltmia/diversity/samples: 225 members and non-members of one of 1 combinations are needed, and a random 80% of "
         "250 may be as few as 181; ask for at most 362",
-    ),
-    (
-        {"datasets/code-numpy/characters": 76000},
-        "datasets/code-numpy/characters: 600 texts of ltmia/texts/parts take 38400 characters at the least, and 38000",
     ),
     (
         {"ltmia/training": [], "ltmia/attack": {"target": "a", "base": "b", "texts": "c"}},

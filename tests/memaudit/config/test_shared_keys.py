@@ -29,6 +29,8 @@ FAULTS = [
     ({"data/duplicates": "remove"}, "data/duplicates: must be 'drop' or 'keep', got 'remove'"),
     ({"data": []}, "data: must be a valid dictionary"),
     ({"datasets/mine": {**TABLE, "target": None}}, "datasets/mine: a table needs `target`, the column to predict"),
+    ({"datasets/mine": {**TABLE, "document_start": "= "}}, "datasets/mine: `document_start` is for texts of a file or"),
+    ({"datasets/ag-news/document_start": "("}, "datasets/ag-news: document_start is no regular expression"),
     ({"datasets/mine": {**TABLE, "path": None}}, "datasets/mine: source `file` needs `path`"),
     ({"datasets/mine": {**TABLE, "source": "openml"}}, "datasets/mine: source `openml` needs `id`"),
     ({"datasets/mine": {**TABLE, "sha256": "abc"}}, "datasets/mine/sha256: string should match pattern"),

@@ -8,7 +8,7 @@ import pytest
 from random_texts import rng, sentences, table
 
 from memaudit.common.errors import AuditError
-from memaudit.data.corpus_documents import documents_of, read_texts
+from memaudit.data.corpus_documents import documents_of, read_texts, whole_documents
 
 PACKAGE = {"source": "package", "package": "quiet", "content": "text", "characters": None}
 MODULE = '''"""The module that raises when it is imported, so that nobody imports it."""
@@ -51,6 +51,63 @@ def test_code_has_neither_docstrings_nor_comments(quiet):
     code = documents_of(PACKAGE | {"content": "code"}, rng())[0]["text"][0]
     assert code == "raise RuntimeError\n\ndef halve(x):\n    return x / 2"
     assert ast.parse(code)
+
+
+TEXTS_IN_CODE = (
+    '''
+def documented(name="a short name", *, lines="one\\ntwo"):
+    """A docstring."""
+    add("array", '''
+    + '"""'
+    + """
+        Text inside of a call: most of a corpus, in one file of numpy.
+        """
+    + '"""'
+    + """, key=b"bytes that are as long as a sentence of forty")
+    log(f"{name} has a value that is {lines} and this is a message as long as a sentence")
+    "a statement that is a text alone"
+    for one in range(3):
+        "another"
+    return {"key": name, "format": "%s: %d"}
+"""
+)
+
+
+def test_code_has_no_long_strings_wherever_they_stand(quiet):
+    (quiet / "quiet/__init__.py").write_text(TEXTS_IN_CODE)
+    code = documents_of(PACKAGE | {"content": "code"}, rng())[0]["text"][0]
+    assert ast.parse(code)
+    for word in ("docstring", "Text inside", "bytes that", "sentence", "a text alone", "another", "one\\ntwo"):
+        assert word not in code
+    for kept in ("'a short name'", "'key'", "'%s: %d'", "add('array', '', key=b'')", "pass"):
+        assert kept in code
+
+
+def test_of_a_long_document_an_excerpt_is_read(tmp_path):
+    path, texts = tmp_path / "texts.csv", sentences(30, "documents")
+    table(texts).to_csv(path, index=False)
+    entry = {"source": "file", "path": str(path), "text_columns": ["text"], "characters": None}
+    found = documents_of(entry | {"document_characters": 60}, rng())[0]
+    whole = dict(zip(map(str, range(1, 31)), texts, strict=True))
+    assert set(found["text"].str.len()) == {60}
+    assert all(text in whole[name] for name, text in found.itertuples(index=False))
+    assert not all(whole[name].startswith(text) for name, text in found.itertuples(index=False))
+    assert found.equals(documents_of(entry | {"document_characters": 60}, rng())[0])
+    assert documents_of(entry | {"document_characters": 6000}, rng())[0]["text"].isin(texts).all()
+
+
+def test_lines_up_to_the_next_heading_are_one_document(tmp_path):
+    path = tmp_path / "articles.txt"
+    lines = [" = One = ", "its first line", " = = A section = = ", "", "its second line", " = Two = ", "and its line"]
+    path.write_text("\n".join(["before", *lines]), encoding="utf-8")
+    joined = whole_documents(read_texts(path), r"= [^=]+ =$")
+    assert joined["document"].tolist() == ["1", "2", "6"]
+    assert joined["text"].str.split("\n").str.len().tolist() == [1, 4, 2]
+    assert whole_documents(read_texts(path), None)["text"].tolist() == ["before", *filter(None, lines)]
+    entry = {"source": "file", "path": str(path), "text_columns": ["text"], "characters": None}
+    assert documents_of(entry | {"document_start": "= One"}, rng())[1]["documents"] == 1  # `before` is too short
+    with pytest.raises(AuditError, match="no text matches document_start 'none'; correct the pattern"):
+        documents_of(entry | {"document_start": "none"}, rng())
 
 
 def test_other_contents_than_the_recorded_ones_are_refused(quiet):

@@ -1,9 +1,11 @@
 """Near duplicates are those of a search by brute force."""
 
-from random_texts import likeness, rng, sentences, table
+import numpy as np
+import pytest
+from random_texts import likeness, rng, sentences, shingles, table
 
 from memaudit.data import text_corpora
-from memaudit.data.near_duplicates import first_of_near_duplicates
+from memaudit.data.near_duplicates import first_of_near_duplicates, little_overlap, overlap
 
 
 def by_brute_force(texts, least):
@@ -47,3 +49,20 @@ def test_a_passage_that_is_cut_elsewhere_is_found():
         kept = first_of_near_duplicates([*cuts[0], *cuts[1]], 0.25)
         assert kept[: len(cuts[0])].all()
         assert kept[len(cuts[0]) + 1 :].sum() <= 1  # the first is of what stands before, the last may be an end
+
+
+def test_the_overlap_of_a_text_is_its_share_of_runs_in_other_texts():
+    texts = ["a b c d e f g", "a b c d e x y z", "1 2 3 4 5 6", "1 2 3 4 5 6", "q w e r t y", ""]
+    np.testing.assert_allclose(overlap(texts), [1 / 3, 1 / 4, 1, 1, 0, 0])
+    for number, text in enumerate(texts):
+        elsewhere = set().union(*(shingles(other) for place, other in enumerate(texts) if place != number))
+        own = shingles(text)
+        assert overlap(texts)[number] == pytest.approx(len(own & elsewhere) / len(own))
+    assert overlap([]).shape == (0,)
+
+
+def test_texts_are_kept_while_few_of_their_runs_stand_in_those_before():
+    texts = ["a b c d e f g", "a b c d e x y z", "1 2 3 4 5 6", "0 1 2 3 4 5 6"]
+    assert little_overlap(texts, 0.5).tolist() == [True, True, True, False]
+    assert little_overlap(texts, 0.2).tolist() == [True, False, True, False]
+    assert little_overlap(texts[::-1], 0.5).tolist() == [True, False, True, True]

@@ -42,6 +42,19 @@ def test_members_are_drawn_anew_for_each_target_or_fixed_by_the_corpus(made, com
     )
 
 
+def test_a_null_has_seen_members_as_little_as_non_members(made, combinations):
+    facts = read_json(made / "0.json")
+    seen = {name: facts[" ".join(["gpt2", "signs", name])]["seen"] for name in ("full", "other_texts", "other_members")}
+    assert seen["full"] == {"members": 40, "nonmembers": 0}
+    assert seen["other_texts"] == {"members": 0, "nonmembers": 0}
+    assert sum(seen["other_members"].values()) == 40
+    assert 8 < seen["other_members"]["members"] < 32
+    for tuning in ("other_texts", "other_members"):
+        scores, _ = combinations["gpt2", "signs", tuning]
+        assert abs(auc(scores["ref_loss"].to_numpy(), scores["member"].to_numpy()) - 0.5) < 0.25
+        assert scores["member"].sum() == 40
+
+
 def test_targets_do_not_depend_on_the_jobs_that_they_share(made, combinations, tmp_path):
     finetune(made, tmp_path, TUNE | {"targets": [["signs", "full"]]})
     alone, rows = open_combinations([tmp_path / "0.npy"], [tmp_path / "0.parquet"])["gpt2", "signs", "full"]

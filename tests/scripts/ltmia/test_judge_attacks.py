@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from ltmia_pipeline import HELD_OUT
+from ltmia_pipeline import HELD_OUT, NULLS, TRAINING
 
 from memaudit.common import tidy
 from memaudit.common.io import read_table
@@ -25,6 +25,19 @@ def test_an_untrained_target_gives_one_half_exactly_and_shuffled_membership_near
     assert abs(untrained.loc["loss", "estimate"] - 0.5) < 0.15
     shuffled = results[(results["control"] == "shuffled membership") & (results["metric"] == "auc")]
     assert ((shuffled["low"] <= 0.5) & (shuffled["high"] >= 0.5)).sum() >= len(shuffled) - 1
+
+
+def test_every_target_has_a_blind_check_of_its_own_and_nulls_have_power(made, results):
+    blind = results[(results["metric"] == "blind auc")]
+    assert sorted(zip(blind["model"], blind["dataset"], blind["tuning"], strict=True)) == sorted(
+        map(tuple, [*TRAINING, *HELD_OUT, *NULLS])
+    )
+    nulls = results[results["metric"] == "null p-value"]
+    assert set(nulls["control"]) == {"untrained", "other_texts", "other_members"}
+    assert set(nulls["attack"]) == {*BASELINES, "lt_mia"}
+    assert (nulls["estimate"] > 0.05).all()
+    power = results[(results["metric"] == "detectable auc") & (results["attack"] == "loss")]
+    assert power["estimate"].between(0.6, 0.9).all()
 
 
 def test_all_attacks_are_judged_on_the_same_texts(made, combinations, results):

@@ -114,6 +114,12 @@ def _dataset_faults(entry: Dataset) -> Iterator[str]:
         yield f"kind `text` comes from a package, file or hub, not from {entry.source}"
     if entry.kind == "table" and entry.source == "package":
         yield "a package holds texts; set kind to text"
+    if entry.document_start is not None and not (entry.kind == "text" and entry.source in ("file", "hub")):
+        yield "`document_start` is for texts of a file or hub"
+    try:
+        re.compile(entry.document_start or "")
+    except re.error as error:
+        yield f"document_start is no regular expression ({error})"
     if entry.url and _holds_secret(entry.url):
         # The address itself is not shown: a terminal's output is kept in logs.
         yield "`url` holds a password or key, which results/<run>/config.yaml would show; fetch it, use `source: file`"

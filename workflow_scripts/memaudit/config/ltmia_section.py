@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from memaudit.config.field_types import Count, Fraction, Name, Positive, Section, Share
+from memaudit.config.ltmia_text_faults import text_faults
 from memaudit.config.name_checks import unknown
 from memaudit.config.shared_keys import SharedKeys
 
@@ -33,6 +34,12 @@ class Texts(Section):
     vocabulary: Annotated[int, Field(ge=300)] = Field(description="tokens of the vocabulary made here")
     pretraining_share: Fraction = Field(description="of each corpus, by characters, for the base models")
     likeness: Fraction = Field(description="Jaccard index of runs of five words from which two texts are near copies")
+    overlap: Fraction = Field(
+        description="largest share of a text's runs of five words that occur in texts drawn before"
+    )
+    documents: Count = Field(description="fewest documents that the members and non-members of a corpus come from")
+    document_share: Fraction = Field(description="largest share of members and non-members from one document")
+    document_texts: Count = Field(description="most texts of the pool from one document, if that is fewer")
     parts: Parts
 
 
@@ -75,6 +82,16 @@ class Pretraining(Tuning):
     """How base models are trained that are made here."""
 
     below_bigram: bool = Field(False, description="refuse a base model whose loss is not below a bigram table's")
+
+
+class FineTuning(Tuning):
+    """One way to fine-tune a language model."""
+
+    trains_on: Literal["members", "other texts", "other members"] = Field(
+        "members",
+        description="texts that the target sees: its members; or for a null other texts of the corpus, as many, or "
+        "members of another draw, while the labels stay",
+    )
 
 
 class Group(Section):
@@ -154,7 +171,7 @@ class Ltmia(Section):
     shifted: dict[Name, Shifted] = Field({}, description="corpora that the blind check must flag")
     texts: Texts
     pretraining: Pretraining = Field(description="how base models are trained that are made here")
-    tunings: dict[Name, Tuning] = Field(min_length=1, description="ways to fine-tune")
+    tunings: dict[Name, FineTuning] = Field(min_length=1, description="ways to fine-tune")
     targets_per_job: Count = Field(description="targets of one base model that a job fine-tunes and asks")
     validation: Fraction = Field(description="share of the texts by which a classifier's best epoch is taken")
     test: Fraction = Field(description="share of the texts of training combinations that tests classifiers")
@@ -177,7 +194,7 @@ def ltmia_faults(study: Ltmia, shared: SharedKeys) -> Iterator[str]:
     groups = {f"ltmia/training/{number}": group for number, group in enumerate(study.training)}
     groups |= {f"ltmia/held_out/{number}": group for number, group in enumerate(study.held_out)}
     groups |= {f"ltmia/controls/{name}": group for name, group in study.controls.items()}
-    yield from _corpus_faults({name for group in groups.values() for name in group.corpora}, study, shared)
+    yield from text_faults(groups, study, shared)
     for where, group in groups.items():
         yield from _group_faults(where, group, study, shared)
     for name, trap in study.shifted.items():
@@ -207,20 +224,6 @@ def _group_faults(where: str, group: Group, study: Ltmia, shared: SharedKeys) ->
         model = shared.language_models[name]
         if study.texts.unit == "tokens" and (model.hub or model.path):
             yield f"{where}/models: {name} has a tokenizer of its own; set ltmia/texts/unit to words"
-
-
-def _corpus_faults(names: set[str], study: Ltmia, shared: SharedKeys) -> Iterator[str]:
-    """Corpora whose characters cannot hold the texts: a word or token takes two at the least, its blank among them."""
-    parts, least = study.texts.parts, study.texts.least
-    texts = parts.member + parts.nonmember + parts.selection
-    for name in sorted(name for name in names if name in shared.datasets):
-        limit = shared.datasets[name].characters
-        there = limit and int(limit * (1 - study.texts.pretraining_share))
-        if there and there < 2 * least * texts:
-            yield (
-                f"datasets/{name}/characters: {texts} texts of ltmia/texts/parts take {2 * least * texts} characters "
-                f"at the least, and {there} are read for them; read more, or ask for fewer texts"
-            )
 
 
 def _overlaps(study: Ltmia) -> Iterator[str]:

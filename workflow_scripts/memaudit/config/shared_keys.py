@@ -43,10 +43,20 @@ class Dataset(Section):
     subset: str | None = Field(None, description="configuration of a hub data set")
     split: str | None = Field(None, description="split of a hub data set; train if not given")
     content: Literal["text", "code"] = Field(
-        "text", description="what a corpus holds; of a package: docstrings or code"
+        "text",
+        description="what a corpus holds; of a package: docstrings, or code without comments, docstrings and strings "
+        "of several lines or over 40 characters (other code is taken as it is)",
     )
     text_columns: list[str] = Field(["text"], description="columns of a corpus whose cells are joined to a text")
     characters: Count | None = Field(None, description="of a corpus, after which reading stops")
+    document_start: str | None = Field(
+        None,
+        description="of a corpus of a file or hub: regular expression of rows or lines that begin a document, without "
+        "blanks around them; the rows up to the next are one. null: each row is a document",
+    )
+    document_characters: Count | None = Field(
+        None, description="of a corpus: of a longer document a random excerpt of that length is read"
+    )
     target: str | None = Field(None, description="column to predict")
     task: Literal["classification", "regression", "language"] = Field(description="what is predicted")
     public: str | None = Field(

@@ -1,4 +1,8 @@
-"""Documents of a corpus: of an installed package, a local file, or a data set on the Hugging Face hub."""
+"""Documents of a corpus: of an installed package, a local file, or a data set on the Hugging Face hub.
+
+Code of a package is Python, without what is text in it: comments, docstrings and strings of LONGEST_STRING characters
+or of several lines. Code of a file or of the hub is taken as it is, in whatever language.
+"""
 
 import ast
 import hashlib
@@ -15,6 +19,7 @@ from memaudit.data.installed_packages import installed, parsed_files
 
 SHORTEST = 50  # characters of a document, as in the authors' code
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+LONGEST_STRING = 40  # characters; longer constants are messages and documentation, and not names, keys or formats
 CONVERTED = "refs/convert/parquet"  # the hub's own copy of every data set, as Parquet
 
 
@@ -22,23 +27,23 @@ def documents_of(entry: Mapping[str, Any], rng: np.random.Generator) -> tuple[pd
     """Return a corpus's documents (columns document, text) in random order, and facts: origin, sha256 of the contents.
 
     entry: source (`package`: package, whose docstrings are the text; `file`: path; `hub`: name, subset, split),
-    content (`text` or `code`), text_columns, characters (where reading stops; None: never), and the expected sha256 of
-    the contents, or None. Raises AuditError for a source that cannot be read, lacks a column, is empty or has other
-    contents.
+    content (`text` or `code`), text_columns, document_start (see `whole_documents`), characters (where reading stops;
+    None: never), document_characters (of a longer document a random excerpt of that length is read; None: all), and the
+    expected sha256 of the contents, or None. Raises AuditError for a source that cannot be read, lacks a column, is
+    empty or has other contents.
     """
     match entry["source"]:
         case "package":
             origin, documents = _package(entry["package"], entry["content"], rng)
         case "file":
-            origin, documents = (
-                f"file {entry['path']}",
-                _shuffled(read_texts(entry["path"], entry["text_columns"]), rng),
-            )
+            table = whole_documents(read_texts(entry["path"], entry["text_columns"]), entry.get("document_start"))
+            origin, documents = f"file {entry['path']}", _shuffled(table, rng)
         case "hub":
             origin, documents = _hub(entry, rng)
         case other:
             raise AuditError(f"a corpus's source is package, file or hub, not {other}; see config/README.md")
-    table = pd.DataFrame(_until(documents, entry["characters"]), columns=["document", "text"])
+    excerpts = _excerpts(documents, entry.get("document_characters"), rng)
+    table = pd.DataFrame(_until(excerpts, entry["characters"]), columns=["document", "text"])
     if table.empty:
         raise AuditError(f"{origin}: no document of {SHORTEST} characters or more; choose another source")
     lines = sorted(f"{hashlib.sha256(text.encode()).hexdigest()}\n" for text in table["text"])
@@ -81,6 +86,20 @@ def read_texts(path: str | Path, columns: Sequence[str] = ("text",)) -> pd.DataF
     return pd.DataFrame(texts, columns=["document", "text"])
 
 
+def whole_documents(rows: pd.DataFrame, start: str | None) -> pd.DataFrame:
+    """Return rows (columns document, text) joined to documents, which begin with the rows that match a pattern.
+
+    start: regular expression that such a row begins with, without blanks around it; None: each row is a document. Rows
+    before the first are a document of their own. Raises AuditError if no row matches.
+    """
+    if start is None:
+        return rows
+    first = rows["text"].str.strip().str.match(start)
+    if not first.any():
+        raise AuditError(f"no text matches document_start {start!r}; correct the pattern, or leave it out")
+    return rows.groupby(first.cumsum().to_numpy()).agg({"document": "first", "text": "\n".join}).reset_index(drop=True)
+
+
 def _csv(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, sep="\t" if path.suffix == ".tsv" else ",", dtype=str, keep_default_na=False)
 
@@ -106,11 +125,31 @@ def _docstrings(tree: ast.Module) -> str:
 
 
 def _code(tree: ast.Module) -> str:
-    """Code without comments and docstrings, formatted again."""
-    for node in ast.walk(tree):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
-            node.body = node.body[1:] or [ast.Pass()]
-    return ast.unparse(tree)
+    """Code without comments, docstrings and long strings, formatted again."""
+    return ast.unparse(ast.fix_missing_locations(_WithoutTexts().visit(tree)))
+
+
+class _WithoutTexts(ast.NodeTransformer):
+    """Empties long string constants wherever they stand, and drops statements that are a string alone."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
+        text = isinstance(node.value, str | bytes)
+        if text and (len(node.value) > LONGEST_STRING or len(node.value.splitlines()) > 1):
+            return ast.Constant(type(node.value)())
+        return node
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        for name in ("body", "orelse", "finalbody"):
+            statements = getattr(node, name, None)
+            if isinstance(statements, list):
+                kept = [one for one in statements if not _is_string(one)]
+                optional = name == "orelse" or isinstance(node, ast.Module)
+                setattr(node, name, kept if kept or optional or not statements else [ast.Pass()])
+        return super().generic_visit(node)
+
+
+def _is_string(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 def _hub(entry: Mapping[str, Any], rng: np.random.Generator) -> tuple[str, Iterator[tuple[str, str]]]:
@@ -131,6 +170,7 @@ def _hub(entry: Mapping[str, Any], rng: np.random.Generator) -> tuple[str, Itera
             listed = sorted(file for file in HfApi().list_repo_files(name, **request) if file.startswith(folders))
             for file in listed:
                 table = read_texts(hf_hub_download(name, file, **request), entry["text_columns"])
+                table = whole_documents(table, entry.get("document_start"))
                 yield from _shuffled(table.assign(document=f"{file} " + table["document"]), rng)
         except (OSError, httpx2.HTTPError) as error:
             line = str(error).partition("\n")[0]
@@ -144,6 +184,18 @@ def _hub(entry: Mapping[str, Any], rng: np.random.Generator) -> tuple[str, Itera
 
 def _shuffled(table: pd.DataFrame, rng: np.random.Generator) -> Iterator[tuple[str, str]]:
     return table.iloc[rng.permutation(len(table))][["document", "text"]].itertuples(index=False, name=None)
+
+
+def _excerpts(
+    documents: Iterable[tuple[str, str]], longest: int | None, rng: np.random.Generator
+) -> Iterator[tuple[str, str]]:
+    """Documents, and of each that is longer than `longest` characters a random excerpt."""
+    for name, text in documents:
+        if longest is not None and len(text) > longest:
+            first = rng.integers(len(text) - longest + 1)
+            yield name, text[first : first + longest]
+        else:
+            yield name, text
 
 
 def _until(documents: Iterable[tuple[str, str]], characters: int | None) -> Iterator[tuple[str, str]]:

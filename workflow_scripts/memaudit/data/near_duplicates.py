@@ -48,6 +48,31 @@ def first_of_near_duplicates(texts: Sequence[str], likeness: float) -> Mask:
     return kept
 
 
+def little_overlap(texts: Sequence[str], share: float) -> Mask:
+    """Return a mask (text,) of the texts with at most this share of their distinct shingles in texts kept before them.
+
+    A text may repeat runs of many others without being a near duplicate of any (n-gram overlap, Duan et al. 2024).
+    """
+    seen: set[int] = set()
+    kept = np.zeros(len(texts), dtype=bool)
+    for text, of_text in enumerate(shingles_of(texts)):
+        own = set(of_text.tolist())
+        kept[text] = len(own & seen) <= share * len(own)
+        if kept[text]:
+            seen |= own
+    return kept
+
+
+def overlap(texts: Sequence[str]) -> NDArray[np.float64]:
+    """Return the share (text,) of each text's distinct shingles that occur in some other of the texts."""
+    if not texts:
+        return np.empty(0)
+    own = [np.unique(of_text) for of_text in shingles_of(texts)]
+    _, place, count = np.unique(np.concatenate(own), return_inverse=True, return_counts=True)
+    elsewhere = np.split(count[place] > 1, np.cumsum([len(of_text) for of_text in own])[:-1])
+    return np.array([of_text.mean() for of_text in elsewhere])
+
+
 def jaccard(one: set[int], other: set[int]) -> float:
     """Return the Jaccard index of two sets: size of the intersection over that of the union; 1 for two empty sets."""
     common = len(one & other)

@@ -2,8 +2,9 @@
 
 Documents are split between pre-training and the pool. The pool's texts are assigned at random to members, non-members
 and the selection set, which is neither and whose loss selects a fine-tuned model's checkpoint. So members and
-non-members have one distribution, and a classifier that sees only the texts cannot distinguish them: `blind_scores`
-tests this.
+non-members have one distribution, and a classifier that sees only the texts cannot distinguish them, which is tested
+for each target's own membership (`attacks.blind_texts`). No document has more than a few texts in the pool: membership
+of the pieces of one document says little about memorization elsewhere.
 """
 
 import hmac
@@ -13,15 +14,14 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from memaudit.common.arrays import Array, Mask
+from memaudit.common.arrays import Mask
 from memaudit.common.errors import AuditError
-from memaudit.data.near_duplicates import first_of_near_duplicates
+from memaudit.data.near_duplicates import first_of_near_duplicates, little_overlap
 
 Starts = Callable[[str], Sequence[int]]
 
 MEMBER, NONMEMBER, SELECTION, PRETRAINING = "member", "nonmember", "selection", "pretraining"
 PARTS = (MEMBER, NONMEMBER, SELECTION, PRETRAINING)
-FOLDS = 5
 
 
 def for_pretraining(documents: pd.DataFrame, share: float, rng: np.random.Generator) -> Mask:
@@ -95,23 +95,51 @@ def assemble(
 
 
 def assign_parts(
-    pool: pd.DataFrame, pretraining: pd.DataFrame, sizes: Mapping[str, int], rng: np.random.Generator
+    pool: pd.DataFrame,
+    pretraining: pd.DataFrame,
+    sizes: Mapping[str, int],
+    rng: np.random.Generator,
+    *,
+    most: int,
+    documents: int,
+    overlap: float,
 ) -> pd.DataFrame:
     """Draw sizes[part] texts of each `part` from the pool at random, and at most so many of those for pre-training.
 
-    Raises AuditError where the pool is too small.
+    most: texts of the pool that one document may have; documents: fewest that members and non-members come from;
+    overlap: largest share of a text's runs of words that occur in the pool's texts before it. Raises AuditError where
+    the pool is too small or of too few documents.
     """
     parts = [part for part in PARTS if part != PRETRAINING]
     needed = sum(sizes[part] for part in parts)
-    if len(pool) < needed:
+    mixed = pool.iloc[rng.permutation(len(pool))]
+    mixed = mixed[mixed.groupby("document", sort=False).cumcount() < most]
+    mixed = mixed[little_overlap(mixed["text"].tolist(), overlap)]
+    if len(mixed) < needed:
         raise AuditError(
-            f"{len(pool)} texts are left without duplicates, {needed} are needed; give the corpus more characters,"
-            " or set fewer texts"
+            f"{len(mixed)} texts are left without duplicates and overlap, at most {most} a document, {needed} are"
+            " needed; give the corpus more characters, or set fewer texts"
         )
-    part = np.repeat(parts, [sizes[part] for part in parts])
-    assigned = pool.iloc[rng.permutation(len(pool))[:needed]].assign(part=part)
+    assigned = mixed[:needed].assign(part=np.repeat(parts, [sizes[part] for part in parts]))
+    count, _ = documents_of(assigned["document"][assigned["part"] != SELECTION])
+    if count < documents:
+        raise AuditError(
+            f"its members and non-members come from {count} documents, {documents} are needed; give the corpus more"
+            " characters or a smaller document_characters, take another corpus, or lower ltmia/texts/documents"
+        )
     few = rng.permutation(len(pretraining))[: sizes[PRETRAINING]]
     return pd.concat([assigned, pretraining.iloc[few].assign(part=PRETRAINING)], ignore_index=True)
+
+
+def most_per_document(attacked: int, share: float, texts: int) -> int:
+    """Return how many texts one document may have: `texts`, or if fewer this share of those attacked; at least 1."""
+    return max(1, min(texts, int(share * attacked + 1e-9)))
+
+
+def documents_of(documents: Sequence[str]) -> tuple[int, float]:
+    """Return the number of documents of texts (text,), and their effective number: 1 / sum of squared shares."""
+    counts = np.unique(np.asarray(documents, dtype=str), return_counts=True)[1]
+    return len(counts), float(counts.sum() ** 2 / (counts**2).sum())
 
 
 def membership(texts: pd.DataFrame, redraw: np.random.Generator | None = None) -> pd.DataFrame:
@@ -125,26 +153,22 @@ def membership(texts: pd.DataFrame, redraw: np.random.Generator | None = None) -
     return attacked[["id", "text"]].assign(member=member if redraw is None else redraw.permutation(member))
 
 
+def trained_on(texts: pd.DataFrame, attacked: pd.DataFrame, which: str, rng: np.random.Generator) -> pd.Series:
+    """Return the texts that a target is fine-tuned on, as many as it has members.
+
+    attacked: of `membership`; which: `members`; `other members`, drawn from the attacked texts independently of the
+    membership; or `other texts`, drawn from the corpus's texts for pre-training, all if they are fewer. Raises
+    AuditError where there are none of these.
+    """
+    member = attacked["member"].to_numpy()
+    if which != "other texts":
+        return attacked["text"][rng.permutation(member) if which == "other members" else member]
+    others = texts["text"][texts["part"] == PRETRAINING]
+    if others.empty:
+        raise AuditError("there are no other texts to train on; set ltmia/texts/parts/pretraining")
+    return others.iloc[rng.permutation(len(others))[: member.sum()]]
+
+
 def text_id(text: str, key: bytes) -> str:
     """Return the keyed hash of a text, 32 hexadecimal digits: the same wherever the text occurs (see `record_ids`)."""
     return hmac.digest(key, text.encode(), "sha256").hex()[:32]
-
-
-def blind_scores(texts: Sequence[str], member: Mask, seed: int) -> Array:
-    """Return membership scores (text,) of a classifier of the texts alone, without any model (blind baseline).
-
-    Logistic regression on TF-IDF of words and pairs of words, in five folds. Where membership was assigned at random
-    its AUC differs from 0.5 only by chance; non-members of another time or source are detected (Duan et al. 2024). Each
-    fold's scores are centred: folds differ in their intercept.
-    """
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import StratifiedKFold
-
-    texts, scores = np.array(texts, dtype=object), np.empty(len(texts))
-    for seen, held_out in StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(texts, member):
-        words = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"\w+|[^\w\s]", sublinear_tf=True)
-        model = LogisticRegression(C=10, max_iter=1000).fit(words.fit_transform(texts[seen]), member[seen])
-        decision = model.decision_function(words.transform(texts[held_out]))
-        scores[held_out] = decision - decision.mean()
-    return scores

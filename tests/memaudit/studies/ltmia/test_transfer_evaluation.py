@@ -68,9 +68,9 @@ def test_shuffled_membership_leaves_no_signal(observed):
     assert shuffled["attack"].tolist() == ATTACKS
 
 
-def test_corpora_that_fail_the_blind_check_are_in_no_mean():
+def test_targets_that_fail_the_blind_check_are_in_no_mean():
     table = pd.concat([scores(), scores(models=("a",), datasets=("moved",), strength=5.0)])
-    evaluation = study(table, unfit=["lines"], controls={"moved": names("a", ["moved"])})
+    evaluation = study(table, unfit=names(FAMILIES, ["lines"]), controls={"moved": names("a", ["moved"])})
     observed = list(evaluation.attacks(ATTACKS))
     one = rows(observed, role="held out", family="transformer", metric="auc", attack="ez", model=None, dataset=None)
     prose = table[(table["dataset"] == "prose") & table["model"].isin(["a", "b"])]
@@ -78,8 +78,8 @@ def test_corpora_that_fail_the_blind_check_are_in_no_mean():
     assert one["estimate"].iloc[0] == pytest.approx(np.mean(areas))
     assert rows(observed, role="moved", metric="auc", attack="ez")["estimate"].iloc[0] > 0.99
     assert rows(observed, control="text less code").empty
-    with pytest.raises(AuditError, match="no corpus passes the blind check"):
-        study(table, unfit=["lines", "prose"])
+    with pytest.raises(AuditError, match="no target passes the blind check"):
+        study(table, unfit=names(FAMILIES, ["lines", "prose"]))
 
 
 def test_adapters_are_compared_on_the_same_models_and_corpora():

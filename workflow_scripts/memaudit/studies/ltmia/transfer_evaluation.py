@@ -37,8 +37,8 @@ class Study:
 
     scores: columns model, dataset, tuning, id, member, and one for each attack; training, held_out, controls: names
     [model, dataset, tuning] of combinations; families: of models; contents: text or code, of corpora; ways: full, lora,
-    private or untrained, of tunings; unfit: corpora whose members a classifier of texts alone can distinguish; sizes:
-    parameters of models.
+    private or untrained, of tunings; unfit: names of combinations whose membership a classifier of texts alone
+    predicts; sizes: parameters of models.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Study:
         families: Mapping[str, str],
         contents: Mapping[str, str],
         ways: Mapping[str, str],
-        unfit: Sequence[str],
+        unfit: Sequence[Sequence[str]],
         sizes: Mapping[str, int],
         fpr: Sequence[float],
         replicates: int,
@@ -61,13 +61,13 @@ class Study:
             family=scores["model"].map(families),
             content=scores["dataset"].map(contents),
             way=scores["tuning"].map(ways),
-            fit=np.where(scores["dataset"].isin(unfit), "no", "yes"),
+            fit=np.where(is_combination(scores, unfit), "no", "yes"),
         )
         self.training_contents = {contents[dataset] for _, dataset, _ in training}
         self.controls, self.sizes, self.fpr, self.replicates, self.seed = controls, sizes, fpr, replicates, seed
         self.held_out = self.scores[is_combination(self.scores, held_out) & (self.scores["fit"] == "yes")]
         if self.held_out.empty:
-            raise AuditError("ltmia/held_out: no corpus passes the blind check; name a corpus that does")
+            raise AuditError("ltmia/held_out: no target passes the blind check; name another corpus")
 
     def attacks(self, names: Sequence[str]) -> Rows:
         """Metrics of every attack: by combination, their means, differences from the learned attack, and controls."""

@@ -13,7 +13,8 @@ from memaudit.workflow.study import Sizes, Study
 Combination = list[str]
 # What of a corpus's entry in the catalogue says where it comes from and what of it is read.
 SOURCE = (
-    "source", "package", "content", "path", "name", "subset", "split", "text_columns", "characters", "sha256",
+    "source", "package", "content", "path", "name", "subset", "split", "text_columns", "characters",
+    "document_start", "document_characters", "sha256",
 )  # fmt: skip
 PUBLISHED_RATES = ("tpr@0.01", "tpr@0.001")
 
@@ -147,7 +148,7 @@ class Ltmia(Study):
         return {name: self.run.config["datasets"][name]["content"] for name in self.corpora}
 
     def ways(self) -> dict[str, str]:
-        """Kind of each tuning: untrained, private, lora or full."""
+        """Kind of each tuning: untrained, other texts or other members (nulls), private, lora or full."""
         return {name: _way(tuning) for name, tuning in self.config["tunings"].items()}
 
     def own(self, key: str, file: str = "") -> Callable[[Any], str]:
@@ -252,6 +253,8 @@ class Ltmia(Study):
 def _way(tuning: Mapping[str, Any]) -> str:
     if not tuning["epochs"]:
         return "untrained"
+    if tuning["trains_on"] != "members":
+        return tuning["trains_on"]
     return next((way for way, key in (("private", "privacy"), ("lora", "lora")) if tuning[key]), "full")
 
 
