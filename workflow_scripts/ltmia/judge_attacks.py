@@ -21,7 +21,7 @@ from memaudit.common.io import read_json, read_table, write_table
 from memaudit.common.job_inputs import several
 from memaudit.statistics.dataset_means import published
 from memaudit.studies.ltmia.transfer_bootstrap import COMBINATION, STUDY, is_combination
-from memaudit.studies.ltmia.transfer_evaluation import ATTACK, Study
+from memaudit.studies.ltmia.transfer_evaluation import ATTACK, NULL, Study
 from memaudit.workflow.job import run
 
 CURVES = ["loss", "ref_loss", "ez", ATTACK]
@@ -39,16 +39,16 @@ def main(job):
     sizes = {name.split(" ")[0]: entry["parameters"] for name, entry in facts.items()}
     given = {name: getattr(params, name) for name in GIVEN}
     study = Study(scores[~in_training], **given, unfit=unfit(job.input.corpora), sizes=sizes)
-    rows = [*study.attacks([*baselines, ATTACK])]
-    first = params.classifiers[0]
-    study.held_out = study.held_out.assign(**{first: study.held_out[ATTACK]})
-    rows += study.classifiers(scores[in_training].rename(columns={ATTACK: first}), params.classifiers)
+    rows = [*study.attacks([*baselines, ATTACK]), *study.shuffled_training()]
+    study.held_out, tested = (renamed(part, params.classifiers[0]) for part in (study.held_out, scores[in_training]))
+    rows += study.classifiers(tested, params.classifiers)
     rows += study.diversity(read_table(job.input.diversity), params.training, params.samples)
     rows += study.importance(read_table(job.input.permuted), params.families)
     rows += [row for name, entry in facts.items() for row in guarantee(name, entry)]
     rows += published(STUDY, params.published, tidy.frame(rows), several="attack")
     write_table(tidy.frame(rows), job.output.results)
     fewest = (~study.held_out["member"].astype(bool)).groupby([study.held_out[key] for key in COMBINATION]).sum().min()
+    study.held_out = study.held_out.rename(columns={params.classifiers[0]: ATTACK})
     curves = study.curves(CURVES, np.geomspace(1 / fewest, 1, POINTS))
     write_table(tidy.frame(list(curves)), job.output.roc)
     return {"seed": params.seed}
@@ -60,9 +60,22 @@ def gathered(job):
     baselines = [name for name in whole if name not in TEXT]
     names = [ATTACK, *job.params.classifiers[1:]]
     for name, path in zip(names, several(job.input.classifiers), strict=True):
-        own = read_table(path, [*KEY, "score"]).rename(columns={"score": name})
+        table = read_table(path)
+        own = table[[*KEY, *(column for column in table if column.startswith(("score", NULL)))]]
+        own = own.rename(
+            columns=lambda column, name=name: (
+                name + column.removeprefix("score") if column.startswith("score") else column
+            )
+        )
         whole = whole.merge(own, on=KEY, validate="one_to_one")
     return whole, baselines
+
+
+def renamed(table, classifier):
+    """The table with the attack's scores, those of its seeds too, under the name of its classifier."""
+    return table.rename(
+        columns=lambda name: classifier + name.removeprefix(ATTACK) if name.startswith(ATTACK) else name
+    )
 
 
 def unfit(path):

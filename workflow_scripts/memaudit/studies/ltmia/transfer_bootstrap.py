@@ -19,6 +19,8 @@ from memaudit.common.arrays import Array, Mask
 from memaudit.statistics import bootstrap, intervals
 from memaudit.statistics.attack_performance import interpolated
 from memaudit.statistics.crossed_intervals import Crossed, CrossedGrid
+from memaudit.statistics.detection_power import POWER_OF_MEANS, smallest_shown
+from memaudit.statistics.mean_interval import half_width
 from memaudit.statistics.paired_differences import metric_samples, observed_metrics
 from memaudit.statistics.rank_correlation import spearman
 from memaudit.statistics.signed_rank_test import signed_rank_rows
@@ -207,6 +209,21 @@ def metric_rows(
         named, null = (f"{metric} difference", 0.0) if difference else (metric, metrics.chance[at])
         facts = {"low": low, "high": high, "n": one.texts, "method": one.method + metrics.notes[at], "null": null}
         yield tidy.row(STUDY, keys, named, one.observed, **facts)
+
+
+def null_rows(areas: Array, texts: int, attack: str) -> Rows:
+    """Tidy rows of the mean AUC of classifiers of shuffled labels (classifier,), and of the AUC that it would show.
+
+    Texts are as given: over labels at random the mean is one half for any texts, since either label is as likely.
+    """
+    count = len(areas)
+    half, mean = half_width(areas), float(areas.mean())
+    keys = {"source": "here", "control": "labels shuffled in training", "attack": attack}
+    method = f"Student's t over {count} classifiers, each with labels of its own, on the same held-out texts"
+    yield tidy.row(STUDY, keys, "auc", mean, low=mean - half, high=mean + half, n=texts, method=method, null=0.5)
+    least = 0.5 + smallest_shown(mean, mean - half, mean + half)
+    method = f"shown by this interval with probability {POWER_OF_MEANS:g}"
+    yield tidy.row(STUDY, keys, "smallest detectable auc", least, n=texts, method=method, null=0.5)
 
 
 def too_few_rows(keys: Mapping[str, Any], fprs: Iterable[float], texts: pd.DataFrame) -> Rows:

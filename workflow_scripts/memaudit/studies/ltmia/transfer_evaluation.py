@@ -25,6 +25,7 @@ Rows = Iterator[dict[str, Any]]
 
 ATTACK = "lt_mia"
 STRONGEST = ("ez_published", "ez")  # the strongest baseline of the paper, and as corrected here
+NULL = "shuffled "  # columns of scores of classifiers that were trained on shuffled labels
 TRANSFORMER, FULL = "transformer", "full"
 KEY = [*COMBINATION, "id"]
 SIMILAR = 2.0  # largest factor between the sizes of similar models
@@ -144,6 +145,15 @@ class Study:
             shuffled.loc[own.index, "member"] = rng.permutation(own["member"].to_numpy())
         metrics = transfer.attack_metrics(shuffled, names, self.fpr, self._rng("shuffled"), self.replicates)
         yield from transfer.mean_rows(metrics, source="here", control="shuffled membership")
+
+    def shuffled_training(self) -> Rows:
+        """The null of the attack: mean AUC on held-out combinations of classifiers of shuffled labels."""
+        names = [str(name) for name in self.held_out if str(name).startswith(NULL)]
+        if names:
+            table = self.held_out[[*COMBINATION, "id", "member", "family", *names]]
+            metrics = transfer.attack_metrics(table, names, [], self._rng("shuffled training"), 2)
+            areas = np.array([metrics.means(name)[0].observed for name in names])
+            yield from transfer.null_rows(areas, int(metrics.texts.sum()), ATTACK)
 
     def _likelihoods(self, held_out: AttackMetrics, names: Sequence[str]) -> Rows:
         """AUC by the reference's likelihood of the texts: thirds of each combination, and over combinations."""
