@@ -60,13 +60,10 @@ def gathered(job):
     baselines = [name for name in whole if name not in TEXT]
     names = [ATTACK, *job.params.classifiers[1:]]
     for name, path in zip(names, several(job.input.classifiers), strict=True):
-        table = read_table(path)
-        own = table[[*KEY, *(column for column in table if column.startswith(("score", NULL)))]]
-        own = own.rename(
-            columns=lambda column, name=name: (
-                name + column.removeprefix("score") if column.startswith("score") else column
-            )
-        )
+        own = read_table(path)
+        nulls = [column for column in own if column.startswith(NULL) and name == ATTACK]
+        scores = {column: name + column.removeprefix("score") for column in own if column.startswith("score")}
+        own = own[[*KEY, *scores, *nulls]].rename(columns=scores)
         whole = whole.merge(own, on=KEY, validate="one_to_one")
     return whole, baselines
 
