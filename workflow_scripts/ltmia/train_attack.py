@@ -12,12 +12,12 @@ are read when everything is chosen and trained. A text belongs to training, vali
 combinations of `training` alike. arm: preset `paper` or `repository`; architecture and fitting change the values that
 they name; choice: values of which the best at left-out models and corpora of `training` is taken; seeds: classifiers
 whose log-odds are averaged; shuffles: classifiers of shuffled labels, the null. Third output: log-odds of membership of
-the test portion, and of all texts of other combinations: the mean, those of each seed, and those of each null.
+the test portion, and of all texts of other combinations: the mean, those of each seed, and logits of each null.
 """
 
 import pandas as pd
 
-from memaudit.attacks.learned_classifier import odds_of_rows, odds_of_rows_by_seed, save
+from memaudit.attacks.learned_classifier import odds_of_rows_by_seed, save, score_rows
 from memaudit.attacks.learned_selection import Candidates, choose, train_seeds, train_shuffled
 from memaudit.attacks.learned_training import Combination, settings_of
 from memaudit.common.io import write_table
@@ -64,10 +64,10 @@ def divided(params, name, table, rows):
 
 
 def scored(classifier, nulls, rows):
-    """Log-odds of texts by column: their mean over seeds, of each seed, and of each classifier of shuffled labels."""
+    """Scores of texts by column: mean log-odds over seeds, those of each seed, and the logits of each null."""
     odds = odds_of_rows_by_seed(classifier, rows)
     columns = {"score": odds.mean(1)} | {f"score seed {seed}": own for seed, own in enumerate(odds.T)}
-    return columns | {f"shuffled {number}": odds_of_rows(null, rows) for number, null in enumerate(nulls)}
+    return columns | {f"shuffled {number}": score_rows(null, rows) for number, null in enumerate(nulls)}
 
 
 if __name__ == "__main__":

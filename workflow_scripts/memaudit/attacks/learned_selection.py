@@ -18,6 +18,7 @@ from memaudit.attacks.learned_training import Combination, Settings, train
 from memaudit.common import seeds
 from memaudit.common.errors import AuditError
 
+NULL_SHARE = 0.25  # of the texts, for each classifier of shuffled labels
 Name = tuple[str, str, str]
 Parts = Mapping[Name, tuple[Combination, Combination]]  # training and validation texts of each combination
 Fitting = tuple[Architecture, Settings]
@@ -126,31 +127,37 @@ def train_seeds(parts: Parts, fitting: Fitting, number: int, auc: Auc, seed: int
     return Ensemble(members)
 
 
-def shuffled(parts: Parts, seed: int) -> dict[Name, tuple[Combination, Combination]]:
-    """The same texts with labels at random within each combination and part.
+def shuffled(parts: Parts, seed: int, share: float = 1.0) -> dict[Name, tuple[Combination, Combination]]:
+    """A share of the texts of each combination and part, drawn at random, with labels at random.
 
-    As many members as non-members get either label, up to one: their classifier is no guess at membership by chance.
+    Members and non-members are as frequent as they were, up to one, and half of either get either label, up to one.
     """
     found = {}
     for name, portions in parts.items():
         rng = seeds.generator(seed, "ltmia", "classifier", *name, "shuffled")
-        found[name] = tuple(replace(part, member=_balanced(part.member, rng)) for part in portions)
+        found[name] = tuple(_shuffled(part, share, rng) for part in portions)
     return found
 
 
-def _balanced(member: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    label = np.zeros(len(member), dtype=bool)
+def _shuffled(part: Combination, share: float, rng: np.random.Generator) -> Combination:
+    label, kept = np.zeros(len(part.member), dtype=bool), np.zeros(len(part.member), dtype=bool)
     for value in (True, False):
-        places = rng.permutation(np.flatnonzero(member == value))
+        places = rng.permutation(np.flatnonzero(part.member == value))
+        places = places[: max(2, round(share * len(places)))]
+        kept[places] = True
         label[places[: (len(places) + rng.integers(2)) // 2]] = True
-    return label
+    return Combination(part.name, part.rows[kept], label[kept])
 
 
 def train_shuffled(parts: Parts, fitting: Fitting, number: int, auc: Auc, seed: int, device: str) -> list[Classifier]:
-    """Classifiers of shuffled labels, each of its own: the null of the attack."""
+    """Classifiers of shuffled labels, each of its own: the null of the attack.
+
+    A null separates texts by chance, members from others too, by one sign in all held-out combinations; so the mean of
+    many is needed, and each is trained on a share of the texts.
+    """
     found = []
     for place in range(number):
         own = seeds.integer(seed, "ltmia", "classifier", "shuffled", place)
-        training, validation = (list(part) for part in zip(*shuffled(parts, own).values(), strict=True))
+        training, validation = (list(part) for part in zip(*shuffled(parts, own, NULL_SHARE).values(), strict=True))
         found.append(train(training, validation, auc, own, *fitting, device))
     return found

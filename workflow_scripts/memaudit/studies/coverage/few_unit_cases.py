@@ -103,8 +103,8 @@ CROSSED = {
         "given the 1 model and 2 corpora": {"models": 1, "corpora": 2},
     },
     times=4,
-    use="a factor of fewer than 3 levels is taken as given: the interval is about these levels, and says so; 93 % where "
-    "4 levels of one factor differ far more than those of the other",
+    use="a factor of fewer than 3 levels is taken as given: the interval is about these levels, and says so; 93 % "
+    "where 4 levels of one factor differ far more than those of the other",
 )
 def crossed_effects(
     rng: np.random.Generator,
