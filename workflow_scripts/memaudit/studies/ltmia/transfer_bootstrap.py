@@ -95,10 +95,7 @@ def attack_metrics(
     drawn: dict[tuple[str, int], Array] = {}
     fewest: Mask | None = None
     for name, own in scores.sort_values("id", kind="stable").groupby(COMBINATION, sort=False):
-        place = (name[1], hash(tuple(own["id"])))
-        if place not in drawn:
-            drawn[place] = bootstrap.two_way_weights(1, len(own), replicates, rng).records
-        weights = bootstrap.Weights(np.ones((replicates, 1)), drawn[place])
+        weights = _text_weights((name[1], hash(tuple(own["id"]))), len(own), drawn, replicates, rng)
         member = own["member"].to_numpy(dtype=bool)[None]
         for attack in attacks:
             raw = calibrate(own[attack].to_numpy()[None], member, "raw")
@@ -120,6 +117,15 @@ def attack_metrics(
         interpolated(fewest, fprs),
         {name: np.stack(values, 1) for name, values in repeats.items()},
     )
+
+
+def _text_weights(
+    corpus: tuple[str, int], texts: int, drawn: dict[tuple[str, int], Array], replicates: int, rng: np.random.Generator
+) -> bootstrap.Weights:
+    """Weights of the texts of a corpus, drawn when it is met first."""
+    if corpus not in drawn:
+        drawn[corpus] = bootstrap.two_way_weights(1, texts, replicates, rng).records
+    return bootstrap.Weights(np.ones((replicates, 1)), drawn[corpus])
 
 
 def seed_columns(scores: pd.DataFrame, attack: str) -> list[str]:
