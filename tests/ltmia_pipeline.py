@@ -38,17 +38,12 @@ TUNE["tunings"] |= {name: FULL | {"trains_on": name.replace("_", " ")} for name 
 TUNE |= {"targets": [*([corpus, "full"] for corpus in CORPORA), *(null[1:] for null in NULLS)]}
 TRAIN = {"seed": 1, "training": TRAINING, "validation": 0.2, "test": 0.2, "arm": "paper"}
 TRAIN |= {"architecture": {"width": 16, "heads": 2, "feedforward": 16, "hidden": None}}
-TRAIN |= {"fitting": {"epochs": 3, "batch": 32, "patience": None}}
-JUDGE = {"seed": 1, "replicates": 40, "fpr": [0.1], "training": TRAINING, "held_out": HELD_OUT}
-JUDGE |= {
-    "controls": {tuning: [[model, corpus, tuning]] for model, corpus, tuning in NULLS},
-    "families": {"gpt2": "transformer"},
-    "samples": 20,
-}
-JUDGE |= {
-    "contents": dict.fromkeys(CORPORA, "text"),
-    "ways": {"full": "full"} | {tuning: tuning.replace("_", " ") for _, _, tuning in NULLS},
-}
+TRAIN |= {"fitting": {"epochs": 3, "batch": 32, "patience": None}, "seeds": 2, "shuffles": 3}
+TRAIN |= {"choice": {"folds": 1, "epochs": [3], "weight_decay": [], "clamp": []}}
+JUDGE = {"seed": 1, "replicates": 40, "fpr": [0.05], "training": TRAINING, "held_out": HELD_OUT}
+JUDGE |= {"controls": {tuning: [[model, corpus, tuning]] for model, corpus, tuning in NULLS}, "samples": 20}
+JUDGE |= {"families": {"gpt2": "transformer"}, "contents": dict.fromkeys(CORPORA, "text")}
+JUDGE |= {"ways": {"full": "full"} | {tuning: tuning.replace("_", " ") for _, _, tuning in NULLS}}
 JUDGE |= {"classifiers": ["transformer", "logistic"]}
 JUDGE |= {"published": [{"table": "Table 1", "family": "mean", "attack": "lt_mia", "metric": "auc", "printed": 0.945}]}
 
@@ -90,7 +85,8 @@ def make_all(base):
     for name, kind in (("transformer", "transformer"), ("logistic", "logistic")):
         outputs = [f"weights={at}/{name}.safetensors", f"card={at}/{name}.json", f"scores={at}/{name}.parquet"]
         params = TRAIN | {"architecture": TRAIN["architecture"] | {"kind": kind}}
-        call("ltmia_train_attack", targets, outputs, at, params, classifier=name)
+        others = [f"other_rows={at}/0.npy", f"other_scores={at}/0.parquet"]
+        call("ltmia_train_attack", [*targets, *others], outputs, at, params, classifier=name)
     params = TRAIN | {"samples": 20, "combinations": [1, 2], "draws": 2, "held_out": HELD_OUT}
     call("ltmia_measure_diversity", targets, [at / "diversity.parquet"], at, params)
     own = [f"weights={at}/transformer.safetensors", f"card={at}/transformer.json", *targets]

@@ -13,8 +13,10 @@ localrules:
 
 rule ltmia_train_attack:
     input:
-        rows=LTMIA.files("npy"),
-        scores=LTMIA.files("parquet"),
+        rows=LTMIA.files("npy", LTMIA.training),
+        scores=LTMIA.files("parquet", LTMIA.training),
+        other_rows=LTMIA.other_files("npy"),
+        other_scores=LTMIA.other_files("parquet"),
     output:
         weights="<results>/models/ltmia_attack/{classifier}.safetensors",
         card="<results>/models/ltmia_attack/{classifier}.json",
@@ -38,6 +40,9 @@ rule ltmia_train_attack:
         arm=LTMIA.arm,
         architecture=LTMIA.architecture,
         fitting=LTMIA.classifier_training,
+        choice=LTMIA.choice,
+        seeds=LTMIA.config["seeds"],
+        shuffles=LTMIA.shuffles,
     script:
         "../../workflow_scripts/ltmia/train_attack.py"
 

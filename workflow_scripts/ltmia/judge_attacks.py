@@ -24,7 +24,7 @@ from memaudit.statistics.dataset_means import published
 from memaudit.studies.ltmia.blind_checks import blind_checks, blind_rows, unfit
 from memaudit.studies.ltmia.null_controls import null_controls, null_rows
 from memaudit.studies.ltmia.transfer_bootstrap import COMBINATION, STUDY, is_combination
-from memaudit.studies.ltmia.transfer_evaluation import ATTACK, Study
+from memaudit.studies.ltmia.transfer_evaluation import ATTACK, NULL, Study
 from memaudit.workflow.job import run
 
 CURVES = ["loss", "ref_loss", "ez", ATTACK]
@@ -44,16 +44,17 @@ def main(job):
     checks = blind_checks(memberships(job), read_table(job.input.texts, ["dataset", "id", "text"]), params.seed)
     study = Study(scores[~in_training], **given, unfit=unfit(checks), sizes=sizes)
     attacks, nulls = [*baselines, ATTACK], null_controls(params.controls, params.ways)
-    rows = [*blind_rows(checks), *null_rows(scores, attacks, nulls, params.seed), *study.attacks(attacks)]
-    first = params.classifiers[0]
-    study.held_out = study.held_out.assign(**{first: study.held_out[ATTACK]})
-    rows += study.classifiers(scores[in_training].rename(columns={ATTACK: first}), params.classifiers)
+    rows = [*blind_rows(checks), *null_rows(scores, attacks, nulls, params.seed)]
+    rows += [*study.attacks(attacks), *study.shuffled_training()]
+    study.held_out, tested = (renamed(part, params.classifiers[0]) for part in (study.held_out, scores[in_training]))
+    rows += study.classifiers(tested, params.classifiers)
     rows += study.diversity(read_table(job.input.diversity), params.training, params.samples)
     rows += study.importance(read_table(job.input.permuted), params.families)
     rows += [row for name, entry in facts.items() for row in guarantee(name, entry)]
     rows += published(STUDY, params.published, tidy.frame(rows), several="attack")
     write_table(tidy.frame(rows), job.output.results)
     fewest = (~study.held_out["member"].astype(bool)).groupby([study.held_out[key] for key in COMBINATION]).sum().min()
+    study.held_out = study.held_out.rename(columns={params.classifiers[0]: ATTACK})
     curves = study.curves(CURVES, np.geomspace(1 / fewest, 1, POINTS))
     write_table(tidy.frame(list(curves)), job.output.roc)
     return {"seed": params.seed}
@@ -65,7 +66,10 @@ def gathered(job):
     baselines = [name for name in whole if name not in TEXT]
     names = [ATTACK, *job.params.classifiers[1:]]
     for name, path in zip(names, several(job.input.classifiers), strict=True):
-        own = read_table(path, [*KEY, "score"]).rename(columns={"score": name})
+        own = read_table(path)
+        nulls = [column for column in own if column.startswith(NULL) and name == ATTACK]
+        scores = {column: name + column.removeprefix("score") for column in own if column.startswith("score")}
+        own = own[[*KEY, *scores, *nulls]].rename(columns=scores)
         whole = whole.merge(own, on=KEY, validate="one_to_one")
     return whole, baselines
 
@@ -73,6 +77,13 @@ def gathered(job):
 def memberships(job):
     """Members and non-members of every target, those of training among them."""
     return pd.concat([read_table(path, TEXT) for path in several(job.input.targets)], ignore_index=True)
+
+
+def renamed(table, classifier):
+    """The table with the attack's scores, those of its seeds too, under the name of its classifier."""
+    return table.rename(
+        columns=lambda name: classifier + name.removeprefix(ATTACK) if name.startswith(ATTACK) else name
+    )
 
 
 def guarantee(name, facts):

@@ -1,21 +1,25 @@
 """Train a classifier of texts on combinations of known membership, and apply it to other combinations.
 
-python workflow_scripts/ltmia/train_attack.py --input rows=gpt2.npy rows=mamba2.npy \
-    scores=gpt2.parquet scores=mamba2.parquet \
+python workflow_scripts/ltmia/train_attack.py --input rows=gpt2.npy scores=gpt2.parquet \
+    other_rows=mamba2.npy other_scores=mamba2.parquet \
     --output weights=classifier.safetensors card=classifier.json scores=scores.parquet --params '{"seed": 1,
-        "training": [["gpt2", "scipy", "full"]], "validation": 0.1, "test": 0.1, "arm": "paper",
-        "architecture": {"width": 64}, "fitting": {"epochs": 20, "batch": 128}}'
+        "training": [["gpt2", "scipy", "full"]], "validation": 0.1, "test": 0.1, "arm": "paper", "seeds": 5,
+        "shuffles": 0, "choice": {"folds": 3, "epochs": [2, 4], "weight_decay": [], "clamp": []},
+        "architecture": {"width": 64}, "fitting": {"batch": 128}}'
 
-Inputs: outputs of `ltmia_finetune_targets`, rows and scores in one order. A text belongs to training, validation or
-test by its id, in all combinations of `training` alike. arm: preset `paper` or `repository`; architecture and fitting
-change the values that they name. Third output: log-odds of membership of the test portion, and of all texts of other
-combinations.
+Inputs: outputs of `ltmia_finetune_targets`, rows and scores in one order; other_*: of targets that train nothing, which
+are read when everything is chosen and trained. A text belongs to training, validation or test by its id, in all
+combinations of `training` alike. arm: preset `paper` or `repository`; architecture and fitting change the values that
+they name; choice: values of which the best at left-out models and corpora of `training` is taken; seeds: classifiers
+whose log-odds are averaged; shuffles: classifiers of shuffled labels, the null. Third output: log-odds of membership of
+the test portion, and of all texts of other combinations: the mean, those of each seed, and logits of each null.
 """
 
 import pandas as pd
 
-from memaudit.attacks.learned_classifier import odds_of_rows, save
-from memaudit.attacks.learned_training import Combination, settings_of, train
+from memaudit.attacks.learned_classifier import odds_of_rows_by_seed, save, score_rows
+from memaudit.attacks.learned_selection import Candidates, choose, train_seeds, train_shuffled
+from memaudit.attacks.learned_training import Combination, settings_of
 from memaudit.common.io import write_table
 from memaudit.common.job_inputs import several
 from memaudit.models.model_folder import set_up
@@ -27,22 +31,43 @@ from memaudit.workflow.job import run
 def main(job):
     params = job.params
     device = set_up(job.threads)
-    opened = open_combinations(several(job.input.rows), several(job.input.scores))
-    training, validation = [], []
-    for name in map(tuple, params.training):
-        table, rows = opened[name]
-        places = portions(table["id"], params.validation, params.test)
-        member = table["member"].to_numpy(dtype=bool)
-        for part, place in ((training, places["training"]), (validation, places["validation"])):
-            part.append(Combination(" ".join(name), rows[place], member[place]))
-        opened[name] = table[places["test"]], rows[places["test"]]
+    names = [tuple(name) for name in params.training]
+    opened = open_combinations(several(job.input.rows), several(job.input.scores), names)
+    parts = {name: divided(params, name, *opened[name]) for name in names}
     fitting = settings_of(params.arm, params.architecture, params.fitting)
-    classifier = train(training, validation, auc, params.seed, *fitting, device)
+    candidates = dict(params.choice)
+    most = candidates.pop("folds")
+    fitting, compared = choose(parts, Candidates(**candidates), fitting, most, auc, params.seed, device)
+    classifier = train_seeds(parts, fitting, params.seeds, auc, params.seed, device)
+    classifier.facts |= {"compared": compared}
     save(classifier, job.output.weights, job.output.card)
-    tables = [table.assign(score=odds_of_rows(classifier, rows)) for table, rows in opened.values()]
+    nulls = train_shuffled(parts, fitting, params.shuffles, auc, params.seed, device)
+    for path, scores in zip(several(job.input.other_rows), several(job.input.other_scores), strict=True):
+        opened |= open_combinations([path], [scores])
+    for name in names:
+        table, rows = opened[name]
+        place = portions(table["id"], params.validation, params.test)["test"]
+        opened[name] = table[place], rows[place]
+    tables = [table.assign(**scored(classifier, nulls, rows)) for table, rows in opened.values()]
     write_table(pd.concat(tables, ignore_index=True), job.output.scores)
-    print(classifier.facts["history"], flush=True)
+    for one in [*compared, classifier.facts["history"]]:
+        print(one, flush=True)
     return {"seed": params.seed, "device": device, "dtype": "float32"}
+
+
+def divided(params, name, table, rows):
+    """Training and validation texts of a combination."""
+    places, member = portions(table["id"], params.validation, params.test), table["member"].to_numpy(dtype=bool)
+    return tuple(
+        Combination(" ".join(name), rows[places[part]], member[places[part]]) for part in ("training", "validation")
+    )
+
+
+def scored(classifier, nulls, rows):
+    """Scores of texts by column: mean log-odds over seeds, those of each seed, and the logits of each null."""
+    odds = odds_of_rows_by_seed(classifier, rows)
+    columns = {"score": odds.mean(1)} | {f"score seed {seed}": own for seed, own in enumerate(odds.T)}
+    return columns | {f"shuffled {number}": score_rows(null, rows) for number, null in enumerate(nulls)}
 
 
 if __name__ == "__main__":

@@ -47,6 +47,15 @@ FAULTS = [
         "250 may be as few as 181; ask for at most 362",
     ),
     (
+        {
+            "ltmia/training": [{"models": ["gpt2"], "corpora": ["docs-scipy", "docs-sympy"], "tuning": "full"}],
+            "ltmia/diversity/combinations": [1],
+        },
+        "ltmia/classifiers/transformer/choice: ltmia/training has 1 models and 2 corpora, and a fold leaves one of",
+    ),
+    ({"ltmia/shuffles": 2}, "ltmia/shuffles: of 2 classifiers nothing can be said"),
+    ({"ltmia/fpr": [0.001]}, "ltmia/fpr: 250 non-members resolve none of them; name one of at least 0.004"),
+    (
         {"ltmia/training": [], "ltmia/attack": {"target": "a", "base": "b", "texts": "c"}},
         "ltmia/attack: needs a classifier, and ltmia/training is empty",
     ),

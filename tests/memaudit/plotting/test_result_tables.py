@@ -64,3 +64,9 @@ def test_results_of_constant_students_are_starred_in_tables_for_readers(tmp_path
     lines = (tmp_path / "table.md").read_text().splitlines()[2:]
     assert [line.count("*") for line in lines] == [1, 0, 0, 0]
     assert "0.5* |" in lines[0]
+
+
+def test_a_result_without_a_value_says_that_its_data_are_too_few():
+    row = tidy.row("s", {"a": 1}, "tpr@0.01", tidy.NAN, method="too few: 25 non-members, 100 are needed", null=0.01)
+    table = tidy.expand(tidy.frame([row, tidy.row("s", {"a": 2}, "tpr@0.01", 0.5, method="bootstrap")]))
+    assert result_tables.arrange(table, ["a"], ["metric"], null=True)["tpr@0.01"].tolist() == ["too few", "0.5"]

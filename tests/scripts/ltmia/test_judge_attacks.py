@@ -40,6 +40,27 @@ def test_every_target_has_a_blind_check_of_its_own_and_nulls_have_power(made, re
     assert power["estimate"].between(0.6, 0.9).all()
 
 
+def test_the_null_of_the_attack_is_that_of_classifiers_of_shuffled_labels(results, made):
+    null = results[results["control"] == "labels shuffled in training"].set_index("metric")
+    known = read_table(made / "transformer.parquet")
+    known = known[is_combination(known, HELD_OUT)]
+    areas = [auc(known[f"shuffled {number}"].to_numpy(), known["member"].to_numpy()) for number in range(3)]
+    assert null.loc["auc", "estimate"] == pytest.approx(np.mean(areas))
+    assert null.loc["auc", "low"] <= 0.5 <= null.loc["auc", "high"]
+    assert null.loc["smallest detectable auc", "estimate"] > 0.5
+    assert (null["attack"] == "lt_mia").all()
+
+
+def test_tprs_of_training_columns_have_the_rates_of_the_held_out_ones_or_say_too_few(results):
+    """16 non-members of the test portion resolve no FPR of .05."""
+    rates = results[(results["records"] == "training") & results["metric"].str.startswith("tpr@")]
+    held_out = results[(results["records"] == "held out") & results["metric"].str.startswith("tpr@")]
+    assert set(rates["metric"]) == set(held_out["metric"]) == {"tpr@0.05"}
+    assert rates["estimate"].isna().all()
+    assert rates["method"].str.startswith("too few: a combination has fewer than 20 non-members").all()
+    assert held_out["estimate"].notna().all()
+
+
 def test_all_attacks_are_judged_on_the_same_texts(made, combinations, results):
     table, _ = combinations["gpt2", "signs", "full"]
     known = read_table(made / "transformer.parquet")

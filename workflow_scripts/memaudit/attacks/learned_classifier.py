@@ -49,6 +49,17 @@ class Classifier(nn.Module):
         return self.network(scaled * mask[..., None], mask)
 
 
+class Ensemble(nn.Module):
+    """Several classifiers of one shape and one standardisation, whose log-odds are averaged."""
+
+    def __init__(self, members: Sequence[Classifier]) -> None:
+        super().__init__()
+        self.members = nn.ModuleList(members)
+        self.architecture, self.positions = members[0].architecture, members[0].positions
+        self.channels, self.facts = members[0].channels, members[0].facts
+        self.mean, self.deviation = members[0].mean, members[0].deviation
+
+
 @torch.inference_mode()
 def apply(classifier: Classifier, values: Array32, mask: Mask) -> Array:
     """Scores (text,) of features (text, T, channel) and their mask (text, T); higher = more likely a member.
@@ -67,24 +78,44 @@ def score_rows(classifier: Classifier, rows: Rows) -> Array:
     return np.concatenate([apply(classifier, part.values, part.mask) for part in _unpacked(rows)])
 
 
-def log_odds(classifier: Classifier, features: TokenFeatures) -> Array:
-    """Log-odds of membership (text,) at the validation set's share of members (Platt 1999).
+def log_odds(classifier: Classifier | Ensemble, features: TokenFeatures) -> Array:
+    """Log-odds of membership (text,) at the validation set's share of members (Platt 1999); of several, their mean.
 
     0, even odds, for a text that target and reference predict exactly alike.
     """
-    slope, intercept = classifier.platt.tolist()
-    odds = slope * apply(classifier, features.values, features.mask) + intercept
-    odds[~features.values[..., DIFFERENCE].any(1)] = 0.0
-    return odds
+    return odds_by_seed(classifier, features).mean(1)
 
 
-def odds_of_rows(classifier: Classifier, rows: Rows) -> Array:
+def odds_by_seed(classifier: Classifier | Ensemble, features: TokenFeatures) -> Array:
+    """`log_odds` of each member of an ensemble, (text, seed)."""
+    odds = []
+    for member in members_of(classifier):
+        slope, intercept = member.platt.tolist()
+        odds.append(slope * apply(member, features.values, features.mask) + intercept)
+    changed = features.values[..., DIFFERENCE].any(1)
+    return np.where(changed[:, None], np.stack(odds, 1), 0.0)
+
+
+def odds_of_rows(classifier: Classifier | Ensemble, rows: Rows) -> Array:
     """`log_odds` of packed rows, of which few are in memory at once."""
-    return np.concatenate([log_odds(classifier, part) for part in _unpacked(rows)])
+    return odds_of_rows_by_seed(classifier, rows).mean(1)
+
+
+def odds_of_rows_by_seed(classifier: Classifier | Ensemble, rows: Rows) -> Array:
+    """`odds_by_seed` of packed rows, (text, seed), of which few are in memory at once."""
+    return np.concatenate([odds_by_seed(classifier, part) for part in _unpacked(rows)])
+
+
+def members_of(classifier: Classifier | Ensemble) -> Sequence[Classifier]:
+    """The classifiers of an ensemble, or the one."""
+    return classifier.members if isinstance(classifier, Ensemble) else [classifier]
 
 
 def permuted_odds(
-    classifier: Classifier, features: TokenFeatures, groups: Mapping[str, Sequence[int]], rng: np.random.Generator
+    classifier: Classifier | Ensemble,
+    features: TokenFeatures,
+    groups: Mapping[str, Sequence[int]],
+    rng: np.random.Generator,
 ) -> dict[str, Array]:
     """`log_odds` (text,) with a group of channels permuted among texts, all positions together (Figure 3).
 
@@ -98,18 +129,23 @@ def permuted_odds(
     return odds
 
 
-def save(classifier: Classifier, weights: str | Path, card: str | Path) -> None:
-    """Write the classifier: its tensors as safetensors, its shape and training facts as JSON."""
-    state = {name: value.cpu().contiguous() for name, value in classifier.state_dict().items()}
+def save(classifier: Classifier | Ensemble, weights: str | Path, card: str | Path) -> None:
+    """Write the classifier, or all of an ensemble: tensors as safetensors, shape and training facts as JSON."""
+    members = members_of(classifier)
+    state = {
+        f"{number}.{name}": value.cpu().contiguous().clone()
+        for number, member in enumerate(members)
+        for name, value in member.state_dict().items()
+    }
     with replacing(weights) as temporary:
         save_file(state, temporary)
-    shape = {"architecture": asdict(classifier.architecture)}
+    shape = {"architecture": asdict(classifier.architecture), "members": len(members)}
     shape |= {"positions": classifier.positions, "channels": classifier.channels}
-    shape |= {"parameters": sum(weight.numel() for weight in classifier.parameters()), "sha256": sha256(weights)}
+    shape |= {"parameters": sum(weight.numel() for weight in members[0].parameters()), "sha256": sha256(weights)}
     write_json(shape | {"facts": classifier.facts}, card)
 
 
-def load(weights: str | Path, card: str | Path, device: str = "cpu") -> Classifier:
+def load(weights: str | Path, card: str | Path, device: str = "cpu") -> Classifier | Ensemble:
     """The saved classifier, bit for bit. Raises AuditError for files that are damaged or do not belong together."""
     described = read_json(card)
     with readable(weights):
@@ -119,12 +155,18 @@ def load(weights: str | Path, card: str | Path, device: str = "cpu") -> Classifi
         sizes = described["architecture"]
         architecture = Architecture(**sizes | {"hidden": tuple(sizes["hidden"])})
         with torch.random.fork_rng():  # initial weights are drawn, and replaced at once
-            classifier = Classifier(architecture, described["positions"], described["channels"])
-        classifier.load_state_dict(load_file(weights))
+            shape = (architecture, described["positions"], described["channels"])
+            members = [Classifier(*shape).to(device) for _ in range(described["members"])]
+        state = load_file(weights)
+        for number, member in enumerate(members):
+            first = f"{number}."
+            own = {name.removeprefix(first): value for name, value in state.items() if name.startswith(first)}
+            member.load_state_dict(own)
+        classifier = Ensemble(members) if len(members) > 1 else members[0]
         classifier.facts = described["facts"]
     except UNREADABLE as error:
         raise AuditError(f"{card}: no classifier of this attack ({reason(error)}); {DAMAGED}") from error
-    return classifier.to(device).eval()
+    return classifier.eval()
 
 
 def logits(classifier: Classifier, features: TokenFeatures) -> Tensor:

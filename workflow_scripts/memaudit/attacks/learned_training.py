@@ -40,7 +40,8 @@ class Settings:
 
     An epoch draws as many texts as there are. warmup: epochs over which the learning rate rises; cosine: whether it
     then decays to 0; smoothing: label smoothing towards 1/2; patience: epochs without a better validation AUC after
-    which training ends, None for never.
+    which training ends, None for never; best_epoch: whether the epoch with the highest validation AUC is kept, or the
+    last.
     """
 
     epochs: int = 30
@@ -51,6 +52,7 @@ class Settings:
     cosine: bool = False
     smoothing: float = 0.0
     patience: int | None = None
+    best_epoch: bool = True
 
 
 # The authors' repository trains a larger network than their paper.
@@ -82,7 +84,7 @@ def train(
     settings: Settings = PRESETS["paper"][1],
     device: str = "cpu",
 ) -> Classifier:
-    """The classifier of the epoch with the highest AUC on `validation`, the mean over its combinations.
+    """The classifier of the epoch with the highest AUC on `validation`, the mean over its combinations, or of the last.
 
     Texts are drawn with replacement, with equal probability for every combination. Features are standardised by the
     training combinations only. Platt's probabilities are fitted on all validation texts, which must not be among the
@@ -110,7 +112,7 @@ def train(
 
 
 def _fit(classifier, training, validation, auc, settings, seed) -> list[dict[str, float]]:
-    """Train in place, restore the best epoch's weights, and return loss and validation AUC of every epoch."""
+    """Train in place, restore the kept epoch's weights, and return loss and validation AUC of every epoch."""
     rng = seeds.generator(seed, "ltmia", "classifier", "texts")
     per_epoch = -(-sum(len(one.rows) for one in training) // settings.batch)
     optimizer = torch.optim.AdamW(classifier.parameters(), settings.learning_rate, weight_decay=settings.weight_decay)
@@ -132,7 +134,7 @@ def _fit(classifier, training, validation, auc, settings, seed) -> list[dict[str
             raise AuditError(f"learned attack: the loss of epoch {epoch} is not a number; lower the learning rate")
         reached = float(np.mean([auc(score_rows(classifier, one.rows), one.member) for one in validation]))
         history.append({"loss": float(np.mean(losses)), "validation_auc": reached})
-        if not weights or reached > history[best]["validation_auc"]:
+        if not weights or not settings.best_epoch or reached > history[best]["validation_auc"]:
             best, weights = epoch, {name: value.clone() for name, value in classifier.state_dict().items()}
         elif settings.patience is not None and epoch - best >= settings.patience:
             break

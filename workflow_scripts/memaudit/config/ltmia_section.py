@@ -129,12 +129,21 @@ class Shape(Section):
     dropout: Share | None = Field(None, description="of all of them")
 
 
+class Choice(Section):
+    """Settings chosen by transfer: by the mean AUC on left-out (model, corpus) folds of ltmia/training alone."""
+
+    epochs: list[Count] = Field([], description="[]: the epoch of the best AUC on new texts of ltmia/training")
+    weight_decay: list[Annotated[float, Field(ge=0)]] = Field([], description="[]: that of training")
+    clamp: list[Positive] = Field([], description="largest absolute standardised features; []: that of the arm")
+
+
 class Classifier(Section):
     """A classifier of texts by the features of their tokens."""
 
     arm: Literal["paper", "repository"] = Field("paper", description="defaults: the paper's, or its repository's")
     architecture: Shape = Shape()
     training: ClassifierTraining = ClassifierTraining()
+    choice: Choice = Choice()
 
 
 class Diversity(Section):
@@ -176,11 +185,12 @@ class Ltmia(Section):
     validation: Fraction = Field(description="share of the texts by which a classifier's best epoch is taken")
     test: Fraction = Field(description="share of the texts of training combinations that tests classifiers")
     classifiers: dict[Name, Classifier] = Field(min_length=1, description="classifiers; the first is the attack")
+    folds: Count = Field(3, description="left-out (model, corpus) folds by which settings are chosen, at most")
+    seeds: Count = Field(5, description="classifiers that differ in their seeds alone, whose log-odds are averaged")
+    shuffles: Annotated[int, Field(ge=0)] = Field(12, description="classifiers of shuffled labels, the null: 0 or 3 on")
     diversity: Diversity
     importance: Importance
-    fpr: list[Fraction] = Field(
-        min_length=1, description="false positive rates; one below 1 / non-members is replaced by that"
-    )
+    fpr: list[Fraction] = Field(min_length=1, description="false positive rates; one below 1 / non-members is left out")
     replicates: Annotated[int, Field(ge=20)] = Field(description="bootstrap replicates behind each interval")
     attack: Attack | None = Field(None, description="a target of your own for `snakemake ltmia_attack`; null: none")
 
@@ -203,6 +213,7 @@ def ltmia_faults(study: Ltmia, shared: SharedKeys) -> Iterator[str]:
             yield f"ltmia/shifted/{name}: a data set has that name; choose another"
     yield from _overlaps(study)
     yield from _size_faults(study)
+    yield from _choice_faults(study)
     for name, tuning in study.tunings.items():
         if tuning.privacy and tuning.privacy.delta > 1 / study.texts.parts.member:
             yield f"ltmia/tunings/{name}/privacy/delta: {tuning.privacy.delta:g} is more than 1 / members"
@@ -253,6 +264,26 @@ def _size_faults(study: Ltmia) -> Iterator[str]:
     yield from _portion_faults(study)
     if max(study.diversity.combinations, default=0) > learnt:
         yield f"ltmia/diversity/combinations: there are {learnt} combinations in ltmia/training; ask for at most those"
+
+
+def _choice_faults(study: Ltmia) -> Iterator[str]:
+    """What cannot be chosen by transfer, and rates and nulls that nothing resolves."""
+    names = [(model, corpus) for group in study.training for model in group.models for corpus in group.corpora]
+    models, corpora = ({name[place] for name in names} for place in (0, 1))
+    for name, classifier in study.classifiers.items():
+        lists = [getattr(classifier.choice, key) for key in type(classifier.choice).model_fields]
+        if any(len(values) > 1 for values in lists) and min(len(models), len(corpora)) < 2:
+            yield (
+                f"ltmia/classifiers/{name}/choice: ltmia/training has {len(models)} models and {len(corpora)} corpora, "
+                "and a fold leaves one of each out; name two of each, or one value of each setting"
+            )
+    if 0 < study.shuffles < 3:
+        yield f"ltmia/shuffles: of {study.shuffles} classifiers nothing can be said; ask for 3 or more, or for 0"
+    if max(study.fpr) < 1 / study.texts.parts.nonmember:
+        yield (
+            f"ltmia/fpr: {study.texts.parts.nonmember} non-members resolve none of them; name one of at least "
+            f"{1 / study.texts.parts.nonmember:.3g}"
+        )
 
 
 def _portion_faults(study: Ltmia) -> Iterator[str]:

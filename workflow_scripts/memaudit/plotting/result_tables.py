@@ -24,6 +24,7 @@ MISSING = "-"
 # Column of results of constant students (common/constant_students.py), and the mark of their cells.
 MARK = "constant student"
 STAR = "*"
+TOO_FEW = "too few"  # how the method of a result without a value begins, where its data resolve none
 MARKDOWN = str.maketrans({"|": r"\|", "<": "&lt;", ">": "&gt;", "\n": " "})
 
 
@@ -92,6 +93,8 @@ def _marked(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_interval(result: Mapping[str, Any], null: bool) -> str:
+    if str(result.get("method")).startswith(TOO_FEW):
+        return TOO_FEW
     low, high, chance = (cell(result[name]) for name in ("low", "high", "null"))
     interval = "" if low == high == MISSING else f" [{low}, {high}]"
     text = cell(result["estimate"]) + interval + (f" ({chance})" if null and chance != MISSING else "")

@@ -75,7 +75,17 @@ def metric_samples(
 ) -> tuple[Array, Array]:
     """AUC, then TPR at each FPR, of scores (model, record): observed (metric,), and replicates (replicate, metric)."""
     ranking = roc.rank(scores, membership)
-    curve = roc.curve(ranking)
-    rates = roc_replicates.tpr_replicates(ranking, np.asarray(fprs), membership.shape, weights)
-    samples = np.column_stack([roc_replicates.auc_replicates(ranking, membership.shape, weights), rates])
-    return np.array([roc.area(*curve), *roc.at_fpr(*curve, fprs)]), samples
+    samples = roc_replicates.auc_replicates(ranking, membership.shape, weights)[:, None]
+    if len(fprs):
+        rates = roc_replicates.tpr_replicates(ranking, np.asarray(fprs), membership.shape, weights)
+        samples = np.column_stack([samples, rates])
+    return _of_curve(roc.curve(ranking), fprs), samples
+
+
+def observed_metrics(scores: Array, membership: Mask, fprs: Sequence[float]) -> Array:
+    """AUC, then TPR at each FPR, of scores (model, record): (metric,)."""
+    return _of_curve(roc.curve(roc.rank(scores, membership)), fprs)
+
+
+def _of_curve(curve: tuple[Array, Array], fprs: Sequence[float]) -> Array:
+    return np.array([roc.area(*curve), *(roc.at_fpr(*curve, fprs) if len(fprs) else [])])

@@ -5,21 +5,25 @@ import pytest
 from simulated_texts import ATTACKS, rows, scores, study
 
 from memaudit.common import tidy
+from memaudit.statistics.crossed_intervals import LARGEST, Crossed, CrossedGrid
 from memaudit.studies.ltmia.paired_contrasts import (
-    LARGEST,
-    Replicated,
     classifier_rows,
     contrast_row,
     diversity_rows,
     importance_rows,
+    ratio_row,
 )
 
-HARD = np.random.default_rng(0).normal(scale=0.05, size=400)  # what all find hard, replicate by replicate
+COMBINATIONS = 12  # 4 models on 3 corpora
+HARD = np.random.default_rng(0).normal(scale=0.05, size=(COMBINATIONS, 400))  # what all find hard
+EASE = np.random.default_rng(9).normal(scale=0.05, size=COMBINATIONS)
+GRID = CrossedGrid.of_mean(np.full(12, 1 / 12), models=np.repeat(list("abcd"), 3), corpora=np.tile(list("xyz"), 4))
 
 
 def value(observed, seed=1):
-    own = np.random.default_rng(seed).normal(scale=0.002, size=400)
-    return Replicated(observed, observed + HARD + own, 500)
+    own = np.random.default_rng(seed).normal(scale=0.002, size=(COMBINATIONS, 401))
+    values = observed + EASE - EASE.mean() + own[:, 400] - own[:, 400].mean()
+    return Crossed.mean(values, values[:, None] + HARD + own[:, :400], GRID, 500)
 
 
 def table(found):
@@ -73,8 +77,10 @@ def test_ratios_of_tprs_name_the_fewest_non_members_and_grow_from_the_largest_to
     assert (ratios["null"] == 1).all()
 
 
-def test_a_ratio_to_no_true_positive_is_the_largest_and_that_of_none_to_none_has_no_interval():
-    ratio = Replicated(0.1, np.full(4, 0.1), 5) / Replicated(0.0, np.zeros(4), 5)
-    assert contrast_row("tpr@0.001 ratio", ratio, 1.0)["high"] == ratio.observed == LARGEST
-    none = Replicated(0.0, np.zeros(4), 5) / Replicated(0.0, np.zeros(4), 5)
-    assert np.isnan(contrast_row("tpr@0.001 ratio", none, 1.0)["high"])
+def test_a_ratio_to_no_true_positive_is_the_largest_and_has_no_interval():
+    none = Crossed.mean(np.zeros(12), np.zeros((12, 4)), GRID, 5).logarithm()
+    some = Crossed.mean(np.full(12, 0.1), np.full((12, 4), 0.1), GRID, 5).logarithm()
+    row = ratio_row("tpr@0.001 ratio", some - none)
+    assert row["estimate"] == LARGEST
+    assert np.isnan([row["low"], row["high"]]).all()
+    assert np.isnan(ratio_row("tpr@0.001 ratio", none - none)["estimate"])

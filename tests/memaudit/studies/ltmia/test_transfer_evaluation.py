@@ -3,10 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
+from conftest import PROJECT
 from simulated_texts import ATTACKS, FAMILIES, TEXTS, names, rows, scores, study
 
+from memaudit.common import tidy
 from memaudit.common.errors import AuditError
 from memaudit.statistics import roc
+from memaudit.statistics.headlines import Headline, state
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +70,41 @@ def test_shuffled_membership_leaves_no_signal(observed):
     shuffled = rows(observed, control="shuffled membership", metric="auc")
     assert ((shuffled["estimate"] - 0.5).abs() < 0.06).all()
     assert shuffled["attack"].tolist() == ATTACKS
+
+
+def test_the_headline_is_the_paired_difference_and_says_what_its_interval_is_about(observed):
+    views = yaml.safe_load((PROJECT / "config/views/ltmia.yaml").read_text())
+    sentences = [Headline(**one) for one in views["headlines"]["sentences"]]
+    first, *_ = state("ltmia", sentences, tidy.frame(observed))["sentence"]
+    gap = rows(observed, family="mean", attack="lt_mia - ez", metric="auc difference").iloc[0]
+    assert (
+        f"strongest baseline (EZ-MIA, corrected) is {gap['estimate']:.3g} [{gap['low']:.3g}, {gap['high']:.3g}]"
+        in first
+    )
+    assert "models (4), given the corpora (2, too few)" in first
+
+
+def test_classifiers_of_shuffled_labels_are_a_null_with_the_smallest_auc_that_it_shows():
+    table, rng = scores(), np.random.default_rng(5)
+    for number in range(4):
+        table[f"shuffled {number}"] = rng.normal(size=len(table)) + 0.3 * (number % 2 - 0.5) * table["member"]
+    found = rows(study(table).shuffled_training(), control="labels shuffled in training").set_index("metric")
+    assert found.loc["auc", "low"] < 0.5 < found.loc["auc", "high"]
+    half = found.loc["auc", "high"] - found.loc["auc", "estimate"]
+    assert found.loc["smallest detectable auc", "estimate"] == pytest.approx(0.5 + half * (1 + 1.2816 / 1.96), rel=1e-3)
+    assert not list(study(scores()).shuffled_training())
+
+
+def test_rates_that_new_texts_of_training_combinations_do_not_resolve_say_too_few():
+    training = scores(models=("t",), datasets=("old",)).assign(mlp=lambda table: table["lt_mia"])
+    tested = training.iloc[:40]
+    evaluation = study(scores().assign(mlp=0.0, transformer=1.0), fpr=[0.1, 0.03])
+    found = rows(evaluation.classifiers(tested.rename(columns={"lt_mia": "transformer"}), ["transformer", "mlp"]))
+    few = found[found["metric"] == "tpr@0.03"].set_index(["classifier", "records"])
+    assert np.isnan(few.loc[("mlp", "training"), "estimate"])
+    assert few.loc[("mlp", "training"), "method"] == "too few: a combination has fewer than 33 non-members"
+    assert few.loc[("mlp", "held out"), "estimate"] >= 0
+    assert found[(found["metric"] == "tpr@0.1") & (found["records"] == "training")]["estimate"].notna().all()
 
 
 def test_targets_that_fail_the_blind_check_are_in_no_mean():

@@ -44,10 +44,23 @@ def test_corpora_are_those_behind_the_shifted_ones_and_each_stands_once(ltmia):
     assert list(ltmia.shifted) == ["planted"]
 
 
-def test_a_rate_that_is_not_resolved_is_replaced_by_the_smallest_that_is(ltmia):
-    assert ltmia.fprs == [0.01, 0.005]
-    assert ltmia.names["rates"] == ["tpr@0.01", "tpr@0.005"]
+def test_a_rate_that_is_not_resolved_is_left_out(ltmia):
+    assert ltmia.fprs == [0.01]
+    assert ltmia.names["rates"] == ["tpr@0.01"]
     assert ltmia.names["other_published_rates"] == ["tpr@0.001"]
+
+
+def test_files_of_held_out_targets_are_apart_from_those_that_classifiers_learn_from(ltmia):
+    learnt, others = ltmia.files("npy", ltmia.training), ltmia.other_files("npy")
+    assert learnt == [f"<results>/signals/ltmia/{model}/0.npy" for model in ("gpt2", "opt")]
+    assert others == [f"<results>/signals/ltmia/mamba2/{shard}.npy" for shard in (0, 1)]
+
+
+def test_the_null_is_the_attacks_alone_and_every_classifier_has_its_choice(ltmia):
+    attack, other = (SimpleNamespace(classifier=name) for name in ("transformer", "logistic"))
+    assert ltmia.shuffles(attack) == ltmia.config["shuffles"] > 0
+    assert ltmia.shuffles(other) == 0
+    assert ltmia.choice(other).keys() == {"folds", "epochs", "weight_decay", "clamp"}
 
 
 def test_a_job_has_so_many_targets_and_its_files_hold_them(ltmia):

@@ -6,11 +6,11 @@ from scipy.special import gammaln, ndtr
 from memaudit.common.arrays import Array
 from memaudit.data import membership_matrices
 from memaudit.statistics import bootstrap, finite_population, intervals
+from memaudit.statistics.crossed_intervals import Crossed, CrossedGrid
 from memaudit.statistics.intraclass_correlation import icc
 from memaudit.statistics.rank_correlation import rank_correlation
 from memaudit.studies.coverage.coverage_registry import Interval, Outcome, case
 from memaudit.studies.iclmem.setting_summaries import summary
-from memaudit.studies.ltmia.transfer_bootstrap import CombinationWeights
 from memaudit.studies.tabpate.student_utility import mean_of_repeats
 
 REPLICATES = 200
@@ -76,30 +76,59 @@ def splits_and_records(rng: np.random.Generator, splits: int, between: float = 0
     return {"mean": Interval(*bootstrap.mean_of_units(observed, samples, weights), 0.5)}
 
 
+CROSSED = {
+    f"{models} models, {corpora} corpora{name}": {"models": models, "corpora": corpora} | effects
+    for models in (4, 6, 8)
+    for corpora in (3, 4, 6)
+    for name, effects in (("", {}), (", no corpus effect", {"of_corpora": 0.0}))
+}
+
+
 @case(
-    "bootstrap over texts and combinations",
-    "means over combinations of models and corpora (ltmia)",
-    {
-        "one family of 3": {"families": "aaa"},
-        "one family of 8": {"families": "aaaaaaaa"},
-        "two families of 4": {"families": "aaaabbbb"},
-        "families of 3, 1 and 1": {"families": "aaabc"},
-        "texts alone differ": {"families": "aaaabbbb", "between": 0.0},
-        "3 that differ much": {"families": "aaa", "between": 0.3},
-        "8 that differ much": {"families": "aaaabbbb", "between": 0.3},
+    "crossed random effects of models and corpora",
+    "means, differences and contrasts over combinations of models and corpora (ltmia)",
+    CROSSED
+    | {
+        "8 models, 4 corpora, no model effect": {"models": 8, "corpora": 4, "of_models": 0.0},
+        "8 models, 4 corpora, texts alone differ": {
+            "models": 8,
+            "corpora": 4,
+            "of_models": 0.0,
+            "of_corpora": 0.0,
+            "of_both": 0.0,
+        },
+        "8 models, 4 corpora that differ most": {"models": 8, "corpora": 4, "of_corpora": 0.1},
+        "4 models, given the 2 corpora": {"models": 4, "corpora": 2},
+        "8 models, given the 2 corpora": {"models": 8, "corpora": 2},
+        "given the 1 model and 2 corpora": {"models": 1, "corpora": 2},
     },
-    use="combinations of a family that has fewer than 3 are taken as given: the interval is about these",
+    times=4,
+    use="a factor of fewer than 3 levels is taken as given: the interval is about these levels, and says so; 93 % "
+    "where 4 levels of one factor differ far more than those of the other",
 )
-def combinations(rng: np.random.Generator, families: str, between: float = 0.03) -> Outcomes:
-    """`CombinationWeights.interval` of metrics of which each has noise from its texts and, from 3 on, of its choice."""
-    names, texts = np.array(list(families)), 0.03
-    sizes = np.array([families.count(name) for name in families])
-    truths = 0.7 + between * rng.standard_normal(len(names)) * (sizes >= 3)
-    observed = truths + texts * rng.standard_normal(len(names))
-    samples = observed[:, None, None] + texts * rng.standard_normal((len(names), REPLICATES, 1))
-    weights = CombinationWeights.of(names, REPLICATES, rng)
-    low, high = weights.interval(weights.mean(observed), weights.means(samples)[:, 0])
-    return {"mean": Interval(low, high, 0.7)}
+def crossed_effects(
+    rng: np.random.Generator,
+    models: int,
+    corpora: int,
+    of_models: float = 0.03,
+    of_corpora: float = 0.03,
+    of_both: float = 0.015,
+) -> Outcomes:
+    """`Crossed.interval` of a mean; texts add noise of each corpus and of each combination."""
+    texts, factors = 0.01, np.mgrid[:models, :corpora].reshape(2, -1)
+    grid = CrossedGrid.of_mean(np.full(models * corpora, 1 / (models * corpora)), models=factors[0], corpora=factors[1])
+    effects = (of_models * rng.standard_normal((models, 1)), of_corpora * rng.standard_normal(corpora))
+    effects = (*effects, of_both * rng.standard_normal((models, corpora)))
+    given = (("models",), ("corpora",), ("models", "corpora"))
+    truth = 0.7 + sum(
+        float(effect.mean()) for effect, names in zip(effects, given, strict=True) if set(names) <= set(grid.given)
+    )
+    noise = texts * rng.standard_normal((corpora, REPLICATES + 1)) + texts * rng.standard_normal(
+        (models, corpora, REPLICATES + 1)
+    )
+    values = (0.7 + sum(effects) + noise[..., 0]).ravel()
+    samples = values[:, None] + noise[..., 1:].reshape(models * corpora, REPLICATES)
+    return {"mean": Interval(*Crossed.mean(values, samples, grid, 500).interval(), truth)}
 
 
 @case(

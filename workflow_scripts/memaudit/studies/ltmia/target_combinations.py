@@ -15,12 +15,19 @@ TEXT = [*COMBINATION, "id", "member"]  # a text of a target, and whether it is a
 Combinations = dict[tuple[str, str, str], tuple[pd.DataFrame, Rows]]
 
 
-def open_combinations(rows: Sequence[str], scores: Sequence[str]) -> Combinations:
-    """Scores table and packed features of every target, by model, dataset and tuning; features stay on disk."""
+def open_combinations(
+    rows: Sequence[str], scores: Sequence[str], only: Sequence[tuple[str, str, str]] | None = None
+) -> Combinations:
+    """Scores table and packed features of every target, by model, dataset and tuning; features stay on disk.
+
+    only: the combinations to open, None for all.
+    """
     combinations = {}
     for features, path in zip(rows, scores, strict=True):
         table, packed = read_table(path), open_rows(features)
         for name, own in table.groupby(COMBINATION, sort=False):
+            if only is not None and name not in only:
+                continue
             place = slice(own.index[0], own.index[-1] + 1)
             combinations[name] = own.reset_index(drop=True), packed[place]
     return combinations

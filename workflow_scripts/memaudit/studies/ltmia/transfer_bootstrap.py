@@ -1,11 +1,12 @@
-"""Metrics of attacks on combinations of models and corpora that trained no classifier, with paired bootstrap intervals.
+"""Metrics of attacks on combinations of models and corpora that trained no classifier, with crossed intervals.
 
-Two things are resampled: texts, with the same weights for all combinations of one corpus, and combinations within each
-family of models. All attacks have the same weights, so differences between them are paired.
+Texts are resampled, with the same weights for all combinations of one corpus and for all attacks, so that differences
+are paired. Models and corpora are crossed random factors of every mean, difference and ratio (`crossed_intervals`), and
+so are the seeds of a classifier that is a mean of several.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,10 @@ from memaudit.common import tidy
 from memaudit.common.arrays import Array, Mask
 from memaudit.statistics import bootstrap, intervals
 from memaudit.statistics.attack_performance import interpolated
-from memaudit.statistics.paired_differences import metric_samples
+from memaudit.statistics.crossed_intervals import Crossed, CrossedGrid
+from memaudit.statistics.detection_power import POWER_OF_MEANS, smallest_shown
+from memaudit.statistics.mean_interval import half_width
+from memaudit.statistics.paired_differences import metric_samples, observed_metrics
 from memaudit.statistics.rank_correlation import spearman
 from memaudit.statistics.signed_rank_test import signed_rank_rows
 
@@ -25,7 +29,6 @@ Rows = Iterator[dict[str, Any]]
 
 STUDY = "ltmia"
 COMBINATION = ["model", "dataset", "tuning"]
-FEWEST = 3  # combinations of a family that are resampled
 
 
 def is_combination(table: pd.DataFrame, names: Sequence[Sequence[str]]) -> np.ndarray:
@@ -40,7 +43,8 @@ class AttackMetrics:
 
     keys: (combination,) model, family, dataset, ...; observed: attack -> (combination, metric); samples: attack ->
     (combination, replicate, metric); names: of the metrics, auc, then TPRs; chance: (metric,); texts: (combination,);
-    notes: suffix of the method of each metric.
+    notes: suffix of the method of each metric; repeats: attack -> (seed, combination, metric) without each of several
+    seeds of a classifier.
     """
 
     keys: pd.DataFrame
@@ -50,18 +54,28 @@ class AttackMetrics:
     samples: Mapping[str, Array]
     texts: NDArray[np.int64]
     notes: list[str]
+    repeats: Mapping[str, Array]
 
     def of(self, chosen: Mask) -> "AttackMetrics":
         """The metrics of some combinations."""
-        return AttackMetrics(
-            self.keys[chosen].reset_index(drop=True),
-            self.names,
-            self.chance,
-            {name: values[chosen] for name, values in self.observed.items()},
-            {name: values[chosen] for name, values in self.samples.items()},
-            self.texts[chosen],
-            self.notes,
+        return replace(
+            self,
+            keys=self.keys[chosen].reset_index(drop=True),
+            observed={name: values[chosen] for name, values in self.observed.items()},
+            samples={name: values[chosen] for name, values in self.samples.items()},
+            texts=self.texts[chosen],
+            repeats={name: values[:, chosen] for name, values in self.repeats.items()},
         )
+
+    def means(self, attack: str) -> list[Crossed]:
+        """The mean of every metric of an attack over the combinations, families weighing alike."""
+        grid, texts, repeats = grid_of(self.keys), int(self.texts.sum()), self.repeats.get(attack)
+        found = []
+        for at in range(len(self.names)):
+            without = None if repeats is None else repeats[..., at]
+            values, samples = self.observed[attack][:, at], self.samples[attack][..., at]
+            found.append(Crossed.mean(values, samples, grid, texts, without))
+        return found
 
 
 def attack_metrics(
@@ -70,23 +84,26 @@ def attack_metrics(
     """Metrics of attacks on all combinations.
 
     scores: a row for each text of each combination, with columns model, dataset, tuning, id, member, a column for each
-    attack, and others that are keys of a combination. Texts of one corpus are resampled alike in all its combinations.
+    attack and for each of its seeds ("attack seed 0", ...), and others that are keys of a combination. Texts of one
+    corpus are resampled alike in all its combinations.
     """
-    others = [name for name in scores if name not in (*attacks, "id", "member", *COMBINATION)]
+    seeds = {attack: seed_columns(scores, attack) for attack in attacks}
+    named = {*attacks, *(column for columns in seeds.values() for column in columns), "id", "member", *COMBINATION}
+    others = [name for name in scores if name not in named]
     keys, observed, samples, texts = [], {name: [] for name in attacks}, {name: [] for name in attacks}, []
+    repeats = {attack: [] for attack, columns in seeds.items() if len(columns) > 1}
     drawn: dict[tuple[str, int], Array] = {}
     fewest: Mask | None = None
     for name, own in scores.sort_values("id", kind="stable").groupby(COMBINATION, sort=False):
-        place = (name[1], hash(tuple(own["id"])))
-        if place not in drawn:
-            drawn[place] = bootstrap.two_way_weights(1, len(own), replicates, rng).records
-        weights = bootstrap.Weights(np.ones((replicates, 1)), drawn[place])
+        weights = _text_weights((name[1], hash(tuple(own["id"]))), len(own), drawn, replicates, rng)
         member = own["member"].to_numpy(dtype=bool)[None]
         for attack in attacks:
             raw = calibrate(own[attack].to_numpy()[None], member, "raw")
             values, sample = metric_samples(raw, member, fprs, weights)
             observed[attack].append(values)
             samples[attack].append(sample)
+        for attack, found in repeats.items():
+            found.append(without_each(own[seeds[attack]].to_numpy(), member, fprs))
         keys.append(dict(zip(COMBINATION, name, strict=True)) | own[others].iloc[0].to_dict())
         texts.append(len(own))
         fewest = member if fewest is None or (~member).sum() < (~fewest).sum() else fewest
@@ -98,72 +115,35 @@ def attack_metrics(
         {name: np.array(values) for name, values in samples.items()},
         np.array(texts),
         interpolated(fewest, fprs),
+        {name: np.stack(values, 1) for name, values in repeats.items()},
     )
 
 
-@dataclass(frozen=True)
-class CombinationWeights:
-    """Weights of combinations in a mean, (combination,), and in every replicate of it, (replicate, combination).
+def _text_weights(
+    corpus: tuple[str, int], texts: int, drawn: dict[tuple[str, int], Array], replicates: int, rng: np.random.Generator
+) -> bootstrap.Weights:
+    """Weights of the texts of a corpus, drawn when it is met first."""
+    if corpus not in drawn:
+        drawn[corpus] = bootstrap.two_way_weights(1, texts, replicates, rng).records
+    return bootstrap.Weights(np.ones((replicates, 1)), drawn[corpus])
 
-    Each family has the same weight. Within a family of at least FEWEST combinations these are resampled, one fewer than
-    there are, which leaves the variance of their mean unbiased (Rao and Wu 1988); fewer are taken as given, since a
-    bootstrap of two knows no spread.
-    """
 
-    share: Array
-    weights: Array
-    free: NDArray[np.intp]
+def seed_columns(scores: pd.DataFrame, attack: str) -> list[str]:
+    """Columns of the scores by each seed of a classifier whose mean is the attack's score."""
+    return [name for name in scores if str(name).startswith(f"{attack} seed ")]
 
-    @classmethod
-    def of(cls, families: Sequence[str], replicates: int, rng: np.random.Generator) -> "CombinationWeights":
-        """Weights of combinations of these families (combination,)."""
-        families = np.asarray(families)
-        share, weights = np.empty(len(families)), np.empty((replicates, len(families)))
-        free: list[int] = []
-        for family in dict.fromkeys(families):
-            own = families == family
-            even = np.full(own.sum(), 1 / own.sum())
-            share[own] = weights[:, own] = even
-            if own.sum() >= FEWEST:
-                weights[:, own] = rng.multinomial(own.sum() - 1, even, size=replicates) / (own.sum() - 1)
-                free += np.flatnonzero(own)[1 if free else 0 :].tolist()
-        return cls(share / share.sum(), weights / share.sum(), np.array(free, dtype=np.intp))
 
-    @property
-    def drawn(self) -> Array:
-        """Weights of the combinations that are resampled, (replicate, combination), less one for each further family.
+def without_each(scores: Array, member: Mask, fprs: Sequence[float]) -> Array:
+    """Metrics (seed, metric) of the mean of all seeds' scores (text, seed) but one; member: (1, text)."""
+    means = (scores.sum(1, keepdims=True) - scores) / (scores.shape[1] - 1)
+    return np.array([observed_metrics(calibrate(one[None], member, "raw"), member, fprs) for one in means.T])
 
-        As many columns as Student's t of all families together has degrees of freedom, and one.
-        """
-        return self.weights[:, self.free]
 
-    @property
-    def resampled(self) -> str:
-        """What the intervals resample, for their method."""
-        what = "texts and combinations" if self.drawn.size else "texts, combinations taken as given"
-        return f"{what}, {len(self.weights)} replicates"
-
-    def interval(self, observed: float, samples: Array) -> tuple[float, float]:
-        """95 % interval of a mean or a difference from its replicates (replicate,)."""
-        if not self.drawn.size:
-            return bootstrap.interval(samples)
-        return bootstrap.two_way_interval(samples, observed, bootstrap.Weights(self.drawn, self.drawn, bootstrap.MANY))
-
-    def intervals(self, observed: Array, samples: Array) -> Array:
-        """`interval` of each of several metrics, (metric, 2), from (metric,) and (replicate, metric)."""
-        return np.array([self.interval(value, one) for value, one in zip(observed, samples.T, strict=True)])
-
-    def mean(self, values: Array) -> Array:
-        """Mean (metric,) of values (combination, metric)."""
-        return self.share @ values
-
-    def means(self, samples: Array) -> Array:
-        """Means (replicate, metric) of samples (combination, replicate, metric)."""
-        return np.einsum("crm,rc->rm", samples, self.weights)
-
-    def of_attack(self, metrics: AttackMetrics, attack: str) -> tuple[Array, Array]:
-        """Mean (metric,) of an attack over the combinations, and its replicates (replicate, metric)."""
-        return self.mean(metrics.observed[attack]), self.means(metrics.samples[attack])
+def grid_of(keys: pd.DataFrame) -> CrossedGrid:
+    """The grid of a mean over combinations with these keys: families weigh alike, and combinations of a family."""
+    families = keys["family"].to_numpy()
+    share = 1 / (len(set(families)) * np.array([np.count_nonzero(families == family) for family in families]))
+    return CrossedGrid.of_mean(share, models=keys["model"].to_numpy(str), corpora=keys["dataset"].to_numpy(str))
 
 
 def combination_rows(metrics: AttackMetrics, **keys: Any) -> Rows:
@@ -171,66 +151,51 @@ def combination_rows(metrics: AttackMetrics, **keys: Any) -> Rows:
     for attack, values in metrics.observed.items():
         for at, of in metrics.keys.iterrows():
             own = keys | {name: value for name, value in of.items() if pd.notna(value)} | {"attack": attack}
-            texts = int(metrics.texts[at])
-            ends = np.array(
-                [
-                    bootstrap.widened(one, value, texts)
-                    for one, value in zip(metrics.samples[attack][at].T, values[at], strict=True)
-                ]
-            )
-            yield from metric_rows(
-                metrics, own, values[at], ends, texts, f"texts, {metrics.samples[attack].shape[1]} replicates"
-            )
+            texts, count = int(metrics.texts[at]), metrics.samples[attack].shape[1]
+            parts = zip(metrics.names, values[at], metrics.samples[attack][at].T, metrics.notes, strict=True)
+            for place, (metric, value, samples, note) in enumerate(parts):
+                low, high = bootstrap.widened(samples, value, texts)
+                facts = {"low": low, "high": high, "n": texts, "null": metrics.chance[place]}
+                method = f"bootstrap over texts, {count} replicates{note}"
+                yield tidy.row(STUDY, own, metric, value, method=method, **facts)
 
 
-def mean_rows(metrics: AttackMetrics, weights: CombinationWeights, **keys: Any) -> Rows:
+def mean_rows(metrics: AttackMetrics, **keys: Any) -> Rows:
     """Tidy rows of every attack's mean over the combinations."""
     for attack in metrics.observed:
-        own = keys | {"attack": attack}
-        observed, samples = weights.of_attack(metrics, attack)
-        ends = weights.intervals(observed, samples)
-        yield from metric_rows(metrics, own, observed, ends, metrics.texts.sum(), weights.resampled)
+        yield from metric_rows(metrics, keys | {"attack": attack}, metrics.means(attack))
 
 
-def difference_rows(metrics: AttackMetrics, weights: CombinationWeights, attack: str, **keys: Any) -> Rows:
+def difference_rows(metrics: AttackMetrics, attack: str, **keys: Any) -> Rows:
     """Tidy rows of the paired differences of an attack from each other attack, with signed-rank tests (Section 4.2)."""
     for other in (name for name in metrics.observed if name != attack):
         own = keys | {"attack": f"{attack} - {other}"}
-        gap = metrics.observed[attack] - metrics.observed[other]
-        mean = weights.mean(gap)
-        ends = weights.intervals(mean, weights.means(metrics.samples[attack] - metrics.samples[other]))
-        yield from metric_rows(metrics, own, mean, ends, metrics.texts.sum(), weights.resampled, difference=True)
-        yield from signed_rank_rows(STUDY, own, gap[:, 0], "combinations")
+        gaps = [one - two for one, two in zip(metrics.means(attack), metrics.means(other), strict=True)]
+        yield from metric_rows(metrics, own, gaps, difference=True)
+        yield from signed_rank_rows(STUDY, own, gaps[0].values, "combinations")
 
 
-def contrast_rows(
-    one: AttackMetrics, other: AttackMetrics, weights: tuple[CombinationWeights, CombinationWeights], **keys: Any
-) -> Rows:
-    """Tidy rows of every attack's mean over some combinations minus that over others; weights: of the two groups."""
+def contrast_rows(one: AttackMetrics, other: AttackMetrics, **keys: Any) -> Rows:
+    """Tidy rows of every attack's mean over some combinations minus that over others."""
     for attack in one.observed:
-        pair = (weights[0].of_attack(one, attack), weights[1].of_attack(other, attack))
-        gap, samples = (first - second for first, second in zip(*pair, strict=True))
-        fewest = min(weights, key=lambda group: group.drawn.shape[1])
-        own, texts = keys | {"attack": attack}, one.texts.sum() + other.texts.sum()
-        ends = fewest.intervals(gap, samples)
-        yield from metric_rows(one, own, gap, ends, texts, fewest.resampled, difference=True)
+        pairs = zip(one.means(attack), other.means(attack), strict=True)
+        gaps = [replace(first - second, texts=first.texts + second.texts) for first, second in pairs]
+        yield from metric_rows(one, keys | {"attack": attack}, gaps, difference=True)
 
 
-def drop_row(lost: float, samples: Array, weights: CombinationWeights, texts: int, **keys: Any) -> dict[str, Any]:
-    """Tidy row of the AUC lost where a group of features is permuted among texts; samples: (replicate,)."""
-    low, high = weights.interval(lost, samples)
-    method = f"bootstrap over {weights.resampled}"
-    return tidy.row(STUDY, keys, "auc drop", lost, low=low, high=high, n=texts, method=method, null=0.0)
+def drop_row(lost: Crossed, **keys: Any) -> dict[str, Any]:
+    """Tidy row of the AUC lost where a group of features is permuted among texts."""
+    low, high = lost.interval(-1, 1)
+    facts = {"low": low, "high": high, "n": lost.texts, "method": lost.method, "null": 0.0}
+    return tidy.row(STUDY, keys, "auc drop", lost.observed, **facts)
 
 
-def curve_rows(
-    fprs: Array, observed: Array, samples: Array, weights: CombinationWeights, texts: int, keys: Mapping[str, Any]
-) -> Rows:
-    """Tidy rows of a mean ROC curve: TPR (fpr,) with replicates (replicate, fpr), at key fpr."""
-    method = f"bootstrap over {weights.resampled}"
-    for at, (fpr, (low, high)) in enumerate(zip(fprs, weights.intervals(observed, samples), strict=True)):
-        own = {**keys, "fpr": f"{fpr:.6g}"}
-        yield tidy.row(STUDY, own, "roc_tpr", observed[at], low=low, high=high, n=texts, method=method, null=fpr)
+def curve_rows(fprs: Array, rates: Sequence[Crossed], keys: Mapping[str, Any]) -> Rows:
+    """Tidy rows of a mean ROC curve: TPR at each FPR (fpr,), at key fpr."""
+    for fpr, rate in zip(fprs, rates, strict=True):
+        low, high = rate.interval(0, 1)
+        facts = {"low": low, "high": high, "n": rate.texts, "method": rate.method, "null": fpr}
+        yield tidy.row(STUDY, {**keys, "fpr": f"{fpr:.6g}"}, "roc_tpr", rate.observed, **facts)
 
 
 def likelihood_row(metrics: AttackMetrics, likelihoods: Array, attack: str, **keys: Any) -> dict[str, Any]:
@@ -241,23 +206,34 @@ def likelihood_row(metrics: AttackMetrics, likelihoods: Array, attack: str, **ke
     return tidy.row(STUDY, keys | {"attack": attack}, "spearman", value, low=low, high=high, null=0.0, **facts)
 
 
-def averaged(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
-    """Mean of several means over combinations, observed (metric,) and replicates (replicate, metric)."""
-    return np.mean([one for one, _ in parts], 0), np.mean([samples for _, samples in parts], 0)
-
-
 def metric_rows(
-    metrics: AttackMetrics,
-    keys: Mapping[str, Any],
-    observed: Array,
-    ends: Array,
-    texts: int,
-    resampled: str,
-    *,
-    difference: bool = False,
+    metrics: AttackMetrics, keys: Mapping[str, Any], found: Sequence[Crossed], *, difference: bool = False
 ) -> Rows:
-    """Tidy rows of metrics (metric,) with intervals (metric, 2); difference: their null is 0, not chance."""
-    for at, (metric, (low, high)) in enumerate(zip(metrics.names, ends, strict=True)):
-        method = f"bootstrap over {resampled}{metrics.notes[at]}"
+    """Tidy rows of metrics (metric,); difference: their null is 0, not chance."""
+    for at, (metric, one) in enumerate(zip(metrics.names, found, strict=True)):
+        low, high = one.interval(-1.0 if difference else 0.0, 1.0)
         named, null = (f"{metric} difference", 0.0) if difference else (metric, metrics.chance[at])
-        yield tidy.row(STUDY, keys, named, observed[at], low=low, high=high, n=int(texts), method=method, null=null)
+        facts = {"low": low, "high": high, "n": one.texts, "method": one.method + metrics.notes[at], "null": null}
+        yield tidy.row(STUDY, keys, named, one.observed, **facts)
+
+
+def null_rows(areas: Array, texts: int, attack: str) -> Rows:
+    """Tidy rows of the mean AUC of classifiers of shuffled labels (classifier,), and of the AUC that it would show.
+
+    Texts are as given: over labels at random the mean is one half for any texts, since either label is as likely.
+    """
+    count = len(areas)
+    half, mean = half_width(areas), float(areas.mean())
+    keys = {"source": "here", "control": "labels shuffled in training", "attack": attack}
+    method = f"Student's t over {count} classifiers, each with labels of its own, on the same held-out texts"
+    yield tidy.row(STUDY, keys, "auc", mean, low=mean - half, high=mean + half, n=texts, method=method, null=0.5)
+    least = 0.5 + smallest_shown(mean, mean - half, mean + half)
+    method = f"shown by this interval with probability {POWER_OF_MEANS:g}"
+    yield tidy.row(STUDY, keys, "smallest detectable auc", least, n=texts, method=method, null=0.5)
+
+
+def too_few_rows(keys: Mapping[str, Any], fprs: Iterable[float], texts: pd.DataFrame) -> Rows:
+    """Tidy rows without a value of the TPRs at FPRs for which a combination has fewer than 1 / FPR non-members."""
+    for fpr in fprs:
+        method = f"too few: a combination has fewer than {1 / fpr:.0f} non-members"
+        yield tidy.row(STUDY, keys, f"tpr@{fpr:.3g}", tidy.NAN, n=len(texts), method=method, null=fpr)

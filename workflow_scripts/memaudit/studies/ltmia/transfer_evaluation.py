@@ -11,14 +11,13 @@ import pandas as pd
 
 from memaudit.common import seeds
 from memaudit.common.errors import AuditError
+from memaudit.statistics.crossed_intervals import averaged
 from memaudit.studies.ltmia import paired_contrasts
 from memaudit.studies.ltmia import transfer_bootstrap as transfer
-from memaudit.studies.ltmia.paired_contrasts import Replicated
 from memaudit.studies.ltmia.transfer_bootstrap import (
     COMBINATION,
     STUDY,
     AttackMetrics,
-    CombinationWeights,
     is_combination,
 )
 
@@ -26,8 +25,9 @@ Rows = Iterator[dict[str, Any]]
 
 ATTACK = "lt_mia"
 STRONGEST = ("ez_published", "ez")  # the strongest baseline of the paper, and as corrected here
+NULL = "shuffled "  # columns of scores of classifiers that were trained on shuffled labels
 TRANSFORMER, FULL = "transformer", "full"
-COARSE_FPR = [0.1]  # for few non-members, where the AUC is the metric of interest
+KEY = [*COMBINATION, "id"]
 SIMILAR = 2.0  # largest factor between the sizes of similar models
 THIRDS = ("low", "middle", "high")
 
@@ -72,7 +72,7 @@ class Study:
     def attacks(self, names: Sequence[str]) -> Rows:
         """Metrics of every attack: by combination, their means, differences from the learned attack, and controls."""
         properties = ["family", "content", "way", "fit"]
-        table = self.scores[[*COMBINATION, "id", "member", *properties, *names]]
+        table = self.scores[[*COMBINATION, "id", "member", *properties, *with_seeds(self.scores, names)]]
         metrics = transfer.attack_metrics(table, names, self.fpr, self._rng("attacks"), self.replicates)
         held_out = self._is_held_out(metrics.keys)
         yield from transfer.combination_rows(metrics.of(held_out), source="here", role="held out")
@@ -88,15 +88,14 @@ class Study:
         """Means by family and over families (Tables 1 and 2), and the attack's difference from each other."""
         for family in [*dict.fromkeys(held_out.keys["family"]), "mean"]:
             own = held_out if family == "mean" else held_out.of((held_out.keys["family"] == family).to_numpy())
-            weights = self._weights(own, family)
             keys = {"source": "here", "role": "held out", "family": family}
-            yield from transfer.mean_rows(own, weights, **keys)
-            yield from transfer.difference_rows(own, weights, ATTACK, **keys)
+            yield from transfer.mean_rows(own, **keys)
+            yield from transfer.difference_rows(own, ATTACK, **keys)
             rivals = [name for name in STRONGEST if name in own.observed and ATTACK in own.observed]
-            yield from paired_contrasts.ratio_rows(own, weights, ATTACK, rivals, self._fewest_nonmembers(), **keys)
+            yield from paired_contrasts.ratio_rows(own, ATTACK, rivals, self._fewest_nonmembers(), **keys)
             for dataset in dict.fromkeys(own.keys["dataset"]) if family != "mean" else []:
                 part = own.of((own.keys["dataset"] == dataset).to_numpy())
-                yield from transfer.mean_rows(part, self._weights(part, family, dataset), **keys, dataset=dataset)
+                yield from transfer.mean_rows(part, **keys, dataset=dataset)
 
     def _contrasts(self, metrics: AttackMetrics, held_out: np.ndarray) -> Rows:
         """Differences between groups of combinations: content, architecture, size, adapters."""
@@ -121,12 +120,10 @@ class Study:
                     ["code after text alone"] if (content, self.training_contents) == ("code", {"text"}) else []
                 )
                 for name in [content, *after_text]:
-                    yield from transfer.mean_rows(own, self._weights(own, content), source="here", control=name)
+                    yield from transfer.mean_rows(own, source="here", control=name)
         for name, (one, other) in groups.items():
             if one.any() and other.any():
-                pair = metrics.of(one), metrics.of(other)
-                weights = tuple(self._weights(part, name, number) for number, part in enumerate(pair))
-                yield from transfer.contrast_rows(*pair, weights, source="here", control=name)
+                yield from transfer.contrast_rows(metrics.of(one), metrics.of(other), source="here", control=name)
         yield from self._adapters(metrics)
 
     def _adapters(self, metrics: AttackMetrics) -> Rows:
@@ -138,10 +135,7 @@ class Study:
                 full, own = (
                     metrics.of(np.isin(np.arange(len(metrics.keys)), pairs[name])) for name in ("index full", "index")
                 )
-                weights = self._weights(own, way)
-                yield from transfer.contrast_rows(
-                    full, own, (weights, weights), source="here", control=f"full less {way} tuning"
-                )
+                yield from transfer.contrast_rows(full, own, source="here", control=f"full less {way} tuning")
 
     def _shuffled(self, names: Sequence[str]) -> Rows:
         """The negative control: the same scores with membership permuted among texts."""
@@ -150,9 +144,16 @@ class Study:
             rng = seeds.generator(self.seed, STUDY, *name, "shuffled")
             shuffled.loc[own.index, "member"] = rng.permutation(own["member"].to_numpy())
         metrics = transfer.attack_metrics(shuffled, names, self.fpr, self._rng("shuffled"), self.replicates)
-        yield from transfer.mean_rows(
-            metrics, self._weights(metrics, "shuffled"), source="here", control="shuffled membership"
-        )
+        yield from transfer.mean_rows(metrics, source="here", control="shuffled membership")
+
+    def shuffled_training(self) -> Rows:
+        """The null of the attack: mean AUC on held-out combinations of classifiers of shuffled labels."""
+        names = [str(name) for name in self.held_out if str(name).startswith(NULL)]
+        if names:
+            table = self.held_out[[*COMBINATION, "id", "member", "family", *names]]
+            metrics = transfer.attack_metrics(table, names, [], self._rng("shuffled training"), 2)
+            areas = np.array([metrics.means(name)[0].observed for name in names])
+            yield from transfer.null_rows(areas, int(metrics.texts.sum()), ATTACK)
 
     def _likelihoods(self, held_out: AttackMetrics, names: Sequence[str]) -> Rows:
         """AUC by the reference's likelihood of the texts: thirds of each combination, and over combinations."""
@@ -162,9 +163,9 @@ class Study:
         place = np.ceil(share.to_numpy() * 3 - 1e-9).astype(int) - 1
         for number, third in enumerate(THIRDS):
             part = own[place == number][[*COMBINATION, "id", "member", "family", *names]]
-            metrics = transfer.attack_metrics(part, names, COARSE_FPR, self._rng("likelihood", third), self.replicates)
+            metrics = transfer.attack_metrics(part, names, [], self._rng("likelihood", third), self.replicates)
             keys = {"source": "here", "control": f"{third} third of reference likelihood"}
-            yield from transfer.mean_rows(metrics, self._weights(metrics, third), **keys)
+            yield from transfer.mean_rows(metrics, **keys)
         means = likelihood.groupby([own[name] for name in COMBINATION], sort=False).mean()
         mean_likelihoods = means.loc[list(held_out.keys[COMBINATION].itertuples(index=False, name=None))].to_numpy()
         for name in names:
@@ -175,17 +176,16 @@ class Study:
     def classifiers(self, tested: pd.DataFrame, names: Sequence[str]) -> Rows:
         """Table 11: every classifier on held-out combinations, and on new texts (`tested`) of the training ones."""
         for records, table in (("training", tested), ("held out", self.held_out)):
-            fprs = self.fpr if records == "held out" else COARSE_FPR
-            whole = table[[*COMBINATION, "id", "member", *names]].assign(family="one")
+            whole = table[[*COMBINATION, "id", "member", *with_seeds(table, names)]].assign(family="one")
+            fprs, missing = self._resolved(whole)
             metrics = transfer.attack_metrics(whole, names, fprs, self._rng("classifiers", records), self.replicates)
-            weights = self._weights(metrics, "classifiers", records)
             aucs = {}
             for name in names:
                 keys = {"source": "here", "classifier": name, "records": records}
-                observed, samples = weights.of_attack(metrics, name)
-                ends = weights.intervals(observed, samples)
-                yield from transfer.metric_rows(metrics, keys, observed, ends, metrics.texts.sum(), weights.resampled)
-                aucs[name] = Replicated(observed[0], samples[:, 0], metrics.texts.sum(), weights)
+                found = metrics.means(name)
+                yield from transfer.metric_rows(metrics, keys, found)
+                yield from transfer.too_few_rows(keys, missing, whole)
+                aucs[name] = found[0]
             yield from paired_contrasts.classifier_rows(aucs, records)
 
     def diversity(self, drawn: pd.DataFrame, training: Sequence[Sequence[str]], size: int) -> Rows:
@@ -195,20 +195,18 @@ class Study:
             chosen = {"training": is_combination(of_count, training), "held out": self._is_held_out(of_count)}
             for records, rows in chosen.items():
                 parts = []
-                fprs = self.fpr if records == "held out" else COARSE_FPR
-                for draw, of_draw in of_count[rows].groupby("draw"):
+                fprs, missing = self._resolved(of_count[rows].drop_duplicates(KEY))
+                for _, of_draw in of_count[rows].groupby("draw"):
                     # One stream: texts are resampled alike in all draws and numbers of combinations.
                     rng = self._rng("diversity", records)
                     own = of_draw[[*COMBINATION, "id", "member", "score"]].assign(family="one")
                     metrics = transfer.attack_metrics(own, ["score"], fprs, rng, self.replicates)
-                    weights = self._weights(metrics, "diversity", records, draw)
-                    parts.append(weights.of_attack(metrics, "score"))
+                    parts.append(metrics.means("score"))
                 keys = {"source": "here", "combinations": count, "samples": size, "records": records}
-                observed, samples = transfer.averaged(parts)
-                resampled = f"{weights.resampled}, mean of {len(parts)} draws"
-                ends = weights.intervals(observed, samples)
-                yield from transfer.metric_rows(metrics, keys, observed, ends, metrics.texts.sum(), resampled)
-                aucs[count, records] = Replicated(observed[0], samples[:, 0], metrics.texts.sum(), weights)
+                found = [averaged(list(of_metric)) for of_metric in zip(*parts, strict=True)]
+                yield from transfer.metric_rows(metrics, keys, found)
+                yield from transfer.too_few_rows(keys, missing, of_count[rows])
+                aucs[count, records] = found[0]
         yield from paired_contrasts.diversity_rows(aucs, size)
 
     def importance(self, permuted: pd.DataFrame, families: Mapping[str, str]) -> Rows:
@@ -219,30 +217,15 @@ class Study:
             index=[*COMBINATION, "family", "id", "member"], columns="named", values="score"
         )
         columns = list(wide)
-        metrics = transfer.attack_metrics(
-            wide.reset_index(), columns, COARSE_FPR, self._rng("importance"), self.replicates
-        )
+        metrics = transfer.attack_metrics(wide.reset_index(), columns, [], self._rng("importance"), self.replicates)
         families_found = set(metrics.keys["family"])
         for family in [*(name for name in dict.fromkeys(families.values()) if name in families_found), "mean"]:
             own = metrics if family == "mean" else metrics.of((metrics.keys["family"] == family).to_numpy())
-            weights = self._weights(own, "importance", family)
-            whole = weights.of_attack(own, "none 0")
             lost = {}
             for group in sorted({name.rsplit(" ", 1)[0] for name in columns} - {"none"}):
                 repeats = [name for name in columns if name.rsplit(" ", 1)[0] == group]
-                observed, samples = transfer.averaged([weights.of_attack(own, name) for name in repeats])
-                lost[group] = Replicated(
-                    whole[0][0] - observed[0], (whole[1] - samples)[:, 0], own.texts.sum(), weights
-                )
-                yield transfer.drop_row(
-                    lost[group].observed,
-                    lost[group].samples,
-                    weights,
-                    int(own.texts.sum()),
-                    source="here",
-                    family=family,
-                    features=group,
-                )
+                lost[group] = averaged([own.means("none 0")[0] - own.means(name)[0] for name in repeats])
+                yield transfer.drop_row(lost[group], source="here", family=family, features=group)
             yield from paired_contrasts.importance_rows(lost, family)
 
     def curves(self, names: Sequence[str], fprs: np.ndarray) -> Rows:
@@ -251,11 +234,19 @@ class Study:
         metrics = transfer.attack_metrics(table, names, fprs, self._rng("curves"), self.replicates)
         for family in dict.fromkeys(metrics.keys["family"]):
             own = metrics.of((metrics.keys["family"] == family).to_numpy())
-            weights = self._weights(own, "curves", family)
             for name in names:
-                observed, samples = weights.of_attack(own, name)
                 keys = {"source": "here", "dataset": family, "attack": name}
-                yield from transfer.curve_rows(fprs, observed[1:], samples[:, 1:], weights, int(own.texts.sum()), keys)
+                yield from transfer.curve_rows(fprs, own.means(name)[1:], keys)
+
+    def _resolved(self, table: pd.DataFrame) -> tuple[list[float], list[float]]:
+        """False positive rates for which every combination has 1 / FPR non-members, and those for which one has not."""
+        outside = ~table["member"].astype(bool)
+        fewest = int(outside.groupby([table[key] for key in COMBINATION]).sum().min()) if len(table) else 0
+        enough = [fewest * fpr >= 1 - 1e-9 for fpr in self.fpr]
+        return tuple(
+            [fpr for fpr, is_enough in zip(self.fpr, enough, strict=True) if is_enough == wanted]
+            for wanted in (True, False)
+        )
 
     def _is_held_out(self, table: pd.DataFrame) -> np.ndarray:
         """Whether each row (row,) belongs to a held-out combination that passes the blind check."""
@@ -266,9 +257,10 @@ class Study:
         outside = ~self.held_out["member"].astype(bool)
         return int(outside.groupby([self.held_out[key] for key in COMBINATION]).sum().min())
 
-    def _weights(self, metrics: AttackMetrics, *name: str | int) -> CombinationWeights:
-        families = metrics.keys["family"]
-        return CombinationWeights.of(families, self.replicates, self._rng("combinations", *name))
-
     def _rng(self, *name: str | int) -> np.random.Generator:
         return seeds.generator(self.seed, STUDY, "intervals", *name)
+
+
+def with_seeds(scores: pd.DataFrame, names: Sequence[str]) -> list[str]:
+    """Columns of these attacks' scores, and of those by each seed of a classifier."""
+    return [column for name in names for column in (name, *transfer.seed_columns(scores, name))]

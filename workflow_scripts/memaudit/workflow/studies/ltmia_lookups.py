@@ -45,9 +45,9 @@ class Ltmia(Study):
         # The first classifier is the attack.
         self.attack = next(iter(config["classifiers"]))
         self.families = {name: run.config["language_models"][name]["family"] for name in self.models}
-        # A rate below 1 / non-members is not resolved: the smallest that is takes its place.
+        # A TPR at an FPR below 1 / non-members is not resolved, and left out.
         resolved = 1 / config["texts"]["parts"]["nonmember"]
-        self.fprs = sorted({max(fpr, resolved) for fpr in config["fpr"]}, reverse=True)
+        self.fprs = sorted({fpr for fpr in config["fpr"] if fpr >= resolved}, reverse=True)
 
     @property
     def results(self) -> dict[str, list[str]]:
@@ -120,6 +120,10 @@ class Ltmia(Study):
         )
         return [f"<results>/signals/ltmia/{model}/{shard}.{kind}" for model, shard in places]
 
+    def other_files(self, kind: str) -> list[str]:
+        """Files of the jobs that make targets that no classifier learns from."""
+        return self.files(kind, [target for target in self.targets if target not in self.training])
+
     def fitting(self) -> dict[str, Any]:
         """Params that every training of a classifier has."""
         shared = {key: self.config[key] for key in ("validation", "test")}
@@ -136,6 +140,14 @@ class Ltmia(Study):
     def classifier_training(self, wildcards) -> dict[str, Any]:
         """How a classifier is trained."""
         return self.config["classifiers"][wildcards.classifier]["training"]
+
+    def choice(self, wildcards) -> dict[str, Any]:
+        """Values of a classifier's settings to choose from, and by how many folds."""
+        return {"folds": self.config["folds"]} | self.config["classifiers"][wildcards.classifier]["choice"]
+
+    def shuffles(self, wildcards) -> int:
+        """Classifiers of shuffled labels: a null of the attack alone."""
+        return self.config["shuffles"] if wildcards.classifier == self.attack else 0
 
     def diverse(self) -> dict[str, Any]:
         """The attack's settings, and what training on few texts changes of them."""
