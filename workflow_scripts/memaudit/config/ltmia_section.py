@@ -187,7 +187,7 @@ class Ltmia(Section):
     classifiers: dict[Name, Classifier] = Field(min_length=1, description="classifiers; the first is the attack")
     folds: Count = Field(3, description="left-out (model, corpus) folds by which settings are chosen, at most")
     seeds: Count = Field(5, description="classifiers that differ in their seeds alone, whose log-odds are averaged")
-    shuffles: Annotated[int, Field(ge=0)] = Field(12, description="classifiers of shuffled labels, the null: 0 or 3 on")
+    shuffles: Annotated[int, Field(ge=0)] = Field(10, description="classifiers of shuffled labels, the null: 0 or 3 on")
     diversity: Diversity
     importance: Importance
     fpr: list[Fraction] = Field(min_length=1, description="false positive rates; one below 1 / non-members is left out")
