@@ -14,6 +14,7 @@ combinations.
 
 import pandas as pd
 
+from memaudit.attacks.feature_range import FeatureRange
 from memaudit.attacks.learned_classifier import odds_of_rows, save
 from memaudit.attacks.learned_training import Combination, settings_of, train
 from memaudit.common.io import write_table
@@ -38,6 +39,8 @@ def main(job):
         opened[name] = table[places["test"]], rows[places["test"]]
     fitting = settings_of(params.arm, params.architecture, params.fitting)
     classifier = train(training, validation, auc, params.seed, *fitting, device)
+    read = FeatureRange.of(*([one.rows for one in part] for part in (training, validation)))
+    classifier.facts["range"] = read.facts()
     save(classifier, job.output.weights, job.output.card)
     tables = [table.assign(score=odds_of_rows(classifier, rows)) for table, rows in opened.values()]
     write_table(pd.concat(tables, ignore_index=True), job.output.scores)

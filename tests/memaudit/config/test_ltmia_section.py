@@ -54,6 +54,10 @@ FAULTS = [
         {"ltmia/training": [], "ltmia/attack": {"target": "a", "base": "b", "texts": "c"}},
         "ltmia/attack: needs a classifier, and ltmia/training is empty",
     ),
+    (
+        {"ltmia/attack": {"target": "a", "base": "b", "texts": "c", "false_discovery_rate": 0.1}},
+        "ltmia/attack/false_discovery_rate: needs known non-members; give ltmia/attack/nonmembers",
+    ),
 ]
 
 

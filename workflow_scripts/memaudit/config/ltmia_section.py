@@ -137,6 +137,12 @@ class Attack(Section):
     base: Text = Field(description="folder of the model that it was before")
     texts: Text = Field(description=".txt (a text a line), .csv, .tsv, .jsonl or .parquet")
     columns: Annotated[list[Text], Field(min_length=1)] = Field(["text"], description="columns of a table's texts")
+    nonmembers: Text | None = Field(
+        None, description="such a file of texts that the target was not fine-tuned on; null: no p-values"
+    )
+    false_discovery_rate: Fraction | None = Field(
+        None, description="of the column `detected`, which needs `nonmembers`; null: no such column"
+    )
 
 
 class Ltmia(Section):
@@ -168,6 +174,8 @@ def ltmia_faults(study: Ltmia, shared: SharedKeys) -> Iterator[str]:
         if study.attack:
             yield "ltmia/attack: needs a classifier, and ltmia/training is empty; name combinations to learn from"
         return
+    if study.attack and study.attack.false_discovery_rate and not study.attack.nonmembers:
+        yield "ltmia/attack/false_discovery_rate: needs known non-members; give ltmia/attack/nonmembers"
     groups = {f"ltmia/training/{number}": group for number, group in enumerate(study.training)}
     groups |= {f"ltmia/held_out/{number}": group for number, group in enumerate(study.held_out)}
     groups |= {f"ltmia/controls/{name}": group for name, group in study.controls.items()}

@@ -81,10 +81,17 @@ def test_files_of_the_users_own_are_named_where_they_are_missing(ltmia, tmp_path
     with pytest.raises(AuditError, match=r"^ltmia/attack: target, base and texts are missing"):
         ltmia.verdicts(SimpleNamespace())
     (tmp_path / "model").mkdir()
-    ltmia.config["attack"] = {"target": str(tmp_path / "model"), "texts": str(tmp_path / "none"), "columns": None}
+    ltmia.config["attack"] = {"target": str(tmp_path / "model"), "texts": str(tmp_path / "none"), "nonmembers": None}
     with pytest.raises(
         AuditError, match=r"^ltmia/attack/texts: there is nothing at .*none; give the path of the texts"
     ):
         ltmia.own("texts")(SimpleNamespace())
     (tmp_path / "model" / "config.json").touch()
     assert ltmia.own("target", "config.json")(SimpleNamespace()).endswith("model/config.json")
+    assert ltmia.own("nonmembers")(SimpleNamespace()) == []
+
+
+def test_params_of_an_attack_on_ones_own_texts_are_there_without_one(ltmia):
+    assert ltmia.own_params() == {"columns": None, "rate": None}
+    ltmia.config["attack"] = {"columns": ["text"], "false_discovery_rate": 0.1}
+    assert ltmia.own_params() == {"columns": ["text"], "rate": 0.1}

@@ -150,19 +150,22 @@ class Ltmia(Study):
         """Kind of each tuning: untrained, private, lora or full."""
         return {name: _way(tuning) for name, tuning in self.config["tunings"].items()}
 
-    def own(self, key: str, file: str = "") -> Callable[[Any], str]:
-        """A file of the user's own (ltmia/attack), or this file of the user's folder."""
+    def own(self, key: str, file: str = "") -> Callable[[Any], str | list[str]]:
+        """A file of the user's own (ltmia/attack), or this file of the user's folder; nothing where none is named."""
 
-        def of(wildcards) -> str:
+        def of(wildcards) -> str | list[str]:
+            if self.config["attack"][key] is None:
+                return []
             path = self.run.in_project(os.path.expanduser(self.config["attack"][key]))
             path = os.path.join(path, file) if file and os.path.isdir(path) else path
             return _there(path, f"ltmia/attack/{key}", key)
 
         return of
 
-    def own_columns(self) -> dict[str, str] | None:
-        """Columns of the user's own texts."""
-        return (self.config["attack"] or {}).get("columns")
+    def own_params(self) -> dict[str, Any]:
+        """Columns of the user's own texts, and the false discovery rate of detections."""
+        own = self.config["attack"] or {}
+        return {"columns": own.get("columns"), "rate": own.get("false_discovery_rate")}
 
     def verdicts(self, wildcards) -> str:
         """What `snakemake ltmia_attack` makes."""
