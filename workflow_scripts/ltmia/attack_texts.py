@@ -27,9 +27,16 @@ from memaudit.common.errors import AuditError
 from memaudit.common.io import read_table, replacing
 from memaudit.common.private_files import keep_private
 from memaudit.data.corpus_documents import read_texts
-from memaudit.models.language_models import folder_of
+from memaudit.models.language_models import folder_of, open_tokenizer
 from memaudit.models.model_folder import set_up
-from memaudit.studies.ltmia.model_pair_queries import BASELINES, encode_for, in_parts, open_pair, query_pair
+from memaudit.studies.ltmia.model_pair_queries import (
+    BASELINES,
+    encode_for,
+    in_parts,
+    open_pair,
+    query_pair,
+    scored_texts,
+)
 from memaudit.studies.ltmia.own_verdicts import check_range, statements, verdicts
 from memaudit.studies.ltmia.target_combinations import channels_per_place
 from memaudit.studies.ltmia.transfer_bootstrap import is_combination
@@ -44,18 +51,19 @@ def main(job, scratch):
     for path in job.output[:2]:
         keep_private(path)
     classifier = load(job.input.weights, job.input.card, device)
-    usual = FeatureRange.of_facts(classifier.facts, job.input.card)
+    trained = FeatureRange.of_facts(classifier.facts, job.input.card)
     table, known = both_files(job)
     texts = [*table["text"], *known["text"]]
     target, base = folder_of(job.input.target), folder_of(job.input.base)
     length, k = classifier.positions, channels_per_place(classifier.channels)
     ids, mask = encode_for(target, base, texts, length + 1)
     longer, ids, mask = mask[:, length], ids[:, :length], mask[:, :length]
+    texts = scored_texts(open_tokenizer(base), ids, mask)
     pair = open_pair(target, base, length, device)
 
     def scored(part):
         records = query_pair(pair, ids[part], mask[part], texts[part], k)
-        own = odds_of_rows(classifier, records["row"]), usual.outside(unpack(records["row"]))
+        own = odds_of_rows(classifier, records["row"]), trained.outside(unpack(records["row"]))
         return np.column_stack([*own, records["scores"]])
 
     rows = in_parts(len(texts), scored, scratch.part, "texts")
@@ -65,7 +73,7 @@ def main(job, scratch):
     own, others = scores[: len(table)], scores["score"][len(table) :].to_numpy()
     every = read_table(job.input.held_out)
     held_out, rate = every[is_combination(every, job.params.held_out)], job.params.rate
-    found = verdicts(own["score"].to_numpy(), others, own["outside"].to_numpy(), usual.usual, held_out, rate)
+    found = verdicts(own["score"].to_numpy(), others, own["outside"].to_numpy(), held_out, rate)
     check_range(found["unusual"], str(target))
     facts = pd.DataFrame({"text": table["document"], "tokens": mask.sum(1)[: len(own)], "cut": longer[: len(own)]})
     with replacing(job.output[0]) as temporary:

@@ -9,7 +9,7 @@ python workflow_scripts/ltmia/train_attack.py --input rows=gpt2.npy rows=mamba2.
 Inputs: outputs of `ltmia_finetune_targets`, rows and scores in one order. A text belongs to training, validation or
 test by its id, in all combinations of `training` alike. arm: preset `paper` or `repository`; architecture and fitting
 change the values that they name. Third output: log-odds of membership of the test portion, and of all texts of other
-combinations.
+combinations, and the share of each text's features outside the range of the training.
 """
 
 import pandas as pd
@@ -39,10 +39,13 @@ def main(job):
         opened[name] = table[places["test"]], rows[places["test"]]
     fitting = settings_of(params.arm, params.architecture, params.fitting)
     classifier = train(training, validation, auc, params.seed, *fitting, device)
-    read = FeatureRange.of(*([one.rows for one in part] for part in (training, validation)))
+    read = FeatureRange.of([one.rows for one in training])
     classifier.facts["range"] = read.facts()
     save(classifier, job.output.weights, job.output.card)
-    tables = [table.assign(score=odds_of_rows(classifier, rows)) for table, rows in opened.values()]
+    tables = [
+        table.assign(score=odds_of_rows(classifier, rows), outside=read.outside_of_rows(rows))
+        for table, rows in opened.values()
+    ]
     write_table(pd.concat(tables, ignore_index=True), job.output.scores)
     print(classifier.facts["history"], flush=True)
     return {"seed": params.seed, "device": device, "dtype": "float32"}

@@ -6,7 +6,7 @@ import pytest
 from ltmia_pipeline import HELD_OUT, LENGTH, call, documents
 
 from memaudit.common.errors import AuditError
-from memaudit.common.io import read_json, read_table, write_json
+from memaudit.common.io import read_table, write_table
 from memaudit.statistics.conformal_p_values import conformal_p_values
 from memaudit.statistics.roc import auc
 from memaudit.studies.ltmia.target_combinations import error_rates
@@ -15,26 +15,25 @@ from memaudit.studies.ltmia.transfer_bootstrap import is_combination
 pytestmark = pytest.mark.usefixtures("one_thread")
 
 
-def card_of(made, folder, usual):
-    """The classifier's card with another limit of what is unusual."""
-    described = read_json(made / "transformer.json")
-    described["facts"]["range"]["usual"] = usual
-    write_json(described, folder / "card.json")
-    return folder / "card.json"
+def measured(made, folder, outside):
+    """Scores of held-out texts, with this share of features outside the range."""
+    table = read_table(made / "transformer.parquet")
+    write_table(table.assign(outside=outside), folder / "held_out.parquet")
+    return folder / "held_out.parquet"
 
 
-def verdicts_on(made, pair, folder, target=None, known=None, rate=None, usual=1.0, texts=None):
+def verdicts_on(made, pair, folder, target=None, known=None, rate=None, outside=1.0, texts=None):
     own, theirs, _ = pair
     texts = texts or [*theirs, " ".join(theirs)]
     pd.DataFrame({"own": texts}).to_csv(folder / "mine.csv", index=False)
     inputs = [f"target={target or own}", f"base={made}/base/config.json", f"texts={folder}/mine.csv"]
-    inputs += [f"weights={made}/transformer.safetensors", f"card={card_of(made, folder, usual)}"]
+    inputs += [f"weights={made}/transformer.safetensors", f"card={made}/transformer.json"]
     if known is not None:
         pd.DataFrame({"own": known}).to_csv(folder / "known.csv", index=False)
         inputs.append(f"nonmembers={folder}/known.csv")
     params = {"columns": ["own"], "rate": rate, "held_out": HELD_OUT}
     outputs = [folder / "out" / f"verdicts.{kind}" for kind in ("csv", "txt")]
-    call("ltmia_attack_texts", [*inputs, f"held_out={made}/transformer.parquet"], outputs, folder, params)
+    call("ltmia_attack_texts", [*inputs, f"held_out={measured(made, folder, outside)}"], outputs, folder, params)
     return pd.read_csv(outputs[0]), outputs[1].read_text(encoding="utf-8")
 
 
@@ -71,8 +70,8 @@ def test_a_text_that_is_also_a_known_non_member_is_named(made, pair, tmp_path):
 
 
 def test_a_run_whose_texts_are_outside_the_training_range_is_refused(made, pair, tmp_path):
-    with pytest.raises(AuditError, match=r"of the texts have features outside the range of the classifier's training"):
-        verdicts_on(made, pair, tmp_path, usual=0.0)
+    with pytest.raises(AuditError, match=r"of the texts have features further outside the range of the classifier's"):
+        verdicts_on(made, pair, tmp_path, outside=0.0)
     assert not (tmp_path / "out" / "verdicts.csv").exists()
 
 

@@ -114,6 +114,22 @@ class Classifier(Section):
     training: ClassifierTraining = ClassifierTraining()
 
 
+class Baselines(Section):
+    """Attacks without training that one pass of a text by target and base does not give, on what is judged."""
+
+    names: list[Literal["dc_pdd", "recall", "con_recall", "neighbourhood", "spv"]] = Field(
+        description="which are computed; neighbourhood needs `neighbours` passes, spv three times that and a target"
+    )
+    known: Annotated[int, Field(ge=2)] = Field(
+        description="texts that the adversary knows, taken from `selection`: half become members of the target"
+    )
+    prefix: Count = Field(description="tokens of a known text before the text (ReCaLL), and of prompts (SPV-MIA)")
+    contrast: Share = Field(description="weight of the known members (Con-ReCaLL's gamma)")
+    ceiling: Positive = Field(description="largest cross-entropy of a token (DC-PDD's a)")
+    neighbours: Count = Field(description="neighbours of a text")
+    replaced: Fraction = Field(description="share of its tokens that a neighbour replaces")
+
+
 class Diversity(Section):
     """Training on more combinations with as many texts in all (Table 12); by the first classifier."""
 
@@ -155,6 +171,7 @@ class Ltmia(Section):
     texts: Texts
     pretraining: Tuning = Field(description="how base models are trained that are made here")
     tunings: dict[Name, Tuning] = Field(min_length=1, description="ways to fine-tune")
+    baselines: Baselines
     targets_per_job: Count = Field(description="targets of one base model that a job fine-tunes and asks")
     validation: Fraction = Field(description="share of the texts by which a classifier's best epoch is taken")
     test: Fraction = Field(description="share of the texts of training combinations that tests classifiers")
@@ -189,7 +206,7 @@ def ltmia_faults(study: Ltmia, shared: SharedKeys) -> Iterator[str]:
     yield from _overlaps(study)
     yield from _size_faults(study)
     for name, tuning in study.tunings.items():
-        if tuning.privacy and tuning.privacy.delta > 1 / study.texts.parts.member:
+        if tuning.privacy and tuning.privacy.delta > 1 / (study.texts.parts.member + study.baselines.known // 2):
             yield f"ltmia/tunings/{name}/privacy/delta: {tuning.privacy.delta:g} is more than 1 / members"
         if tuning.privacy and tuning.lora:
             yield f"ltmia/tunings/{name}: lora and privacy together are not measured; leave one out"
@@ -250,8 +267,17 @@ def _size_faults(study: Ltmia) -> Iterator[str]:
     if study.validation + study.test >= 0.9:
         yield "ltmia/validation: with ltmia/test it leaves less than a tenth of the texts to train on; lower them"
     yield from _portion_faults(study)
+    yield from _baseline_faults(study)
     if max(study.diversity.combinations, default=0) > learnt:
         yield f"ltmia/diversity/combinations: there are {learnt} combinations in ltmia/training; ask for at most those"
+
+
+def _baseline_faults(study: Ltmia) -> Iterator[str]:
+    """What further baselines need of the texts."""
+    if study.baselines.known >= study.texts.parts.selection:
+        yield "ltmia/baselines/known: ltmia/texts/parts/selection has no more texts; the best epoch needs some of them"
+    if study.baselines.prefix >= study.texts.length:
+        yield f"ltmia/baselines/prefix: a text of {study.texts.length} tokens leaves no room for it; set a smaller one"
 
 
 def _portion_faults(study: Ltmia) -> Iterator[str]:

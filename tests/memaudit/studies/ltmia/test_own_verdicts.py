@@ -14,6 +14,7 @@ HELD_OUT = pd.DataFrame(
         **{"model": ["rwkv"] * 3 + ["mamba2"] * 3, "dataset": "news", "tuning": "full"},
         "member": [True, False, False] * 2,
         "score": [3.0, 2.0, 0.0, 4.0, 1.0, -1.0],
+        "outside": [0.1] * 6,
     }
 )
 SCORES = np.array([1.5, 4.5, 1.5, -2.0])
@@ -22,7 +23,7 @@ KNOWN = np.array([0.0, 1.0, 2.0])
 
 
 def of(known=(), rate=None, outside=OUTSIDE):
-    return verdicts(SCORES, np.array(known), outside, 0.1, HELD_OUT, rate)
+    return verdicts(SCORES, np.array(known), outside, HELD_OUT, rate)
 
 
 def test_without_known_non_members_there_is_a_score_and_its_rank_alone():
@@ -54,11 +55,11 @@ def test_error_rates_stand_only_at_texts_in_the_range_and_name_what_they_were_me
         assert np.isnan(table[name][2])
         assert table[name][[0, 1, 3]].tolist() == expected[name][[0, 1, 3]].tolist()
     last = list(statements(table, 0, HELD_OUT, None))[-1]
-    assert "1 of 4 texts" in last
+    assert "1 of 4 texts have unusual features" in last
     assert "on the corpora news with the models rwkv, mamba2" in last
 
 
 def test_a_run_is_refused_where_most_texts_are_outside_the_range():
     check_range(of()["unusual"], "mine")
-    with pytest.raises(AuditError, match=r"^mine: 75% of the texts have features outside .* ltmia/training$"):
+    with pytest.raises(AuditError, match=r"^mine: 75% of the texts have features further outside .* ltmia/held_out$"):
         check_range(of(outside=np.array([0.0, 0.2, 0.2, 0.2]))["unusual"], "mine")

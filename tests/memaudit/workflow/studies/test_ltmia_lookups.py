@@ -57,6 +57,14 @@ def test_a_job_has_so_many_targets_and_its_files_hold_them(ltmia):
     assert len(ltmia.files("parquet")) == 4
 
 
+def test_targets_that_are_judged_have_further_baselines_and_those_that_are_learnt_from_have_none(ltmia):
+    judged = SimpleNamespace(model="mamba2", shard="0")
+    assert ltmia.judged_of_shard(judged) == ltmia.targets_of_shard(judged)
+    assert ltmia.judged_of_shard(SimpleNamespace(model="gpt2", shard="0")) == []
+    ltmia.config["baselines"]["names"] = []
+    assert ltmia.judged_of_shard(judged) == []
+
+
 def test_a_run_that_learns_from_nothing_leaves_the_study_out(run):
     run.config["ltmia"]["training"] = []
     study = Ltmia(run)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from memaudit.attacks.feature_range import usual_share
 from memaudit.common.arrays import Array
 from memaudit.common.errors import AuditError
 from memaudit.statistics.conformal_p_values import conformal_p_values, fewest_detections
@@ -16,33 +17,32 @@ from memaudit.studies.ltmia.transfer_bootstrap import COMBINATION
 MOST_UNUSUAL = 0.5  # share of texts with unusual features above which a run is refused
 
 
-def verdicts(
-    scores: Array, known: Array, outside: Array, usual: float, held_out: pd.DataFrame, rate: float | None
-) -> pd.DataFrame:
+def verdicts(scores: Array, known: Array, outside: Array, held_out: pd.DataFrame, rate: float | None) -> pd.DataFrame:
     """Verdicts on texts, a row each: score, rank, p-value and detection where there are known non-members, error rates.
 
     scores: (text,); known: scores of known non-members, possibly none, and then there is neither p-value nor detection;
-    outside: (text,) share of features outside the training range, unusual above `usual`; held_out: scores that
-    `error_rates` are measured on, which unusual texts do not have; rate: false discovery rate of `detected`, or None.
+    outside: (text,) share of features outside the range of the classifier's training; held_out: score and outside of
+    the texts that `error_rates` are measured on: a text that is further outside than 99 % of them is unusual and has no
+    rates; rate: false discovery rate of `detected`, or None.
     """
     table = pd.DataFrame({"score": scores, "rank": 1 + len(scores) - np.searchsorted(np.sort(scores), scores, "right")})
     if len(known):
         table["p_value"] = conformal_p_values(scores, known)
         if rate is not None:
             table["detected"] = q_value(table["p_value"].to_numpy()) <= rate
-    table["outside_range"], table["unusual"] = outside, outside > usual
+    table["outside_range"], table["unusual"] = outside, outside > usual_share(held_out["outside"].to_numpy())
     rates = error_rates(scores, held_out)
     rates[table["unusual"]] = np.nan
     return table.join(rates)
 
 
 def check_range(unusual: Array, target: str) -> None:
-    """Raise AuditError if most texts (text,) have features outside the range that the classifier was trained on."""
+    """Raise AuditError if most texts (text,) are unusual: nobody has measured what their scores say."""
     share = np.mean(unusual)
     if share > MOST_UNUSUAL:
         raise AuditError(
-            f"{target}: {share:.0%} of the texts have features outside the range of the classifier's training, so its"
-            " scores mean nothing; name models and corpora like yours in ltmia/training"
+            f"{target}: {share:.0%} of the texts have features further outside the range of the classifier's training"
+            " than the texts it was tested on; name models and corpora like yours in ltmia/training and ltmia/held_out"
         )
 
 
@@ -71,7 +71,8 @@ def statements(table: pd.DataFrame, known: int, held_out: pd.DataFrame, rate: fl
         )
     names = {key: ", ".join(dict.fromkeys(held_out[key])) for key in COMBINATION[:2]}
     yield (
-        f"{table['unusual'].sum()} of {texts} texts have features outside the range of the classifier's training; their"
-        f" error rates are left blank. False and true positive rates were measured on the corpora {names['dataset']}"
-        f" with the models {names['model']}: they hold for corpora and models like those, and for no others."
+        f"{table['unusual'].sum()} of {texts} texts have unusual features, further outside the classifier's training"
+        " range than texts that it was tested on; they have no error rates. False and true positive rates were"
+        f" measured on the corpora {names['dataset']} with the models {names['model']}: they hold for corpora and"
+        " models like those, and for no others."
     )

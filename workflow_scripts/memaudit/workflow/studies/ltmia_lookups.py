@@ -110,6 +110,13 @@ class Ltmia(Study):
         first = int(wildcards.shard) * self.config["targets_per_job"]
         return self._targets(wildcards.model)[first : first + self.config["targets_per_job"]]
 
+    def judged_of_shard(self, wildcards) -> list[list[str]]:
+        """Targets of one job on which attacks are judged, and which have all baselines."""
+        if not self.config["baselines"]["names"]:
+            return []
+        own = self.targets_of_shard(wildcards)
+        return [target for target in own if [wildcards.model, *target] not in self.training]
+
     def files(self, kind: str, combinations: Iterable[Combination] | None = None) -> list[str]:
         """Files of the jobs that make these targets, or all."""
         per_job = self.config["targets_per_job"]
