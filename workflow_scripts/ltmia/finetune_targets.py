@@ -28,7 +28,13 @@ from memaudit.data.text_corpora import PRETRAINING, SELECTION, membership
 from memaudit.models.language_models import check_length, encode, folder_of, open_model, open_tokenizer
 from memaudit.models.language_training import Run, Settings
 from memaudit.models.model_folder import set_up
-from memaudit.studies.ltmia.further_queries import Knowledge, further_scores, self_reference, split_known
+from memaudit.studies.ltmia.further_queries import (
+    SELF_REFERENCE,
+    Knowledge,
+    further_scores,
+    self_reference,
+    split_known,
+)
 from memaudit.studies.ltmia.model_pair_queries import (
     BASELINES,
     ModelPair,
@@ -99,10 +105,10 @@ def score_target(job, scratch, device, path, attacked, selection, public):
 
 
 def further(job, scratch, path, pair, texts, given, prompts, settings):
-    """Scores of the further baselines; given: known members, known non-members, public texts; prompts: for SPV-MIA."""
+    """Scores of further baselines; given: known members and non-members, public texts; prompts: of a self-reference."""
     options, folder, seed = job.params.baselines, folder_of(job.input.base), job.params.seed
     names, name, other = options["names"], "-".join(path[2:]), None
-    if "spv" in names:
+    if SELF_REFERENCE & set(names):
         tuned = seeds.integer(seed, *path, "self-reference")
         whole = prompts[1][:, options["prefix"] - 1]
         starts = prompts[0][whole, : options["prefix"]]

@@ -60,7 +60,7 @@ FAULTS = [
     ),
     (
         {"ltmia/baselines/names": ["recal"]},
-        "ltmia/baselines/names/0: must be 'dc_pdd', 'recall', 'con_recall', 'neighbourhood' or 'spv', got 'recal'",
+        "ltmia/baselines/names/0: must be 'dc_pdd', 'recall', 'con_recall', 'neighbourhood', 'self_loss' or 'spv'",
     ),
     (
         {"ltmia/training": [], "ltmia/attack": {"target": "a", "base": "b", "texts": "c"}},

@@ -117,8 +117,8 @@ class Classifier(Section):
 class Baselines(Section):
     """Attacks without training that one pass of a text by target and base does not give, on what is judged."""
 
-    names: list[Literal["dc_pdd", "recall", "con_recall", "neighbourhood", "spv"]] = Field(
-        description="which are computed; neighbourhood needs `neighbours` passes, spv three times that and a target"
+    names: list[Literal["dc_pdd", "recall", "con_recall", "neighbourhood", "self_loss", "spv"]] = Field(
+        description="those computed; neighbourhood takes `neighbours` passes, self_loss a target, spv both and more"
     )
     known: Annotated[int, Field(ge=2)] = Field(
         description="texts that the adversary knows, taken from `selection`: half become members of the target"

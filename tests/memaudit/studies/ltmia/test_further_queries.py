@@ -109,11 +109,13 @@ def test_further_scores_detect_members_of_a_strongly_tuned_target_and_nothing_of
     assert scores.shape == (len(ids), len(further.FURTHER))
     assert np.isfinite(scores).all()
     found = dict(zip(further.FURTHER, (auc(one, pair[2]) for one in scores.T), strict=True))
-    assert min(found["neighbourhood"], found["spv"], found["con_recall"]) > 0.6, found
+    assert min(found["neighbourhood"], found["spv"], found["self_loss"], found["con_recall"]) > 0.6, found
     few = further.further_scores(("recall", "dc_pdd"), both, ids, mask, known, 1)
     np.testing.assert_allclose(few, scores[:, [1, 0]], rtol=1e-6)
     base = open_model(made / "base")
-    alike = further.further_scores(("spv",), type(both)(base, base), ids, mask, replace(known, self_reference=base), 1)
+    alike = further.further_scores(
+        ("spv", "self_loss"), type(both)(base, base), ids, mask, replace(known, self_reference=base), 1
+    )
     assert (alike == 0).all()
 
 

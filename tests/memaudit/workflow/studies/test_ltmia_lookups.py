@@ -81,6 +81,9 @@ def test_work_is_counted_in_tokens(ltmia):
     assert sizes["ltmia_prepare_model"]["gpt2"].work == 3 * 7 * 4 * 64
     epochs = ltmia.config["tunings"]["full"]["epochs"]
     assert sizes["ltmia_finetune_targets"]["gpt2/0"].work == (3 * epochs * 100 + 2 * 300) * 64
+    tuned = 3 * 100 * ltmia.config["tunings"]["lora"]["epochs"]
+    ltmia.config["baselines"]["names"] = ["dc_pdd", "recall"]  # three passes more of what is judged
+    assert ltmia.sizes()["ltmia_finetune_targets"]["mamba2/0"].work == 3 / 2 * (tuned + 5 * 300) * 64
     assert sizes["ltmia_finetune_targets"].keys() == {"gpt2/0", "opt/0", "mamba2/0", "mamba2/1"}
     assert sizes["ltmia_train_attack"].keys() == ltmia.config["classifiers"].keys()
 

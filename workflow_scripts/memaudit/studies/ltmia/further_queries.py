@@ -24,7 +24,8 @@ from memaudit.studies.ltmia.model_pair_queries import BATCH, MEMORY, ModelPair
 
 Texts = tuple[Ids, Mask]  # tokens and mask (text, T)
 
-FURTHER = ("dc_pdd", "recall", "con_recall", "neighbourhood", "spv")
+FURTHER = ("dc_pdd", "recall", "con_recall", "neighbourhood", "self_loss", "spv")
+SELF_REFERENCE = {"self_loss", "spv"}  # need a model that is tuned on what the target generates
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Knowledge:
 
     frequency: (token,) of public texts; nonmember, member: (prefix,) tokens of known non-members and known members;
     contrast, ceiling: of Con-ReCaLL and DC-PDD; neighbours, replaced: number of neighbours of a text, and the share of
-    its tokens that differ; self_reference: of SPV-MIA, else None.
+    its tokens that differ; self_reference: of SELF_REFERENCE, else None.
     """
 
     frequency: Array
@@ -93,8 +94,10 @@ def further_scores(names: Sequence[str], pair: ModelPair, ids: Ids, mask: Mask, 
         near = list(neighbours(pair.reference, ids, scored, known.neighbours, known.replaced, seed))
         around = likelihoods(target, near, scored)
         scores["neighbourhood"] = calibrated.neighbourhood(plain, around)
-    if "spv" in names:
+    if SELF_REFERENCE & set(names):
         other = mean(token_likelihoods(known.self_reference, ids), scored)
+        scores["self_loss"] = plain - other
+    if "spv" in names:
         others = likelihoods(known.self_reference, near, scored)
         scores["spv"] = calibrated.self_calibrated(plain, around, other, others)
     return np.column_stack([scores[name] for name in names])

@@ -242,11 +242,25 @@ class Ltmia(Study):
         """Tokens that the targets of a job read, in training and when they are queried."""
         parts, tunings = self.config["texts"]["parts"], self.config["tunings"]
         texts = sum(
-            3 * tunings[tuning]["epochs"] * parts["member"] + 2 * (parts["member"] + parts["nonmember"])
-            for _, tuning in self._targets(model)
+            3 * tunings[tuning]["epochs"] * parts["member"]
+            + (2 + self._further_passes([model, corpus, tuning])) * (parts["member"] + parts["nonmember"])
+            for corpus, tuning in self._targets(model)
         )
         # Memory grows with the model, not with the texts: features are written text by text, and read from the disk.
         return size(texts * self.config["texts"]["length"] / len(self._shards(model)), held=0)
+
+    def _further_passes(self, target: Combination) -> int:
+        """About how often the further baselines read a text."""
+        neighbours = self.config["baselines"]["neighbours"]
+        passes = {
+            "dc_pdd": 1,
+            "recall": 2,
+            "con_recall": 2,
+            "neighbourhood": neighbours,
+            "self_loss": 8,
+            "spv": neighbours,
+        }
+        return 0 if target in self.training else sum(passes[name] for name in self.config["baselines"]["names"])
 
     def _base_size(self) -> Size:
         texts = self.config["texts"]["parts"]["pretraining"] * len(self.corpora)
