@@ -50,26 +50,6 @@ FAULTS = [
         {"datasets/code-numpy/characters": 76000},
         "datasets/code-numpy/characters: 600 texts of ltmia/texts/parts take 38400 characters at the least, and 38000",
     ),
-    (
-        {"ltmia/baselines/known": 100},
-        "ltmia/baselines/known: ltmia/texts/parts/selection has no more texts; the best epoch needs some of them",
-    ),
-    (
-        {"ltmia/baselines/prefix": 64},
-        "ltmia/baselines/prefix: a text of 64 tokens leaves no room for it; set a smaller one",
-    ),
-    (
-        {"ltmia/baselines/names": ["recal"]},
-        "ltmia/baselines/names/0: must be 'dc_pdd', 'recall', 'con_recall', 'neighbourhood', 'self_loss' or 'spv'",
-    ),
-    (
-        {"ltmia/training": [], "ltmia/attack": {"target": "a", "base": "b", "texts": "c"}},
-        "ltmia/attack: needs a classifier, and ltmia/training is empty",
-    ),
-    (
-        {"ltmia/attack": {"target": "a", "base": "b", "texts": "c", "false_discovery_rate": 0.1}},
-        "ltmia/attack/false_discovery_rate: needs known non-members; give ltmia/attack/nonmembers",
-    ),
 ]
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from memaudit.config.field_types import Count, Fraction, Name, Positive, Section, Share
+from memaudit.config.ltmia_attacks import Attack, Baselines, attack_faults, baseline_faults
 from memaudit.config.name_checks import unknown
 from memaudit.config.shared_keys import SharedKeys
 
@@ -114,22 +115,6 @@ class Classifier(Section):
     training: ClassifierTraining = ClassifierTraining()
 
 
-class Baselines(Section):
-    """Attacks without training that one pass of a text by target and base does not give, on what is judged."""
-
-    names: list[Literal["dc_pdd", "recall", "con_recall", "neighbourhood", "self_loss", "spv"]] = Field(
-        description="those computed; neighbourhood takes `neighbours` passes, self_loss a target, spv both and more"
-    )
-    known: Annotated[int, Field(ge=2)] = Field(
-        description="texts that the adversary knows, taken from `selection`: half become members of the target"
-    )
-    prefix: Count = Field(description="tokens of a known text before the text (ReCaLL), and of prompts (SPV-MIA)")
-    contrast: Share = Field(description="weight of the known members (Con-ReCaLL's gamma)")
-    ceiling: Positive = Field(description="largest cross-entropy of a token (DC-PDD's a)")
-    neighbours: Count = Field(description="neighbours of a text")
-    replaced: Fraction = Field(description="share of its tokens that a neighbour replaces")
-
-
 class Diversity(Section):
     """Training on more combinations with as many texts in all (Table 12); by the first classifier."""
 
@@ -144,21 +129,6 @@ class Importance(Section):
 
     repeats: Count = Field(description="permutations of each group")
     texts: Count = Field(description="most texts of each combination")
-
-
-class Attack(Section):
-    """Models and texts of one's own (`snakemake ltmia_attack`)."""
-
-    target: Text = Field(description="folder of the fine-tuned model, as `save_pretrained` leaves it")
-    base: Text = Field(description="folder of the model that it was before")
-    texts: Text = Field(description=".txt (a text a line), .csv, .tsv, .jsonl or .parquet")
-    columns: Annotated[list[Text], Field(min_length=1)] = Field(["text"], description="columns of a table's texts")
-    nonmembers: Text | None = Field(
-        None, description="such a file of texts that the target was not fine-tuned on; null: no p-values"
-    )
-    false_discovery_rate: Fraction | None = Field(
-        None, description="of the column `detected`, which needs `nonmembers`; null: no such column"
-    )
 
 
 class Ltmia(Section):
@@ -187,12 +157,10 @@ class Ltmia(Section):
 
 def ltmia_faults(study: Ltmia, shared: SharedKeys) -> Iterator[str]:
     """Faults of the section, each naming its key path and a remedy."""
+    if study.attack:
+        yield from attack_faults(study.attack, bool(study.training))
     if not study.training:
-        if study.attack:
-            yield "ltmia/attack: needs a classifier, and ltmia/training is empty; name combinations to learn from"
         return
-    if study.attack and study.attack.false_discovery_rate and not study.attack.nonmembers:
-        yield "ltmia/attack/false_discovery_rate: needs known non-members; give ltmia/attack/nonmembers"
     groups = {f"ltmia/training/{number}": group for number, group in enumerate(study.training)}
     groups |= {f"ltmia/held_out/{number}": group for number, group in enumerate(study.held_out)}
     groups |= {f"ltmia/controls/{name}": group for name, group in study.controls.items()}
@@ -267,17 +235,9 @@ def _size_faults(study: Ltmia) -> Iterator[str]:
     if study.validation + study.test >= 0.9:
         yield "ltmia/validation: with ltmia/test it leaves less than a tenth of the texts to train on; lower them"
     yield from _portion_faults(study)
-    yield from _baseline_faults(study)
+    yield from baseline_faults(study.baselines, study.texts.parts.selection, study.texts.length)
     if max(study.diversity.combinations, default=0) > learnt:
         yield f"ltmia/diversity/combinations: there are {learnt} combinations in ltmia/training; ask for at most those"
-
-
-def _baseline_faults(study: Ltmia) -> Iterator[str]:
-    """What further baselines need of the texts."""
-    if study.baselines.known >= study.texts.parts.selection:
-        yield "ltmia/baselines/known: ltmia/texts/parts/selection has no more texts; the best epoch needs some of them"
-    if study.baselines.prefix >= study.texts.length:
-        yield f"ltmia/baselines/prefix: a text of {study.texts.length} tokens leaves no room for it; set a smaller one"
 
 
 def _portion_faults(study: Ltmia) -> Iterator[str]:
