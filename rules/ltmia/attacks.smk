@@ -3,7 +3,7 @@
 INPUT   <results>/signals/ltmia/{model}/{shard}.npy, .parquet
 OUTPUT  <results>/models/ltmia_attack/{classifier}.safetensors, .json     a classifier with its card
         <results>/scores/ltmia/*.parquet                                  scores and tidy results
-        <results>/ltmia_attack/verdicts.csv                               `snakemake ltmia_attack`: texts of one's own
+        <results>/ltmia_attack/verdicts.csv, .txt                         `snakemake ltmia_attack`: texts of one's own
 """
 
 
@@ -148,11 +148,13 @@ rule ltmia_attack_texts:
         target=LTMIA.own("target", "config.json"),
         base=LTMIA.own("base", "config.json"),
         texts=LTMIA.own("texts"),
+        nonmembers=LTMIA.own("nonmembers"),
         weights=f"<results>/models/ltmia_attack/{LTMIA.attack}.safetensors",
         card=f"<results>/models/ltmia_attack/{LTMIA.attack}.json",
         held_out=f"<results>/scores/ltmia/classifiers/{LTMIA.attack}.parquet",
     output:
         "<results>/ltmia_attack/verdicts.csv",
+        "<results>/ltmia_attack/verdicts.txt",
         sidecar="<results>/provenance/ltmia_attack_texts.json",
     log:
         "<results>/logs/ltmia_attack_texts.log",
@@ -165,8 +167,8 @@ rule ltmia_attack_texts:
         runtime="4h",
         gpu=1,
     params:
+        **LTMIA.own_params(),
         code=digest("ltmia_attack_texts", env="tabular"),
-        columns=LTMIA.own_columns(),
         held_out=LTMIA.held_out,
     script:
         "../../workflow_scripts/ltmia/attack_texts.py"

@@ -176,5 +176,7 @@ rule ltmia_finetune_targets:
         targets=LTMIA.targets_of_shard,
         fixed=list(LTMIA.shifted),
         tunings=LTMIA.config["tunings"],
+        judged=LTMIA.judged_of_shard,
+        baselines=LTMIA.config["baselines"],
     script:
         "../../workflow_scripts/ltmia/finetune_targets.py"

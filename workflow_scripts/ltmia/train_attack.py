@@ -12,11 +12,13 @@ are read when everything is chosen and trained. A text belongs to training, vali
 combinations of `training` alike. arm: preset `paper` or `repository`; architecture and fitting change the values that
 they name; choice: values of which the best at left-out models and corpora of `training` is taken; seeds: classifiers
 whose log-odds are averaged; shuffles: classifiers of shuffled labels, the null. Third output: log-odds of membership of
-the test portion, and of all texts of other combinations: the mean, those of each seed, and logits of each null.
+the test portion, and of all texts of other combinations: the mean, those of each seed, and logits of each null; and the
+share of each text's features outside the range of the training.
 """
 
 import pandas as pd
 
+from memaudit.attacks.feature_range import FeatureRange
 from memaudit.attacks.learned_classifier import odds_of_rows_by_seed, save, score_rows
 from memaudit.attacks.learned_selection import Candidates, choose, train_seeds, train_shuffled
 from memaudit.attacks.learned_training import Combination, settings_of
@@ -39,7 +41,8 @@ def main(job):
     most = candidates.pop("folds")
     fitting, compared = choose(parts, Candidates(**candidates), fitting, most, auc, params.seed, device)
     classifier = train_seeds(parts, fitting, params.seeds, auc, params.seed, device)
-    classifier.facts |= {"compared": compared}
+    read = FeatureRange.of([training.rows for training, _ in parts.values()])
+    classifier.facts |= {"compared": compared, "range": read.facts()}
     save(classifier, job.output.weights, job.output.card)
     nulls = train_shuffled(parts, fitting, params.shuffles, auc, params.seed, device)
     for path, scores in zip(several(job.input.other_rows), several(job.input.other_scores), strict=True):
@@ -48,7 +51,10 @@ def main(job):
         table, rows = opened[name]
         place = portions(table["id"], params.validation, params.test)["test"]
         opened[name] = table[place], rows[place]
-    tables = [table.assign(**scored(classifier, nulls, rows)) for table, rows in opened.values()]
+    tables = [
+        table.assign(**scored(classifier, nulls, rows), outside=read.outside_of_rows(rows))
+        for table, rows in opened.values()
+    ]
     write_table(pd.concat(tables, ignore_index=True), job.output.scores)
     for one in [*compared, classifier.facts["history"]]:
         print(one, flush=True)

@@ -16,8 +16,8 @@ from memaudit.attacks.token_features import (
     encoded_ranks,
     extract,
     extreme,
+    greater_by_candidates,
     greater_by_counts,
-    greater_by_sort,
     groups,
     open_rows,
     pack,
@@ -29,7 +29,7 @@ from memaudit.common.errors import AuditError
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 VECTOR = json.loads((PROJECT / "tests/vectors/ltmia_features_small.json").read_text(encoding="utf-8"))
-COUNTS = [greater_by_sort, greater_by_counts]
+COUNTS = [greater_by_candidates, greater_by_counts]
 
 
 def batch(texts=3, positions=6, vocabulary=40, seed=0, rounded=False):
@@ -115,6 +115,24 @@ def test_both_implementations_count_strictly_greater_logits(count, rounded):
     values = torch.cat([logits[:, ::7], logits[:, ::7] + 0.25, torch.full((32, 1), 99.0)], -1)
     expected = (logits[:, None] > values[..., None]).sum(-1)
     torch.testing.assert_close(count(logits, values), expected, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.parametrize("rounded", [False, True])
+def test_values_at_one_end_or_alone_are_counted_alike(count, rounded):
+    """Of the highest, the lowest, the middle, or all tokens, and of one token alone; ties at the ends included."""
+    logits = batch(8, 4, 300, seed=3, rounded=rounded)[0].flatten(0, 1)
+    rising = logits.sort(-1).values + 0.0
+    for values in (rising[:, -9:], rising[:, :9], rising[:, 140:160], rising, rising[:, 3:4], rising[:, [0, 299]]):
+        expected = (logits[:, None] > values[..., None]).sum(-1)
+        torch.testing.assert_close(count(logits, values), expected, rtol=0, atol=0)
+
+
+def test_ranks_of_groups_stand_side_by_side():
+    logits = batch(8, 4, 300, seed=4)[0].flatten(0, 1)
+    groups_of = logits[:, :3], logits[:, 7:8], logits[:, 9:20]
+    expected = torch.cat([encoded_ranks(logits, group) for group in groups_of], -1)
+    torch.testing.assert_close(encoded_ranks(logits, *groups_of), expected, rtol=0, atol=0)
 
 
 @pytest.mark.parametrize("count", COUNTS)

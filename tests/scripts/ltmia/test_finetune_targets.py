@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from ltmia_pipeline import FULL, HELD_OUT, TRAINING, TUNE, UNTRAINED, finetune
+from ltmia_pipeline import BASELINES, FULL, HELD_OUT, TRAINING, TUNE, UNTRAINED, finetune
 
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, read_table
@@ -25,6 +25,17 @@ def test_targets_memorize_their_own_members(made, combinations):
         of_target = facts[" ".join(name)]
         history = [entry["selection"] for entry in of_target["history"]]
         assert of_target["best"] == int(np.argmin(history))
+
+
+def test_judged_targets_have_further_baselines_and_their_known_texts_are_scored_by_none(made, combinations):
+    names = BASELINES["names"]
+    texts = read_table(made / "texts.parquet")
+    for name in [*TRAINING, *HELD_OUT, UNTRAINED]:
+        table = combinations[tuple(name)][0]
+        judged = name[1:] in TUNE["judged"]
+        assert np.isfinite(table[names].to_numpy()).all() if judged else table[names].isna().to_numpy().all()
+        selection = texts["id"][(texts["dataset"] == name[1]) & (texts["part"] == "selection")]
+        assert not set(selection) & set(table["id"])
 
 
 def test_members_are_drawn_anew_for_each_target_or_fixed_by_the_corpus(made, combinations, tmp_path):

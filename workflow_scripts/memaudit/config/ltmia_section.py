@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from memaudit.config.field_types import Count, Fraction, Name, Positive, Section, Share
+from memaudit.config.ltmia_attacks import Attack, Baselines, attack_faults, baseline_faults
 from memaudit.config.ltmia_text_faults import text_faults
 from memaudit.config.name_checks import unknown
 from memaudit.config.shared_keys import SharedKeys
@@ -162,15 +163,6 @@ class Importance(Section):
     texts: Count = Field(description="most texts of each combination")
 
 
-class Attack(Section):
-    """Models and texts of one's own (`snakemake ltmia_attack`)."""
-
-    target: Text = Field(description="folder of the fine-tuned model, as `save_pretrained` leaves it")
-    base: Text = Field(description="folder of the model that it was before")
-    texts: Text = Field(description=".txt (a text a line), .csv, .tsv, .jsonl or .parquet")
-    columns: Annotated[list[Text], Field(min_length=1)] = Field(["text"], description="columns of a table's texts")
-
-
 class Ltmia(Section):
     """A learned attack on fine-tuned language models that transfers between architectures (LT-MIA)"""
 
@@ -181,6 +173,7 @@ class Ltmia(Section):
     texts: Texts
     pretraining: Pretraining = Field(description="how base models are trained that are made here")
     tunings: dict[Name, FineTuning] = Field(min_length=1, description="ways to fine-tune")
+    baselines: Baselines
     targets_per_job: Count = Field(description="targets of one base model that a job fine-tunes and asks")
     validation: Fraction = Field(description="share of the texts by which a classifier's best epoch is taken")
     test: Fraction = Field(description="share of the texts of training combinations that tests classifiers")
@@ -197,9 +190,9 @@ class Ltmia(Section):
 
 def ltmia_faults(study: Ltmia, shared: SharedKeys) -> Iterator[str]:
     """Faults of the section, each naming its key path and a remedy."""
+    if study.attack:
+        yield from attack_faults(study.attack, bool(study.training))
     if not study.training:
-        if study.attack:
-            yield "ltmia/attack: needs a classifier, and ltmia/training is empty; name combinations to learn from"
         return
     groups = {f"ltmia/training/{number}": group for number, group in enumerate(study.training)}
     groups |= {f"ltmia/held_out/{number}": group for number, group in enumerate(study.held_out)}
@@ -215,7 +208,7 @@ def ltmia_faults(study: Ltmia, shared: SharedKeys) -> Iterator[str]:
     yield from _size_faults(study)
     yield from _choice_faults(study)
     for name, tuning in study.tunings.items():
-        if tuning.privacy and tuning.privacy.delta > 1 / study.texts.parts.member:
+        if tuning.privacy and tuning.privacy.delta > 1 / (study.texts.parts.member + study.baselines.known // 2):
             yield f"ltmia/tunings/{name}/privacy/delta: {tuning.privacy.delta:g} is more than 1 / members"
         if tuning.privacy and tuning.lora:
             yield f"ltmia/tunings/{name}: lora and privacy together are not measured; leave one out"
@@ -262,6 +255,7 @@ def _size_faults(study: Ltmia) -> Iterator[str]:
     if study.validation + study.test >= 0.9:
         yield "ltmia/validation: with ltmia/test it leaves less than a tenth of the texts to train on; lower them"
     yield from _portion_faults(study)
+    yield from baseline_faults(study.baselines, study.texts.parts.selection, study.texts.length)
     if max(study.diversity.combinations, default=0) > learnt:
         yield f"ltmia/diversity/combinations: there are {learnt} combinations in ltmia/training; ask for at most those"
 

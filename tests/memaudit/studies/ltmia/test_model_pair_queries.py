@@ -1,6 +1,7 @@
 """Queries of a model pair: batches, vocabularies, tokenizers and precision."""
 
 import shutil
+import zlib
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from memaudit.models.language_models import (
     train_tokenizer,
     write_tokenizer,
 )
-from memaudit.studies.ltmia.model_pair_queries import encode_for, open_pair, query_pair
+from memaudit.studies.ltmia.model_pair_queries import BASELINES, encode_for, open_pair, query_pair, scored_texts
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -100,6 +101,21 @@ def test_logits_that_half_precision_breaks_are_named_with_their_texts(made, pair
         AuditError, match=r"of texts 1 to 2: .* the target model's logits .* not all finite \(bfloat16\)"
     ):
         query_pair(both, *encoded, TEXTS)
+
+
+def test_zlib_compresses_the_part_of_a_text_that_is_read(made, pair):
+    """A text that goes on after the last token that fits has the scores of the text that ends there."""
+    long = documents("letters", 1, 60)[0]
+    tokenizer = open_tokenizer(made / "base")
+    read = scored_texts(tokenizer, *encode(tokenizer, [long, TEXTS[0]], LENGTH))
+    assert long.startswith(read[0])
+    assert 0 < len(read[0]) < len(long)
+    assert read[1] == TEXTS[0]
+    assert len(encode(tokenizer, [read[0]], 2 * LENGTH)[1][0].nonzero()[0]) == LENGTH
+    both = open_pair(pair[0], made / "base", LENGTH)
+    ids, mask = encode(tokenizer, [long], LENGTH)
+    scores = query_pair(both, ids, mask, read[:1])["scores"][0]
+    assert scores[BASELINES.index("zlib")] == scores[BASELINES.index("loss")] / len(zlib.compress(read[0].encode()))
 
 
 def test_scores_of_a_text_do_not_depend_on_the_batch(made, pair):

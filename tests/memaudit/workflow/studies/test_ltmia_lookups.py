@@ -70,6 +70,14 @@ def test_a_job_has_so_many_targets_and_its_files_hold_them(ltmia):
     assert len(ltmia.files("parquet")) == 4
 
 
+def test_targets_that_are_judged_have_further_baselines_and_those_that_are_learnt_from_have_none(ltmia):
+    judged = SimpleNamespace(model="mamba2", shard="0")
+    assert ltmia.judged_of_shard(judged) == ltmia.targets_of_shard(judged)
+    assert ltmia.judged_of_shard(SimpleNamespace(model="gpt2", shard="0")) == []
+    ltmia.config["baselines"]["names"] = []
+    assert ltmia.judged_of_shard(judged) == []
+
+
 def test_a_run_that_learns_from_nothing_leaves_the_study_out(run):
     run.config["ltmia"]["training"] = []
     study = Ltmia(run)
@@ -87,6 +95,9 @@ def test_work_is_counted_in_tokens(ltmia):
     assert sizes["ltmia_prepare_model"]["gpt2"].work == 3 * 7 * 4 * 64
     epochs = ltmia.config["tunings"]["full"]["epochs"]
     assert sizes["ltmia_finetune_targets"]["gpt2/0"].work == (3 * epochs * 100 + 2 * 300) * 64
+    tuned = 3 * 100 * ltmia.config["tunings"]["lora"]["epochs"]
+    ltmia.config["baselines"]["names"] = ["dc_pdd", "recall"]  # three passes more of what is judged
+    assert ltmia.sizes()["ltmia_finetune_targets"]["mamba2/0"].work == 3 / 2 * (tuned + 5 * 300) * 64
     assert sizes["ltmia_finetune_targets"].keys() == {"gpt2/0", "opt/0", "mamba2/0", "mamba2/1"}
     assert sizes["ltmia_train_attack"].keys() == ltmia.config["classifiers"].keys()
 
@@ -95,10 +106,17 @@ def test_files_of_the_users_own_are_named_where_they_are_missing(ltmia, tmp_path
     with pytest.raises(AuditError, match=r"^ltmia/attack: target, base and texts are missing"):
         ltmia.verdicts(SimpleNamespace())
     (tmp_path / "model").mkdir()
-    ltmia.config["attack"] = {"target": str(tmp_path / "model"), "texts": str(tmp_path / "none"), "columns": None}
+    ltmia.config["attack"] = {"target": str(tmp_path / "model"), "texts": str(tmp_path / "none"), "nonmembers": None}
     with pytest.raises(
         AuditError, match=r"^ltmia/attack/texts: there is nothing at .*none; give the path of the texts"
     ):
         ltmia.own("texts")(SimpleNamespace())
     (tmp_path / "model" / "config.json").touch()
     assert ltmia.own("target", "config.json")(SimpleNamespace()).endswith("model/config.json")
+    assert ltmia.own("nonmembers")(SimpleNamespace()) == []
+
+
+def test_params_of_an_attack_on_ones_own_texts_are_there_without_one(ltmia):
+    assert ltmia.own_params() == {"columns": None, "rate": None}
+    ltmia.config["attack"] = {"columns": ["text"], "false_discovery_rate": 0.1}
+    assert ltmia.own_params() == {"columns": ["text"], "rate": 0.1}

@@ -12,7 +12,7 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from transformers import PreTrainedModel
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from memaudit.attacks.token_features import K, extract, pack, row_type
 from memaudit.attacks.token_scores import all_scores, tokens
@@ -77,6 +77,7 @@ def query_pair(
 ) -> NDArray[np.void]:
     """One record (text,) per text: `row`, its packed features, and `scores`, its `BASELINES`.
 
+    texts: what the tokens spell (`scored_texts`), which zlib compresses.
     If one model has more tokens than the other (a resized vocabulary, padding rows), the additional tokens are left
     out, and probabilities are those among the common tokens. memory: MiB for the logits of both. Raises AuditError for
     logits that are not finite, as half precision may give, and for tokens beyond the common ones.
@@ -93,6 +94,11 @@ def query_pair(
         except AuditError as error:
             raise AuditError(f"of texts {start + 1} to {min(start + size, len(ids))}: {error}") from error
     return records
+
+
+def scored_texts(tokenizer: PreTrainedTokenizerBase, ids: Ids, mask: Mask) -> list[str]:
+    """The part of each text that models read: what its tokens spell, where a longer text is cut."""
+    return tokenizer.batch_decode([own[kept] for own, kept in zip(ids, mask, strict=True)], skip_special_tokens=True)
 
 
 def in_parts(

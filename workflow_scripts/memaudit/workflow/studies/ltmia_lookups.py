@@ -111,6 +111,13 @@ class Ltmia(Study):
         first = int(wildcards.shard) * self.config["targets_per_job"]
         return self._targets(wildcards.model)[first : first + self.config["targets_per_job"]]
 
+    def judged_of_shard(self, wildcards) -> list[list[str]]:
+        """Targets of one job on which attacks are judged, and which have all baselines."""
+        if not self.config["baselines"]["names"]:
+            return []
+        own = self.targets_of_shard(wildcards)
+        return [target for target in own if [wildcards.model, *target] not in self.training]
+
     def files(self, kind: str, combinations: Iterable[Combination] | None = None) -> list[str]:
         """Files of the jobs that make these targets, or all."""
         per_job = self.config["targets_per_job"]
@@ -163,19 +170,22 @@ class Ltmia(Study):
         """Kind of each tuning: untrained, other texts or other members (nulls), private, lora or full."""
         return {name: _way(tuning) for name, tuning in self.config["tunings"].items()}
 
-    def own(self, key: str, file: str = "") -> Callable[[Any], str]:
-        """A file of the user's own (ltmia/attack), or this file of the user's folder."""
+    def own(self, key: str, file: str = "") -> Callable[[Any], str | list[str]]:
+        """A file of the user's own (ltmia/attack), or this file of the user's folder; nothing where none is named."""
 
-        def of(wildcards) -> str:
+        def of(wildcards) -> str | list[str]:
+            if self.config["attack"][key] is None:
+                return []
             path = self.run.in_project(os.path.expanduser(self.config["attack"][key]))
             path = os.path.join(path, file) if file and os.path.isdir(path) else path
             return _there(path, f"ltmia/attack/{key}", key)
 
         return of
 
-    def own_columns(self) -> dict[str, str] | None:
-        """Columns of the user's own texts."""
-        return (self.config["attack"] or {}).get("columns")
+    def own_params(self) -> dict[str, Any]:
+        """Columns of the user's own texts, and the false discovery rate of detections."""
+        own = self.config["attack"] or {}
+        return {"columns": own.get("columns"), "rate": own.get("false_discovery_rate")}
 
     def verdicts(self, wildcards) -> str:
         """What `snakemake ltmia_attack` makes."""
@@ -246,11 +256,25 @@ class Ltmia(Study):
         """Tokens that the targets of a job read, in training and when they are queried."""
         parts, tunings = self.config["texts"]["parts"], self.config["tunings"]
         texts = sum(
-            3 * tunings[tuning]["epochs"] * parts["member"] + 2 * (parts["member"] + parts["nonmember"])
-            for _, tuning in self._targets(model)
+            3 * tunings[tuning]["epochs"] * parts["member"]
+            + (2 + self._further_passes([model, corpus, tuning])) * (parts["member"] + parts["nonmember"])
+            for corpus, tuning in self._targets(model)
         )
         # Memory grows with the model, not with the texts: features are written text by text, and read from the disk.
         return size(texts * self.config["texts"]["length"] / len(self._shards(model)), held=0)
+
+    def _further_passes(self, target: Combination) -> int:
+        """About how often the further baselines read a text."""
+        neighbours = self.config["baselines"]["neighbours"]
+        passes = {
+            "dc_pdd": 1,
+            "recall": 2,
+            "con_recall": 2,
+            "neighbourhood": neighbours,
+            "self_loss": 8,
+            "spv": neighbours,
+        }
+        return 0 if target in self.training else sum(passes[name] for name in self.config["baselines"]["names"])
 
     def _base_size(self) -> Size:
         texts = self.config["texts"]["parts"]["pretraining"] * len(self.corpora)
