@@ -45,7 +45,7 @@ TRAIN |= {"fitting": {"epochs": 3, "batch": 32, "patience": None}, "seeds": 2, "
 TRAIN |= {"choice": {"folds": 1, "epochs": [3], "weight_decay": [], "clamp": []}}
 JUDGE = {"seed": 1, "replicates": 40, "fpr": [0.05], "training": TRAINING, "held_out": HELD_OUT}
 JUDGE |= {"controls": {tuning: [[model, corpus, tuning]] for model, corpus, tuning in NULLS}, "samples": 20}
-JUDGE |= {"families": {"gpt2": "transformer"}, "contents": dict.fromkeys(CORPORA, "text")}
+JUDGE |= {"models": ["gpt2"], "families": {"gpt2": "transformer"}, "contents": dict.fromkeys(CORPORA, "text")}
 JUDGE |= {"ways": {"full": "full"} | {tuning: tuning.replace("_", " ") for _, _, tuning in NULLS}}
 JUDGE |= {"classifiers": ["transformer", "logistic"]}
 JUDGE |= {"published": [{"table": "Table 1", "family": "mean", "attack": "lt_mia", "metric": "auc", "printed": 0.945}]}
@@ -96,6 +96,7 @@ def make_all(base):
     params = {"seed": 1, "combinations": HELD_OUT, "repeats": 2, "texts": 60}
     call("ltmia_permute_features", own, [at / "permuted.parquet"], at, params)
     inputs = [f"targets={at}/0.parquet", f"facts={at}/0.json", f"texts={at}/texts.parquet"]
+    inputs += [f"bases={at}/base/training.json"]
     inputs += [f"classifiers={at}/{name}.parquet" for name in JUDGE["classifiers"]]
     inputs += [f"diversity={at}/diversity.parquet", f"permuted={at}/permuted.parquet"]
     call("ltmia_judge_attacks", inputs, [f"results={at}/results.parquet", f"roc={at}/roc.parquet"], at, JUDGE)

@@ -108,6 +108,7 @@ rule ltmia_judge_attacks:
     input:
         targets=LTMIA.files("parquet"),
         facts=LTMIA.files("json"),
+        bases=expand("<results>/models/ltmia/{model}/training.json", model=LTMIA.models),
         texts="<results>/data/ltmia/texts.parquet",
         classifiers=expand("<results>/scores/ltmia/classifiers/{name}.parquet", name=LTMIA.config["classifiers"]),
         diversity="<results>/scores/ltmia/diversity_scores.parquet",
@@ -130,6 +131,7 @@ rule ltmia_judge_attacks:
         seed=config["seed"],
         replicates=LTMIA.config["replicates"],
         fpr=LTMIA.fprs,
+        models=LTMIA.models,
         training=LTMIA.training,
         held_out=LTMIA.held_out,
         controls=LTMIA.controls,

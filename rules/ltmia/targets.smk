@@ -123,28 +123,6 @@ rule ltmia_prepare_model:
         "../../workflow_scripts/ltmia/prepare_model.py"
 
 
-rule ltmia_describe_models:
-    input:
-        expand("<results>/models/ltmia/{model}/training.json", model=LTMIA.models),
-    output:
-        "<results>/scores/ltmia/models.parquet",
-        sidecar="<results>/provenance/ltmia_describe_models.json",
-    log:
-        "<results>/logs/ltmia_describe_models.log",
-    benchmark:
-        "<results>/benchmarks/ltmia_describe_models.jsonl"
-    conda:
-        "../../envs/data.yaml"
-    resources:
-        mem_mb=1000,
-        runtime="10m",
-    params:
-        code=digest("ltmia_describe_models", env="data"),
-        models=LTMIA.models,
-    script:
-        "../../workflow_scripts/ltmia/describe_models.py"
-
-
 rule ltmia_finetune_targets:
     input:
         texts="<results>/data/ltmia/texts.parquet",

@@ -1,17 +1,18 @@
 """Evaluate the learned attack and the baselines on models and corpora that no classifier was trained on.
 
 python workflow_scripts/ltmia/judge_attacks.py --input targets=mamba2.parquet facts=mamba2.json \
-    texts=texts.parquet diversity=diversity.parquet permuted=permuted.parquet \
+    bases=mamba2/training.json texts=texts.parquet diversity=diversity.parquet permuted=permuted.parquet \
     classifiers=transformer.parquet classifiers=logistic.parquet \
     --output results=results.parquet roc=roc.parquet --params '{"seed": 1, "replicates": 200, "fpr": [0.01],
-        "training": [["gpt2", "scipy", "full"]], "held_out": [["mamba2", "numpy", "full"]], "controls": {},
-        "families": {"gpt2": "transformer", "mamba2": "state space"}, "contents": {"scipy": "text", "numpy": "code"},
-        "ways": {"full": "full"}, "samples": 400, "classifiers": ["transformer", "logistic"], "published": []}'
+        "models": ["mamba2"], "training": [["gpt2", "scipy", "full"]], "held_out": [["mamba2", "numpy", "full"]],
+        "controls": {}, "families": {"gpt2": "transformer", "mamba2": "state space"}, "ways": {"full": "full"},
+        "contents": {"scipy": "text", "numpy": "code"}, "samples": 400, "classifiers": ["transformer", "logistic"],
+        "published": []}'
 
 Inputs: what `ltmia_finetune_targets`, `ltmia_prepare_corpora`, `ltmia_measure_diversity`, `ltmia_permute_features` and
-`ltmia_train_attack` write. The first classifier is the attack. All attacks score the same texts. Targets whose own
-membership a classifier of texts alone predicts, or predicts in reverse, are left out of every mean. The key `source` is
-"here" or "paper".
+`ltmia_train_attack` write; bases: of `models`, by `ltmia_prepare_model`. The first classifier is the attack. All attacks
+score the same texts. Targets whose own membership a classifier of texts alone predicts, or predicts in reverse, are left
+out of every mean. The key `source` is "here" or "paper".
 """
 
 import numpy as np
@@ -21,6 +22,7 @@ from memaudit.common import tidy
 from memaudit.common.io import read_json, read_table, write_table
 from memaudit.common.job_inputs import several
 from memaudit.statistics.dataset_means import published
+from memaudit.studies.ltmia.base_model_rows import base_model_rows
 from memaudit.studies.ltmia.blind_checks import blind_checks, blind_rows, unfit
 from memaudit.studies.ltmia.null_controls import null_controls, null_rows
 from memaudit.studies.ltmia.transfer_bootstrap import COMBINATION, STUDY, is_combination
@@ -51,6 +53,7 @@ def main(job):
     rows += study.diversity(read_table(job.input.diversity), params.training, params.samples)
     rows += study.importance(read_table(job.input.permuted), params.families)
     rows += [row for name, entry in facts.items() for row in guarantee(name, entry)]
+    rows += base_model_rows(dict(zip(params.models, map(read_json, several(job.input.bases)), strict=True)))
     rows += published(STUDY, params.published, tidy.frame(rows), several="attack")
     write_table(tidy.frame(rows), job.output.results)
     fewest = (~study.held_out["member"].astype(bool)).groupby([study.held_out[key] for key in COMBINATION]).sum().min()

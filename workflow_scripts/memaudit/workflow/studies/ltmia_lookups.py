@@ -51,7 +51,7 @@ class Ltmia(Study):
 
     @property
     def results(self) -> dict[str, list[str]]:
-        return {kind: [f"<results>/scores/ltmia/{kind}.parquet"] for kind in ("results", "roc", "corpora", "models")}
+        return {kind: [f"<results>/scores/ltmia/{kind}.parquet"] for kind in ("results", "roc", "corpora")}
 
     @property
     def names(self) -> dict[str, Any]:
@@ -113,9 +113,7 @@ class Ltmia(Study):
 
     def judged_of_shard(self, wildcards) -> list[list[str]]:
         """Targets of one job on which attacks are judged, and which have all baselines."""
-        if not self.config["baselines"]["names"]:
-            return []
-        own = self.targets_of_shard(wildcards)
+        own = self.targets_of_shard(wildcards) if self.config["baselines"]["names"] else []
         return [target for target in own if [wildcards.model, *target] not in self.training]
 
     def files(self, kind: str, combinations: Iterable[Combination] | None = None) -> list[str]:
@@ -204,7 +202,6 @@ class Ltmia(Study):
             "ltmia_fetch_model": dict.fromkeys(fetched, size(0)),
             "ltmia_prepare_corpora": {"": size(0)},
             "ltmia_prepare_model": dict.fromkeys(self.models, self._base_size()),
-            "ltmia_describe_models": {"": size(0)},
             "ltmia_finetune_targets": {
                 f"{model}/{shard}": self._targets_size(model) for model in self.models for shard in self._shards(model)
             },
