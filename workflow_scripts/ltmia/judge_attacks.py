@@ -10,9 +10,9 @@ python workflow_scripts/ltmia/judge_attacks.py --input targets=mamba2.parquet fa
         "published": []}'
 
 Inputs: what `ltmia_finetune_targets`, `ltmia_prepare_corpora`, `ltmia_measure_diversity`, `ltmia_permute_features` and
-`ltmia_train_attack` write; bases: of `models`, by `ltmia_prepare_model`. The first classifier is the attack. All attacks
-score the same texts. Targets whose own membership a classifier of texts alone predicts, or predicts in reverse, are left
-out of every mean. The key `source` is "here" or "paper".
+`ltmia_train_attack` write; bases: of `models`, by `ltmia_prepare_model`. The first classifier is the attack. All
+attacks score the same texts. Targets whose own membership a classifier of texts alone predicts, or predicts in reverse,
+are left out of every mean. The key `source` is "here" or "paper".
 """
 
 import numpy as np

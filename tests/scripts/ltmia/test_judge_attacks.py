@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from ltmia_pipeline import HELD_OUT, NULLS, TRAINING
+from ltmia_pipeline import HELD_OUT, NULLS, TRAINING, TUNE
 
 from memaudit.common import tidy
 from memaudit.common.io import read_table
@@ -34,7 +34,7 @@ def test_every_target_has_a_blind_check_of_its_own_and_nulls_have_power(made, re
     )
     nulls = results[results["metric"] == "null p-value"]
     assert set(nulls["control"]) == {"untrained", "other_texts", "other_members"}
-    assert set(nulls["attack"]) == {*BASELINES, "lt_mia"}
+    assert set(nulls["attack"]) == {*BASELINES, *TUNE["baselines"]["names"], "lt_mia"}
     assert (nulls["estimate"] > 0.05).all()
     power = results[(results["metric"] == "detectable auc") & (results["attack"] == "loss")]
     assert power["estimate"].between(0.6, 0.9).all()
