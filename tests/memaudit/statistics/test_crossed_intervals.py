@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import t
 
 from memaudit.common import seeds
-from memaudit.statistics.crossed_intervals import Crossed, CrossedGrid, averaged
+from memaudit.statistics.crossed_intervals import Crossed, CrossedGrid, averaged, smallest
 from memaudit.studies.coverage.few_unit_cases import crossed_effects
 
 RNG = np.random.default_rng(4)
@@ -126,3 +126,22 @@ def test_seeds_and_draws_add_their_jackknife_variance():
     several = averaged([mean(values + shift, grid(2, 2)) for shift in draws[:, 0]])
     assert several.observed == pytest.approx(draws.mean())
     assert several.interval()[1] - several.observed == pytest.approx((high - low) / 2)
+
+
+@pytest.mark.parametrize("truths", [(0.02, 0.02, 0.02, 0.02), (0.02, 0.05, 0.3, 0.4)])
+def test_the_interval_of_the_smallest_quantity_covers_whichever_the_data_choose(truths):
+    rng, covered, studies = seeds.generator(1, "smallest"), 0, 400
+    for _ in range(studies):
+        parts = []
+        for truth in truths:
+            effects = rng.normal(size=(5, 1)) + rng.normal(size=4) + rng.normal(size=(5, 4))
+            parts.append(mean(truth + 0.05 * effects.ravel(), grid(5, 4)))
+        chosen, low, high = smallest(parts)
+        assert low <= parts[chosen].observed
+        covered += low <= min(truths) <= high
+    assert covered / studies > 0.95 - 3 * np.sqrt(0.95 * 0.05 / studies)
+
+
+def test_the_smallest_quantity_has_no_interval_where_one_has_none():
+    values = np.full(20, 0.1)
+    assert np.isnan(smallest([mean(values, grid(5, 4)), mean(values - np.inf, grid(5, 4))])[1])

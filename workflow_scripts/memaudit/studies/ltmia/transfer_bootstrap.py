@@ -18,7 +18,7 @@ from memaudit.common import tidy
 from memaudit.common.arrays import Array, Mask
 from memaudit.statistics import bootstrap, intervals
 from memaudit.statistics.attack_performance import interpolated
-from memaudit.statistics.crossed_intervals import Crossed, CrossedGrid
+from memaudit.statistics.crossed_intervals import Crossed, CrossedGrid, smallest
 from memaudit.statistics.detection_power import POWER_OF_MEANS, smallest_shown
 from memaudit.statistics.mean_interval import half_width
 from memaudit.statistics.paired_differences import metric_samples, observed_metrics
@@ -173,6 +173,20 @@ def difference_rows(metrics: AttackMetrics, attack: str, **keys: Any) -> Rows:
         gaps = [one - two for one, two in zip(metrics.means(attack), metrics.means(other), strict=True)]
         yield from metric_rows(metrics, own, gaps, difference=True)
         yield from signed_rank_rows(STUDY, own, gaps[0].values, "combinations")
+
+
+def best_other_row(metrics: AttackMetrics, attack: str, **keys: Any) -> dict[str, Any]:
+    """Tidy row of an attack's AUC minus that of the best other attack; `method` names this attack.
+
+    Its interval is that of the smallest of all differences, since the data say which attack is the best.
+    """
+    others = [name for name in metrics.observed if name != attack]
+    gaps = [metrics.means(attack)[0] - metrics.means(name)[0] for name in others]
+    best, low, high = smallest(gaps)
+    method = f"{others[best]} has the largest AUC of {len(others)} attacks; {gaps[best].method}"
+    ends = {"low": np.maximum(low, -1.0), "high": np.minimum(high, 1.0), "null": 0.0, "n": gaps[best].texts}
+    own = keys | {"attack": f"{attack} - best other"}
+    return tidy.row(STUDY, own, "auc difference", gaps[best].observed, method=method, **ends)
 
 
 def contrast_rows(one: AttackMetrics, other: AttackMetrics, **keys: Any) -> Rows:
