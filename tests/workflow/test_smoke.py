@@ -30,7 +30,7 @@ TABLES += ["attacks_inference", "attacks_mitigations", "tabpate_headlines", "tab
 TABLES += ["tabpate_datasets", "tabpate_regression", "tabpate_queries", "tabpate_ablations", "tabpate_answers"]
 TABLES += ["ltmia_headlines", "ltmia_claims", "ltmia_auc", "ltmia_tpr", "ltmia_differences", "ltmia_combinations"]
 TABLES += ["ltmia_rates", "ltmia_classifiers", "ltmia_diversity", "ltmia_importance", "ltmia_controls"]
-TABLES += ["ltmia_corpora", "ltmia_membership", "ltmia_nulls", "ltmia_lead", "ltmia_contrasts"]
+TABLES += ["ltmia_corpora", "ltmia_membership", "ltmia_nulls", "ltmia_models", "ltmia_lead", "ltmia_contrasts"]
 TABLES += ["lira_defences", "predict_contrasts"]
 TABLES += ["tabpate_attack", "tabpate_audit", "predict_headlines", "predict_claims", "predict_predictors"]
 TABLES += ["predict_recommended", "predict_thresholds", "predict_drops", "predict_cost", "predict_memorized"]
@@ -143,7 +143,7 @@ def test_a_new_pin_reruns_what_runs_in_its_environment(smoke):
         asked |= {f"tabpate_{name}" for name in private} | {"iclmem_probe_reference", "iclmem_probe_tuned"}
         asked |= {"iclmem_probe_shadows"}
         # What takes the prepared setting, or corpora, runs again for its input.
-        asked |= {"predict_prepare_setting", "ltmia_prepare_corpora"}
+        asked |= {"predict_prepare_setting", "ltmia_fetch_corpus"}
         assert smoke.reruns()[1] == {"lira_query_shadows"} | asked
 
 
