@@ -1,6 +1,11 @@
 """Faults of the baselines of the section `ltmia`, and of an attack on texts of one's own."""
 
+from typing import get_args
+
 from config_faults import each, refuses
+
+from memaudit.config.ltmia_attacks import Baselines
+from memaudit.studies.ltmia.further_queries import FURTHER
 
 FAULTS = [
     (
@@ -29,3 +34,9 @@ FAULTS = [
 @each(FAULTS)
 def test_a_fault_is_one_clear_line(config, changes, line):
     refuses(config, changes, line)
+
+
+def test_every_baseline_that_is_computed_can_be_named():
+    """The names stand twice, since checking a config must not import torch."""
+    (names,) = get_args(Baselines.model_fields["names"].annotation)
+    assert get_args(names) == FURTHER

@@ -204,7 +204,7 @@ def test_every_outcome_group_and_rule_that_the_evaluation_names_has_a_look():
 def test_outcomes_over_epochs_are_the_shares_of_the_table_with_their_intervals(tables):
     figure = draw(tables, "epochs")
     assert legend(figure) == list(outcome_rules.OUTCOMES)
-    assert titles(figure) == ["small, Q = 50", "small, Q = 512", "", "", "", ""]
+    assert titles(figure) == ["small\nQ = 50", "small\nQ = 512", "", "", "", ""]
     for place, axes in enumerate(figure.axes):
         rule, queries = RULES[place // 2], QUERIES[place % 2]
         for number, outcome in enumerate(outcome_rules.OUTCOMES):

@@ -33,7 +33,7 @@ def doses(table: pd.DataFrame) -> Figure:
     limits = shared_panels.rows(table, "iclmem_doses", "dose", metric="smallest detectable dose auc", signal="loss")
     looks = shared_panels.present(SIGNALS, aucs["signal"])
     aucs, limits = (rows.assign(panel=rows["dataset"] + "\n" + _condition(rows)) for rows in (aucs, limits))
-    figure, panels = shared_panels.panels_of(aucs["panel"].unique(), "dose", "AUC")
+    figure, panels = shared_panels.panels_of(aucs["panel"].unique(), "", "AUC", most=3)  # titles are long
     for panel, axes in panels.items():
         points = shared_panels.single(aucs[aucs["panel"] == panel], ["signal", "dose"])
         axes.set_xlabel(AXES[points["axis"].iloc[0]])

@@ -74,7 +74,7 @@ def epochs(table: pd.DataFrame) -> Figure:
                 shared_panels.intervals(axes, x, dots, look, line={"linewidth": 0.7})
             shared_panels.ticks(axes, rows["epoch"], base=10, most=8, form=".3g")
             axes.set_ylim(*SHARE)
-            axes.set_title(figure_style.plain(panel) if line is grid[0] else "")
+            axes.set_title(figure_style.plain(panel).replace(", ", "\n") if line is grid[0] else "")
         line[0].set_ylabel(f"share of runs\n{rules[rule][0]}")
     figure.supxlabel("epoch", fontsize=figure_style.RC["axes.labelsize"])
     return shared_panels.legend(figure, looks)

@@ -138,9 +138,11 @@ def beside(values: pd.Series, among: pd.Series, place: int, count: int) -> pd.Se
     return values * np.exp(step * (place - (count - 1) / 2))
 
 
-def panels_of(datasets: Sequence[str], x: str, y: str, height: float = 2.2) -> tuple[Figure, dict[str, Axes]]:
-    """A figure with a titled panel for each data set, at most four beside each other; x, y: labels of all axes."""
-    count = ceil(len(datasets) / 4)
+def panels_of(
+    datasets: Sequence[str], x: str, y: str, height: float = 2.2, most: int = 4
+) -> tuple[Figure, dict[str, Axes]]:
+    """A figure with a titled panel for each data set, at most `most` beside each other; x, y: labels of all axes."""
+    count = ceil(len(datasets) / most)
     figure, grid = figure_style.panels(count, ceil(len(datasets) / count), width=width(datasets), height=height)
     panels = [axes for line in grid for axes in line]
     for axes in panels[len(datasets) :]:

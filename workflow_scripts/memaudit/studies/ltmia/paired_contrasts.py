@@ -26,13 +26,8 @@ def contrast_row(metric: str, value: Crossed, null: float = 0.0, **keys: Any) ->
 def ratio_row(metric: str, value: Crossed, **keys: Any) -> dict[str, Any]:
     """Tidy row of a ratio from the difference of its logarithms."""
     ratio, low, high = value.ratio()
-    facts = {
-        "low": low,
-        "high": high,
-        "null": 1.0,
-        "n": value.texts,
-        "method": f"logarithm, {value.method}, common weights",
-    }
+    method = f"logarithm, {value.method}, common weights"
+    facts = {"low": low, "high": high, "null": 1.0, "n": value.texts, "method": method}
     return tidy.row(STUDY, {"source": "here", **keys}, metric, ratio, **facts)
 
 
