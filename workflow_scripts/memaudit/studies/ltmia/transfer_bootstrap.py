@@ -175,18 +175,21 @@ def difference_rows(metrics: AttackMetrics, attack: str, **keys: Any) -> Rows:
         yield from signed_rank_rows(STUDY, own, gaps[0].values, "combinations")
 
 
-def best_other_row(metrics: AttackMetrics, attack: str, **keys: Any) -> dict[str, Any]:
+def best_other_rows(metrics: AttackMetrics, attack: str, **keys: Any) -> Rows:
     """Tidy row of an attack's AUC minus that of the best other attack; `method` names this attack.
 
-    Its interval is that of the smallest of all differences, since the data say which attack is the best.
+    Its interval is that of the smallest of all differences, since the data say which attack is the best. Without
+    another attack there is no row.
     """
     others = [name for name in metrics.observed if name != attack]
+    if not others:
+        return
     gaps = [metrics.means(attack)[0] - metrics.means(name)[0] for name in others]
     best, low, high = smallest(gaps)
     method = f"{others[best]} has the largest AUC of {len(others)} attacks; {gaps[best].method}"
     ends = {"low": np.maximum(low, -1.0), "high": np.minimum(high, 1.0), "null": 0.0, "n": gaps[best].texts}
     own = keys | {"attack": f"{attack} - best other"}
-    return tidy.row(STUDY, own, "auc difference", gaps[best].observed, method=method, **ends)
+    yield tidy.row(STUDY, own, "auc difference", gaps[best].observed, method=method, **ends)
 
 
 def contrast_rows(one: AttackMetrics, other: AttackMetrics, **keys: Any) -> Rows:
@@ -240,7 +243,8 @@ def null_rows(areas: Array, texts: int, attack: str) -> Rows:
     half, mean = half_width(areas), float(areas.mean())
     keys = {"source": "here", "control": "labels shuffled in training", "attack": attack}
     method = f"Student's t over {count} classifiers, each with labels of its own, on the same held-out texts"
-    yield tidy.row(STUDY, keys, "auc", mean, low=mean - half, high=mean + half, n=texts, method=method, null=0.5)
+    low, high = max(mean - half, 0.0), min(mean + half, 1.0)
+    yield tidy.row(STUDY, keys, "auc", mean, low=low, high=high, n=texts, method=method, null=0.5)
     least = 0.5 + smallest_shown(mean, mean - half, mean + half)
     method = f"shown by this interval with probability {POWER_OF_MEANS:g}"
     yield tidy.row(STUDY, keys, "smallest detectable auc", least, n=texts, method=method, null=0.5)

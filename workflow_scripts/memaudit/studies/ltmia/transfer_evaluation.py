@@ -91,7 +91,7 @@ class Study:
             keys = {"source": "here", "role": "held out", "family": family}
             yield from transfer.mean_rows(own, **keys)
             yield from transfer.difference_rows(own, ATTACK, **keys)
-            yield transfer.best_other_row(own, ATTACK, **keys)
+            yield from transfer.best_other_rows(own, ATTACK, **keys)
             rivals = [name for name in STRONGEST if name in own.observed and ATTACK in own.observed]
             yield from paired_contrasts.ratio_rows(own, ATTACK, rivals, self._fewest_nonmembers(), **keys)
             for dataset in dict.fromkeys(own.keys["dataset"]) if family != "mean" else []:
