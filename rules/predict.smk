@@ -98,10 +98,11 @@ rule predict_score_records:
         mem_mb=grows(4000),
         runtime="12h",
     params:
-        **PREDICT.keys("drop", "scoring"),
+        **PREDICT.keys("tolerance", "scoring"),
         code=digest("predict_score_records", env="statistics"),
         seed=config["seed"],
         targets=PREDICT.setting_value("targets"),
+        drop=PREDICT.drop,
         interrupt=PREDICT.setting_value("interrupt"),
     script:
         "../workflow_scripts/predict/score_records.py"
@@ -128,10 +129,10 @@ rule predict_judge_predictors:
         mem_mb=grows(PREDICT.memory // 2),
         runtime="4h",
     params:
-        **PREDICT.keys("drop", "memorized", "thresholds", "fpr", "tpr", "replicates"),
+        **PREDICT.keys("tolerance", "memorized", "thresholds", "fpr", "tpr", "replicates"),
         code=digest("predict_judge_predictors", env="statistics"),
         seed=config["seed"],
-        targets=PREDICT.setting_value("targets"),
+        drop=PREDICT.drop,
         interrupt=PREDICT.setting_value("interrupt"),
     script:
         "../workflow_scripts/predict/judge_predictors.py"

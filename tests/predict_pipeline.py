@@ -34,6 +34,7 @@ SETTING = {
     "targets": TARGETS,
     "shard": 8,
     "interrupt": "first",
+    "drop": None,
 }
 JUDGED = {"memorized": 2.0, "thresholds": [0.5, 4.0], "fpr": [0.1], "tpr": [0.75], "replicates": 20}
 SCORING = {"directions": 200, "accuracy": None, "dimensions": 500}
@@ -61,7 +62,7 @@ def make_table(base):
     folder.mkdir()
     rng = np.random.default_rng(0)
     y = np.arange(RECORDS) % 2
-    x = rng.normal(size=(RECORDS, 8)) + 2.5 * y[:, None] * np.eye(8)[:2].sum(0)
+    x = rng.normal(size=(RECORDS, 8)) + 1.6 * y[:, None] * np.eye(8)[:2].sum(0)
     frame = pd.DataFrame(x, columns=[f"c{column}" for column in range(8)])
     frame["target"], frame["id"] = np.array(["no", "yes"])[y], [f"{row:032x}" for row in range(RECORDS)]
     frame.to_parquet(folder / "records.parquet")
@@ -95,7 +96,7 @@ def make_run(base):
     ready = prepared(make_table(base), folder)
     shards = [trained(ready, folder, str(shard)) for shard in range(2)]
     made = {"scores": folder / "scores.nc"}
-    params = {"targets": TARGETS, "drop": 0.95, "interrupt": "first"}
+    params = {"targets": TARGETS, "drop": 0.95, "tolerance": 0.03, "interrupt": "first"}
     first = {"records": ready["records"], "signals": shards[0]["signals"], "states": shards[0]["states"]}
     resumable(load_script("predict_score_records").main)(job(first, made, params | {"scoring": SCORING}, case="toy"))
     given = {"records": ready["records"], "scores": made["scores"], "signals": [one["signals"] for one in shards]}

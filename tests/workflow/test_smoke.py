@@ -40,7 +40,8 @@ FIGURES += ["lira_fpc_fraction", "attacks_roc", "attacks_features", "attacks_poi
 FIGURES += ["attacks_risk_map", "attacks_settings", "attacks_inference", "attacks_mitigations"]
 FIGURES += ["tabpate_utility", "tabpate_answers", "tabpate_queries", "tabpate_regression", "tabpate_roc"]
 FIGURES += ["ltmia_transfer", "ltmia_roc", "ltmia_importance", "ltmia_diversity"]
-FIGURES += ["predict_roc", "predict_planted", "predict_auc", "predict_threshold", "predict_timing", "predict_layers"]
+FIGURES += ["predict_roc", "predict_roc_later", "predict_planted", "predict_auc", "predict_threshold"]
+FIGURES += ["predict_timing", "predict_layers"]
 FIGURES += ["predict_lira_threshold", "predict_early", "predict_definitions", "predict_theorem"]
 FAMILIES = {
     f"memaudit.models.{name}"

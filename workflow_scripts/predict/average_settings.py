@@ -5,8 +5,7 @@ python workflow_scripts/predict/average_settings.py --input a/predictors.parquet
         "predictor": "psmi", "metric": "tpr", "printed": 0.658}]}'
 
 Averages are of metrics that every setting has: those at the interruption, and rates at a fixed threshold. Settings
-whose share of memorized records does not exceed that of non-members are left out: there is nothing to predict. The key
-`source` is "here" or "paper".
+where more than a fifth of what is called memorized may be chance are left out. The key `source` is "here" or "paper".
 """
 
 import pandas as pd
@@ -14,7 +13,7 @@ import pandas as pd
 from memaudit.common import tidy
 from memaudit.common.io import read_table, write_table
 from memaudit.statistics.dataset_means import means, published
-from memaudit.studies.predict.predictor_evaluation import STUDY
+from memaudit.studies.predict.judged_setting import STUDY
 from memaudit.workflow.job import run
 
 KEYS = ["truth", "records", "predictor", "tau"]
@@ -30,8 +29,8 @@ def main(job):
 
 
 def beyond_chance(scores: pd.DataFrame, memorized: float) -> pd.DataFrame:
-    """Rows of the settings whose share of memorized records has an interval above that of non-members."""
-    share = scores[(scores["metric"] == "memorized") & (scores["threshold"] == memorized)]
+    """Rows of the settings that are judged: their share of memorized records is more than five times chance."""
+    share = scores[(scores["metric"] == "memorized beyond chance") & (scores["threshold"] == memorized)]
     return scores[scores["case"].isin(share.loc[share["low"] > share["null"], "case"])]
 
 

@@ -2,11 +2,12 @@
 
 python workflow_scripts/predict/score_records.py --input records=records.nc signals=0.nc states=0.states.nc \
     --output scores.nc --wildcards '{"case": "table_mlp"}' --params '{"seed": 1, "targets": 2, "drop": 0.95,
-        "interrupt": "first", "scoring": {"directions": 2000, "accuracy": null, "dimensions": 500}}'
+        "tolerance": 0.03, "interrupt": "first", "scoring": {"directions": 2000, "accuracy": null, "dimensions": 500}}'
 
 Every predictor at every checkpoint from the last layer, (target, checkpoint, record), and those of hidden states from
-every layer where training is interrupted, (target, layer, record); higher = more likely to be memorized. All are
-computed from a target's own training records and NaN for others. Finished parts are kept: a killed job resumes.
+every layer where training is interrupted, (target, layer, record); higher = more likely to be memorized; and PSMI of
+the networks' inputs (target, record). All are computed from a target's own training records and NaN for others. Targets
+whose loss falls too little are left out. Finished parts are kept: a killed job resumes.
 """
 
 import time
@@ -23,7 +24,8 @@ from memaudit.common.errors import AuditError
 from memaudit.common.io import read_grid, readable, write_grid
 from memaudit.common.job_inputs import several
 from memaudit.common.progress_bar import steps
-from memaudit.studies.predict.prediction_checkpoints import interruptions, stopped
+from memaudit.studies.predict.input_features import input_features
+from memaudit.studies.predict.prediction_checkpoints import by_rule, interrupted, interruptions
 from memaudit.workflow.job import run
 from memaudit.workflow.scratch import resumable
 
@@ -34,16 +36,24 @@ def main(job, scratch):
     params, name = job.params, job.wildcards.case
     prepared, signals = read_grid(job.input.records), gather(job.input.signals)
     files = several(job.input.states)
-    targets = range(params.targets)
-    member, signals = prepared.membership.values[targets], signals.sel(model=list(targets))
-    stops = interruptions(signals.loss.values, member, params.drop)
-    stops = stopped(stops, params.interrupt, name, params.drop)
+    member, signals = prepared.membership.values, signals.sel(model=range(params.targets))
+    candidates = interruptions(signals.loss.values, member[: params.targets], params.drop)
+    rule = params.interrupt, name, params.drop, params.tolerance
+    targets = interrupted(candidates, *rule)
+    stops = np.array(by_rule(candidates, params.interrupt, params.drop - params.tolerance))[targets]
+    print(f"{name}: {len(targets)} of {params.targets} targets are interrupted where their loss has fallen far enough")
+    inputs = input_features(prepared.x.values)
 
     def score(target: int, checkpoint: int, layer: int) -> np.ndarray:
         own = member[target]
         states = read_states(files, f"target{target}_layer{layer}", checkpoint)[own]
         rng = seeds.generator(params.seed, "predict", name, "psmi", target, checkpoint, layer)
         return predictors(states, prepared.code.values[own], own, rng, params.scoring)
+
+    def untrained(target: int) -> np.ndarray:
+        own = member[target]
+        rng = seeds.generator(params.seed, "predict", name, "psmi", target, "inputs")
+        return predictors(inputs[own], prepared.code.values[own], own, rng, params.scoring)[0]
 
     def part(*place: int) -> np.ndarray:
         return scratch.part("target{:04d} checkpoint{:04d} layer{:04d}".format(*place), lambda: score(*place))
@@ -57,7 +67,11 @@ def main(job, scratch):
         [part(target, stop, layer) for layer in range(last + 1)]
         for target, stop in steps(zip(targets, stops, strict=True), "targets, all layers", total=len(targets))
     ]
-    write_grid(assembled(np.array(at_last), np.array(at_stop), signals, member, name), job.output[0])
+    of_inputs = [
+        scratch.part(f"target{target:04d} inputs", lambda target=target: untrained(target)) for target in targets
+    ]
+    scores = assembled(np.array(at_last), np.array(at_stop), signals.sel(model=targets), member[targets], name)
+    write_grid(scores.assign(psmi_inputs=(("target", "record"), np.array(of_inputs))), job.output[0])
     return {"seed": params.seed}
 
 
@@ -104,7 +118,7 @@ def assembled(
         {name: (whole, values) for name, values in scores.items()}
         | {name: (deep, values) for name, values in by_layer.items()}
         | {"seconds": (("target", "checkpoint"), at_last[:, :, -1, 0])},
-        {"checkpoint": signals.checkpoint.values, "record": signals.record.values},
+        {"checkpoint": signals.checkpoint.values, "record": signals.record.values, "target": signals.model.values},
         {"case": setting},
     )
 

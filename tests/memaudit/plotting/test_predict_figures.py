@@ -31,7 +31,7 @@ def measured(case):
             ("canary", "all", "first"),
         ):
             keys = of | {"truth": truth, "records": records, "rule": rule}
-            usual = rule == "first" and (truth, records) == ("memorized", "all")
+            usual = rule == "first" and (truth, records) == ("memorized", "natural")
             yield row("auc", area(case, name) if usual else 0.1, **keys)
         for place, epoch in enumerate(EPOCHS):
             yield row("auc", area(case, name, place), **of, epoch=f"{epoch:g}")
@@ -45,7 +45,8 @@ def measured(case):
     for metric in ("tpr", "fpr"):
         yield row(metric, 0.5, case=case, profile="practitioners", predictor="psmi", tau=0)
     for place, epoch in enumerate(EPOCHS):
-        yield row("memorized", 0.1 / (1 + epoch), case=case, threshold=f"{epoch:g}")
+        for records, times in (("natural", 1), ("all", 2)):
+            yield row("memorized", 0.1 * times / (1 + epoch), case=case, records=records, threshold=f"{epoch:g}")
         for cells, sign in (("memorized", -1), ("others", 1)):
             keys = {"case": case, "epoch": f"{epoch:g}", "cells": cells}
             yield row("psmi", 0.1 * sign * place, **keys)
@@ -64,14 +65,14 @@ def by_record(case):
 @pytest.fixture(scope="module")
 def table():
     rows = [one for case in CASES for made in (measured, by_record) for one in made(case)]
-    for truth, case, name, fpr in (
-        (truth, case, name, fpr)
-        for truth in ("memorized", "canary")
+    for (truth, rule), case, name, fpr in (
+        (of, case, name, fpr)
+        for of in (("memorized", "first"), ("canary", "first"), ("memorized", predict_figures.LATER))
         for case in CASES
         for name in NAMES
         for fpr in RATES
     ):
-        keys = {"case": case, "truth": truth, "predictor": name, "fpr": f"{fpr:g}"}
+        keys = {"case": case, "truth": truth, "rule": rule, "predictor": name, "fpr": f"{fpr:g}"}
         rows.append(row("roc_tpr", fpr ** (0.2 if truth == "memorized" else 0.1), **keys))
     for rate in (0.05, 0.2):
         for density in predict_figures.DENSITIES:
@@ -82,7 +83,18 @@ def table():
     return tidy.expand(tidy.frame(rows))
 
 
-FIGURES = ["roc", "planted", "auc", "threshold", "timing", "layers", "lira_threshold", "early", "definitions"]
+FIGURES = [
+    "roc",
+    "roc_later",
+    "planted",
+    "auc",
+    "threshold",
+    "timing",
+    "layers",
+    "lira_threshold",
+    "early",
+    "definitions",
+]
 FIGURES += ["theorem"]
 
 

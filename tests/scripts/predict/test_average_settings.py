@@ -18,13 +18,13 @@ def test_means_are_of_all_settings_beside_printed_numbers(tmp_path):
     def rows(case, auc, tpr):
         keys = {"case": case, "predictor": "psmi"}
         ends = {"low": auc - 0.1, "high": auc + 0.1, "n": 50, "null": 0.5}
-        yield row("predict", keys | {"truth": "memorized", "records": "all", "rule": "first"}, "auc", auc, **ends)
-        other = {"truth": "memorized", "records": "all", "rule": "closest instead"}
+        yield row("predict", keys | {"truth": "memorized", "records": "natural", "rule": "first"}, "auc", auc, **ends)
+        other = {"truth": "memorized", "records": "natural", "rule": "closest instead"}
         yield row("predict", keys | other, "auc", 0.0, **ends)
         for more in ({}, {"profile": "practitioners"}):
             yield row("predict", keys | more | {"tau": 0}, "tpr", tpr, low=tpr, high=tpr, n=9)
-        share = {"low": 0.03, "high": 0.05, "null": 0.01 if case != "c" else 0.04}
-        yield row("predict", {"case": case, "threshold": "4"}, "memorized", 0.04, n=50, **share)
+        beyond = {"low": 0.01 if case != "c" else -0.01, "high": 0.05, "null": 0.0, "n": 50}
+        yield row("predict", {"case": case, "threshold": "4"}, "memorized beyond chance", 0.02, **beyond)
 
     paths = [tmp_path / f"{case}.parquet" for case in "abc"]
     for path, values in zip(paths, ((0.8, 0.5), (0.6, np.nan), (0.1, 0.5)), strict=True):

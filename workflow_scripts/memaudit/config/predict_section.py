@@ -147,6 +147,7 @@ class Setting(Section):
     interrupt: Literal["first", "closest"] = Field(
         "first", description="checkpoint of the prediction: the first beyond `drop`, or the closest to it"
     )
+    drop: Fraction | None = Field(None, description="of this setting; null: `predict/drop`")
 
 
 class Theorem(Section):
@@ -174,6 +175,7 @@ class Predict(Section):
     cases: list[Name] = Field(description="those of `settings` that are run; []: the study is left out")
     settings: dict[Name, Setting] = Field(description="catalogue of settings")
     drop: Fraction = Field(0.95, description="fall of the median training loss at which training is interrupted")
+    tolerance: Share = Field(0.03, description="how much less a target's loss may have fallen; beyond, it is left out")
     memorized: Positive = Field(4.0, description="least log-LiRA of a memorized record, in nats")
     thresholds: list[NotNegative] = Field(min_length=1, description="other values of `memorized`, for a figure")
     fpr: list[Fraction] = Field(min_length=1, description="false positive rates at which TPRs are given")

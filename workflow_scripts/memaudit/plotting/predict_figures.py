@@ -19,6 +19,8 @@ PREDICTORS = {
     "logit_gap": ("logit gap", figure_style.GREEN, "^"),
     "mahalanobis": ("Mahalanobis", figure_style.ORANGE, "D"),
     "lira": ("baseline (early LiRA)", figure_style.BLACK, "v"),
+    "psmi_untrained": ("PSMI, untrained network", figure_style.SKY, "<"),
+    "psmi_inputs": ("PSMI of the inputs", figure_style.PURPLE, ">"),
 }
 OUTCOMES = {"memorized": ("memorized at the end", figure_style.RED, "o"), "others": ("others", figure_style.BLUE, "s")}
 KINDS = {
@@ -33,6 +35,7 @@ DENSITIES = {
 }
 THEOREM = {"psmi_outliers": ("outliers", "-"), "psmi_rest": ("rest", ":")}
 RULES = ["first", "closest"]  # the interruption rule of a setting; the other rule is called `... instead`
+LATER = "at 60 % of training"
 AXES = {
     "log-lira at the interruption": "log-LiRA at the interruption (nats)",
     "log-lira at the end": "log-LiRA at the end (nats)",
@@ -46,9 +49,18 @@ LIRA = (-10.0, 20.0)  # range of log-LiRA in nats; values beyond are drawn at it
 def roc(table: pd.DataFrame) -> Figure:
     """TPR against FPR of every predictor at the interruption (Figures 3, left, 6, left, and 8).
 
-    table: rows of metric roc_tpr with keys case, truth, predictor, fpr; this figure has truth `memorized`.
+    table: rows of metric roc_tpr with keys case, truth, rule, predictor, fpr; this figure has truth `memorized`.
     """
-    return _rocs(_rows(table, "roc", "fpr", metric="roc_tpr", truth="memorized", predictor=None))
+    return _rocs(_rows(table, "roc", "fpr", metric="roc_tpr", truth="memorized", rule=RULES, predictor=None))
+
+
+@figure_style.applied
+def roc_later(table: pd.DataFrame) -> Figure:
+    """The same at 60 % of training, when it is too late for mitigation (Figure 8, third line).
+
+    table: as in `roc`.
+    """
+    return _rocs(_rows(table, "roc_later", "fpr", metric="roc_tpr", truth="memorized", rule=LATER, predictor=None))
 
 
 @figure_style.applied
@@ -57,7 +69,8 @@ def planted(table: pd.DataFrame) -> Figure:
 
     table: as in `roc`, with truths canary and mislabelled.
     """
-    rows = _rows(table, "planted", "fpr", metric="roc_tpr", truth=["canary", "mislabelled"], predictor=None)
+    truths = ["canary", "mislabelled"]
+    rows = _rows(table, "planted", "fpr", metric="roc_tpr", truth=truths, rule=RULES, predictor=None)
     named = rows["truth"].map({"canary": "canaries", "mislabelled": "wrong labels"})
     return _rocs(rows.assign(dataset=rows["dataset"] + ": " + named))
 
@@ -68,7 +81,7 @@ def auc(table: pd.DataFrame) -> Figure:
 
     table: rows of metric auc with keys case, truth, records, rule, predictor.
     """
-    rows = _rows(table, "auc", metric="auc", truth="memorized", records="all", rule=RULES, predictor=None)
+    rows = _rows(table, "auc", metric="auc", truth="memorized", records="natural", rule=RULES, predictor=None)
     shared_panels.single(rows, ["dataset", "predictor"])
     settings, looks = list(dict.fromkeys(rows["dataset"])), _predictors(rows)
     figure, [[axes]] = figure_style.panels(1, 1, width=figure_style.ONE_COLUMN * 1.4, height=0.5 * len(settings) + 0.6)
@@ -165,7 +178,7 @@ def lira_threshold(table: pd.DataFrame) -> Figure:
     there is no AUC.
     """
     areas = _rows(table, "lira_threshold", "threshold", metric="auc", predictor=None)
-    shares = _rows(table, "lira_threshold", "threshold", metric="memorized").assign(of="members")
+    shares = _rows(table, "lira_threshold", "threshold", metric="memorized", records="natural").assign(of="members")
     settings, looks = list(dict.fromkeys(areas["dataset"])), _predictors(areas)
     figure, grid = figure_style.panels(2, len(settings), height=1.7)
     share = {"members": ("share that is memorized", figure_style.PURPLE, "P")}

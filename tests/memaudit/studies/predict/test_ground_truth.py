@@ -53,7 +53,35 @@ def test_counterfactual_memorization_is_the_mean_in_less_the_mean_out():
 def test_global_lira_and_counterfactual_memorization_agree_where_records_differ():
     """Appendix A.3 finds .75 to .88."""
     gaps = np.linspace(0, 3, 150)
-    observed = ground_truth.agreement(*grid(gaps, 64), np.random.default_rng(0), replicates=50)
+    second = np.arange(64) % 2 == 1
+    observed, attainable = ground_truth.agreement(*grid(gaps, 64), second, np.random.default_rng(0), replicates=50)
+    assert attainable.estimate > attainable.null == 0.75
     assert observed.estimate > 0.75
     assert observed.low < observed.estimate < observed.high
     assert observed.p_value < 0.05
+
+
+def test_definitions_cannot_agree_where_no_record_differs():
+    """What two halves of the models do not share, two definitions cannot share either."""
+    second = np.arange(32) % 2 == 1
+    _, attainable = ground_truth.agreement(*grid(np.zeros(150), 32), second, np.random.default_rng(0), replicates=50)
+    assert attainable.estimate < 0.6
+    assert len(ground_truth.agreement(*grid(np.zeros(50), 8), second[:8], np.random.default_rng(0))) == 1
+
+
+def test_either_half_of_the_models_has_its_own_truth():
+    signals, membership = grid(np.repeat([0.0, 8.0], 100), 64)
+    second = np.arange(64) % 2 == 1
+    one, other = ground_truth.halves(signals, membership, second, 2)
+    np.testing.assert_allclose(one[0], ground_truth.log_lira(signals[::2], membership[::2], 1)[0])
+    used = np.concatenate([[0], np.flatnonzero(second)])
+    np.testing.assert_allclose(other[0], ground_truth.log_lira(signals[used], membership[used], 1)[0])
+    assert ground_truth.halves(signals[:8], membership[:8], second[:8], 2) is None
+
+
+def test_records_that_models_without_them_take_for_another_class_are_ambiguous():
+    membership = np.array([[True, False, True], [False, True, False], [False, False, False]])
+    signals = np.array([[-9.0, 1, 1], [-1, 1, 1], [-1, 1, -1]])
+    found = ground_truth.ambiguity(signals, membership, np.ones(3, bool))
+    assert found.estimate == pytest.approx(1 / 3)  # the last record: one of two models
+    assert ground_truth.ambiguity(signals, membership, np.array([False, True, True])).estimate == 0

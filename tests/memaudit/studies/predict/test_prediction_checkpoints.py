@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from memaudit.common.errors import AuditError
-from memaudit.studies.predict.prediction_checkpoints import interruption
+from memaudit.studies.predict.prediction_checkpoints import by_rule, interrupted, interruption
 
 DROP = 0.95  # Section 4.3
 # Table 2: how far the median training loss has fallen at epochs 0, 0.2, ..., 1, in percent.
@@ -56,3 +56,14 @@ def test_a_drop_that_is_never_reached_is_none_and_the_closest_is_known():
 def test_a_loss_that_cannot_fall_is_an_error():
     with pytest.raises(AuditError, match="median loss before training is 0"):
         interruption(np.zeros((3, 4)), DROP)
+
+
+def test_targets_whose_loss_fell_too_little_are_left_out():
+    """A target that is interrupted at 57 % is not predicted from at 95 %; more than 95 % is as in the paper."""
+    drops = ([0, 0.5, 0.568, 0.57], [0, 0.9, 0.94, 0.99], [0, 0.5, 0.995, 1.0])
+    candidates = [interruption(np.array([[1 - drop] for drop in of]), DROP) for of in drops]
+    assert by_rule(candidates, "closest", DROP - 0.03) == [None, 2, 2]
+    assert by_rule(candidates, "first", DROP - 0.03) == [None, None, 2]
+    assert interrupted(candidates, "closest", "toy", DROP, 0.03).tolist() == [1, 2]
+    with pytest.raises(AuditError, match=r"toy: .* falls by 56.800% at most before the end, not by 95.000%"):
+        interrupted(candidates[:1], "closest", "toy", DROP, 0.03)

@@ -18,12 +18,28 @@ from memaudit.studies.predict.recommended_thresholds import PSMI_THRESHOLD
 def test_the_null_of_the_memorized_share_is_that_of_non_members():
     signals, membership = grid(np.repeat([0.0, 8.0], 300), 64)
     lira, member = ground_truth.log_lira(signals, membership, 2), membership[:2]
-    entries = member_entries(lira >= 4, member, np.random.default_rng(0))
-    observed = prediction_metrics.memorized_share(lira, entries, 4)
+    entries, others = (member_entries(lira >= 4, side, np.random.default_rng(0)) for side in (member, ~member))
+    observed = prediction_metrics.memorized_share(lira, entries, others, 4)
     assert observed.estimate == pytest.approx(0.5, abs=0.06)
     assert observed.low < observed.estimate < observed.high
     assert observed.null == np.mean(lira[~member] >= 4) < 0.01
     assert observed.n == member.sum()
+
+
+def test_a_share_is_beyond_chance_where_most_of_it_is_no_chance():
+    """Of 5 % memorized records with 0.5 % of chance it is shown; of chance alone, and of 5 % beside 3 %, it is not."""
+    shown = {}
+    for share, chance in ((0.05, 0.005), (0.01, 0.01), (0.05, 0.03)):
+        rng = np.random.default_rng(1)
+        member = rng.random((16, 800)) < 0.5
+        lira = np.where(rng.random(member.shape) < np.where(member, share, chance), 5.0, 0.0)
+        entries, others = (member_entries(lira >= 4, side, np.random.default_rng(0)) for side in (member, ~member))
+        found = prediction_metrics.beyond_chance(lira, entries, others, 4)
+        observed = (lira >= 4)[member].mean() - 5 * (lira >= 4)[~member].mean()
+        assert found.estimate == pytest.approx(observed)
+        assert found.low < found.estimate < found.high
+        shown[share, chance] = found.low > found.null
+    assert shown == {(0.05, 0.005): True, (0.01, 0.01): False, (0.05, 0.03): False}
 
 
 def test_the_fpr_follows_from_precision_recall_and_prevalence():

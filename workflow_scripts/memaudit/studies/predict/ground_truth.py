@@ -11,8 +11,12 @@ import numpy as np
 from memaudit.attacks.calibrate import calibrate
 from memaudit.common.arrays import Array, Mask
 from memaudit.statistics.attack_performance import Estimate
+from memaudit.statistics.intervals import clopper_pearson
 from memaudit.statistics.rank_correlation import rank_correlation
 from memaudit.statistics.record_vulnerability import gap_statistics
+
+LEAST_HALVED = 16  # models: 3 of a half were trained with a record, beside the target, and 3 without it
+ATTAINABLE = 0.75  # the correlation that the paper states; below, it cannot be judged
 
 
 def log_lira(signals: Array, membership: Mask, targets: int = 1, **options: Any) -> Array:
@@ -42,7 +46,64 @@ def counterfactual_memorization(signals: Array, membership: Mask) -> Array:
     return gap_statistics(signals, membership).delta
 
 
-def agreement(signals: Array, membership: Mask, rng: np.random.Generator, **options: Any) -> Estimate:
-    """Spearman correlation over records of global LiRA with counterfactual memorization (Appendix A.3: over .75)."""
-    pair = attack_success(signals, membership), counterfactual_memorization(signals, membership)
-    return rank_correlation(*pair, rng, **options)
+def agreement(
+    signals: Array, membership: Mask, second: Mask, rng: np.random.Generator, **options: Any
+) -> list[Estimate]:
+    """Spearman correlation over records of global LiRA with counterfactual memorization (Appendix A.3: over .75).
+
+    And the largest that so few models let one see: two quantities with errors of their own correlate at most with the
+    root of the product of their reliabilities. These are correlations of two halves of the models, each with its own
+    LiRA and its own mean gaps, stepped up to all models (Spearman 1910, Brown 1910). second: see `halves`, which fewer
+    than 16 models do not have.
+    """
+    found = rank_correlation(
+        attack_success(signals, membership), counterfactual_memorization(signals, membership), rng, **options
+    )
+    if len(signals) < LEAST_HALVED:
+        return [found]
+    reliable = [
+        rank_correlation(*(measure(signals[half], membership[half]) for half in (~second, second)), rng, **options)
+        for measure in (attack_success, counterfactual_memorization)
+    ]
+    ends = [
+        np.sqrt(np.prod([_stepped_up(getattr(one, end)) for one in reliable])) for end in ("estimate", "low", "high")
+    ]
+    method = "root of the product of split-half reliabilities, ends from those of both correlations"
+    return [found, Estimate("spearman attainable", *map(float, ends), found.n, method, ATTAINABLE)]
+
+
+def _stepped_up(correlation: float) -> float:
+    """Reliability of a whole from the correlation of its halves (Spearman and Brown); 0 for a negative one."""
+    return 2 * max(correlation, 0.0) / (1 + max(correlation, 0.0))
+
+
+def halves(signals: Array, membership: Mask, second: Mask, targets: int) -> tuple[Array, Array] | None:
+    """Log-LiRA of the first `targets` models, (target, record), by either half of the other models.
+
+    second: (model,) whether a model is in the second half, as `membership_matrices.balanced` has blocks. No model but
+    the target is in both halves, so that the agreement of both shows how stable the truth is, at half of the models.
+    None for fewer than 16 models, of whose halves LiRA cannot be fitted.
+    """
+    if len(signals) < LEAST_HALVED:
+        return None
+    split = []
+    for half in (np.flatnonzero(~second), np.flatnonzero(second)):
+        of_target = []
+        for target in range(targets):
+            used = np.concatenate([[target], half[half != target]])
+            of_target.append(log_lira(signals[used], membership[used])[0])
+        split.append(np.array(of_target))
+    return split[0], split[1]
+
+
+def ambiguity(signals: Array, membership: Mask, chosen: Mask) -> Estimate:
+    """Share of the chosen records (record,) that most of the models without them take for another class.
+
+    Their label is ambiguous, wrong or rare: nothing but memory can fit it. 95 % interval of a share of records (Clopper
+    and Pearson's); NaN for a record that every model was trained on.
+    """
+    wrong = np.where(membership, np.nan, signals < 0)[:, chosen]
+    ambiguous = np.nanmean(wrong, axis=0) > 0.5
+    share, count = float(ambiguous.mean()), len(ambiguous)
+    ends = clopper_pearson(share * count, count)
+    return Estimate("label ambiguity", share, *ends, count, "Clopper and Pearson's interval over records", 0.0)

@@ -8,7 +8,7 @@ from typing import Any
 
 from memaudit.common import tidy
 from memaudit.statistics.bootstrap import t_interval
-from memaudit.studies.predict.prediction_checkpoints import MeasuredSetting, by_rule
+from memaudit.studies.predict.prediction_checkpoints import MeasuredSetting
 
 FORWARD, TRAINED = 1, 3  # passes of a queried record, and of one that is trained on (Section 5.2)
 
@@ -17,10 +17,11 @@ def cost_rows(study: str, setting: MeasuredSetting, seconds: Mapping[str, float]
     """Passes over a training set, and seconds, of the prediction, the baseline and the ground truth.
 
     seconds: measured, of training on one record (`trained`), of querying one (`queried`), and of `scoring` all
-    records. Section 5.2 counts a forward pass as a third of an epoch; shadow models are queried with all records.
+    records. Section 5.2 counts a forward pass as a third of an epoch; shadow models are queried with all records. The
+    `training ratio` is as the paper counts: of shadow models their training alone, of the prediction the query, too.
     Intervals are those of the epoch of the interruption, over the models whose loss falls far enough.
     """
-    reached = [place for place in by_rule(setting.interruptions, setting.rule) if place is not None]
+    reached = [place for place in setting.places(setting.rule) if place is not None]
     epochs = setting.epochs[reached]
     mean, *ends = (_spent(setting, epoch, seconds) for epoch in (epochs.mean(), *t_interval(epochs)))
     for (way, metric), estimate in mean.items():
@@ -41,7 +42,10 @@ def _spent(setting: MeasuredSetting, epoch: float, seconds: Mapping[str, float])
         "baseline": (models * epoch * size, models * records),
         "ground truth": (models * end * size, models * records),
     }
-    costs = {}
+    costs = {
+        ("baseline", "training ratio"): models * epoch / (epoch + FORWARD / TRAINED),
+        ("ground truth", "training ratio"): models * end / (epoch + FORWARD / TRAINED),
+    }
     for way, (trained, queried) in work.items():
         costs[way, "passes"] = (TRAINED * trained + FORWARD * queried) / size
         costs[way, "seconds"] = trained * seconds["trained"] + queried * seconds["queried"]

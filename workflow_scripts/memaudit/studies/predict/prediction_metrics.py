@@ -19,6 +19,7 @@ from memaudit.statistics.paired_differences import gaps
 
 FPRS = (0.01, 0.1)
 FEWEST_OF_CLASS = 10  # groups of memorized records, and of others, below which an AUC has no interval
+CHANCE_SHARE = 0.2  # of what is called memorized may be chance
 TPRS = (0.75, 0.9)  # the paper reports FPRs at high TPRs
 
 
@@ -91,23 +92,42 @@ def member_entries(
     return Entries(target, record, groups[record], memorized[member], weights, drawn.models)
 
 
-def memorized_share(lira: Array, judged: Entries, threshold: float) -> Estimate:
+def memorized_share(lira: Array, judged: Entries, others: Entries, threshold: float) -> Estimate:
     """Share of the entries whose log-LiRA (target, record) reaches the threshold, with its 95 % interval.
 
     The threshold of Definition 3 is 4.
 
-    null: the same share of the records that were *not* in the target's training set. Under Gaussian fits to many models
-    a ratio of 4 nats is rare by chance; under fits to a few models it is not. Where 16 models memorize nothing, 1.4 %
-    of members and 1.9 % of non-members reach 4 nats, since leave-one-out removes the target from one of both fits: the
-    null is slightly too high.
+    null: the same share of `others`, records that were *not* in the target's training set. Under Gaussian fits to many
+    models a ratio of 4 nats is rare by chance; under fits to a few models it is not. Where 16 models memorize nothing,
+    1.4 % of members and 1.9 % of non-members reach 4 nats, since leave-one-out removes the target from one of both
+    fits: the null is slightly too high.
     """
-    hits, others = lira >= threshold, np.ones(lira.shape, bool)
-    others[judged.target, judged.record] = False
-    share = _mean(hits[judged.target, judged.record].astype(float), np.ones(len(judged.record), bool), judged)
+    share = _mean(_reached(lira, judged, threshold), np.ones(len(judged.record), bool), judged)
     share = _widened(share, judged.group)
-    method = f"{share.method}; null: non-members"
-    null = float(hits[others].mean()) if others.any() else np.nan
-    return replace(share, metric="memorized", method=method, null=null)
+    null = float(_reached(lira, others, threshold).mean()) if len(others.record) else np.nan
+    return replace(share, metric="memorized", method=f"{share.method}; null: non-members", null=null)
+
+
+def beyond_chance(lira: Array, judged: Entries, others: Entries, threshold: float) -> Estimate:
+    """Memorized share of the entries less five times that of `others`, which reach the threshold by chance.
+
+    Above 0 at most a fifth of what is called memorized is chance: settings where the interval does not show it are not
+    judged. The weights of both come from one state of the generator. The interval holds for few memorized entries, too:
+    it is at least as wide as Clopper and Pearson's of their share, at the observed chance.
+    """
+    parts = [_averages(_reached(lira, one, threshold), np.ones(len(one.record), bool), one) for one in (judged, others)]
+    samples = parts[0] - parts[1] / CHANCE_SHARE
+    share, chance = (float(part[0]) for part in parts)
+    distinct = len(np.unique(judged.group))
+    least, most = (end - chance / CHANCE_SHARE for end in clopper_pearson(share * distinct, distinct))
+    low, high = bootstrap.two_way_interval(samples[1:], samples[0], judged.drawn(np.ones(len(judged.record), bool)))
+    ends = float(np.fmin(low, least)), float(np.fmax(high, most))
+    method = f"{judged.method}, common weights, and at least as wide as Clopper and Pearson's interval"
+    return Estimate("memorized beyond chance", float(samples[0]), *ends, len(judged.record), method, 0.0)
+
+
+def _reached(lira: Array, entries: Entries, threshold: float) -> Array:
+    return (lira[entries.target, entries.record] >= threshold).astype(float)
 
 
 def false_positive_rate(precision: float, recall: float, prevalence: float) -> float:
@@ -217,12 +237,17 @@ def flags(scores: Array, judged: Entries, threshold: float) -> tuple[Estimate, E
 
 def _mean(values: Array, chosen: Mask, judged: Entries) -> Estimate:
     """Mean of values (entry,) over the chosen entries; null: the mean of all."""
-    weights = np.vstack([np.ones(len(chosen)), judged.weights]) * chosen
-    with np.errstate(invalid="ignore"):
-        averaged = (weights @ values) / weights.sum(1)
+    averaged = _averages(values, chosen, judged)
     drawn = judged.drawn(chosen)
     ends = bootstrap.two_way_interval(averaged[1:], averaged[0], drawn, values.min(), values.max())
     return Estimate("mean", float(averaged[0]), *ends, int(chosen.sum()), judged.method, float(values.mean()))
+
+
+def _averages(values: Array, chosen: Mask, judged: Entries) -> Array:
+    """Mean of values (entry,) over the chosen entries, observed and of every replicate: (1 + replicate,)."""
+    weights = np.vstack([np.ones(len(chosen)), judged.weights]) * chosen
+    with np.errstate(invalid="ignore"):
+        return (weights @ values) / weights.sum(1)
 
 
 def _widened(rate: Estimate, groups: Codes) -> Estimate:

@@ -5,6 +5,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 
@@ -55,18 +56,45 @@ def between_predictors(
             yield name, auc_gap((values, judged), (values, memorized), "auc difference from memorized")
 
 
+def pairs(scores: Mapping[str, Array], judged: Entries) -> Iterator[tuple[str, Estimate]]:
+    """AUC of each predictor less that of each later one on the same entries, by name `one - other`."""
+    samples = {name: prediction_metrics.auc_samples(values, judged) for name, values in scores.items()}
+    for one, other in combinations(samples, 2):
+        yield f"{one} - {other}", _estimate("auc difference of two", samples[one] - samples[other], judged)
+
+
+def truth_agreement(halves: tuple[Array, Array], judged: Entries, threshold: float) -> Estimate:
+    """Of the entries that one half of the models calls memorized, the share that the other half calls so, too.
+
+    halves: log-LiRA (target, record) by either. Both ways: 2 |both| / (|one| + |other|) (Dice). Its null is what two
+    independent halves would share: twice the product of their shares over the sum.
+    """
+    one, other = ((values[judged.target, judged.record] >= threshold).astype(float) for values in halves)
+    weights = np.vstack([np.ones(len(one)), judged.weights])
+    both, first, second = (weights @ values for values in (one * other, one, other))
+    with np.errstate(invalid="ignore"):
+        samples = 2 * both / (first + second)
+        null = 2 * first[0] * second[0] / (first[0] + second[0]) / len(one)
+    ends = bootstrap.two_way_interval(samples[1:], float(samples[0]), judged.drawn(one + other > 0), 0, 1)
+    method = f"{judged.method}; truths by either half of the models"
+    return Estimate("truth agreement", float(samples[0]), *ends, int(max(first[0], second[0])), method, float(null))
+
+
 def at_thresholds(
-    scores: Mapping[str, Array], judged: Entries, threshold: float
+    scores: Mapping[str, Array], judged: Entries, threshold: float, later: Array
 ) -> Iterator[tuple[dict[str, str], Estimate]]:
-    """Contrasts at fixed thresholds, with their keys: PSMI of memorized entries less that of others; TPR less FPR of
-    PSMI at 0; and TPR of the baseline at `threshold`, that of memorization, less that of PSMI at 0.
+    """Contrasts at fixed thresholds, with their keys.
+
+    PSMI of memorized entries less that of others; TPR less FPR of PSMI at 0; and TPR of the baseline at `threshold`,
+    that of memorization: less that of PSMI at 0, and less its own `later` in training (target, record).
     """
     yield {"cells": "memorized - others"}, class_gap(-scores[PSMI], judged, "psmi difference")
     flagged = (scores[PSMI] >= PSMI_THRESHOLD).astype(float)
     yield {"predictor": PSMI, "tau": f"{PSMI_THRESHOLD:g}"}, class_gap(flagged, judged, "tpr less fpr")
-    fewer = (scores[BASELINE] >= threshold) - flagged
-    gap = replace(prediction_metrics.means(fewer, judged)[0], metric="tpr difference from psmi", null=0.0)
-    yield {"predictor": BASELINE, "tau": f"{threshold:g}"}, gap
+    keys, early = {"predictor": BASELINE, "tau": f"{threshold:g}"}, (scores[BASELINE] >= threshold).astype(float)
+    contrasts = {"tpr difference from psmi": flagged, "tpr difference from later": (later >= threshold).astype(float)}
+    for metric, other in contrasts.items():
+        yield keys, replace(prediction_metrics.means(early - other, judged)[0], metric=metric, null=0.0)
 
 
 def _estimate(metric: str, samples: Array, judged: Entries) -> Estimate:

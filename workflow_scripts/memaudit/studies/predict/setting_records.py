@@ -81,8 +81,10 @@ def prepare(setting: Setting, name: str, seed: int, files: Any) -> xr.Dataset:
     records = with_canaries(records, setting["canaries"], rng("canaries"))
     records = mislabelled(records, setting["label_noise"], rng("noise"))
     units = np.unique(records.unit, return_inverse=True)[1]
+    models = setting["models"]
+    block = models // 2 if models % 4 == 0 else models  # each half of the models is balanced, where that is possible
     membership = membership_matrices.expand(
-        membership_matrices.balanced(setting["models"], units.max() + 1, rng("design")), units
+        membership_matrices.balanced(models, units.max() + 1, rng("design"), block), units
     )
     _check_classes(records, membership[: setting["targets"]], name)
     x, answer, facts = _inputs(records, setting, files)

@@ -76,6 +76,11 @@ class Predict(Study):
         """A params function: the value of one key of a setting."""
         return lambda wildcards: self.settings[wildcards.case][key]
 
+    def drop(self, wildcards) -> float:
+        """Fall of the median training loss at which the models of a setting are interrupted."""
+        own = self.settings[wildcards.case]["drop"]
+        return self.config["drop"] if own is None else own
+
     def table(self, file: str) -> Callable:
         """An input function: a file of the setting's table; [] for other data."""
 
