@@ -65,6 +65,20 @@ def test_training_is_plain_adamw_on_each_models_own_records(membership, data, tm
     assert trace.counts["queried"] == 4 * RECORDS
 
 
+def test_the_logit_gap_is_to_the_rivals_of_a_record(membership, data, tmp_path):
+    """Of a vocabulary of 20 the answers alone count; the loss is over all of it."""
+    whole = data["text"]
+    rivals = torch.stack([17 + (whole.y - 17 + place) % 3 for place in (1, 2)], 1)
+    settings = replace(SETTINGS, epochs=1, checkpoints=(0,))
+    of_rivals = trained(tmp_path / "a", membership, replace(whole, rivals=rivals), range(1), one_token, settings)[1]
+    of_all = trained(tmp_path / "b", membership, whole, range(1), one_token, settings)[1]
+    logits = one_token(0)(whole.x)[0].detach().double()
+    expected = logits.gather(1, whole.y[:, None])[:, 0] - logits.gather(1, rivals).max(1).values
+    np.testing.assert_allclose(of_rivals.gap[0, 0], expected, atol=1e-4)
+    assert (of_rivals.gap >= of_all.gap).all()
+    np.testing.assert_allclose(of_rivals.loss, of_all.loss)
+
+
 @pytest.mark.parametrize(("kind", "build", "numbers"), [("mlp", mlp, range(6)), ("text", adapted, range(1, 2))])
 def test_killed_and_resumed_training_ends_with_the_same_bits(
     kind, build, numbers, membership, data, tmp_path, monkeypatch

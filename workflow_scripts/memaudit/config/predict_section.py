@@ -35,6 +35,13 @@ class Cifar10(Section):
     path: Text = Field(description="that folder; relative paths start at the project's folder")
 
 
+class Digits(Section):
+    """Handwritten digits on photographs, 8 x 8 grey pixels, as scikit-learn ships both."""
+
+    kind: Literal["digits"]
+    contrast: Fraction = Field(description="weight of the digit, the patch of a photograph has the rest")
+
+
 class Choices(Section):
     """Multiple-choice questions, a row each."""
 
@@ -135,7 +142,7 @@ class Training(Section):
 class Setting(Section):
     """Data, network and training: what the paper calls a combination of data set and model."""
 
-    data: Annotated[Table | Cifar10 | Choices | Docstrings, Field(discriminator="kind")]
+    data: Annotated[Table | Cifar10 | Digits | Choices | Docstrings, Field(discriminator="kind")]
     network: Annotated[Mlp | Wrn | InContext | Language, Field(discriminator="kind")]
     training: Training
     max_records: Count | None = Field(None, description="records that take part at most; null: all")
@@ -226,7 +233,7 @@ def _data_faults(where: str, setting: Setting, shared: SharedKeys) -> Iterator[s
             yield f"{where}/data/questions: networks of text read questions, and no others do"
     elif text != (data.kind in ("choices", "docstrings")):
         yield f"{where}/data/kind: a network {setting.network.kind} does not read {data.kind}"
-    if data.kind == "cifar10" and setting.network.kind != "wrn":
+    if data.kind in ("cifar10", "digits") and setting.network.kind != "wrn":
         yield f"{where}/network/kind: images are for wrn"
     if data.kind == "choices" and (data.choices is None) == (data.options is None):
         yield f"{where}/data/choices: give `choices`, a column, or `options`, the same for all, and the other as null"

@@ -60,16 +60,21 @@ class Settings:
 
 @dataclass(frozen=True)
 class Data:
-    """Records x (record, ...) and the place of each one's label among the logits, y (record,)."""
+    """Records x (record, ...) and the place of each one's label among the logits, y (record,).
+
+    rivals: (record, rival) places of the other labels that the logit gap compares with; None: of all other logits.
+    """
 
     x: Tensor
     y: Tensor
+    rivals: Tensor | None = None
 
 
 class Trace(NamedTuple):
     """Outputs of the models of a group: memory maps of a folder, in nats.
 
-    loss: cross-entropy, gap: logit of the label minus the largest other one (appendix C), (checkpoint, model, record);
+    loss: cross-entropy, gap: logit of the label minus the largest other one, or that of its rivals (appendix C),
+    (checkpoint, model, record);
     states: of each watched model, for each layer (checkpoint, record, width); counts: per model, records in training
     and in evaluation (`queried`), and seconds of either (of the processor, on a CPU).
     """
@@ -236,7 +241,8 @@ class Group:
         def evaluate() -> int:
             for rows in (slice(start, min(start + size, count)) for start in range(0, count, size)):
                 logits, hidden = self._outputs(self._data.x[rows], shared=True)
-                loss[checkpoint, :, rows], gap[checkpoint, :, rows] = _signals(logits, self._data.y[rows])
+                rivals = None if self._data.rivals is None else self._data.rivals[rows]
+                loss[checkpoint, :, rows], gap[checkpoint, :, rows] = _signals(logits, self._data.y[rows], rivals)
                 for model in range(self.watched):
                     for layer, state in enumerate(hidden):
                         kept = (len(self.at), count, state.shape[-1])
@@ -273,10 +279,12 @@ def _optimizer(weights: list[Tensor], settings: Settings) -> torch.optim.Optimiz
     return torch.optim.AdamW(weights, **shared)
 
 
-def _signals(logits: Tensor, labels: Tensor) -> tuple[Array32, Array32]:
-    """Loss and logit gap (model, B) of logits (model, B, class) and labels (B,)."""
+def _signals(logits: Tensor, labels: Tensor, rivals: Tensor | None) -> tuple[Array32, Array32]:
+    """Loss and logit gap (model, B). logits: (model, B, class); labels: (B,); rivals: (B, rival), None: all others."""
     logits, place = logits.double(), labels.expand(len(logits), -1)[..., None]
     own = logits.gather(-1, place)[..., 0]
     others = logits.scatter(-1, place, -inf)
     loss = nn.functional.softplus(others.logsumexp(-1) - own)
+    if rivals is not None:
+        others = logits.gather(-1, rivals.expand(len(logits), -1, -1))
     return loss.float().cpu().numpy(), (own - others.amax(-1)).float().cpu().numpy()

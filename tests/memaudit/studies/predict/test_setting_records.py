@@ -15,7 +15,9 @@ from predict_pipeline import (
 
 from memaudit.common.errors import AuditError
 from memaudit.data.cifar10 import FILES
-from memaudit.studies.predict.setting_records import Records, mislabelled, prepare, with_canaries
+from memaudit.studies.predict.planted_records import likely, mislabelled, with_canaries
+from memaudit.studies.predict.setting_records import prepare, rivals
+from memaudit.studies.predict.setting_sources import Records
 from memaudit.studies.predict.shadow_training import PreparedSetting
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -71,3 +73,28 @@ def test_images_of_a_setting_get_ids_noise_and_canaries(tmp_path):
     assert float(x.std()) == pytest.approx(1, abs=1e-3)
     with pytest.raises(AuditError, match=r"images of 3072 numbers, not \[1, 8, 8\]"):
         prepare(setting | {"network": network | {"shape": [1, 8, 8]}}, "x", 3, SimpleNamespace(key=tmp_path / "key"))
+
+
+def of_words(words, code, classes):
+    none, count = np.zeros(0, bool), len(code)
+    choices, ids = np.full(count, classes), np.arange(count)
+    return Records(words, code, code, choices, ids.astype(str), ids, np.zeros(count, bool), none, words=True)
+
+
+def test_the_label_of_a_canary_is_an_unlikely_one():
+    """Three classes of words; a canary of the words of a class has either other label."""
+    code = np.repeat(np.arange(3), 30)
+    records = of_words(np.tile(code[:, None], (1, 4)), code, 3)
+    assert likely(records, np.array([[2, 2, 2, 0], [1, 1, 1, 1]])).tolist() == [2, 1]
+    planted = with_canaries(records, 40, np.random.default_rng(0))
+    canary = planted.canary
+    assert (planted.code[canary] != likely(records, planted.x[canary])).all()
+    assert set(planted.code[canary]) == {0, 1, 2}
+
+
+def test_a_question_is_compared_with_its_own_other_answers():
+    grid = xr.Dataset(
+        {},
+        {"answer": ("class", [10, 11, 12]), "code": ("record", [0, 2, 1]), "choices": ("record", [3, 3, 2])},
+    )
+    assert rivals(grid).tolist() == [[11, 12], [10, 11], [10, 10]]

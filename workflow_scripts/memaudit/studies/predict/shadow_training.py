@@ -24,7 +24,8 @@ from memaudit.models import classifier_networks
 from memaudit.models.lora import Adapter, adapt
 from memaudit.models.model_folder import device, load
 from memaudit.models.shadow_ensembles import Data, Group, Settings
-from memaudit.studies.predict.setting_records import Setting, labels, question_words
+from memaudit.studies.predict.setting_records import labels, question_words, rivals
+from memaudit.studies.predict.setting_sources import Setting
 
 CHECKPOINTS = ("every", "until", "later")
 # Questions are tokens already, but the model family requires the schema of a table.
@@ -109,7 +110,10 @@ class PreparedSetting:
         x = torch.from_numpy(self.grid.x.values).to(device())
         if "scale" in self.grid.attrs:
             x = (x.float() - self.grid.attrs["shift"]) / self.grid.attrs["scale"]
-        return Data(x, torch.from_numpy(labels(self.grid)).to(device()))
+        other = rivals(self.grid) if self.setting["network"]["kind"] == "text" else None
+        return Data(
+            x, *(None if one is None else torch.from_numpy(one).to(device()) for one in (labels(self.grid), other))
+        )
 
 
 def checkpoints(training: Mapping[str, Any]) -> tuple[float, ...]:

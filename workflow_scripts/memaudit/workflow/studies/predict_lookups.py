@@ -13,7 +13,7 @@ from memaudit.workflow.study import Sizes, Study
 # Projections that PSMI holds at once (memaudit/attacks/psmi.py).
 PROJECTIONS = 2**25
 # Records of data that are no table: CIFAR-10; MMLU, the largest corpus of multiple-choice questions.
-KNOWN_RECORDS = {"cifar10": 60000, "choices": 14000}
+KNOWN_RECORDS = {"cifar10": 60000, "digits": 1797, "choices": 14000}
 # A fetched language model for the sizes: 7 billion weights, 200 tokens a record.
 LARGE_WEIGHTS, LARGE_TOKENS = 7e9, 200
 # MB of memory with such a model in fp32, once as it was and once as it is trained; and without.
