@@ -13,13 +13,13 @@ from memaudit.config.predict_section import Predict, predict_faults
 
 OWN = {"name": "mine", "records": "records.parquet", "case": "nowhere"}
 FAULTS = [
-    ({"predict/cases": ["digitz"]}, "predict/cases: unknown setting 'digitz'; did you mean `digits_wrn`?"),
-    ({"predict/cases": ["digits_wrn"] * 2}, "predict/cases: a value stands twice"),
-    ({"predict/settings/digits_wrn/models": 7}, "digits_wrn/models: must be greater than or equal to 8, got 7"),
-    ({"predict/settings/digits_wrn/targets": 10_000}, "predict/settings/digits_wrn/targets: 10000 of 32 models"),
-    ({"predict/settings/cancer_mlp/data/dataset": "wyne"}, "predict/settings/cancer_mlp/data/dataset: unknown"),
+    ({"predict/cases": ["photograf"]}, "predict/cases: unknown setting 'photograf'; did you mean `photographs_wrn`?"),
+    ({"predict/cases": ["photographs_wrn"] * 2}, "predict/cases: a value stands twice"),
+    ({"predict/settings/photographs_wrn/models": 7}, "photographs_wrn/models: must be greater than or equal to 8, got 7"),
+    ({"predict/settings/photographs_wrn/targets": 10_000}, "predict/settings/photographs_wrn/targets: 10000 of 64 models"),
+    ({"predict/settings/credit_mlp/data/dataset": "wyne"}, "predict/settings/credit_mlp/data/dataset: unknown"),
     ({"own": OWN}, "own/case: 'nowhere' is none of predict/cases"),
-    ({"own": OWN | {"case": "digits_wrn", "colour": 1}}, "own/colour: unknown key"),
+    ({"own": OWN | {"case": "photographs_wrn", "colour": 1}}, "own/colour: unknown key"),
 ]
 
 
