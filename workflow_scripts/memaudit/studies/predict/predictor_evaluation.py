@@ -146,10 +146,9 @@ class PredictorEvaluation(JudgedSetting):
     def curves(self) -> Rows:
         """ROC curves of every predictor with their bands: at the interruption for each truth, and later (Figure 8)."""
         for truth, entries in ({"memorized": self.entries} | self.planted).items():
-            yield from self._curves(self.stopped, entries, {"truth": truth})
-        yield from self._curves(
-            self.setting.at(self.setting.later), self.entries, {"truth": "memorized", "rule": LATER}
-        )
+            yield from self._curves(self.stopped, entries, {"truth": truth, "rule": self.setting.rule})
+        later = self.setting.at(self.setting.later)
+        yield from self._curves(later, self.entries, {"truth": "memorized", "rule": LATER})
 
     def _curves(self, scores: Mapping[str, Array], entries: Entries, keys: Mapping[str, Any]) -> Rows:
         for name, values in scores.items():
