@@ -15,8 +15,8 @@ OWN = {"name": "mine", "records": "records.parquet", "case": "nowhere"}
 FAULTS = [
     ({"predict/cases": ["photograf"]}, "predict/cases: unknown setting 'photograf'; did you mean `photographs_wrn`?"),
     ({"predict/cases": ["photographs_wrn"] * 2}, "predict/cases: a value stands twice"),
-    ({"predict/settings/photographs_wrn/models": 7}, "photographs_wrn/models: must be greater than or equal to 8, got 7"),
-    ({"predict/settings/photographs_wrn/targets": 10_000}, "predict/settings/photographs_wrn/targets: 10000 of 64 models"),
+    ({"predict/settings/credit_mlp/models": 7}, "credit_mlp/models: must be greater than or equal to 8, got 7"),
+    ({"predict/settings/credit_mlp/targets": 10_000}, "predict/settings/credit_mlp/targets: 10000 of 128 models"),
     ({"predict/settings/credit_mlp/data/dataset": "wyne"}, "predict/settings/credit_mlp/data/dataset: unknown"),
     ({"own": OWN}, "own/case: 'nowhere' is none of predict/cases"),
     ({"own": OWN | {"case": "photographs_wrn", "colour": 1}}, "own/colour: unknown key"),
