@@ -9,6 +9,7 @@ from typing import Any
 
 from memaudit.common.errors import AuditError
 from memaudit.workflow import housekeeping
+from memaudit.workflow.cluster_limits import partition_faults, typical_job
 from memaudit.workflow.digest import rule_of
 from memaudit.workflow.job_costs import seconds_of
 from memaudit.workflow.job_progress import Brief, Progress
@@ -19,12 +20,13 @@ from memaudit.workflow.run_config import RunConfig, read_facts
 def before_jobs(workload: Workload, workflow: Any, logger: Any) -> None:
     """Check what a run needs, then follow it with a line for every job that starts.
 
-    Ends Snakemake with one line if packages or files of the user's are missing, the results cannot be written, or a
-    local model is not what the config says.
+    Ends Snakemake with one line if packages or files of the user's are missing, the results cannot be written, a job
+    fits no partition of a cluster, or a local model is not what the config says.
     """
     try:
         housekeeping.check_folder(workload.run.folder)
         check_inputs(workload, workflow)
+        check_partitions(workflow)
         if not workflow.deployment_settings.deployment_method:
             housekeeping.check_packages()
             check_models(workload, workflow)
@@ -49,6 +51,19 @@ def check_inputs(workload: Workload, workflow: Any) -> None:
     names = dict.fromkeys(sized_as(job) for job in workflow.dag.needrun_jobs())
     if lines := [missing[name] for name in names if name in missing]:
         raise AuditError("; ".join(lines))
+
+
+def check_partitions(workflow: Any) -> None:
+    """Raise AuditError, with one line for all of them, for rules whose jobs fit no partition of the cluster."""
+    if lines := partition_faults(workflow, [job for job in workflow.dag.needrun_jobs() if not job.is_local]):
+        raise AuditError("; ".join(lines))
+
+
+def unfit_rules(workload: Workload, workflow: Any) -> list[str]:
+    """Rules of the whole run whose jobs fit no partition of the cluster, one line each, for the plan."""
+    scripts = workload.sizes()
+    rules = [rule for rule in workflow.rules if rule.script and rule_of(rule.script) in scripts]
+    return partition_faults(workflow, [typical_job(rule) for rule in rules if not workflow.is_local(rule)])
 
 
 def check_models(workload: Workload, workflow: Any) -> None:
