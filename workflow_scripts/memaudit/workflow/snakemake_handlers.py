@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from memaudit.workflow.digest import rule_of
 from memaudit.workflow.job_costs import seconds_of
 from memaudit.workflow.job_progress import Brief, Progress
 from memaudit.workflow.job_sizes import Workload
+from memaudit.workflow.partial_request import remove_partial, write_request
 from memaudit.workflow.run_config import RunConfig, read_facts
+from memaudit.workflow.view_files import Views
 
 
 def before_jobs(workload: Workload, workflow: Any, logger: Any) -> None:
@@ -32,6 +35,7 @@ def before_jobs(workload: Workload, workflow: Any, logger: Any) -> None:
             check_models(workload, workflow)
     except AuditError as error:
         sys.exit(f"memaudit: {error}")
+    remove_partial(workload.run, workflow)
     remove_default_rate(workflow)
     logger.addHandler(progress(workload, workflow, logger))
 
@@ -43,6 +47,14 @@ def after_jobs(run: RunConfig, workflow: Any) -> None:
         script = run.in_project("workflow_scripts/maintenance/print_headlines.py")
         # A fault here does not make a finished run fail.
         subprocess.run([sys.executable, script, "--params", json.dumps({"run": run.folder})], check=False)
+
+
+def after_failure(run: RunConfig, views: Mapping[str, Views], workflow: Any) -> None:
+    """Tabulate the results that exist of studies whose tables failed jobs have cost, and say where."""
+    if request := write_request(run, views, workflow):
+        script = run.in_project("workflow_scripts/maintenance/tabulate_partial.py")
+        # The run has failed already: a fault here is printed beside it.
+        subprocess.run([sys.executable, script, "--input", f"request={request}"], check=False)
 
 
 def check_inputs(workload: Workload, workflow: Any) -> None:
