@@ -3,7 +3,8 @@
 python workflow_scripts/maintenance/tabulate_partial.py --input request=results/demo/partial/request.json
 
 The request is what memaudit/workflow/partial_request.py writes when a run ends with failed jobs. Output, beside it:
-tables of the studies that have missing results, each saying so, and index.md. Nothing here is an input of another job.
+all tables of the studies whose tables the run did not make, and index.md. Tables that lack results say so, the others
+are as they would be. Nothing here is an input of another job.
 """
 
 from pathlib import Path
@@ -24,20 +25,19 @@ def main(job):
         for name, table in view["tables"].items():
             there, lacking = _parted(table["files"], missing)
             results = tidy.shown(*there) if there else tidy.expand(tidy.frame([]))
-            if lacking:
-                write_partial(folder / name, results, table["layout"], table["caption"], lacking)
-        there, lacking = _parted(view["judged"], missing)
-        if lacking:
+            write_partial(folder / name, results, table["layout"], table["caption"], lacking)
+        if view["judged"]:
+            there, lacking = _parted(view["judged"], missing)
             claims = [claim for claim in load(request["claims"]) if claim.study == study]
             judged = partial_verdicts(claims, there, lacking)
             write_partial(folder / f"{study}_claims", judged, None, "Verdicts on claims.", lacking)
-        there, lacking = _parted(view["stated"], missing)
-        if lacking:
+        if view["stated"]:
+            there, lacking = _parted(view["stated"], missing)
             headlines = [Headline.model_validate(entry) for entry in view["sentences"]]
             stated = partial_sentences(study, headlines, there)
             write_partial(folder / f"{study}_headlines", stated, None, "Main results.", lacking)
     (folder / "index.md").write_text(page(request), encoding="utf-8")
-    print(f"memaudit: {len(request['failed'])} jobs have failed; what exists is tabulated, see {folder / 'index.md'}")
+    print(f"memaudit: jobs that failed: {len(request['failed'])}; what exists is tabulated, see {folder / 'index.md'}")
 
 
 def _parted(files, missing):

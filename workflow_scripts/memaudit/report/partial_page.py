@@ -13,8 +13,9 @@ def page(request: Mapping[str, Any]) -> str:
 def _failed(request: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"# {request['run']}: partial results", "")
     yield (
-        f"{len(request['failed'])} jobs have failed, and {request['waiting']} others could not run for that or were "
-        "not started. The tables beside this page are made of the results that exist; each lists what it lacks."
+        f"Jobs that failed: {len(request['failed'])}; that could not run for that, or were not started: "
+        f"{request['waiting']}. The tables beside this page are made of the results that exist; each lists what it "
+        "lacks."
     )
     yield from ("", "## What has failed", "")
     for job in request["failed"]:
@@ -30,7 +31,9 @@ def _missing(request: Mapping[str, Any]) -> Iterator[str]:
         files = {file for table in view["tables"].values() for file in table["files"]}
         files |= {*view["judged"], *view["stated"]}
         lacking = sorted(files & missing)
-        yield f"- {study}: {len(lacking)} of {len(files)} files of results"
+        whole = [name for name, table in view["tables"].items() if not missing & set(table["files"])]
+        complete = ", ".join(whole) or "none"
+        yield f"- {study}: {len(lacking)} of {len(files)} files of results; complete tables: {complete}"
         yield from (f"  - {file}" for file in lacking)
 
 

@@ -22,7 +22,7 @@ MISSING = "missing"
 def write_partial(
     path: str | Path, table: pd.DataFrame, layout: Mapping[str, Any] | None, caption: str, missing: Sequence[str]
 ) -> None:
-    """Write `path`.csv, .md and .tex of the results that exist, with a line for each of `missing`, which is not empty.
+    """Write `path`.csv, .md and .tex of the results that exist, and a line for each missing file, if there are some.
 
     CSV: a row with the metric "missing" and the file in `method`, or in the first column of a table without these.
     Markdown and LaTeX: a first line that says that the table is partial, and a last one for each missing file.
@@ -30,6 +30,8 @@ def write_partial(
     keys = [*(layout or {}).get("columns", []), *(layout or {}).get("where", {})]
     # Of some layouts the keys are those of results that are missing.
     result_tables.write(table, path, layout if layout and set(keys) <= set(table) else None)
+    if not missing:
+        return
     said = f"PARTIAL TABLE: {len(missing)} of the files that it is made of are missing. {caption}"
     plain, tex = (Path(f"{path}{suffix}").read_text(encoding="utf-8") for suffix in (".csv", ".tex"))
     marked = {
@@ -44,15 +46,17 @@ def write_partial(
 
 
 def partial_verdicts(claims: list[Claim], there: Sequence[str], missing: Sequence[str]) -> pd.DataFrame:
-    """Verdicts on claims by the results that exist, as `statistics.verdicts` gives them; missing: files, some.
+    """Verdicts on claims by the results that exist, as `statistics.verdicts` gives them; missing: files of results.
 
-    "not run" where nothing is left to compare; else the verdict is marked: the missing results may change it.
+    With some missing: "not run" where nothing is left to compare, else the verdict is marked, since they may change it.
     """
     lacking = f"{len(missing)} files of results are missing"
     if not there:
         facts = [(claim.id, claim.paper, claim.place, claim.text, claim.value or "", "") for claim in claims]
         return pd.DataFrame([(*fact, NOT_RUN, lacking) for fact in facts], columns=COLUMNS)
     judged = verdicts(claims, pd.concat([read_table(path) for path in there], ignore_index=True))
+    if not missing:
+        return judged
     marked = [NOT_RUN if not row.ours else f"{row.verdict} (partial)" for row in judged.itertuples()]
     return judged.assign(verdict=marked, reason=[f"{lacking}; of the others: {reason}" for reason in judged["reason"]])
 
