@@ -20,16 +20,16 @@ def partial_folder(run: RunConfig) -> Path:
 
 
 def write_request(run: RunConfig, views: Mapping[str, Views], workflow: Any) -> Path | None:
-    """Write partial/request.json for the studies whose tables this run did not make; None where it lacks none.
+    """Write partial/request.json for the studies whose tables failed jobs have cost; None where there are none.
 
     What is missing are outputs of jobs that this run wanted and did not finish: also files that lie there from before.
     """
     unfinished = set(workflow.dag.needrun_jobs())
+    failed = [job for job in workflow.scheduler.failed if job in unfinished]
     names = [name for name in views if any(job.rule.name == f"{TABULATE}{name}" for job in unfinished)]
-    if not names:
+    if not (names and failed):
         return None
     missing = {str(path) for job in unfinished for path in job.output}
-    failed = [job for job in workflow.scheduler.failed if job in unfinished]
     request = {
         "run": run.folder,
         "claims": run.in_project("config/claims.yaml"),
