@@ -22,6 +22,9 @@ GIVEN = ("training", "held_out", "families", "contents", "ways", "fpr", "replica
 
 def main(job):
     params, scores = job.params, read_table(job.input.scores)
+    if scores.empty:  # ltmia/diversity/combinations: []
+        write_table(tidy.frame([]), job.output[0])
+        return {"seed": params.seed}
     given = {name: getattr(params, name) for name in GIVEN}
     study = Study(scores, **given, controls={}, sizes={}, unfit=unfit(read_table(job.input.results)))
     if job.wildcards.part == "diversity":

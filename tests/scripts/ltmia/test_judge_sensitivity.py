@@ -1,5 +1,7 @@
 """Numbers of training combinations and groups of features, judged apart from all attacks."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,7 @@ from conftest import load_script
 from ltmia_pipeline import HELD_OUT
 
 from memaudit.common import tidy
-from memaudit.common.io import read_table
+from memaudit.common.io import read_table, write_table
 from memaudit.statistics.roc import auc
 from memaudit.studies.ltmia.transfer_bootstrap import COMBINATION, is_combination
 
@@ -46,6 +48,13 @@ def test_the_loss_without_a_group_is_the_difference_of_aucs(made):
         own = permuted[permuted["permuted"] == group]
         lost = whole - np.mean([mean_auc(one) for _, one in own.groupby("repeat")])
         assert found.loc[group, "estimate"] == pytest.approx(lost)
+
+
+def test_nothing_is_judged_where_nothing_was_measured(tmp_path):
+    write_table(pd.DataFrame(), tmp_path / "scores.parquet")
+    job = {"input": SimpleNamespace(scores=tmp_path / "scores.parquet"), "output": [tmp_path / "none.parquet"]}
+    load_script("ltmia_judge_sensitivity").main(SimpleNamespace(**job, params=SimpleNamespace(seed=1)))
+    assert read_table(tmp_path / "none.parquet").empty
 
 
 def test_targets_that_fail_the_blind_check_are_read_from_the_results():
