@@ -47,3 +47,7 @@ onstart:
 
 onsuccess:
     snakemake_handlers.after_jobs(RUN, workflow)
+
+
+onerror:
+    snakemake_handlers.after_failure(RUN, VIEWS, workflow)

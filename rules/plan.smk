@@ -25,7 +25,10 @@ rule plan:
         jobs=WORKLOAD.sizes,
         gpu=lambda wildcards: sorted(rule_of(rule.script) for rule in workflow.rules if "gpu" in rule.resources),
         minutes=lambda wildcards: snakemake_handlers.requested_minutes(workflow),
-        missing=lambda wildcards: list(WORKLOAD.missing().values()),
+        missing=lambda wildcards: [
+            *WORKLOAD.missing().values(),
+            *snakemake_handlers.unfit_rules(WORKLOAD, workflow),
+        ],
         tables=WORKLOAD.tables,
         shadows=WORKLOAD.shadows,
         uncounted=WORKLOAD.uncounted,

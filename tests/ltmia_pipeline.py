@@ -44,7 +44,7 @@ TRAIN |= {"architecture": {"width": 16, "heads": 2, "feedforward": 16, "hidden":
 TRAIN |= {"fitting": {"epochs": 3, "batch": 32, "patience": None}, "seeds": 2, "shuffles": 3}
 TRAIN |= {"choice": {"folds": 1, "epochs": [3], "weight_decay": [], "clamp": []}}
 JUDGE = {"seed": 1, "replicates": 40, "fpr": [0.05], "training": TRAINING, "held_out": HELD_OUT}
-JUDGE |= {"controls": {tuning: [[model, corpus, tuning]] for model, corpus, tuning in NULLS}, "samples": 20}
+JUDGE |= {"controls": {tuning: [[model, corpus, tuning]] for model, corpus, tuning in NULLS}}
 JUDGE |= {"models": ["gpt2"], "families": {"gpt2": "transformer"}, "contents": dict.fromkeys(CORPORA, "text")}
 JUDGE |= {"ways": {"full": "full"} | {tuning: tuning.replace("_", " ") for _, _, tuning in NULLS}}
 JUDGE |= {"classifiers": ["transformer", "logistic"]}
@@ -98,8 +98,11 @@ def make_all(base):
     inputs = [f"targets={at}/0.parquet", f"facts={at}/0.json", f"texts={at}/texts.parquet"]
     inputs += [f"bases={at}/base/training.json"]
     inputs += [f"classifiers={at}/{name}.parquet" for name in JUDGE["classifiers"]]
-    inputs += [f"diversity={at}/diversity.parquet", f"permuted={at}/permuted.parquet"]
     call("ltmia_judge_attacks", inputs, [f"results={at}/results.parquet", f"roc={at}/roc.parquet"], at, JUDGE)
+    judged = {"diversity": "diversity", "importance": "permuted"}
+    for part, scores in judged.items():
+        own = [f"scores={at}/{scores}.parquet", f"results={at}/results.parquet"]
+        call("ltmia_judge_sensitivity", own, [at / f"{part}_results.parquet"], at, JUDGE | {"samples": 20}, part=part)
     return at
 
 

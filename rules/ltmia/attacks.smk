@@ -83,7 +83,7 @@ rule ltmia_permute_features:
         rows=LTMIA.files("npy", LTMIA.held_out),
         scores=LTMIA.files("parquet", LTMIA.held_out),
     output:
-        "<results>/scores/ltmia/permuted_scores.parquet",
+        "<results>/scores/ltmia/importance_scores.parquet",
         sidecar="<results>/provenance/ltmia_permute_features.json",
     log:
         "<results>/logs/ltmia_permute_features.log",
@@ -111,8 +111,6 @@ rule ltmia_judge_attacks:
         bases=expand("<results>/models/ltmia/{model}/training.json", model=LTMIA.models),
         texts="<results>/data/ltmia/texts.parquet",
         classifiers=expand("<results>/scores/ltmia/classifiers/{name}.parquet", name=LTMIA.config["classifiers"]),
-        diversity="<results>/scores/ltmia/diversity_scores.parquet",
-        permuted="<results>/scores/ltmia/permuted_scores.parquet",
     output:
         results="<results>/scores/ltmia/results.parquet",
         roc="<results>/scores/ltmia/roc.parquet",
@@ -138,11 +136,43 @@ rule ltmia_judge_attacks:
         families=LTMIA.families,
         contents=LTMIA.contents(),
         ways=LTMIA.ways(),
-        samples=LTMIA.config["diversity"]["samples"],
         classifiers=list(LTMIA.config["classifiers"]),
         published=RUN.published("ltmia"),
     script:
         "../../workflow_scripts/ltmia/judge_attacks.py"
+
+
+rule ltmia_judge_sensitivity:
+    input:
+        scores="<results>/scores/ltmia/{part}_scores.parquet",
+        results="<results>/scores/ltmia/results.parquet",
+    output:
+        "<results>/scores/ltmia/{part}.parquet",
+        sidecar="<results>/provenance/ltmia_judge_sensitivity/{part}.json",
+    log:
+        "<results>/logs/ltmia_judge_sensitivity/{part}.log",
+    benchmark:
+        "<results>/benchmarks/ltmia_judge_sensitivity/{part}.jsonl"
+    wildcard_constraints:
+        part="diversity|importance",
+    conda:
+        "../../envs/statistics.yaml"
+    resources:
+        mem_mb=grows(4000),
+        runtime="4h",
+    params:
+        code=digest("ltmia_judge_sensitivity", env="statistics"),
+        seed=config["seed"],
+        replicates=LTMIA.config["replicates"],
+        fpr=LTMIA.fprs,
+        training=LTMIA.training,
+        held_out=LTMIA.held_out,
+        families=LTMIA.families,
+        contents=LTMIA.contents(),
+        ways=LTMIA.ways(),
+        samples=LTMIA.config["diversity"]["samples"],
+    script:
+        "../../workflow_scripts/ltmia/judge_sensitivity.py"
 
 
 rule ltmia_attack_texts:

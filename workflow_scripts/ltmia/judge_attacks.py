@@ -1,18 +1,17 @@
 """Evaluate the learned attack and the baselines on models and corpora that no classifier was trained on.
 
 python workflow_scripts/ltmia/judge_attacks.py --input targets=mamba2.parquet facts=mamba2.json \
-    bases=mamba2/training.json texts=texts.parquet diversity=diversity.parquet permuted=permuted.parquet \
+    bases=mamba2/training.json texts=texts.parquet \
     classifiers=transformer.parquet classifiers=logistic.parquet \
     --output results=results.parquet roc=roc.parquet --params '{"seed": 1, "replicates": 200, "fpr": [0.01],
         "models": ["mamba2"], "training": [["gpt2", "scipy", "full"]], "held_out": [["mamba2", "numpy", "full"]],
         "controls": {}, "families": {"gpt2": "transformer", "mamba2": "state space"}, "ways": {"full": "full"},
-        "contents": {"scipy": "text", "numpy": "code"}, "samples": 400, "classifiers": ["transformer", "logistic"],
-        "published": []}'
+        "contents": {"scipy": "text", "numpy": "code"}, "classifiers": ["transformer", "logistic"], "published": []}'
 
-Inputs: what `ltmia_finetune_targets`, `ltmia_prepare_corpora`, `ltmia_measure_diversity`, `ltmia_permute_features` and
-`ltmia_train_attack` write; bases: of `models`, by `ltmia_prepare_model`. The first classifier is the attack. All
-attacks score the same texts. Targets whose own membership a classifier of texts alone predicts, or predicts in reverse,
-are left out of every mean. The key `source` is "here" or "paper".
+Inputs: what `ltmia_finetune_targets`, `ltmia_prepare_corpora` and `ltmia_train_attack` write; bases: of `models`, by
+`ltmia_prepare_model`. The first classifier is the attack. All attacks score the same texts. Targets whose own
+membership a classifier of texts alone predicts, or predicts in reverse, are left out of every mean. The key `source` is
+"here" or "paper".
 """
 
 import numpy as np
@@ -50,8 +49,6 @@ def main(job):
     rows += [*study.attacks(attacks), *study.shuffled_training()]
     study.held_out, tested = (renamed(part, params.classifiers[0]) for part in (study.held_out, scores[in_training]))
     rows += study.classifiers(tested, params.classifiers)
-    rows += study.diversity(read_table(job.input.diversity), params.training, params.samples)
-    rows += study.importance(read_table(job.input.permuted), params.families)
     rows += [row for name, entry in facts.items() for row in guarantee(name, entry)]
     rows += base_model_rows(dict(zip(params.models, map(read_json, several(job.input.bases)), strict=True)))
     rows += published(STUDY, params.published, tidy.frame(rows), several="attack")

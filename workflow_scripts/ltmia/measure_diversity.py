@@ -7,11 +7,11 @@ python workflow_scripts/ltmia/measure_diversity.py --input rows=gpt2.npy rows=ma
         "arm": "paper", "architecture": {"width": 64}, "fitting": {"epochs": 20, "batch": 128}}'
 
 Inputs and settings as for `ltmia_train_attack`. Each number of combinations is drawn `draws` times, with equal numbers
-of texts of each, `samples` in total. Output: log-odds of the test portion of the training combinations, and of all
+of texts of each, `samples` in total, from portions of exact size: that there are enough is known from the config.
+Output: log-odds of the test portion of the training combinations, and of all
 texts of the held-out ones.
 """
 
-import numpy as np
 import pandas as pd
 
 from memaudit.attacks.learned_classifier import odds_of_rows
@@ -22,7 +22,8 @@ from memaudit.common.io import write_table
 from memaudit.common.job_inputs import several
 from memaudit.models.model_folder import set_up
 from memaudit.statistics.roc import auc
-from memaudit.studies.ltmia.target_combinations import TEXT, open_combinations, portions
+from memaudit.studies.ltmia.exact_portions import balanced_draw, exact_portions
+from memaudit.studies.ltmia.target_combinations import TEXT, open_combinations
 from memaudit.workflow.job import run
 
 
@@ -41,7 +42,7 @@ def main(job):
             tested = dict(others)
             for name in chosen:
                 table, rows = opened[name]
-                place = portions(table["id"], params.validation, params.test)["test"]
+                place = exact_portions(table["id"], params.validation, params.test)["test"]
                 tested[name] = table[place], rows[place]
             for table, rows in tested.values():
                 drawn = {"combinations": count, "draw": draw, "score": odds_of_rows(classifier, rows)}
@@ -51,20 +52,16 @@ def main(job):
 
 
 def fitted(params, chosen, rng, device):
-    """A classifier trained on `samples` texts of these combinations, half of each members."""
+    """A classifier trained on `samples` texts of these combinations, half of each members as far as there are some."""
     training, validation = [], []
-    each = params.samples // len(chosen) // 2
     for name, (table, rows) in chosen.items():
         member = table["member"].to_numpy(dtype=bool)
-        places = portions(table["id"], params.validation, params.test)
-        first = places["training"].start
-        classes = [first + np.flatnonzero(member[places["training"]] == value) for value in (True, False)]
-        if (fewest := min(map(len, classes))) < each:
-            raise AuditError(
-                f"ltmia/diversity/samples: {' '.join(name)} has {fewest} members or non-members to train on, {each} are"
-                " needed; request fewer samples"
-            )
-        drawn = np.sort(np.concatenate([rng.permutation(of_class)[:each] for of_class in classes]))
+        places = exact_portions(table["id"], params.validation, params.test)
+        own = places["training"]
+        try:
+            drawn = own.start + balanced_draw(member[own], params.samples // len(chosen), rng)
+        except AuditError as error:
+            raise AuditError(f"ltmia/diversity/samples: {' '.join(name)} has {error}") from None
         training.append(Combination(" ".join(name), rows[drawn], member[drawn]))
         validation.append(Combination(" ".join(name), rows[places["validation"]], member[places["validation"]]))
     fitting = settings_of(params.arm, params.architecture, params.fitting)

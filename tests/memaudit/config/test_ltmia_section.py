@@ -43,8 +43,8 @@ FAULTS = [
     ),
     (
         {"ltmia/diversity/samples": 450},
-        "ltmia/diversity/samples: 225 members and non-members of one of 1 combinations are needed, and a random 80% of "
-        "250 may be as few as 181; ask for at most 362",
+        "ltmia/diversity/samples: 450 texts of one of 1 combinations are needed, and of 500 there are 400 to train on; "
+        "ask for at most 400, or for more of ltmia/texts/parts",
     ),
     (
         {

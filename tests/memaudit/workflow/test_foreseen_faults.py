@@ -60,6 +60,19 @@ def test_more_rows_columns_or_classes_than_a_checkpoint_takes(paper):
     assert "lira, data set credit-g: 11 classes, and models/tabpfn-v2-deployed takes at most 10" in found
 
 
+def test_more_records_than_a_table_has(paper):
+    paper["attacks"]["arms"]["settings"] |= {"datasets": ["blood-transfusion"], "variants": [{"context": 512}]}
+    paper["data"]["splits"]["fixed"] = {"members": 900, "nonmembers": 0.2}
+    found = faults(paper)
+    assert "attacks/arms/settings/variants: contexts are drawn from 1024 members, blood-transfusion has" in found
+    assert "data/splits/fixed: 1100 members and non-members are drawn, and credit-g has at most 1000 records" in found
+
+
+def test_a_table_without_public_facts(paper):
+    paper["tabpate"]["datasets"].append("vehicle")
+    assert "tabpate/datasets: vehicle has no public facts, there is no" in faults(paper)
+
+
 def test_limits_of_checkpoints_are_those_of_the_packages():
     for version, stated in (("v2", ModelVersion.V2), ("v2.5", ModelVersion.V2_5)):
         ours = foreseen_faults.TABPFN[version]
@@ -98,5 +111,9 @@ def test_files_and_tokens_that_are_not_there_are_named_with_their_jobs(paper, mo
     paper["lira"]["population_check"]["datasets"] = []
     found = prepare(paper, PROJECT)[3].missing()
     assert found["data_fetch_table", "mine"] == "datasets/mine/path: there is no nowhere.csv; put the file there"
+    paper["models"]["tabpfn-v2-deployed"] |= {"hub": None, "path": "nowhere.ckpt"}
+    assert prepare(paper, PROJECT)[3].missing()["models_fetch_checkpoint", "tabpfn-v2-deployed"] == (
+        "models/tabpfn-v2-deployed/path: there is no nowhere.ckpt; put the weights there"
+    )
     monkeypatch.setenv("HF_TOKEN", "hf_x")
     assert not any(rule == "ltmia_fetch_model" for rule, _ in prepare(paper, PROJECT)[3].missing())

@@ -24,5 +24,5 @@ def test_diversity_holds_the_number_of_texts(made):
     script = load_script("ltmia_measure_diversity")
     few = SimpleNamespace(**TRAIN, samples=1000)
     table = {("a", "b", "full"): open_combinations([made / "0.npy"], [made / "0.parquet"])["gpt2", "letters", "full"]}
-    with pytest.raises(AuditError, match=r"ltmia/diversity/samples: a b full has .* 500 are needed"):
+    with pytest.raises(AuditError, match=r"ltmia/diversity/samples: a b full has .* 1000 are needed"):
         script.fitted(few, table, np.random.default_rng(0), "cpu")

@@ -281,19 +281,14 @@ def _choice_faults(study: Ltmia) -> Iterator[str]:
 
 
 def _portion_faults(study: Ltmia) -> Iterator[str]:
-    """Texts that few combinations must have, of the random part of members or non-members that classifiers learn from.
-
-    A text's part is random by its id, so that their number is binomial: three deviations below its mean is one draw in
-    700.
-    """
+    """Texts that few combinations must have; their number is exact (studies/ltmia/exact_portions.py)."""
     if not study.diversity.combinations:
         return
-    share, parts = 1 - study.validation - study.test, study.texts.parts
-    texts = min(parts.member, parts.nonmember)
-    sure = texts * share - 3 * (texts * share * (1 - share)) ** 0.5
+    texts = study.texts.parts.member + study.texts.parts.nonmember
+    there = texts - round(texts * study.validation) - round(texts * study.test)
     fewest = min(study.diversity.combinations)
-    if (each := study.diversity.samples // fewest // 2) > sure:
+    if (each := study.diversity.samples // fewest) > there:
         yield (
-            f"ltmia/diversity/samples: {each} members and non-members of one of {fewest} combinations are needed, and "
-            f"a random {share:.0%} of {texts} may be as few as {int(sure)}; ask for at most {2 * fewest * int(sure)}"
+            f"ltmia/diversity/samples: {each} texts of one of {fewest} combinations are needed, and of {texts} there "
+            f"are {there} to train on; ask for at most {fewest * there}, or for more of ltmia/texts/parts"
         )

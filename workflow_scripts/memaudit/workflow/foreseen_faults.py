@@ -67,7 +67,7 @@ def token_limit(run: RunConfig, name: str) -> int | None:
 def missing_inputs(run: RunConfig) -> dict[tuple[str, str], str]:
     """What is not there of the run's own inputs: (rule, wildcard of its job) -> one line with a remedy.
 
-    Files of data sets and settings that a user brings, and the token that gated weights need.
+    Files of data sets, settings and models that a user brings, and the token that gated weights need.
     """
     found = {}
     for name, entry in run.config["datasets"].items():
@@ -81,6 +81,10 @@ def missing_inputs(run: RunConfig) -> dict[tuple[str, str], str]:
             found["predict_prepare_setting", name] = (
                 f"{where}: there is no {path}; put the data there, or take {name} from predict/cases"
             )
+    for kind, rule in (("models", "models_fetch_checkpoint"), ("language_models", "ltmia_prepare_model")):
+        for name, entry in run.config[kind].items():
+            if entry["path"] and not os.path.exists(run.in_project(entry["path"])):
+                found[rule, name] = f"{kind}/{name}/path: there is no {entry['path']}; put the weights there"
     if not os.environ.get("HF_TOKEN") and not os.environ.get("HF_ENDPOINT"):
         for kind, rule in (("models", "models_fetch_checkpoint"), ("language_models", "ltmia_fetch_model")):
             for name, entry in run.config[kind].items():

@@ -57,6 +57,15 @@ class RunConfig:
         damaged = str(path) if path.exists() else None
         return UNKNOWN_TABLE | known | {"known": len(known) == len(UNKNOWN_TABLE), "damaged": damaged}
 
+    def most_records(self, dataset: str) -> int | None:
+        """Most records that a table can have once it is sampled; None where nobody knows before it is fetched.
+
+        Duplicates that are dropped make them fewer.
+        """
+        raw = read_facts(f"{self.folder}/data/{dataset}/raw.json")
+        rows = raw["rows"] if raw else self.config["datasets"][dataset]["rows"]
+        return rows and min(filter(None, (rows, self.config["datasets"][dataset]["max_records"])))
+
     def side_sizes(self, dataset: str, split: str) -> list[int]:
         """Numbers of members and non-members of a split."""
         limits = (self.table_size(dataset)["rows"], self.config["datasets"][dataset]["max_records"])

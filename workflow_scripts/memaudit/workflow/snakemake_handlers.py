@@ -4,32 +4,38 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from memaudit.common.errors import AuditError
 from memaudit.workflow import housekeeping
+from memaudit.workflow.cluster_limits import partition_faults, typical_job
 from memaudit.workflow.digest import rule_of
 from memaudit.workflow.job_costs import seconds_of
 from memaudit.workflow.job_progress import Brief, Progress
 from memaudit.workflow.job_sizes import Workload
+from memaudit.workflow.partial_request import remove_partial, write_request
 from memaudit.workflow.run_config import RunConfig, read_facts
+from memaudit.workflow.view_files import Views
 
 
 def before_jobs(workload: Workload, workflow: Any, logger: Any) -> None:
     """Check what a run needs, then follow it with a line for every job that starts.
 
-    Ends Snakemake with one line if packages or files of the user's are missing, the results cannot be written, or a
-    local model is not what the config says.
+    Ends Snakemake with one line if packages or files of the user's are missing, the results cannot be written, a job
+    fits no partition of a cluster, or a local model is not what the config says.
     """
     try:
         housekeeping.check_folder(workload.run.folder)
         check_inputs(workload, workflow)
+        check_partitions(workflow)
         if not workflow.deployment_settings.deployment_method:
             housekeeping.check_packages()
             check_models(workload, workflow)
     except AuditError as error:
         sys.exit(f"memaudit: {error}")
+    remove_partial(workload.run, workflow)
     remove_default_rate(workflow)
     logger.addHandler(progress(workload, workflow, logger))
 
@@ -43,12 +49,33 @@ def after_jobs(run: RunConfig, workflow: Any) -> None:
         subprocess.run([sys.executable, script, "--params", json.dumps({"run": run.folder})], check=False)
 
 
+def after_failure(run: RunConfig, views: Mapping[str, Views], workflow: Any) -> None:
+    """Tabulate the results that exist of studies whose tables failed jobs have cost, and say where."""
+    if request := write_request(run, views, workflow):
+        script = run.in_project("workflow_scripts/maintenance/tabulate_partial.py")
+        # The run has failed already: a fault here is printed beside it.
+        subprocess.run([sys.executable, script, "--input", f"request={request}"], check=False)
+
+
 def check_inputs(workload: Workload, workflow: Any) -> None:
     """Raise AuditError, with one line for all of them, for missing files and tokens of the jobs of this run."""
     missing = workload.missing()
     names = dict.fromkeys(sized_as(job) for job in workflow.dag.needrun_jobs())
     if lines := [missing[name] for name in names if name in missing]:
         raise AuditError("; ".join(lines))
+
+
+def check_partitions(workflow: Any) -> None:
+    """Raise AuditError, with one line for all of them, for rules whose jobs fit no partition of the cluster."""
+    if lines := partition_faults(workflow, [job for job in workflow.dag.needrun_jobs() if not job.is_local]):
+        raise AuditError("; ".join(lines))
+
+
+def unfit_rules(workload: Workload, workflow: Any) -> list[str]:
+    """Rules of the whole run whose jobs fit no partition of the cluster, one line each, for the plan."""
+    scripts = workload.sizes()
+    rules = [rule for rule in workflow.rules if rule.script and rule_of(rule.script) in scripts]
+    return partition_faults(workflow, [typical_job(rule) for rule in rules if not workflow.is_local(rule)])
 
 
 def check_models(workload: Workload, workflow: Any) -> None:

@@ -1,6 +1,6 @@
 """What the workflow must know of a study: look-ups of its rules, its result files, names for its views, job sizes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from memaudit.workflow.job_costs import Size, size
@@ -46,6 +46,10 @@ class Study:
     def model_uses(self) -> dict[str, list[dict[str, Any]]]:
         """Models that the study asks, each with its requests: `where`, `rows` of a context, `features` if known."""
         return {}
+
+    def faults(self) -> Iterator[str]:
+        """What the study asks of its tables and files that they are known not to have, each with a remedy."""
+        yield from ()
 
     def shadows(self) -> dict[str, Any] | None:
         """Number of shadow models, the FPRs that they are for, and the records of each table; None without any."""

@@ -36,6 +36,7 @@ def prepare(
     studies = {study.name: study(run) for study in STUDIES}
     views = read_views(run, studies)
     workload = Workload(run, studies, views)
-    if faults := list(dict.fromkeys(model_faults(run, workload.model_uses()))):
+    faults = [fault for study in studies.values() if study.present for fault in study.faults()]
+    if faults := list(dict.fromkeys([*faults, *model_faults(run, workload.model_uses())])):
         raise AuditError(f"config: {'; '.join(faults)}")
     return run, studies, views, workload

@@ -242,6 +242,20 @@ class Attacks(Study):
             uses[self.seen_inside] += [self._use(name, MAIN) for name in self.attended]
         return uses
 
+    def faults(self) -> Iterator[str]:
+        """Contexts of fixed size are drawn from twice as many members (studies/attacks/context_draws.py)."""
+        for dataset in self.datasets:
+            if (records := self.run.most_records(dataset)) is None:
+                continue
+            members = min(records, self._sides(dataset)[0])
+            for arm in self.arms(dataset):
+                most = max(2 * (variant["context"] or 0) for variant in self.config["arms"][arm]["variants"])
+                if most > members:
+                    yield (
+                        f"attacks/arms/{arm}/variants: contexts are drawn from {most} members, {dataset} has at most "
+                        f"{members}; take smaller ones, or leave it out of attacks/arms/{arm}/datasets"
+                    )
+
     def shadows(self) -> dict[str, Any]:
         records = {name: self._sides(name)[0] for name in self.datasets}
         return {"models": self.config["sets"], "fpr": self.config["fpr"], "records": records}

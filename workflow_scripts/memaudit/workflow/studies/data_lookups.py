@@ -1,6 +1,7 @@
 """Look-ups of rules/data.smk: where a table comes from, how it is read and split."""
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
 from memaudit.common.errors import AuditError
@@ -28,6 +29,18 @@ class Data(Study):
 
     def sizes(self) -> Sizes:
         return self.data_sizes(self.config["datasets"], list(self.config["splits"]))
+
+    def faults(self) -> Iterator[str]:
+        for dataset in self.config["datasets"]:
+            records = self.run.most_records(dataset)
+            for name, sides in self.config["splits"].items() if records else ():
+                # Shares of all records are never more than these (config/check_config.py).
+                counted = not (isinstance(sides["members"], float) and isinstance(sides["nonmembers"], float))
+                if counted and (needed := sum(self.run.side_sizes(dataset, name))) > records:
+                    yield (
+                        f"data/splits/{name}: {needed} members and non-members are drawn, and {dataset} has at most "
+                        f"{records} records; draw fewer, or take the data set from data/datasets"
+                    )
 
     def file(self, wildcards) -> str | list[str]:
         """The file of a user's own table, so that a changed path is fetched again; [] for other sources."""

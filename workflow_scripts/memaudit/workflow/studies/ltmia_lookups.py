@@ -16,6 +16,7 @@ SOURCE = (
     "source", "package", "content", "path", "name", "subset", "split", "text_columns", "characters",
     "document_start", "document_characters", "sha256",
 )  # fmt: skip
+SENSITIVITY = ("diversity", "importance")
 PUBLISHED_RATES = ("tpr@0.01", "tpr@0.001")
 
 
@@ -51,7 +52,8 @@ class Ltmia(Study):
 
     @property
     def results(self) -> dict[str, list[str]]:
-        return {kind: [f"<results>/scores/ltmia/{kind}.parquet"] for kind in ("results", "roc", "corpora")}
+        kinds = ("results", "roc", "corpora", *SENSITIVITY)
+        return {kind: [f"<results>/scores/ltmia/{kind}.parquet"] for kind in kinds}
 
     @property
     def names(self) -> dict[str, Any]:
@@ -209,6 +211,7 @@ class Ltmia(Study):
             "ltmia_measure_diversity": {"": classifier},
             "ltmia_permute_features": {"": classifier},
             "ltmia_judge_attacks": {"": size(0)},
+            "ltmia_judge_sensitivity": dict.fromkeys(SENSITIVITY, size(0)),
         }
 
     def _entry(self, model: str) -> dict[str, Any]:

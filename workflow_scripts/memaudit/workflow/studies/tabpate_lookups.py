@@ -223,6 +223,14 @@ class Tabpate(Study):
         """MB of a job that queries a model with the private records in its context."""
         return self.asked_memory(map(self._student_size, self.config["datasets"]))
 
+    def faults(self) -> Iterator[str]:
+        for name in self.config["datasets"] if self.present else ():
+            if not os.path.exists(path := self.public(SimpleNamespace(dataset=name))):
+                yield (
+                    f"tabpate/datasets: {name} has no public facts, there is no {path}; write them (docs/release.md), "
+                    "or take it from tabpate/datasets"
+                )
+
     def model_uses(self) -> dict[str, list[dict[str, Any]]]:
         """The private records themselves are the largest context."""
         return {
