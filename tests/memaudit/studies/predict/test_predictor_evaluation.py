@@ -1,35 +1,12 @@
 """Results of one setting: interruption, planted records, and every figure's rows."""
 
-import numpy as np
 import pandas as pd
 import pytest
-from predict_pipeline import MODELS, TRAINING
 from result_rows import chosen
 
-from memaudit.attacks.score_matrices import gather
-from memaudit.common.io import read_grid
 from memaudit.common.tidy import expand
-from memaudit.studies.predict.shadow_training import checkpoints
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-
-
-def test_the_interruption_is_found_and_lies_before_the_end(run, results):
-    records, signals = read_grid(run.ready["records"]), gather(run.given["signals"])
-    epochs = checkpoints(TRAINING)
-    assert epochs == (*range(17), 24, 32, 40)
-    own, losses = records.membership.values.astype(bool), signals.loss.values
-    medians = np.array([np.median(losses[model][:, own[model]], 1) for model in range(MODELS)])
-    first = (medians <= 0.05 * medians[:, :1]).argmax(1)
-    assert (first > 0).all()
-    row = chosen(results, metric="interruption", rule="first").iloc[0]
-    assert row["estimate"] == pytest.approx(np.mean([epochs[place] for place in first]))
-    assert row["n"] == MODELS
-    fallen, drops = 1 - medians / medians[:, :1], chosen(results, metric="median loss drop")
-    np.testing.assert_allclose(drops["estimate"][drops["epoch"].notna()], fallen.mean(0), atol=1e-6)
-    there = chosen(drops, rule="first")["estimate"].iloc[0]
-    assert there == pytest.approx(fallen[np.arange(MODELS), first].mean(), abs=1e-6)
-    assert set(chosen(results, metric="interruption")["rule"]) == {"first", "closest instead"}
 
 
 def test_planted_records_are_memorized_and_predicted(run, results):

@@ -15,9 +15,7 @@ from predict_pipeline import (
 
 from memaudit.common.errors import AuditError
 from memaudit.data.cifar10 import FILES
-from memaudit.studies.predict.planted_records import likely, mislabelled, with_canaries
 from memaudit.studies.predict.setting_records import prepare, rivals
-from memaudit.studies.predict.setting_sources import Records
 from memaudit.studies.predict.shadow_training import PreparedSetting
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -41,20 +39,6 @@ def test_noise_and_canaries_are_planted_as_requested(table):
     assert not np.array_equal(grid.membership.values, prepare(SETTING, "other", 3, files).membership.values)
 
 
-def test_another_label_is_one_that_the_record_may_have():
-    count = 3000
-    choices = np.tile([2, 4, 3], count // 3)
-    code = np.zeros(count, int)
-    plain = Records(np.zeros((count, 1)), code, code, choices, code.astype(str), code, code > 0, np.zeros(1, bool))
-    noisy = mislabelled(plain, 0.5, np.random.default_rng(0))
-    changed = noisy.code != noisy.clean
-    assert changed.sum() == count / 2
-    assert (noisy.code < choices).all()
-    for choice in (2, 3, 4):
-        assert set(noisy.code[changed & (choices == choice)]) == set(range(1, choice))
-    assert with_canaries(plain, 0, np.random.default_rng(0)) is plain
-
-
 def test_images_of_a_setting_get_ids_noise_and_canaries(tmp_path):
     rows = np.random.default_rng(0).integers(0, 256, (6, 40, 3073), np.uint8)
     rows[:, :, 0] = np.arange(240).reshape(6, 40) % 10
@@ -73,23 +57,6 @@ def test_images_of_a_setting_get_ids_noise_and_canaries(tmp_path):
     assert float(x.std()) == pytest.approx(1, abs=1e-3)
     with pytest.raises(AuditError, match=r"images of 3072 numbers, not \[1, 8, 8\]"):
         prepare(setting | {"network": network | {"shape": [1, 8, 8]}}, "x", 3, SimpleNamespace(key=tmp_path / "key"))
-
-
-def of_words(words, code, classes):
-    none, count = np.zeros(0, bool), len(code)
-    choices, ids = np.full(count, classes), np.arange(count)
-    return Records(words, code, code, choices, ids.astype(str), ids, np.zeros(count, bool), none, words=True)
-
-
-def test_the_label_of_a_canary_is_an_unlikely_one():
-    """Three classes of words; a canary of the words of a class has either other label."""
-    code = np.repeat(np.arange(3), 30)
-    records = of_words(np.tile(code[:, None], (1, 4)), code, 3)
-    assert likely(records, np.array([[2, 2, 2, 0], [1, 1, 1, 1]])).tolist() == [2, 1]
-    planted = with_canaries(records, 40, np.random.default_rng(0))
-    canary = planted.canary
-    assert (planted.code[canary] != likely(records, planted.x[canary])).all()
-    assert set(planted.code[canary]) == {0, 1, 2}
 
 
 def test_a_question_is_compared_with_its_own_other_answers():
