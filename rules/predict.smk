@@ -181,6 +181,7 @@ rule predict_learn_predictor:
     params:
         **PREDICT.keys("memorized", "replicates"),
         code=digest("predict_learn_predictor", env="statistics"),
+        sources=PREDICT.sources,
         seed=config["seed"],
     script:
         "../workflow_scripts/predict/learn_predictor.py"

@@ -10,7 +10,7 @@ from memaudit.studies.predict.setting_features import SettingFeatures
 SECONDS = {"base": 2.0, "earlier": 0.5, "psmi": 1.0, "mahalanobis": 0.25, "features": 0.5}
 
 
-def setting(number, strengths, targets=3, records=160, share=0.15, chance=0.001):
+def setting(number, strengths, targets=3, records=160, share=0.15, chance=0.001, source=None):
     """A setting whose features have these mean differences, in deviations, between memorized records and others."""
     rng = np.random.default_rng([7, number])
     member = rng.random((targets, records)) < 0.5
@@ -26,7 +26,9 @@ def setting(number, strengths, targets=3, records=160, share=0.15, chance=0.001)
     estimate = Estimate("memorized", observed, 0.8 * observed, 1.2 * observed, int(member.sum()), "made up", chance)
     beyond = 0.8 * observed - 5 * chance
     drops = np.linspace(0.94, 0.96, targets)
-    return SettingFeatures(f"s{number}", normal, normal["psmi"], judged, estimate, beyond, drops, 64, SECONDS)
+    return SettingFeatures(
+        f"s{number}", source or f"data{number}", normal, normal["psmi"], judged, estimate, beyond, drops, 64, SECONDS
+    )
 
 
 def settings(count, strengths, **options):

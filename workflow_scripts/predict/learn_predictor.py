@@ -2,12 +2,12 @@
 
 python workflow_scripts/predict/learn_predictor.py --input records=a/records.nc scores=a/scores.nc signals=a/0.nc \
     records=b/records.nc scores=b/scores.nc signals=b/0.nc --output tidy=learned.parquet recommended=recommended.json \
-    --params '{"seed": 1, "memorized": 4.0, "replicates": 200}'
+    --params '{"seed": 1, "memorized": 4.0, "replicates": 200, "sources": {"a": "wine", "b": "digits"}}'
 
 A logistic regression combines what is known of a record at the interruption of its target, without shadow models; the
-truth, of natural records alone, is log-LiRA at the end of training. recommended: PSMI at 0 and the combination learned
-from all settings, with error rates on natural records of settings left out; a copy is shipped as
-resources/recommended.json.
+truth, of natural records alone, is log-LiRA at the end of training. sources: the data of each setting; a setting is
+left out with all others of its data. recommended: PSMI at 0 and the combinations learned from all settings, with error
+rates on natural records of settings left out; a copy is shipped as resources/recommended.json (`make recommended`).
 """
 
 import numpy as np
@@ -57,7 +57,7 @@ def features(records: str, scores: str, signals: dict[str, list[str]], params) -
     if not np.array_equal(whole.model.values, np.arange(models)):
         raise AuditError(f"{prepared.case}: {whole.sizes['model']} of {models} models; train the others, too")
     options = {"memorized": params.memorized, "replicates": params.replicates, "seed": params.seed}
-    return setting_features(prepared, read_grid(scores), whole, **options)
+    return setting_features(prepared, read_grid(scores), whole, params.sources[prepared.case], **options)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from memaudit.common.io import read_grid, write_grid
 from memaudit.common.tidy import COLUMNS, expand
 
 pytestmark = pytest.mark.usefixtures("one_thread")
-PARAMS = {"memorized": 0.5, "replicates": 20}
+PARAMS = {"memorized": 0.5, "replicates": 20, "sources": {"toy": "table", "other": "another"}}
 
 
 def learned(given, folder):

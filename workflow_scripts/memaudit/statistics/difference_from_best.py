@@ -32,9 +32,9 @@ def from_best(gaps: Mapping[str, Estimate], metric: str) -> Estimate:
 
 
 def from_best_over_settings(gaps: Mapping[str, Array], metric: str) -> Estimate:
-    """The smallest mean of differences (setting,), by the name of what they are from; Student's t over settings.
+    """The smallest mean of differences (source,), by the name of what they are from; Student's t over sources of data.
 
-    The others are compared as one would use them: the same one in every setting. Without an interval for one setting.
+    The others are compared as one would use them: the same one in every setting. Without an interval for one source.
     """
     means = {name: float(values.mean()) for name, values in gaps.items()}
     best = min(means, key=means.__getitem__)
@@ -43,7 +43,7 @@ def from_best_over_settings(gaps: Mapping[str, Array], metric: str) -> Estimate:
         corrected = 1 - (1 - bootstrap.LEVEL) / len(gaps)
         low = min(bootstrap.t_interval(values)[0] for values in gaps.values())
         high = min(bootstrap.t_interval(values, corrected)[1] for values in gaps.values())
-    method = _method(f"Student's t over {count} settings", best, len(gaps))
+    method = _method(f"Student's t over {count} sources of data", best, len(gaps))
     return Estimate(metric, means[best], float(low), float(high), count, method, 0.0)
 
 

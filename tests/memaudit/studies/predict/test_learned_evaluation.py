@@ -90,8 +90,16 @@ def test_of_fewer_than_two_settings_nothing_is_judged_or_recommended(count):
     evaluation = LearnedEvaluation(settings(count, EACH), 1)
     rows = list(evaluation.results())
     assert [row["metric"] for row in rows] == ["memorized"] * count
-    assert all(row["method"].startswith("not judged: no other setting") for row in rows)
+    assert all(row["method"].startswith("not judged: no setting of other data") for row in rows)
     assert evaluation.recommended() == []
+
+
+def test_settings_of_the_same_data_are_left_out_together_and_count_as_one():
+    same = [setting(number, EACH, source="a") for number in (0, 1, 2)]
+    assert LearnedEvaluation(same, 1).recommended() == []
+    evaluation = LearnedEvaluation([*same, setting(3, EACH), setting(4, EACH)], 1)
+    assert [one.name for one in evaluation._without(1)] == ["s3", "s4"]
+    np.testing.assert_allclose(evaluation._by_source(np.array([1.0, 2, 6, 4, 5])), [3, 4, 5])
 
 
 def test_the_recommendation_has_the_rates_on_settings_left_out(gain, rows):

@@ -21,7 +21,7 @@ def grids(run):
 
 @pytest.fixture(scope="module")
 def measured(grids):
-    return setting_features(*grids, memorized=MEMORIZED, replicates=20, seed=3)
+    return setting_features(*grids, "toy table", memorized=MEMORIZED, replicates=20, seed=3)
 
 
 def test_judged_are_natural_own_records_and_the_truth_is_lira_at_the_end(grids, measured):

@@ -69,6 +69,7 @@ def test_a_predictor_is_learned_from_all_models_of_all_settings(predict):
     of_mlp = [f"<results>/signals/predict/mlp/{shard}.signals.nc" for shard in range(3)]
     assert predict.all_signals[:3] == of_mlp
     assert len(predict.all_signals) == 9
+    assert predict.sources == {"mlp": "wine", "lora": "wine", "in_context": "wine"}
 
 
 def test_readers_see_every_setting_in_a_line(predict):

@@ -1,8 +1,8 @@
 """Evaluation of learned predictors of memorization on settings that they were not learned from, as tidy rows.
 
-Every setting is left out in turn. Judged are natural records, at the interruption. `learned` combines what one query of
-the checkpoint gives, `learned_checkpoints` also the losses at earlier checkpoints. Settings without enough natural
-positives beyond chance are neither learned from nor judged.
+Every setting is left out in turn, with all others of its data. Judged are natural records, at the interruption.
+`learned` combines what one query of the checkpoint gives, `learned_checkpoints` also the losses at earlier checkpoints.
+Settings without enough natural positives beyond chance are neither learned from nor judged.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,13 +45,18 @@ class LearnedEvaluation:
         """Settings with enough natural positives beyond chance."""
         return [one for one in self.settings if not one.refusal]
 
+    @property
+    def learnable(self) -> bool:
+        """Whether the judged settings are of two sources or more."""
+        return len({one.source for one in self.judged}) > 1
+
     def results(self) -> Rows:
-        """All tidy rows: shares of every setting; metrics of the judged ones if there are two or more; means."""
+        """All tidy rows: shares of every setting; metrics of the judged ones if they are learnable; means."""
         for one in self.settings:
-            method = one.refusal or ("" if len(self.judged) > 1 else "not judged: no other setting to learn from")
+            method = one.refusal or ("" if self.learnable else "not judged: no setting of other data to learn from")
             share = replace(one.share, method=f"{method}; {one.share.method}" if method else one.share.method)
             yield from rows(STUDY, {"case": one.name, "judged": "no" if method else "yes"}, [share])
-        if len(self.judged) < 2:
+        if not self.learnable:
             return
         found = [self._of_setting(place) for place in range(len(self.judged))]
         for one, estimates in zip(self.judged, found, strict=True):
@@ -61,7 +66,7 @@ class LearnedEvaluation:
 
     @cached_property
     def left_out(self) -> dict[str, list[Learned]]:
-        """By name, the predictor learned from all judged settings but each."""
+        """By name, the predictor learned from all judged settings of other data than each."""
         return {
             name: [learn(self._without(place), features) for place in range(len(self.judged))]
             for name, features in LEARNED.items()
@@ -70,10 +75,10 @@ class LearnedEvaluation:
     def recommended(self) -> list[dict[str, Any]]:
         """PSMI at 0, and what is learned from all settings at its threshold, with TPR and FPR on natural records.
 
-        As `predict_rank_own` reads them; the rates of what is learned are those on settings left out. None of fewer
-        than two judged settings.
+        As `predict_rank_own` reads them; the rates of what is learned are those on settings left out. None where
+        nothing can be left out.
         """
-        if len(self.judged) < 2:
+        if not self.learnable:
             return []
         rates = [error_rates(one.psmi, one.judged, PSMI_THRESHOLD) for one in self.judged]
         psmi = {"profile": "practitioners", "predictor": "psmi", "threshold": PSMI_THRESHOLD, "chosen": "fixed"}
@@ -88,7 +93,7 @@ class LearnedEvaluation:
         return self._line(facts | final.combination.facts(), rates)
 
     def _line(self, facts: Mapping[str, Any], rates: Sequence[tuple[Estimate, Estimate]]) -> dict[str, Any]:
-        means = [_mean(of_rate) for of_rate in zip(*rates, strict=True)]
+        means = [self._mean(of_rate) for of_rate in zip(*rates, strict=True)]
         return dict(facts) | self._circumstances() | {rate.metric: _facts(rate) for rate in means}
 
     def _of_setting(self, place: int) -> dict[str, dict[str, Estimate]]:
@@ -110,14 +115,15 @@ class LearnedEvaluation:
         return found
 
     def _means(self, found: Sequence[Mapping[str, Mapping[str, Estimate]]]) -> Rows:
-        """Means over settings with Student's t intervals; the best single predictor is the same one in all settings."""
+        """Means over data with Student's t intervals; the best single predictor is the same one in all settings."""
         aucs = {name: np.array([one[name]["auc"].estimate for one in found]) for name in found[0]}
         for name, estimates in found[0].items():
             keys = {"case": MEAN, "predictor": name}
             kept = [metric for metric in estimates if metric not in _compared(name)]
-            yield from rows(STUDY, keys, [_mean([one[name][metric] for one in found]) for metric in kept])
+            yield from rows(STUDY, keys, [self._mean([one[name][metric] for one in found]) for metric in kept])
             for metric, singles in _compared(name).items():
-                gap = from_best_over_settings({single: aucs[name] - aucs[single] for single in singles}, metric)
+                gaps = {single: self._by_source(aucs[name] - aucs[single]) for single in singles}
+                gap = from_best_over_settings(gaps, metric)
                 yield from rows(STUDY, keys, [gap])
             if name in LEARNED:  # of its last difference, that from the best single one
                 method = "with probability .8, by the interval's lower half"
@@ -141,7 +147,21 @@ class LearnedEvaluation:
         return error_rates(learned.combination.of_normal_scores(one.normal), one.judged, learned.threshold)
 
     def _without(self, place: int) -> list[SettingFeatures]:
-        return [one for other, one in enumerate(self.judged) if other != place]
+        return [one for one in self.judged if one.source != self.judged[place].source]
+
+    def _by_source(self, values: Array) -> Array:
+        """Means (source,) of values (judged setting,): settings of the same data are not independent."""
+        of = np.array([one.source for one in self.judged])
+        return np.array([values[of == source].mean() for source in dict.fromkeys(of)])
+
+    def _mean(self, estimates: Sequence[Estimate]) -> Estimate:
+        """Mean over data; nothing is below 0, and only a ratio of costs above 1."""
+        values, first = self._by_source(np.array([one.estimate for one in estimates])), estimates[0]
+        low, high = bootstrap.t_interval(values)
+        low, high = max(low, 0.0), high if first.metric == "cost ratio" else min(high, 1.0)
+        null, count = float(np.mean([one.null for one in estimates])), sum(one.n for one in estimates)
+        method = f"Student's t over the data of {len(estimates)} settings: {len(values)} sources"
+        return Estimate(first.metric, float(values.mean()), low, high, count, method, null)
 
     def _circumstances(self) -> dict[str, Any]:
         """Conditions of the measurement that `predict_rank_own` reports, over all judged settings."""
@@ -180,17 +200,6 @@ def _estimate(metric: str, samples: Array, one: SettingFeatures, null: float, le
     """Of samples (1 + replicate,), the observed one first; least: smallest possible value, the largest is 1."""
     ends = bootstrap.two_way_interval(samples[1:], float(samples[0]), one.judged.drawn_of_rarer, least, 1)
     return Estimate(metric, float(samples[0]), *ends, len(one.judged.memorized), one.judged.method, null)
-
-
-def _mean(estimates: Sequence[Estimate]) -> Estimate:
-    """Mean over settings; nothing is below 0, and only a ratio of costs above 1."""
-    values, first = np.array([one.estimate for one in estimates]), estimates[0]
-    low, high = bootstrap.t_interval(values)
-    low, high = max(low, 0.0), high if first.metric == "cost ratio" else min(high, 1.0)
-    nulls, count = float(np.mean([one.null for one in estimates])), sum(one.n for one in estimates)
-    return Estimate(
-        first.metric, float(values.mean()), low, high, count, f"Student's t over {len(values)} settings", nulls
-    )
 
 
 def _facts(rate: Estimate) -> dict[str, float]:

@@ -31,8 +31,8 @@ class Learned:
 def learn(settings: Sequence[SettingFeatures], features: tuple[str, ...]) -> Learned:
     """The combination of these features that is learned from settings.
 
-    The penalty has the largest mean AUC on each setting in turn, left out of the fit; of one setting, where nothing can
-    be left out, it is the strongest. The threshold has the largest TPR - FPR, means over settings.
+    The penalty has the largest mean AUC on the settings of each source in turn, left out of the fit; of one source,
+    where nothing can be left out, it is the strongest. The threshold has the largest TPR - FPR, means over settings.
     """
     penalty = max(PENALTIES, key=lambda penalty: transfer(settings, features, penalty))
     combination = fit(settings, features, penalty)
@@ -45,13 +45,14 @@ def learn(settings: Sequence[SettingFeatures], features: tuple[str, ...]) -> Lea
 
 
 def transfer(settings: Sequence[SettingFeatures], features: tuple[str, ...], penalty: float) -> float:
-    """Mean AUC on each setting of the combination that is fitted to the others; 0 for one setting."""
-    if len(settings) < 2:
+    """Mean AUC on each setting of the combination that is fitted to those of other sources; 0 for one source."""
+    if len({one.source for one in settings}) < 2:
         return 0.0
     areas = []
-    for place, left_out in enumerate(settings):
-        combination = fit([*settings[:place], *settings[place + 1 :]], features, penalty)
-        areas.append(roc.auc(scored(combination, left_out), left_out.judged.memorized))
+    for source in dict.fromkeys(one.source for one in settings):
+        combination = fit([one for one in settings if one.source != source], features, penalty)
+        left_out = [one for one in settings if one.source == source]
+        areas += [roc.auc(scored(combination, one), one.judged.memorized) for one in left_out]
     return float(np.mean(areas))
 
 

@@ -20,14 +20,15 @@ from memaudit.studies.predict.target_scores import AT_STOP
 class SettingFeatures:
     """A setting's predictors at the interruption, and which natural records its targets have memorized at the end.
 
-    normal: by name (target, record) normal scores among the target's own records; psmi: (target, record) minus PSMI in
-    nats; judged: entries of natural own records; share: memorized share of these, null: that of non-members; beyond:
-    lower end of `prediction_metrics.beyond_chance`; drops: (target,) fall of the median loss; models: behind the truth;
-    seconds: of training and one query (`base`), of queries of earlier checkpoints (`earlier`), and of scoring one
-    target by `psmi`, `mahalanobis` and `features`.
+    source: its data, which settings may share; normal: by name (target, record) normal scores among the target's own
+    records; psmi: (target, record) minus PSMI in nats; judged: entries of natural own records; share: memorized share
+    of these, null: that of non-members; beyond: lower end of `prediction_metrics.beyond_chance`; drops: (target,) fall
+    of the median loss; models: behind the truth; seconds: of training and one query (`base`), of queries of earlier
+    checkpoints (`earlier`), and of scoring one target by `psmi`, `mahalanobis` and `features`.
     """
 
     name: str
+    source: str
     normal: Mapping[str, Array]
     psmi: Array
     judged: Entries
@@ -62,7 +63,14 @@ class SettingFeatures:
 
 
 def setting_features(
-    records: xr.Dataset, scores: xr.Dataset, signals: xr.Dataset, *, memorized: float, replicates: int, seed: int
+    records: xr.Dataset,
+    scores: xr.Dataset,
+    signals: xr.Dataset,
+    source: str,
+    *,
+    memorized: float,
+    replicates: int,
+    seed: int,
 ) -> SettingFeatures:
     """A setting from its records, scores at the interruption, and signals of all models.
 
@@ -82,6 +90,7 @@ def setting_features(
     raw = {name: _at_stop(scores[name].values, stops) for name in ALL}
     return SettingFeatures(
         name=records.case,
+        source=source,
         normal={name: _normal(values, member) for name, values in raw.items()},
         psmi=raw["psmi"],
         judged=judged,

@@ -135,6 +135,14 @@ class Predict(Study):
         return [f"<results>/signals/predict/{name}/{file}" for name in self.settings]
 
     @property
+    def sources(self) -> dict[str, str]:
+        """The data of every setting, by its name."""
+        return {
+            name: str(setting["data"].get("path") or _source(setting["data"]))
+            for name, setting in self.settings.items()
+        }
+
+    @property
     def all_signals(self) -> list[str]:
         """Losses and logit gaps of all models of all settings."""
         return [path for name in self.settings for path in self._shard_files(name, "models", "signals")]
@@ -210,8 +218,7 @@ class Predict(Study):
 
     def _setting_row(self, name: str, setting: Setting) -> list[Any]:
         """A line of the table of settings."""
-        data, training = setting["data"], setting["training"]
-        source = data.get("dataset") or ", ".join([data["kind"], *data.get("packages", [])])
+        data, training, source = setting["data"], setting["training"], _source(setting["data"])
         return [
             name,
             f"{source} as questions" if data.get("questions") else source,
@@ -287,6 +294,11 @@ def _checkpoints(setting: Setting) -> int:
     """Checkpoints of a training, the untrained model among them."""
     training = setting["training"]
     return round(training["until"] / training["every"]) + 1 + training["later"]
+
+
+def _source(data: Mapping[str, Any]) -> str:
+    """The data of a setting in words."""
+    return data.get("dataset") or ", ".join([data["kind"], *data.get("packages", [])])
 
 
 def _describe(network: Mapping[str, Any]) -> str:
