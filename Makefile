@@ -23,7 +23,7 @@ PUBLISH_predict-mmlu := {"run": "results/predict-mmlu", \
   "command": "snakemake --cores all predict --configfile config/predict_mmlu.yaml", "tables": ["predict_predictors", \
   "predict_recommended", "predict_thresholds", "predict_drops", "predict_cost", "predict_memorized"]}
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slurm test-browser costs bench coverage attention calibration release-audit private_gain mechanism_costs gpu pretrain envs envs-check lock docs publish verify clean
+.PHONY: help demo test test-slurm test-browser costs bench coverage attention calibration release-audit private_gain mechanism_costs gpu pretrain envs envs-check lock docs publish recommended verify clean
 
 help: ## list the targets
 	@grep -hE '^[a-zA-Z.-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -150,6 +150,10 @@ docs: .venv ## write config/README.md, config/schema.json (for editors, not in g
 publish: .venv ## take the numbers of docs/results.md from a finished run: RUN=demo (the default), attacks, tabpate, iclmem, predict-mmlu, ltmia_texts
 	@$(BIN)/python workflow_scripts/maintenance/publish_results.py --output docs/results/$(RUN).json --params '$(PUBLISH_$(RUN))'
 	@$(MAKE) --no-print-directory docs
+
+recommended: .venv ## ship what a finished run of study predict recommends, for own records: resources/recommended.json; RUN=predict
+	@$(BIN)/python workflow_scripts/maintenance/ship_recommended.py --input results/$(RUN)/scores/predict/recommended.json \
+	  --output resources/recommended.json
 
 verify: .venv ## check an archived run: make verify ARCHIVE=demo.tar.gz
 	@$(BIN)/python workflow_scripts/provenance/verify_archive.py --input $(or $(ARCHIVE),$(error name the file: make verify ARCHIVE=demo.tar.gz))

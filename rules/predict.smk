@@ -9,6 +9,7 @@ OUTPUT  <results>/signals/predict/{case}/records.nc             what models read
         <results>/signals/predict/{case}/scores.nc              predictors of memorization
         <results>/scores/predict/{case}/*.parquet, <results>/scores/predict/theorem.parquet    tidy results
         <results>/scores/predict/{case}/recommended.json        the paper's Table 1, as measured
+        <results>/scores/predict/learned.parquet, recommended.json    a predictor learned from all settings
         <results>/own/{name}/risk.parquet, risk.csv, risk.md    a ranked list, for its owner alone
 """
 
@@ -159,6 +160,33 @@ rule predict_average_settings:
         "../workflow_scripts/predict/average_settings.py"
 
 
+rule predict_learn_predictor:
+    input:
+        records=PREDICT.of_all_settings("records.nc"),
+        scores=PREDICT.of_all_settings("scores.nc"),
+        signals=PREDICT.all_signals,
+    output:
+        tidy="<results>/scores/predict/learned.parquet",
+        recommended="<results>/scores/predict/recommended.json",
+        sidecar="<results>/provenance/predict_learn_predictor.json",
+    log:
+        "<results>/logs/predict_learn_predictor.log",
+    benchmark:
+        "<results>/benchmarks/predict_learn_predictor.jsonl"
+    conda:
+        "../envs/statistics.yaml"
+    resources:
+        mem_mb=grows(PREDICT.memory // 2),
+        runtime="4h",
+    params:
+        **PREDICT.keys("memorized", "replicates"),
+        code=digest("predict_learn_predictor", env="statistics"),
+        sources=PREDICT.sources,
+        seed=config["seed"],
+    script:
+        "../workflow_scripts/predict/learn_predictor.py"
+
+
 rule predict_simulate_theorem:
     output:
         "<results>/scores/predict/theorem.parquet",
@@ -208,6 +236,7 @@ rule predict_rank_own:
         accuracy=PREDICT.own_scoring("accuracy"),
         dimensions=PREDICT.own_scoring("dimensions"),
         classes=PREDICT.own_classes,
+        predictor=PREDICT.own_predictor,
     script:
         "../workflow_scripts/predict/rank_own.py"
 

@@ -2,12 +2,13 @@
 
 python workflow_scripts/predict/rank_own.py --input records=records.parquet states=states.npy results=recommended.json \
     --output ranked=risk.parquet csv=risk.csv page=risk.md --params '{"seed": 1, "directions": 2000, "accuracy": null,
-        "dimensions": 500, "classes": ["no", "yes"]}'
+        "dimensions": 500, "classes": ["no", "yes"], "predictor": "psmi"}'
 
-records: your training records, `id` and `label`, and optionally `loss` and `logits` (one list per record, in the order
-of `classes`). states: hidden states of the last layer (record, feature) at a checkpoint where the median training loss
-has fallen as far as in the results; without that file they are lists in the column `hidden`. results: the settings that
-study predict recommends, with their measured error rates. Neither PyTorch nor a model is needed.
+records: your training records, `id` and `label`, and optionally `loss` and `logits` (lists in the order of `classes`),
+`losses` and `gaps` (lists over the checkpoints so far). states: hidden states of the last layer (record, feature) at a
+checkpoint where the median training loss has fallen as far as in the results; without that file they are lists in the
+column `hidden`. results: the settings that study predict recommends, with their measured error rates. predictor: psmi;
+learned, which reads `logits`; or learned_checkpoints, which reads `losses` and `gaps`. No PyTorch or model is needed.
 """
 
 import os
@@ -22,6 +23,8 @@ from memaudit.common.io import replacing, write_table
 from memaudit.plotting import result_tables
 from memaudit.studies.predict.user_records import (
     STANDARD_ERRORS,
+    learned_scores,
+    of_checkpoints,
     ranked_records,
     read_records,
     read_setting,
@@ -32,8 +35,7 @@ from memaudit.workflow.job import run
 PAGE = """\
 # Records at risk of being memorized
 {records:,} training records, ranked by {predictor}; {flagged:,} are flagged: their score is {threshold:g} or more,
-the recommended threshold ({chosen}). {near:,} lie within {sure} Monte-Carlo standard errors of it ({directions:,}
-random directions): another draw of the directions could change their flag.
+the recommended threshold ({chosen}). {doubt}
 
 In the study ({case}, {targets} targets, ground truth by LiRA with {models} models), such a flag had a true positive
 rate of {tpr_text} over {positives:,} records that were memorized at the end of training, and a false positive rate of
@@ -46,18 +48,30 @@ with hidden states of the {layer} layer. A flag is no proof: LiRA measures what 
 {table}
 Higher scores mean more risk. psmi: minus the pointwise sliced mutual information, in nats, with its standard error;
 loss: in nats; logit_gap: the largest other logit minus the label's; mahalanobis: the distance from all other records,
-in {dimensions} principal components. The table lists the first {listed} records.
+in {dimensions} principal components. {more}The table lists the first {listed} records.
 """
+NEAR = """\
+{near:,} lie within {sure} Monte-Carlo standard errors of it ({directions:,}
+random directions): another draw of the directions could change their flag."""
+RELATIVE = """\
+The score is relative to the other
+records of the table: it ranks them, and does not tell how many a model memorizes."""
+COMBINED = """\
+{predictor}: the weighted sum of normal
+scores of {features}; neighbour_disagreement, neighbour_value: share of the nearest records with another
+label, minus the Shapley value; gradient_norm: of the loss by the head's weights; share_wrong, forgetting_events,
+mean_loss: over checkpoints. """
 
 
 def main(job):
     os.umask(0o077)  # a user's table: readable by its owner only
     params, path = job.params, job.input.records
-    setting = read_setting(job.input.results)
+    setting = read_setting(job.input.results, params.predictor)
     records, states = read_records(path, job.input.get("states"))
+    labels = records["label"].astype(str).to_numpy()
     scores, psmi, dimensions = predictors(
         states,
-        records["label"].astype(str).to_numpy(),
+        labels,
         seeds.generator(params.seed, "predict", "own", "psmi"),
         losses=records.get("loss"),
         logits=stacked(records["logits"], path) if "logits" in records else None,
@@ -66,6 +80,8 @@ def main(job):
         accuracy=params.accuracy,
         dimensions=params.dimensions,
     )
+    if "features" in setting:
+        scores = learned_scores(setting, job.input.results, states, labels, of_checkpoints(records, path) | scores)
     if setting["predictor"] not in scores:
         raise AuditError(
             f"{job.input.results}: recommends {setting['predictor']}, and {path} has no such column; add it"
@@ -86,14 +102,18 @@ def describe(ranked: pd.DataFrame, setting: dict, counts: dict, listed: int = 20
     lines = [[result_tables.cell(value) for value in line] for line in top.itertuples(index=False)]
     table = result_tables.markdown(list(top), lines, [pd.api.types.is_numeric_dtype(kind) for kind in top.dtypes])
     rates = ["{estimate:.0%} [{low:.0%}, {high:.0%}]".format(**setting[name]) for name in ("tpr", "fpr")]
-    facts = {"records": len(ranked), "flagged": ranked["flagged"].sum(), "near": ranked["near_threshold"].sum()}
+    counts |= {"near": ranked["near_threshold"].sum(), "sure": STANDARD_ERRORS}
+    learned = "features" in setting
+    facts = {"records": len(ranked), "flagged": ranked["flagged"].sum()}
+    facts |= {"doubt": RELATIVE if learned else NEAR.format(**counts)}
+    facts |= {"more": COMBINED.format(**setting | {"features": ", ".join(setting["features"])}) if learned else ""}
     facts |= {
         "positives": setting["tpr"]["n"],
         "negatives": setting["fpr"]["n"],
         "tpr_text": rates[0],
         "fpr_text": rates[1],
     }
-    return PAGE.format(**setting | facts | counts, sure=STANDARD_ERRORS, table=table, listed=len(top))
+    return PAGE.format(**setting | facts | counts, table=table, listed=len(top))
 
 
 if __name__ == "__main__":

@@ -6,18 +6,16 @@ python workflow_scripts/predict/score_records.py --input records=records.nc sign
 
 Every predictor at every checkpoint from the last layer, (target, checkpoint, record), and those of hidden states from
 every layer where training is interrupted, (target, layer, record); higher = more likely to be memorized; and PSMI of
-the networks' inputs (target, record). All are computed from a target's own training records and NaN for others. Targets
+the networks' inputs, and where training is interrupted neighbours, gradient norms and the course of the training so
+far, (target, record). All are computed from a target's own training records and NaN for others. Targets
 whose loss falls too little are left out. Finished parts are kept: a killed job resumes.
 """
 
-import time
 from collections.abc import Sequence
 
 import numpy as np
 import xarray as xr
 
-from memaudit.attacks import psmi
-from memaudit.attacks.memorization_predictors import from_psmi, mahalanobis
 from memaudit.attacks.score_matrices import gather
 from memaudit.common import seeds
 from memaudit.common.errors import AuditError
@@ -26,10 +24,9 @@ from memaudit.common.job_inputs import several
 from memaudit.common.progress_bar import steps
 from memaudit.studies.predict.input_features import input_features
 from memaudit.studies.predict.prediction_checkpoints import by_rule, interrupted, interruptions
+from memaudit.studies.predict.target_scores import OF_STATES, at_interruption, features, predictors
 from memaudit.workflow.job import run
 from memaudit.workflow.scratch import resumable
-
-OF_STATES = ("psmi", "mahalanobis", "psmi_error")
 
 
 def main(job, scratch):
@@ -55,6 +52,11 @@ def main(job, scratch):
         rng = seeds.generator(params.seed, "predict", name, "psmi", target, "inputs")
         return predictors(inputs[own], prepared.code.values[own], own, rng, params.scoring)[0]
 
+    def further(target: int, stop: int) -> np.ndarray:
+        own, seen = member[target], signals.isel(model=target, checkpoint=slice(min(1, stop), stop + 1))
+        states = read_states(files, f"target{target}_layer{last}", stop)[own]
+        return features(states, prepared.code.values[own], own, seen)
+
     def part(*place: int) -> np.ndarray:
         return scratch.part("target{:04d} checkpoint{:04d} layer{:04d}".format(*place), lambda: score(*place))
 
@@ -70,21 +72,14 @@ def main(job, scratch):
     of_inputs = [
         scratch.part(f"target{target:04d} inputs", lambda target=target: untrained(target)) for target in targets
     ]
+    more = [
+        scratch.part(f"target{target:04d} features", lambda target=target, stop=stop: further(target, stop))
+        for target, stop in zip(targets, stops, strict=True)
+    ]
     scores = assembled(np.array(at_last), np.array(at_stop), signals.sel(model=targets), member[targets], name)
+    scores = scores.assign(at_interruption(np.array(more), stops, [candidates[target] for target in targets]))
     write_grid(scores.assign(psmi_inputs=(("target", "record"), np.array(of_inputs))), job.output[0])
     return {"seed": params.seed}
-
-
-def predictors(
-    states: np.ndarray, code: np.ndarray, own: np.ndarray, rng: np.random.Generator, scoring: dict
-) -> np.ndarray:
-    """Predictors from hidden states (own record, feature), and their CPU seconds: (4, record), NaN for others."""
-    start, values = time.process_time(), np.full((len(OF_STATES) + 1, len(own)), np.nan)
-    scores = psmi.estimate(states, code, rng, directions=scoring["directions"], accuracy=scoring["accuracy"])
-    distances = mahalanobis(states, scoring["dimensions"])
-    values[:-1, own] = from_psmi(scores), distances.scores, scores.error
-    values[-1] = time.process_time() - start
-    return values
 
 
 def read_states(paths: Sequence[str], name: str, checkpoint: int) -> np.ndarray:
@@ -117,7 +112,7 @@ def assembled(
     return xr.Dataset(
         {name: (whole, values) for name, values in scores.items()}
         | {name: (deep, values) for name, values in by_layer.items()}
-        | {"seconds": (("target", "checkpoint"), at_last[:, :, -1, 0])},
+        | {key: (whole[:2], at_last[:, :, place, 0]) for key, place in (("psmi_seconds", -2), ("seconds", -1))},
         {"checkpoint": signals.checkpoint.values, "record": signals.record.values, "target": signals.model.values},
         {"case": setting},
     )

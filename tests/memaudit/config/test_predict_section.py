@@ -19,6 +19,11 @@ FAULTS = [
     ({"predict/settings/credit_mlp/targets": 10_000}, "predict/settings/credit_mlp/targets: 10000 of 128 models"),
     ({"predict/settings/credit_mlp/data/dataset": "wyne"}, "predict/settings/credit_mlp/data/dataset: unknown"),
     ({"own": OWN}, "own/case: 'nowhere' is none of predict/cases"),
+    (
+        {"own": OWN | {"case": "photographs_wrn", "predictor": "learned_checkpoints"}},
+        "own/case: learned predictors were",
+    ),
+    ({"own": OWN | {"case": None, "predictor": "learned"}}, "own/classes: this learned predictor reads `logits`"),
     ({"own": OWN | {"case": "photographs_wrn", "colour": 1}}, "own/colour: unknown key"),
 ]
 

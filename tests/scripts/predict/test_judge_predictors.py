@@ -26,6 +26,7 @@ def test_recommendations_rank_a_users_own_records(run, table, tmp_path):
     given = {"records": tmp_path / "own.parquet", "states": tmp_path / "states.npy"}
     made = {"ranked": tmp_path / "r.parquet", "csv": tmp_path / "r.csv", "page": tmp_path / "r.md"}
     params = {"directions": 200, "accuracy": None, "dimensions": 500, "classes": None}
+    params["predictor"] = "psmi"
     rank = load_script("predict_rank_own").main
     with pytest.raises(AuditError, match="no more was memorized there than by chance"):
         rank(job(given | {"results": run.judged["recommended"]}, made, params))

@@ -13,6 +13,7 @@ import pytest
 from conftest import load_script
 
 from memaudit.attacks import psmi
+from memaudit.attacks.learned_memorization import tied_normal_scores
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, write_json
 from memaudit.common.seeds import generator
@@ -21,6 +22,7 @@ from memaudit.studies.predict.recommended_thresholds import recommended
 from memaudit.workflow.job import Paths
 
 PARAMS = {"seed": 1, "directions": 300, "accuracy": None, "dimensions": 500, "classes": ["no", "yes"]}
+PARAMS |= {"predictor": "psmi"}
 RECORDS, WRONG = 120, 12
 
 
@@ -42,9 +44,20 @@ def own(tmp_path_factory):
     scores = rng.normal(size=(1, 400)) + 2 * memorized - 1
     entries = member_entries(memorized, np.ones_like(memorized), rng)
     settings = recommended(scores, scores, entries, rng)
+    table["losses"] = list(np.linspace(1.2, 0.8, 5) * (1 + labels[:, None] * (np.arange(RECORDS) < WRONG)[:, None]))
+    table["gaps"] = list(np.linspace(-1, 2, 5) - 3 * (np.arange(RECORDS) < WRONG)[:, None])
+    table.drop(columns="logits").to_parquet(folder / "checkpoints.parquet")
     share = {"estimate": 0.3, "low": 0.25, "high": 0.35, "null": 0.01}
     facts = {"case": "here", "drop": 0.95, "least_drop": 0.93, "most_drop": 0.97, "targets": 1, "models": 16}
-    write_json([setting.facts() | facts | {"memorized": share} for setting in settings], folder / "results.json")
+    known = [setting.facts() | facts | {"memorized": share} for setting in settings]
+    learned = {"predictor": "learned", "profile": "learned", "threshold": 1.0, "features": ["psmi", "gradient_norm"]}
+    learned |= {"weights": [1.0, 0.5]}
+    checkpoints = {
+        "predictor": "learned_checkpoints",
+        "profile": "learned_checkpoints",
+        "features": ["mean_loss", "loss"],
+    }
+    write_json([*known, known[0] | learned, known[0] | learned | checkpoints], folder / "results.json")
     return folder
 
 
@@ -118,6 +131,42 @@ def test_another_recommended_predictor_ranks_the_list(own, tmp_path):
     assert not ranked["near_threshold"].any()
     with pytest.raises(AuditError, match="recommends loss"):
         rank_own(own, tmp_path, "plain.parquet", "states.npy", "loss.json")
+
+
+def test_the_learned_predictor_ranks_by_its_weighted_normal_scores(own, tmp_path):
+    ranked, page = rank_own(own, tmp_path, params={"predictor": "learned"})
+    assert ranked["learned"].is_monotonic_decreasing
+    assert (ranked["flagged"] == (ranked["learned"] >= 1)).all()
+    expected = tied_normal_scores(ranked["psmi"]) + 0.5 * tied_normal_scores(ranked["gradient_norm"])
+    np.testing.assert_allclose(ranked["learned"], expected)
+    assert set(ranked["id"][:WRONG]) == {f"r{i}|<b>" for i in range(WRONG)}
+    assert "ranked by learned" in page
+    assert "relative to the other" in page
+    assert "Monte-Carlo standard errors" not in page
+    with pytest.raises(AuditError, match="needs gradient_norm: give the column loss or logits of the records"):
+        rank_own(own, tmp_path, "plain.parquet", "states.npy", params={"predictor": "learned"})
+
+
+def test_the_other_learned_predictor_reads_losses_and_gaps_of_checkpoints(own, tmp_path):
+    params = {"predictor": "learned_checkpoints", "classes": None}
+    ranked, page = rank_own(own, tmp_path, "checkpoints.parquet", params=params)
+    table = pd.read_parquet(own / "checkpoints.parquet").set_index("id").loc[ranked["id"]]
+    losses = np.stack(table["losses"].to_list())
+    np.testing.assert_allclose(ranked["mean_loss"], losses.mean(1))
+    np.testing.assert_allclose(ranked["loss"], losses[:, -1])
+    assert "mean_loss" in page
+    with pytest.raises(AuditError, match="needs mean_loss: give the column losses, and gaps of the records"):
+        rank_own(own, tmp_path, params={"predictor": "learned_checkpoints"})
+
+
+def test_the_shipped_setting_ranks_a_table_without_a_run(own, tmp_path, project):
+    for predictor, table in (("psmi", "plain"), ("learned", "all"), ("learned_checkpoints", "checkpoints")):
+        states = "states.npy" if table == "plain" else None
+        params = {"predictor": predictor, "classes": None if predictor == "learned_checkpoints" else ["no", "yes"]}
+        shipped = project / "resources/recommended.json"
+        ranked, page = rank_own(own, tmp_path, f"{table}.parquet", states, shipped, params)
+        assert ranked[predictor].is_monotonic_decreasing
+        assert "settings, natural records" in page
 
 
 def test_only_the_owner_can_read_the_files(own, tmp_path):

@@ -199,7 +199,13 @@ class Own(Section):
     records: Text = Field(description="Parquet table: id, label, and if there are any loss, logits, hidden")
     states: Text | None = Field(None, description=".npy file of hidden states (record, feature); null: column hidden")
     classes: list[Text] | None = Field(None, description="classes in the order of `logits`; null: without logits")
-    case: Name = Field(description="of predict/cases: where the recommended setting was measured")
+    case: Name | None = Field(
+        None, description="of predict/cases: where the threshold was measured; null: resources/recommended.json"
+    )
+    predictor: Literal["psmi", "learned", "learned_checkpoints"] = Field(
+        "psmi",
+        description="psmi; or learned, which reads `logits`, too; or learned_checkpoints: `losses`, `gaps`",
+    )
     scoring: Scoring = Field(Scoring(), description="how predictors are computed")
 
 
@@ -218,7 +224,11 @@ def predict_faults(predict: Predict, own: Own | None, shared: SharedKeys) -> Ite
     for key in ("cases", "thresholds", "fpr", "tpr"):
         if len(set(values := getattr(predict, key))) < len(values):
             yield f"predict/{key}: a value stands twice"
-    if own and own.case not in predict.cases:
+    if own and own.case and own.predictor != "psmi":
+        yield "own/case: learned predictors were measured in many settings; set it to null, or own/predictor to psmi"
+    if own and own.predictor == "learned" and not own.classes:
+        yield "own/classes: this learned predictor reads `logits`; name the classes in their order"
+    if own and own.case and own.case not in predict.cases:
         yield f"own/case: {own.case!r} is none of predict/cases{hint(own.case, predict.cases)}"
 
 

@@ -6,7 +6,14 @@ import pytest
 
 from memaudit.common.errors import AuditError
 from memaudit.common.io import write_json
-from memaudit.studies.predict.user_records import ranked_records, read_records, read_setting, stacked
+from memaudit.studies.predict.user_records import (
+    learned_scores,
+    of_checkpoints,
+    ranked_records,
+    read_records,
+    read_setting,
+    stacked,
+)
 
 RATE = {"estimate": 0.5, "low": 0.4, "high": 0.6, "n": 10, "null": 0.1}
 SETTING = {"profile": "practitioners", "predictor": "psmi", "threshold": 0.0, "chosen": "fixed", "layer": "last"}
@@ -64,3 +71,39 @@ def test_records_are_ranked_by_the_recommended_predictor_and_near_ones_are_marke
     assert by_loss["id"].tolist() == list("abcd")
     assert by_loss["flagged"].tolist() == [True, True, False, False]
     assert not by_loss["near_threshold"].any()
+
+
+def test_a_learned_predictors_setting_is_that_of_its_name(tmp_path):
+    learned = SETTING | {"profile": "learned", "predictor": "learned", "features": ["loss"], "weights": [1.0]}
+    write_json([SETTING, learned], tmp_path / "both.json")
+    assert read_setting(str(tmp_path / "both.json"), "learned") == learned
+    with pytest.raises(AuditError, match="holds no recommended setting for learned_checkpoints"):
+        read_setting(str(tmp_path / "both.json"), "learned_checkpoints")
+
+
+def test_columns_of_checkpoints_give_the_last_losses_and_the_course():
+    records = pd.DataFrame({"losses": [[2.0, 1.0], [0.5, 0.1]], "gaps": [[-1.0, 1.0], [2.0, -3.0]]})
+    found = of_checkpoints(records, "r.parquet")
+    np.testing.assert_array_equal(found["loss"], [1.0, 0.1])
+    np.testing.assert_array_equal(found["logit_gap"], [-1.0, 3.0])
+    np.testing.assert_array_equal(found["share_wrong"], [0.5, 0.5])
+    np.testing.assert_array_equal(found["forgetting_events"], [0, 1])
+    assert of_checkpoints(records[["losses"]], "r.parquet") == {}
+    with pytest.raises(AuditError, match="2 losses and 1 gaps of a record"):
+        of_checkpoints(records.assign(gaps=[[1.0], [2.0]]), "r.parquet")
+    with pytest.raises(AuditError, match="that of record 0 is -2"):
+        of_checkpoints(records.assign(losses=[[-2.0, 1.0], [0.5, 0.1]]), "r.parquet")
+
+
+def test_learned_scores_come_with_what_they_combine():
+    rng = np.random.default_rng(0)
+    states, labels, scores = (
+        rng.normal(size=(20, 2)),
+        np.arange(20) % 2,
+        {"loss": rng.random(20), "psmi": rng.random(20)},
+    )
+    setting = {"predictor": "learned", "features": ["loss", "neighbour_value", "gradient_norm"], "weights": [1, 1, 0]}
+    found = learned_scores(setting, "r.json", states, labels, scores)
+    assert list(found)[:3] == ["learned", "loss", "psmi"]
+    assert {*found} > {"neighbour_disagreement", "neighbour_value", "gradient_norm"}
+    np.testing.assert_array_equal(found["loss"], scores["loss"])

@@ -59,6 +59,17 @@ def test_a_run_without_settings_does_not_have_the_study(tmp_path, monkeypatch):
 def test_results_are_by_setting_or_of_the_study(predict):
     assert predict.results["roc"] == [f"<results>/scores/predict/{name}/roc.parquet" for name in settings()]
     assert predict.results["theorem"] == ["<results>/scores/predict/theorem.parquet"]
+    assert predict.results["learned"] == ["<results>/scores/predict/learned.parquet"]
+
+
+def test_a_predictor_is_learned_from_all_models_of_all_settings(predict):
+    assert predict.of_all_settings("scores.nc") == [
+        f"<results>/signals/predict/{name}/scores.nc" for name in settings()
+    ]
+    of_mlp = [f"<results>/signals/predict/mlp/{shard}.signals.nc" for shard in range(3)]
+    assert predict.all_signals[:3] == of_mlp
+    assert len(predict.all_signals) == 9
+    assert predict.sources == {"mlp": "wine", "lora": "wine", "in_context": "wine"}
 
 
 def test_readers_see_every_setting_in_a_line(predict):
@@ -163,6 +174,8 @@ def test_scores_are_sized_by_projections_and_replicates(predict):
     assert (scored.work, scored.written, scored.held) == (60 * 4 * CHECKPOINTS * 50, 60 * 4 * CHECKPOINTS, 60 * 50)
     predict.config["scoring"]["directions"] = 10**9
     assert predict.sizes()["predict_score_records"]["lora"].held == PROJECTIONS
+    learned = sizes["predict_learn_predictor"][""]
+    assert learned.work == (60 + predict._records(settings()["mlp"]) + predict._records(settings()["in_context"])) * 80
     judged = sizes["predict_judge_predictors"]["lora"]
     assert (judged.work, judged.held) == (60 * CHECKPOINTS * 20 * 4, 60 * CHECKPOINTS * 8)
 
@@ -201,4 +214,7 @@ def test_a_ranking_of_own_records_has_the_users_files(predict, tmp_path):
     assert predict.own_file("records")(None) == "records.parquet"
     assert predict.own_file("states")(None) == []
     assert predict.own_recommendation(None) == "<results>/scores/predict/mlp/recommended.json"
+    predict.own |= {"case": None, "predictor": "learned"}
+    assert (PROJECT / "resources/recommended.json").samefile(predict.own_recommendation(None))
+    assert predict.own_predictor(None) == "learned"
     assert (predict.own_classes(None), predict.own_scoring("directions")(None)) == (["a", "b"], 7)

@@ -9,26 +9,30 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from memaudit.attacks import memorization_features, memorization_predictors
+from memaudit.attacks.learned_memorization import Combination
 from memaudit.common.arrays import Array
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, read_table, readable
 
 SETTING = {"predictor", "threshold", "chosen", "layer", "tpr", "fpr", "case", "memorized", "targets", "models"}
 SETTING |= {"drop", "least_drop", "most_drop"}
+PRACTITIONERS = "practitioners"  # profile of PSMI; a learned predictor's profile is its name
 RATE = {"estimate", "low", "high"}
 REMEDY = "give the records as a Parquet file, the states as a .npy file of one array"
 STANDARD_ERRORS = 1.96  # of PSMI, within which a flag is uncertain
 
 
-def read_setting(path: str) -> dict[str, Any]:
-    """The measured setting for practitioners (`recommended_thresholds.Recommendation.facts`).
+def read_setting(path: str, predictor: str = "psmi") -> dict[str, Any]:
+    """The measured setting of a predictor: of psmi that for practitioners (`recommended_thresholds.Recommendation`), of
+    a learned one that of `learned_evaluation.LearnedEvaluation.recommended`.
 
     Raises AuditError where it or one of its error rates is missing, and where nothing was memorized beyond chance.
     """
-    known = read_json(path)
-    settings = [one for one in known if one.get("profile") == "practitioners"] if isinstance(known, list) else []
+    known, profile = read_json(path), PRACTITIONERS if predictor == "psmi" else predictor
+    settings = [one for one in known if one.get("profile") == profile] if isinstance(known, list) else []
     if len(settings) != 1 or not settings[0].keys() >= SETTING:
-        raise AuditError(f"{path}: holds no recommended setting for practitioners; give the results of study predict")
+        raise AuditError(f"{path}: holds no recommended setting for {profile}; give the results of study predict")
     rates = [settings[0][name] for name in ("tpr", "fpr", "memorized")]
     if not all(isinstance(rate, dict) and rate.keys() >= RATE for rate in rates):
         raise AuditError(f"{path}: holds error rates without their intervals; give the results of study predict")
@@ -49,7 +53,7 @@ def read_records(path: str, states: str | None) -> tuple[pd.DataFrame, NDArray[A
     table, needed = read_table(path, remedy=REMEDY), ["id", "label"] if states else ["id", "label", "hidden"]
     if missing := [name for name in needed if name not in table]:
         raise AuditError(f"{path}: has no column {missing[0]!r}; it needs id, label, and hidden or a file of states")
-    if (incomplete := table.filter([*needed, "loss", "logits"]).isna().any(axis=1)).any():
+    if (incomplete := table.filter([*needed, "loss", "logits", "losses", "gaps"]).isna().any(axis=1)).any():
         raise AuditError(
             f"{path}: row {int(np.argmax(incomplete))} has no value in a column that is used; complete or drop it"
         )
@@ -68,6 +72,36 @@ def read_records(path: str, states: str | None) -> tuple[pd.DataFrame, NDArray[A
     return table, loaded
 
 
+def of_checkpoints(records: pd.DataFrame, path: str) -> dict[str, Array]:
+    """Predictors from a user's columns `losses` and `gaps`, lists over checkpoints, by name (record,); {} without both.
+
+    Those of one query come from the last checkpoint, where there is no column `loss` or `logits` of their own.
+    """
+    if not {"losses", "gaps"} <= set(records):
+        return {}
+    losses, gaps = (stacked(records[name], path).T.astype(np.float64) for name in ("losses", "gaps"))
+    if losses.shape != gaps.shape:
+        raise AuditError(f"{path}: {len(losses)} losses and {len(gaps)} gaps of a record; give both at each checkpoint")
+    checked = [memorization_predictors.from_loss(one, len(records)) for one in losses]
+    earlier = memorization_features.of_checkpoints(np.array(checked), gaps)
+    return {"loss": losses[-1], "logit_gap": -gaps[-1]} | earlier
+
+
+def learned_scores(
+    setting: dict[str, Any], path: str, states: NDArray[Any], labels: NDArray[Any], scores: dict[str, Array]
+) -> dict[str, Array]:
+    """Scores of a learned predictor and of all others, by name, (record,).
+
+    setting: of `read_setting`, from path; scores: by `memorization_predictors.predictors` and `of_checkpoints`. Raises
+    AuditError naming a column that is missing.
+    """
+    codes = np.unique(labels, return_inverse=True)[1]
+    found = dict(scores) | memorization_features.neighbour_scores(states, codes)._asdict()
+    if "loss" in scores:
+        found["gradient_norm"] = memorization_features.head_gradient_norm(scores["loss"], states)
+    return {setting["predictor"]: Combination.read(setting, path).scores(found)} | found
+
+
 def stacked(lists: pd.Series, path: str) -> NDArray[Any]:
     """Lists of a column as an array (record, number). Raises AuditError unless they are numbers of one length."""
     shapes = {np.shape(one) for one in lists}
@@ -83,6 +117,7 @@ def ranked_records(ids: pd.Series, scores: dict[str, Array], error: Array, setti
     near = (np.abs(own - threshold) < STANDARD_ERRORS * error) & (setting["predictor"] == "psmi")
     table = pd.DataFrame(
         {"id": ids.to_numpy(), "flagged": own >= threshold, "near_threshold": near}
+        | {setting["predictor"]: own}
         | {"psmi": scores["psmi"], "psmi_error": error}
         | scores
     )

@@ -20,6 +20,8 @@ LARGE_WEIGHTS, LARGE_TOKENS = 7e9, 200
 LARGE_MEMORY, SMALL_MEMORY = 64000, 4000
 
 Setting = Mapping[str, Any]
+SHIPPED = "resources/recommended.json"  # a copy of what predict_learn_predictor makes, by `make recommended`
+KINDS = ("average", "learned", "theorem")  # results of all settings together
 
 
 class Predict(Study):
@@ -44,7 +46,7 @@ class Predict(Study):
         kinds = ("predictors", "roc", "by_record")
         return {
             **{kind: [f"<results>/scores/predict/{name}/{kind}.parquet" for name in self.settings] for kind in kinds},
-            **{kind: [f"<results>/scores/predict/{kind}.parquet"] for kind in ("average", "theorem")},
+            **{kind: [f"<results>/scores/predict/{kind}.parquet"] for kind in KINDS},
         }
 
     @property
@@ -128,6 +130,23 @@ class Predict(Study):
         """Hidden states of the targets."""
         return self._shard_files(wildcards.case, "targets", "states")
 
+    def of_all_settings(self, file: str) -> list[str]:
+        """A file of every setting."""
+        return [f"<results>/signals/predict/{name}/{file}" for name in self.settings]
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """The data of every setting, by its name."""
+        return {
+            name: str(setting["data"].get("path") or _source(setting["data"]))
+            for name, setting in self.settings.items()
+        }
+
+    @property
+    def all_signals(self) -> list[str]:
+        """Losses and logit gaps of all models of all settings."""
+        return [path for name in self.settings for path in self._shard_files(name, "models", "signals")]
+
     @property
     def own_name(self) -> str:
         """Name of the user's ranking; without one a name that no ranking has."""
@@ -144,12 +163,18 @@ class Predict(Study):
         return lambda wildcards: self.run.in_project(self.own[key]) if self.own[key] else []
 
     def own_recommendation(self, wildcards) -> str:
-        """The recommended threshold, as measured in the setting that the user's models are like."""
+        """The recommended threshold, as measured in the setting that the user's models are like; or the shipped one."""
+        if self.own["case"] is None:
+            return self.run.in_project(SHIPPED)
         return f"<results>/scores/predict/{self.own['case']}/recommended.json"
 
     def own_classes(self, wildcards) -> list[str] | None:
         """Classes of the user's logits."""
         return self.own["classes"]
+
+    def own_predictor(self, wildcards) -> str:
+        """What ranks the user's records."""
+        return self.own["predictor"]
 
     def own_scoring(self, key: str) -> Callable:
         """A params function: how predictors of the user's records are computed."""
@@ -172,6 +197,7 @@ class Predict(Study):
             "predict_score_records": {name: self._score_size(of) for name, of in self.settings.items()},
             "predict_judge_predictors": {name: self._judge_size(of) for name, of in self.settings.items()},
             "predict_average_settings": {"": size(0)},
+            "predict_learn_predictor": {"": self._learn_size()},
             "predict_simulate_theorem": {"": self._theorem_size()},
         }
 
@@ -192,8 +218,7 @@ class Predict(Study):
 
     def _setting_row(self, name: str, setting: Setting) -> list[Any]:
         """A line of the table of settings."""
-        data, training = setting["data"], setting["training"]
-        source = data.get("dataset") or ", ".join([data["kind"], *data.get("packages", [])])
+        data, training, source = setting["data"], setting["training"], _source(setting["data"])
         return [
             name,
             f"{source} as questions" if data.get("questions") else source,
@@ -252,6 +277,12 @@ class Predict(Study):
         entries = self._records(setting) * _checkpoints(setting)
         return size(entries * self.config["replicates"] * setting["targets"], entries, entries * setting["models"])
 
+    def _learn_size(self) -> Size:
+        """Bootstrap of every predictor of all settings, which are in memory one by one."""
+        sizes = [self._judge_size(setting) for setting in self.settings.values()]
+        own = [self._records(setting) * setting["targets"] for setting in self.settings.values()]
+        return size(sum(own) * self.config["replicates"], sum(own), max(one.held for one in sizes))
+
     def _theorem_size(self) -> Size:
         theorem = self.config["theorem"]
         projections = theorem["records"] * theorem["directions"]
@@ -263,6 +294,11 @@ def _checkpoints(setting: Setting) -> int:
     """Checkpoints of a training, the untrained model among them."""
     training = setting["training"]
     return round(training["until"] / training["every"]) + 1 + training["later"]
+
+
+def _source(data: Mapping[str, Any]) -> str:
+    """The data of a setting in words."""
+    return data.get("dataset") or ", ".join([data["kind"], *data.get("packages", [])])
 
 
 def _describe(network: Mapping[str, Any]) -> str:
