@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from memaudit.attacks.memorization_predictors import predictors
+from memaudit.attacks.memorization_predictors import limit, predictors
 from memaudit.common import seeds
 from memaudit.common.errors import AuditError
 from memaudit.common.io import replacing, write_table
@@ -29,6 +29,7 @@ from memaudit.studies.predict.user_records import (
     read_records,
     read_setting,
     stacked,
+    timing,
 )
 from memaudit.workflow.job import run
 
@@ -43,16 +44,17 @@ rate of {tpr_text} over {positives:,} records that were memorized at the end of 
 {memorized[estimate]:.1%} of the records counted as memorized, and {memorized[null]:.1%} would by chance. Brackets are
 95 % intervals. The study used other data and models than yours: the rates hold as far as yours are similar, at a
 checkpoint where the median training loss has fallen by {drop:.1%} ({least_drop:.1%} to {most_drop:.1%} in the study),
-with hidden states of the {layer} layer. A flag is no proof: LiRA measures what a model has memorized.
+with hidden states of the {layer} layer. {timing} A flag is no proof: LiRA measures what a model has memorized.
 
 {table}
 Higher scores mean more risk. psmi: minus the pointwise sliced mutual information, in nats, with its standard error;
 loss: in nats; logit_gap: the largest other logit minus the label's; mahalanobis: the distance from all other records,
-in {dimensions} principal components. {more}The table lists the first {listed} records.
+in {dimensions} principal components{alone}. {more}The table lists the first {listed} records.
 """
 NEAR = """\
 {near:,} lie within {sure} Monte-Carlo standard errors of it ({directions:,}
 random directions): another draw of the directions could change their flag."""
+ALONE = " (limited for {:,} records that alone spread some hidden unit, as one that is active for no other record)"
 RELATIVE = """\
 The score is relative to the other
 records of the table: it ranks them, and does not tell how many a model memorizes."""
@@ -88,7 +90,8 @@ def main(job):
         )
     ranked = ranked_records(records["id"], scores, psmi.error, setting)
     write_table(ranked, job.output.ranked)
-    page = describe(ranked, setting, {"directions": psmi.directions, "dimensions": dimensions})
+    counts = {"directions": psmi.directions, "dimensions": dimensions, "timing": timing(records, path, setting)}
+    page = describe(ranked, setting, counts)
     for file, text in ((job.output.csv, ranked.to_csv(index=False, lineterminator="\n")), (job.output.page, page)):
         with replacing(file) as temporary:
             temporary.write_text(text, encoding="utf-8")
@@ -102,17 +105,14 @@ def describe(ranked: pd.DataFrame, setting: dict, counts: dict, listed: int = 20
     lines = [[result_tables.cell(value) for value in line] for line in top.itertuples(index=False)]
     table = result_tables.markdown(list(top), lines, [pd.api.types.is_numeric_dtype(kind) for kind in top.dtypes])
     rates = ["{estimate:.0%} [{low:.0%}, {high:.0%}]".format(**setting[name]) for name in ("tpr", "fpr")]
-    counts |= {"near": ranked["near_threshold"].sum(), "sure": STANDARD_ERRORS}
-    learned = "features" in setting
+    counts, learned = counts | {"near": ranked["near_threshold"].sum(), "sure": STANDARD_ERRORS}, "features" in setting
     facts = {"records": len(ranked), "flagged": ranked["flagged"].sum()}
+    farthest = int((ranked["mahalanobis"] > 0.99 * limit(len(ranked))).sum())
+    facts |= {"alone": ALONE.format(farthest) if farthest else ""}
     facts |= {"doubt": RELATIVE if learned else NEAR.format(**counts)}
     facts |= {"more": COMBINED.format(**setting | {"features": ", ".join(setting["features"])}) if learned else ""}
-    facts |= {
-        "positives": setting["tpr"]["n"],
-        "negatives": setting["fpr"]["n"],
-        "tpr_text": rates[0],
-        "fpr_text": rates[1],
-    }
+    facts |= {"positives": setting["tpr"]["n"], "negatives": setting["fpr"]["n"]}
+    facts |= dict(zip(("tpr_text", "fpr_text"), rates, strict=True))
     return PAGE.format(**setting | facts | counts, table=table, listed=len(top))
 
 

@@ -246,3 +246,36 @@ def test_bad_files_are_one_clear_line(own, tmp_path):
         with pytest.raises(AuditError, match=line) as error:
             rank_own(own, tmp_path, **given)
         assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("fallen", "line"),
+    [
+        (0.94, "Yours has fallen by 94.0%."),
+        (1.0, "Yours has fallen by 100.0%: later than in the study, so that some are memorized already."),
+        (0.568, None),
+    ],
+)
+def test_the_fall_of_the_median_loss_is_checked(own, tmp_path, fallen, line):
+    table = pd.read_parquet(own / "all.parquet").drop(columns="logits")
+    table["loss_before"] = 2.0
+    table["loss"] = 2.0 * (1 - fallen)
+    table.to_parquet(own / "timed.parquet")
+    if line is None:
+        with pytest.raises(AuditError, match=r"has fallen by 56.8% since loss_before, the study's by 93.0% or more"):
+            rank_own(own, tmp_path, "timed.parquet")
+        return
+    assert line in " ".join(rank_own(own, tmp_path, "timed.parquet")[1].split())
+
+
+def test_a_page_without_losses_says_that_the_timing_was_not_checked(own, tmp_path):
+    assert "was not checked: give columns loss and loss_before" in rank_own(own, tmp_path)[1]
+
+
+def test_a_unit_that_is_active_for_one_record_is_pointed_out(own, tmp_path):
+    table = pd.read_parquet(own / "all.parquet")
+    table["hidden"] = [[*row, 100.0 * (place == 7)] for place, row in enumerate(table["hidden"])]
+    table.to_parquet(own / "alone.parquet")
+    ranked, page = rank_own(own, tmp_path, "alone.parquet")
+    assert ranked["mahalanobis"].max() < RECORDS
+    assert "limited for 1 records that alone spread some hidden unit" in " ".join(page.split())

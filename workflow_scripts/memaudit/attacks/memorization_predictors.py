@@ -68,16 +68,21 @@ def mahalanobis(states: States, dimensions: int = DIMENSIONS) -> Distances:
     come from one decomposition: z being a record less the mean of all n, S their scatter and k = z' S^-1 z n / (n - 1),
     the distance is sqrt((n - 2) n / (n - 1) k / (1 - k)). It orders records as the distance from all n does. From n - 1
     dimensions on the covariance of the others is singular, so at most half as many dimensions as records are used, and
-    none without variance: `dimensions` of the result is their number. Raises AuditError for fewer than 4 records, or
-    where all are one point.
+    none without variance: `dimensions` of the result is their number. A record that alone spreads a dimension, as a
+    unit that is active for it alone, is infinitely far from the others: k is at most 1 - 1 / n (see `limit`). Raises
+    AuditError for fewer than 4 records, or where all are one point.
     """
     count = sum(len(chunk) for chunk in chunks(states))
     if count < 4:
         raise AuditError(f"Mahalanobis distance: {count} records; it needs 4 or more")
     h, kept = _leverage(states, count, min(dimensions, count // 2))
-    # A record that alone spans a dimension may reach the bound by rounding.
-    k = np.minimum(h * count / (count - 1), 1 - np.finfo(float).eps)
+    k = np.minimum(h * count / (count - 1), 1 - 1 / count)
     return Distances(np.sqrt((count - 2) * count / (count - 1) * k / (1 - k)), kept)
+
+
+def limit(records: int) -> float:
+    """The largest Mahalanobis distance that so many records can have."""
+    return float(np.sqrt((records - 2) * records))
 
 
 def predictors(

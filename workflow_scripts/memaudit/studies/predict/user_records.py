@@ -20,6 +20,7 @@ SETTING |= {"drop", "least_drop", "most_drop"}
 PRACTITIONERS = "practitioners"  # profile of PSMI; a learned predictor's profile is its name
 RATE = {"estimate", "low", "high"}
 REMEDY = "give the records as a Parquet file, the states as a .npy file of one array"
+TOLERANCE = 0.03  # of a median loss's fall, as `predict/tolerance`
 STANDARD_ERRORS = 1.96  # of PSMI, within which a flag is uncertain
 
 
@@ -38,7 +39,7 @@ def read_setting(path: str, predictor: str = "psmi") -> dict[str, Any]:
         raise AuditError(f"{path}: holds error rates without their intervals; give the results of study predict")
     if not settings[0]["tpr"]["n"]:
         raise AuditError(f"{path}: no record was memorized there, so no error rate is known; choose another `own/case`")
-    if not rates[2]["low"] > rates[2]["null"]:
+    if not rates[2].get("beyond_chance", rates[2]["low"] - rates[2]["null"]) > 0:
         raise AuditError(
             f"{path}: no more was memorized there than by chance, so no error rate is known; choose another `own/case`"
         )
@@ -53,7 +54,9 @@ def read_records(path: str, states: str | None) -> tuple[pd.DataFrame, NDArray[A
     table, needed = read_table(path, remedy=REMEDY), ["id", "label"] if states else ["id", "label", "hidden"]
     if missing := [name for name in needed if name not in table]:
         raise AuditError(f"{path}: has no column {missing[0]!r}; it needs id, label, and hidden or a file of states")
-    if (incomplete := table.filter([*needed, "loss", "logits", "losses", "gaps"]).isna().any(axis=1)).any():
+    if (
+        incomplete := table.filter([*needed, "loss", "loss_before", "logits", "losses", "gaps"]).isna().any(axis=1)
+    ).any():
         raise AuditError(
             f"{path}: row {int(np.argmax(incomplete))} has no value in a column that is used; complete or drop it"
         )
@@ -61,8 +64,9 @@ def read_records(path: str, states: str | None) -> tuple[pd.DataFrame, NDArray[A
         raise AuditError(
             f"{path}: the id of row {int(np.argmax(repeated))} occurs in an earlier row; give every record its own"
         )
-    if "loss" in table and not pd.api.types.is_numeric_dtype(table["loss"]):
-        raise AuditError(f"{path}: column loss holds no numbers; give -log p of each record's label")
+    for name in table.columns.intersection(["loss", "loss_before"]):
+        if not pd.api.types.is_numeric_dtype(table[name]):
+            raise AuditError(f"{path}: column {name} holds no numbers; give -log p of each record's label")
     if not states:
         return table, stacked(table["hidden"], path)
     with readable(states, REMEDY):
@@ -70,6 +74,26 @@ def read_records(path: str, states: str | None) -> tuple[pd.DataFrame, NDArray[A
     if not isinstance(loaded, np.ndarray):
         raise AuditError(f"{states}: holds several arrays; {REMEDY}")
     return table, loaded
+
+
+def timing(records: pd.DataFrame, path: str, setting: dict[str, Any]) -> str:
+    """Sentence about how far the median loss has fallen since `loss_before`, against the study's targets.
+
+    Raises AuditError where it has fallen by 3 points less than that of any target: hidden states say too little yet.
+    """
+    if not {"loss", "loss_before"} <= set(records):
+        return "Whether yours has was not checked: give columns loss and loss_before."
+    before = records["loss_before"].median()
+    if not before > 0:
+        raise AuditError(f"{path}: the median of loss_before is {before:g}; give the losses of the untrained model")
+    drop = float(1 - records["loss"].median() / before)
+    if drop < setting["least_drop"] - TOLERANCE:
+        raise AuditError(
+            f"{path}: the median loss has fallen by {drop:.1%} since loss_before, the study's by"
+            f" {setting['least_drop']:.1%} or more; train on, and export the states of a later checkpoint"
+        )
+    late = drop > setting["most_drop"] + TOLERANCE
+    return f"Yours has fallen by {drop:.1%}{': later than in the study, so that some are memorized already' * late}."
 
 
 def of_checkpoints(records: pd.DataFrame, path: str) -> dict[str, Array]:
