@@ -92,7 +92,7 @@ def timing(records: pd.DataFrame, path: str, setting: dict[str, Any]) -> str:
             f"{path}: the median loss has fallen by {drop:.1%} since loss_before, the study's by"
             f" {setting['least_drop']:.1%} or more; train on, and export the states of a later checkpoint"
         )
-    late = drop > setting["most_drop"] + TOLERANCE
+    late = drop > setting["most_drop"]
     return f"Yours has fallen by {drop:.1%}{': later than in the study, so that some are memorized already' * late}."
 
 
