@@ -44,6 +44,7 @@ def page(tmp_path, monkeypatch):
         {"one": CLAIM, "two": CLAIM},
         dict(zip(names, (named, JUDGED, stated), strict=True)),
         Lineage(SIDECARS, ["results/r/figures/demo_roc.svg"]),
+        1234,
     )
     return render(run)
 
@@ -51,6 +52,10 @@ def page(tmp_path, monkeypatch):
 def test_names_from_data_never_become_markup(page):
     assert "<script" not in page
     assert page.count("&lt;script&gt;") > 10
+
+
+def test_the_page_says_that_the_files_behind_it_were_verified(page):
+    assert "before this page was written: 1,234 files" in page
 
 
 def test_the_page_loads_nothing_from_elsewhere(page):

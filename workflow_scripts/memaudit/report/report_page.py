@@ -39,7 +39,8 @@ class Run:
     """A finished run: folder, results, and titles and captions of what it shows (memaudit/workflow/report_params.py).
 
     command: the Snakemake command that makes a file of this run when the path of the file follows;
-    results: the tables as data frames, by name; lineage: the jobs behind the results.
+    results: the tables as data frames, by name; lineage: the jobs behind the results; verified: number of files, from
+    tables and figures back to raw data, that have the hashes of their sidecars.
     """
 
     folder: Path
@@ -50,6 +51,7 @@ class Run:
     claims: Mapping[str, Claim]
     results: Mapping[str, pd.DataFrame]
     lineage: Lineage
+    verified: int
 
 
 def render(run: Run) -> str:
@@ -77,6 +79,7 @@ def context(run: Run) -> dict[str, Any]:
             ["table", "metric", "null", "how"],
             page_tables.nulls({name: run.results[name] for name in run.tables}),
         ),
+        "verified": run.verified,
         "drawing": drawing,
         "costs": _in_order(costs, drawing),
         "packages": run.lineage.packages(),
