@@ -2,7 +2,9 @@
 
 Their tables are first followed back to raw data; numbers of a run that does not verify are not printed.
 
-python workflow_scripts/maintenance/print_headlines.py --params '{"run": "results/demo"}'
+python workflow_scripts/maintenance/print_headlines.py --params '{"run": "results/demo", "studies": ["lira"]}'
+
+params: studies: those to speak of, all without it.
 """
 
 import os
@@ -19,7 +21,8 @@ from memaudit.workflow.provenance import verify
 
 def main(job):
     folder = Path(job.params.run)
-    headlines, claims = _tables(folder, "headlines"), _tables(folder, "claims")
+    studies = getattr(job.params, "studies", ["*"])
+    headlines, claims = (_tables(folder, kind, studies) for kind in ("headlines", "claims"))
     if not headlines:
         raise AuditError(f"{folder}/tables/*_headlines.csv: not there; run `snakemake --cores all` first")
     checked = verify(folder, [os.path.relpath(path, folder) for path in (*headlines, *claims)])
@@ -29,8 +32,8 @@ def main(job):
     print(f"  Verified: these numbers and the {len(checked.hashes):,} files behind them agree with their sidecars")
 
 
-def _tables(folder: Path, kind: str) -> list[Path]:
-    return sorted((folder / "tables").glob(f"*_{kind}.csv"))
+def _tables(folder: Path, kind: str, studies: list[str]) -> list[Path]:
+    return sorted(path for study in studies for path in (folder / "tables").glob(f"{study}_{kind}.csv"))
 
 
 def _read(paths: list[Path]) -> pd.DataFrame:

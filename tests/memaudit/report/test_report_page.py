@@ -65,7 +65,7 @@ def test_the_page_loads_nothing_from_elsewhere(page):
 
 
 def test_the_page_shows_the_command_and_the_files_behind_a_figure(page):
-    assert "snakemake --cores all results/r/figures/demo_roc.svg" in page
+    assert "snakemake --cores all --force results/r/figures/demo_roc.svg" in page
     assert '<code>raw.csv</code> <code class="sha"' in page
 
 

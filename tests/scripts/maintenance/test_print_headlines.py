@@ -60,3 +60,13 @@ def test_nothing_is_printed_of_a_tampered_table(stated, capsys):
 def test_a_run_without_tables_says_what_to_do(stated):
     with pytest.raises(AuditError, match=r"headlines.csv: not there; run `snakemake --cores all` first"):
         load_script("maintenance_print_headlines").main(JOB)
+
+
+def test_studies_that_were_not_requested_are_left_out(stated, capsys):
+    write(headlines=stated)
+    job = SimpleNamespace(params=SimpleNamespace(run="results/r", studies=["other"]))
+    with pytest.raises(AuditError, match="not there"):
+        load_script("maintenance_print_headlines").main(job)
+    job.params.studies.append("demo")
+    load_script("maintenance_print_headlines").main(job)
+    assert stated["sentence"][0] in capsys.readouterr().out
