@@ -39,6 +39,7 @@ def test_the_plan_counts_the_jobs_of_the_dry_run(tmp_path, name):
     studies["total"] = sum(counts.values()) - 1
     printed = snakemake(tmp_path, name, "plan")
     assert {study: jobs for study, (jobs, _) in planned(printed).items()} == studies
+    assert ("NOT FEASIBLE ON THIS MACHINE: about" if name == "paper" else "Feasible on this machine: about") in printed
     assert "assumed, not measured" in printed
     assert "models for a threshold of each record's own at FPR 0.1" in printed
 
