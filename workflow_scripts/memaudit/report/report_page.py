@@ -72,7 +72,7 @@ def context(run: Run) -> dict[str, Any]:
         "answers": answers(_of_kind(run, "headlines")),
         "studies": studies,
         "fixed": FIXED,
-        "verdicts": _of_kind(run, "claims")["verdict"].value_counts().to_dict(),
+        "verdicts": _of_kind(run, "claims").get("verdict", pd.Series(dtype=str)).value_counts().to_dict(),
         "nulls": page_tables.of_rows(
             "nulls",
             {"title": "What each result is compared with", "caption": "The null of every result, by table and metric."},
@@ -132,7 +132,8 @@ def _belongs(name: str, study: str) -> bool:
 
 def _of_kind(run: Run, kind: str) -> pd.DataFrame:
     """Rows of one kind of table (claims, headlines) of all studies that have it."""
-    return pd.concat([run.results[f"{study}_{kind}"] for study in run.studies if f"{study}_{kind}" in run.results])
+    found = [run.results[f"{study}_{kind}"] for study in run.studies if f"{study}_{kind}" in run.results]
+    return pd.concat(found) if found else pd.DataFrame()
 
 
 def _in_order(costs: Mapping[str, Any], drawing: Drawing) -> list[Any]:
