@@ -81,11 +81,11 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         types |= dict.fromkeys(request.categorical, "categorical")
         readings = read_table(connection, raw, request, origin, entry.get("delimiter"), unused, types, chosen or {})
         features = typed(connection, request, origin, unused, dict(readings.codes) | types)
-        read = read_target(connection, request.target, marks, readings.task)
+        read = read_target(connection, request.target, marks, readings.task, request.merge_rare)
         target = read.expression
         with_target = connection.execute(f"SELECT count(*) FROM raw WHERE ({target}) IS NOT NULL").fetchone()[0]
         _enough(min(with_target, request.rows))  # before the copy, which is slow
-        _whole_units(connection, request, marks)
+        lone = _lone_rows(connection, request, marks)
         with typed_slices(connection, features, rename, target, private) as cells:
             omitted = {
                 column.source: TOO_MANY_CODES if column.source in readings.codes else FREE_TEXT
@@ -121,6 +121,7 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         "taken": taken,
         "target": request.target,
         "group": request.group,
+        "lone": lone,
         "by": [rename[name] for name in request.by],
         "infer": [rename[name] for name in request.infer],
         "task": read.description,
@@ -223,10 +224,17 @@ def _named(request: Request, known: list[str], chosen: Mapping[str, Any] | None)
         )
 
 
-def _whole_units(connection: Any, request: Request, marks: Sequence[str]) -> None:
-    """Raise AuditError for a row without a privacy unit."""
-    if request.group and (row := first_row(connection, f"({cleaned(request.group, marks)}) IS NULL")) is not None:
-        raise AuditError(f"--group {request.group!r}: missing in data row {row}; every row needs a person or household")
+def _lone_rows(connection: Any, request: Request, marks: Sequence[str]) -> int:
+    """Number of rows without a privacy unit. Raises AuditError for one that is not asked to be a unit of its own."""
+    if not request.group:
+        return 0
+    without = f"({cleaned(request.group, marks)}) IS NULL"
+    if not request.lone_rows and (row := first_row(connection, without)) is not None:
+        raise AuditError(
+            f"--group {request.group!r}: missing in data row {row}; every row needs a person or household, or give "
+            "--lone-rows: a row without one is a person of its own"
+        )
+    return int(connection.execute(f"SELECT count(*) FROM raw WHERE {without}").fetchone()[0])
 
 
 def _draw(connection: Any, request: Request, target: str, marks: Sequence[str]) -> None:
@@ -234,7 +242,9 @@ def _draw(connection: Any, request: Request, target: str, marks: Sequence[str]) 
 
     Of a large table a sample: the first rows or units by their hash.
     """
-    unit = cleaned(request.group, marks) if request.group else "file_row_number"
+    # A row of its own is named as no value of a table is.
+    alone = "'memaudit: data row ' || file_row_number"
+    unit = f"coalesce({cleaned(request.group, marks)}, {alone})" if request.group else "file_row_number"
     group = f', {unit} AS "group"' if request.group else ""
     drawn, rows = f"hash({unit}, {int(request.seed)})", int(request.rows)
     most = f"ORDER BY {drawn} LIMIT {rows}"
