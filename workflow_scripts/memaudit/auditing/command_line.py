@@ -214,6 +214,11 @@ def _schema(facts: dict[str, Any]) -> list[str]:
     taken, with_target = facts["taken"], facts["rows"] - facts["without_target"]
     sample = f"; {taken} of them are sampled at random" if taken < with_target else ""
     lines = [f"{facts['rows']} rows, {with_target} with a target ({facts['task']}){sample}"]
+    lines += [
+        f"{name!a} looks like a person ({count} values): if it is one, audit again with --group; without it its rows "
+        "are taken for different people"
+        for name, count in facts.get("persons", {}).items()
+    ]
     if facts.get("lone"):
         lines.append(f"{facts['lone']} rows without {facts['group']!a} are persons of their own")
     if facts["target"] in facts["readings"]:

@@ -16,6 +16,7 @@ import yaml
 from memaudit.auditing import source_file
 from memaudit.auditing.date_formats import ORDERS
 from memaudit.auditing.number_formats import SEPARATORS
+from memaudit.auditing.person_columns import lone_rows, persons
 from memaudit.auditing.request import Request
 from memaudit.auditing.table_columns import read_target, typed
 from memaudit.auditing.table_readings import FREE_TEXT, TOO_MANY_CODES, read_table
@@ -23,7 +24,7 @@ from memaudit.auditing.typed_slices import typed_slices
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, replacing, write_json
 from memaudit.config.name_checks import hint
-from memaudit.data.column_schema import MISSING, TYPES, Column, cleaned, first_row
+from memaudit.data.column_schema import MISSING, TYPES, Column, cleaned
 from memaudit.data.duckdb_engine import connect, parquet
 from memaudit.data.table_sources import fetch
 
@@ -85,7 +86,9 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         target = read.expression
         with_target = connection.execute(f"SELECT count(*) FROM raw WHERE ({target}) IS NOT NULL").fetchone()[0]
         _enough(min(with_target, request.rows))  # before the copy, which is slow
-        lone = _lone_rows(connection, request, marks)
+        lone = lone_rows(connection, request, marks)
+        others = [name for name in origin["columns"] if name != request.target]
+        owners = {} if request.group else persons(connection, others, marks)
         with typed_slices(connection, features, rename, target, private) as cells:
             omitted = {
                 column.source: TOO_MANY_CODES if column.source in readings.codes else FREE_TEXT
@@ -122,6 +125,7 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         "target": request.target,
         "group": request.group,
         "lone": lone,
+        "persons": owners,
         "by": [rename[name] for name in request.by],
         "infer": [rename[name] for name in request.infer],
         "task": read.description,
@@ -222,19 +226,6 @@ def _named(request: Request, known: list[str], chosen: Mapping[str, Any] | None)
         raise AuditError(
             f"--target {request.target!r} cannot also be --drop, --group or --by; its classes are compared anyway"
         )
-
-
-def _lone_rows(connection: Any, request: Request, marks: Sequence[str]) -> int:
-    """Number of rows without a privacy unit. Raises AuditError for one that is not asked to be a unit of its own."""
-    if not request.group:
-        return 0
-    without = f"({cleaned(request.group, marks)}) IS NULL"
-    if not request.lone_rows and (row := first_row(connection, without)) is not None:
-        raise AuditError(
-            f"--group {request.group!r}: missing in data row {row}; every row needs a person or household, or give "
-            "--lone-rows: a row without one is a person of its own"
-        )
-    return int(connection.execute(f"SELECT count(*) FROM raw WHERE {without}").fetchone()[0])
 
 
 def _draw(connection: Any, request: Request, target: str, marks: Sequence[str]) -> None:
