@@ -23,7 +23,7 @@ PUBLISH_predict-mmlu := {"run": "results/predict-mmlu", \
   "command": "snakemake --cores all predict --configfile config/predict_mmlu.yaml", "tables": ["predict_predictors", \
   "predict_recommended", "predict_thresholds", "predict_drops", "predict_cost", "predict_memorized"]}
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slurm test-browser costs bench coverage attention calibration release-audit private_gain mechanism_costs gpu pretrain envs envs-check lock docs publish recommended verify clean
+.PHONY: help demo test test-slurm test-browser plan costs bench coverage attention calibration release-audit private_gain mechanism_costs gpu pretrain envs envs-check lock docs publish recommended verify clean
 
 help: ## list the targets
 	@grep -hE '^[a-zA-Z.-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -72,6 +72,9 @@ test-browser: .venv ## look at the report of a smoke run in a headless Chromium;
 # The manipulations of the default run, for a bench's params.
 SUITE = $(shell $(BIN)/python -c 'import json, yaml; print(json.dumps(yaml.safe_load(open("config/config.yaml"))["iclmem"]["manipulations"]))')
 BENCH = $(BIN)/python workflow_scripts/bench/$(1).py --output results/bench/$(1).json --params '$(2)'
+
+plan: .venv ## what a run costs and whether this machine can do it; CONFIG="config/paper.yaml mine.yaml"
+	@$(BIN)/snakemake plan --quiet all $(if $(CONFIG),--configfile $(CONFIG)) 2>&1 | grep -v '^Using workflow specific profile'
 
 costs: .venv ## measure what the jobs of results/demo have cost: results/bench/unit_costs.json, for `snakemake plan`
 	$(BIN)/snakemake --cores 1 costs

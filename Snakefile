@@ -46,7 +46,7 @@ onstart:
 
 
 onsuccess:
-    snakemake_handlers.after_jobs(RUN, workflow)
+    snakemake_handlers.after_jobs(RUN, VIEWS, workflow)
 
 
 onerror:

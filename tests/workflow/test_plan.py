@@ -39,6 +39,7 @@ def test_the_plan_counts_the_jobs_of_the_dry_run(tmp_path, name):
     studies["total"] = sum(counts.values()) - 1
     printed = snakemake(tmp_path, name, "plan")
     assert {study: jobs for study, (jobs, _) in planned(printed).items()} == studies
+    assert ("NOT FEASIBLE ON THIS MACHINE: about" if name == "paper" else "Feasible on this machine: about") in printed
     assert "assumed, not measured" in printed
     assert "models for a threshold of each record's own at FPR 0.1" in printed
 
@@ -63,7 +64,9 @@ def test_unit_costs_are_measured_from_the_sidecars_of_a_run(smoke):
 def test_a_finished_run_tells_how_it_went_and_what_it_found(smoke):
     """Jobs with the time left while it goes on; main results and the report's path at the end of whole runs alone."""
     (smoke.results / "tables/data_splits.md").unlink()
-    assert "report results/smoke" not in smoke.snakemake("results/smoke/tables/data_splits.md")
+    one = smoke.snakemake("results/smoke/tables/data_splits.md")
+    assert "report results/smoke" not in one
+    assert re.search(r"^memaudit: results/smoke/tables/data_splits.md: \w", one, re.MULTILINE)
     printed = smoke.snakemake()
     assert re.search(r"^memaudit: 0 of 2 jobs done, .* left; report_write_page starts$", printed, re.MULTILINE)
     assert "report results/smoke/report/index.html" in printed

@@ -31,7 +31,7 @@ def test_every_table_and_figure_has_its_place_and_its_caption(smoke, page):
         caption = re.search(rf'<p id="{path.stem}-caption">(.+?)</p>', page)[1]
         assert len(caption) > 100
         again = f"--configfile results/smoke/config.yaml -- {path.relative_to(smoke.folder)}"
-        assert f"snakemake --cores all {again}" in page
+        assert f"snakemake --cores all --force {again}" in page
 
 
 def test_every_claim_has_its_verdict(smoke, page):

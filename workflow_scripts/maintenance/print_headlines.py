@@ -1,8 +1,13 @@
 """Print the headline numbers of a finished run and say where its tables, figures and report lie.
 
-python workflow_scripts/maintenance/print_headlines.py --params '{"run": "results/demo"}'
+Their tables are first followed back to raw data; numbers of a run that does not verify are not printed.
+
+python workflow_scripts/maintenance/print_headlines.py --params '{"run": "results/demo", "studies": ["lira"]}'
+
+params: studies: those to speak of, all without it.
 """
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,19 +16,27 @@ import pandas as pd
 from memaudit.common.errors import AuditError
 from memaudit.statistics.headlines import QUESTIONS
 from memaudit.workflow.job import run
+from memaudit.workflow.provenance import verify
 
 
 def main(job):
     folder = Path(job.params.run)
+    studies = getattr(job.params, "studies", ["*"])
+    headlines, claims = (_tables(folder, kind, studies) for kind in ("headlines", "claims"))
+    if not headlines:
+        raise AuditError(f"{folder}/tables/*_headlines.csv: not there; run `snakemake --cores all` first")
+    checked = verify(folder, [os.path.relpath(path, folder) for path in (*headlines, *claims)])
     print(f"\nmemaudit: {folder}")
-    for line in (*_answers(_read(folder, "headlines")), *_verdicts(_read(folder, "claims")), *_places(folder)):
+    for line in (*_answers(_read(headlines)), *(_verdicts(_read(claims)) if claims else ()), *_places(folder)):
         print(f"  {line}")
+    print(f"  Verified: these numbers and the {len(checked.hashes):,} files behind them agree with their sidecars")
 
 
-def _read(folder: Path, kind: str) -> pd.DataFrame:
-    paths = sorted((folder / "tables").glob(f"*_{kind}.csv"))
-    if not paths:
-        raise AuditError(f"{folder}/tables/*_{kind}.csv: not there; run `snakemake --cores all` first")
+def _tables(folder: Path, kind: str, studies: list[str]) -> list[Path]:
+    return sorted(path for study in studies for path in (folder / "tables").glob(f"{study}_{kind}.csv"))
+
+
+def _read(paths: list[Path]) -> pd.DataFrame:
     return pd.concat([pd.read_csv(path) for path in paths], ignore_index=True)
 
 

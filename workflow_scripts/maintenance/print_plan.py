@@ -16,6 +16,7 @@ import pandas as pd
 
 from memaudit.common.io import read_json
 from memaudit.statistics.sample_size import requirements
+from memaudit.workflow.feasibility import feasibility, span, this_machine
 from memaudit.workflow.job import run, tell
 from memaudit.workflow.job_costs import Cost, Size, estimate, too_long
 
@@ -31,11 +32,12 @@ def main(job):
     for rule, cost in costs.items():
         study = rule.split("_")[0]
         studies[study] = studies.get(study, Cost()) + cost
+    verdict = feasibility(studies, this_machine(job.params.cores, job.params.run))
     studies["total"] = sum(studies.values(), Cost())
     table = pd.DataFrame([_line(cost) for cost in studies.values()], list(studies), HEAD).to_string()
-    notes = [*_faults(job.params, jobs, units["rules"], flops), *_notes(job.params, jobs, units, studies["total"])]
+    notes = [*_faults(job.params, jobs, units["rules"], flops), *_notes(job.params, jobs, units)]
     wrapped = [fill(f"- {note}", 118, subsequent_indent="  ") for note in notes]
-    head = f"\n{job.params.run}: what a run from scratch costs\n"
+    head = f"\n{job.params.run}: what a run from scratch costs\n\n{fill(verdict, 118)}\n"
     text = "\n".join([head, table, "", *wrapped, "", *_shadows(job.params)])
     print(text)
     if job.log:
@@ -48,7 +50,7 @@ def _line(cost: Cost) -> list[str]:
         *map(_hours, [cost.cpu_seconds, cost.for_gpu, cost.gpu_seconds]),
         f"{cost.bytes / 1e6:,.0f} MB",
         f"{cost.mebibytes / 1024:.1f} GiB",
-        _time(cost.longest),
+        span(cost.longest),
     ]
 
 
@@ -57,23 +59,19 @@ def _hours(seconds: float) -> str:
     return "-" if not seconds else f"{hours:,.0f}" if hours >= 1000 else f"{hours:.3g}"
 
 
-def _time(seconds: float) -> str:
-    return f"{seconds / 3600:.1f} h" if seconds >= 3600 else f"{seconds / 60:.1f} min"
-
-
 def _faults(params, jobs, units, flops: float) -> Iterator[str]:
     """What would end the run: first what ends it before its first job."""
     if params.missing:
         yield f"A RUN WOULD NOT START: {'; '.join(params.missing)}."
     for rule, minutes in too_long(jobs, units, params.gpu, flops, params.minutes).items():
         yield (
-            f"TOO LONG: a job of {rule} is predicted to last {_time(60 * minutes)}, on a GPU if it can, and requests "
-            f"{_time(60 * params.minutes[rule])}, after which a cluster ends it: lower the jobs' shares in the config, "
+            f"TOO LONG: a job of {rule} is predicted to last {span(60 * minutes)}, on a GPU if it can, and requests "
+            f"{span(60 * params.minutes[rule])}, after which a cluster ends it: lower the jobs' shares in the config, "
             "or raise `runtime` in the profile (set-resources)."
         )
 
 
-def _notes(params, jobs, units, total: Cost) -> Iterator[str]:
+def _notes(params, jobs, units) -> Iterator[str]:
     for device, at in units["measured"].items():
         yield f"Measured on a {device.upper()} ({at['platform']}): {at['jobs']} jobs of {at['run']}, {at['date']}."
     on_gpu = {rule: entry for rule, entry in units["rules"].items() if rule in params.gpu}
@@ -100,8 +98,6 @@ def _notes(params, jobs, units, total: Cost) -> Iterator[str]:
             "which they are not: run one shard and `make costs` to know."
         )
     yield "Tables, rows x features: " + ", ".join(_table(name, table) for name, table in params.tables.items()) + "."
-    wall = max(total.cpu_seconds / params.cores, total.longest)
-    yield f"On the CPU cores of this command ({params.cores}) about {_time(wall)}; the run takes what is there already."
 
 
 def _table(name: str, table: dict) -> str:

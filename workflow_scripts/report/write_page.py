@@ -5,9 +5,11 @@ python workflow_scripts/report/write_page.py \
     --output results/demo/report/index.html --params "$(cat registries.json)"
 
 params: command, studies, tables, figures as rules/report.smk sets them. Pages of one run differ only in what the
-sidecars record (times, memory, commits).
+sidecars record (times, memory, commits). Tables and figures are first followed back to raw data: of a run that does not
+verify no page is written.
 """
 
+import os
 from pathlib import Path
 
 import pandas as pd
@@ -17,12 +19,16 @@ from memaudit.report.report_page import Run, render
 from memaudit.report.result_lineage import Lineage
 from memaudit.statistics.claims import load
 from memaudit.workflow.job import run
+from memaudit.workflow.provenance import verify
 from memaudit.workflow.sidecar import read_all
+
+SHOWN = {".csv", ".svg", ".png"}
 
 
 def main(job):
     folder, params = Path(job.output[0]).parents[1], job.params
     views = [path for path in job.input if Path(path).suffix in {".csv", ".svg"}]
+    checked = verify(folder, [os.path.relpath(path, folder) for path in job.input if Path(path).suffix in SHOWN])
     # Sidecars of tables and figures are declared inputs; those behind them are read from disk, from output to input.
     lineage = Lineage(read_all(folder / "provenance").values(), views)
     page = render(
@@ -36,6 +42,7 @@ def main(job):
             {claim.id: claim for claim in load(job.input.claims)},
             {Path(path).stem: _table(path) for path in views if path.endswith(".csv")},
             lineage,
+            len(checked.hashes),
         )
     )
     with replacing(job.output[0]) as temporary:

@@ -93,6 +93,13 @@ def test_the_screen_shows_the_columns_and_the_main_results(capsys):
     assert "in one deployed context it is from 30 to 90 of 100 if 10 of 100 are, with probability 0.93" in printed
 
 
+def test_the_screen_names_columns_that_look_like_a_person_and_rows_that_are_persons_of_their_own(capsys):
+    command_line.report("schema", FACTS | {"persons": {"owner": 200}})
+    assert "'owner' looks like a person (200 values): if it is one, audit again with --group" in capsys.readouterr().out
+    command_line.report("schema", FACTS | {"group": "owner", "lone": 3})
+    assert "3 rows without 'owner' are persons of their own" in capsys.readouterr().out
+
+
 def test_the_screen_warns_of_a_detected_negative_control(capsys):
     command_line.report("quick", a_summary(placebo=True).model_dump() | {"stage": "quick"})
     assert "first numbers: AUC 0.70 [0.65, 0.75], chance 0.50: invalid" in capsys.readouterr().out

@@ -267,8 +267,25 @@ def test_a_household_larger_than_the_sample_is_refused(taken):
 
 
 def test_a_row_without_a_household_is_refused(taken):
-    with pytest.raises(AuditError, match="--group 'household': missing in data row 3"):
+    with pytest.raises(AuditError, match=r"--group 'household': missing in data row 3; .* or give --lone-rows"):
         taken(text(household=[1, 2, None, *range(77)]), group="household")
+
+
+def test_rows_without_a_household_are_persons_of_their_own_on_request(taken):
+    households = [1, 2, None, None, *range(76)]
+    pay = np.random.default_rng(1).normal(size=ROWS)
+    facts, folder = taken(text(household=households, pay=pay), group="household", lone_rows=True)
+    assert facts["lone"] == 2
+    units = pd.read_parquet(folder / "table/table.parquet")["group"]
+    assert units.notna().all()
+    alone = units[units.str.startswith("memaudit: ")]
+    assert alone.nunique() == len(alone) == 2
+
+
+def test_rare_classes_of_a_table_are_one_class_on_request(taken):
+    facts, folder = taken(text(churn=["x", "y", "z", "w", *["yes", "no"] * 38]), merge_rare=True)
+    assert (facts["task"], facts["classes"]) == ("3 classes, one of them 4 rare ones together", 3)
+    assert (pd.read_parquet(folder / "table/table.parquet")["target"] == "other classes").sum() == 4
 
 
 def test_the_users_edits_of_the_schema_are_used(taken):

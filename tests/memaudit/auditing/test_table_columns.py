@@ -88,3 +88,26 @@ def test_types_of_the_user_replace_the_detected_ones():
     features = typed(connection, request, ORIGIN, [], {"code": "categorical"})
     assert {column.source: column.type for column in features} == {"number": "numeric", "code": "categorical"}
     assert [column.source for column in typed(connection, request, ORIGIN, ["number"], {})] == ["code"]
+
+
+def test_rare_classes_are_merged_on_request_and_said_so():
+    labels = ["yes"] * 20 + ["no"] * 15 + ["a"] * 3 + ["it's"] * 2 + [None]
+    target = read_target(view(churn=labels), "churn", MISSING, merge_rare=True)
+    assert target.classes == 3
+    assert target.description == "3 classes, one of them 2 rare ones together"
+    connection = view(churn=labels)
+    merged = classes(connection, read_target(connection, "churn", MISSING, merge_rare=True).expression)
+    assert merged == ["yes"] * 20 + ["no"] * 15 + ["other classes"] * 5 + [None]
+
+
+def test_a_single_rare_class_takes_the_next_one_so_that_both_have_enough_rows():
+    connection = view(churn=["yes"] * 20 + ["no"] * 15 + ["few"] * 4 + ["rare"])
+    merged = classes(connection, read_target(connection, "churn", MISSING, merge_rare=True).expression)
+    assert (merged.count("other classes"), merged.count("few")) == (5, 0)
+
+
+def test_of_too_many_classes_the_most_frequent_are_kept_and_without_rare_ones_nothing_changes():
+    many = [f"k{i % 150:03d}" for i in range(600)] + ["k140"] * 5
+    target = read_target(view(churn=many), "churn", MISSING, merge_rare=True)
+    assert (target.classes, target.description) == (100, "100 classes, one of them 51 rare ones together")
+    assert read_target(view(churn=["no", "yes"] * 20), "churn", MISSING, merge_rare=True).description == "2 classes"

@@ -39,6 +39,33 @@ def test_names_from_data_are_escaped(tmp_path):
     assert "0.123456" in (tmp_path / "t.csv").read_text()
 
 
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("p <= .05, a > b, 1<2", "p <= .05, a > b, 1<2"),
+        ("1 < 2 <b>x</b>", "1 &lt; 2 &lt;b&gt;x&lt;/b&gt;"),
+        ("<!-- y <img src=z", "&lt;!-- y &lt;img src=z"),
+        ("<https://example.org>", "&lt;https://example.org&gt;"),
+    ],
+)
+def test_comparisons_stay_readable_in_markdown_and_tags_are_text(text, written):
+    assert result_tables.texts_table(["text"], [[text]]).splitlines()[-1] == f"| {written} |"
+
+
+def test_brackets_parentheses_and_decisions_are_explained_below_the_markdown(tmp_path):
+    lines = [
+        tidy.row("lira", {"dataset": "wine"}, "auc", 0.6, low=0.5, high=0.7, null=0.5),
+        tidy.row("lira", {"dataset": "wine"}, "auc detected", 1.0, unit="yes or no"),
+    ]
+    layout = {"rows": ["dataset"], "columns": ["metric"]}
+    legend = "In brackets: 95 % interval. Where a result is yes or no, 1 is yes and 0 is no."
+    for null, text in ((False, legend), (True, legend.replace("Where", "In parentheses: the value by chance. Where"))):
+        result_tables.write(tidy.expand(tidy.frame(lines)), tmp_path / "t", layout | {"null": null})
+        assert (tmp_path / "t.md").read_text().splitlines()[-2:] == ["", text]
+    result_tables.write(tidy.expand(tidy.frame(lines[1:])), tmp_path / "t", layout | {"where": {"metric": "none"}})
+    assert (tmp_path / "t.md").read_text().splitlines()[-1].startswith("| :--")
+
+
 def test_the_csv_file_holds_the_lines_of_its_table_alone(tmp_path):
     lines = [tidy.row("lira", {"arm": arm}, "auc", 0.6) for arm in ("shown", "of another table")]
     table = tidy.expand(tidy.frame(lines))
@@ -62,7 +89,8 @@ def test_results_of_constant_students_are_starred_in_tables_for_readers(tmp_path
     layout = {"rows": ["arm", "epsilon"], "columns": ["metric"], "where": {"metric": "accuracy"}}
     result_tables.write(tidy.expand(tidy.frame(rows)), tmp_path / "table", layout)
     lines = (tmp_path / "table.md").read_text().splitlines()[2:]
-    assert [line.count("*") for line in lines] == [1, 0, 0, 0]
+    assert [line.count("*") for line in lines[:4]] == [1, 0, 0, 0]
+    assert lines[4:] == ["", "With a star: of constant students, no evidence (*)."]
     assert "0.5* |" in lines[0]
 
 

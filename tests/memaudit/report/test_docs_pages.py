@@ -47,7 +47,7 @@ def test_a_run_of_former_code_says_so_and_has_no_verdicts(project):
     assert "| reproduced: holds in 4 of 4 comparisons |" in same
 
 
-PAGES = ["README.md", "SECURITY.md", "docs/*.md", "config/README.md"]
+PAGES = ["README.md", "SECURITY.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "docs/*.md", "config/README.md"]
 
 
 @pytest.mark.parametrize("pattern", PAGES)

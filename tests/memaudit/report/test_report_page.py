@@ -44,6 +44,7 @@ def page(tmp_path, monkeypatch):
         {"one": CLAIM, "two": CLAIM},
         dict(zip(names, (named, JUDGED, stated), strict=True)),
         Lineage(SIDECARS, ["results/r/figures/demo_roc.svg"]),
+        1234,
     )
     return render(run)
 
@@ -53,6 +54,10 @@ def test_names_from_data_never_become_markup(page):
     assert page.count("&lt;script&gt;") > 10
 
 
+def test_the_page_says_that_the_files_behind_it_were_verified(page):
+    assert "before this page was written: 1,234 files" in page
+
+
 def test_the_page_loads_nothing_from_elsewhere(page):
     assert not re.search(r'(src|href)="(?!#|data:|\.\./|https://example\.org)', page)
     assert "default-src 'none'" in page
@@ -60,7 +65,7 @@ def test_the_page_loads_nothing_from_elsewhere(page):
 
 
 def test_the_page_shows_the_command_and_the_files_behind_a_figure(page):
-    assert "snakemake --cores all results/r/figures/demo_roc.svg" in page
+    assert "snakemake --cores all --force results/r/figures/demo_roc.svg" in page
     assert '<code>raw.csv</code> <code class="sha"' in page
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from memaudit.common.project_paths import SCRIPTS
 from memaudit.workflow import digest as module
 
 FILES = {
@@ -247,3 +248,14 @@ def test_an_unknown_script_or_environment_is_an_error(tree):
 def test_rules_and_scripts_go_by_one_another(tree):
     assert module.rule_of("workflow_scripts/lira/draw_designs.py") == "lira_draw_designs"
     assert module.script_of("lira_draw_designs") == tree / "scripts/lira/draw_designs.py"
+
+
+def test_a_new_attack_queries_no_model_again():
+    """docs/add-an-attack.md: the registry of attacks counts for comparisons; attention alone is read again."""
+    rules = [
+        module.rule_of(path) for path in SCRIPTS.glob("*/*.py") if path.stem.startswith(("query_", "draw_", "probe_"))
+    ]
+    assert len(rules) > 10
+    registry = SCRIPTS / "memaudit/attacks/registry.py"
+    again = [rule for rule in rules if registry in module.closure(rule, plumbing=False)]
+    assert again == ["attacks_query_attention"]

@@ -4,14 +4,14 @@ import logging
 
 import pytest
 
-from memaudit.workflow.job_progress import Brief, Progress
+from memaudit.workflow.job_progress import Brief, Progress, between
 
 
 class Run:
-    """A logger with ten jobs of a minute each behind it, two at once."""
+    """A logger with ten jobs of so many seconds each behind it, two at once."""
 
-    def __init__(self, timed=True):
-        self.lines, self.now, self.left = [], 0.0, [60.0] * 10
+    def __init__(self, timed=True, seconds=60.0):
+        self.lines, self.now, self.left = [], 0.0, [seconds] * 10
         self.logger = logging.Logger("run")
         self.logger.addHandler(Progress(lambda: self.left, 2, self.lines.append, timed, lambda: self.now))
 
@@ -31,7 +31,7 @@ def run():
 
 def test_a_job_that_starts_is_named_with_what_is_done_and_left(run):
     line = run.starts()
-    assert line == "memaudit: 0 of 10 jobs done, about 5 min left; lira_gather_grid wine efficient starts"
+    assert line == "memaudit: 0 of 10 jobs done, 2 to 10 min left; lira_gather_grid wine efficient starts"
     run.left, run.now = run.left[1:], 30.0
     assert "1 of 10 jobs done" in run.starts()
 
@@ -43,7 +43,29 @@ def test_where_no_job_was_ever_measured_no_time_is_foretold():
 def test_a_slow_machine_is_believed_after_a_while(run):
     """Half of the jobs took ten times as long as expected: so will the other half, 25 minutes."""
     run.left, run.now = run.left[5:], 1500.0
-    assert "about 21 min left" in run.starts()
+    assert "11 to 43 min left" in run.starts()
+
+
+def test_a_fast_machine_is_believed_after_a_while(run):
+    """Half of the jobs took a tenth of what was expected: so will the other half, a quarter of a minute."""
+    run.left, run.now = run.left[5:], 15.0
+    assert "up to 2 min left" in run.starts()
+
+
+def test_no_short_time_is_told_while_a_run_of_short_jobs_does_not_get_on():
+    """Of ten jobs of two seconds none has ended after minutes."""
+    quick = Run(seconds=2.0)
+    assert "less than a minute left" in quick.starts()
+    quick.now = 150.0
+    assert "up to 2 min left" in quick.starts()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(20, "less than a minute"), (50, "up to 2 min"), (300, "2 to 10 min"), (7200, "1.0 to 4.0 h")],
+)
+def test_the_time_left_is_a_range(seconds, text):
+    assert between(seconds) == text
 
 
 def test_the_log_of_a_job_that_failed_is_named(run):

@@ -122,3 +122,57 @@ def test_of_two_sidecars_of_one_result_the_later_counts_and_the_other_is_left_ov
     write_json(old, run / "provenance/old.json")
     write_json(read_json(path) | {"started": "2026-02-01T00:00:00+00:00"}, path)
     assert provenance.verify("results/demo").leftover == ["results/demo/provenance/old.json"]
+
+
+def remedy(run):
+    with pytest.raises(AuditError) as caught:
+        provenance.verify("results/demo")
+    return str(caught.value).split("; ")[-1]
+
+
+def test_the_remedy_makes_again_what_rests_on_a_file_and_nothing_else(run):
+    (run / "config.yaml").write_text("seed: 1")
+    (run / "figures/other.svg").write_text("of other scores")
+    for name in ("config.yaml", "figures/other.svg"):
+        sidecar(f"results/demo/{name}", [])
+    (run / "scores").write_text("tampered")
+    assert remedy(run) == (
+        "make it again with `snakemake --cores all results/demo/figures/roc.svg "
+        "--configfile results/demo/config.yaml --forcerun results/demo/scores`"
+    )
+
+
+def test_the_remedy_of_a_changed_end_names_it_and_not_another_output_of_its_job(run):
+    (run / "figures/a.svg").write_text("made by the same job")
+    outputs = {path: sha256(path) for path in ("results/demo/figures/a.svg", "results/demo/figures/roc.svg")}
+    write_json({"inputs": {}, "outputs": outputs}, run / "provenance/results_demo_figures_roc.svg.json")
+    (run / "figures/roc.svg").write_text("tampered")
+    assert "--cores all results/demo/figures/roc.svg ... --forcerun results/demo/figures/roc.svg`" in remedy(run)
+
+
+def test_many_results_are_named_by_their_studies_and_the_whole_run_by_nothing(run):
+    ends = [f"results/demo/tables/{study}_{name}.csv" for study in ("lira", "attacks") for name in "ab"]
+    records = {"raw": {"inputs": {}, "outputs": {"raw": ""}}, "odd": []}
+    records |= {end: {"inputs": {"raw": ""}, "outputs": {end: ""}} for end in ends}
+    assert provenance.targets("raw", ends, records) == ["attacks", "lira"]
+    assert provenance.targets("raw", ends[:3], records) == sorted(ends[:3])
+    page = "results/demo/report/index.html"
+    records["page"] = {"inputs": dict.fromkeys(ends, ""), "outputs": {page: ""}}
+    assert provenance.targets("raw", [*ends, page], records) == []
+
+
+def test_a_file_in_a_folder_that_a_rule_makes_is_made_again_by_the_folder(run):
+    """Snakemake knows the folder alone."""
+    (run / "weights").mkdir()
+    (run / "weights/.snakemake_timestamp").touch()
+    (run / "weights/model.ckpt").write_text("weights")
+    sidecar("results/demo/weights/model.ckpt", [])
+    sidecar("results/demo/figures/roc.svg", ["results/demo/weights/model.ckpt"])
+    (run / "weights/model.ckpt").write_text("tampered")
+    assert remedy(run).endswith("--forcerun results/demo/weights`")
+
+
+def test_a_missing_file_that_no_rule_makes_is_to_be_put_back(run):
+    (run / "provenance/results_demo_raw.json").unlink()
+    (run / "raw").unlink()
+    assert remedy(run) == "no rule makes it: put it back"

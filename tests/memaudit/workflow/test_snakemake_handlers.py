@@ -1,5 +1,6 @@
 """Before the first job and after the last, with a workflow that is a stand-in."""
 
+import json
 import logging
 import subprocess
 from types import SimpleNamespace
@@ -19,9 +20,9 @@ def job(name, script=None, sidecar=None, **wildcards):
     )
 
 
-def workflow(*jobs, rate=(100, 1), quiet=False):
+def workflow(*jobs, rate=(100, 1), quiet=False, files=()):
     return SimpleNamespace(
-        dag=SimpleNamespace(jobs=jobs, needrun_jobs=lambda: jobs),
+        dag=SimpleNamespace(jobs=jobs, needrun_jobs=lambda: jobs, derived_targetfiles=set(files)),
         local_exec=True,
         global_resources={"_cores": SimpleNamespace(value=2)},
         output_settings=SimpleNamespace(quiet=quiet),
@@ -32,9 +33,19 @@ def workflow(*jobs, rate=(100, 1), quiet=False):
 
 
 @pytest.fixture
-def workload(tmp_path, monkeypatch):
+def prepared(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    return prepare(load("smoke"), PROJECT)[3]
+    return prepare(load("smoke"), PROJECT)
+
+
+@pytest.fixture
+def workload(prepared):
+    return prepared[3]
+
+
+@pytest.fixture
+def views(prepared):
+    return prepared[2]
 
 
 @pytest.mark.parametrize(
@@ -120,14 +131,38 @@ def test_no_process_is_started_where_no_local_model_is_fetched(workload, monkeyp
     handlers.check_models(workload, workflow(job("all")))
 
 
-def test_main_results_are_printed_after_the_whole_run_alone(workload, monkeypatch):
-    started = []
-    monkeypatch.setattr(subprocess, "run", lambda command, **_: started.append(command))
-    handlers.after_jobs(workload.run, workflow(job("lira_gather_grid")))
+@pytest.fixture
+def started(monkeypatch):
+    """Params of the script of main results, each time that it is started."""
+    found = []
+
+    def start(command, **_):
+        assert command[1].endswith("workflow_scripts/maintenance/print_headlines.py")
+        found.append(json.loads(command[-1]))
+
+    monkeypatch.setattr(subprocess, "run", start)
+    return found
+
+
+@pytest.mark.parametrize(("target", "studies"), [("lira", ["lira"]), ("all", None)])
+def test_main_results_are_those_of_the_requested_studies(workload, views, started, target, studies, capsys):
+    files = ["results/smoke/figures/lira_roc.svg", "results/smoke/report/index.html"]
+    handlers.after_jobs(workload.run, views, workflow(job("lira_gather_grid"), job(target), files=files))
+    assert started == [{"run": "results/smoke", "studies": studies or list(views)}]
+    assert "lira_roc" not in capsys.readouterr().err
+
+
+def test_a_requested_file_ends_with_its_path_and_its_title(workload, views, started, capsys):
+    files = ["results/smoke/figures/lira_roc.svg", "results/smoke/signals/lira/wine/efficient.nc"]
+    handlers.after_jobs(workload.run, views, workflow(job("views_draw_figures_lira_roc"), files=files))
     assert started == []
-    handlers.after_jobs(workload.run, workflow(job("lira_gather_grid"), job("all")))
-    assert started[0][-1] == '{"run": "results/smoke"}'
-    assert started[0][1].endswith("workflow_scripts/maintenance/print_headlines.py")
+    title = views["lira"].figures["lira_roc"]["title"]
+    assert capsys.readouterr().err == f"memaudit: results/smoke/figures/lira_roc.svg: {title}\n"
+
+
+def test_the_report_ends_with_its_path(workload, views):
+    [line] = handlers.finished_files(workload.run, views, ["results/smoke/report/index.html"])
+    assert line.startswith("results/smoke/report/index.html: ")
 
 
 def test_results_that_cannot_be_written_end_the_run_with_one_line(workload, monkeypatch):

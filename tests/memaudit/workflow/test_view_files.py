@@ -104,6 +104,18 @@ def test_results_are_files_in_the_order_of_their_kinds(read):
     assert views.claims == ["roc.parquet"]
 
 
+def test_claims_of_a_paper_are_not_judged_on_private_tables_alone(run):
+    """Of a user's table no paper has printed a number."""
+    config = load("smoke")
+    config["datasets"]["wine"]["licence"] = "private"
+    views = {study: views for study, views in prepare(config, PROJECT)[2].items() if study in ("lira", "attacks")}
+    assert config["lira"]["datasets"] == ["wine"]
+    assert (views["lira"].claims, "lira_claims" in views["lira"].tables) == ([], False)
+    assert views["lira"].headlines
+    config["datasets"]["wine"]["licence"] = "CC BY 4.0"
+    assert "lira_claims" in prepare(config, PROJECT)[2]["lira"].tables
+
+
 def test_what_has_an_empty_condition_is_left_out(read):
     assert "mine_left_out" not in read().tables
     assert "mine_left_out" in read("if: $nothing", "if: $many").tables

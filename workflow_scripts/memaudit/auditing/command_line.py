@@ -12,6 +12,14 @@ from memaudit.auditing.stages import FPR
 from memaudit.auditing.summary import Summary
 from memaudit.common.errors import AuditError, printable
 
+ROLES = (
+    "group",
+    "lone_rows",
+    "merge_rare",
+    "task",
+    "by",
+    "infer",
+)  # fields of a request that are named as the options are
 SHOWN = 40  # most columns that are printed
 # Settings of a run that are named as the options are.
 CHOSEN = ("threats", "minutes", "quick", "shown", "show_values", "cores", "context_rows", "owner", "review_by", "pdf")
@@ -41,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
     request = Request(
         options.table,
         options.target,
-        **{key: getattr(options, key) for key in ("group", "task", "by", "infer", *reading_options.NAMES)},
+        **{key: getattr(options, key) for key in (*ROLES, *reading_options.NAMES)},
         seed=options.seed,
         rows=options.rows,
     )
@@ -105,6 +113,8 @@ def _add_table(audit: argparse.ArgumentParser, required: bool) -> None:
         help="how the target is predicted; by default numbers of more than ten different values by regression",
     )
     audit.add_argument("--group", metavar="COLUMN", help="the person or household that several rows belong to")
+    audit.add_argument("--lone-rows", action="store_true", help="a row without its --group is a person of its own")
+    audit.add_argument("--merge-rare", action="store_true", help="make one class of those that have too few rows")
     audit.add_argument("--by", nargs="+", default=[], metavar="COLUMN", help="compare the leakage of its categories")
     reading_options.add_arguments(audit)
 
@@ -204,6 +214,13 @@ def _schema(facts: dict[str, Any]) -> list[str]:
     taken, with_target = facts["taken"], facts["rows"] - facts["without_target"]
     sample = f"; {taken} of them are sampled at random" if taken < with_target else ""
     lines = [f"{facts['rows']} rows, {with_target} with a target ({facts['task']}){sample}"]
+    lines += [
+        f"{name!a} looks like a person ({count} values): if it is one, audit again with --group; without it its rows "
+        "are taken for different people"
+        for name, count in facts.get("persons", {}).items()
+    ]
+    if facts.get("lone"):
+        lines.append(f"{facts['lone']} rows without {facts['group']!a} are persons of their own")
     if facts["target"] in facts["readings"]:
         lines.append(f"the target is read with: {facts['readings'][facts['target']]}")
     lines.append(f"model: {', '.join(map(ascii, facts['models']))}")

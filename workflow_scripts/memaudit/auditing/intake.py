@@ -16,6 +16,7 @@ import yaml
 from memaudit.auditing import source_file
 from memaudit.auditing.date_formats import ORDERS
 from memaudit.auditing.number_formats import SEPARATORS
+from memaudit.auditing.person_columns import lone_rows, persons
 from memaudit.auditing.request import Request
 from memaudit.auditing.table_columns import read_target, typed
 from memaudit.auditing.table_readings import FREE_TEXT, TOO_MANY_CODES, read_table
@@ -23,7 +24,7 @@ from memaudit.auditing.typed_slices import typed_slices
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, replacing, write_json
 from memaudit.config.name_checks import hint
-from memaudit.data.column_schema import MISSING, TYPES, Column, cleaned, first_row
+from memaudit.data.column_schema import MISSING, TYPES, Column, cleaned
 from memaudit.data.duckdb_engine import connect, parquet
 from memaudit.data.table_sources import fetch
 
@@ -81,11 +82,13 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         types |= dict.fromkeys(request.categorical, "categorical")
         readings = read_table(connection, raw, request, origin, entry.get("delimiter"), unused, types, chosen or {})
         features = typed(connection, request, origin, unused, dict(readings.codes) | types)
-        read = read_target(connection, request.target, marks, readings.task)
+        read = read_target(connection, request.target, marks, readings.task, request.merge_rare)
         target = read.expression
         with_target = connection.execute(f"SELECT count(*) FROM raw WHERE ({target}) IS NOT NULL").fetchone()[0]
         _enough(min(with_target, request.rows))  # before the copy, which is slow
-        _whole_units(connection, request, marks)
+        lone = lone_rows(connection, request, marks)
+        others = [name for name in origin["columns"] if name != request.target]
+        owners = {} if request.group else persons(connection, others, marks)
         with typed_slices(connection, features, rename, target, private) as cells:
             omitted = {
                 column.source: TOO_MANY_CODES if column.source in readings.codes else FREE_TEXT
@@ -121,6 +124,8 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         "taken": taken,
         "target": request.target,
         "group": request.group,
+        "lone": lone,
+        "persons": owners,
         "by": [rename[name] for name in request.by],
         "infer": [rename[name] for name in request.infer],
         "task": read.description,
@@ -223,18 +228,14 @@ def _named(request: Request, known: list[str], chosen: Mapping[str, Any] | None)
         )
 
 
-def _whole_units(connection: Any, request: Request, marks: Sequence[str]) -> None:
-    """Raise AuditError for a row without a privacy unit."""
-    if request.group and (row := first_row(connection, f"({cleaned(request.group, marks)}) IS NULL")) is not None:
-        raise AuditError(f"--group {request.group!r}: missing in data row {row}; every row needs a person or household")
-
-
 def _draw(connection: Any, request: Request, target: str, marks: Sequence[str]) -> None:
     """Create the table `drawn`: place, target and unit of the rows of the copy.
 
     Of a large table a sample: the first rows or units by their hash.
     """
-    unit = cleaned(request.group, marks) if request.group else "file_row_number"
+    # A row of its own is named as no value of a table is.
+    alone = "'memaudit: data row ' || file_row_number"
+    unit = f"coalesce({cleaned(request.group, marks)}, {alone})" if request.group else "file_row_number"
     group = f', {unit} AS "group"' if request.group else ""
     drawn, rows = f"hash({unit}, {int(request.seed)})", int(request.rows)
     most = f"ORDER BY {drawn} LIMIT {rows}"

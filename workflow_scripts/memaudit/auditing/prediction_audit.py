@@ -36,7 +36,21 @@ STAGE = "predictions"
 SETTINGS = {"fpr": FPR, "permutations": 99, "replicates": 200, "offline_a": 0.3}
 # Options of an audit that say nothing about predictions that are there already.
 IDLE = (
-    *("task", "by", "infer", "threats", "model", "epsilon", "public", "finetune", "minutes", "quick", "shown"),
+    *(
+        "lone_rows",
+        "merge_rare",
+        "task",
+        "by",
+        "infer",
+        "threats",
+        "model",
+        "epsilon",
+        "public",
+        "finetune",
+        "minutes",
+        "quick",
+        "shown",
+    ),
     *("context_rows", "show_values"),
 )
 OWN = ("reference", "id")

@@ -13,6 +13,8 @@ class Request:
     table: str
     target: str
     group: str | None = None
+    lone_rows: bool = False  # a row without its group is a privacy unit of its own
+    merge_rare: bool = False  # classes of too few rows, and those beyond the most, are one class
     task: str | None = None  # classification or regression; None: by the target's values
     by: Sequence[str] = ()
     drop: Sequence[str] = ()

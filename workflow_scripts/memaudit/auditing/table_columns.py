@@ -14,6 +14,7 @@ CLASSIFICATION, REGRESSION = "classification", "regression"
 FEW = 10  # numbers of at most so many different values are codes of classes, unless the user says otherwise
 MOST_CLASSES = 100  # two levels of a model that takes ten
 FEWEST_OF_CLASS = 4
+MERGED = "other classes"
 
 
 class Target(NamedTuple):
@@ -48,11 +49,18 @@ def typed(
     return infer(connection, reading)[0]
 
 
-def read_target(connection: DuckDBPyConnection, name: str, marks: Collection[str], task: str | None = None) -> Target:
+def read_target(
+    connection: DuckDBPyConnection,
+    name: str,
+    marks: Collection[str],
+    task: str | None = None,
+    merge_rare: bool = False,
+) -> Target:
     """The target as classes, or as a number.
 
     task: classification or regression, as the user says; None: numbers of more than ten different values are
-    predicted as numbers, all else as classes. Raises AuditError for a target that the task cannot have.
+    predicted as numbers, all else as classes. merge_rare: classes of too few rows are one class, `MERGED`. Raises
+    AuditError for a target that the task cannot have.
     """
     text = cleaned(name, marks)
     number = f"try_cast({text} AS DOUBLE)"
@@ -66,7 +74,32 @@ def read_target(connection: DuckDBPyConnection, name: str, marks: Collection[str
         raise AuditError(f"{where}: the same in all rows, so nothing can be learnt or attacked; name another column")
     if task == REGRESSION or (task is None and numbers == values and distinct > FEW):
         return _number(connection, text, number, where)
+    if merge_rare and (kept := _frequent(connection, text)) < distinct:
+        merged = (
+            f"CASE WHEN ({text}) IN (FROM frequent_classes) THEN {text} WHEN ({text}) IS NOT NULL THEN '{MERGED}' END"
+        )
+        read = _classes(connection, merged, where, kept + 1)
+        return read._replace(description=f"{read.description}, one of them {distinct - kept} rare ones together")
     return _classes(connection, text, where, distinct)
+
+
+def _frequent(connection: DuckDBPyConnection, text: str) -> int:
+    """Create the table `frequent_classes` of those that stay classes of their own; returns their number.
+
+    The rest together have as many rows as a class needs: the rarest of the frequent ones join them until they do.
+    """
+    counts = connection.execute(
+        f"SELECT {text} AS class, count(*) AS n FROM raw WHERE ({text}) IS NOT NULL "
+        "GROUP BY class ORDER BY n DESC, class"
+    ).fetchall()
+    kept = [name for name, rows in counts if rows >= FEWEST_OF_CLASS][: MOST_CLASSES - 1]
+    if len(kept) == len(counts):
+        return len(kept)
+    while sum(rows for _, rows in counts[len(kept) :]) < FEWEST_OF_CLASS:
+        kept.pop()
+    connection.execute("CREATE OR REPLACE TEMP TABLE frequent_classes (class VARCHAR)")
+    connection.executemany("INSERT INTO frequent_classes VALUES (?)", [[name] for name in kept])
+    return len(kept)
 
 
 def _number(connection: DuckDBPyConnection, text: str, number: str, where: str) -> Target:
@@ -87,8 +120,8 @@ def _classes(connection: DuckDBPyConnection, text: str, where: str, distinct: in
     """Raises AuditError for more classes than are audited, and for a class of too few rows."""
     if distinct > MOST_CLASSES:
         raise AuditError(
-            f"{where}: {distinct} classes, an audit takes at most {MOST_CLASSES}; merge rare ones, or, if the target "
-            "is a number, give --task regression"
+            f"{where}: {distinct} classes, an audit takes at most {MOST_CLASSES}; merge rare ones (--merge-rare), or, "
+            "if the target is a number, give --task regression"
         )
     fewest = connection.execute(
         f"SELECT min(n) FROM (SELECT count(*) AS n FROM raw WHERE ({text}) IS NOT NULL GROUP BY {text})"
@@ -96,6 +129,6 @@ def _classes(connection: DuckDBPyConnection, text: str, where: str, distinct: in
     if fewest < FEWEST_OF_CLASS:
         raise AuditError(
             f"{where}: {distinct} classes, and a class has {fewest} rows, at least {FEWEST_OF_CLASS} are "
-            "needed; merge classes"
+            "needed; merge classes (--merge-rare makes one class of such)"
         )
     return Target(text, CLASSIFICATION, f"{distinct} classes", distinct)

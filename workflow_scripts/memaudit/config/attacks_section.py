@@ -108,7 +108,7 @@ class Inference(Section):
 class Attacks(Section):
     """What does a record in the context leak, for whom, at what cost? (TabPATE, Section 3 and Appendix A)"""
 
-    datasets: list[Name] = Field(min_length=1, description="tables whose records are attacked")
+    datasets: list[Name] = Field(description="tables whose records are attacked; []: the study is left out")
     split: Name = Field(
         description="split whose members are drawn into contexts; non-members: negative control and reference"
     )
@@ -141,6 +141,8 @@ def attacks_faults(attacks: Attacks, shared: SharedKeys, audited: str | None = N
 
     An audited table may have a number as its target: the attacks of an audit alone are made for regressors, too.
     """
+    if not attacks.datasets:
+        return
     task = shared.datasets[audited].task if audited in shared.datasets else "classification"
     yield from unknown("attacks/datasets", attacks.datasets, "datasets", shared)
     for name in (name for name in attacks.datasets if name in shared.datasets):

@@ -48,7 +48,7 @@ class Audit(Section):
 class Lira(Section):
     """How far can a LiRA evaluation be trusted? (lira-reliability)"""
 
-    datasets: list[Name] = Field(min_length=1, description="tables whose records are attacked")
+    datasets: list[Name] = Field(description="tables whose records are attacked; []: the study is left out")
     model: Name = Field(description="model whose contexts are attacked")
     split: Name = Field(
         description="split whose members are drawn into contexts; non-members serve as population and negative control"
@@ -70,6 +70,8 @@ class Lira(Section):
 
 def lira_faults(lira: Lira, shared: SharedKeys) -> Iterator[str]:
     """Faults of the section, each naming its key path and a remedy."""
+    if not lira.datasets:
+        return
     yield from unknown("lira/datasets", lira.datasets, "datasets", shared)
     yield from unknown("lira/model", [lira.model], "models", shared)
     yield from licence_faults({"lira/model": lira.model}, shared)
@@ -91,6 +93,11 @@ def lira_faults(lira: Lira, shared: SharedKeys) -> Iterator[str]:
     for key, values in (lists | {"simulation/sizes": lira.simulation.sizes}).items():
         if len(set(values)) < len(values):
             yield f"lira/{key}: a value stands twice"
+    yield from _table_faults(lira, shared)
+    yield from _population_faults(lira, shared)
+
+
+def _table_faults(lira: Lira, shared: SharedKeys) -> Iterator[str]:
     split = shared.data.splits.get(lira.split)
     for name in lira.datasets:
         entry = shared.datasets.get(name)
@@ -102,7 +109,6 @@ def lira_faults(lira: Lira, shared: SharedKeys) -> Iterator[str]:
         needed = _count(split.members, rows) + _count(split.nonmembers, rows) if rows else 0
         if rows and needed > rows:
             yield f"data/splits/{lira.split}: {needed} members and non-members needed, {name} has {rows} records"
-    yield from _population_faults(lira, shared)
 
 
 def _population_faults(lira: Lira, shared: SharedKeys) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """A table as CSV (full precision, for machines), Markdown and LaTeX (three significant digits, for readers)."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,13 @@ MISSING = "-"
 # Column of results of constant students (common/constant_students.py), and the mark of their cells.
 MARK = "constant student"
 STAR = "*"
+DECISION = "yes or no"  # unit of results that are 0 or 1
+CELL = re.compile(r"\S+ \[\S+, \S+\].*")
 TOO_FEW = "too few"  # how the method of a result without a value begins, where its data resolve none
-MARKDOWN = str.maketrans({"|": r"\|", "<": "&lt;", ">": "&gt;", "\n": " "})
+MARKDOWN = str.maketrans({"|": r"\|", "\n": " "})
+# What Markdown reads as the start of HTML or of a link; in texts without one, < and > are comparisons, and stay.
+TAG = re.compile(r"<[A-Za-z/!?]")
+TEXT = str.maketrans({"<": "&lt;", ">": "&gt;"})
 
 
 def write(table: pd.DataFrame, path: str | Path, layout: Mapping[str, Any] | None = None) -> None:
@@ -40,7 +46,7 @@ def write(table: pd.DataFrame, path: str | Path, layout: Mapping[str, Any] | Non
     numeric = [pd.api.types.is_numeric_dtype(kind) for kind in arranged.dtypes]
     for suffix, text in (
         (".csv", table.to_csv(index=False, lineterminator="\n")),
-        (".md", markdown(head, cells, numeric)),
+        (".md", markdown(head, cells, numeric) + (_legend(table, cells, layout) if layout else "")),
         (".tex", _latex(head, cells, numeric)),
     ):
         with replacing(f"{path}{suffix}") as temporary:
@@ -113,8 +119,27 @@ def cell(value: Any) -> str:
 def markdown(head: list[str], cells: list[list[str]], numeric: list[bool]) -> str:
     """A Markdown table, names from data escaped; numeric: whether each column is aligned to the right."""
     rule = ["--:" if number else ":--" for number in numeric]
-    rows = [[text.translate(MARKDOWN) for text in row] for row in [head, *cells]]
+    rows = [[_plain(text) for text in row] for row in [head, *cells]]
     return "".join(f"| {' | '.join(row)} |\n" for row in [rows[0], rule, *rows[1:]])
+
+
+def _plain(text: str) -> str:
+    """A text that Markdown shows as it is."""
+    text = text.translate(MARKDOWN)
+    return text.translate(TEXT) if TAG.search(text) else text
+
+
+def _legend(table: pd.DataFrame, cells: list[list[str]], layout: Mapping[str, Any]) -> str:
+    """What brackets, parentheses, stars, 0 and 1 of a Markdown table mean, as a paragraph below it."""
+    texts = [text for row in cells for text in row]
+    meanings = {
+        "In brackets: 95 % interval.": any(CELL.fullmatch(text) for text in texts),
+        "In parentheses: the value by chance.": layout.get("null") and any(text.endswith(")") for text in texts),
+        f"With a star: of constant students, no evidence ({STAR}).": any(text.endswith(STAR) for text in texts),
+        "Where a result is yes or no, 1 is yes and 0 is no.": (table.get("unit") == DECISION).any(),
+    }
+    found = " ".join(meaning for meaning, there in meanings.items() if there)
+    return f"\n{found}\n" if found else ""
 
 
 def texts_table(head: list[str], lines: Iterable[Iterable[str]]) -> str:

@@ -39,7 +39,8 @@ class Run:
     """A finished run: folder, results, and titles and captions of what it shows (memaudit/workflow/report_params.py).
 
     command: the Snakemake command that makes a file of this run when the path of the file follows;
-    results: the tables as data frames, by name; lineage: the jobs behind the results.
+    results: the tables as data frames, by name; lineage: the jobs behind the results; verified: number of files, from
+    tables and figures back to raw data, that have the hashes of their sidecars.
     """
 
     folder: Path
@@ -50,6 +51,7 @@ class Run:
     claims: Mapping[str, Claim]
     results: Mapping[str, pd.DataFrame]
     lineage: Lineage
+    verified: int
 
 
 def render(run: Run) -> str:
@@ -70,13 +72,14 @@ def context(run: Run) -> dict[str, Any]:
         "answers": answers(_of_kind(run, "headlines")),
         "studies": studies,
         "fixed": FIXED,
-        "verdicts": _of_kind(run, "claims")["verdict"].value_counts().to_dict(),
+        "verdicts": _of_kind(run, "claims").get("verdict", pd.Series(dtype=str)).value_counts().to_dict(),
         "nulls": page_tables.of_rows(
             "nulls",
             {"title": "What each result is compared with", "caption": "The null of every result, by table and metric."},
             ["table", "metric", "null", "how"],
             page_tables.nulls({name: run.results[name] for name in run.tables}),
         ),
+        "verified": run.verified,
         "drawing": drawing,
         "costs": _in_order(costs, drawing),
         "packages": run.lineage.packages(),
@@ -129,7 +132,8 @@ def _belongs(name: str, study: str) -> bool:
 
 def _of_kind(run: Run, kind: str) -> pd.DataFrame:
     """Rows of one kind of table (claims, headlines) of all studies that have it."""
-    return pd.concat([run.results[f"{study}_{kind}"] for study in run.studies if f"{study}_{kind}" in run.results])
+    found = [run.results[f"{study}_{kind}"] for study in run.studies if f"{study}_{kind}" in run.results]
+    return pd.concat(found) if found else pd.DataFrame()
 
 
 def _in_order(costs: Mapping[str, Any], drawing: Drawing) -> list[Any]:

@@ -3,9 +3,14 @@
 import logging
 import time
 from collections.abc import Callable, Sequence
+from math import ceil
 
 # So long a run is taken to go at the expected pace; from then on its own pace decides more and more.
 WARM_UP = 30.0
+# The range of the time left is the estimate divided and multiplied by it. Replayed from the sidecars of a default run
+# (true time left 1 to 3 times the estimate), a smoke run (.8 to 1.3) and one beside other work (.4 to 2), 91, 100 and
+# 73 % of the lines had the true time left in their range.
+SPREAD = 2.0
 
 
 class Progress(logging.Handler):
@@ -39,10 +44,17 @@ class Progress(logging.Handler):
 
     def _time(self, left: float) -> str:
         pace = (self._seconds - left + WARM_UP * self._workers) / (self._clock() - self._began + WARM_UP)
-        minutes = left / pace / 60
-        if minutes > 90:
-            return f"about {minutes / 60:.1f} h"
-        return f"about {minutes:.0f} min" if minutes > 1 else "less than a minute"
+        return between(left / pace)
+
+
+def between(seconds: float) -> str:
+    """The range of the time left around an estimate: half and twice as long."""
+    low, high = seconds / SPREAD, seconds * SPREAD
+    if high < 60:
+        return "less than a minute"
+    if high > 5400:
+        return f"{low / 3600:.1f} to {high / 3600:.1f} h"
+    return f"{low / 60:.0f} to {ceil(high / 60)} min" if low > 30 else f"up to {ceil(high / 60)} min"
 
 
 class Brief(logging.Filter):

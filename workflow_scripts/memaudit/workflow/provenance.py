@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memaudit.common.checksums import sha256
+from memaudit.common.checksums import TIMESTAMP, sha256
 from memaudit.common.errors import AuditError
 from memaudit.workflow.sidecar import read_all
 
 ENDS = ("figures", "tables", "report", "config.yaml")
+PAGE = "/report/index.html"
 PRIVATE = ("audit", "release")  # results that rest on a private table, so they are never archived
 Makers = Mapping[str, list[tuple[str, Mapping[str, Any]]]]
 
@@ -44,14 +45,51 @@ def verify(run: str | Path, ends: Iterable[str] = ENDS) -> Checked:
     if set(results) <= {config}:
         raise AuditError(f"{run}: nothing to verify; run `snakemake --cores all`")
     # Audits and releases are made by commands of their own and leave no merged config.
-    command = f"snakemake --cores all --configfile {config}" if config in results else "snakemake ..."
+    options = ["--configfile", config] if Path(config).exists() else ["..."]
+
+    def remedy(path: str) -> str:
+        there = {*results, *(str(path) for kind in ENDS for path in _files(Path(run, kind)))}
+        command = ["snakemake --cores all", *targets(path, there, records), *options, "--forcerun", _declared(path)]
+        return f"make it again with `{' '.join(command)}`"
 
     def hash_of(path: str) -> str:
-        if not Path(path).exists():
-            raise AuditError(f"{path}: missing, though a sidecar records it; make it again with `{command}`")
-        return sha256(path)
+        if Path(path).exists():
+            return sha256(path)
+        made = any(path in record["outputs"] for record in records.values())
+        raise AuditError(
+            f"{path}: missing, though a sidecar records it; {remedy(path) if made else 'no rule makes it: put it back'}"
+        )
 
-    return walk(results, records, hash_of, lambda path: f"make it again with `{command} --forcerun {path}`")
+    return walk(results, records, hash_of, remedy)
+
+
+def targets(path: str, ends: Iterable[str], records: Mapping[str, Any]) -> list[str]:
+    """The targets that make again what rests on a path and nothing else; none where that is the whole run.
+
+    ends: the results that there are; records: sidecars by path. One file of each job that made some of these results,
+    or their studies where such jobs are more than three.
+    """
+    readers = defaultdict(set)
+    sound = {name: record for name, record in records.items() if _is_sidecar(record)}
+    for name, record in sound.items():
+        for source in record["inputs"]:
+            readers[source].add(name)
+    jobs = {name for name, record in sound.items() if path in record["outputs"]} | readers[path]
+    todo = list(jobs)
+    while todo:
+        found = set().union(*(readers[output] for output in sound[todo.pop()]["outputs"])) - jobs
+        jobs |= found
+        todo += found
+    made = [sound[name]["outputs"].keys() & ends for name in jobs]
+    again = sorted(path if path in found else min(found) for found in made if found)
+    if any(end.endswith(PAGE) for end in again):
+        return []
+    return again if len(again) <= 3 else sorted({Path(end).name.split("_")[0] for end in again})
+
+
+def _declared(path: str) -> str:
+    """The path itself, or the folder that a rule declares as its output in whose place the file stands."""
+    return next((str(folder) for folder in Path(path).parents if (folder / TIMESTAMP).exists()), path)
 
 
 def walk(
@@ -80,11 +118,15 @@ def _makers(records: Mapping[str, Any], remedy: Callable[[str], str]) -> Makers:
     """Name and content of the sidecars that record a path as their output, by path."""
     made: dict[str, list[tuple[str, Mapping[str, Any]]]] = defaultdict(list)
     for name, record in records.items():
-        if not isinstance(record, dict) or not all(isinstance(record.get(key), dict) for key in ("inputs", "outputs")):
+        if not _is_sidecar(record):
             raise AuditError(f"{name}: is no sidecar, it lacks inputs and outputs; {remedy(name)}")
         for path in record["outputs"]:
             made[path].append((name, record))
     return dict(made)
+
+
+def _is_sidecar(record: Any) -> bool:
+    return isinstance(record, dict) and all(isinstance(record.get(key), dict) for key in ("inputs", "outputs"))
 
 
 def _the_maker(path: str, made: Makers) -> tuple[str, Mapping[str, Any]]:

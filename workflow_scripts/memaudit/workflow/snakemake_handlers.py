@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +40,32 @@ def before_jobs(workload: Workload, workflow: Any, logger: Any) -> None:
     logger.addHandler(progress(workload, workflow, logger))
 
 
-def after_jobs(run: RunConfig, workflow: Any) -> None:
-    """Remove finished scratch folders; print the main results if the whole run was requested."""
+def after_jobs(run: RunConfig, views: Mapping[str, Views], workflow: Any) -> None:
+    """Remove finished scratch folders; say where the requested results lie, and what the requested studies found."""
     housekeeping.sweep(run.folder)
-    if any(job.rule.name == "all" for job in workflow.dag.jobs):
+    rules = {job.rule.name for job in workflow.dag.jobs}
+    if studies := [study for study in views if {study, "all"} & rules]:
         script = run.in_project("workflow_scripts/maintenance/print_headlines.py")
+        params = json.dumps({"run": run.folder, "studies": studies})
         # A fault here does not make a finished run fail.
-        subprocess.run([sys.executable, script, "--params", json.dumps({"run": run.folder})], check=False)
+        subprocess.run([sys.executable, script, "--params", params], check=False)
+    for line in finished_files(run, views, map(str, workflow.dag.derived_targetfiles), studies):
+        print(f"memaudit: {line}", file=sys.stderr)
+
+
+def finished_files(
+    run: RunConfig, views: Mapping[str, Views], files: Iterable[str], told: Collection[str] = ()
+) -> list[str]:
+    """A line for each table, figure and report among these files: path and title, without studies `told`."""
+    titles = {
+        f"{run.folder}/{folder}/{name}": shown["title"]
+        for study, view in views.items()
+        if study not in told
+        for folder, entries in (("tables", view.tables), ("figures", view.figures))
+        for name, shown in entries.items()
+    } | ({} if told else {f"{run.folder}/report/index": "all studies of this run on one page"})
+    found = [(path, titles.get(path.rpartition(".")[0])) for path in sorted(files)]
+    return [f"{path}: {title}" for path, title in found if title]
 
 
 def after_failure(run: RunConfig, views: Mapping[str, Views], workflow: Any) -> None:

@@ -35,6 +35,12 @@ class Study:
         """Values that config/views/<study>.yaml takes from the config: `$name` or `{$name}` there."""
         return {}
 
+    @property
+    def judged(self) -> bool:
+        """Whether claims of the paper are judged: not where all tables are a user's own (`licence: private`)."""
+        tables = (self.config or {}).get("datasets") or [None]
+        return any(name is None or self.run.config["datasets"][name]["licence"] != "private" for name in tables)
+
     def keys(self, *keys: str) -> dict[str, Any]:
         """These keys of the study's section, as params."""
         return {key: self.config[key] for key in keys}

@@ -106,7 +106,8 @@ def _views(file: StudyFile, study: Study, shared: SharedFile) -> Views:
     figures = {
         name: _entry(figure, study) | {"where": figure.where} for name, figure in file.figures.items() if figure.if_
     }
-    if file.claims:
+    claims = file.claims if study.judged else []
+    if claims:
         tables[f"{study.name}_claims"] = _own(shared.claims, _concluded(study.name, "claims"))
     if file.headlines:
         tables[f"{study.name}_headlines"] = _own(shared.headlines, _concluded(study.name, "headlines"))
@@ -121,7 +122,7 @@ def _views(file: StudyFile, study: Study, shared: SharedFile) -> Views:
             "files": _files(file.headlines.results, study),
             "sentences": [sentence.model_dump(exclude_unset=True) for sentence in file.headlines.sentences],
         },
-        claims=_files(file.claims, study),
+        claims=_files(claims, study),
     )
 
 

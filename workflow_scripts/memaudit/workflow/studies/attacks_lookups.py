@@ -45,6 +45,7 @@ class Attacks(Study):
 
     def __init__(self, run: RunConfig):
         super().__init__(run)
+        self.present = bool(self.config["datasets"])
         self.datasets = self.config["datasets"]
         used = [arm["model"] for arm in self.config["arms"].values()]
         used += [self.seen_inside] if self.attended else []
@@ -187,6 +188,8 @@ class Attacks(Study):
         return [f"{folder}/{shard}.nc" for shard in self._attribute_shards()]
 
     def sizes(self) -> Sizes:
+        if not self.present:
+            return {}
         evaluated = ("compare_attacks", "compare_settings", "rank_records", "evaluate_inference")
         return {
             **self.data_sizes(self.datasets, [self.config["split"]]),
@@ -235,6 +238,8 @@ class Attacks(Study):
         return self.asked_memory(self._contexts_size(name, arm, 0) for name in self.datasets for arm in self.arms(name))
 
     def model_uses(self) -> dict[str, list[dict[str, Any]]]:
+        if not self.present:
+            return {}
         uses: dict[str, list[dict[str, Any]]] = {model: [] for model in self.models}
         for arm, entry in self.config["arms"].items():
             uses[entry["model"]] += [self._use(name, arm) for name in self.datasets if arm in self.arms(name)]
@@ -256,7 +261,9 @@ class Attacks(Study):
                         f"{members}; take smaller ones, or leave it out of attacks/arms/{arm}/datasets"
                     )
 
-    def shadows(self) -> dict[str, Any]:
+    def shadows(self) -> dict[str, Any] | None:
+        if not self.present:
+            return None
         records = {name: self._sides(name)[0] for name in self.datasets}
         return {"models": self.config["sets"], "fpr": self.config["fpr"], "records": records}
 

@@ -23,6 +23,7 @@ class Lira(Study):
 
     def __init__(self, run: RunConfig):
         super().__init__(run)
+        self.present = bool(self.config["datasets"])
         check = self.config["population_check"]
         self.supersets = [f"superset{i}" for i in range(check["supersets"])]
         # An evaluation holds up to 19 float64 copies of its grid: at the paper's 8,192 x 10,000 some 0.7 GB each.
@@ -76,6 +77,8 @@ class Lira(Study):
         return [count for count in self.config["sizes"] if count >= LEAST_FOR_HALVES]
 
     def sizes(self) -> Sizes:
+        if not self.present:
+            return {}
         config, datasets = self.config, self.config["datasets"]
         grids = {name: name.split("/") for name in self.grids}
         strategies = sum(config["sizes"]) * config["replicates"]
@@ -102,6 +105,8 @@ class Lira(Study):
         }
 
     def model_uses(self) -> dict[str, list[dict[str, Any]]]:
+        if not self.present:
+            return {}
         grids = [name.split("/") for name in self.grids]
         uses = [
             {
@@ -114,7 +119,9 @@ class Lira(Study):
         ]
         return {self.config["model"]: uses}
 
-    def shadows(self) -> dict[str, Any]:
+    def shadows(self) -> dict[str, Any] | None:
+        if not self.present:
+            return None
         records = {dataset: self._members(dataset) for dataset in self.config["datasets"]}
         return {"models": self.config["models"], "fpr": self.config["fpr"], "records": records}
 

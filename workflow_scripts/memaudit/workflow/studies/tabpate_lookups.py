@@ -197,6 +197,8 @@ class Tabpate(Study):
         return {name: {"method": one["method"]} for name, one in self.methods.all.items()}
 
     def sizes(self) -> Sizes:
+        if not self.present:
+            return {}
         datasets, attacked = self.config["datasets"], self.attacked
         synthetic = [(name, *pair) for name in datasets for pair in self.methods.synthetic(name)]
         fetched = [self.config["models"][task] for task in self.config["models"] if self._tables(task)]
