@@ -40,7 +40,7 @@ def feasibility(studies: Mapping[str, Cost], machine: Machine) -> str:
     seconds = max(total.cpu_seconds / machine.cores, total.longest)
     on_gpu = total.gpu_seconds + (total.cpu_seconds - total.for_gpu) / machine.cores
     time = f"about {span(seconds)} on {machine.cores} CPU core{'s' if machine.cores > 1 else ''}"
-    time += f" ({span(on_gpu)} with a GPU)" if total.for_gpu else ""
+    time += f" ({span(on_gpu)} with a GPU)" if total.for_gpu and on_gpu < seconds else ""
     if lacks := list(_lacks(total, seconds, time, machine)):
         return f"NOT FEASIBLE ON THIS MACHINE: {'; '.join(lacks)}. Shrink {_largest(studies, total)}, or use a cluster."
     return f"Feasible on this machine: {time}, less what is there already."
