@@ -22,6 +22,9 @@ PUBLISH_iclmem := {"run": "results/iclmem", \
 PUBLISH_predict-mmlu := {"run": "results/predict-mmlu", \
   "command": "snakemake --cores all predict --configfile config/predict_mmlu.yaml", "tables": ["predict_predictors", \
   "predict_recommended", "predict_thresholds", "predict_drops", "predict_cost", "predict_memorized"]}
+PUBLISH_predict := {"run": "results/predict", \
+  "command": "snakemake --cores all predict --configfile config/predict.yaml", "tables": ["predict_memorized", \
+  "predict_predictors", "predict_contrasts", "predict_recommended", "predict_learned", "predict_drops", "predict_cost"]}
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slurm test-browser plan costs bench coverage attention calibration release-audit private_gain mechanism_costs gpu pretrain envs envs-check lock docs publish recommended verify clean
 
@@ -150,7 +153,7 @@ docs: .venv ## write config/README.md, config/schema.json (for editors, not in g
 	@$(BIN)/python -m memaudit.config.key_reference
 	@$(BIN)/python -m memaudit.report.docs_pages
 
-publish: .venv ## take the numbers of docs/results.md from a finished run: RUN=demo (the default), attacks, tabpate, iclmem, predict-mmlu, ltmia_texts
+publish: .venv ## take the numbers of docs/results.md from a finished run: RUN=demo (the default), attacks, tabpate, iclmem, predict, predict-mmlu, ltmia_texts
 	@$(BIN)/python workflow_scripts/maintenance/publish_results.py --output docs/results/$(RUN).json --params '$(PUBLISH_$(RUN))'
 	@$(MAKE) --no-print-directory docs
 
