@@ -19,6 +19,7 @@ from memaudit.statistics import bootstrap, roc
 from memaudit.statistics.attack_performance import Estimate, rows
 from memaudit.statistics.difference_from_best import from_best, from_best_over_settings, smallest_detectable
 from memaudit.statistics.intervals import mean_of
+from memaudit.statistics.prediction_intervals import t_prediction_interval
 from memaudit.studies.predict.learned_predictor import Learned, fit, learn, shuffled
 from memaudit.studies.predict.prediction_metrics import auc_samples, error_rates
 from memaudit.studies.predict.recommended_thresholds import PSMI_THRESHOLD
@@ -93,8 +94,15 @@ class LearnedEvaluation:
         return self._line(facts | final.combination.facts(), rates)
 
     def _line(self, facts: Mapping[str, Any], rates: Sequence[tuple[Estimate, Estimate]]) -> dict[str, Any]:
-        means = [self._mean(of_rate) for of_rate in zip(*rates, strict=True)]
-        return dict(facts) | self._circumstances() | {rate.metric: _facts(rate) for rate in means}
+        """Rates of other data: a user's is one more source, so that prediction intervals are given, not the mean's."""
+        named = {}
+        for of_rate in zip(*rates, strict=True):
+            values, mean = self._by_source(np.array([one.estimate for one in of_rate])), self._mean(of_rate)
+            low, high = np.clip(t_prediction_interval(values), 0.0, 1.0)
+            named[mean.metric] = _facts(replace(mean, low=float(low), high=float(high)))
+        sources = len({one.source for one in self.judged})
+        brackets = f"95 % prediction intervals for other data, from {sources} sources"
+        return dict(facts) | self._circumstances() | named | {"brackets": brackets}
 
     def _of_setting(self, place: int) -> dict[str, dict[str, Estimate]]:
         """Estimates on one setting, by predictor and metric."""
