@@ -40,7 +40,7 @@ AUDITS = {
     "reading": [
         *("--quick", "--group", "household", "--by", "region", "code", "--drop", "left", "--categorical", "code"),
         *("--missing", WORD, "--delimiter", ";", "--encoding", "latin-1", "--rows", "140", "--shown", "7"),
-        *("--decimal", ",", "--dates", "dmy"),
+        *("--decimal", ",", "--dates", "dmy", "--lone-rows", "--merge-rare"),
         *("--base-rates", "0.2", "--seed", "3", "--cores", "2", "--into", "{into}"),
         *("--fail-above", "auc=1"),
         *("--owner", "A. Reviewer", "--review-by", "2999-12-31", "--pdf"),
