@@ -110,10 +110,10 @@ def test_files_and_tokens_that_are_not_there_are_named_with_their_jobs(paper, mo
     paper["lira"]["datasets"] = ["credit-g", "mine"]
     paper["lira"]["population_check"]["datasets"] = []
     found = prepare(paper, PROJECT)[3].missing()
-    assert found["data_fetch_table", "mine"] == "datasets/mine/path: there is no nowhere.csv; put the file there"
+    assert found["data_fetch_table", "mine"] == "datasets/mine/path: there is no file nowhere.csv; put the file there"
     paper["models"]["tabpfn-v2-deployed"] |= {"hub": None, "path": "nowhere.ckpt"}
     assert prepare(paper, PROJECT)[3].missing()["models_fetch_checkpoint", "tabpfn-v2-deployed"] == (
-        "models/tabpfn-v2-deployed/path: there is no nowhere.ckpt; put the weights there"
+        "models/tabpfn-v2-deployed/path: there is no file nowhere.ckpt; put the weights there"
     )
     monkeypatch.setenv("HF_TOKEN", "hf_x")
     assert not any(rule == "ltmia_fetch_model" for rule, _ in prepare(paper, PROJECT)[3].missing())

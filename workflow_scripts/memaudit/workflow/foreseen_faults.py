@@ -73,7 +73,7 @@ def missing_inputs(run: RunConfig) -> dict[tuple[str, str], str]:
     for name, entry in run.config["datasets"].items():
         if entry["source"] == "file" and entry["path"] and not os.path.exists(os.path.expanduser(entry["path"])):
             rule = "data_fetch_table" if entry["kind"] == "table" else "ltmia_fetch_corpus"
-            found[rule, name] = f"datasets/{name}/path: there is no {entry['path']}; put the file there"
+            found[rule, name] = f"datasets/{name}/path: there is no file {entry['path']}; put the file there"
     for name in run.config["predict"]["cases"]:
         path = run.config["predict"]["settings"][name]["data"].get("path")
         if path and not (os.path.exists(path) or os.path.exists(run.in_project(path))):
@@ -84,7 +84,7 @@ def missing_inputs(run: RunConfig) -> dict[tuple[str, str], str]:
     for kind, rule in (("models", "models_fetch_checkpoint"), ("language_models", "ltmia_prepare_model")):
         for name, entry in run.config[kind].items():
             if entry["path"] and not os.path.exists(run.in_project(entry["path"])):
-                found[rule, name] = f"{kind}/{name}/path: there is no {entry['path']}; put the weights there"
+                found[rule, name] = f"{kind}/{name}/path: there is no file {entry['path']}; put the weights there"
     if not os.environ.get("HF_TOKEN") and not os.environ.get("HF_ENDPOINT"):
         for kind, rule in (("models", "models_fetch_checkpoint"), ("language_models", "ltmia_fetch_model")):
             for name, entry in run.config[kind].items():
