@@ -24,7 +24,7 @@ PUBLISH_predict-mmlu := {"run": "results/predict-mmlu", \
   "predict_recommended", "predict_thresholds", "predict_drops", "predict_cost", "predict_memorized"]}
 PUBLISH_predict := {"run": "results/predict", \
   "command": "snakemake --cores all predict --configfile config/predict.yaml", "tables": ["predict_memorized", \
-  "predict_predictors", "predict_contrasts", "predict_recommended", "predict_learned", "predict_drops", "predict_cost"]}
+  "predict_predictors", "predict_contrasts", "predict_recommended", "predict_learned", "predict_cost"]}
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slurm test-browser plan costs bench coverage attention calibration release-audit private_gain mechanism_costs gpu pretrain envs envs-check lock docs publish recommended verify clean
 
