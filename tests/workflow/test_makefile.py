@@ -110,3 +110,11 @@ def test_published_tables_are_views(project):
     named = [name for one in lists for name in json.loads(one.replace("\\\n", ""))["tables"]]
     assert len(named) > 20
     assert set(named) <= known
+
+
+def test_the_plan_of_a_config_with_a_fault_names_it(project, tmp_path):
+    (tmp_path / "mine.yaml").write_text("lira: {modells: 3}\n")
+    command = ["make", "--assume-old", ".venv", "plan", f"CONFIG={tmp_path / 'mine.yaml'}"]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "config: lira/modells: unknown key; did you mean `models`?" in done.stdout + done.stderr

@@ -59,7 +59,7 @@ def main(job):
     write_table(ranked, job.output.ranked)
     counts = {"directions": psmi.directions, "dimensions": dimensions, "sure": STANDARD_ERRORS}
     counts["alone"] = int((ranked["mahalanobis"] > 0.99 * limit(len(ranked))).sum())
-    page = describe(ranked, setting, counts | {"timing": timing(records, path, setting)})
+    page = describe(ranked, setting, counts | {"timing": timing(records, scores.get("loss"), path, setting)})
     for file, text in ((job.output.csv, ranked.to_csv(index=False, lineterminator="\n")), (job.output.page, page)):
         with replacing(file) as temporary:
             temporary.write_text(text, encoding="utf-8")

@@ -45,8 +45,8 @@ def test_the_method_names_the_best_and_one_setting_has_no_interval():
     assert np.isnan(from_best_over_settings({"a": np.array([0.1])}, "gap").low)
 
 
-def test_a_difference_of_that_size_is_detected_in_four_of_five_repeats():
+def test_a_difference_of_that_size_is_detected_in_nine_of_ten_repeats():
     rng = np.random.default_rng(3)
     gap = Estimate("gap", 0.4, 0.4 - 1.96, 0.4 + 1.96, 10, "", 0.0)
     true = smallest_detectable(gap)
-    assert np.mean(true + rng.normal(size=20_000) > 1.96) == pytest.approx(0.8, abs=0.01)
+    assert np.mean(true + rng.normal(size=20_000) > 1.96) == pytest.approx(0.9, abs=0.01)

@@ -268,6 +268,13 @@ def test_the_fall_of_the_median_loss_is_checked(own, tmp_path, fallen, line):
     assert line in " ".join(rank_own(own, tmp_path, "timed.parquet")[1].split())
 
 
+def test_the_fall_of_the_median_loss_is_checked_by_logits_too(own, tmp_path):
+    table = pd.read_parquet(own / "all.parquet")
+    table["loss_before"] = 1e6
+    table.to_parquet(own / "logits.parquet")
+    assert "Yours has fallen by 100.0%" in " ".join(rank_own(own, tmp_path, "logits.parquet")[1].split())
+
+
 def test_a_page_without_losses_says_that_the_timing_was_not_checked(own, tmp_path):
     assert "was not checked: give columns loss and loss_before" in rank_own(own, tmp_path)[1]
 

@@ -1,8 +1,8 @@
 """Handwritten digits on photographs: small images of which some are hard to read, from what scikit-learn ships.
 
 The digits are those of the UCI repository (Alpaydin and Kaynak 1998), 8 x 8; the photographs are scikit-learn's two
-sample images. Digits alone are too easy for a study of memorization: next to none is ambiguous. A digit in front of a
-busy patch is as ambiguous as many images of CIFAR-10.
+sample images. Digits alone are too easy for a study of memorization: next to none is ambiguous. In front of a busy
+patch some cannot be read; study `predict` measures how many (`label ambiguity`).
 """
 
 import numpy as np

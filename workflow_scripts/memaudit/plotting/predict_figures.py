@@ -69,9 +69,9 @@ def planted(table: pd.DataFrame) -> Figure:
 
     table: as in `roc`, with truths canary and mislabelled.
     """
-    truths = ["canary", "mislabelled"]
-    rows = _rows(table, "planted", "fpr", metric="roc_tpr", truth=truths, rule=RULES, predictor=None)
-    named = rows["truth"].map({"canary": "canaries", "mislabelled": "wrong labels"})
+    names = {"canary": "canaries", "mislabelled": "wrong labels"}
+    rows = _rows(table, "planted", "fpr", metric="roc_tpr", truth=list(names), rule=RULES, predictor=None)
+    named = rows["truth"].map(names)
     return _rocs(rows.assign(dataset=rows["dataset"] + ": " + named))
 
 

@@ -14,8 +14,7 @@ from scipy.stats import norm
 from memaudit.common.arrays import Array
 from memaudit.statistics import bootstrap
 from memaudit.statistics.attack_performance import Estimate
-
-POWER = 0.8
+from memaudit.statistics.detection_power import smallest_shown
 
 
 def from_best(gaps: Mapping[str, Estimate], metric: str) -> Estimate:
@@ -48,11 +47,11 @@ def from_best_over_settings(gaps: Mapping[str, Array], metric: str) -> Estimate:
 
 
 def smallest_detectable(gap: Estimate) -> float:
-    """The difference whose lower end would exceed 0 in 80 % of repeats, if the estimate is normal about it.
+    """The difference whose lower end exceeds 0 with probability .9, as `smallest_shown` of the interval's lower half.
 
-    It follows from the lower half of the interval; where the best is chosen among several this is on the large side.
+    Where the best is chosen among several this is on the large side.
     """
-    return float((gap.estimate - gap.low) * (1 + norm.ppf(POWER) / norm.ppf((1 + bootstrap.LEVEL) / 2)))
+    return smallest_shown(gap.estimate, gap.low, 2 * gap.estimate - gap.low)
 
 
 def _method(method: str, best: str, count: int) -> str:

@@ -85,3 +85,12 @@ def test_records_that_models_without_them_take_for_another_class_are_ambiguous()
     found = ground_truth.ambiguity(signals, membership, np.ones(3, bool))
     assert found.estimate == pytest.approx(1 / 3)  # the last record: one of two models
     assert ground_truth.ambiguity(signals, membership, np.array([False, True, True])).estimate == 0
+
+
+def test_models_whose_halves_are_not_balanced_have_no_halves():
+    """18 models are one block: a half of nine may have seen a record nine times."""
+    signals, membership = grid(np.zeros(40), 18)
+    membership[:, 0] = np.arange(18) < 9
+    second = np.arange(18) >= 9
+    assert ground_truth.halves(signals, membership, second, 2) is None
+    assert len(ground_truth.agreement(signals, membership, second, np.random.default_rng(0), replicates=20)) == 1

@@ -6,7 +6,7 @@ from scipy.special import ndtr
 from simulated_predictions import judged, planted, values
 
 from memaudit.studies.predict import prediction_metrics
-from memaudit.studies.predict.recommended_thresholds import recommended
+from memaudit.studies.predict.recommended_thresholds import best_threshold, recommended
 
 
 def test_recommended_settings_are_the_two_lines_of_table_1():
@@ -45,3 +45,11 @@ def test_a_settings_facts_hold_its_rates():
     tpr = prediction_metrics.error_rates(scores, judged(memorized), 0.0)[0]
     assert facts["tpr"] == {"estimate": tpr.estimate, "low": tpr.low, "high": tpr.high, "n": tpr.n}
     assert (facts["profile"], facts["layer"], facts["chosen"]) == ("practitioners", "last", "fixed")
+
+
+def test_the_best_threshold_is_that_of_the_largest_tpr_less_fpr():
+    scores, memorized = np.array([0.1, 0.4, 0.5, 0.8, 0.9]), np.array([False, True, False, True, True])
+    gains = {one: (scores[memorized] >= one).mean() - (scores[~memorized] >= one).mean() for one in scores}
+    assert best_threshold(scores, memorized) == max(gains, key=gains.get) == 0.8
+    heavy = np.array([1.0, 9.0, 0.1, 1.0, 1.0])  # the memorized record below counts most
+    assert best_threshold(scores, memorized, heavy) == 0.4

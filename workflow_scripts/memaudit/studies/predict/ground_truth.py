@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from memaudit.attacks.calibrate import calibrate
+from memaudit.attacks.gaussian import least_shadows
 from memaudit.common.arrays import Array, Mask
 from memaudit.statistics.attack_performance import Estimate
 from memaudit.statistics.intervals import clopper_pearson
 from memaudit.statistics.rank_correlation import rank_correlation
 from memaudit.statistics.record_vulnerability import gap_statistics
 
-LEAST_HALVED = 16  # models: 3 of a half were trained with a record, beside the target, and 3 without it
 ATTAINABLE = 0.75  # the correlation that the paper states; below, it cannot be judged
 
 
@@ -53,13 +53,13 @@ def agreement(
 
     And the largest that so few models let one see: two quantities with errors of their own correlate at most with the
     root of the product of their reliabilities. These are correlations of two halves of the models, each with its own
-    LiRA and its own mean gaps, stepped up to all models (Spearman 1910, Brown 1910). second: see `halves`, which fewer
-    than 16 models do not have.
+    LiRA and its own mean gaps, stepped up to all models (Spearman 1910, Brown 1910). second: see `halves`; without
+    halves there is the first alone.
     """
     found = rank_correlation(
         attack_success(signals, membership), counterfactual_memorization(signals, membership), rng, **options
     )
-    if len(signals) < LEAST_HALVED:
+    if not can_be_halved(membership, second):
         return [found]
     reliable = [
         rank_correlation(*(measure(signals[half], membership[half]) for half in (~second, second)), rng, **options)
@@ -77,14 +77,19 @@ def _stepped_up(correlation: float) -> float:
     return 2 * max(correlation, 0.0) / (1 + max(correlation, 0.0))
 
 
+def can_be_halved(membership: Mask, second: Mask) -> bool:
+    """Whether LiRA can be fitted to either half of the models (model, record) alone."""
+    return all(len(half) and least_shadows(half).min() >= 2 for half in (membership[~second], membership[second]))
+
+
 def halves(signals: Array, membership: Mask, second: Mask, targets: int) -> tuple[Array, Array] | None:
     """Log-LiRA of the first `targets` models, (target, record), by either half of the other models.
 
     second: (model,) whether a model is in the second half, as `membership_matrices.balanced` has blocks. No model but
     the target is in both halves, so that the agreement of both shows how stable the truth is, at half of the models.
-    None for fewer than 16 models, of whose halves LiRA cannot be fitted.
+    None where LiRA cannot be fitted to both halves: too few models, or a record with too few of one side in a half.
     """
-    if len(signals) < LEAST_HALVED:
+    if not can_be_halved(membership, second):
         return None
     split = []
     for half in (np.flatnonzero(~second), np.flatnonzero(second)):

@@ -134,7 +134,7 @@ class LearnedEvaluation:
                 gap = from_best_over_settings(gaps, metric)
                 yield from rows(STUDY, keys, [gap])
             if name in LEARNED:  # of its last difference, that from the best single one
-                method = "with probability .8, by the interval's lower half"
+                method = "with probability .9, by the interval's lower half"
                 detectable = smallest_detectable(gap)
                 yield tidy.row(STUDY, keys, "smallest detectable difference", detectable, n=len(found), method=method)
 

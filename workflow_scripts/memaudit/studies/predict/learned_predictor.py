@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from memaudit.attacks.learned_memorization import Combination
 from memaudit.common.arrays import Array, Mask
 from memaudit.statistics import roc
+from memaudit.studies.predict.recommended_thresholds import best_threshold
 from memaudit.studies.predict.setting_features import SettingFeatures
 
 PENALTIES = (10.0, 1.0, 0.1, 0.01)  # on half the squared length of the weights, beside a mean loss in nats
@@ -37,11 +38,7 @@ def learn(settings: Sequence[SettingFeatures], features: tuple[str, ...]) -> Lea
     penalty = max(PENALTIES, key=lambda penalty: transfer(settings, features, penalty))
     combination = fit(settings, features, penalty)
     scores = np.concatenate([scored(combination, one) for one in settings])
-    truth, weights = _truth(settings)
-    ranking = roc.rank(scores, truth)
-    fpr, tpr = roc.curve(ranking, weights[ranking.order])
-    last = ranking.order[ranking.ends[max(int(np.argmax(tpr - fpr)) - 1, 0)]]
-    return Learned(combination, float(scores[last]), penalty)
+    return Learned(combination, best_threshold(scores, *_truth(settings)), penalty)
 
 
 def transfer(settings: Sequence[SettingFeatures], features: tuple[str, ...], penalty: float) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from memaudit.common.arrays import Array
+from memaudit.common.arrays import Array, Mask
 from memaudit.statistics import roc
 from memaudit.statistics.attack_performance import Estimate
 from memaudit.studies.predict.prediction_metrics import Entries, error_rates
@@ -38,6 +38,14 @@ class Recommendation:
         return {key: getattr(self, key) for key in keys} | rates | {"method": self.rates[0].method}
 
 
+def best_threshold(scores: Array, memorized: Mask, weights: Array | None = None) -> float:
+    """The least score of a flag with the largest TPR - FPR; all (entry,), weights equal without any."""
+    ranking = roc.rank(scores, memorized)
+    fpr, tpr = roc.curve(ranking, None if weights is None else weights[ranking.order])
+    last = ranking.order[ranking.ends[max(int(np.argmax(tpr - fpr)) - 1, 0)]]
+    return float(scores[last])
+
+
 def recommended(psmi: Array, loss: Array, judged: Entries, rng: np.random.Generator) -> list[Recommendation]:
     """Table 1, measured: PSMI at its own threshold for practitioners, the loss at an optimised one for researchers.
 
@@ -52,9 +60,6 @@ def recommended(psmi: Array, loss: Array, judged: Entries, rng: np.random.Genera
     chosen_on, judged_on = judged.only(half), judged.only(~half)
     if not (chosen_on.both and judged_on.both):
         return [practitioners]
-    ranking = roc.rank(loss[chosen_on.target, chosen_on.record], chosen_on.memorized)
-    fpr, tpr = roc.curve(ranking)
-    last = ranking.order[ranking.ends[max(int(np.argmax(tpr - fpr)) - 1, 0)]]
-    threshold = float(loss[chosen_on.target, chosen_on.record][last])
+    threshold = best_threshold(loss[chosen_on.target, chosen_on.record], chosen_on.memorized)
     rates = error_rates(loss, judged_on, threshold)
     return [practitioners, Recommendation("researchers", "loss", threshold, "on other records", rates)]

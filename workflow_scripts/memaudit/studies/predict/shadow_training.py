@@ -110,10 +110,10 @@ class PreparedSetting:
         x = torch.from_numpy(self.grid.x.values).to(device())
         if "scale" in self.grid.attrs:
             x = (x.float() - self.grid.attrs["shift"]) / self.grid.attrs["scale"]
-        other = rivals(self.grid) if self.setting["network"]["kind"] == "text" else None
-        return Data(
-            x, *(None if one is None else torch.from_numpy(one).to(device()) for one in (labels(self.grid), other))
-        )
+        y = torch.from_numpy(labels(self.grid)).to(device())
+        if self.setting["network"]["kind"] != "text":
+            return Data(x, y)
+        return Data(x, y, torch.from_numpy(rivals(self.grid)).to(device()))
 
 
 def checkpoints(training: Mapping[str, Any]) -> tuple[float, ...]:

@@ -54,9 +54,8 @@ def read_records(path: str, states: str | None) -> tuple[pd.DataFrame, NDArray[A
     table, needed = read_table(path, remedy=REMEDY), ["id", "label"] if states else ["id", "label", "hidden"]
     if missing := [name for name in needed if name not in table]:
         raise AuditError(f"{path}: has no column {missing[0]!r}; it needs id, label, and hidden or a file of states")
-    if (
-        incomplete := table.filter([*needed, "loss", "loss_before", "logits", "losses", "gaps"]).isna().any(axis=1)
-    ).any():
+    used = table.filter([*needed, "loss", "loss_before", "logits", "losses", "gaps"])
+    if (incomplete := used.isna().any(axis=1)).any():
         raise AuditError(
             f"{path}: row {int(np.argmax(incomplete))} has no value in a column that is used; complete or drop it"
         )
@@ -76,17 +75,19 @@ def read_records(path: str, states: str | None) -> tuple[pd.DataFrame, NDArray[A
     return table, loaded
 
 
-def timing(records: pd.DataFrame, path: str, setting: dict[str, Any]) -> str:
+def timing(records: pd.DataFrame, losses: Array | None, path: str, setting: dict[str, Any]) -> str:
     """Sentence about how far the median loss has fallen since `loss_before`, against the study's targets.
+
+    losses: (record,) as predictors have them, from the column `loss`, `logits` or `losses`; None without these.
 
     Raises AuditError where it has fallen by 3 points less than that of any target: hidden states say too little yet.
     """
-    if not {"loss", "loss_before"} <= set(records):
+    if losses is None or "loss_before" not in records:
         return "Whether yours has was not checked: give columns loss and loss_before."
     before = records["loss_before"].median()
     if not before > 0:
         raise AuditError(f"{path}: the median of loss_before is {before:g}; give the losses of the untrained model")
-    drop = float(1 - records["loss"].median() / before)
+    drop = float(1 - np.median(losses) / before)
     if drop < setting["least_drop"] - TOLERANCE:
         raise AuditError(
             f"{path}: the median loss has fallen by {drop:.1%} since loss_before, the study's by"
