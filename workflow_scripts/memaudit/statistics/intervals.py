@@ -10,7 +10,7 @@ TAIL = (1 - LEVEL) / 2
 Z = norm.isf(TAIL)
 
 
-def clopper_pearson(successes: float, trials: int, tail: float = TAIL) -> tuple[float, float]:
+def clopper_pearson(successes: float, trials: float, tail: float = TAIL) -> tuple[float, float]:
     """Lower and upper bound on a share of independent trials, each missed with probability at most `tail`.
 
     Clopper and Pearson 1934: for every share and number of trials, unlike Wilson's interval, which covers a share of .1
@@ -19,6 +19,16 @@ def clopper_pearson(successes: float, trials: int, tail: float = TAIL) -> tuple[
     low = beta.ppf(tail, successes, trials - successes + 1) if successes > 0 else 0.0
     high = beta.isf(tail, successes + 1, trials - successes) if successes < trials else 1.0
     return float(low), float(high)
+
+
+def korn_graubard(share: float, variance: float, units: int) -> tuple[float, float]:
+    """95 % interval of a share of dependent trials whose sampling variance is known: Korn and Graubard 1998.
+
+    Clopper and Pearson's of p (1 - p) / variance effective trials. A share of 0 or 1, or without variance, counts as of
+    the independent units, so that its interval is not empty.
+    """
+    trials = share * (1 - share) / variance if variance > 0 else float(units)
+    return clopper_pearson(share * trials, trials)
 
 
 def mean_of(estimates: Array, low: Array, high: Array) -> tuple[float, float, float]:

@@ -224,23 +224,40 @@ def attribute_difference(rng: np.random.Generator, added: float, models: int = 1
         "few contexts": {"shift": 1.0, "targets": 3},
         "about 14 memorized": {"shift": 1.0, "share": 0.17},
         "rare": {"shift": 1.0, "records": 200, "share": 0.02},
+        "many contexts": {"shift": 1.0, "targets": 16, "records": 300, "share": 0.03, "uneven": 1.0},
     },
     most=500,
     use="no interval of an AUC, a band or an FPR for fewer than 10 memorized records",
 )
 def predictors(
-    rng: np.random.Generator, shift: float, targets: int = 1, records: int = 120, share: float = 0.3
+    rng: np.random.Generator,
+    shift: float,
+    targets: int = 1,
+    records: int = 120,
+    share: float = 0.3,
+    uneven: float = 0.0,
 ) -> Outcomes:
-    """AUC, TPR and the memorized share of `prediction_metrics`; memorization is independent of the target."""
+    """AUC, TPR and the memorized share of `prediction_metrics`.
+
+    Memorization is independent of the target, but in all of them likelier for some records: uneven is the variance of a
+    record's factor. Of non-members a fifth as many reach the threshold by chance: the share beyond chance is 0.
+    """
     member = rng.random((targets, records)) < 0.7
-    memorized = rng.random((targets, records)) < share
+    factor = rng.gamma(1 / uneven, uneven, records) if uneven else np.ones(records)
+    memorized = rng.random((targets, records)) < share * factor * np.where(member, 1, prediction_metrics.CHANCE_SHARE)
     scores = rng.standard_normal(member.shape) + shift * memorized
-    entries = prediction_metrics.member_entries(memorized, member, rng, replicates=REPLICATES)
+    drawn = int(rng.integers(2**32))
+    entries, others = (
+        prediction_metrics.member_entries(memorized, who, np.random.default_rng(drawn), replicates=REPLICATES)
+        for who in (member, ~member)
+    )
     found = prediction_metrics.judge({"one": scores}, entries, fprs=(FPR,), tprs=(0.75,))["one"]
     band = prediction_metrics.roc_band(scores, entries, np.array([0.3]))
-    of_share = prediction_metrics.memorized_share(np.where(memorized, 5.0, 0.0), entries, 4.0)
+    lira = np.where(memorized, 5.0, 0.0), entries, others, 4.0
+    of_share, beyond = prediction_metrics.memorized_share(*lira), prediction_metrics.beyond_chance(*lira)
     truths = [*true_metrics(Population(shift=shift, model_sd=0.0, record_sd=0.0)), ndtr(ndtri(0.75) - shift)]
     return _intervals(found, np.array(truths), (*METRICS, "FPR at TPR 0.75")) | {
         "ROC band at FPR .3": Interval(*band[0, 1:], ndtr(shift + ndtri(0.3))),
         "memorized share": Interval(of_share.low, of_share.high, share),
+        "memorized beyond chance": Interval(beyond.low, beyond.high, 0.0),
     }

@@ -14,7 +14,7 @@ from memaudit.common.arrays import Array, Codes, Mask
 from memaudit.common.errors import AuditError
 from memaudit.statistics import bootstrap, roc
 from memaudit.statistics.attack_performance import Estimate, interpolated
-from memaudit.statistics.intervals import clopper_pearson
+from memaudit.statistics.intervals import clopper_pearson, korn_graubard, mean_of
 from memaudit.statistics.paired_differences import gaps
 
 FPRS = (0.01, 0.1)
@@ -112,18 +112,23 @@ def beyond_chance(lira: Array, judged: Entries, others: Entries, threshold: floa
     """Memorized share of the entries less five times that of `others`, which reach the threshold by chance.
 
     Above 0 at most a fifth of what is called memorized is chance: settings where the interval does not show it are not
-    judged. The weights of both come from one state of the generator. The interval holds for few memorized entries, too:
-    it is at least as wide as Clopper and Pearson's of their share, at the observed chance.
+    judged. Interval: MOVER from Korn and Graubard's intervals of both shares, since few entries reach the threshold;
+    the shares, which have records in common, count as independent, which makes it conservative.
     """
-    parts = [_averages(_reached(lira, one, threshold), np.ones(len(one.record), bool), one) for one in (judged, others)]
-    samples = parts[0] - parts[1] / CHANCE_SHARE
-    share, chance = (float(part[0]) for part in parts)
-    distinct = len(np.unique(judged.group))
-    least, most = (end - chance / CHANCE_SHARE for end in clopper_pearson(share * distinct, distinct))
-    low, high = bootstrap.two_way_interval(samples[1:], samples[0], judged.drawn(np.ones(len(judged.record), bool)))
-    ends = float(np.fmin(low, least)), float(np.fmax(high, most))
-    method = f"{judged.method}, common weights, and at least as wide as Clopper and Pearson's interval"
-    return Estimate("memorized beyond chance", float(samples[0]), *ends, len(judged.record), method, 0.0)
+    sides = judged, others
+    drawn = [_averages(_reached(lira, one, threshold), np.ones(len(one.record), bool), one) for one in sides]
+    observed = np.array([float(share[0]) for share in drawn])
+    ends = np.array(
+        [
+            korn_graubard(share, float(np.nanvar(of_side[1:])), len(np.unique(side.group)))
+            for share, of_side, side in zip(observed, drawn, sides, strict=True)
+        ]
+    )
+    factors = np.array([1, -1 / CHANCE_SHARE])
+    scaled = ends * factors[:, None]
+    difference, low, high = 2 * np.array(mean_of(factors * observed, scaled.min(1), scaled.max(1)))
+    method = f"{judged.method}; MOVER from Korn and Graubard's intervals"
+    return Estimate("memorized beyond chance", difference, low, high, len(judged.record), method, 0.0)
 
 
 def _reached(lira: Array, entries: Entries, threshold: float) -> Array:
