@@ -20,7 +20,7 @@ sys.path.insert(0, str(PROJECT / "workflow_scripts"))
 from memaudit.common.checksums import sha256
 from memaudit.common.errors import AuditError
 from memaudit.workflow import housekeeping, snakemake_handlers
-from memaudit.workflow.digest import digest, rule_of
+from memaudit.workflow.digest import digest_when_planned as digest, rule_of
 from memaudit.workflow.report_params import Page
 from memaudit.workflow.run_config import grows
 from memaudit.workflow.study_catalogue import prepare

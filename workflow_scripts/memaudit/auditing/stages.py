@@ -17,6 +17,7 @@ from memaudit.common.project_paths import PROJECT
 
 BLOCK = 8
 QUICK_SETS, QUICK_RECORDS = 32, 1000
+QUICK_SHARD = QUICK_SETS // 2  # so that two cores have answers sooner
 ENOUGH, MOST_SETS, FEWEST_SETS = 64, 256, 32
 MOST_RECORDS = 8000
 ARM_SETS = 32  # of a further model, a smaller context, a mitigation
@@ -222,7 +223,7 @@ def _attacks(facts: Mapping[str, Any], sizes: Mapping[str, Any], used: Mapping[s
         "split": SIDE,
         "sets": sets,
         "sizes": [BLOCK, sets],
-        "shard": max(ARM_SETS, sets // JOBS),
+        "shard": max(ARM_SETS, sets // JOBS) if complete else QUICK_SHARD,
         "fpr": [0.1, FPR],
         "replicates": 200 if complete else 100,
         "permutations": 39 if complete else 19,
