@@ -4,11 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 
 import memaudit
 from memaudit.auditing import api
 from memaudit.common.errors import AuditError
+from memaudit.models import given_estimator
+from memaudit.models.given_estimator import GivenEstimator
 
 
 def test_the_audit_is_imported_on_first_use():
@@ -23,10 +27,27 @@ def test_an_estimator_is_named_by_its_class_and_parameters():
     assert params["n_estimators"] == 7
 
 
-@pytest.mark.parametrize("model", [make_pipeline(RandomForestClassifier()), object()])
-def test_an_estimator_that_cannot_be_named_is_refused(model):
-    with pytest.raises(AuditError, match="model "):
-        api._named(model)
+@pytest.mark.parametrize("model", [object(), RandomForestClassifier])
+def test_what_is_no_estimator_is_refused(model):
+    with pytest.raises(AuditError, match="not an estimator; give an object with fit, predict and get_params"):
+        memaudit.audit(np.zeros((80, 2)), np.arange(80) % 2, model=model)
+
+
+@pytest.mark.parametrize("model", [make_pipeline(RandomForestClassifier()), OneVsRestClassifier(LogisticRegression())])
+def test_an_estimator_that_cannot_be_named_is_pickled_with_the_form_of_the_table(model, tmp_path):
+    table, roles = api._with_roles(pd.DataFrame({"age": [1, 2], "target": ["a", "b"]}), [True, False], None)
+    assert api._named(model) is None
+    name, params = api._pickled(model, table, roles, tmp_path / "own.pkl", seed=0)
+    held = given_estimator._read(**params)
+    assert name == f"{GivenEstimator.__module__}.{GivenEstimator.__qualname__}"
+    assert held.columns == {"c0": "age", "c1": "target"}
+    assert (held.values, held.labels) == ({"c1": {"a": "a", "b": "b"}}, {"true": True, "false": False})
+    assert type(held.estimator) is type(model)
+
+
+def test_the_page_calls_a_pipeline_by_its_last_step():
+    assert api._called(make_pipeline(RandomForestClassifier())) == "Pipeline of RandomForestClassifier"
+    assert api._called(OneVsRestClassifier(LogisticRegression())) == "OneVsRestClassifier"
 
 
 def test_an_estimator_keeps_its_given_parameters():

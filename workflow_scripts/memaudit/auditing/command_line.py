@@ -206,7 +206,7 @@ def _count(text: str) -> int:
 
 def report(stage: str, result: Any) -> None:
     """Print how the table was read (stage `schema`), or the main results of a stage."""
-    lines = _schema(result) if stage == "schema" else _numbers(result)
+    lines = _schema(result) if stage == "schema" else headline_lines(result)
     print("\n".join(f"memaudit: {printable(line)}" for line in lines), flush=True)
 
 
@@ -243,7 +243,8 @@ def _schema(facts: dict[str, Any]) -> list[str]:
     ]
 
 
-def _numbers(summary: dict[str, Any]) -> list[str]:
+def headline_lines(summary: dict[str, Any]) -> list[str]:
+    """Lines of the main results of a stage's summary."""
     whole = Summary.model_validate(summary)
     main = whole.headline().model_dump()
     auc, strict = main["auc"], main["tpr"][f"{summary['fpr']:g}"]["detected"]

@@ -73,7 +73,7 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
     entry = source_file.source_entry(linked, request.encoding, request.delimiter)
     origin = fetch(entry, raw, private)
     _named(request, origin["columns"], chosen)
-    rename = _safe_names(origin["columns"])
+    rename = safe_names(origin["columns"])
     marks = (*MISSING, *request.missing)
     unused = {name for name, column in (chosen or {}).items() if not column["use"]} | set(request.drop)
     _narrow(len({*origin["columns"]} - unused - {request.target, request.group}))
@@ -137,7 +137,7 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
     }
 
 
-def _safe_names(columns: Sequence[str]) -> dict[str, str]:
+def safe_names(columns: Sequence[str]) -> dict[str, str]:
     """Safe name of each column, all with the same number of digits so that sorting (JSON files) keeps the order."""
     digits = len(str(len(columns) - 1))
     return {name: f"c{place:0{digits}d}" for place, name in enumerate(columns)}

@@ -42,6 +42,7 @@ class Settings:
     threats: Sequence[str] = ("labels", "probabilities")
     models: Sequence[str] = (model_choice.SHIPPED,)
     params: dict[str, Any] = field(default_factory=dict)
+    labels: Sequence[str] = ()  # what the page calls the models; none: as named
     epsilons: Sequence[float] = ()
     public: str | None = None
     finetune: bool = False
@@ -85,7 +86,7 @@ def _run(request: Request, settings: Settings, report: Callable[[str, Any], None
         if settings.epsilons:
             optional_studies.write_public(folder, facts, settings.public)
             note_audit(request, folder)
-        models = model_choice.labels(settings.models, catalogue[1])
+        models = list(settings.labels) or model_choice.labels(settings.models, catalogue[1])
         report("schema", facts | {"models": models})
         chosen = {key: getattr(settings, key) for key in PASSED_ON}
         chosen |= {"threats": list(settings.threats), "quick": settings.quick}

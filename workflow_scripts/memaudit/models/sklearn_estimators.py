@@ -1,6 +1,7 @@
 """Estimators with scikit-learn's interface, fitted again on each context: the baseline of foundation models.
 
-The config names the class by its import path; it is trusted like any code of the user. Nothing is unpickled.
+The config names the class by its import path; it is trusted like any code of the user. What `memaudit.audit` was given
+as an object is a `GivenEstimator`; no other pickle is read.
 """
 
 import inspect
@@ -28,6 +29,7 @@ from memaudit.common.arrays import Array
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json
 from memaudit.models.context_scaling import target_scale
+from memaudit.models.given_estimator import GivenEstimator
 from memaudit.models.model_files import reason
 from memaudit.models.model_options import options_of
 from memaudit.models.model_protocol import Limits
@@ -77,7 +79,7 @@ class EstimatorBranch:
         if kind == "classifier" and not hasattr(estimator, "predict_proba"):
             raise AuditError(f"{entry['class']}: it gives no probabilities; name a classifier with predict_proba")
         target = schema["target"] if schema else {}
-        model = make_pipeline(_preprocessing(schema, options["scale"]), estimator)
+        model = make_pipeline(*_steps(schema, options["scale"], estimator))
         classes = len(target.get("categories") or [])
         return cls(model, card, options["seed"], classes, torch.get_num_threads())
 
@@ -164,6 +166,13 @@ def _predict(model: Pipeline, x: Array, y: Array, queries: Array) -> Tensor:
 def _has_deviation(model: Pipeline) -> bool:
     """Whether it predicts a deviation; that of DummyRegressor is 0 for all."""
     return "return_std" in inspect.signature(model[-1].predict).parameters and not isinstance(model[-1], DummyRegressor)
+
+
+def _steps(schema: Mapping[str, Any] | None, scale: bool, estimator: Any) -> tuple[Any, ...]:
+    """Preprocessing and the estimator; one that was given as an object makes the user's frame of the codes itself."""
+    if isinstance(estimator, GivenEstimator):
+        return (estimator.set_params(schema=schema),)
+    return _preprocessing(schema, scale), estimator
 
 
 def _preprocessing(schema: Mapping[str, Any] | None, scale: bool) -> ColumnTransformer:
