@@ -31,7 +31,9 @@ def connect(folder: str | Path, threads: int = 1) -> Iterator[duckdb.DuckDBPyCon
             "autoinstall_known_extensions": False,
         }
         with duckdb.connect(config=settings) as connection:
-            connection.execute("SET enable_progress_bar = false")
+            # A Jupyter kernel without ipywidgets has no bar, and refuses to set it.
+            if connection.execute("SELECT current_setting('enable_progress_bar')").fetchone()[0]:
+                connection.execute("SET enable_progress_bar = false")
             try:
                 yield connection
             except duckdb.InvalidInputException as error:
