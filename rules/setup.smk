@@ -3,8 +3,9 @@
 import sys
 from pathlib import Path
 
+from snakemake.common.configfile import load_configfile
 from snakemake.exceptions import WorkflowError
-from snakemake.utils import min_version
+from snakemake.utils import min_version, update_config
 
 min_version("9.20")
 # As a `module` of another workflow, workflow.basedir is the other one's folder.
@@ -33,6 +34,13 @@ configfile: PROJECT / "config" / "models.yaml"
 configfile: PROJECT / "config" / "language_models.yaml"
 configfile: PROJECT / "config" / "config.yaml"
 
+
+if workflow.modifier.skip_configfile:
+    # The `config:` of a module statement lies over the project's files, as a --configfile does.
+    own = dict(config)
+    for name in ("datasets", "models", "language_models", "config"):
+        update_config(config, load_configfile(PROJECT / "config" / f"{name}.yaml"))
+    update_config(config, own)
 
 try:
     RUN, STUDIES, VIEWS, WORKLOAD = prepare(config, PROJECT)

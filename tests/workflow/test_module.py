@@ -39,3 +39,46 @@ def test_another_workflow_makes_a_result_of_this_one(outer):
     assert sidecar["rule"] == "lira_query_shadows"
     again = subprocess.run([*command, "-n"], cwd=outer, capture_output=True, text=True, check=True)
     assert "Nothing to be done" in again.stdout + again.stderr
+
+
+DEPLOYED = f"""
+configfile: "config/config.yaml"
+
+
+module memaudit:
+    snakefile:
+        "{PROJECT}/Snakefile"
+    config:
+        config
+
+
+use rule * from memaudit as memaudit_*
+
+
+rule mine:
+    default_target: True
+    input:
+        "results/mine/signals/lira/wine/superset0/0.nc",
+"""
+
+
+@pytest.fixture
+def deployed(tmp_path):
+    """A workflow folder as snakedeploy leaves it: workflow/Snakefile, and a config of a few keys."""
+    for name, text in (("workflow/Snakefile", DEPLOYED), ("config/config.yaml", "run: mine\nseed: 5\n")):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_a_modules_config_lies_over_the_projects(deployed):
+    done = subprocess.run([*SNAKEMAKE, "-n"], cwd=deployed, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "memaudit_lira_query_shadows" in done.stdout
+
+
+def test_a_modules_config_is_checked(deployed):
+    (deployed / "config/config.yaml").write_text("run: mine\nlira: {designs: {}}\n")
+    done = subprocess.run([*SNAKEMAKE, "-n"], cwd=deployed, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "lira/designs: unknown key; did you mean `design`?" in done.stdout + done.stderr
