@@ -43,3 +43,23 @@ def test_means_are_over_what_every_data_set_has_beside_what_is_printed(project, 
     assert mean["estimate"] - mean["low"] == pytest.approx(np.linalg.norm(below) / 2)
     assert mean["null"] == pytest.approx(one["null"])
     assert pd.isna(mean["table"])
+
+
+def test_the_mean_is_over_the_papers_data_sets_where_the_run_has_them_all(project, tmp_path):
+    values = {"wine": 0.6, "iris": 0.7, "digits": 0.95}
+    keys = {"arm": "main", "model": "m", "records": "members", "threat": "t", "attack": "lira", "poison": 0}
+    for name, auc in values.items():
+        row = tidy.row("attacks", {"dataset": name, **keys}, "auc", auc, low=auc - 0.1, high=auc + 0.1, n=10, null=0.5)
+        write_table(tidy.frame([row]), tmp_path / f"{name}.parquet")
+
+    def averaged(listed):
+        entries = [{"table": "Table 5", "dataset": name, "metric": "auc", "printed": 0.5} for name in (*listed, "mean")]
+        inputs, output = [str(tmp_path / f"{name}.parquet") for name in values], str(tmp_path / "average.parquet")
+        params = {"published": entries, "records": dict.fromkeys(values)}
+        call(project, "attacks_average_datasets", inputs, [output], **params)
+        table = tidy.expand(read_table(tmp_path / "average.parquet"))
+        return {row.dataset: (row.estimate, row.n) for row in table[table["source"] == "here"].itertuples()}
+
+    every = (pytest.approx(0.75), 30)
+    assert averaged(["wine", "iris"]) == {"mean": (pytest.approx(0.65), 20), "mean of all tables": every}
+    assert averaged(["wine", "vehicle"]) == averaged([]) == averaged(values) == {"mean": every}

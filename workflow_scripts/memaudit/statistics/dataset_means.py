@@ -11,13 +11,19 @@ from memaudit.statistics.intervals import mean_of
 
 
 def means(
-    study: str, scores: pd.DataFrame, keys: Sequence[str], averaged: str, complete: Mapping[str, int] | int, called: str
+    study: str,
+    scores: pd.DataFrame,
+    keys: Sequence[str],
+    averaged: str,
+    complete: Mapping[str, int] | int,
+    called: str,
+    name: str = "mean",
 ) -> Iterator[dict[str, Any]]:
     """Tidy rows of the mean over all values of the key `averaged`, one for each combination of `keys` and metric.
 
     scores: expanded tidy results. complete: number of values that a combination must have, or that number by value of
     the first of `keys`; combinations with fewer are left out. called: what the method text calls the averaged values,
-    such as "data sets". Rows gain the keys `source` = here and `averaged` = mean; keys that are missing (NaN) are left
+    such as "data sets". Rows gain the keys `source` = here and `averaged` = `name`; keys that are missing (NaN) are left
     out. Interval: MOVER, from the interval of each. Raises AuditError where values of one mean differ in their unit.
     """
     for values, group in scores.groupby([*keys, "metric"], sort=False, dropna=False):
@@ -33,7 +39,7 @@ def means(
         mean, low, high = mean_of(*(group[name].to_numpy() for name in ("estimate", "low", "high")))
         method = f"mean of {len(group)} {called} taken as given; MOVER, from the interval of each"
         facts = {"n": group["n"].sum(), "unit": units.iloc[0], "null": group["null"].mean(), "method": method}
-        yield tidy.row(study, {"source": "here", averaged: "mean", **named}, metric, mean, low=low, high=high, **facts)
+        yield tidy.row(study, {"source": "here", averaged: name, **named}, metric, mean, low=low, high=high, **facts)
 
 
 def published(
