@@ -15,7 +15,7 @@ wildcard_constraints:
 rule lira_draw_designs:
     input:
         records="<results>/data/{dataset}/records.parquet",
-        split=f"<results>/data/{{dataset}}/splits/{LIRA.config['split']}.parquet",
+        split=LIRA.split,
     output:
         "<results>/signals/lira/{dataset}/{grid}/design.nc",
         sidecar="<results>/provenance/lira_draw_designs/{dataset}/{grid}.json",
@@ -102,7 +102,7 @@ rule lira_evaluate_strategies:
     params:
         code=digest("lira_evaluate_strategies", env="statistics"),
         seed=config["seed"],
-        lira=LIRA.keys("sizes", "fpr", "replicates"),
+        lira=LIRA.keys("sizes", "fpr", "replicates", "oracle_models"),
     script:
         "../workflow_scripts/lira/evaluate_strategies.py"
 

@@ -14,14 +14,14 @@ from memaudit.workflow.job import Paths
 MODELS, RECORDS, MEMBERS, BLOCK = 64, 60, 44, 16
 LIRA = {
     "sizes": [16, 64], "fpr": [0.1, 0.05], "replicates": 20, "permutations": 19,
-    "rmia": {"gamma": 1.0, "offline_a": 0.3},
+    "rmia": {"gamma": 1.0, "offline_a": 0.3}, "oracle_models": None,
 }  # fmt: skip
 
 
-def efficient(path, gap=2.0, models=MODELS):
+def efficient(path, gap=2.0, models=MODELS, members=MEMBERS):
     """Write a matrix in which a member record adds `gap` deviations to its signal where it is in context."""
     rng = np.random.default_rng(0)
-    member = np.arange(RECORDS) < MEMBERS
+    member = np.arange(RECORDS) < members
     design = membership_matrices.balanced(models, RECORDS, rng, block=BLOCK) & member
     scale = np.exp(rng.normal(0, 0.5, RECORDS))
     signal = (rng.normal(size=design.shape) + gap * design) * scale + rng.normal(size=RECORDS)
@@ -31,7 +31,7 @@ def efficient(path, gap=2.0, models=MODELS):
         arrays,
         {"model": np.arange(models), "record": [f"{number:04x}" for number in range(RECORDS)]}
         | {name: ("record", values) for name, values in coordinates.items()},
-        {"dataset": "wine", "grid": "efficient", "draw": "balanced", "block": BLOCK, "population": MEMBERS},
+        {"dataset": "wine", "grid": "efficient", "draw": "balanced", "block": BLOCK, "population": members},
     )
     write_grid(grid, path)
     return grid

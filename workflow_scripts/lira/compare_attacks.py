@@ -7,7 +7,7 @@ python workflow_scripts/lira/compare_attacks.py --input wine.nc --output tidy=at
 
 LiRA's fits leave the target and a partner from the other side out, so that chance alone gives 0.5 at any number of
 models; "as published" leaves out the target alone. The negative control (placebo) attacks
-records that are in no context.
+records that are in no context; a matrix without such records has neither the control nor attacks that need them.
 """
 
 from collections.abc import Iterator
@@ -23,6 +23,7 @@ from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics.attack_performance import judge_attack, judge_options, roc_band, rows
 from memaudit.statistics.epsilon_bounds import best_record_scores, clopper_pearson_roc
 from memaudit.statistics.roc import resolved
+from memaudit.studies.lira.score_comparison import computable
 from memaudit.workflow.job import run
 
 CONTROL = "lira mean"
@@ -35,7 +36,8 @@ def main(job):
     members, others = (grid.isel(record=chosen) for chosen in (grid.member.values, ~grid.member.values))
     signals, membership = members.signal.values.astype(float), members.design.values
     options = judge_options(lira)
-    compared = on_confidence(ON_ONE_MATRIX, signals, others.signal.values.astype(float), lira["rmia"])
+    population = others.signal.values.astype(float)
+    compared = on_confidence(computable(ON_ONE_MATRIX, population), signals, population, lira["rmia"])
 
     results = []
     for name, attack in compared.items():
@@ -45,10 +47,11 @@ def main(job):
         results += rows("lira", {"dataset": dataset, "records": "members", "attack": name}, estimates)
         print(f"{name}: AUC {estimates[0].estimate:.3f}", flush=True)
     rng = seeds.generator(job.params.seed, "lira", dataset, "placebo")
-    drawn = membership_matrices.expand(*_control_membership(grid.draw, len(membership), others.unit.values, rng))
-    control = compared[CONTROL]._replace(signals=others.signal.values.astype(float))
-    estimates = judge_attack(control, drawn, rng=rng, groups=others.unit.values, **options)
-    results += rows("lira", {"dataset": dataset, "records": "placebo", "attack": CONTROL}, estimates)
+    if others.sizes["record"]:
+        drawn = membership_matrices.expand(*_control_membership(grid.draw, len(membership), others.unit.values, rng))
+        control = compared[CONTROL]._replace(signals=population)
+        estimates = judge_attack(control, drawn, rng=rng, groups=others.unit.values, **options)
+        results += rows("lira", {"dataset": dataset, "records": "placebo", "attack": CONTROL}, estimates)
     write_table(tidy.frame(results), job.output.tidy)
 
     curves = {"naive": "lira", "pp": "postprocessed"}

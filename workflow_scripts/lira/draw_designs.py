@@ -5,7 +5,8 @@ python workflow_scripts/lira/draw_designs.py --input records=records.parquet spl
     --params '{"seed": 1, "grid": {"draw": "balanced", "models": 64, "block": 16}}'
 
 Grids: `efficient` draws halves of all members, as efficient LiRA does; `superset<i>` draws contexts from few records;
-`population` draws contexts of that same size from all members, and queries only the supersets' records.
+`population` draws contexts of that same size from all members, and queries only the supersets' records. Without a split
+all records are members.
 """
 
 import numpy as np
@@ -16,6 +17,7 @@ from memaudit.common import seeds
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_columns, read_table, write_grid
 from memaudit.data import membership_matrices
+from memaudit.data.member_splits import MEMBERS
 from memaudit.workflow.job import run
 
 MOST_OF_POPULATION = 0.05
@@ -23,8 +25,8 @@ MOST_OF_POPULATION = 0.05
 
 def main(job):
     dataset, grid, arm = job.wildcards.dataset, job.wildcards.grid, job.params.grid
-    records = _sided(job.input.records, job.input.split)
-    member, unit = (records.side == "members").to_numpy(), membership_matrices.unit_codes(records)
+    records = _sided(job.input.records, job.input.get("split"))
+    member, unit = (records.side == MEMBERS).to_numpy(), membership_matrices.unit_codes(records)
     streams = [seeds.generator(job.params.seed, "lira", dataset, name) for name in ("supersets", f"{grid} design")]
     superset = np.full(len(records), -1) if grid == "efficient" else _supersets(member, unit, arm, dataset, streams[0])
 
@@ -52,10 +54,13 @@ def main(job):
     return {"seed": job.params.seed}
 
 
-def _sided(records: str, split: str) -> pd.DataFrame:
+def _sided(records: str, split: str | None) -> pd.DataFrame:
     """Records that take part, with their side and, where they belong together, their group."""
     columns = [column for column in ("id", "group") if column in read_columns(records)]
-    return read_table(records, columns).merge(read_table(split), on="id", validate="one_to_one")
+    table = read_table(records, columns)
+    if not split:
+        return table.assign(side=MEMBERS)
+    return table.merge(read_table(split), on="id", validate="one_to_one")
 
 
 def _draw(arm: dict, units: int, rng: np.random.Generator) -> np.ndarray:

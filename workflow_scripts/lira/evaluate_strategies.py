@@ -5,9 +5,11 @@ With it, at the largest number: which of two defences looks more private under e
 python workflow_scripts/lira/evaluate_strategies.py --input wine.nc \
     --output strategies=strategies.parquet calibration=calibration.parquet sample_fpr=sample_fpr.parquet \
     --wildcards '{"dataset": "wine"}' \
-    --params '{"seed": 1, "lira": {"sizes": [16, 32], "fpr": [0.1, 0.01], "replicates": 200}}'
+    --params '{"seed": 1,
+        "lira": {"sizes": [16, 32], "fpr": [0.1, 0.01], "replicates": 200, "oracle_models": null}}'
 
-The null of a strategy is its TPR where membership is redrawn by its own scheme.
+Oracle access has the first `oracle_models` alone, null: all. The null of a strategy is its TPR where membership is
+redrawn by its own scheme.
 """
 
 import pandas as pd
@@ -28,11 +30,12 @@ def main(job):
     lira, dataset = job.params.lira, job.wildcards.dataset
     grid = read_grid(job.input[0])
     grid = grid.isel(record=grid.member.values)
-    signals, membership, units = grid.signal.values, grid.design.values, grid.unit.values
-    scheme = Scheme.of(grid.attrs)
-    strategies, calibration, sample_fpr = [], [], []
-    for access in ("efficient", "oracle"):
-        compared = {"sizes": lira["sizes"], "fprs": lira["fpr"], "oracle": access == "oracle"}
+    units, strategies, calibration, sample_fpr = grid.unit.values, [], [], []
+    for access, models in {"efficient": None, "oracle": lira["oracle_models"]}.items():
+        signals, membership = (grid[name].values[:models] for name in ("signal", "design"))
+        scheme = Scheme.of(grid.attrs).of_first(len(membership))
+        sizes = [size for size in lira["sizes"] if size <= len(membership)]
+        compared = {"sizes": sizes, "fprs": lira["fpr"], "oracle": access == "oracle"}
         rng = seeds.generator(job.params.seed, "lira", dataset, "null strategies", access)
         redraws = (redraw(scheme, membership, units, rng) for _ in range(NULL_DRAWS))
         nulls = without_leak(evaluate(signals, redraw, **compared) for redraw in redraws)
@@ -43,15 +46,15 @@ def main(job):
         for outcome in outcomes:
             strategies += rows.tpr(outcome)
             calibration += rows.calibration(outcome)
-            if outcome.models == max(lira["sizes"]):
+            if outcome.models == max(sizes):
                 keys = rows.of(outcome)
                 sample_fpr.append(pd.DataFrame({**keys, "record": grid.record, "sample_fpr": outcome.fpr_per_record}))
         strategies += rows.differences(outcomes)
         calibration += rows.calibration_differences(outcomes)
         print(f"{access}: done", flush=True)
     strategies += ranking_rows(
-        signals,
-        membership,
+        grid.signal.values,
+        grid.design.values,
         lira["fpr"],
         lambda: seeds.generator(job.params.seed, "lira", dataset, "defences"),
         replicates=lira["replicates"],

@@ -38,6 +38,13 @@ FAULTS = [
     ({"lira/population_check/context": 30}, "context: 30 of 455 members of breast_cancer are more than 5%"),
     ({"lira/population_check/datasets": ["digits"]}, "population_check/datasets: digits must be one of lira/datasets"),
     ({"lira/population_check/supersets": 99}, "lira/population_check: 99 x 40 targets are more than the members of"),
+    ({"lira/oracle_models": 48}, "lira/oracle_models: 48 is none of lira/sizes"),
+    ({"lira/whole": ["digits"]}, "lira/whole: digits must be one of lira/datasets"),
+    ({"lira/whole": ["breast_cancer", "breast_cancer"]}, "lira/whole: a value stands twice"),
+    (
+        {"lira/whole": ["breast_cancer"], "datasets/breast_cancer/max_records": 500},
+        "lira/whole: datasets/breast_cancer has max_records or balance",
+    ),
     ({"lira/datasets": ["diabetes"]}, "lira/datasets: diabetes is no classification table"),
 ]
 

@@ -1,13 +1,21 @@
 """One planted score matrix for all scripts of the study."""
 
 import pytest
-from lira_grids import efficient
+from lira_grids import RECORDS, efficient
 
 
 @pytest.fixture(scope="session")
 def grid_path(tmp_path_factory):
     path = tmp_path_factory.mktemp("lira") / "efficient.nc"
     efficient(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def whole_path(tmp_path_factory):
+    """A matrix of which every record is a member."""
+    path = tmp_path_factory.mktemp("lira") / "whole.nc"
+    efficient(path, members=RECORDS)
     return path
 
 

@@ -66,3 +66,14 @@ def test_bounds_refute_a_leak_of_a_real_grid(grid_path, tmp_path):
     assert set(bounds.score) == {"naive", "pp", "combined", "best_record", "one_context"}
     assert bounds.estimate.max() > 0.5
     assert set(bounds.adjacency) == {"add/remove"}
+
+
+def test_a_matrix_without_a_population_has_no_bound_of_the_combined_score(grid_path, whole_path, tmp_path):
+    found = {}
+    for name, path in {"usual": grid_path, "whole": whole_path}.items():
+        params = SimpleNamespace(seed=1, fpr=[0.1], audit=AUDIT | {"toy_epsilons": []}, rmia=LIRA["rmia"])
+        job = SimpleNamespace(input=[path], output=[tmp_path / f"{name}.parquet"], params=params)
+        load_script("lira_audit_privacy").main(job)
+        found[name] = set(tidy.expand(read_table(tmp_path / f"{name}.parquet"))["score"])
+    assert found["usual"] - found["whole"] == {"combined"}
+    assert found["whole"] == {"naive", "pp", "best_record", "one_context"}

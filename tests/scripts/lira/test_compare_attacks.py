@@ -34,3 +34,13 @@ def test_roc_curves_of_two_strategies_and_of_the_best_record_rise_to_one(made):
     for _, curve in curves.groupby("strategy"):
         assert curve.sort_values("fpr").estimate.is_monotonic_increasing
         assert curve.estimate.max() == 1
+
+
+def test_a_matrix_of_members_alone_has_no_control_and_no_attack_with_a_population(whole_path, made, tmp_path):
+    outputs = [f"{name}={tmp_path / name}.parquet" for name in ("tidy", "roc")]
+    call("lira_compare_attacks", [whole_path], outputs, lira=LIRA)
+    rows, usual = results(tmp_path / "tidy.parquet"), made[0]
+    assert set(rows.records) == {"members"}
+    assert set(ON_ONE_MATRIX) - set(rows.attack) == {"rmia", "rmia offline", "rmia offline estimated", "combined"}
+    assert set(rows.metric) == set(usual.metric)
+    assert (rows[(rows.metric == "auc") & (rows.attack == "lira mean")].estimate > 0.75).all()

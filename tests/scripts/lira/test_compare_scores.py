@@ -44,3 +44,9 @@ def test_without_a_leak_intervals_hold_the_null(null_path, tmp_path):
     largest = rows[(rows.metric == "auc") & (rows.models == 64)]
     assert ((largest.low < 0.5) & (largest.high > 0.5)).all()
     assert largest.null.between(0.48, 0.52).all()
+
+
+def test_without_a_population_the_scores_of_lira_remain(whole_path, tmp_path):
+    found = compared(whole_path, tmp_path)
+    assert set(found.attack) & set(SCORES) == {name for name in SCORES if name.startswith("lira")}
+    assert (found[found.metric == "auc"].null.between(0.4, 0.6)).all()

@@ -51,3 +51,12 @@ def test_a_superset_is_the_same_in_its_own_grid_and_in_that_of_the_population(ta
 def test_a_table_that_is_too_small_for_a_population_is_named(table):
     with pytest.raises(AuditError, match="data set wine: 240 members cannot stand for a population"):
         drawn(table, "population", SMALL | {"context": 20})
+
+
+def test_without_a_split_all_records_are_members(table):
+    setting = {"draw": "balanced", "models": 32, "block": 16}
+    call("lira_draw_designs", [f"records={table}/records.parquet"], [table / "whole.nc"], grid=setting)
+    grid = read_grid(table / "whole.nc")
+    assert grid.member.values.all()
+    assert (grid.design.values.sum(0) == 16).all()
+    assert grid.population == COUNT // 2

@@ -79,3 +79,18 @@ def test_both_defences_are_ranked_at_the_largest_number_of_models(made):
     assert (order["models"], order["fpr"], order["defence"]) == (64, 0.1, "opposite order")
     gap = at(strategies, metric="defence difference", strategy="pp", fpr=0.1)
     assert order["estimate"] <= abs(gap["estimate"]) + 1e-12
+
+
+def test_oracle_access_may_have_fewer_models(grid_path, made, tmp_path):
+    outputs = [f"{name}={tmp_path / name}.parquet" for name in ("strategies", "calibration", "sample_fpr")]
+    call("lira_evaluate_strategies", [grid_path], outputs, lira=LIRA | {"sizes": [16, 32, 64], "oracle_models": 32})
+    rows = results(tmp_path / "strategies.parquet")
+    of_tpr = rows[rows.metric == "tpr"].set_index("access").models
+    assert (set(of_tpr["efficient"]), set(of_tpr["oracle"])) == ({16, 32, 64}, {16, 32})
+    assert set(rows[rows.metric == "defended tpr"].models) == {64}
+    each = read_table(tmp_path / "sample_fpr.parquet")
+    assert {(row.access, row.models) for row in each.itertuples()} == {("efficient", 64), ("oracle", 32)}
+    # Fits on the first half of the models are others than on all of them, for the same 16 models.
+    wide = made[0][0]
+    keys = {"metric": "tpr", "access": "oracle", "models": 16, "fpr": 0.1, "strategy": "pp"}
+    assert at(rows, **keys).estimate != at(wide, **keys).estimate

@@ -53,11 +53,19 @@ class Lira(Section):
     split: Name = Field(
         description="split whose members are drawn into contexts; non-members serve as population and negative control"
     )
+    whole: list[Name] = Field(
+        [],
+        description="those of lira/datasets of which all records are drawn into contexts and none is held back: without"
+        " RMIA, combined score and negative control, which need records that are in no context",
+    )
     design: Literal["balanced", "bernoulli", "fixed_size"] = Field(description="how contexts are drawn")
     models: Annotated[int, Field(ge=64)] = Field(description="shadow models M")
     shard: Count = Field(description="shadow models per job")
     sizes: list[Annotated[int, Field(ge=8)]] = Field(
         min_length=1, description="values of M at which strategies are compared; the last one is all of them"
+    )
+    oracle_models: Count | None = Field(
+        None, description="models that oracle access has, one of `sizes`, also for FPRs of single records; null: all"
     )
     fpr: list[Fraction] = Field(min_length=1, description="target false positive rates")
     replicates: Annotated[int, Field(ge=20)] = Field(description="bootstrap replicates behind each interval")
@@ -81,6 +89,8 @@ def lira_faults(lira: Lira, shared: SharedKeys) -> Iterator[str]:
         yield f"lira/sizes: must end with lira/models = {lira.models}, not with {max(lira.sizes)}"
     if lira.sizes != sorted(set(lira.sizes)):
         yield "lira/sizes: must increase, without repeats"
+    if lira.oracle_models and lira.oracle_models not in lira.sizes:
+        yield f"lira/oracle_models: {lira.oracle_models} is none of lira/sizes"
     block = lira.sizes[0]
     if lira.design == "balanced" and any(size % block for size in [*lira.sizes, lira.models, block // 2 * 2]):
         yield f"lira/sizes: `balanced` needs an even first size, and multiples of it ({block}) from there on"
@@ -89,7 +99,7 @@ def lira_faults(lira: Lira, shared: SharedKeys) -> Iterator[str]:
         yield f"lira/simulation/sizes: {size} must be smaller than population - 1 = {most}"
     if lira.model in shared.models and shared.models[lira.model].task != "classification":
         yield f"lira/model: {lira.model} is no classifier"
-    lists = {"datasets": lira.datasets, "fpr": lira.fpr, "simulation/draws": lira.simulation.draws}
+    lists = {"datasets": lira.datasets, "whole": lira.whole, "fpr": lira.fpr, "simulation/draws": lira.simulation.draws}
     for key, values in (lists | {"simulation/sizes": lira.simulation.sizes}).items():
         if len(set(values)) < len(values):
             yield f"lira/{key}: a value stands twice"
@@ -99,6 +109,11 @@ def lira_faults(lira: Lira, shared: SharedKeys) -> Iterator[str]:
 
 def _table_faults(lira: Lira, shared: SharedKeys) -> Iterator[str]:
     split = shared.data.splits.get(lira.split)
+    for name in lira.whole:
+        if name not in lira.datasets:
+            yield f"lira/whole: {name} must be one of lira/datasets"
+        elif (entry := shared.datasets.get(name)) and (entry.max_records or entry.balance):
+            yield f"lira/whole: datasets/{name} has max_records or balance, and all of its records are asked for here"
     for name in lira.datasets:
         entry = shared.datasets.get(name)
         if entry is None or split is None:
@@ -107,7 +122,7 @@ def _table_faults(lira: Lira, shared: SharedKeys) -> Iterator[str]:
             yield f"lira/datasets: {name} is no classification table"
         rows = min(filter(None, (entry.rows, entry.max_records)), default=None)
         needed = _count(split.members, rows) + _count(split.nonmembers, rows) if rows else 0
-        if rows and needed > rows:
+        if rows and name not in lira.whole and needed > rows:
             yield f"data/splits/{lira.split}: {needed} members and non-members needed, {name} has {rows} records"
 
 
@@ -122,7 +137,8 @@ def _population_faults(lira: Lira, shared: SharedKeys) -> Iterator[str]:
             yield f"{where}/datasets: {name} must be one of lira/datasets"
         if not (entry and split and entry.rows):
             continue
-        members = _count(split.members, min(filter(None, (entry.rows, entry.max_records))))
+        rows = min(filter(None, (entry.rows, entry.max_records)))
+        members = rows if name in lira.whole else _count(split.members, rows)
         if check.context > MOST_OF_POPULATION * members:
             share = f"{check.context} of {members} members of {name}"
             yield f"{where}/context: {share} are more than {MOST_OF_POPULATION:.0%}, too many to stand for a population"

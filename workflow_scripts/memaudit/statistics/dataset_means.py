@@ -23,8 +23,8 @@ def means(
 
     scores: expanded tidy results. complete: number of values that a combination must have, or that number by value of
     the first of `keys`; combinations with fewer are left out. called: what the method text calls the averaged values,
-    such as "data sets". Rows gain the keys `source` = here and `averaged` = `name`; keys that are missing (NaN) are left
-    out. Interval: MOVER, from the interval of each. Raises AuditError where values of one mean differ in their unit.
+    such as "data sets". Rows gain the keys `source` = here and `averaged` = `name`; missing (NaN) keys are left out.
+    Interval: MOVER, from the interval of each. Raises AuditError where values of one mean differ in their unit.
     """
     for values, group in scores.groupby([*keys, "metric"], sort=False, dropna=False):
         *of_group, metric = values

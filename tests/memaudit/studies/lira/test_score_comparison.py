@@ -7,7 +7,7 @@ from scipy.stats import norm
 from memaudit.attacks.registry import REGISTRY
 from memaudit.common import tidy
 from memaudit.data.membership_matrices import Scheme, balanced
-from memaudit.studies.lira.score_comparison import BASELINE, SCORES, Matrix, compare
+from memaudit.studies.lira.score_comparison import BASELINE, OF_POPULATION, SCORES, Matrix, compare, computable
 
 OPTIONS = {"rmia": {"gamma": 1.0, "offline_a": 0.3}, "fprs": (0.1,), "replicates": 50}
 
@@ -58,3 +58,10 @@ def test_nulls_are_those_of_chance_and_a_difference_has_none():
 def test_equal_seeds_give_equal_rows():
     assert rows(matrix(1)).equals(rows(matrix(1)))
     assert rows(matrix(1)).estimate.to_list() == pytest.approx(rows(matrix(1), 5).estimate.to_list())
+
+
+def test_entries_that_need_a_population_are_left_out_where_there_is_none():
+    assert computable(SCORES, np.zeros((4, 1))) == SCORES
+    kept = computable(SCORES, np.zeros((4, 0)))
+    assert set(SCORES.values()) - set(kept.values()) == OF_POPULATION
+    assert {name for name in REGISTRY if name.startswith("rmia") or name == "combined"} == OF_POPULATION

@@ -97,3 +97,20 @@ def test_shadow_models_are_those_of_the_large_grids(lira):
 
 def test_memory_and_minutes_grow_with_the_number_of_models(lira):
     assert (lira.memory, lira.minutes) == (2000 + 128, 36)
+
+
+def test_a_whole_table_has_no_split_and_no_record_outside(lira):
+    lira.config["whole"] = ["digits"]
+    assert lira.split(wildcards("efficient", "digits")) == []
+    assert lira.split(wildcards("efficient")) == "<results>/data/wine/splits/here.parquet"
+    sizes, rows = lira.sizes(), lira.run.table_size("digits")["rows"]
+    assert list(sizes["data_split_records"]) == ["wine/here"]
+    assert sizes["lira_query_shadows"]["digits/efficient/0"].written == 24 * rows
+    assert lira.shadows()["records"] == {"wine": 100, "digits": rows}
+    assert lira.names["whole"].startswith("All records of digits are in contexts: no RMIA,")
+
+
+def test_captions_say_how_many_models_oracle_access_has(lira):
+    assert (lira.names["oracle_models"], lira.names["whole"]) == ("all shadow models", "")
+    lira.config["oracle_models"] = 4096
+    assert lira.names["oracle_models"] == "the first 4,096"

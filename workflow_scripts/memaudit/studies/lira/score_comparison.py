@@ -29,12 +29,15 @@ SCORES = {
     "combined": "combined",
 }
 BASELINE = "lira mean"
+# Entries that compare a record with others that are in no model.
+OF_POPULATION = {"rmia", "rmia offline", "rmia offline estimated", "combined"}
 FEWEST_MODELS = 8
 NULL_ENTRIES, MOST_REDRAWS = 40_000, 20  # entries behind a null: few models are redrawn more often
 
 
 class Matrix(NamedTuple):
-    """Signals (model, record) and membership of the records under attack; population: (model, z) signals of others.
+    """Signals (model, record) and membership of the records under attack; population: (model, z) signals of others,
+    z = 0 if there are none: scores that need them are then left out.
 
     units: (record,) numbers of privacy units; block: models in which the matrix is balanced, None: it is not.
     """
@@ -56,9 +59,18 @@ class Matrix(NamedTuple):
         self, membership: Mask, rmia: Mapping[str, float], names: Iterable[str] = tuple(SCORES)
     ) -> Iterator[tuple[str, Array]]:
         """Name and scores (model, record) of some entries of `SCORES`, with this membership."""
-        attacks = on_confidence({name: SCORES[name] for name in names}, self.signals, self.population, rmia)
+        entries = computable({name: SCORES[name] for name in names}, self.population)
+        attacks = on_confidence(entries, self.signals, self.population, rmia)
         for name, (values, method, options) in attacks.items():
             yield name, calibrate(values, membership, method, **options)
+
+
+def computable(names: Mapping[str, str], population: Floats) -> dict[str, str]:
+    """Those of the entries of the registry, by what they are called, that a population of so many records allows.
+
+    population: (model, z); of none, entries that compare with them are left out.
+    """
+    return {called: name for called, name in names.items() if population.shape[1] or name not in OF_POPULATION}
 
 
 def compare(
@@ -132,4 +144,4 @@ def _nulls(
         for name, scores in matrix.scores(membership, rmia):
             curve = roc.curve(roc.rank(scores, membership))
             found[name].append([roc.area(*curve), *roc.at_fpr(*curve, fprs)])
-    return {name: np.mean(values, axis=0) for name, values in found.items()}
+    return {name: np.mean(values, axis=0) for name, values in found.items() if values}

@@ -57,11 +57,19 @@ class Lira(Study):
             "models": self.run.model_rows([self.config["model"]]),
             "half_sizes": sizes[:1],
             "other_sizes": sizes[1:],
+            "oracle_models": f"the first {first:,}" if (first := self.config["oracle_models"]) else "all shadow models",
+            "whole": self._whole(),
         }
 
     def grid(self, wildcards) -> dict[str, Any]:
         """How the contexts of a grid are drawn."""
         return self._grid(wildcards.grid)
+
+    def split(self, wildcards) -> str | list[str]:
+        """An input function: members and non-members of a table; none of one whose records are all members."""
+        if wildcards.dataset in self.config["whole"]:
+            return []
+        return f"<results>/data/{wildcards.dataset}/splits/{self.config['split']}.parquet"
 
     def shard(self, wildcards) -> int:
         """Shadow models of one job."""
@@ -84,7 +92,7 @@ class Lira(Study):
         strategies = sum(config["sizes"]) * config["replicates"]
         permuted = config["models"] * (config["permutations"] + 1)
         return {
-            **self.data_sizes(datasets, [config["split"]]),
+            **self._data_sizes(),
             **self.fetch_sizes([config["model"]]),
             "lira_draw_designs": {name: self._design_size(*grid) for name, grid in grids.items()},
             "lira_query_shadows": {
@@ -139,12 +147,32 @@ class Lira(Study):
     def _shards(self, grid: str) -> range:
         return shards(self._grid(grid)["models"], self._shard(grid))
 
+    def _whole(self) -> str:
+        """A sentence about tables of which no record is held back; empty if there are none."""
+        tables = ", ".join(name for name in self.config["datasets"] if name in self.config["whole"])
+        if not tables:
+            return ""
+        return f"All records of {tables} are in contexts: no RMIA, combined score or negative control there. "
+
+    def _data_sizes(self) -> Sizes:
+        """Jobs of the tables, with a split of those that have one."""
+        divided = [name for name in self.config["datasets"] if name not in self.config["whole"]]
+        splits = self.data_sizes(divided, [self.config["split"]])["data_split_records"]
+        return self.data_sizes(self.config["datasets"]) | {"data_split_records": splits}
+
+    def _sides(self, dataset: str) -> tuple[int, int]:
+        """Numbers of members and non-members."""
+        if dataset in self.config["whole"]:
+            return self.run.table_size(dataset)["rows"], 0
+        members, nonmembers = self.run.side_sizes(dataset, self.config["split"])
+        return members, nonmembers
+
     def _members(self, dataset: str) -> int:
-        return self.run.side_sizes(dataset, self.config["split"])[0]
+        return self._sides(dataset)[0]
 
     def _shape(self, dataset: str, grid: str) -> tuple[int, int, int, int]:
         """Models of a grid, records of a context, queried records, records of the membership matrix."""
-        members, nonmembers = self.run.side_sizes(dataset, self.config["split"])
+        members, nonmembers = self._sides(dataset)
         drawn = self._grid(grid)
         if grid == "efficient":
             return drawn["models"], members // 2, members + nonmembers, members + nonmembers
