@@ -99,7 +99,7 @@ rule iclmem_probe_tuned:
     params:
         **ICLMEM.probe,
         code=digest("iclmem_probe_tuned", env="tabular"),
-        splits_per_job=ICLMEM.config["splits_per_job"],
+        splits_per_job=ICLMEM.splits_per_job,
         queries=ICLMEM.config["targets"]["queries"],
         datasets=lambda wildcards: ICLMEM.arms.tables(wildcards.task, wildcards.arm),
         arm=lambda wildcards: ICLMEM.arms.settings(wildcards.task, wildcards.arm),

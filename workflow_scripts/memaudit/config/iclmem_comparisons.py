@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 DEFENCES = ("adapter", "private", "label_smoothing")
 # What a comparison leaves out: arms are compared on the tables and at the last epoch that they share.
-ASIDE = {"datasets", "epochs", "against", "control"}
+ASIDE = {"datasets", "epochs", "against", "control", "splits_per_job"}
 
 
 def dose_faults(study: "Iclmem") -> Iterator[str]:

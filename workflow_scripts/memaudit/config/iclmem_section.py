@@ -54,6 +54,7 @@ class Arm(Section):
         " that are drawn anew from those of the table",
     )
     joint: bool = Field(False, description="one model for all tables of the arm, a step for each in every epoch")
+    splits_per_job: Count | None = Field(None, description="splits per job; null: iclmem/splits_per_job")
     adapter: Adapter | None = Field(None, description="LoRA; null: all weights train")
     private: Private | None = Field(None, description="DP-SGD; null: plain AdamW")
     placebo: bool = Field(

@@ -213,3 +213,24 @@ def test_base_models_are_requested_for_contexts_of_their_tables(iclmem):
     assert [use["rows"] for use in uses["tabicl-small"]] == [150, 60]
     assert uses["tabicl-small-regression"] == [{"where": "iclmem, data set diabetes", "rows": 150, "features": 10}]
     assert list(iclmem.sizes()["models_fetch_checkpoint"]) == ["tabicl-small", "tabicl-small-regression"]
+
+
+def test_an_arm_may_have_other_shards_than_the_study(iclmem):
+    iclmem.config["arms"]["joint"]["splits_per_job"] = 1
+    joint = SimpleNamespace(task="joint", arm="joint")
+    assert (iclmem.splits_per_job(joint), iclmem.splits_per_job(model("wine", "plain"))) == (1, 2)
+    assert len(iclmem.shards_by_arm(joint)["joint"]) == 5
+    tuned = iclmem.sizes()["iclmem_probe_tuned"]
+    assert sum(name.startswith("joint/joint/") for name in tuned) == 5
+    assert sum(name.startswith("wine/plain/") for name in tuned) == 3
+    # What a job fine-tunes does not depend on how many others are beside it.
+    assert "splits_per_job" not in iclmem.settings_by_arm(joint)["joint"]
+
+
+def test_the_work_of_a_probe_grows_with_the_numbers_to_choose_from(iclmem):
+    iclmem.config["candidates"] = 3
+    few = {name: iclmem.probe_work(name, 21) for name in ("diabetes", "wine")}
+    iclmem.config["candidates"] = 300
+    many = {name: iclmem.probe_work(name, 21) for name in ("diabetes", "wine")}
+    assert many["wine"] == few["wine"]
+    assert 50 < many["diabetes"] / few["diabetes"] < 200

@@ -62,7 +62,11 @@ class Arms:
         filled |= {"context": min(self._context(name, arm) for name in tables), "model": self.model(tables[0])}
         if settings["pairs"] == "random_contexts":
             filled["pool"] = max(filled["context"], min(self._of_table(name) for name in tables))
-        return {key: value for key, value in settings.items() if key != "datasets"} | filled
+        return {key: value for key, value in settings.items() if key not in ("datasets", "splits_per_job")} | filled
+
+    def splits_per_job(self, arm: str) -> int:
+        """Splits that a job of an arm fine-tunes on."""
+        return self._section["arms"][arm]["splits_per_job"] or self._section["splits_per_job"]
 
     @property
     def shadowed(self) -> list[tuple[str, str]]:

@@ -12,8 +12,9 @@ from memaudit.workflow.studies.iclmem_arms import Arms
 from memaudit.workflow.studies.iclmem_shadows import GroundTruth
 from memaudit.workflow.study import Sizes, Study
 
-# A context of a probe shows every candidate label once, and has about so many rows.
-PROBE_CONTEXT = 7
+# A context of a probe shows every candidate label at least once: of a class or of three numbers it has about so many
+# rows, of more numbers correspondingly more.
+PROBE_CONTEXT, OF_CANDIDATES = 7, 3
 FURTHER = ("copies", "label_smoothing", "planted", "control", "against")  # settings that few arms have
 
 
@@ -129,7 +130,7 @@ class Iclmem(Study):
     def shards_by_arm(self, wildcards) -> dict[str, list[str]]:
         """Answers of all fine-tuned models of a task, by arm."""
         return {
-            arm: [f"<results>/signals/iclmem/{wildcards.task}/{arm}/{shard}.nc" for shard in self._shards()]
+            arm: [f"<results>/signals/iclmem/{wildcards.task}/{arm}/{shard}.nc" for shard in self._shards(arm)]
             for arm in self.arms.arms_of(wildcards.task)
         }
 
@@ -157,7 +158,7 @@ class Iclmem(Study):
             "iclmem_probe_tuned": {
                 f"{task}/{arm}/{shard}": self._tuned_size(task, arm, shard)
                 for task, arm in runs
-                for shard in self._shards()
+                for shard in self._shards(arm)
             },
             "iclmem_judge_runs": {task: self._judge_size(task) for task in tasks},
             "iclmem_decide_outcomes": {"": self._decide_size()} if tasks else {},
@@ -176,8 +177,12 @@ class Iclmem(Study):
     def _tables(self, wildcards) -> list[str]:
         return self.arms.tables(wildcards.task, wildcards.arm)
 
-    def _shards(self) -> range:
-        return shards(self.config["splits"], self.config["splits_per_job"])
+    def splits_per_job(self, wildcards) -> int:
+        """A params function: splits that a job fine-tunes on."""
+        return self.arms.splits_per_job(wildcards.arm)
+
+    def _shards(self, arm: str) -> range:
+        return shards(self.config["splits"], self.arms.splits_per_job(arm))
 
     def _arm_row(self, arm: str) -> list[Any]:
         """A line of the paper's Table 2: how an arm fine-tunes."""
@@ -229,8 +234,10 @@ class Iclmem(Study):
     def probe_work(self, dataset: str, queries: int) -> int:
         """Operations of one probe of a split's targets; manipulations that repeat others are few."""
         contexts = self._targets(queries) * len(self.config["manipulations"]) * self.config["copies"]
-        model = self.run.architecture(self.arms.model(dataset))
-        return contexts * flops.tabicl(PROBE_CONTEXT, 1, self.run.table_size(dataset)["columns"], **model)
+        model, rows = self.run.architecture(self.arms.model(dataset)), PROBE_CONTEXT
+        if self.run.config["datasets"][dataset]["task"] == "regression":
+            rows = max(rows, rows * self.config["candidates"] // OF_CANDIDATES)
+        return contexts * flops.tabicl(rows, 1, self.run.table_size(dataset)["columns"], **model)
 
     def _reference_size(self, dataset: str) -> Size:
         queries, splits = self.arms.probed_count(dataset), self.config["splits"]
@@ -249,7 +256,8 @@ class Iclmem(Study):
             work += probes * self.probe_work(dataset, probed)
             forward = max(forward, flops.tabicl_bytes(*shape, **model))
             answers += probes * self._targets(probed) * len(self.config["manipulations"])
-        here = min(self.config["splits_per_job"], self.config["splits"] - shard * self.config["splits_per_job"])
+        each = self.arms.splits_per_job(arm)
+        here = min(each, self.config["splits"] - shard * each)
         # A step keeps what the backward pass needs of every block.
         return size(here * work, here * answers, 0, 2 * forward)
 
