@@ -181,6 +181,19 @@ def test_features_are_those_of_the_usual_contexts_hollow_and_of_fewer_columns_wi
         assert np.array(ends) == pytest.approx(np.outer(expected, (0.9, 1.1)))
 
 
+def test_features_compare_many_data_sets_near_their_numbers_of_columns():
+    columns = {f"table {number}": 4 * number for number in range(1, 10)}
+    rows = [
+        row("auc", 0.5 + features / 100, dataset=name, arm=arm, variant=variant, features=kept, sets=128, records="all")
+        for name, features in columns.items()
+        for arm, variant, kept in (("settings", "features 2", 2), ("main", "usual", features))
+    ]
+    dots = attacks_figures.features(tidy.expand(tidy.frame(rows))).axes[0].collections[1::2]
+    hollow = [np.asarray(of.get_offsets())[1] for of in dots]
+    assert [x for x, _ in hollow] == pytest.approx(list(columns.values()), rel=0.14)
+    assert [y for _, y in hollow] == pytest.approx([0.5 + features / 100 for features in columns.values()])
+
+
 def test_features_tell_the_correlation_of_a_data_set_that_has_one(tables):
     assert legend(attacks_figures.features(tables["features"])) == [
         "wine, \u03c1 = 0.50 [0.45, 0.55]",

@@ -74,9 +74,11 @@ def features(table: pd.DataFrame) -> Figure:
         label, *look = looks[rho.dataset]
         looks[rho.dataset] = (f"{label}, \u03c1 = {rho.estimate:.2f} [{rho.low:.2f}, {rho.high:.2f}]", *look)
     figure, [[axes]] = figure_style.panels(1, 1, width=1.5 * figure_style.ONE_COLUMN, height=2.2)
+    # Points of one number stand side by side, at most an eighth from their number.
+    step = min(0.12, 0.36 / max(1, len(looks) - 1))
     for place, (dataset, (_, colour, marker)) in enumerate(looks.items()):
         points = rows[rows["dataset"] == dataset]
-        x = points["features"] * 2 ** (0.12 * (place - (len(looks) - 1) / 2))
+        x = points["features"] * 2 ** (step * (place - (len(looks) - 1) / 2))
         axes.vlines(x, points["low"], points["high"], color=colour, alpha=0.5, linewidth=1)
         faces = ["white" if name == "usual" else colour for name in points["variant"]]
         axes.scatter(x, points["estimate"], s=12, marker=marker, facecolors=faces, edgecolors=colour, zorder=3)
