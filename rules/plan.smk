@@ -49,7 +49,8 @@ rule costs:
     params:
         code=digest("maintenance_measure_costs", env="statistics"),
         run=RUN.folder,
-        unit_costs=RUN.unit_costs,
+        known=RUN.unit_costs,
+        unit_costs=UNIT_COSTS,
         jobs=WORKLOAD.sizes,
     script:
         "../workflow_scripts/maintenance/measure_costs.py"

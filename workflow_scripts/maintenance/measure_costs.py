@@ -1,10 +1,11 @@
 """Measure what jobs cost, from the sidecars of a finished run: the unit costs that `snakemake plan` multiplies.
 
 python workflow_scripts/maintenance/measure_costs.py --params '{"run": "results/demo",
-    "unit_costs": "results/bench/unit_costs.json",
+    "known": "results/bench/unit_costs.json", "unit_costs": "results/bench/unit_costs.json",
     "jobs": {"lira_gather_grid": {"wine/efficient": [182272, 182272, 182272]}}}'
 
-jobs: work, bytes written and memory held, in the rule's own units. A run on a GPU adds to what one without has left.
+jobs: work, bytes written and memory held, in the rule's own units. unit_costs: the file that is written; known: the one
+that it is added to, so that a run on a GPU keeps what one without has left.
 """
 
 from pathlib import Path
@@ -17,7 +18,7 @@ from memaudit.workflow.sidecar import read_all
 
 
 def main(job):
-    folder, path = Path(job.params.run, "provenance"), Path(job.params.unit_costs)
+    folder, path, known = Path(job.params.run, "provenance"), Path(job.params.unit_costs), Path(job.params.known)
     found = {str(Path(name).relative_to(folder).with_suffix("")): one for name, one in read_all(folder).items()}
     records = whole(found)
     if not records:
@@ -26,7 +27,7 @@ def main(job):
         record["outputs_bytes"] = sum(map(_bytes, record["outputs"]))
     jobs = {rule: {name: Size(*size) for name, size in sizes.items()} for rule, sizes in job.params.jobs.items()}
     units = measure(jobs, records)
-    kept = read_json(path) if path.exists() else {"measured": {}, "rules": {}}
+    kept = read_json(known) if known.exists() else {"measured": {}, "rules": {}}
     for rule, entry in units.items():
         kept["rules"].setdefault(rule, {}).update(entry)
     devices = {device for entry in units.values() for device in entry}

@@ -9,7 +9,7 @@ from memaudit.common.io import read_table
 from memaudit.workflow import synthesizer_environment
 from memaudit.workflow.job import Paths
 
-needs_dpmm = pytest.mark.skipif(not synthesizer_environment.PYTHON.exists(), reason="no .venv-synth")
+needs_dpmm = pytest.mark.skipif(not synthesizer_environment.interpreter().exists(), reason="no .venv-synth")
 
 
 @needs_dpmm

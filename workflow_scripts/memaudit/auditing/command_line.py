@@ -11,6 +11,7 @@ from memaudit.auditing.request import MOST_ROWS, Request
 from memaudit.auditing.stages import FPR
 from memaudit.auditing.summary import Summary
 from memaudit.common.errors import AuditError, printable
+from memaudit.common.line_parser import LineParser, program
 
 ROLES = (
     "group",
@@ -23,15 +24,6 @@ ROLES = (
 SHOWN = 40  # most columns that are printed
 # Settings of a run that are named as the options are.
 CHOSEN = ("threats", "minutes", "quick", "shown", "show_values", "cores", "context_rows", "owner", "review_by", "pdf")
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser that reports an error in one line, without the usage."""
-
-    def error(self, message: str) -> None:
-        """Print the error and exit with 2."""
-        print(f"memaudit: {message}; see ./memaudit audit --help", file=sys.stderr)
-        sys.exit(2)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -88,18 +80,14 @@ def _parted(arguments: list[str]) -> tuple[list[str], list[str]]:
 
 def _parser(with_table: bool = True) -> argparse.ArgumentParser:
     """The parser; with_table: whether TABLE must be given, as without --predictions."""
-    parser = Parser(prog="./memaudit", description="Measure what a model leaks about the records in its context.")
-    add_audit(parser.add_subparsers(dest="command", required=True, metavar="audit"), with_table)
-    return parser
-
-
-def add_audit(commands: Any, with_table: bool = True) -> None:
-    """Add the audit to a parser's subcommands."""
-    audit = commands.add_parser("audit", help="audit a table", description="Audit a table; see docs/audit.md.")
+    parser = LineParser(prog=program())
+    commands = parser.add_subparsers(dest="command", required=True, metavar="audit")
+    audit = commands.add_parser("audit", description="Audit a table; see docs/audit.md.")
     _add_table(audit, with_table)
     prediction_audit.add_arguments(audit)
     _add_attacks(audit)
     _add_run(audit)
+    return parser
 
 
 def _add_table(audit: argparse.ArgumentParser, required: bool) -> None:

@@ -4,7 +4,6 @@ import datetime
 import os
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +22,7 @@ from memaudit.auditing.terminal_progress import SAID, Display
 from memaudit.auditing.working_folder import in_one_line, private
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, replacing
-from memaudit.common.project_paths import PROJECT
+from memaudit.common.snakemake_command import snakemake_command
 
 LOG = "snakemake.log"
 COPIED = {"index.html": "report.html", "summary.json": "summary.json", "risk.parquet": "risk.parquet"}
@@ -219,11 +218,10 @@ def copy_results(made: Path, settings: Settings) -> None:
 def snakemake(config: Path, target: str, settings: Settings, lock: int, display: Display) -> tuple[int, str | None]:
     """Run Snakemake in the audit's folder with this config; returns its exit code, and why its last job failed."""
     folder = settings.folder
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile"), "--directory", str(folder)]
     # The audit's own lock is released when its process dies, Snakemake's is not.
-    command += ["--nolock", "--workflow-profile", str(PROJECT / "profiles/default"), "--quiet", "rules", "progress"]
-    command += ["--cores", str(settings.cores or "all"), *_profiles(settings.snakemake)]
-    failed, cause = _snakemake([*command, "--configfile", str(config), "--", target], folder / LOG, lock, display)
+    options = ["--directory", str(folder), "--nolock", "--quiet", "rules", "progress"]
+    options += ["--cores", str(settings.cores or "all"), *settings.snakemake, "--configfile", str(config)]
+    failed, cause = _snakemake(snakemake_command([*options, "--", target]), folder / LOG, lock, display)
     _owners_alone(folder / ".snakemake")
     return failed, cause
 
@@ -263,12 +261,3 @@ def _snakemake(command: list[str], log: Path, lock: int, display: Display) -> tu
             if line.startswith(SAID):
                 cause = line.removeprefix(SAID).strip() if display.line(line.rstrip("\n")) else cause
         return running.wait(), cause
-
-
-def _profiles(arguments: Sequence[str]) -> list[str]:
-    """Arguments for Snakemake; the name of a profile of the project becomes its absolute path."""
-    resolved = list(arguments)
-    for place in range(len(resolved) - 1):
-        if resolved[place] == "--profile" and (PROJECT / resolved[place + 1]).is_dir():
-            resolved[place + 1] = str(PROJECT / resolved[place + 1])
-    return resolved

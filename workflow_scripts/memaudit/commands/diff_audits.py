@@ -13,7 +13,6 @@ def add(commands: Any) -> None:
     """Add the subcommand to a parser's subcommands."""
     parser = commands.add_parser(
         "diff",
-        help="compare the folders of two audits",
         description="Compare the folders of two audits. Exit code 0: their numbers can be compared; 1: they "
         "cannot (another table, model or adversary); 2: a folder holds no finished audit.",
     )

@@ -1,28 +1,44 @@
-"""The subcommands of `./memaudit`: audit, scan, diff and record, each of which is added and run by its own module."""
+"""The subcommands of `memaudit`, each of which is added and run by its own module, imported when it is called."""
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
-from memaudit.auditing import command_line
-from memaudit.commands import diff_audits, scan_file, show_record
+from memaudit.commands import run_workflow
+from memaudit.common.line_parser import LineParser, program
 
-PARTS = (scan_file, diff_audits, show_record)
+# Module of a subcommand, and its line in the help of all.
+PARTS = {
+    "audit": ("memaudit.auditing.command_line", "audit a table"),
+    "scan": ("memaudit.commands.scan_file", "look for rows of a table in a model's file, without loading it"),
+    "diff": ("memaudit.commands.diff_audits", "compare the folders of two audits"),
+    "record": ("memaudit.commands.show_record", "show one record's risk in an audit"),
+}
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run a command line and return the exit code, whose meaning is that of the subcommand."""
-    if list(arguments[:1]) == ["audit"]:
-        return command_line.main(arguments)
-    parser = command_line.Parser(
-        prog="./memaudit", description="Measure what a model leaks about the records in its context."
-    )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    command_line.add_audit(commands)
-    for part in PARTS:
-        part.add(commands)
-    options = parser.parse_args(arguments)
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line, by default that of this process, and return the exit code, as the subcommand defines it."""
     try:
-        return options.run(options)
+        return _run(list(sys.argv[1:] if arguments is None else arguments))
     except KeyboardInterrupt:
         print("memaudit: stopped", file=sys.stderr)
         return 130
+
+
+def _run(arguments: list[str]) -> int:
+    called = arguments[0] if arguments else None
+    if called in run_workflow.TARGETS:
+        return run_workflow.main(arguments)
+    if called == "audit":
+        return import_module(PARTS[called][0]).main(arguments)
+    parser = LineParser(prog=program(), description="Measure what a model leaks about the records in its context.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, (module, about) in PARTS.items():
+        if name == called:
+            import_module(module).add(commands)
+        else:
+            commands.add_parser(name, help=about)
+    for name, target in run_workflow.TARGETS.items():
+        commands.add_parser(name, help=target.about)
+    options = parser.parse_args(arguments)
+    return options.run(options)

@@ -14,7 +14,6 @@ def add(commands: Any) -> None:
     """Add the subcommand to a parser's subcommands."""
     parser = commands.add_parser(
         "scan",
-        help="look for rows of a table in a model's file, without loading it",
         description="Look for rows of a table in a model's file (pickle, joblib, .tabpfn_fit, torch, safetensors, "
         "npy, npz) without loading it. Exit code 1: rows are inside; 0: none were found; 2: it or the table could not "
         "be read, or cells of the table have two readings. Options after --table say how the table is read.",

@@ -14,7 +14,6 @@ def add(commands: Any) -> None:
     """Add the subcommand to a parser's subcommands."""
     parser = commands.add_parser(
         "record",
-        help="show one record's risk in an audit",
         description="Show one record's risk in a finished audit. Exit code 0: it was rated; 1: it was not, and the "
         "line says why; 2: there is no such row or no such audit.",
     )

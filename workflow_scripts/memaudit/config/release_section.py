@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import Field, StringConstraints
 
-from memaudit.common.project_paths import PROJECT
+from memaudit.common.project_paths import config_path
 from memaudit.config.field_types import Count, Fraction, Name, Positive, Section
 from memaudit.config.name_checks import licence_faults, unknown
 from memaudit.config.shared_keys import SharedKeys
@@ -126,7 +126,7 @@ def _mechanism_faults(settings: Mechanism, classes: bool) -> Iterator[str]:
 
 def _public_faults(release: Release) -> Iterator[str]:
     """What the nominal number of records forbids; the other public facts are checked where they are read."""
-    path = PROJECT / release.public
+    path = config_path(release.public)
     if not path.is_file():
         yield f"release/public: there is no file {release.public}; write down what is public, see docs/release.md"
         return

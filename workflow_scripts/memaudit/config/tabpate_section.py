@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from memaudit.common.project_paths import PROJECT
+from memaudit.common.project_paths import config_path
 from memaudit.config.field_types import Count, Fraction, Name, Positive, Section
 from memaudit.config.name_checks import licence_faults, unknown
 from memaudit.config.release_section import Mechanism
@@ -344,7 +344,7 @@ def _tuned_faults(tabpate: Tabpate, tasks: dict[str, str]) -> Iterator[str]:
     arms = {name: arm for name, arm in tabpate.arms.items() if arm.tuned and tabpate.tuned}
     if not arms:
         return
-    path = PROJECT / tabpate.tuned
+    path = config_path(tabpate.tuned)
     if not path.is_file():
         yield f"tabpate/tuned: there is no file {tabpate.tuned}; run `make tune_tabpate`, or set it to null"
         return

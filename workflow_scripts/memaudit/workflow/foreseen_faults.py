@@ -58,7 +58,7 @@ def token_limit(run: RunConfig, name: str) -> int | None:
     entry = run.config["models"][name]
     if entry["family"] != "text":
         return None
-    facts = read_facts(f"{run.in_project(entry['path'])}/config.json") if entry["path"] else None
+    facts = read_facts(f"{run.named(entry['path'])}/config.json") if entry["path"] else None
     stated = (facts or {}).get("max_position_embeddings")
     known = (entry["tokens"], stated, entry["options"].get("max_tokens"))
     return min((most for most in known if most), default=None)
@@ -76,14 +76,14 @@ def missing_inputs(run: RunConfig) -> dict[tuple[str, str], str]:
             found[rule, name] = f"datasets/{name}/path: there is no file {entry['path']}; put the file there"
     for name in run.config["predict"]["cases"]:
         path = run.config["predict"]["settings"][name]["data"].get("path")
-        if path and not (os.path.exists(path) or os.path.exists(run.in_project(path))):
+        if path and not os.path.exists(run.named(path)):
             where = f"predict/settings/{name}/data/path"
             found["predict_prepare_setting", name] = (
                 f"{where}: there is no {path}; put the data there, or take {name} from predict/cases"
             )
     for kind, rule in (("models", "models_fetch_checkpoint"), ("language_models", "ltmia_prepare_model")):
         for name, entry in run.config[kind].items():
-            if entry["path"] and not os.path.exists(run.in_project(entry["path"])):
+            if entry["path"] and not os.path.exists(run.named(entry["path"])):
                 found[rule, name] = f"{kind}/{name}/path: there is no file {entry['path']}; put the weights there"
     if not os.environ.get("HF_TOKEN") and not os.environ.get("HF_ENDPOINT"):
         for kind, rule in (("models", "models_fetch_checkpoint"), ("language_models", "ltmia_fetch_model")):

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from memaudit.common.errors import AuditError
+from memaudit.common.project_paths import config_path
 from memaudit.config.check_config import checked
 
 UNKNOWN_TABLE = {"rows": 10000, "columns": 20}
@@ -26,11 +27,15 @@ class RunConfig:
             raise AuditError(f"config: {error}") from None
         self.project = Path(project)
         self.folder = f"results/{self.config['run']}"
-        self.unit_costs = self.in_project(UNIT_COSTS)
+        self.unit_costs = self.named(UNIT_COSTS)
 
     def in_project(self, path: str | Path) -> str:
-        """A file of the project, or of the user's home if it begins with ~, relative to the working folder."""
-        return os.path.relpath(self.project / os.path.expanduser(path))
+        """A file of the project itself, relative to the working folder."""
+        return os.path.relpath(self.project / path)
+
+    def named(self, path: str | Path) -> str:
+        """A file that the config names, or that a run makes, as `config_path`; relative to the working folder."""
+        return os.path.relpath(config_path(path))
 
     def published(self, study: str) -> Callable:
         """A params function: the numbers that a study's paper prints. Few jobs need them, so that few read the file."""
@@ -77,7 +82,7 @@ class RunConfig:
     def architecture(self, model: str) -> dict[str, Any]:
         """Arguments of a model's class from the card beside its checkpoint; {} (the package's defaults) without one."""
         path = self.config["models"][model]["path"]
-        card = read_facts(Path(self.in_project(path)).with_name("model.json")) if path else None
+        card = read_facts(Path(self.named(path)).with_name("model.json")) if path else None
         return card["settings"]["architecture"] if card else {}
 
     def model_rows(self, models: list[str]) -> list[list[Any]]:

@@ -106,7 +106,7 @@ def check_models(workload: Workload, workflow: Any) -> None:
     jobs = [job for job in workflow.dag.needrun_jobs() if job.rule.name == "models_fetch_checkpoint"]
     entries = {job.wildcards.model: run.config["models"][job.wildcards.model] for job in jobs}
     local = {
-        name: entry | {"path": entry["path"] and run.in_project(entry["path"])}
+        name: entry | {"path": entry["path"] and run.named(entry["path"])}
         for name, entry in entries.items()
         if not entry["hub"]
     }

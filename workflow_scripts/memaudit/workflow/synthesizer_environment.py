@@ -11,10 +11,15 @@ from typing import Any
 
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json
-from memaudit.common.project_paths import PROJECT, SCRIPTS
+from memaudit.common.project_paths import PROJECT, SCRIPTS, config_path
 from memaudit.workflow.sidecar import items
 
-PYTHON = PROJECT / ".venv-synth" / "bin" / "python"
+PYTHON = ".venv-synth/bin/python"
+
+
+def interpreter() -> Path:
+    """Python of .venv-synth in the working folder, or in the project's where it alone has one."""
+    return config_path(PYTHON).absolute()
 
 
 def is_here() -> bool:
@@ -33,11 +38,15 @@ def handed_over(job: Any, script: str, inputs: tuple[str, ...] = ()) -> dict[str
     inputs: names of the job's inputs. Raises AuditError with the last line of a job that fails there, and where the
     environment is missing.
     """
-    if not PYTHON.exists():
-        raise AuditError(f"{PYTHON}: does not exist; `make .venv-synth` builds it, or let `--sdm conda` do so")
+    python = interpreter()
+    if not python.exists():
+        raise AuditError(
+            f"{python}: does not exist; `make .venv-synth` builds it, or let `--sdm conda` do so, or where there is no "
+            f"checkout install {PROJECT}/requirements-synth.lock into a virtual environment .venv-synth in this folder"
+        )
     with TemporaryDirectory() as folder:
         sidecar = Path(folder, "sidecar.json")
-        command = [PYTHON, script, "--params", json.dumps(dict(items(job.params)))]
+        command = [python, script, "--params", json.dumps(dict(items(job.params)))]
         command += ["--input", *(f"{name}={job.input.get(name)}" for name in inputs)]
         command += ["--output", str(job.output[0]), f"sidecar={sidecar}"]
         # The library is installed in .venv alone.

@@ -74,7 +74,7 @@ class Ltmia(Study):
         entry = self.run.config["datasets"][wildcards.dataset]
         if entry["source"] != "file":
             return []
-        path = self.run.in_project(os.path.expanduser(entry["path"]))
+        path = self.run.named(entry["path"])
         return _there(path, f"datasets/{wildcards.dataset}/path", "texts")
 
     def source(self, wildcards) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class Ltmia(Study):
     def model_entry(self, wildcards) -> dict[str, Any]:
         """What makes a base model; its family is for readers alone."""
         entry = self._entry(wildcards.model)
-        path = entry["path"] and self.run.in_project(os.path.expanduser(entry["path"]))
+        path = entry["path"] and self.run.named(entry["path"])
         return {key: entry[key] for key in ("model_type", "config", "hub")} | {"path": path}
 
     def texts(self) -> dict[str, Any]:
@@ -176,7 +176,7 @@ class Ltmia(Study):
         def of(wildcards) -> str | list[str]:
             if self.config["attack"][key] is None:
                 return []
-            path = self.run.in_project(os.path.expanduser(self.config["attack"][key]))
+            path = self.run.named(self.config["attack"][key])
             path = os.path.join(path, file) if file and os.path.isdir(path) else path
             return _there(path, f"ltmia/attack/{key}", key)
 

@@ -35,5 +35,5 @@ class Models(Study):
 
     def _local(self, model: str) -> str | None:
         path = self.run.config["models"][model]["path"]
-        path = path and self.run.in_project(path)
+        path = path and self.run.named(path)
         return path if path and os.path.exists(path) else None

@@ -69,7 +69,7 @@ class Predict(Study):
             chosen = {key: self.settings[wildcards.case][key] for key in keys}
             data = chosen.get("data", {})
             if "path" in data:
-                chosen["data"] = data | {"path": self.run.in_project(data["path"])}
+                chosen["data"] = data | {"path": self.run.named(data["path"])}
             return chosen
 
         return of
@@ -160,7 +160,7 @@ class Predict(Study):
 
     def own_file(self, key: str) -> Callable:
         """An input function: a file of the user's; [] where the section names none."""
-        return lambda wildcards: self.run.in_project(self.own[key]) if self.own[key] else []
+        return lambda wildcards: self.run.named(self.own[key]) if self.own[key] else []
 
     def own_recommendation(self, wildcards) -> str:
         """The recommended threshold, as measured in the setting that the user's models are like; or the shipped one."""

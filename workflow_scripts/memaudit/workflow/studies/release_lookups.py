@@ -24,7 +24,7 @@ class Release(Study):
 
     def public(self, wildcards) -> str:
         """The file of the table's public facts."""
-        return self.run.in_project(self.config["public"])
+        return self.run.named(self.config["public"])
 
     def model(self, wildcards) -> str:
         """The card of the model that the released context is for."""
@@ -45,7 +45,7 @@ class Release(Study):
 
     def ledger(self, wildcards) -> str | None:
         """The folder of the ledger; None: that of the user, which the job looks up."""
-        return self.config["ledger"] and self.run.in_project(self.config["ledger"])
+        return self.config["ledger"] and self.run.named(self.config["ledger"])
 
     def table(self, wildcards) -> str:
         """The table as it was fetched."""

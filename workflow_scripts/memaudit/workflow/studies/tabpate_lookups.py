@@ -96,7 +96,7 @@ class Tabpate(Study):
     def ledger(self, wildcards) -> str | None:
         """The folder of the ledger, as in a release of this config; None: that of the user."""
         own = (self.run.config["release"] or {}).get("ledger")
-        return own and self.run.in_project(own)
+        return own and self.run.named(own)
 
     def public(self, wildcards) -> str:
         """A table's public facts."""
@@ -268,7 +268,7 @@ class Tabpate(Study):
 
     def _tuned(self) -> dict[str, Any]:
         path = self.config["tuned"]
-        return read_json(self.run.in_project(path))["arms"] if self.present and path else {}
+        return read_json(self.run.named(path))["arms"] if self.present and path else {}
 
     def _tables(self, task: str) -> list[str]:
         return [name for name in self.config["datasets"] if self.run.config["datasets"][name]["task"] == task]

@@ -1,0 +1,65 @@
+"""`memaudit run` and the subcommands for one target of the workflow: Snakemake, in the folder where they are called."""
+
+import os
+import subprocess
+import sys
+from argparse import RawDescriptionHelpFormatter as AsWritten
+from collections.abc import Sequence
+from typing import NamedTuple, NoReturn
+
+from memaudit.common.line_parser import LineParser, program
+from memaudit.common.snakemake_command import snakemake_command
+
+SUFFIXES = (".yaml", ".yml", ".json")
+
+
+class Target(NamedTuple):
+    """rule: what Snakemake makes, None: what the arguments name; about: what that is, for `--help`."""
+
+    rule: str | None
+    about: str
+
+
+TARGETS = {
+    "run": Target(None, "run the workflow, or the targets that are named"),
+    "plan": Target("plan", "say what a run would cost, and whether this machine can do it"),
+    "provenance": Target("provenance", "trace every result of a run back to raw data, by hash"),
+    "release": Target("release", "make a private context of a table, charged to its ledger (section release)"),
+    "predict-own": Target("predict_own", "rank your own training records by their risk (section own)"),
+    "attack-texts": Target("ltmia_attack", "tell which texts a language model was fine-tuned on (ltmia/attack)"),
+}
+DETAILS = """\
+ARGUMENT: any argument of Snakemake, above all --configfile FILE ..., --cores N, --dry-run and --profile NAME:
+https://snakemake.readthedocs.io/en/stable/executing/cli.html
+Results go to results/ in the current folder, where relative paths of the config begin, too."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a subcommand, `run` or that of a target, with arguments for Snakemake; returns the exit code of its help.
+
+    Otherwise Snakemake takes the place of this process, so that signals and the exit code are its own.
+    """
+    name, given = arguments[0], list(arguments[1:])
+    target = TARGETS[name]
+    about = f"{target.about[0].upper()}{target.about[1:]}.\n\n{DETAILS}"
+    parser = LineParser(
+        prog=f"{program()} {name}", usage="%(prog)s [ARGUMENT ...]", description=about, formatter_class=AsWritten
+    )
+    if {"-h", "--help"} & set(given):
+        parser.print_help()
+        return 0
+    if target.rule and given and given[0].endswith(SUFFIXES):
+        parser.error(f"{given[0]}: name config files behind --configfile")
+    # Nothing of Snakemake's own above the plan; where it fails, it is run again to be read.
+    if name == "plan" and _succeeds(snakemake_command([target.rule, "--quiet", "all", *given])):
+        return 0
+    return _become(snakemake_command([*([target.rule] if target.rule else []), *given]))
+
+
+def _succeeds(command: Sequence[str]) -> bool:
+    return subprocess.run(command, check=False).returncode == 0
+
+
+def _become(command: Sequence[str]) -> NoReturn:
+    sys.stdout.flush()
+    os.execv(command[0], command)
