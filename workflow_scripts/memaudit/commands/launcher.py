@@ -13,6 +13,7 @@ PARTS = {
     "scan": ("memaudit.commands.scan_file", "look for rows of a table in a model's file, without loading it"),
     "diff": ("memaudit.commands.diff_audits", "compare the folders of two audits"),
     "record": ("memaudit.commands.show_record", "show one record's risk in an audit"),
+    "init": ("memaudit.commands.init_config", "write a config file for the studies on a table"),
 }
 
 

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 
-from memaudit.common.project_paths import PROJECT
+from memaudit.common.project_paths import PROJECT, config_path
 
 PROFILES = PROJECT / "profiles"
 
@@ -11,17 +11,26 @@ PROFILES = PROJECT / "profiles"
 def snakemake_command(arguments: Sequence[str]) -> list[str]:
     """Snakemake on the project's workflow with these arguments; results go below the folder where it is started.
 
-    The project's default profile holds, also outside the project. `--profile NAME` may name a profile of the project.
+    The project's default profile holds, also outside the project. Values of `--configfile` and `--profile` may be files
+    and profiles of the project, like config/smoke.yaml and slurm.
     """
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile")]
-    return [*command, "--workflow-profile", str(PROFILES / "default"), *_resolved(arguments)]
+    command += ["--workflow-profile", str(PROFILES / "default")]
+    option = ""
+    for argument in arguments:
+        if argument.startswith("-"):
+            option = argument
+        command.append(argument if argument == option else FOUND.get(option, str)(argument))
+    return command
 
 
-def _resolved(arguments: Sequence[str]) -> list[str]:
-    """The arguments; the name of a profile of the project becomes its absolute path."""
-    resolved = list(arguments)
-    for place in range(len(resolved) - 1):
-        folders = [PROJECT / resolved[place + 1], PROFILES / resolved[place + 1]]
-        if resolved[place] == "--profile" and (found := next((one for one in folders if one.is_dir()), None)):
-            resolved[place + 1] = str(found)
-    return resolved
+def _profile(name: str) -> str:
+    """A profile of the project by its absolute path, another one by its name."""
+    return next((str(one) for one in (PROJECT / name, PROFILES / name) if one.is_dir()), name)
+
+
+def _config_file(name: str) -> str:
+    return str(config_path(name))
+
+
+FOUND = {"--profile": _profile, "--configfile": _config_file, "--configfiles": _config_file}

@@ -1,0 +1,66 @@
+"""`memaudit init TABLE --target COLUMN`: a config file for the studies on a user's table, to be read and edited."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from memaudit.auditing.request import Request
+from memaudit.common.errors import AuditError, printable
+
+FILE = "mine.yaml"
+
+
+def add(commands: Any) -> None:
+    """Add the subcommand to a parser's subcommands."""
+    parser = commands.add_parser(
+        "init",
+        description="Write a config file with comments for the studies on a table of your own; see docs/own-table.md. "
+        "Exit code 1: the table cannot be read, lacks a column, or the file is already there.",
+    )
+    parser.add_argument("table", metavar="TABLE", help="a CSV (may be gzipped) or Parquet file")
+    parser.add_argument("--target", required=True, metavar="COLUMN", help="the column that models predict")
+    parser.add_argument("--task", choices=["classification", "regression"], help="by default by the target's values")
+    parser.add_argument("--group", metavar="COLUMN", help="the person or household that several rows belong to")
+    parser.add_argument(
+        "--sensitive", metavar="COLUMN", help="what an adversary would infer; default the first feature"
+    )
+    parser.add_argument("--drop", nargs="+", default=[], metavar="COLUMN", help="columns that models never see")
+    parser.add_argument("--delimiter", help="of a CSV file; by default detected in its first line")
+    parser.add_argument("--encoding", help="of a CSV file; by default utf-8")
+    parser.add_argument("--into", default=FILE, metavar="FILE", help=f"the config file; default {FILE}")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the file and print what to do next; returns the exit code."""
+    from memaudit.auditing import study_config
+
+    file = Path(options.into)
+    request = Request(
+        options.table,
+        options.target,
+        group=options.group,
+        task=options.task,
+        drop=options.drop,
+        infer=[options.sensitive] if options.sensitive else [],
+        delimiter=options.delimiter,
+        encoding=options.encoding,
+    )
+    try:
+        if file.exists():
+            raise AuditError(f"{options.into!a}: is there already; move it away, or give another name with --into")
+        table = study_config.read(request, file.parent)
+        with open(file, "x", encoding="utf-8") as text:
+            text.write(study_config.written(request, table, file))
+    except AuditError as error:
+        print(f"memaudit: {printable(str(error))}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"memaudit: {options.into!a}: cannot be written ({error.strerror})", file=sys.stderr)
+        return 1
+    print(f"memaudit: {options.table!a}: {table.rows} rows, {len(table.columns)} columns, {table.values}")
+    for name, count in table.persons.items():
+        print(f"memaudit: {name!a} looks like a person ({count} values): if it is one, name it with --group")
+    print(f"memaudit: wrote {options.into!a}; read it, then: memaudit plan --configfile {options.into}")
+    return 0
