@@ -5,7 +5,6 @@ import re
 import pytest
 import yaml
 from audit_examples import CHOSEN, FACTS
-from conftest import PROJECT
 
 from memaudit.auditing import model_choice, runner, stages
 from memaudit.auditing.request import Request
@@ -42,8 +41,3 @@ def test_an_invalid_request_is_refused_before_anything_is_written(tmp_path, requ
     with pytest.raises(AuditError, match=re.escape(message)):
         runner.run(Request("t.csv", "y", **request_), runner.Settings(tmp_path / "into", **settings), print)
     assert not (tmp_path / "into").exists()
-
-
-def test_a_profile_of_the_project_becomes_its_absolute_path():
-    arguments = ["--profile", "slurm", "--jobs", "3"]
-    assert runner._profiles(arguments) == ["--profile", str(PROJECT / "slurm"), "--jobs", "3"]

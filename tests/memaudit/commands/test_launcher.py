@@ -3,15 +3,32 @@
 import pytest
 
 from memaudit.auditing import command_line
-from memaudit.commands import launcher
+from memaudit.commands import launcher, run_workflow
 
 
-@pytest.mark.parametrize("command", ["audit", "scan", "diff", "record"])
+@pytest.mark.parametrize("command", ["audit", "scan", "diff", "record", "init"])
 def test_every_command_has_help(capsys, command):
     with pytest.raises(SystemExit) as stop:
         launcher.main([command, "--help"])
     assert stop.value.code == 0
     assert f"usage: ./memaudit {command}" in capsys.readouterr().out
+
+
+def test_the_help_of_all_names_every_command_and_imports_none(monkeypatch, capsys):
+    monkeypatch.setattr(launcher, "import_module", None)
+    with pytest.raises(SystemExit) as stop:
+        launcher.main(["--help"])
+    assert stop.value.code == 0
+    assert {*launcher.PARTS, *run_workflow.TARGETS} <= set(capsys.readouterr().out.split())
+
+
+def test_a_stopped_command_is_one_line(monkeypatch, capsys):
+    def stop(arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run_workflow, "main", stop)
+    assert launcher.main(["run"]) == 130
+    assert capsys.readouterr().err == "memaudit: stopped\n"
 
 
 @pytest.mark.parametrize("arguments", [[], ["scam"], ["scan"], ["diff", "a"], ["audit"]])

@@ -91,7 +91,8 @@ def test_a_job_that_was_resumed_or_adopted_is_no_measure_of_a_whole_one():
 @pytest.mark.parametrize("facts", [{}, {"adopted": True}], ids=["an output is gone", "no whole job"])
 def test_costs_are_not_measured_where_they_cannot_be_told(tmp_path, facts):
     write_json({"outputs": {str(tmp_path / "gone.nc"): "0"}} | facts, tmp_path / "provenance/rule/job.json")
-    params = SimpleNamespace(run=tmp_path, unit_costs=tmp_path / "unit_costs.json", jobs={})
+    path = tmp_path / "unit_costs.json"
+    params = SimpleNamespace(run=tmp_path, known=path, unit_costs=path, jobs={})
     with pytest.raises(AuditError, match="no sidecars of whole jobs" if facts else r"gone\.nc: gone since its job"):
         main(SimpleNamespace(params=params))
 

@@ -8,7 +8,7 @@ import pytest
 from conftest import PROJECT, load
 
 from memaudit.common.errors import AuditError
-from memaudit.workflow.run_config import RunConfig, grows, read_facts, read_yaml, shards
+from memaudit.workflow.run_config import UNIT_COSTS, RunConfig, grows, read_facts, read_yaml, shards
 
 
 @pytest.fixture
@@ -27,7 +27,20 @@ def test_files_of_the_project_are_named_from_the_working_folder(run):
     path = run.in_project("config/claims.yaml")
     assert not os.path.isabs(path)
     assert Path(path).samefile(PROJECT / "config/claims.yaml")
-    assert Path(run.in_project("~/table.csv")).resolve() == Path("~/table.csv").expanduser().resolve()
+
+
+def test_files_that_a_config_names_are_the_users_or_the_projects(run):
+    assert Path(run.named("config/claims.yaml")).samefile(PROJECT / "config/claims.yaml")
+    Path("model.ckpt").touch()
+    assert run.named("model.ckpt") == "model.ckpt"
+    assert Path(run.named("~/table.csv")).resolve() == Path("~/table.csv").expanduser().resolve()
+
+
+def test_costs_that_were_measured_here_are_taken_before_the_projects(run):
+    assert Path(run.unit_costs).samefile(PROJECT / UNIT_COSTS)
+    Path(UNIT_COSTS).parent.mkdir(parents=True)
+    Path(UNIT_COSTS).touch()
+    assert RunConfig(load("smoke"), PROJECT).unit_costs == UNIT_COSTS
 
 
 def test_the_size_of_a_table_comes_from_the_run_then_from_the_catalogue_then_from_a_guess(run):

@@ -17,6 +17,8 @@ from memaudit.config.name_checks import hint
 from memaudit.data.column_schema import MISSING, cleaned
 from memaudit.data.duckdb_engine import connect, parquet
 
+# The default settings of study attacks draw contexts from 128 members, which are four fifths of the records.
+FEWEST_ROWS = 160
 TEXT = """\
 # The studies on {table}, as written by `memaudit init`. Every key: docs/own-table.md and config/README.md.
 #   memaudit plan --configfile {file}                       what a run costs, and whether this machine can do it
@@ -47,7 +49,7 @@ lira:
   datasets: [{classes}]   # membership inference with shadow models; for classes
   population_check: {{datasets: []}}   # [{name}] if 20 records are at most 5 % of the members
 attacks:
-  datasets: [{classes}]   # attacks on records in context; for classes
+  datasets: [{attacked}]   # attacks on records in context; for classes{smaller}
   inference: {{sensitive: {sensitive}}}   # by table: the column whose values an adversary would infer
 tabpate: {{datasets: []}}   # private contexts: of your table an unpaid query of it, so for public ones
 iclmem: {{datasets: [{numbers}]}}   # [{name}] fine-tunes a model on it, and probes it for memorization
@@ -101,6 +103,8 @@ def written(request: Request, table: Table, file: Path) -> str:
     # A name of the catalogue would take the checksum and the classes of its entry.
     name = f"{name}-own" if name in _catalogue() else name
     classes = name if table.task == CLASSIFICATION else ""
+    attacked = classes if table.rows >= FEWEST_ROWS else ""
+    smaller = f", and {FEWEST_ROWS} rows unless arms/settings/variants have smaller contexts" if classes else ""
     reading = {"delimiter": table.delimiter, "encoding": request.encoding}
     sensitive = [*request.infer, *(one for one in features if one not in table.persons), *features][0]
     group = f"# group: {next(map(_plain, table.persons), 'household')}   # the person that several rows belong to"
@@ -120,6 +124,8 @@ def written(request: Request, table: Table, file: Path) -> str:
         drop=f"drop: [{_listed(request.drop)}]" if request.drop else drop,
         columns=_listed(table.columns),
         classes=classes,
+        attacked=attacked,
+        smaller="" if attacked else smaller,
         numbers="" if classes else name,
         sensitive=f"{{{name}: {_plain(sensitive)}}}" if classes else "{}",
     )

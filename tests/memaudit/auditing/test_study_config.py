@@ -1,0 +1,113 @@
+"""The config that `memaudit init` writes can be run as it is, and can be read where names are strange."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from conftest import PROJECT, _merge, load
+
+from memaudit.auditing import study_config
+from memaudit.auditing.request import Request
+from memaudit.common.errors import AuditError
+from memaudit.workflow.study_catalogue import prepare
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def customers(rows=400, name="customers.csv"):
+    rng = np.random.default_rng(0)
+    owner = np.arange(rows) // 2
+    frame = pd.DataFrame({"owner": owner, "age": rng.integers(18, 90, rows), "spent": rng.normal(size=rows)})
+    frame.assign(churn=np.where(owner % 3, "yes", "no")).to_csv(name, index=False)
+    return name
+
+
+def config(*names, **roles):
+    """The config of a table as it is written, and its text."""
+    request = Request(*names, **roles)
+    text = study_config.written(request, study_config.read(request, Path()), Path("mine.yaml"))
+    return yaml.safe_load(text), text
+
+
+@pytest.mark.parametrize("rows", [60, study_config.FEWEST_ROWS - 1, study_config.FEWEST_ROWS, 400])
+def test_a_table_of_any_size_can_be_run_with_it(rows):
+    written, _ = config(customers(rows), "churn")
+    merged = load()
+    _merge(merged, written)
+    run, *_ = prepare(merged, PROJECT)
+    assert run.config["lira"]["datasets"] == ["customers"]
+    attacked = run.config["attacks"]["datasets"]
+    assert attacked == (["customers"] if rows >= study_config.FEWEST_ROWS else [])
+    assert run.table_size("customers")["known"]
+
+
+def test_fewer_rows_are_too_few_for_the_default_attacks():
+    written, _ = config(customers(study_config.FEWEST_ROWS - 1), "churn")
+    merged = load()
+    _merge(merged, written | {"attacks": written["attacks"] | {"datasets": ["customers"]}})
+    with pytest.raises(AuditError, match="attacks/arms/settings"):
+        prepare(merged, PROJECT)
+
+
+def test_roles_of_columns_are_those_that_were_given():
+    written, text = config(customers(), "churn", group="owner", drop=["spent"], infer=["age"])
+    entry = written["datasets"]["customers"]
+    assert (entry["group"], entry["drop"], entry["columns"], entry["rows"]) == ("owner", ["spent"], 1, 400)
+    assert written["attacks"]["inference"]["sensitive"] == {"customers": "age"}
+    assert "2 classes" in text
+
+
+def test_a_column_that_looks_like_a_person_is_offered_as_the_group_and_not_inferred():
+    written, text = config(customers(), "churn")
+    assert "# group: owner" in text
+    assert written["attacks"]["inference"]["sensitive"] == {"customers": "age"}
+
+
+def test_a_number_is_predicted_by_the_study_that_takes_numbers():
+    written, text = config(customers(), "spent")
+    assert written["datasets"]["customers"]["task"] == "regression"
+    assert (written["lira"]["datasets"], written["attacks"]["datasets"]) == ([], [])
+    assert written["iclmem"]["datasets"] == ["customers"]
+    assert "400 different numbers" in text
+
+
+def test_a_table_of_a_name_of_the_catalogue_gets_an_entry_of_its_own():
+    written, _ = config(customers(name="wine.csv"), "churn")
+    assert list(written["datasets"]) == ["wine-own"]
+
+
+@pytest.mark.parametrize("name", ["a: b", "#x", "no", "it's", "1", "{x", "a\nb", "é, [z]"])
+def test_names_are_read_as_they_are_in_the_table(name):
+    pd.DataFrame({name: ["u", "v"] * 40, "other": range(80)}).to_parquet("t.parquet")
+    written, _ = config("t.parquet", name, infer=["other"])
+    assert written["datasets"]["t"]["target"] == name
+
+
+def test_a_delimiter_that_is_not_a_comma_is_written_down():
+    pd.read_csv(customers()).to_csv("t.csv", index=False, sep=";")
+    written, _ = config("t.csv", "churn")
+    assert written["datasets"]["t"]["delimiter"] == ";"
+
+
+@pytest.mark.parametrize(
+    ("target", "roles", "message"),
+    [
+        ("churn", {"group": "ownr"}, "--group: the table has no column 'ownr'; did you mean `owner`"),
+        ("churn", {"infer": ["churn"]}, "'churn' is named twice"),
+        ("churn", {"drop": ["owner", "age", "spent"]}, "no feature"),
+        ("churn", {"task": "regression"}, "holds words"),
+        ("constant", {}, "has 1 values"),
+        ("churn", {"delimiter": ";"}, "no column 'churn'"),
+    ],
+)
+def test_what_cannot_be_run_is_refused(target, roles, message):
+    customers()
+    pd.read_csv("customers.csv").assign(constant=1).to_csv("customers.csv", index=False)
+    roles = {name: [*value, "constant"] if name == "drop" else value for name, value in roles.items()}
+    with pytest.raises(AuditError, match=message):
+        config("customers.csv", target, **roles)

@@ -1,0 +1,68 @@
+"""`memaudit run` and the subcommands of targets hand their arguments to Snakemake, which takes their place."""
+
+import os
+import subprocess
+from types import SimpleNamespace
+
+import pytest
+
+from memaudit.commands import launcher, run_workflow
+from memaudit.common.snakemake_command import snakemake_command
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """The commands that take the place of this process; it goes on."""
+    commands = []
+    monkeypatch.setattr(os, "execv", lambda program, command: commands.append(command))
+    return commands
+
+
+@pytest.mark.parametrize(
+    ("given", "passed"),
+    [
+        (["run"], []),
+        (["run", "lira", "-n", "--configfile", "mine.yaml"], ["lira", "-n", "--configfile", "mine.yaml"]),
+        (["provenance"], ["provenance"]),
+        (
+            ["release", "--cores", "2", "--configfile", "my.yaml"],
+            ["release", "--cores", "2", "--configfile", "my.yaml"],
+        ),
+        (["predict-own", "-n"], ["predict_own", "-n"]),
+        (["attack-texts", "-n"], ["ltmia_attack", "-n"]),
+    ],
+)
+def test_a_subcommand_is_a_command_of_snakemake(started, given, passed):
+    launcher.main(given)
+    assert started == [snakemake_command(passed)]
+
+
+@pytest.mark.parametrize(("code", "times"), [(0, 0), (1, 1)])
+def test_a_plan_is_quiet_unless_it_fails(monkeypatch, started, code, times):
+    tried = []
+    monkeypatch.setattr(
+        subprocess, "run", lambda command, check: tried.append(command) or SimpleNamespace(returncode=code)
+    )
+    launcher.main(["plan", "--configfile", "mine.yaml"])
+    assert tried == [snakemake_command(["plan", "--quiet", "all", "--configfile", "mine.yaml"])]
+    assert started == times * [snakemake_command(["plan", "--configfile", "mine.yaml"])]
+
+
+@pytest.mark.parametrize("name", run_workflow.TARGETS)
+def test_help_starts_nothing(capsys, started, name):
+    assert launcher.main([name, "--configfile", "mine.yaml", "--help"]) == 0
+    assert f"usage: ./memaudit {name} [ARGUMENT ...]" in capsys.readouterr().out
+    assert not started
+
+
+def test_a_config_file_without_its_option_is_one_line(capsys, started):
+    with pytest.raises(SystemExit) as stop:
+        launcher.main(["plan", "mine.yaml"])
+    assert stop.value.code == 2
+    assert capsys.readouterr().err.startswith("memaudit: mine.yaml: name config files behind --configfile")
+
+
+def test_targets_are_rules(project):
+    rules = "".join(path.read_text(encoding="utf-8") for path in (project / "rules").rglob("*.smk"))
+    for target in run_workflow.TARGETS.values():
+        assert target.rule is None or f"\nrule {target.rule}:" in rules

@@ -1,0 +1,36 @@
+"""The workflow is run from any folder, with config files and profiles of the project by their names there."""
+
+import sys
+
+import pytest
+from conftest import PROJECT
+
+from memaudit.common.snakemake_command import snakemake_command
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    (tmp_path / "mine.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+
+
+def arguments(*given):
+    """What Snakemake gets of the given arguments."""
+    command = snakemake_command(given)
+    start = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile")]
+    start += ["--workflow-profile", str(PROJECT / "profiles/default")]
+    assert command[: len(start)] == start
+    return command[len(start) :]
+
+
+@pytest.mark.parametrize("name", ["slurm", "profiles/slurm"])
+def test_a_profile_of_the_project_becomes_its_absolute_path(name):
+    found = arguments("--profile", name, "--jobs", "3")
+    assert found == ["--profile", str(PROJECT / name), "--jobs", "3"]
+    assert arguments("--profile", "mine") == ["--profile", "mine"]
+
+
+def test_config_files_are_the_users_or_the_projects():
+    found = arguments("lira", "--configfile", "config/smoke.yaml", "mine.yaml", "none.yaml", "-n", "rules")
+    smoke = str(PROJECT / "config/smoke.yaml")
+    assert found == ["lira", "--configfile", smoke, "mine.yaml", "none.yaml", "-n", "rules"]
