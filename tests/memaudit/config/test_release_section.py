@@ -131,7 +131,7 @@ def test_the_files_that_the_page_shows_hold(config, project, tmp_path, monkeypat
     public.parent.mkdir(parents=True)
     public.write_text(blocks["config/public/customers.yaml"])
     mine = yaml.safe_load(blocks["my.yaml"])
-    monkeypatch.setattr("memaudit.config.release_section.PROJECT", tmp_path)
+    monkeypatch.chdir(tmp_path)
     config["datasets"] |= mine.pop("datasets")
     found = checked(config | mine)["release"]
     types = {"age": "numeric", "income": "numeric", "region": "categorical"}

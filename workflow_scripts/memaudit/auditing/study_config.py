@@ -1,5 +1,6 @@
 """A config file for the studies on a user's table, with comments: what `memaudit init` writes."""
 
+import json
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -152,6 +153,8 @@ def _catalogue() -> set[str]:
 
 def _plain(text: str) -> str:
     """A text as YAML writes it within a line and within brackets."""
+    if not text.isprintable():
+        return json.dumps(text)
     return yaml.safe_dump([text], default_flow_style=True, width=float("inf"), allow_unicode=True).strip()[1:-1]
 
 

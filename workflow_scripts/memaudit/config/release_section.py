@@ -65,7 +65,7 @@ class Release(Section):
     """A private context of one table (`snakemake release`; docs/release.md)."""
 
     dataset: Name = Field(description="table that is released")
-    public: Text = Field(description="file of its public facts; relative paths start at the project's folder")
+    public: Text = Field(description="file of its public facts; a relative path starts at the working folder, else at the project's")
     epsilon: Positive = Field(description="epsilon that this release may spend")
     delta: Fraction = Field(description="delta that it may spend; at most 1 / (10 * the nominal number of records)")
     total: Amount | None = Field(
@@ -77,7 +77,7 @@ class Release(Section):
     tuned: Text = Field(description="on what these settings were chosen, in words: the statement repeats it")
     ledger: Text | None = Field(
         None,
-        description="folder of the ledger of what was spent; relative paths start at the project's folder; null: "
+        description="folder of the ledger of what was spent; a relative path starts at the working folder; null: "
         "`memaudit/ledger` in the state folder of the user, for all clones of the project",
     )
 

@@ -70,7 +70,7 @@ def test_only_a_private_table_is_noted_in_a_ledger_and_not_that_of_an_audit(tabp
     assert tabpate.table["noted"](of("wine")) == ["<results>/signals/tabpate/wine/noted.json"]
     assert tabpate.ledger(of("wine")) is None
     tabpate.run.config["release"] = {"ledger": "of ours"}
-    assert Path(tabpate.ledger(of("wine"))).resolve() == PROJECT / "of ours"
+    assert tabpate.ledger(of("wine")) == "of ours"
     tabpate.run.config["audit"] = {"dataset": "wine"}
     assert tabpate.table["noted"](of("wine")) == []
 
