@@ -59,13 +59,15 @@ def planned(words, folder):
 
 def test_every_command_of_the_readme_can_be_planned(checkout):
     found = commands("README.md")
-    assert {words[0] for words in found} == {"make", "./memaudit", "source", "snakemake"}
+    assert {words[0] for words in found} == {"make", "./memaudit", "memaudit", "source", "snakemake"}
     for words in found:
         if words[0] in {"make", "snakemake"}:
             done = planned(words, checkout.folder)
             assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
     (audit,) = (words for words in found if words[0] == "./memaudit")
     assert command_line._parser().parse_args(audit[1:]).target == "churn"
+    # They are run in tests/workflow/test_wheel.py, with the same options.
+    assert {words[1] for words in found if words[0] == "memaudit"} == {"init", "run"}
 
 
 @pytest.mark.parametrize("page", ["docs/own-table.md", "docs/cluster.md"])
