@@ -65,7 +65,9 @@ class Release(Section):
     """A private context of one table (`snakemake release`; docs/release.md)."""
 
     dataset: Name = Field(description="table that is released")
-    public: Text = Field(description="file of its public facts; a relative path starts at the working folder, else at the project's")
+    public: Text = Field(
+        description="file of its public facts; a relative path starts at the working folder, else at the project's"
+    )
     epsilon: Positive = Field(description="epsilon that this release may spend")
     delta: Fraction = Field(description="delta that it may spend; at most 1 / (10 * the nominal number of records)")
     total: Amount | None = Field(

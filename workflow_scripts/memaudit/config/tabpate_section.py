@@ -252,7 +252,9 @@ class Tabpate(Section):
     epsilons: list[Positive] = Field(min_length=1, description="privacy budgets")
     delta: Fraction = Field(description="delta of all of them, at most 1 / records")
     tuned: str | None = Field(
-        None, description="file of tuned settings (`make tune_tabpate`), of the working folder, else of the project's; null: none"
+        None,
+        description="file of tuned settings (`make tune_tabpate`), of the working folder, else of the project's; null: "
+        "none",
     )
     repeats: Annotated[int, Field(ge=1)] = Field(description="times that roles are drawn and every mechanism runs")
     roles: Roles

@@ -1,6 +1,5 @@
 """Look-ups of rules/tabpate/ in the smoke and the default config: files, attacked students, files, sizes."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
