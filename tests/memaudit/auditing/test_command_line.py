@@ -1,6 +1,7 @@
 """Wrong commands end in one line, and names stay names."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -124,3 +125,18 @@ def test_numbers_without_an_interval_are_printed_without_one(capsys):
     printed = capsys.readouterr().out
     assert "AUC 0.70, chance 0.50" in printed
     assert "None" not in printed
+
+
+@pytest.mark.parametrize("given", [["--help"], ["run", "--help"], ["init", "-h"], ["diff", "--help"]])
+def test_most_help_is_shown_without_building_the_environment(tmp_path, given):
+    (tmp_path / "memaudit").write_bytes((PROJECT / "memaudit").read_bytes())
+    (tmp_path / "workflow_scripts").symlink_to(PROJECT / "workflow_scripts")
+    (tmp_path / "requirements.lock").touch()
+    bare = tmp_path / "python"  # without any installed package
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
+    bare.chmod(0o755)
+    command = ["bash", tmp_path / "memaudit", *given]
+    environment = os.environ | {"PYTHON": str(bare)}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.startswith("usage: ./memaudit")
+    assert not (tmp_path / ".venv").exists()
