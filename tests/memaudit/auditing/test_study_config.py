@@ -36,7 +36,7 @@ def config(*names, **roles):
 
 @pytest.mark.parametrize("rows", [60, study_config.FEWEST_ROWS - 1, study_config.FEWEST_ROWS, 400])
 def test_a_table_of_any_size_can_be_run_with_it(rows):
-    written, _ = config(customers(rows), "churn")
+    written, text = config(customers(rows), "churn")
     merged = load()
     _merge(merged, written)
     run, *_ = prepare(merged, PROJECT)
@@ -44,6 +44,7 @@ def test_a_table_of_any_size_can_be_run_with_it(rows):
     attacked = run.config["attacks"]["datasets"]
     assert attacked == (["customers"] if rows >= study_config.FEWEST_ROWS else [])
     assert run.table_size("customers")["known"]
+    assert str(PROJECT / "config/README.md") in text
 
 
 def test_fewer_rows_are_too_few_for_the_default_attacks():

@@ -21,7 +21,7 @@ from memaudit.data.duckdb_engine import connect, parquet
 # The default settings of study attacks draw contexts from 128 members, which are four fifths of the records.
 FEWEST_ROWS = 160
 TEXT = """\
-# The studies on {table}, as written by `memaudit init`. Every key: docs/own-table.md and config/README.md.
+# The studies on {table}, as written by `memaudit init`. Every key: {reference}
 #   memaudit plan --configfile {file}                       what a run costs, and whether this machine can do it
 #   memaudit run --configfile config/smoke.yaml {file}      the smallest sizes first, to try everything
 #   memaudit run --configfile {file}                        the run; ends with results/{name}/report/index.html
@@ -112,6 +112,7 @@ def written(request: Request, table: Table, file: Path) -> str:
     drop = "# drop: [column]   # columns that models never see, like row numbers"
     return TEXT.format(
         table=_plain(request.table),
+        reference=PROJECT / "config" / "README.md",
         file=_plain(str(file)),
         name=name,
         path=_plain(request.table),

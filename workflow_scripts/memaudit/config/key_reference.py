@@ -19,8 +19,8 @@ HEAD = """# Config
 `config.yaml` is the embedded default; `--configfile config/smoke.yaml` (every rule at its smallest) or
 `config/paper.yaml` (the papers' sizes) lies over it: lists are replaced, catalogues (`datasets`, `models`,
 `data/splits`) are merged. A wrong key, type, name or combination ends the run before any job, with the key's path and
-a hint. A relative path starts at the folder where the workflow is run, and at the project's where it alone has the file
-(outside a checkout they differ). Cores, memory, partitions and GPUs are not config: they belong to `profiles/`.
+a hint. A relative path starts at the folder where the workflow is run; models, public facts and settings that only the
+project has there are the project's. Cores, memory, partitions and GPUs are not config: they belong to `profiles/`.
 
 This page is generated from `workflow_scripts/memaudit/config/schema.py` by `make docs`, which also writes
 `config/schema.json`: a JSON schema with which an editor completes and checks keys. It is not kept in git.
