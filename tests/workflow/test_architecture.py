@@ -27,7 +27,7 @@ LAYERS = {
     "plotting": {"attacks"},
     "workflow": {"config", "models", "privacy"},
     "report": {"plotting", "statistics", "templating"},
-    "auditing": {"attacks", "config", "data", "privacy", "templating"},
+    "auditing": {"attacks", "config", "data", "models", "privacy", "templating"},
     "scanning": {"auditing", "data", "statistics"},
     "commands": {"auditing", "scanning", "statistics"},
 }
