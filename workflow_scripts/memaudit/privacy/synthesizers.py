@@ -59,3 +59,8 @@ class Synthesizer:
         # Histograms of dpmm ignore a code that is too large, and its check would reveal a single row.
         pipeline.fit(codes.clip(0, pd.Series(domain) - 1, axis=1), domain=domain)
         return pipeline
+
+    def synthesized(self, codes: pd.DataFrame, domain: dict[str, int], rows: int) -> pd.DataFrame:
+        """Synthetic rows (rows, column) in the columns of `domain`, with fresh noise; arguments as of `fitted`."""
+        columns = list(domain)
+        return self.fitted(codes[columns], domain).generate(n_records=rows)[columns]
