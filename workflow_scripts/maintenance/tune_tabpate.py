@@ -125,8 +125,8 @@ def _synthesized(samples):
     with TemporaryDirectory() as folder:
         given, made = Path(folder, "samples.json"), Path(folder, "synthetic.json")
         write_json(samples, given)
-        job = SimpleNamespace(input=Paths([f"samples={given}"]), output=[made])
-        job.params = SimpleNamespace(code="by hand")
+        files = {"input": Paths([f"samples={given}"]), "output": [made]}
+        job = SimpleNamespace(**files, params={"code": "by hand"}, wildcards={})
         handed_over(job, str(Path(__file__).with_name("synthesize_samples.py")), ("samples",))
         return read_json(made)
 

@@ -23,6 +23,7 @@ def test_an_error_there_is_the_jobs_own_line(monkeypatch, tmp_path):
     python.write_text("#!/bin/sh\necho 'memaudit: synthesis: too few' >&2\nexit 1\n")
     python.chmod(0o755)
     monkeypatch.setattr(synthesizer_environment, "PYTHON", python)
-    job = SimpleNamespace(params={}, input={"codes": "codes.parquet"}, output=[tmp_path / "out.parquet"])
+    files = {"input": {"codes": "codes.parquet"}, "output": [tmp_path / "out.parquet"]}
+    job = SimpleNamespace(params={}, wildcards={}, **files)
     with pytest.raises(AuditError, match=r"^synthesis: too few$"):
         synthesizer_environment.handed_over(job, "script.py", ("codes",))

@@ -34,7 +34,8 @@ def job(tmp_path):
     bins = {epsilon: {seed: of_sample | {"epsilon": left} for seed in "56"} for epsilon, left in LEFT.items()}
     write_json(bins, tmp_path / "bins.json")
     files = [f"codes={tmp_path}/codes.parquet", f"bins={tmp_path}/bins.json"]
-    return SimpleNamespace(input=Paths(files), output=[tmp_path / "out.parquet"], params=SimpleNamespace(**PARAMS))
+    params = SimpleNamespace(**PARAMS)
+    return SimpleNamespace(input=Paths(files), output=[tmp_path / "out.parquet"], params=params, wildcards={})
 
 
 @needs_dpmm

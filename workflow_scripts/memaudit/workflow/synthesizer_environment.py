@@ -14,6 +14,8 @@ from memaudit.common.io import read_json
 from memaudit.common.project_paths import PROJECT, SCRIPTS, config_path
 from memaudit.workflow.sidecar import items
 
+# Of a job there, for the sidecar of the job here; the last two are those of a resumable job (workflow/scratch.py).
+FACTS = ("seed", "versions", "python", "packages", "modules", "writers", "adopted")
 PYTHON = ".venv-synth/bin/python"
 
 
@@ -47,6 +49,7 @@ def handed_over(job: Any, script: str, inputs: tuple[str, ...] = ()) -> dict[str
     with TemporaryDirectory() as folder:
         sidecar = Path(folder, "sidecar.json")
         command = [python, script, "--params", json.dumps(dict(items(job.params)))]
+        command += ["--wildcards", json.dumps(dict(items(job.wildcards)))]
         command += ["--input", *(f"{name}={job.input.get(name)}" for name in inputs)]
         command += ["--output", str(job.output[0]), f"sidecar={sidecar}"]
         # The library is installed in .venv alone.
@@ -57,4 +60,4 @@ def handed_over(job: Any, script: str, inputs: tuple[str, ...] = ()) -> dict[str
             killed = f"synthesis: ended with code {done.returncode}; give it more memory or fewer columns"
             raise AuditError((done.stderr.splitlines() or [killed])[-1].removeprefix("memaudit: "))
         facts = read_json(sidecar)
-    return {name: facts[name] for name in ("seed", "versions", "python", "packages", "modules")}
+    return {name: facts[name] for name in FACTS if name in facts}

@@ -53,3 +53,20 @@ def test_scores_count_the_canarys_codes(copying):
     table = refits(SYNTHESIZER, [1.0], 2).groupby("member")
     assert table["synthetic_records"].first().to_dict() == {False: 0, True: 10 * len(COLUMNS)}
     assert table["noisy_counts"].first().to_dict() == {False: 0, True: len(COLUMNS) / 4}
+
+
+def test_refits_that_were_kept_are_not_made_again_and_each_has_a_name_of_its_own(copying):
+    kept = {}
+
+    def part(name, compute):
+        if len(kept) == 5 and name not in kept:
+            raise KeyboardInterrupt
+        return kept.setdefault(name, compute())
+
+    with pytest.raises(KeyboardInterrupt):
+        refits(SYNTHESIZER, [1.0, 10.0], 2, part)
+    assert len(copying) == 5
+    whole = refits(SYNTHESIZER, [1.0, 10.0], 2, lambda name, compute: kept.pop(name) if name in kept else compute())
+    assert len(copying) == 12
+    assert not kept
+    assert whole.equals(refits(SYNTHESIZER, [1.0, 10.0], 2))

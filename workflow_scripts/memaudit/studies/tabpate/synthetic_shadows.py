@@ -11,7 +11,7 @@ has the whole budget. Scores are fixed in advance:
 Noise is dpmm's and has no seed. This module is imported in .venv-synth, too: it needs numpy and pandas alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,21 +27,31 @@ ROWS = 1000  # synthetic: ten for each record, so that rounding hides no record
 OFF = 1e3  # epsilon of the positive control: its noise is a tenth of a record, and the model can still be fitted
 SCORES = ("synthetic_records", "noisy_counts")
 CODES = dict.fromkeys(COLUMNS, 2)
+Part = Callable[[str, Callable[[], np.ndarray]], np.ndarray]
 
 
-def refits(synthesizer: Synthesizer, epsilons: Sequence[float], number: int) -> pd.DataFrame:
+def refits(
+    synthesizer: Synthesizer,
+    epsilons: Sequence[float],
+    number: int,
+    part: Part = lambda _, compute: compute(),
+) -> pd.DataFrame:
     """Scores of `number` refits with the canary and as many without it, at each epsilon and with the noise off.
 
     Columns: epsilon, noise (`stated` or `off`, whose epsilon is that of the smallest promise), member, and `SCORES`.
+    part: of a scratch folder (workflow/scratch.py), which keeps the scores of each refit under a name of its own.
     """
     conditions = [(epsilon, "stated", epsilon) for epsilon in epsilons] + [(min(epsilons), "off", OFF)]
-    fits = [(*one, member) for one in conditions for _ in range(number) for member in (True, False)]
-    return pd.DataFrame(
-        [
-            {"epsilon": epsilon, "noise": noise, "member": member, **_scores(replace(synthesizer, epsilon=own), member)}
-            for epsilon, noise, own, member in steps(fits, "refits")
-        ]
-    )
+    fits = [(*one, repeat, member) for one in conditions for repeat in range(number) for member in (True, False)]
+    found = [
+        part(
+            f"{epsilon:g} {noise} {repeat:06d} {'with' if member else 'without'}",
+            lambda own=own, member=member: _scores(replace(synthesizer, epsilon=own), member),
+        )
+        for epsilon, noise, own, repeat, member in steps(fits, "refits")
+    ]
+    keys = pd.DataFrame(fits, columns=["epsilon", "noise", "own", "repeat", "member"])
+    return keys[["epsilon", "noise", "member"]].join(pd.DataFrame(np.stack(found), columns=list(SCORES)))
 
 
 def neighbour(member: bool) -> pd.DataFrame:
@@ -51,11 +61,12 @@ def neighbour(member: bool) -> pd.DataFrame:
     return pd.DataFrame(codes, columns=list(COLUMNS))
 
 
-def _scores(synthesizer: Synthesizer, member: bool) -> dict[str, float]:
+def _scores(synthesizer: Synthesizer, member: bool) -> np.ndarray:
+    """Scores of one refit, in the order of `SCORES`."""
     pipeline = synthesizer.fitted(neighbour(member), CODES)
     synthetic = pipeline.generate(n_records=ROWS)
-    found = float((synthetic[list(COLUMNS)] == 1).to_numpy().sum()), _noisy_counts(pipeline.gen.generator.measures)
-    return dict(zip(SCORES, found, strict=True))
+    records = float((synthetic[list(COLUMNS)] == 1).to_numpy().sum())
+    return np.array([records, _noisy_counts(pipeline.gen.generator.measures)])
 
 
 def _noisy_counts(measures: Sequence[tuple[Any, np.ndarray, float, Any]]) -> float:
