@@ -117,10 +117,10 @@ attention: .venv ## compare statistics of attention, and sizes of key groups, on
 	@$(BIN)/python workflow_scripts/maintenance/choose_attention_signal.py
 	@$(BIN)/python workflow_scripts/maintenance/choose_key_groups.py
 
-tune_tabpate: .venv ## tune settings of private contexts per epsilon on public tables: config/tabpate_settings.json; PARAMS for a larger run
+tune_tabpate: .venv .venv-synth ## tune settings of private contexts per epsilon on public tables: config/tabpate_settings.json (goes on where it ended)
 	@TQDM_DISABLE=1 OMP_NUM_THREADS=1 $(BIN)/python workflow_scripts/maintenance/tune_tabpate.py \
 	  --output $(or $(OUT),config/tabpate_settings.json) \
-	  --params '$(or $(PARAMS),{"code": "by hand"$(,) "epsilons": [1.0$(,) 10.0]$(,) "delta": 1e-5$(,) "records": 800$(,) "repeats": 1})'
+	  --params '$(or $(PARAMS),{"epsilons": [1.0$(,) 10.0]$(,) "delta": 1e-5$(,) "records": 1000$(,) "repeats": 5})'
 	@$(BIN)/python -m memaudit.report.docs_pages
 
 calibration: .venv ## repeat audits where the truth is known for docs/calibration.md (15 minutes; goes on where it ended)

@@ -110,8 +110,7 @@ rule tabpate_code_records:
         seed=config["seed"],
         roles=TABPATE.config["roles"],
         repeats=TABPATE.config["repeats"],
-        held_out=TABPATE.synthesizer("held_out"),
-        settings=TABPATE.synthesizer("settings"),
+        arm=TABPATE.synthesizer,
         delta=TABPATE.config["delta"],
         epsilons=TABPATE.synthesized_epsilons,
     script:
@@ -138,7 +137,7 @@ rule tabpate_synthesize_records:
         code=digest("tabpate_synthesize_records", env="synth"),
         delta=TABPATE.config["delta"],
         epsilon=lambda wildcards: float(wildcards.epsilon),
-        method=TABPATE.synthesizer("method"),
+        method=TABPATE.synthesizer_method,
         iterations=TABPATE.synthesizer_setting("iterations"),
         rounds=TABPATE.synthesizer_setting("rounds"),
         rows=TABPATE.synthesizer_setting("rows"),

@@ -3,8 +3,8 @@
 python workflow_scripts/maintenance/synthesize_samples.py --input samples=samples.json --output synthetic.json \
     --params '{"code": "by hand"}'
 
-samples: those of studies/tabpate/synthesizer_tuning.py. Output: the synthetic codes of each, by column. The noise has no
-seed. Where dpmm is not installed, the script runs itself again in .venv-synth.
+samples: those of studies/tabpate/synthesizer_tuning.py. Output: the synthetic codes of each, by column. The noise has
+no seed. Where dpmm is not installed, the script runs itself again in .venv-synth.
 """
 
 import pandas as pd

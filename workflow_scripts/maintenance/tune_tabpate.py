@@ -15,7 +15,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 
-import yaml
 from pydantic import TypeAdapter
 
 from memaudit.common.errors import AuditError
@@ -23,6 +22,7 @@ from memaudit.common.io import read_json, write_json
 from memaudit.common.progress_bar import steps
 from memaudit.common.project_paths import PROJECT
 from memaudit.common.resumable_measurements import resume
+from memaudit.config.compared_arms import compared_arms
 from memaudit.config.tabpate_section import Method
 from memaudit.models.shipped_model import SHIPPED, SHIPPED_CARD
 from memaudit.models.tabicl import TabICLBranch
@@ -62,13 +62,9 @@ def main(job):
 
 
 def _arms():
-    """Arms of the default config and of the evidence of this study, with the defaults of their settings."""
-    arms = {}
-    for name in ("config", "tabpate"):
-        section = yaml.safe_load((PROJECT / f"config/{name}.yaml").read_text(encoding="utf-8"))["tabpate"]
-        for arm, entry in section["arms"].items():
-            arms[arm] = arms.get(arm, {}) | entry
-    return {arm: TypeAdapter(Method).validate_python(arms[arm]).model_dump() for arm in GRIDS}
+    """Arms that are tuned, with the defaults of their settings."""
+    arms = compared_arms()
+    return {name: TypeAdapter(Method).validate_python(arms[name]).model_dump() for name in GRIDS}
 
 
 def _epsilons(arm, params):

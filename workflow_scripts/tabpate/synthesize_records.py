@@ -39,10 +39,11 @@ def main(job):
 
 
 def synthesized(codes: pd.DataFrame, bins: dict[str, Any], params: Any) -> pd.DataFrame:
-    """`params.rows` synthetic rows in the columns of `codes`; bins have the epsilon that they leave."""
+    """`params.rows` synthetic rows in the columns of the bins, which have the epsilon that they leave."""
     synthesizer = Synthesizer(params.method, bins["epsilon"], params.delta, params.iterations, params.rounds)
-    pipeline = synthesizer.fitted(codes, {name: bins["counts"][name] for name in codes.columns})
-    return pipeline.generate(n_records=params.rows)[list(codes.columns)]
+    # A file has the columns of all epsilons; where one has fewer, the others are empty.
+    domain = {name: bins["counts"][name] for name in codes.columns if name in bins["counts"]}
+    return synthesizer.synthesized(codes[list(domain)].astype("int64"), domain, params.rows)
 
 
 if __name__ == "__main__":

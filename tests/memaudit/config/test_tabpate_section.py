@@ -47,6 +47,10 @@ FAULTS = [
         {"tabpate/tuned": "config/tabpate_settings.json", "tabpate/datasets": ["diabetes", "wine"]},
         "tabpate/datasets: config/tabpate_settings.json was tuned on wine; leave it out, or set tabpate/tuned to null",
     ),
+    (
+        {"tabpate/tuned": "config/tabpate_settings.json", "tabpate/arms/mst/tuned": "dp_sgd"},
+        "tabpate/arms/mst/tuned/classification/1/batch: extra inputs are not permitted",
+    ),
     ({"tabpate/shadows/sets": 30}, "tabpate/shadows/sets: 30 is no multiple of 8"),
     ({"tabpate/shadows/poisoned/sets": 64}, "tabpate/shadows/poisoned/sets: more than tabpate/shadows/sets"),
     ({"tabpate/shadows/arms": ["mst"]}, "tabpate/shadows/arms: mst is no arm, or one whose synthesizer needs"),

@@ -4,6 +4,7 @@ import pytest
 
 from memaudit.common.io import read_json
 from memaudit.common.project_paths import PROJECT
+from memaudit.config.compared_arms import compared_arms
 from memaudit.report import docs_pages
 from memaudit.report.tuned_settings_tables import context
 
@@ -40,6 +41,14 @@ def test_settings_scores_and_effort_are_listed_by_epsilon():
     assert (shown["untuned"], shown["untuned_here"]) == (["mst"], [])
 
 
+def test_the_cost_is_shown_of_arms_where_it_was_measured():
+    one = tuned(votes=[0.1, 0.4, 0.3], sums=[0.1, 0.2])
+    one["arms"]["sums"]["cpu_seconds"] = 610
+    shown = context(one, {}, FACTS)
+    assert (shown["minutes"], len(shown["settings"].splitlines())) == (["sums 10"], 6)
+    assert "CPU minutes, where it was measured: sums 10." in docs_pages.tuned_settings(one, {}, FACTS)
+
+
 def test_what_is_not_even_not_decided_or_missing_is_named():
     arms = {"votes": {"tuned": "votes"}, "sums": {"tuned": "sums"}, "other": {"tuned": "gone"}}
     shown = context(tuned(votes=[0.1, 0.4, 0.3], sums=[-1.0, -1.0]), arms, FACTS)
@@ -59,11 +68,19 @@ def test_bounds_from_the_data_are_named():
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_the_shipped_settings_have_the_same_effort_for_all(task):
     shipped = read_json(PROJECT / "config/tabpate_settings.json")
-    tried = [len(one["scores"]) for tasks in shipped["arms"].values() for one in tasks[task].values()]
-    assert set(tried) == {shipped["effort"]["candidates"]}
-    assert len(tried) == 2 * len(shipped["arms"])
+    tuned = {name: tasks[task] for name, tasks in shipped["arms"].items() if task in tasks}
+    assert {len(one["scores"]) for tasks in tuned.values() for one in tasks.values()} == {
+        shipped["effort"]["candidates"]
+    }
+    assert all({"10"} <= tasks.keys() <= {"1", "10"} for tasks in tuned.values())
     assert all(
         one["settings"] == one["candidates"][one["scores"].index(max(one["scores"]))]
-        for tasks in shipped["arms"].values()
-        for one in tasks[task].values()
+        for tasks in tuned.values()
+        for one in tasks.values()
     )
+
+
+def test_every_method_that_a_config_compares_is_tuned():
+    shipped = read_json(PROJECT / "config/tabpate_settings.json")
+    shown = context(shipped, compared_arms(), {})
+    assert (shown["untuned"], shown["untuned_here"], shown["uneven"]) == ([], [], [])

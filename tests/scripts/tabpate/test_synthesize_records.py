@@ -53,6 +53,16 @@ def test_synthetic_rows_keep_what_a_generous_budget_lets_through(job, method):
 
 
 @needs_dpmm
+def test_columns_that_only_other_epsilons_have_are_left_out(job):
+    codes = read_table(job.input.codes)
+    write_table(codes.assign(**{"2": np.where(codes["epsilon"] == 1, 1.0, np.nan)}), job.input.codes)
+    SCRIPT.main(job)
+    rows = read_table(job.output[0])
+    assert set(rows) == {"0", "1", "target", "seed"}
+    assert rows["1"].dtype == "int64"
+
+
+@needs_dpmm
 def test_a_tiny_budget_does_not_tell_and_noise_differs_between_releases_of_the_same_rows(job):
     codes = read_table(job.input.codes)
     first = codes[:300].assign(epsilon=1e-3)

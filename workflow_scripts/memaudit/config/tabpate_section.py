@@ -239,7 +239,9 @@ class Refits(Section):
     refits: Annotated[int, Field(ge=10)] = Field(
         description="with the canary and as many without it, at each epsilon and with the noise off"
     )
-    iterations: Count = Field(description="as of their arms; fewer iterations cost accuracy, never privacy")
+    iterations: Count = Field(
+        description="of each fit; fewer cost accuracy, never privacy. Rounds are those of the arm, not tuned ones"
+    )
 
 
 class Tabpate(Section):
@@ -355,9 +357,6 @@ def _tuned_faults(tabpate: Tabpate, tasks: dict[str, str]) -> Iterator[str]:
     for name in sorted(set(tasks).intersection(itertools.chain.from_iterable(tables.values()))):
         yield f"tabpate/datasets: {tabpate.tuned} was tuned on {name}; leave it out, or set tabpate/tuned to null"
     for name, arm in arms.items():
-        if arm.method in ("aim", "mst"):
-            yield f"tabpate/arms/{name}/tuned: a synthesizer has the same settings at every epsilon; set it to null"
-            continue
         for task in sorted({task for table, task in tasks.items() if table in (arm.datasets or tasks)}):
             for epsilon in arm.epsilons or tabpate.epsilons:
                 one = tuned.get(arm.tuned, {}).get(task, {}).get(f"{epsilon:g}")

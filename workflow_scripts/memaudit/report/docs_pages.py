@@ -17,6 +17,7 @@ import yaml
 from memaudit.common.checksums import sha256
 from memaudit.common.io import read_json, replacing
 from memaudit.common.project_paths import PROJECT
+from memaudit.config.compared_arms import compared_arms
 from memaudit.plotting import figure_style
 from memaudit.plotting.result_tables import texts_table
 from memaudit.plotting.scaling_figure import scaling
@@ -87,7 +88,7 @@ def release_audit(measured: Mapping[str, Any]) -> str:
 def tuned_settings(tuned: Mapping[str, Any], arms: Mapping[str, Any], facts: Mapping[str, Mapping[str, Any]]) -> str:
     """Markdown of the tuned settings of private contexts and the bounds that they start from.
 
-    tuned: a file of `make tune_tabpate`; arms: of config/config.yaml; facts: of config/public, by table.
+    tuned: a file of `make tune_tabpate`; arms: those compared, by name; facts: of config/public, by table.
     """
     return render("tuned-settings.md", tuned_settings_tables.context(tuned, arms, facts), TEMPLATES)
 
@@ -194,7 +195,7 @@ def pages() -> dict[Path, str]:
         PROJECT / "docs/release-audit.md": release_audit(audited),
         PROJECT / "docs/tuned-settings.md": tuned_settings(
             read_json(PROJECT / "config/tabpate_settings.json"),
-            _yaml(PROJECT / "config/config.yaml")["tabpate"]["arms"],
+            compared_arms(),
             {path.stem: _yaml(path) for path in (PROJECT / "config/public").glob("*.yaml")},
         ),
         PROJECT / "docs/private-gain.md": private_gain(gains),

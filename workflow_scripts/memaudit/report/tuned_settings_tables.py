@@ -5,7 +5,8 @@ from typing import Any
 
 from memaudit.plotting.result_tables import texts_table
 
-Arms = Mapping[str, Mapping[str, Mapping[str, Mapping[str, Any]]]]
+Arms = Mapping[str, Mapping[str, Any]]  # by task and epsilon, and `cpu_seconds` where they were measured
+TASKS = ("classification", "regression")
 
 
 def context(
@@ -13,7 +14,7 @@ def context(
 ) -> dict[str, Any]:
     """The values that docs/templates/tuned-settings.md names.
 
-    tuned: a file of `make tune_tabpate`; arms: of config/config.yaml; facts: of config/public, by table.
+    tuned: a file of `make tune_tabpate`; arms: those compared, by name; facts: of config/public, by table.
     """
     lines = list(_lines(tuned["arms"]))
     counts = sorted({int(line[-1]) for line in lines})
@@ -26,6 +27,11 @@ def context(
         "counts": counts,
         "uneven": sorted({f"{name} ({task})" for name, task, *_, count in lines if int(count) != counts[-1]}),
         "undecided": _undecided(tuned["arms"]),
+        "minutes": [
+            f"{name} {max(1, round(one['cpu_seconds'] / 60))}"
+            for name, one in sorted(tuned["arms"].items())
+            if "cpu_seconds" in one
+        ],
         "untuned": sorted(name for name, one in arms.items() if not one.get("tuned")),
         "untuned_here": sorted(own - set(tuned["arms"])),
         "bounds": texts_table(["table", "source", "bounds from the data"], _bounds(facts)),
@@ -54,7 +60,8 @@ def _undecided(arms: Arms) -> list[str]:
 
 def _each(arms: Arms) -> Iterator[tuple[str, str, str, Mapping[str, Any]]]:
     for name, tasks in arms.items():
-        for task, epsilons in tasks.items():
+        for task in (task for task in TASKS if task in tasks):
+            epsilons = tasks[task]
             yield from ((name, task, epsilon, one) for epsilon, one in sorted(epsilons.items(), key=_number))
 
 

@@ -10,8 +10,9 @@ from memaudit.studies.tabpate.tuning_tables import tuning_table
 
 
 def test_every_method_has_the_same_number_of_different_candidates():
-    for grids in GRIDS.values():
-        assert grids.keys() == {"classification", "regression"}
+    one_task = {"learned_labels": {"classification"}, "tuned_alpha": {"regression"}}
+    for name, grids in GRIDS.items():
+        assert grids.keys() == one_task.get(name, {"classification", "regression"})
         for grid in grids.values():
             assert len({str(one) for one in grid}) == len(grid) == CANDIDATES
 

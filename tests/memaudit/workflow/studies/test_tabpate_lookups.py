@@ -105,6 +105,19 @@ def test_synthesizers_are_refitted_as_their_arms_say_and_left_out_with_the_study
     assert absent.results["synthesizers"] == absent.refit_files == absent.names["refitted_epsilons"] == []
 
 
+def test_a_synthesizer_has_the_settings_of_its_table_and_epsilon(tabpate):
+    tuned = {"mst": {"classification": {"1": {"settings": {"bins": 4, "rows": 77}}}}}
+    tabpate.methods.all["mst"]["by_dataset"] = {"wine": {"columns": 3}}
+    tabpate.methods._tuned = tuned
+    job = SimpleNamespace(dataset="wine", synthesizer="mst", epsilon="1.0")
+    assert tabpate.synthesizer_method(job) == "mst"
+    assert tabpate.synthesizer(job)["by_epsilon"] == {"1": {"bins": 4, "rows": 77, "columns": 3}}
+    assert [tabpate.synthesizer_setting(key)(job) for key in ("rows", "iterations")] == [77, 10]
+    ((name, epsilon, settings),) = tabpate.synthetic_settings(job)
+    assert (name, epsilon, settings["bins"], settings["columns"]) == ("mst", 1.0, 4, 3)
+    assert tabpate.refit_params()["rounds"](job) == 16
+
+
 @pytest.mark.parametrize("config", ["config", "tabpate", "paper"])
 def test_the_alphas_of_table_3_reach_the_tables_of_a_run_at_every_epsilon(config, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -32,7 +32,9 @@ def scores(
     """
     cases = [(place, repeat) for place in range(len(tables)) for repeat in range(repeats)]
     samples = [
-        sample(tables[place][0], entry, Budget(epsilon, delta), repeat) for epsilon in epsilons for place, repeat in cases
+        sample(tables[place][0], entry, Budget(epsilon, delta), repeat)
+        for epsilon in epsilons
+        for place, repeat in cases
     ]
     synthetic = iter(zip(samples, run(samples), strict=True))
     return [

@@ -134,23 +134,29 @@ class Tabpate(Study):
     def synthetic_settings(self, wildcards) -> list[list[Any]]:
         """Method, epsilon and settings of these files."""
         pairs = self.methods.synthetic(wildcards.dataset)
-        return [[name, epsilon, self.methods.all[name]["settings"]] for name, epsilon in pairs]
+        return [[*pair, self.methods.settings(pair[0], wildcards.dataset, pair[1])] for pair in pairs]
 
-    def synthesizer(self, key: str) -> Callable[[Any], Any]:
-        """A params function: a key of a synthesizer's entry."""
-        return lambda wildcards: self.methods.all[wildcards.synthesizer][key]
+    def synthesizer(self, wildcards) -> dict[str, Any]:
+        """A synthesizer's entry on a table."""
+        return self.methods.entry(wildcards.synthesizer, wildcards.dataset)
+
+    def synthesizer_method(self, wildcards) -> str:
+        """AIM or MST."""
+        return self.methods.all[wildcards.synthesizer]["method"]
 
     def synthesizer_setting(self, key: str) -> Callable[[Any], Any]:
-        """A params function: one of a synthesizer's settings."""
-        return lambda wildcards: self.methods.all[wildcards.synthesizer]["settings"][key]
+        """A params function: one of a synthesizer's settings on a table at an epsilon."""
+        return lambda wildcards: self.methods.settings(
+            wildcards.synthesizer, wildcards.dataset, float(wildcards.epsilon)
+        )[key]
 
     def refit_params(self) -> dict[str, Any]:
-        """Params of the refits of a synthesizer; rounds are those of its arm."""
+        """Params of the refits of a synthesizer, which are of no table: rounds are those of its arm, not tuned ones."""
         shared = {key: self.config["synthesizers"][key] for key in ("epsilons", "refits", "iterations")}
         return shared | {
             "delta": self.config["delta"],
-            "method": self.synthesizer("method"),
-            "rounds": self.synthesizer_setting("rounds"),
+            "method": self.synthesizer_method,
+            "rounds": lambda wildcards: self.methods.all[wildcards.synthesizer]["settings"]["rounds"],
         }
 
     @property
