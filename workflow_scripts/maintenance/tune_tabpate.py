@@ -17,12 +17,12 @@ from types import SimpleNamespace
 
 from pydantic import TypeAdapter
 
+from memaudit.common.compared_arms import compared_arms
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, write_json
 from memaudit.common.progress_bar import steps
 from memaudit.common.project_paths import PROJECT
 from memaudit.common.resumable_measurements import resume
-from memaudit.config.compared_arms import compared_arms
 from memaudit.config.tabpate_section import Method
 from memaudit.models.shipped_model import SHIPPED, SHIPPED_CARD
 from memaudit.models.tabicl import TabICLBranch

@@ -2,9 +2,9 @@
 
 import pytest
 
+from memaudit.common.compared_arms import compared_arms
 from memaudit.common.io import read_json
 from memaudit.common.project_paths import PROJECT
-from memaudit.config.compared_arms import compared_arms
 from memaudit.report import docs_pages
 from memaudit.report.tuned_settings_tables import context
 

@@ -15,9 +15,9 @@ from typing import Any
 import yaml
 
 from memaudit.common.checksums import sha256
+from memaudit.common.compared_arms import compared_arms
 from memaudit.common.io import read_json, replacing
 from memaudit.common.project_paths import PROJECT
-from memaudit.config.compared_arms import compared_arms
 from memaudit.plotting import figure_style
 from memaudit.plotting.result_tables import texts_table
 from memaudit.plotting.scaling_figure import scaling

@@ -1,6 +1,6 @@
 """Arms of the default config and of the evidence of the study `tabpate`, the latter laid over the former."""
 
-from memaudit.config.compared_arms import compared_arms
+from memaudit.common.compared_arms import compared_arms
 
 
 def test_arms_of_both_configs_are_there_and_the_evidence_changes_those_of_the_default():
