@@ -8,10 +8,10 @@ from conftest import load_script
 
 from memaudit.common.io import read_json, write_json
 from memaudit.workflow.job import Paths
-from memaudit.workflow.synthesizer_environment import PYTHON
+from memaudit.workflow.synthesizer_environment import interpreter
 
 
-@pytest.mark.skipif(not PYTHON.exists(), reason="no .venv-synth: `make .venv-synth` builds it")
+@pytest.mark.skipif(not interpreter().exists(), reason="no .venv-synth: `make .venv-synth` builds it")
 def test_each_sample_has_its_own_method_rows_and_columns(tmp_path):
     shared = {"epsilon": 50.0, "delta": 1e-5, "iterations": 30, "rounds": 2}
     codes = {"0": [0, 1] * 150, "target": [0, 1] * 150}
