@@ -12,12 +12,12 @@ from memaudit.common.errors import AuditError
 from memaudit.common.io import read_table, write_json, write_table
 from memaudit.privacy.accounting import Budget, rho_within
 from memaudit.workflow.job import Paths
-from memaudit.workflow.synthesizer_environment import PYTHON
+from memaudit.workflow.synthesizer_environment import interpreter
 
 SCRIPT = load_script("tabpate_synthesize_records")
 PARAMS = {"code": "", "method": "mst", "epsilon": 10.0, "delta": 1e-5, "iterations": 30, "rounds": 2, "rows": 200}
 LEFT = {"10.0": 9.5, "0.001": 9e-4}  # what bins leave of each epsilon
-needs_dpmm = pytest.mark.skipif(not PYTHON.exists(), reason="no .venv-synth: `make .venv-synth` builds it")
+needs_dpmm = pytest.mark.skipif(not interpreter().exists(), reason="no .venv-synth: `make .venv-synth` builds it")
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ for rounds in (4, 3):
     print(sum(0.5 / sigma**2 for _, _, sigma, _ in pipeline.gen.generator.measures))
 print(cdp_rho(1.0, 1e-5))
 """
-    done = subprocess.run([PYTHON, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run([interpreter(), "-c", program], capture_output=True, text=True, check=True)
     enough, too_few, rho = map(float, done.stdout.split())
     assert enough <= rho * (1 + 1e-9)
     assert too_few == pytest.approx(4 * 0.9 * rho / 3)
