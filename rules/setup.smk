@@ -1,5 +1,6 @@
 """Read and check the config before any rule: what is wrong with it, or with a file of config/views/, is one line."""
 
+import copy
 import sys
 from pathlib import Path
 
@@ -37,7 +38,7 @@ configfile: PROJECT / "config" / "config.yaml"
 
 if workflow.modifier.skip_configfile:
     # The `config:` of a module statement lies over the project's files, as a --configfile does.
-    own = dict(config)
+    own = copy.deepcopy(config)
     for name in ("datasets", "models", "language_models", "config"):
         update_config(config, load_configfile(PROJECT / "config" / f"{name}.yaml"))
     update_config(config, own)

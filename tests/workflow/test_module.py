@@ -1,5 +1,6 @@
 """The workflow as a `module` of another one: paths, scripts and results of a killed job hold there, too."""
 
+import re
 import subprocess
 
 import pytest
@@ -65,7 +66,10 @@ rule mine:
 @pytest.fixture
 def deployed(tmp_path):
     """A workflow folder as snakedeploy leaves it: workflow/Snakefile, and a config of a few keys."""
-    for name, text in (("workflow/Snakefile", DEPLOYED), ("config/config.yaml", "run: mine\nseed: 5\n")):
+    for name, text in (
+        ("workflow/Snakefile", DEPLOYED),
+        ("config/config.yaml", "run: mine\nlira: {models: 128, sizes: [64, 128]}\n"),
+    ):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_text(text)
     return tmp_path
@@ -74,7 +78,17 @@ def deployed(tmp_path):
 def test_a_modules_config_lies_over_the_projects(deployed):
     done = subprocess.run([*SNAKEMAKE, "-n"], cwd=deployed, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "memaudit_lira_query_shadows" in done.stdout
+    assert "results/mine/signals/lira/wine/superset0/0.nc" in done.stdout
+    planned = subprocess.run(
+        [*SNAKEMAKE, "-n", "results/mine/scores/lira/wine/strategies.parquet"],
+        cwd=deployed,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    # Two shards of the 128 models; the project's config has eight.
+    shards = set(re.findall(r"results/mine/signals/lira/wine/efficient/(\d+)\.nc", planned.stdout))
+    assert shards == {"0", "1"}, planned.stdout + planned.stderr
 
 
 def test_a_modules_config_is_checked(deployed):

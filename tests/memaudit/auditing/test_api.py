@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
 
 import memaudit
 from memaudit.auditing import api
@@ -33,16 +35,71 @@ def test_what_is_no_estimator_is_refused(model):
         memaudit.audit(np.zeros((80, 2)), np.arange(80) % 2, model=model)
 
 
-@pytest.mark.parametrize("model", [make_pipeline(RandomForestClassifier()), OneVsRestClassifier(LogisticRegression())])
-def test_an_estimator_that_cannot_be_named_is_pickled_with_the_form_of_the_table(model, tmp_path):
-    table, roles = api._with_roles(pd.DataFrame({"age": [1, 2], "target": ["a", "b"]}), [True, False], None)
+TABLE = pd.DataFrame({"age": [1, 2], "town": ["a", "b"]})
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        make_pipeline(RandomForestClassifier()),
+        OneVsRestClassifier(LogisticRegression()),
+        LogisticRegression(class_weight={True: 3, False: 1}),
+        HistGradientBoostingClassifier(categorical_features=["town"]),
+    ],
+)
+def test_an_estimator_that_cannot_be_named_is_written_with_the_form_of_the_table(model, tmp_path):
+    table, _, stored = api._with_roles(TABLE, [True, False], None)
     assert api._named(model) is None
-    name, params = api._pickled(model, table, roles, tmp_path / "own.pkl", seed=0)
-    held = given_estimator._read(**params)
-    assert name == f"{GivenEstimator.__module__}.{GivenEstimator.__qualname__}"
-    assert held.columns == {"c0": "age", "c1": "target"}
-    assert (held.values, held.labels) == ({"c1": {"a": "a", "b": "b"}}, {"true": True, "false": False})
-    assert type(held.estimator) is type(model)
+    settings = api._written(table, api._content(model, TABLE, [True, False], stored, seed=0), tmp_path)
+    assert settings["models"] == [f"{GivenEstimator.__module__}.{GivenEstimator.__qualname__}"]
+    assert settings["labels"] == [api._called(model)]
+    content = given_estimator._read(**settings["params"])
+    assert content.frame.columns == {"c0": "age", "c1": "town"}
+    assert (content.frame.values, content.frame.labels) == (
+        {"c1": {"a": "a", "b": "b"}},
+        {"true": True, "false": False},
+    )
+    assert type(content.estimator) is type(model)
+
+
+def test_a_tuple_is_a_plain_parameter():
+    assert api._named(MLPClassifier((8, 8)))[1] == {"hidden_layer_sizes": [8, 8]}
+
+
+def test_categories_of_numbers_are_written_as_texts(tmp_path):
+    table, _, _ = api._with_roles(TABLE.assign(age=pd.Categorical([3, None])), [0, 1], None)
+    assert table["age"].tolist()[0] == "3"
+    assert table["age"].isna().tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), [0, 1], "two columns are called 'a'"),
+        (pd.DataFrame([[1, 2], [3, 4]], columns=["1", 1]), [0, 1], "two columns are called '1'"),
+        (pd.DataFrame([[1], [2]], columns=pd.MultiIndex.from_tuples([("a", "b")])), [0, 1], "several levels"),
+        (pd.DataFrame({"__index_level_0__": [1, 2]}), [0, 1], "a name of Parquet's"),
+        (pd.DataFrame({"a": [1, "b"]}), [0, 1], "a column mixes types"),
+        (TABLE, [[0], [1]], r"y the shape \(2, 1\)"),
+        ({"a": 1}, [0], "is no table"),
+    ],
+)
+def test_a_table_that_is_none_is_refused_in_one_line(X, y, message):
+    with pytest.raises(AuditError, match=message):
+        memaudit.audit(X, y)
+
+
+def test_a_model_that_does_not_fit_is_refused_by_the_users_name():
+    stored = ["c0", "c1"]
+    with pytest.raises(AuditError, match="model Pipeline of SVC: gives no probabilities"):
+        api._content(make_pipeline(SVC()), TABLE, [0, 1], stored, 0)
+    with pytest.raises(AuditError, match="column 'a': holds unhashable type"):
+        api._content(make_pipeline(Ridge()), pd.DataFrame({"a": [[1], [2]]}), [0, 1], ["c0"], 0)
+    content = api._content(make_pipeline(Ridge()), TABLE, [0, 1], stored, 0)
+    with pytest.raises(AuditError, match="Pipeline of Ridge: a regressor, but the task is classification"):
+        api._say(content, "schema", {"kind": "classification", "left_out": {}})
+    with pytest.raises(AuditError, match="give X without them \\('town': free text\\)"):
+        api._say(content, "schema", {"kind": "regression", "left_out": {"town": "free text"}})
 
 
 def test_the_page_calls_a_pipeline_by_its_last_step():
@@ -57,7 +114,7 @@ def test_an_estimator_keeps_its_given_parameters():
 
 
 def test_too_few_targets_are_refused():
-    with pytest.raises(AuditError, match="X has 3 rows and y 2"):
+    with pytest.raises(AuditError, match=r"X has 3 rows and y the shape \(2,\)"):
         api.audit(pd.DataFrame({"a": [1, 2, 3]}), [0, 1])
 
 

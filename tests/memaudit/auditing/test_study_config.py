@@ -112,3 +112,20 @@ def test_what_cannot_be_run_is_refused(target, roles, message):
     roles = {name: [*value, "constant"] if name == "drop" else value for name, value in roles.items()}
     with pytest.raises(AuditError, match=message):
         config("customers.csv", target, **roles)
+
+
+@pytest.mark.parametrize("stem", ["2024", "1_000", "2024-01-05", "null", "true"])
+def test_a_file_of_a_name_that_yaml_reads_as_something_else_gets_a_name(stem):
+    written, _ = config(customers(name=f"{stem}.csv"), "churn")
+    assert list(written["datasets"]) == [f"table-{stem}"]
+    assert written["run"] == f"table-{stem}"
+
+
+def test_rows_without_a_target_are_dropped_and_counted():
+    frame = pd.read_csv(customers())
+    frame.loc[:2, "churn"] = None
+    frame.to_csv("holes.csv", index=False)
+    written, text = config("holes.csv", "churn")
+    assert written["datasets"]["holes"]["missing_target"] == "drop"
+    assert "of 3 rows" in text
+    assert "missing_target" not in config(customers(), "churn")[0]["datasets"]["customers"]

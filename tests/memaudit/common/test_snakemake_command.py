@@ -27,10 +27,21 @@ def arguments(*given):
 def test_a_profile_of_the_project_becomes_its_absolute_path(name):
     found = arguments("--profile", name, "--jobs", "3")
     assert found == ["--profile", str(PROJECT / name), "--jobs", "3"]
+    assert arguments(f"--profile={name}") == [f"--profile={PROJECT / name}"]
     assert arguments("--profile", "mine") == ["--profile", "mine"]
+
+
+def test_a_profile_of_ones_own_is_taken_before_the_projects(tmp_path, monkeypatch):
+    (tmp_path / "home/.config/snakemake/slurm").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert arguments("--profile", "slurm") == ["--profile", "slurm"]
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "slurm").mkdir()
+    assert arguments("--profile", "slurm") == ["--profile", "slurm"]
 
 
 def test_config_files_are_the_users_or_the_projects():
     found = arguments("lira", "--configfile", "config/smoke.yaml", "mine.yaml", "none.yaml", "-n", "rules")
     smoke = str(PROJECT / "config/smoke.yaml")
+    assert arguments("--configfile=config/smoke.yaml") == [f"--configfile={smoke}"]
     assert found == ["lira", "--configfile", smoke, "mine.yaml", "none.yaml", "-n", "rules"]

@@ -54,6 +54,7 @@ BAD = [
     ),
     ({"tuned": ""}, "release/tuned: string should have at least 1 character"),
     ({"tuned": None}, "release/tuned: must be a valid string"),
+    ({"ledger": "ledger"}, "release/ledger: a relative path would be another ledger in another folder"),
     ({"ledgr": "ledger"}, "release/ledgr: unknown key; did you mean `ledger`?"),
     ({"settings": {"teachers": 90, "queries": 60}}, "release/settings/teachers: 90 are more than half of the 178"),
     ({"settings": {"teachers": 1, "queries": 60}}, "release/settings/teachers: 1 cannot hide one another"),

@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
+from sklearn.frozen import FrozenEstimator
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
@@ -19,6 +21,7 @@ from memaudit.data.record_encoding import encode
 from memaudit.models import given_estimator
 from memaudit.models.given_estimator import GivenEstimator
 from memaudit.models.sklearn_estimators import EstimatorBranch
+from memaudit.models.user_frames import UserFrame
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -55,8 +58,8 @@ def opened(frame, tmp_path):
     """The branch of a given estimator, and the codes and classes that it reads."""
 
     def load(estimator, schema=SCHEMA, target="churn"):
-        held = given_estimator.given(estimator, frame, frame[target], COLUMNS)
-        params = {"path": str(tmp_path / "own.pkl"), "sha256": given_estimator.write(held, tmp_path / "own.pkl")}
+        content = given_estimator.given(estimator, form_of(frame, target))
+        params = {"path": str(tmp_path / "own.pkl"), "sha256": given_estimator.write(content, tmp_path / "own.pkl")}
         write_json(
             {"class": "memaudit.models.given_estimator.GivenEstimator", "params": params}, tmp_path / "estimator.json"
         )
@@ -66,6 +69,10 @@ def opened(frame, tmp_path):
     stored = frame.rename(columns={name: stored for stored, name in COLUMNS.items()} | {"churn": "target"})
     x, y = encode(stored.astype({"c1": str}).assign(c2=stored.c2.map({True: "true", False: "false"})), SCHEMA)
     return load, torch.from_numpy(x), torch.from_numpy(y)
+
+
+def form_of(frame, target="churn", array=False):
+    return UserFrame.of(frame[list(COLUMNS.values())], frame[target], list(COLUMNS), array)
 
 
 def pipeline(last):
@@ -127,10 +134,10 @@ def test_a_regressor_predicts_numbers(opened, frame):
 
 def test_random_states_that_are_open_are_set_at_any_depth(frame):
     inner = pipeline(LogisticRegression())
-    held = given_estimator.given(inner, frame, frame.churn, COLUMNS, seed=3)
-    assert held.estimator.get_params()["logisticregression__random_state"] == 3
+    content = given_estimator.given(inner, form_of(frame), seed=3)
+    assert content.estimator.get_params()["logisticregression__random_state"] == 3
     assert inner.get_params()["logisticregression__random_state"] is None
-    fixed = given_estimator.given(GaussianProcessRegressor(random_state=5), frame, frame.churn, COLUMNS, seed=3)
+    fixed = given_estimator.given(GaussianProcessRegressor(random_state=5), form_of(frame), seed=3)
     assert fixed.estimator.random_state == 5
 
 
@@ -155,23 +162,54 @@ def test_another_file_than_the_one_written_is_not_opened(opened, tmp_path):
 
 
 def test_an_estimator_that_cannot_be_pickled_is_refused(frame, tmp_path):
-    held = given_estimator.given(Recorder(), frame, frame.churn, COLUMNS)
-    held.estimator.file_ = open(tmp_path / "open", "w")  # noqa: SIM115
+    content = given_estimator.given(Recorder(), form_of(frame))
+    content.estimator.file_ = open(tmp_path / "open", "w")  # noqa: SIM115
     with pytest.raises(AuditError, match="Recorder: cannot be pickled"):
-        given_estimator.write(held, tmp_path / "own.pkl")
+        given_estimator.write(content, tmp_path / "own.pkl")
     assert not (tmp_path / "own.pkl").exists()
-    held.estimator.file_.close()
+    content.estimator.file_.close()
 
 
-def test_texts_of_numbers_and_booleans_stand_for_these():
-    texts = given_estimator._texts(pd.Series([1.0, 2.5, None]))
-    assert texts == {"1.0": 1.0, "1": 1.0, "2.5": 2.5}
-    assert given_estimator._texts(pd.Series([True, False])) == {"true": True, "false": False}
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        FrozenEstimator,
+        lambda model: CalibratedClassifierCV(FrozenEstimator(model)),
+        lambda model: make_pipeline(FrozenEstimator(model)),
+    ],
+)
+def test_an_estimator_that_keeps_its_fit_is_refused(frame, wrap):
+    fitted = LogisticRegression().fit(frame[["Age of owner"]], frame.churn)
+    with pytest.raises(AuditError, match="a part of it is frozen"):
+        given_estimator.given(wrap(fitted), form_of(frame))
+
+
+def test_an_error_of_a_users_class_is_one_line(opened):
+    class Failing(Recorder):
+        def fit(self, X, y):
+            raise KeyError("salary")
+
+    load, x, y = opened
+    with pytest.raises(AuditError, match=r"context 0 of the batch: the estimator fails \(.*salary"):
+        load(Failing()).logits(x[None, :60], y[None, :60], x[None, 60:])
+
+
+def test_modules_of_the_working_folder_are_found_from_another_one(frame, tmp_path, monkeypatch):
+    (tmp_path / "beside.py").write_text("from sklearn.linear_model import Ridge\nclass Own(Ridge): pass\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", ["", *sys.path])
+    sha256 = given_estimator.write(
+        given_estimator.given(__import__("beside").Own(), form_of(frame)), tmp_path / "own.pkl"
+    )
+    monkeypatch.delitem(sys.modules, "beside")
+    monkeypatch.setattr(sys, "path", sys.path[1:])
+    monkeypatch.chdir("/")
+    assert given_estimator._read(str(tmp_path / "own.pkl"), sha256).estimator.alpha == 1
 
 
 def test_a_given_estimator_is_what_the_users_is(frame, tmp_path):
     for estimator, kind, proba in ((Ridge(), "regressor", False), (pipeline(LogisticRegression()), "classifier", True)):
-        held = given_estimator.given(estimator, frame, frame.churn, COLUMNS)
-        own = GivenEstimator(str(tmp_path / "own.pkl"), given_estimator.write(held, tmp_path / "own.pkl"))
+        content = given_estimator.given(estimator, form_of(frame))
+        own = GivenEstimator(str(tmp_path / "own.pkl"), given_estimator.write(content, tmp_path / "own.pkl"))
         assert own.__sklearn_tags__().estimator_type == kind
         assert hasattr(own, "predict_proba") == proba

@@ -69,3 +69,23 @@ def test_intervals_of_rank_correlations_are_symmetric_and_hold_their_estimate(co
     low, high = intervals.spearman(correlation, 20)
     assert low <= correlation <= high
     assert intervals.spearman(-correlation, 20) == pytest.approx((-high, -low))
+
+
+def test_a_share_of_dependent_trials_has_the_interval_of_its_effective_number():
+    independent = intervals.korn_graubard(0.1, 0.1 * 0.9 / 500, 500, 500)
+    assert independent == pytest.approx(intervals.clopper_pearson(50, 500))
+    dependent = intervals.korn_graubard(0.1, 5 * 0.1 * 0.9 / 500, 500, 500)
+    assert dependent == pytest.approx(intervals.clopper_pearson(10, 100))
+    # Less variance than independent trials have is not believed, and few units count as Student's t does.
+    assert intervals.korn_graubard(0.1, 1e-9, 500, 500) == pytest.approx(independent)
+    few = intervals.korn_graubard(0.1, 0.1 * 0.9 / 500, 500, 5)
+    assert few[0] < independent[0] < independent[1] < few[1]
+
+
+@pytest.mark.parametrize(("share", "variance"), [(0.1, 1.9e-34), (0.0, 0.0), (1.0, 0.0)])
+def test_a_share_without_variance_counts_as_of_its_units(share, variance):
+    assert intervals.korn_graubard(share, variance, 30, 1) == pytest.approx(intervals.clopper_pearson(share, 1))
+
+
+def test_a_share_that_is_missing_has_no_interval():
+    assert np.isnan(intervals.korn_graubard(np.nan, np.nan, 0, 0)).all()

@@ -6,14 +6,17 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from pyarrow import ArrowException
 from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 
 from memaudit.auditing import runner
 from memaudit.auditing.command_line import headline_lines, report
@@ -21,13 +24,17 @@ from memaudit.auditing.intake import safe_names
 from memaudit.auditing.model_choice import SHIPPED
 from memaudit.auditing.request import Request
 from memaudit.auditing.summary import Summary
+from memaudit.auditing.table_columns import REGRESSION
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, read_table
 from memaudit.models import given_estimator
+from memaudit.models.given_estimator import Given
+from memaudit.models.user_frames import UserFrame
 
 TARGET = "target"
 GROUP = "group"
 GIVEN, ESTIMATOR = "table/given.parquet", "table/estimator.pkl"
+METHODS = ("fit", "predict", "get_params", "set_params", "__sklearn_tags__")
 PICKLED = "memaudit.models.given_estimator.GivenEstimator"
 
 
@@ -83,25 +90,21 @@ def audit(
 
     X: (record, column) frame or array; y: (record,) targets; model: a name, a checkpoint's path, an import path, or an
     estimator, fitted or not: clones are fitted. One with plain parameters is rebuilt from its class, behind the audit's
-    preprocessing; any other, such as a pipeline, reads frames with the columns of X (`GivenEstimator`); groups:
+    preprocessing; any other, such as a pipeline, reads tables of the form of X (`GivenEstimator`); groups:
     (record,) the privacy unit of each, for example a person; task: classification or regression, None: by the targets;
     by: columns whose categories are compared; infer: columns whose values an adversary infers; into: the working
     folder, by default a temporary one; settings: of runner.Settings (threats, base_rates, shown, show_values, cores).
     Prints the main results of each stage, as the command does. Raises AuditError.
     """
-    named = _named(model)
-    table, roles = _with_roles(X, y, groups)
+    table, roles, stored = _with_roles(X, y, groups)
+    named = _named(model) or _content(model, X, y, stored, seed)
     folder = Path(into or tempfile.mkdtemp(prefix="memaudit-")).absolute()
     request = Request(str(folder / GIVEN), task=task, seed=seed, by=list(by), infer=list(infer), **roles)
     finished = False
     try:
         with runner.private(folder):
-            (folder / GIVEN).parent.mkdir(mode=0o700, exist_ok=True)
-            table.to_parquet(folder / GIVEN, index=False)
-            name, params = named or _pickled(model, table, roles, folder / ESTIMATOR, seed)
-        settings |= {"models": [name], "params": params, "minutes": minutes}
-        settings |= {} if named else {"labels": [_called(model)]}
-        runner.run(request, runner.Settings(folder, **settings), _say)
+            settings |= {"minutes": minutes} | _written(table, named, folder)
+        runner.run(request, runner.Settings(folder, **settings), partial(_say, named))
         finished = True
     except runner.StageError as error:
         if into is not None:
@@ -116,21 +119,68 @@ def audit(
     return Report(folder)
 
 
-def _with_roles(X: Any, y: Any, groups: Any) -> tuple[pd.DataFrame, dict[str, str | None]]:
-    """The table with the targets, and the groups if any, as columns of their own; and the names of these."""
-    table = pd.DataFrame(X).rename(columns=str).reset_index(drop=True)
-    if len(table) != len(y):
-        raise AuditError(f"X has {len(table)} rows and y {len(y)}: give one target for each row")
+def _with_roles(X: Any, y: Any, groups: Any) -> tuple[pd.DataFrame, dict[str, str | None], list[str]]:
+    """The table with the targets, and the groups if any, as columns of their own, as texts where it has categories.
+
+    Beside it the names of these columns, and the names that the intake gives the features. Raises AuditError for names
+    that are not unique or not columns', and for targets or groups that are not one for each row.
+    """
+    features = _features(X)
+    table = features.rename(columns=str).reset_index(drop=True)
+    if twice := table.columns[table.columns.duplicated()].tolist():
+        raise AuditError(f"X: two columns are called {twice[0]!r}; rename one")
+    if unfit := [name for name in table.columns if name.startswith("__index_level_")]:
+        raise AuditError(f"X: {unfit[0]!r} is a name of Parquet's for an index; rename the column")
+    for name, column in table.items():
+        if isinstance(column.dtype, pd.CategoricalDtype):  # Parquet would keep its numbers as numbers
+            table[name] = column.astype(object).map(str, na_action="ignore")
     roles = {"target": _free(TARGET, table), "group": None if groups is None else _free(GROUP, table)}
+    for name, values in (("y", y), ("groups", groups)):
+        if values is not None and (np.ndim(values) != 1 or len(values) != len(table)):
+            raise AuditError(f"X has {len(table)} rows and {name} the shape {np.shape(values)}: give one for each row")
+    count = table.shape[1]
     table[roles["target"]] = pd.Series(y).to_numpy()
     if groups is not None:
         table[roles["group"]] = pd.Series(groups).to_numpy()
-    return table, roles
+    return table, roles, list(safe_names(table.columns).values())[:count]
 
 
-def _say(stage: str, result: Any) -> None:
+def _features(X: Any) -> pd.DataFrame:
+    try:
+        features = pd.DataFrame(X)
+    except (TypeError, ValueError) as error:
+        raise AuditError(f"X: is no table ({error}); give a frame or an array (record, column)") from error
+    if features.columns.nlevels > 1:
+        raise AuditError("X: its columns have several levels of names; give each one name")
+    return features
+
+
+def _written(table: pd.DataFrame, named: "tuple[str, dict[str, Any]] | Given", folder: Path) -> dict[str, Any]:
+    """Settings of the model; the table, and an estimator that was given as an object, are written into the folder."""
+    (folder / GIVEN).parent.mkdir(mode=0o700, exist_ok=True)
+    try:
+        table.to_parquet(folder / GIVEN, index=False)
+    except (ValueError, TypeError, ArrowException) as error:
+        raise AuditError(f"X: a column mixes types ({error}); give each column one") from error
+    if isinstance(named, Given):
+        params = {"path": str(folder / ESTIMATOR), "sha256": given_estimator.write(named, folder / ESTIMATOR)}
+        return {"models": [PICKLED], "params": params, "labels": [_called(named.estimator)]}
+    return {"models": [named[0]], "params": named[1]}
+
+
+def _say(named: "tuple[str, dict[str, Any]] | Given", stage: str, result: Any) -> None:
+    """Print the main results of a stage; raise AuditError where an estimator does not fit what the intake has found."""
     if stage != "schema":
         report(stage, result)
+    elif isinstance(named, Given):
+        model, kind = _called(named.estimator), get_tags(named.estimator).estimator_type
+        if kind != ("regressor" if result["kind"] == REGRESSION else "classifier"):
+            raise AuditError(
+                f"model {model}: a {kind}, but the task is {result['kind']}; give another model, or `task`"
+            )
+        if left := result["left_out"]:
+            reasons = "; ".join(f"{name!r}: {why}" for name, why in left.items())
+            raise AuditError(f"the audit leaves columns out that {model} may read: give X without them ({reasons})")
 
 
 def _free(name: str, table: pd.DataFrame) -> str:
@@ -146,27 +196,33 @@ def _named(model: Any) -> tuple[str, dict[str, Any]] | None:
         return str(model), {}
     kind = type(model)
     where = f"{kind.__module__}.{kind.__qualname__}"
-    if not all(hasattr(model, method) for method in ("fit", "predict", "get_params")) or isinstance(model, type):
-        raise AuditError(f"model {where}: not an estimator; give an object with fit, predict and get_params, or a name")
+    if not all(hasattr(model, method) for method in METHODS) or isinstance(model, type):
+        raise AuditError(
+            f"model {where}: not an estimator; give an object with fit, predict and get_params, derived from "
+            "sklearn.base.BaseEstimator, or a name"
+        )
     if kind.__module__ == "__main__" or "<locals>" in where or isinstance(model, Pipeline):
         return None
     given = model.get_params(deep=False)
     standard = {name: one.default for name, one in inspect.signature(kind).parameters.items()}
     # Defaults are left to the class: they need not be plain values.
     params = {key: value for key, value in given.items() if value is not standard.get(key, inspect.Parameter.empty)}
+    # Classes and columns that a dictionary or a list names are the user's.
+    plain = all(isinstance(value, bool | int | float | str | tuple | None) for value in params.values())
     try:
-        return where, json.loads(json.dumps(params))
+        return (where, json.loads(json.dumps(params))) if plain else None
     except TypeError:
         return None
 
 
-def _pickled(
-    model: Any, table: pd.DataFrame, roles: Mapping[str, str | None], path: Path, seed: int
-) -> tuple[str, dict[str, Any]]:
-    """Name and parameters of the class that reads the pickled model; written with the form of the user's columns."""
-    features = {stored: name for name, stored in safe_names(table.columns).items() if name not in roles.values()}
-    held = given_estimator.given(model, table, table[roles["target"]], features, seed)
-    return PICKLED, {"path": str(path), "sha256": given_estimator.write(held, path)}
+def _content(model: Any, X: Any, y: Any, stored: list[str], seed: int) -> Given:
+    """An estimator with the form of the user's columns. Raises AuditError for one that cannot be audited."""
+    content = given_estimator.given(
+        model, UserFrame.of(_features(X), pd.Series(y), stored, not hasattr(X, "columns")), seed
+    )
+    if get_tags(content.estimator).estimator_type == "classifier" and not hasattr(model, "predict_proba"):
+        raise AuditError(f"model {_called(model)}: gives no probabilities; give a classifier with predict_proba")
+    return content
 
 
 def _called(model: Any) -> str:

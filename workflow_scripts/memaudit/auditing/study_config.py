@@ -40,6 +40,7 @@ datasets:
     licence: private   # of the data; the papers' claims are not judged on a private table
     {group}
     {drop}
+    {missing_target}
     # missing: ["?", NA, NaN, nan]   # words that mean a missing value
     # types: {{column: categorical}}   # or numeric, text, date, where the detected type is wrong
     # limits: {{tvd: 0.1, reason: "400 rows"}}   # of the split checks, which a small table can miss by chance
@@ -52,7 +53,7 @@ lira:
 attacks:
   datasets: [{attacked}]   # attacks on records in context; for classes{smaller}
   inference: {{sensitive: {sensitive}}}   # by table: the column whose values an adversary would infer
-tabpate: {{datasets: []}}   # private contexts: of your table an unpaid query of it, so for public ones
+tabpate: {{datasets: []}}   # private contexts; for public tables only, since on yours it would be an unpaid query
 iclmem: {{datasets: [{numbers}]}}   # [{name}] fine-tunes a model on it, and probes it for memorization
 ltmia: {{training: []}}   # language models: no table is involved
 predict: {{cases: []}}   # early prediction of memorization: settings that train on tables (section predict)
@@ -63,6 +64,7 @@ class Table(NamedTuple):
     """A user's table. persons: values of each column that looks like a person; delimiter: None for a Parquet file."""
 
     rows: int
+    without_target: int
     columns: list[str]
     task: str
     values: str
@@ -94,7 +96,7 @@ def read(request: Request, folder: Path) -> Table:
     if task == REGRESSION and numbers < known:
         raise AuditError(f"--target {request.target!a}: holds words, which --task regression cannot predict")
     values = f"{distinct} classes" if task == CLASSIFICATION else f"{distinct} different numbers"
-    return Table(origin["rows"], columns, task, values, owners, delimiter)
+    return Table(origin["rows"], origin["rows"] - known, columns, task, values, owners, delimiter)
 
 
 def written(request: Request, table: Table, file: Path) -> str:
@@ -103,6 +105,8 @@ def written(request: Request, table: Table, file: Path) -> str:
     name = source_file.stem(request.table).lstrip("_") or "table"
     # A name of the catalogue would take the checksum and the classes of its entry.
     name = f"{name}-own" if name in _catalogue() else name
+    # YAML reads 2024, null or true as something else than a name.
+    name = name if _plain(name) == name else f"table-{name}"
     classes = name if table.task == CLASSIFICATION else ""
     attacked = classes if table.rows >= FEWEST_ROWS else ""
     smaller = f", and {FEWEST_ROWS} rows unless arms/settings/variants have smaller contexts" if classes else ""
@@ -124,6 +128,7 @@ def written(request: Request, table: Table, file: Path) -> str:
         features=len(features),
         group=f"group: {_plain(request.group)}" if request.group else group,
         drop=f"drop: [{_listed(request.drop)}]" if request.drop else drop,
+        missing_target=_missing_target(table.without_target),
         columns=_listed(table.columns),
         classes=classes,
         attacked=attacked,
@@ -131,6 +136,12 @@ def written(request: Request, table: Table, file: Path) -> str:
         numbers="" if classes else name,
         sensitive=f"{{{name}: {_plain(sensitive)}}}" if classes else "{}",
     )
+
+
+def _missing_target(rows: int) -> str:
+    if not rows:
+        return "# missing_target: drop   # rows without a target, which are an error otherwise"
+    return f"missing_target: drop   # of {rows} rows; without this line they are an error"
 
 
 def _named(request: Request, known: list[str]) -> None:

@@ -1,6 +1,7 @@
 """`memaudit init TABLE --target COLUMN`: a config file for the studies on a user's table, to be read and edited."""
 
 import argparse
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -62,5 +63,5 @@ def run(options: argparse.Namespace) -> int:
     print(f"memaudit: {options.table!a}: {table.rows} rows, {len(table.columns)} columns, {table.values}")
     for name, count in table.persons.items():
         print(f"memaudit: {name!a} looks like a person ({count} values): if it is one, name it with --group")
-    print(f"memaudit: wrote {options.into!a}; read it, then: memaudit plan --configfile {options.into}")
+    print(f"memaudit: wrote {options.into!a}; read it, then: memaudit plan --configfile {shlex.quote(options.into)}")
     return 0

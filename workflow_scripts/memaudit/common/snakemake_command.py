@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from memaudit.common.project_paths import PROJECT, config_path
 
@@ -19,13 +20,17 @@ def snakemake_command(arguments: Sequence[str]) -> list[str]:
     option = ""
     for argument in arguments:
         if argument.startswith("-"):
-            option = argument
-        command.append(argument if argument == option else FOUND.get(option, str)(argument))
+            option, given, value = argument.partition("=")
+            command.append(f"{option}={FOUND[option](value)}" if given and option in FOUND else argument)
+        else:
+            command.append(FOUND.get(option, str)(argument))
     return command
 
 
 def _profile(name: str) -> str:
-    """A profile of the project by its absolute path, another one by its name."""
+    """A profile of the project by its absolute path, one of the working folder or of the user's by its name."""
+    if Path(name).is_dir() or Path("~/.config/snakemake", name).expanduser().is_dir():
+        return name
     return next((str(one) for one in (PROJECT / name, PROFILES / name) if one.is_dir()), name)
 
 

@@ -113,7 +113,7 @@ def _table_faults(lira: Lira, shared: SharedKeys) -> Iterator[str]:
         if name not in lira.datasets:
             yield f"lira/whole: {name} must be one of lira/datasets"
         elif (entry := shared.datasets.get(name)) and (entry.max_records or entry.balance):
-            yield f"lira/whole: datasets/{name} has max_records or balance, and all of its records are asked for here"
+            yield f"lira/whole: datasets/{name} has max_records or balance, and `whole` needs all of its records"
     for name in lira.datasets:
         entry = shared.datasets.get(name)
         if entry is None or split is None:

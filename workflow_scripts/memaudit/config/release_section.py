@@ -1,5 +1,6 @@
 """The section `release`: a private context from a table of the user's own, and what only several keys can get wrong."""
 
+import os
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
@@ -79,7 +80,7 @@ class Release(Section):
     tuned: Text = Field(description="on what these settings were chosen, in words: the statement repeats it")
     ledger: Text | None = Field(
         None,
-        description="folder of the ledger of what was spent; a relative path starts at the working folder; null: "
+        description="folder of the ledger of what was spent, an absolute path or one from ~; null: "
         "`memaudit/ledger` in the state folder of the user, for all clones of the project",
     )
 
@@ -101,6 +102,8 @@ def release_faults(release: Release | None, shared: SharedKeys) -> Iterator[str]
         yield "release/total: is less than this release alone; it counts all releases of the table, this one included"
     if release.bounds and total is None:
         yield "release/total: is needed with `release/bounds`: it counts the bounds and the release"
+    if release.ledger and not os.path.isabs(os.path.expanduser(release.ledger)):
+        yield "release/ledger: a relative path would be another ledger in another folder; give the whole path"
     yield from _mechanism_faults(release.settings, classes=bool(entry) and entry.task == "classification")
     yield from _public_faults(release)
 

@@ -4,8 +4,9 @@ A pipeline, a class of a notebook or parameters that are no plain values cannot 
 Python pickles such an estimator into its private folder; its jobs read that file alone, by its checksum.
 """
 
+import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,8 +14,6 @@ from pickle import PicklingError
 from typing import Any
 
 import cloudpickle
-import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
@@ -24,69 +23,70 @@ from memaudit.common.arrays import Array
 from memaudit.common.checksums import sha256 as checksum
 from memaudit.common.errors import AuditError
 from memaudit.common.io import replacing
+from memaudit.models.user_frames import UserFrame, labels_of, places_of
 
 
 @dataclass(frozen=True)
 class Given:
-    """What is pickled: the estimator and the form of the user's data.
-
-    columns: the user's names by those of the schema; values: by the schema's name, the values behind the texts of the
-    categories; kinds: the type of each column in the user's frame; labels: the classes behind their texts.
-    """
+    """What is pickled: the estimator without its fit, and the form of the user's table."""
 
     estimator: Any
-    columns: Mapping[str, Any]
-    values: Mapping[str, Mapping[str, Any]]
-    kinds: Mapping[str, Any]
-    labels: Mapping[str, Any]
+    frame: UserFrame
 
 
-def given(estimator: Any, table: pd.DataFrame, target: pd.Series, columns: Mapping[str, Any], seed: int = 0) -> Given:
-    """An estimator without its fit, for frames like `table`.
+def given(estimator: Any, frame: UserFrame, seed: int = 0) -> Given:
+    """An estimator without its fit, for frames of this form.
 
-    columns: the table's names by those of the schema. Parameters `random_state` that are None become the seed, at any
-    depth, so that the same context gives the same answers.
+    Parameters `random_state` that are None become the seed, at any depth, so that the same context gives the same
+    answers. Raises AuditError for an estimator that keeps its fit when it is cloned.
     """
-    unfitted = clone(estimator)
+    name = type(estimator).__name__
+    try:
+        unfitted = clone(estimator)
+        parameters = unfitted.get_params()
+    except (TypeError, AttributeError, RuntimeError) as error:
+        raise AuditError(
+            f"model {name}: sklearn.base.clone does not copy it ({error}); derive it from BaseEstimator"
+        ) from error
+    if any(_is_frozen(part) for part in (unfitted, *parameters.values())):
+        raise AuditError(
+            f"model {name}: a part of it is frozen, so that no context is fitted; give the model that is fitted anew"
+        )
     states = {
-        name: seed
-        for name, value in unfitted.get_params().items()
-        if name.rpartition("__")[2] == "random_state" and value is None
+        name: seed for name, value in parameters.items() if name.rpartition("__")[2] == "random_state" and value is None
     }
-    unfitted.set_params(**states)
-    return Given(
-        estimator=unfitted,
-        columns=dict(columns),
-        values={stored: _texts(table[name]) for stored, name in columns.items() if not _is_number(table[name].dtype)},
-        kinds={stored: table[name].dtype for stored, name in columns.items()},
-        labels=_texts(target),
-    )
+    return Given(unfitted.set_params(**states), frame)
 
 
-def write(held: Given, path: Path) -> str:
+def _is_frozen(part: Any) -> bool:
+    """Whether a part of an estimator keeps its fit when it is cloned, as FrozenEstimator does."""
+    cloned = getattr(type(part), "__sklearn_clone__", BaseEstimator.__sklearn_clone__)
+    return cloned is not BaseEstimator.__sklearn_clone__
+
+
+def write(content: Given, path: Path) -> str:
     """Write the file that `GivenEstimator` reads, and return its checksum.
 
     Classes and functions of a notebook or of the program that runs go by value, others by their module, which is looked
     for where Python finds modules now. Raises AuditError for what cannot be pickled.
     """
     try:
-        content = cloudpickle.dumps(held)
+        pickled = cloudpickle.dumps(content)
     except (TypeError, AttributeError, PicklingError) as error:
         raise AuditError(
-            f"model {type(held.estimator).__name__}: cannot be pickled ({error}); give an estimator without open files,"
-            " locks or connections"
+            f"model {type(content.estimator).__name__}: cannot be pickled ({error}); give an estimator without open "
+            "files, locks or connections"
         ) from error
     with replacing(path) as temporary:
-        temporary.write_bytes(cloudpickle.dumps((sys.path, content)))
+        temporary.write_bytes(cloudpickle.dumps(([os.path.abspath(folder) for folder in sys.path], pickled)))
     return checksum(path)
 
 
 class GivenEstimator(BaseEstimator):
     """The estimator behind a file of `Given`; features are the codes of a schema, see `record_encoding.encode`.
 
-    A category becomes the user's value again, a number has the user's type, a missing value is NaN, and the columns
-    have the user's names. Columns that the audit leaves out are missing from the frame. Raises AuditError for another
-    file than the one that the audit has written.
+    It is fitted on frames, or arrays, of the user's form (`UserFrame`). Raises AuditError for another file than the one
+    that the audit has written.
     """
 
     def __init__(self, path: str = "", sha256: str = "", schema: Mapping[str, Any] | None = None):
@@ -94,48 +94,30 @@ class GivenEstimator(BaseEstimator):
 
     def fit(self, X: Array, y: NDArray[Any]) -> "GivenEstimator":
         """Fit a new copy of the estimator."""
-        held = self._held()
-        self.model_ = clone(held.estimator)
-        if (classes := self._classes(held)) is None:
-            self.model_.fit(self._frame(X, held), y)
-            return self
-        self.model_.fit(self._frame(X, held), _as_series([classes[int(code)] for code in y]))
-        places = {label: code for code, label in enumerate(classes)}
-        self.classes_ = np.array([places[label] for label in self.model_.classes_.tolist()])
+        content = self._content()
+        self.model_ = clone(content.estimator)
+        classes = content.frame.classes(self.schema)
+        self.model_.fit(content.frame.restored(X, self.schema), y if classes is None else labels_of(y, classes))
+        if classes is not None:
+            self.classes_ = places_of(self.model_.classes_, classes)
         return self
 
     def predict(self, X: Array) -> NDArray[Any]:
         """Numbers, or codes of classes."""
-        held = self._held()
-        answers = self.model_.predict(self._frame(X, held))
-        if (classes := self._classes(held)) is None:
-            return answers
-        places = {label: code for code, label in enumerate(classes)}
-        return np.array([places[label] for label in np.asarray(answers).tolist()])
+        frame = self._content().frame
+        answers, classes = self.model_.predict(frame.restored(X, self.schema)), frame.classes(self.schema)
+        return answers if classes is None else places_of(answers, classes)
 
-    @available_if(lambda self: hasattr(self._held().estimator, "predict_proba"))
+    @available_if(lambda self: hasattr(self._content().estimator, "predict_proba"))
     def predict_proba(self, X: Array) -> Array:
         """Probabilities of `classes_`."""
-        return self.model_.predict_proba(self._frame(X, self._held()))
+        return self.model_.predict_proba(self._content().frame.restored(X, self.schema))
 
     def __sklearn_tags__(self) -> Any:
-        return get_tags(self._held().estimator)
+        return get_tags(self._content().estimator)
 
-    def _held(self) -> Given:
+    def _content(self) -> Given:
         return _read(self.path, self.sha256)
-
-    def _classes(self, held: Given) -> list[Any] | None:
-        """The user's classes in the order of their codes; None for numbers, or without a schema."""
-        texts = (self.schema or {}).get("target", {}).get("categories")
-        return None if texts is None else [_value(held.labels, text, "the target") for text in texts]
-
-    def _frame(self, X: Array, held: Given) -> pd.DataFrame:
-        columns = (self.schema or {"columns": []})["columns"]
-        parts = {
-            held.columns[one["name"]]: _restored(np.asarray(X)[:, place], one, held)
-            for place, one in enumerate(columns)
-        }
-        return pd.DataFrame(parts)
 
 
 @cache
@@ -143,56 +125,9 @@ def _read(path: str, sha256: str) -> Given:
     """The content of a file that `write` has made. Raises AuditError for another one."""
     if not Path(path).is_file() or checksum(path) != sha256:
         raise AuditError(f"{path}: not the estimator that this audit was given; call memaudit.audit again")
-    folders, content = cloudpickle.loads(Path(path).read_bytes())
+    folders, pickled = cloudpickle.loads(Path(path).read_bytes())
     sys.path.extend(folder for folder in folders if folder not in sys.path)
     try:
-        return cloudpickle.loads(content)
+        return cloudpickle.loads(pickled)
     except (ImportError, AttributeError) as error:
-        raise AuditError(
-            f"the estimator cannot be opened in another process ({error}); install what it imports"
-        ) from error
-
-
-def _is_number(kind: Any) -> bool:
-    return pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
-
-
-def _texts(values: pd.Series) -> dict[str, Any]:
-    """Each value behind the texts that the intake may make of it."""
-    found: dict[str, Any] = {}
-    for value in values.dropna().unique():
-        texts = {str(value).strip()}
-        if isinstance(value, bool | np.bool_):
-            texts = {str(value).lower()}
-        elif isinstance(value, float) and value.is_integer():
-            texts.add(str(int(value)))
-        found |= dict.fromkeys(texts, value)
-    return found
-
-
-def _value(values: Mapping[str, Any], text: str, where: str) -> Any:
-    if text not in values:
-        raise AuditError(f"{where}: a category is read as another text than str() gives; give the column as texts")
-    return values[text]
-
-
-def _restored(codes: Array, column: Mapping[str, Any], held: Given) -> pd.Series:
-    """A column of codes in the form that it has in the user's frame."""
-    stored, kind = column["name"], held.kinds[column["name"]]
-    if column["type"] == "date":
-        days = pd.to_datetime(pd.Series(codes), unit="D", origin="unix")
-        return days.astype(kind) if pd.api.types.is_datetime64_dtype(kind) else days
-    if column["type"] == "categorical":
-        known = held.values.get(stored, {})
-        values = [_value(known, text, repr(held.columns[stored])) for text in column["categories"]]
-        restored = _as_series([np.nan if np.isnan(code) else values[int(code)] for code in codes])
-        return restored.astype(kind) if isinstance(kind, pd.CategoricalDtype) or not restored.hasnans else restored
-    numbers = pd.Series(codes, dtype=np.float64)
-    whole = pd.api.types.is_integer_dtype(kind) and np.isfinite(numbers).all() and (numbers == numbers.round()).all()
-    # Noisy copies of whole numbers, and missing ones, are no integers.
-    return numbers.astype(kind) if whole or pd.api.types.is_float_dtype(kind) else numbers
-
-
-def _as_series(values: Sequence[Any]) -> pd.Series:
-    """A series of the values as they are; texts, numbers and booleans have the type that pandas infers."""
-    return pd.Series(list(values), dtype=object).infer_objects()
+        raise AuditError(f"the estimator cannot be opened in another process ({error}); install that module") from error

@@ -124,10 +124,12 @@ class EstimatorBranch:
 
 def _attempt(place: int, task: Any, model: Pipeline, *arguments: Any) -> Any:
     """Run a task with a new model, on one thread so that sums have one order; errors name the context."""
+    # What a user's own class raises is not known before.
+    refusals = Exception if isinstance(model[-1], GivenEstimator) else REFUSALS
     try:
         with threadpool_limits(1):
             return task(clone(model), *arguments)
-    except REFUSALS as error:
+    except refusals as error:
         raise AuditError(
             f"context {place} of the batch: the estimator fails ({reason(error)}); change `params`, or its class"
         ) from error

@@ -2,12 +2,14 @@
 
 import numpy as np
 from scipy.stats import beta, norm
+from scipy.stats import t as student_t
 
 from memaudit.common.arrays import Array
 from memaudit.statistics.bootstrap import LEVEL
 
 TAIL = (1 - LEVEL) / 2
 Z = norm.isf(TAIL)
+NO_VARIANCE = 1e-12  # rounding
 
 
 def clopper_pearson(successes: float, trials: float, tail: float = TAIL) -> tuple[float, float]:
@@ -21,14 +23,20 @@ def clopper_pearson(successes: float, trials: float, tail: float = TAIL) -> tupl
     return float(low), float(high)
 
 
-def korn_graubard(share: float, variance: float, units: int) -> tuple[float, float]:
-    """95 % interval of a share of dependent trials whose sampling variance is known: Korn and Graubard 1998.
+def korn_graubard(share: float, variance: float, trials: int, units: int) -> tuple[float, float]:
+    """95 % interval of a share of dependent trials whose sampling variance is estimated: Korn and Graubard 1998.
 
-    Clopper and Pearson's of p (1 - p) / variance effective trials. A share of 0 or 1, or without variance, counts as of
-    the independent units, so that its interval is not empty.
+    Clopper and Pearson's of p (1 - p) / variance effective trials, at most all, times the squared ratio of Student's
+    quantiles with trials - 1 and units - 1 degrees of freedom. A share of 0 or 1, or without variance, counts as of the
+    independent units, so that its interval is not empty. NaN gives NaN.
     """
-    trials = share * (1 - share) / variance if variance > 0 else float(units)
-    return clopper_pearson(share * trials, trials)
+    if np.isnan(share):
+        return np.nan, np.nan
+    effective = float(units)
+    if variance > NO_VARIANCE and units > 1:
+        ratio = student_t.isf(TAIL, trials - 1) / student_t.isf(TAIL, units - 1)
+        effective = min(share * (1 - share) / variance, trials) * float(ratio) ** 2
+    return clopper_pearson(share * effective, effective)
 
 
 def mean_of(estimates: Array, low: Array, high: Array) -> tuple[float, float, float]:

@@ -42,6 +42,13 @@ def test_a_share_is_beyond_chance_where_most_of_it_is_no_chance():
     assert shown == {(0.05, 0.005): True, (0.01, 0.01): False, (0.05, 0.03): False}
 
 
+def test_without_records_outside_a_share_cannot_be_told_from_chance():
+    member = np.ones((2, 40), bool)
+    entries, others = (member_entries(member, member, np.random.default_rng(0)) for _ in range(2))
+    found = prediction_metrics.beyond_chance(np.full(member.shape, 5.0), entries, others.only(~member.ravel()), 4)
+    assert np.isnan([found.estimate, found.low, found.high]).all()
+
+
 def test_the_fpr_follows_from_precision_recall_and_prevalence():
     rng = np.random.default_rng(0)
     truth, flag = rng.random((2, 5000)) < [[0.1], [0.3]]

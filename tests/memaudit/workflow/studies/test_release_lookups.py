@@ -34,9 +34,9 @@ def test_files_are_those_of_the_section(release):
     assert release.ledger(None) is None
 
 
-def test_a_ledger_that_is_named_stands_in_the_project():
-    release = Release(RunConfig(load("smoke") | {"release": SECTION | {"ledger": "mine"}}, PROJECT))
-    assert release.ledger(None) == release.run.in_project("mine")
+def test_a_ledger_that_is_named_stands_there():
+    release = Release(RunConfig(load("smoke") | {"release": SECTION | {"ledger": "/of/mine"}}, PROJECT))
+    assert release.ledger(None) == "/of/mine"
 
 
 def test_settings_are_what_decides_and_not_where_it_stands(release):

@@ -1,5 +1,6 @@
 """Look-ups of rules/tabpate/ in the smoke and the default config: files, attacked students, files, sizes."""
 
+import os
 from types import SimpleNamespace
 
 import pytest
@@ -68,8 +69,8 @@ def test_only_a_private_table_is_noted_in_a_ledger_and_not_that_of_an_audit(tabp
     tabpate.run.config["datasets"]["wine"]["licence"] = "private"
     assert tabpate.table["noted"](of("wine")) == ["<results>/signals/tabpate/wine/noted.json"]
     assert tabpate.ledger(of("wine")) is None
-    tabpate.run.config["release"] = {"ledger": "of ours"}
-    assert tabpate.ledger(of("wine")) == "of ours"
+    tabpate.run.config["release"] = {"ledger": "/of ours"}
+    assert tabpate.ledger(of("wine")) == "/of ours"
     tabpate.run.config["audit"] = {"dataset": "wine"}
     assert tabpate.table["noted"](of("wine")) == []
 
@@ -78,7 +79,7 @@ def test_public_facts_are_the_projects_or_the_users(tabpate, monkeypatch):
     assert tabpate.public(of("wine")).endswith("config/public/wine.yaml")
     tabpate.run.config["datasets"]["wine"]["public"] = "~/facts.yaml"
     monkeypatch.setenv("HOME", "/home/me")
-    assert tabpate.public(of("wine")) == "/home/me/facts.yaml"
+    assert os.path.abspath(tabpate.public(of("wine"))) == "/home/me/facts.yaml"
 
 
 def test_sizes_cover_all_jobs_and_grow_with_the_teachers(tabpate):

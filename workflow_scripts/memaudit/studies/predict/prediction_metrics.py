@@ -120,7 +120,7 @@ def beyond_chance(lira: Array, judged: Entries, others: Entries, threshold: floa
     observed = np.array([float(share[0]) for share in drawn])
     ends = np.array(
         [
-            korn_graubard(share, float(np.nanvar(of_side[1:])), len(np.unique(side.group)))
+            korn_graubard(share, float(np.var(of_side[1:])), len(side.group), len(np.unique(side.group)))
             for share, of_side, side in zip(observed, drawn, sides, strict=True)
         ]
     )

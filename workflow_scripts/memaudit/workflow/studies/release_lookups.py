@@ -1,5 +1,6 @@
 """Look-ups of rules/release.smk: the release of a private context of a user's own table."""
 
+import os
 from typing import Any
 
 from memaudit.common.errors import AuditError
@@ -45,7 +46,7 @@ class Release(Study):
 
     def ledger(self, wildcards) -> str | None:
         """The folder of the ledger; None: that of the user, which the job looks up."""
-        return self.config["ledger"] and self.run.named(self.config["ledger"])
+        return self.config["ledger"] and os.path.expanduser(self.config["ledger"])
 
     def table(self, wildcards) -> str:
         """The table as it was fetched."""

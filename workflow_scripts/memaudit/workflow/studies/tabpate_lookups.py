@@ -96,12 +96,12 @@ class Tabpate(Study):
     def ledger(self, wildcards) -> str | None:
         """The folder of the ledger, as in a release of this config; None: that of the user."""
         own = (self.run.config["release"] or {}).get("ledger")
-        return own and self.run.named(own)
+        return own and os.path.expanduser(own)
 
     def public(self, wildcards) -> str:
         """A table's public facts."""
         own = self.run.config["datasets"][wildcards.dataset]["public"]
-        return os.path.expanduser(own) if own else self.run.in_project(f"config/public/{wildcards.dataset}.yaml")
+        return self.run.named(own) if own else self.run.in_project(f"config/public/{wildcards.dataset}.yaml")
 
     def files(self, kind: str) -> Callable[[Any], list[str]]:
         """Shards of a table's contexts or answers."""
