@@ -68,7 +68,7 @@ def deployed(tmp_path):
     """A workflow folder as snakedeploy leaves it: workflow/Snakefile, and a config of a few keys."""
     for name, text in (
         ("workflow/Snakefile", DEPLOYED),
-        ("config/config.yaml", "run: mine\nlira: {models: 128, sizes: [64, 128]}\n"),
+        ("config/config.yaml", "run: mine\nlira: {models: 192, shard: 64, sizes: [64, 192]}\n"),
     ):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_text(text)
@@ -86,9 +86,9 @@ def test_a_modules_config_lies_over_the_projects(deployed):
         text=True,
         check=False,
     )
-    # Two shards of the 128 models; the project's config has eight.
+    # Three shards of the 192 models, where the project has another number of each.
     shards = set(re.findall(r"results/mine/signals/lira/wine/efficient/(\d+)\.nc", planned.stdout))
-    assert shards == {"0", "1"}, planned.stdout + planned.stderr
+    assert shards == {"0", "1", "2"}, planned.stdout + planned.stderr
 
 
 def test_a_modules_config_is_checked(deployed):
