@@ -55,6 +55,7 @@ FAMILIES = {
         "deployed_estimators",
         "dp_sgd",
         "fine_tuning",
+        "given_estimator",
         "in_context_classifier",
         "language_model_classifiers",
         "lora",
@@ -66,6 +67,7 @@ FAMILIES = {
         "tabpfn_checkpoint",
         "table_serialisation",
         "text_table_models",
+        "user_frames",
     ]
 }
 
