@@ -77,9 +77,7 @@ SUITE = $(shell $(BIN)/python -c 'import json, yaml; print(json.dumps(yaml.safe_
 BENCH = $(BIN)/python workflow_scripts/bench/$(1).py --output results/bench/$(1).json --params '$(2)'
 
 plan: .venv ## what a run costs and whether this machine can do it; CONFIG="config/paper.yaml mine.yaml"
-	@# Quiet hides a fault of the config, too: where it fails, it is run again to be read.
-	@$(BIN)/snakemake plan --quiet all $(if $(CONFIG),--configfile $(CONFIG)) || \
-	  $(BIN)/snakemake plan $(if $(CONFIG),--configfile $(CONFIG))
+	@$(BIN)/python -m memaudit plan $(if $(CONFIG),--configfile $(CONFIG))
 
 costs: .venv ## measure what the jobs of results/demo have cost: results/bench/unit_costs.json, for `snakemake plan`
 	$(BIN)/snakemake --cores 1 costs

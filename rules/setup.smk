@@ -30,17 +30,18 @@ from memaudit.workflow.study_catalogue import prepare
 housekeeping.pass_on_library()
 
 
-configfile: PROJECT / "config" / "datasets.yaml"
-configfile: PROJECT / "config" / "models.yaml"
-configfile: PROJECT / "config" / "language_models.yaml"
-configfile: PROJECT / "config" / "config.yaml"
+CONFIG_FILES = [PROJECT / "config" / f"{name}.yaml" for name in ("datasets", "models", "language_models", "config")]
+
+for path in CONFIG_FILES:
+
+    configfile: path
 
 
 if workflow.modifier.skip_configfile:
     # The `config:` of a module statement lies over the project's files, as a --configfile does.
     own = copy.deepcopy(config)
-    for name in ("datasets", "models", "language_models", "config"):
-        update_config(config, load_configfile(PROJECT / "config" / f"{name}.yaml"))
+    for path in CONFIG_FILES:
+        update_config(config, load_configfile(path))
     update_config(config, own)
 
 try:

@@ -55,10 +55,8 @@ def test_an_estimator_that_cannot_be_named_is_written_with_the_form_of_the_table
     assert settings["labels"] == [api._called(model)]
     content = given_estimator._read(**settings["params"])
     assert content.frame.columns == {"c0": "age", "c1": "town"}
-    assert (content.frame.values, content.frame.labels) == (
-        {"c1": {"a": "a", "b": "b"}},
-        {"true": True, "false": False},
-    )
+    assert content.frame.values == {"c1": {"a": "a", "b": "b"}}
+    assert content.frame.labels == {"true": True, "True": True, "false": False, "False": False}
     assert type(content.estimator) is type(model)
 
 

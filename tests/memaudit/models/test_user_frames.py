@@ -16,6 +16,7 @@ FRAME = pd.DataFrame(
         "town": ["Bath", "Ely", None],
         "grade": pd.Categorical([3, 1, 3], categories=[1, 2, 3], ordered=True),
         "member": [True, False, True],
+        "agreed": pd.Categorical([True, False, True]),
         "asked": pd.array([True, None, False], dtype="boolean"),
         "day": pd.to_datetime(["2020-01-01", "2021-02-03", None]),
         "zoned": pd.to_datetime(["2020-01-01", "2021-02-03", "2022-03-04"]).tz_localize("Europe/Berlin"),
@@ -28,6 +29,12 @@ def as_stored(value):
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def words_of(values):
+    """Categories are written as str() has them, other booleans by Parquet."""
+    as_text = str if isinstance(values.dtype, pd.CategoricalDtype) else as_stored
+    return values.astype(object).map(as_text, "ignore")
+
+
 def schema_and_records(frame):
     """As the intake stores them: categories as texts, times in UTC."""
     stored, columns = {}, []
@@ -35,7 +42,7 @@ def schema_and_records(frame):
         kind = TYPES.get(name, "categorical")
         column = {"name": f"c{place}", "type": kind}
         if kind == "categorical":
-            words = values.astype(object).map(as_stored, "ignore")
+            words = words_of(values)
             stored[f"c{place}"], column["categories"] = words, sorted(words.dropna().unique())
         elif kind == "date":
             stored[f"c{place}"] = values.dt.tz_convert("UTC").dt.tz_localize(None) if values.dt.tz else values
@@ -85,4 +92,4 @@ def test_classes_are_the_users():
 
 def test_texts_of_numbers_and_booleans_stand_for_these():
     assert texts(pd.Series([1.0, 2.5, None])) == {"1.0": 1.0, "1": 1.0, "2.5": 2.5}
-    assert texts(pd.Series([True, False])) == {"true": True, "false": False}
+    assert texts(pd.Series([True, False])) == {"true": True, "True": True, "false": False, "False": False}

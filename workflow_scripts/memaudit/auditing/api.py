@@ -35,6 +35,7 @@ TARGET = "target"
 GROUP = "group"
 GIVEN, ESTIMATOR = "table/given.parquet", "table/estimator.pkl"
 METHODS = ("fit", "predict", "get_params", "set_params", "__sklearn_tags__")
+Named = tuple[str, dict[str, Any]] | Given  # a model by name and parameters, or as an object
 PICKLED = "memaudit.models.given_estimator.GivenEstimator"
 
 
@@ -155,7 +156,7 @@ def _features(X: Any) -> pd.DataFrame:
     return features
 
 
-def _written(table: pd.DataFrame, named: "tuple[str, dict[str, Any]] | Given", folder: Path) -> dict[str, Any]:
+def _written(table: pd.DataFrame, named: Named, folder: Path) -> dict[str, Any]:
     """Settings of the model; the table, and an estimator that was given as an object, are written into the folder."""
     (folder / GIVEN).parent.mkdir(mode=0o700, exist_ok=True)
     try:
@@ -168,7 +169,7 @@ def _written(table: pd.DataFrame, named: "tuple[str, dict[str, Any]] | Given", f
     return {"models": [named[0]], "params": named[1]}
 
 
-def _say(named: "tuple[str, dict[str, Any]] | Given", stage: str, result: Any) -> None:
+def _say(named: Named, stage: str, result: Any) -> None:
     """Print the main results of a stage; raise AuditError where an estimator does not fit what the intake has found."""
     if stage != "schema":
         report(stage, result)

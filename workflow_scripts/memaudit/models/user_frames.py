@@ -68,7 +68,9 @@ class UserFrame:
             zone = getattr(kind, "tz", None)
             return (days.dt.tz_localize("UTC").dt.tz_convert(zone) if zone else days).astype(kind)
         if column["type"] == "categorical":
-            values = [_value(self.values[name], text, repr(self.columns[name])) for text in column["categories"]]
+            values = [
+                _value(self.values.get(name, {}), text, repr(self.columns[name])) for text in column["categories"]
+            ]
             restored = _as_series([np.nan if np.isnan(code) else values[int(code)] for code in numbers])
             return restored.astype(kind) if types.is_extension_array_dtype(kind) else restored
         whole = types.is_integer_dtype(kind)
@@ -88,8 +90,10 @@ def texts(values: pd.Series) -> dict[str, Any]:
         raise AuditError(f"column {values.name!r}: holds {error}; give texts, numbers, booleans or dates") from error
     for value in distinct:
         forms = {str(value).strip()}
-        if isinstance(value, bool | np.bool_):
-            forms = {str(value).lower()}
+        if isinstance(
+            value, bool | np.bool_
+        ):  # a column of them is stored as true and false, categories as str() has them
+            forms.add(str(value).lower())
         elif isinstance(value, float) and value.is_integer():
             forms.add(str(int(value)))
         found |= dict.fromkeys(forms, value)
