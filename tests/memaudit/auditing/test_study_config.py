@@ -129,3 +129,18 @@ def test_rows_without_a_target_are_dropped_and_counted():
     assert written["datasets"]["holes"]["missing_target"] == "drop"
     assert "of 3 rows" in text
     assert "missing_target" not in config(customers(), "churn")[0]["datasets"]["customers"]
+
+
+def test_free_text_is_dropped_and_named():
+    frame = pd.read_csv(customers())
+    words = np.random.default_rng(1).integers(0, 9999, (len(frame), 6)).astype(str)
+    frame.assign(note=["asked for " + " ".join(row) + " again" for row in words]).to_csv("notes.csv", index=False)
+    written, text = config("notes.csv", "churn", drop=["spent"])
+    assert written["datasets"]["notes"]["drop"] == ["spent", "note"]
+    assert "# note: free text, which no model here reads" in text
+
+
+def test_what_the_first_job_could_not_read_is_said_before():
+    pd.read_csv(customers()).assign(empty=None).to_csv("empty.csv", index=False)
+    with pytest.raises(AuditError, match="column 'empty': missing in every row"):
+        config("empty.csv", "churn")

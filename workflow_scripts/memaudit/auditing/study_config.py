@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import yaml
+from duckdb import DuckDBPyConnection
 
 from memaudit.auditing import source_file
 from memaudit.auditing.person_columns import persons
@@ -15,7 +16,7 @@ from memaudit.auditing.table_columns import CLASSIFICATION, FEW, REGRESSION
 from memaudit.common.errors import AuditError
 from memaudit.common.project_paths import PROJECT
 from memaudit.config.name_checks import hint
-from memaudit.data.column_schema import MISSING, cleaned
+from memaudit.data.column_schema import MISSING, Reading, cleaned, infer
 from memaudit.data.duckdb_engine import connect, parquet
 
 # The default settings of study attacks draw contexts from 128 members, which are four fifths of the records.
@@ -61,11 +62,15 @@ predict: {{cases: []}}   # early prediction of memorization: settings that train
 
 
 class Table(NamedTuple):
-    """A user's table. persons: values of each column that looks like a person; delimiter: None for a Parquet file."""
+    """A user's table.
+
+    words: columns of free text; persons: values of each column that looks like a person; delimiter: None for Parquet.
+    """
 
     rows: int
     without_target: int
     columns: list[str]
+    words: list[str]
     task: str
     values: str
     persons: dict[str, int]
@@ -89,19 +94,30 @@ def read(request: Request, folder: Path) -> Table:
             ).fetchone()
             others = [name for name in columns if name not in (request.target, request.group, *request.drop)]
             owners = {} if request.group else persons(connection, others, MISSING)
-    if distinct < 2:
-        raise AuditError(f"--target {request.target!a}: has {distinct} values, so nothing can be learnt; name another")
-    number = numbers == known and distinct > FEW
-    task = request.task or (REGRESSION if number else CLASSIFICATION)
-    if task == REGRESSION and numbers < known:
-        raise AuditError(f"--target {request.target!a}: holds words, which --task regression cannot predict")
+            if distinct < 2:
+                raise AuditError(
+                    f"--target {request.target!a}: has {distinct} values, so nothing can be learnt; name another"
+                )
+            number = numbers == known and distinct > FEW
+            task = request.task or (REGRESSION if number else CLASSIFICATION)
+            if task == REGRESSION and numbers < known:
+                raise AuditError(f"--target {request.target!a}: holds words, which --task regression cannot predict")
+            words = _free_text(connection, request, task, origin["typed"])
     values = f"{distinct} classes" if task == CLASSIFICATION else f"{distinct} different numbers"
-    return Table(origin["rows"], origin["rows"] - known, columns, task, values, owners, delimiter)
+    return Table(origin["rows"], origin["rows"] - known, columns, words, task, values, owners, delimiter)
+
+
+def _free_text(connection: DuckDBPyConnection, request: Request, task: str, typed: bool) -> list[str]:
+    """Columns of free text, which no model of the studies reads; AuditError for what their first job cannot read."""
+    roles = {"drop": request.drop, "group": request.group, "missing_target": "drop", "typed": typed}
+    features, _ = infer(connection, Reading(task, request.target, **roles))
+    return [column.source for column in features if column.type == "text"]
 
 
 def written(request: Request, table: Table, file: Path) -> str:
     """The config file's text; `file`: where it will stand. request.infer: the sensitive column, else the first one."""
-    features = [name for name in table.columns if name not in (request.target, request.group, *request.drop)]
+    left_out = [*request.drop, *table.words]
+    features = [name for name in table.columns if name not in (request.target, request.group, *left_out)]
     name = source_file.stem(request.table).lstrip("_") or "table"
     # A name of the catalogue would take the checksum and the classes of its entry.
     name = f"{name}-own" if name in _catalogue() else name
@@ -113,6 +129,7 @@ def written(request: Request, table: Table, file: Path) -> str:
     reading = {"delimiter": table.delimiter, "encoding": request.encoding}
     sensitive = [*request.infer, *(one for one in features if one not in table.persons), *features][0]
     group = f"# group: {next(map(_plain, table.persons), 'household')}   # the person that several rows belong to"
+    remark = f"   # {_listed(table.words)}: free text, which no model here reads" if table.words else ""
     drop = "# drop: [column]   # columns that models never see, like row numbers"
     return TEXT.format(
         table=_plain(request.table),
@@ -127,7 +144,7 @@ def written(request: Request, table: Table, file: Path) -> str:
         rows=table.rows,
         features=len(features),
         group=f"group: {_plain(request.group)}" if request.group else group,
-        drop=f"drop: [{_listed(request.drop)}]" if request.drop else drop,
+        drop=f"drop: [{_listed(left_out)}]{remark}" if left_out else drop,
         missing_target=_missing_target(table.without_target),
         columns=_listed(table.columns),
         classes=classes,

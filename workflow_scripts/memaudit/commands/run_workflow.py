@@ -50,7 +50,7 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     if target.rule and given and given[0].endswith(SUFFIXES):
         parser.error(f"{given[0]}: name config files behind --configfile")
-    # Nothing of Snakemake's own above the plan; where it fails, it is run again to be read.
+    # Quietly, so that no job stands above the plan; where it fails, it is run again to be read.
     if name == "plan" and _succeeds(snakemake_command([target.rule, "--quiet", "all", *given])):
         return 0
     return _become(snakemake_command([*([target.rule] if target.rule else []), *given]))
