@@ -82,8 +82,8 @@ def test_no_test_on_drawn_noise_finds_more_than_the_bound():
     for threshold in range(-2, 8):
         fpr, tpr = (np.mean(values >= threshold) for values in (outside, inside))
         bound = guarantee.largest_tpr([fpr])[0]
-        assert tpr <= bound + 4 * math.sqrt(0.25 / draws)
+        assert tpr <= bound + 8 * math.sqrt(0.25 / draws)
         assert bound <= stats.norm.cdf(stats.norm.ppf(fpr) + 1 / sigma) + 0.05
     log_ratio = (2 * inside - 1) / (2 * sigma**2)
-    assert np.mean(log_ratio > 0.5) <= guarantee.beyond(0.5) + 4 * math.sqrt(0.25 / draws)
+    assert np.mean(log_ratio > 0.5) <= guarantee.beyond(0.5) + 8 * math.sqrt(0.25 / draws)
     assert gaussian_delta(0.5, sigma) == pytest.approx(guarantee.deltas([0.5])[0], rel=0.05)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from private_records import Recorder, silent
+from private_records import UNSEEDED, Recorder, silent
 
 from memaudit.privacy import noisy_bins
 from memaudit.privacy.accounting import Budget, gaussian_rho, rho_within
@@ -58,7 +58,7 @@ def test_a_budget_of_almost_nothing_leaves_little_more_than_four_equal_bins():
 def test_an_audit_holds_the_stated_mu_and_refutes_half_the_noise(monkeypatch, divisor, refuted):
     """The worst case: one row against the empty table, tested by the likelihood ratio of its counts."""
     monkeypatch.setattr(noisy_bins, "LEVELS", 2)
-    rho, runs, released = 0.5, 500, []
+    rho, runs, released = 0.5, 1000, []
 
     def recorded(center, sigma):
         released.append(discrete_gaussian(center, sigma / divisor))
@@ -69,4 +69,4 @@ def test_an_audit_holds_the_stated_mu_and_refutes_half_the_noise(monkeypatch, di
         noisy_edges(positions, rho, 4, recorded)
     scores = np.array([(counts * dyadic_counts(canary)).sum() for counts in released]) / 2
     hits = (scores > 0.5).reshape(2, runs).sum(1)
-    assert (mu_lower_bound(int(hits[0]), runs, int(hits[1]), runs) > np.sqrt(2 * rho)) == refuted
+    assert (mu_lower_bound(int(hits[0]), runs, int(hits[1]), runs, UNSEEDED) > np.sqrt(2 * rho)) == refuted

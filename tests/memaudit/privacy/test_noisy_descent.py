@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from private_records import UNSEEDED
 
 from memaudit.common.errors import AuditError
 from memaudit.privacy import noisy_descent
@@ -129,7 +130,7 @@ def test_an_audit_of_one_step_holds_its_stated_mu_and_refutes_half_the_noise(div
     drawn = discrete_gaussian(np.zeros((2 * runs, len(shift)), np.int64), sigma)
     drawn[:runs] += shift
     hits = (drawn @ shift / STEPS**2 > 0.5).reshape(2, runs).sum(1)
-    assert (mu_lower_bound(int(hits[0]), runs, int(hits[1]), runs) > 1 / 2.0) == refuted
+    assert (mu_lower_bound(int(hits[0]), runs, int(hits[1]), runs, UNSEEDED) > 1 / 2.0) == refuted
 
 
 def test_every_step_gets_the_noise_of_its_account_and_sums_of_all_records():

@@ -142,9 +142,9 @@ def test_the_noise_has_the_requested_deviation_in_every_moment():
         draws.append([moments.count, moments.total / clip, moments.squares / clip, *moments.categories])
     for kind, scale in zip(zip(*draws, strict=True), [1, 1, 1, 2**0.5, 2**0.5], strict=True):
         values = np.stack(kind).ravel() / (sigma * scale)
-        # 180 draws or more: four standard errors of a deviation are 0.21.
-        assert values.std() == pytest.approx(1, abs=0.21)
-        assert abs(values.mean()) < 4 / np.sqrt(len(values))
+        # 180 draws or more: six standard errors of a deviation are 0.32.
+        assert values.std() == pytest.approx(1, abs=0.32)
+        assert abs(values.mean()) < 6 / np.sqrt(len(values))
 
 
 def test_noise_is_drawn_once_for_all_moments_in_lattice_steps():

@@ -105,8 +105,8 @@ def test_a_generous_budget_finds_the_classes_and_a_tiny_one_does_not():
     near, labels = release_prototypes(Private(x, y, units, KEY, PUBLIC), 10.0, 8)
     np.testing.assert_allclose(near[:, 0], 54 + 30 * (2 * labels - 1), atol=8)
     assert (near[:, 1] == 2 * labels).all()
-    far, _ = release_prototypes(Private(x, y, units, KEY, PUBLIC), 1e-3, 8)
-    assert np.abs(far[:, 0] - near[:, 0]).max() > 25
+    far, labels = release_prototypes(Private(x, y, units, KEY, PUBLIC), 1e-3, 40)
+    assert np.abs(far[:, 0] - 54 - 30 * (2 * labels - 1)).max() > 25
 
 
 def test_a_number_target_is_parted_by_equal_intervals_and_labelled_by_their_middles():
