@@ -55,7 +55,10 @@ def main(job):
     panels = audit_attacks.panels(main, threats, job.params.attacks["rmia"])
     chosen = {records: choose(panel, audit["fpr"]) for records, panel in panels.items()}
     for records, panel in panels.items():
-        found, most_chosen = strongest_attack.judged(panel, chosen[records], _keys(job, records), job.params)
+        control = records == list(panels)[-1]
+        found, most_chosen = strongest_attack.judged(
+            panel, chosen[records], _keys(job, records), job.params, control=control
+        )
         results += found
     # The headline is that of the last panel, persons where one has several records.
     headline = tidy.expand(tidy.frame(found))
@@ -68,8 +71,6 @@ def main(job):
         results += white_box_attacks.white_box_rows(seen, job.params)
     results += planted()
     results += _judged([_placebo(main, most_chosen, job)], job)
-    # The last panel is that of the headline: of persons, where one has several records.
-    results += strongest_attack.control_rows(panel, _keys(job, "companions"), job.params)
     members = main.isel(record=main.member.values)
     scores = composite(panels["members"], chosen["members"][AUC])
     rng = seeds.generator(job.params.seed, STUDY, members.dataset, "stability")

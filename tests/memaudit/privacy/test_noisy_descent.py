@@ -150,9 +150,10 @@ def test_every_step_gets_the_noise_of_its_account_and_sums_of_all_records():
 @pytest.mark.parametrize(("epsilon", "good"), [(1.0, True), (0.01, False)])
 def test_a_budget_learns_classes_and_a_tiny_one_does_not(epsilon, good):
     private = table()
-    trained = train(part(private, slice(300)), Budget(epsilon, 1e-5))
-    correct = (trained.predict(private.x[300:]).argmax(1) == private.y[300:]).mean()
-    assert (correct > 0.85) == good
+    # One direction of noise alone may be right by chance.
+    trained = [train(part(private, slice(300)), Budget(epsilon, 1e-5)) for _ in range(10)]
+    correct = [(one.predict(private.x[300:]).argmax(1) == private.y[300:]).mean() for one in trained]
+    assert (np.mean(correct) > 0.85) == good
 
 
 def test_numbers_are_learned_within_their_public_range():

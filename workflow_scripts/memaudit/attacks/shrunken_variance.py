@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import digamma, gammaln, polygamma, zeta
+from scipy.special import digamma, gammaln, zeta
 
 from memaudit.attacks.cross_fitting import FOLDS, fold_slices, parts, record_halves
 from memaudit.attacks.gaussian import CONVENTIONS, Moments, fit_moments, moments_without_target, require_shadows
@@ -75,10 +75,10 @@ def estimate_prior(variances: Array, freedom: Array) -> Prior:
     """
     logs = np.log(np.maximum(variances, LEAST_SHARE * np.median(variances)))
     logs = logs - digamma(freedom / 2) + np.log(freedom / 2)
-    excess = logs.var(ddof=1) - polygamma(1, freedom / 2).mean()
-    if excess <= polygamma(1, MOST_FREEDOM / 2):
+    # The trigamma function is zeta(2, x), without the overhead of `polygamma`.
+    excess = logs.var(ddof=1) - zeta(2, freedom / 2).mean()
+    if excess <= zeta(2, MOST_FREEDOM / 2):
         return Prior(np.float64(MOST_FREEDOM), np.exp(logs.mean()))
-    # The trigamma function is zeta(2, x), without the overhead of `polygamma`, which this search would pay each time.
     half = brentq(lambda x: zeta(2, x) - excess, 1e-6, MOST_FREEDOM / 2)
     return Prior(np.float64(2 * half), np.exp(logs.mean() + digamma(half) - np.log(half)))
 

@@ -157,8 +157,26 @@ def judge_strongest(
 
     chosen: of `choose`. The randomisation null redraws all memberships, `null_of_strongest`.
     """
-    nulls = null_of_strongest(panel, chosen, rng, permutations, fprs)
-    return _judged(panel, chosen, nulls, fprs=fprs, rng=rng, replicates=replicates)
+    options = {"fprs": fprs, "rng": rng, "replicates": replicates}
+    return judge_alike([panel], [chosen], permutations=permutations, **options)[0]
+
+
+def judge_alike(
+    panels: Sequence[Panel],
+    chosen: Sequence[Mapping[str, Sequence[str]]],
+    *,
+    fprs: Sequence[float],
+    rng: np.random.Generator,
+    replicates: int,
+    permutations: int,
+) -> list[list[Estimate]]:
+    """`judge_strongest` of panels whose answers and scheme are the same, of their own memberships.
+
+    One set of redraws is the null of each: a p-value has its size, those of two panels correlate.
+    """
+    nulls = _shared_nulls(panels, chosen, rng, permutations, fprs)
+    options = {"fprs": fprs, "rng": rng, "replicates": replicates}
+    return [_judged(*one, **options) for one in zip(panels, chosen, nulls, strict=True)]
 
 
 def judge_redrawn(
@@ -166,14 +184,12 @@ def judge_redrawn(
 ) -> list[list[Estimate]]:
     """AUC and TPR at `fpr`, as `judge_strongest`, of so many models without a leak.
 
-    Their answers are those of the panel, and their members are drawn again. Answers and scheme are the same for all of
-    them, so that one set of further redraws is the null of each: a p-value has its size, those of two models correlate.
+    Their answers are those of the panel, and their members are drawn again.
     """
     panels = [replace(panel, membership=panel.redrawn(rng)) for _ in range(number)]
     chosen = [choose(one, fpr) for one in panels]
-    nulls = _shared_nulls(panels, chosen, rng, permutations, [fpr])
     options = {"fprs": [fpr], "rng": rng, "replicates": replicates}
-    return [_judged(*one, **options) for one in zip(panels, chosen, nulls, strict=True)]
+    return judge_alike(panels, chosen, permutations=permutations, **options)
 
 
 def _judged(

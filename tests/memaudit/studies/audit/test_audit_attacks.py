@@ -67,7 +67,7 @@ def judged(grid, seed, threats=("labels", "probabilities")):
     panel = audit_attacks.panels(grid, threats, RMIA)["members"]
     audit = {"fpr": 0.01, "base_rates": [0.5], "threats": list(threats)}
     params = SimpleNamespace(seed=seed, attacks=SETTINGS, audit=audit)
-    found, _ = strongest_attack.judged(panel, choose(panel, 0.01), KEYS, params)
+    found, _ = strongest_attack.judged(panel, choose(panel, 0.01), KEYS, params, control=False)
     table = tidy.expand(tidy.frame(found))
     rows = table[table["attack"] == "strongest"].set_index("metric")["estimate"]
     return rows["auc"], bool(rows["auc detected"]), panel.attacks

@@ -19,8 +19,9 @@ def strength(grid, threats=("labels", "probabilities"), seed=0):
     answers = Answers.of(grid, threats, ATTACKS["rmia"])
     keys = {"dataset": "wine", "model": "main"}
     rng = np.random.default_rng(seed)
-    parts = [part(answers, keys, PARAMS, rng) for part in (planted_checks.checks, planted_checks.smallest)]
-    return summarize_controls.strength(tidy.frame([row for part in parts for row in part]), AUDIT["fpr"])
+    parts = planted_checks.lookups, planted_checks.innocents, planted_checks.smallest
+    rows = [row for part in parts for row in part(answers, keys, PARAMS, rng)]
+    return summarize_controls.strength(tidy.frame(rows), AUDIT["fpr"])
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ PARAMS = SimpleNamespace(seed=1, attacks=ATTACKS, audit=AUDIT | {"threats": ["la
 def judged(records, grid):
     keys = {"dataset": "wine", "model": "main", "records": records}
     panel = audit_attacks.panels(grid, ["labels"], ATTACKS["rmia"])[records]
-    found, most_chosen = strongest_attack.judged(panel, choose(panel, AUDIT["fpr"]), keys, PARAMS)
+    found, most_chosen = strongest_attack.judged(panel, choose(panel, AUDIT["fpr"]), keys, PARAMS, control=True)
     return tidy.frame(found), most_chosen
 
 
@@ -29,6 +29,8 @@ def test_labels_alone_give_the_headline_of_a_label_adversary():
     assert set(table["attack"]) == {"strongest", "correctness", "lira correctness shrunk"}
     assert most_chosen in ("correctness", "lira correctness", "lira correctness shrunk")
     assert set(table.loc[table["metric"] == "auc detected", "attack"]) == {"strongest"}
+    detected = table[table["metric"] == "auc detected"].set_index("records")["estimate"]
+    assert detected.to_dict() == {"members": 1, "companions": 0}, "members of another unit are the negative control"
     nominal, *_ = summarize_results.deployments(results)
     assert (nominal.fpr, nominal.base_rate, nominal.mean.null) == (0.01, 0.1, 0.1)
     assert nominal.level == (nominal.contexts - 1) / (nominal.contexts + 1)

@@ -22,13 +22,13 @@ Row = dict[str, Any]
 
 
 def planted_rows(grid: xr.Dataset, params: Any, threads: int) -> Callable[[], list[Row]]:
-    """A function that returns the tidy rows of `checks` and, if `audit` asks for it, `smallest` on a score matrix.
+    """A function that returns the tidy rows of the planted models, those of `smallest` if `audit` asks for it.
 
     grid: of the audited model; params: of the job, with `seed`, `attacks` and `audit`; threads: with more than one they
     are computed meanwhile, in processes of their own. Each has its own random numbers: the rows do not depend on it.
     """
     answers = Answers.of(grid.load(), params.audit["threats"], params.attacks["rmia"])
-    parts = [checks, smallest] if params.audit["smallest"] else [checks]
+    parts = [lookups, innocents, smallest] if params.audit["smallest"] else [lookups, innocents]
     calls = [(part, answers, grid.dataset, params) for part in parts]
     if threads == 1:
         return lambda: [row for call in calls for row in _rows_of(*call)]
@@ -43,24 +43,27 @@ def _rows_of(part: Callable[..., Iterator[Row]], answers: Answers, dataset: str,
     return list(part(answers, {"dataset": dataset, "model": "main"}, params, rng))
 
 
-def checks(answers: Answers, keys: Mapping[str, Any], params: Any, rng: np.random.Generator) -> Iterator[Row]:
-    """Tidy rows of the planted models.
+def lookups(answers: Answers, keys: Mapping[str, Any], params: Any, rng: np.random.Generator) -> Iterator[Row]:
+    """Tidy rows of a planted model that looks records up, as `lookup_rows`, and of how many answers it changes.
 
-    keys: dataset and model; params: of the job, with `attacks` and `audit`. Key `planted`: "lookup", or "innocent" (the
-    number of models that are found, of those that were tried).
+    keys: dataset and model; params: of the job, with `attacks` and `audit`.
     """
-    keys = _named(keys, answers)
-    part = answers.of_units(ENTRIES, rng)
+    keys, part = _named(keys, answers), answers.of_units(ENTRIES, rng)
     yield from lookup_rows(part.looked_up(), keys, params, rng)
     changed, membership = part.changed_by_lookup(), part.members.design.values
     yield tidy.row(STUDY, {**keys, "planted": "lookup"}, "changed answers", changed, n=membership.size)
-    yield from innocent_rows(part.panel(membership), keys, params, rng)
+
+
+def innocents(answers: Answers, keys: Mapping[str, Any], params: Any, rng: np.random.Generator) -> Iterator[Row]:
+    """Tidy rows of models without a leak, as `innocent_rows`; arguments as of `lookups`."""
+    part = answers.of_units(ENTRIES, rng)
+    yield from innocent_rows(part.panel(part.members.design.values), _named(keys, answers), params, rng)
 
 
 def lookup_rows(panel: Panel, keys: Mapping[str, Any], params: Any, rng: np.random.Generator) -> Iterator[Row]:
     """Tidy rows of a planted model that looks records up, which must be detected, key `planted`: "lookup".
 
-    panel: the attacks on its answers; others as of `checks`.
+    panel: the attacks on its answers; others as of `lookups`.
     """
     lookup = _judged(panel, params, rng)
     print(f"{tidy.setting(keys)}: lookup AUC {lookup[0].estimate:.3f}", flush=True)
@@ -71,7 +74,7 @@ def lookup_rows(panel: Panel, keys: Mapping[str, Any], params: Any, rng: np.rand
 def innocent_rows(panel: Panel, keys: Mapping[str, Any], params: Any, rng: np.random.Generator) -> Iterator[Row]:
     """Tidy rows of models without a leak, most of which must not be detected, key `planted`: "innocent".
 
-    panel: the attacks on the answers of the run; others as of `checks`.
+    panel: the attacks on the answers of the run; others as of `lookups`.
     """
     found = innocents_found(panel, params, rng)
     print(f"{tidy.setting(keys)}: innocents found {sum(found)} of {len(found)}", flush=True)
@@ -81,7 +84,7 @@ def innocent_rows(panel: Panel, keys: Mapping[str, Any], params: Any, rng: np.ra
 
 
 def smallest(answers: Answers, keys: Mapping[str, Any], params: Any, rng: np.random.Generator) -> Iterator[Row]:
-    """Tidy rows of the smallest leak that is detected, key `planted`: "smallest"; arguments as of `checks`."""
+    """Tidy rows of the smallest leak that is detected, key `planted`: "smallest"; arguments as of `lookups`."""
     named, settings, fpr = {**_named(keys, answers), "planted": "smallest"}, params.attacks, params.audit["fpr"]
     if not answers.deviations.any():
         return

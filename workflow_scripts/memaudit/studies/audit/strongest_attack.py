@@ -18,6 +18,7 @@ from memaudit.statistics.strongest_score import (
     choose,
     composite,
     composite_of,
+    judge_alike,
     judge_each,
     judge_strongest,
     shares,
@@ -32,18 +33,24 @@ Row = dict[str, Any]
 
 
 def judged(
-    panel: Panel, chosen: Mapping[str, Sequence[str]], keys: Mapping[str, str], params: Any
+    panel: Panel, chosen: Mapping[str, Sequence[str]], keys: Mapping[str, str], params: Any, *, control: bool
 ) -> tuple[list[Row], str]:
     """Tidy rows of the strongest score and of every score of a panel, and the score chosen for most contexts by AUC.
 
-    chosen: of `choose`; keys: dataset, model and records; params: of the job, with `seed`, `attacks` and `audit`.
+    chosen: of `choose`; keys: dataset, model and records; params: of the job, with `seed`, `attacks` and `audit`;
+    control: whether the negative control is judged by the same redraws, where each unit has the membership of another
+    one (records "companions").
     """
     settings, audit = params.attacks, params.audit
     rng = seeds.generator(params.seed, STUDY, *keys.values(), STRONGEST)
     options = {**metric_options(params), "rng": rng}
-    best = judge_strongest(panel, chosen, permutations=settings["permutations"], **options)
+    panels = [panel, panel.exchanged(rng)] if control else [panel]
+    choices = [chosen, *(choose(one, audit["fpr"]) for one in panels[1:])]
+    best, *exchanged = judge_alike(panels, choices, permutations=settings["permutations"], **options)
     named = _named(keys, audit)
     found = [*attack_rows(named, best, 1, audit), *choice_rows(chosen, named, panel)]
+    for one in exchanged:
+        found += attack_rows(named | {"records": "companions"}, one, 1, audit)
     accused = accusations(panel, chosen, _strict(audit), rng)
     found += _deployment_rows(accused, best, named, audit)
     uneven = accused[audit["fpr"]].above_twice_nominal(audit["fpr"], rng, settings["replicates"], panel.groups)
@@ -77,16 +84,8 @@ def as_attack(panel: Panel, fpr: float) -> Attack:
     return Attack(np.zeros(panel.membership.shape), lambda _, membership: composite_of(panel, names, membership))
 
 
-def control_rows(panel: Panel, keys: Mapping[str, str], params: Any) -> Iterator[Row]:
-    """Tidy rows of the strongest score where each unit has the membership of another one: the negative control."""
-    audit = params.audit
-    rng = seeds.generator(params.seed, STUDY, *keys.values(), STRONGEST)
-    options = {**metric_options(params), "rng": rng}
-    yield from attack_rows(_named(keys, audit), exchanged_control(panel, audit["fpr"], **options), 1, audit)
-
-
 def exchanged_control(panel: Panel, fpr: float, *, rng: np.random.Generator, **options: Any) -> list[Estimate]:
-    """AUC and TPRs of the strongest score where each unit has the membership of another one.
+    """AUC and TPRs of the strongest score where each unit has the membership of another one: the negative control.
 
     The choice is made anew, as for the panel's own memberships; with the fewest redraws that can reject, to save time.
     fpr: at which the score of accusations is chosen; options: fprs and replicates of `judge_strongest`.
