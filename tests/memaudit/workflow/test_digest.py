@@ -65,6 +65,7 @@ def tree(tmp_path, monkeypatch):
     (tmp_path / "envs" / "one.yaml").write_text("# made by hand\n- torch==2.13.0\n")
     monkeypatch.setattr(module, "SCRIPTS", tmp_path / "scripts")
     monkeypatch.setattr(module, "ENVS", tmp_path / "envs")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     clear()
     yield tmp_path
     clear()
@@ -226,6 +227,8 @@ def test_a_module_that_a_script_loads_by_name_reruns_the_jobs_that_load_it(tree)
 
 def test_the_plumbings_version_counts_everywhere(tree, monkeypatch):
     before = digests()
+    # The number stands in a file: an edit of it is one of the files.
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tree / "other"))
     monkeypatch.setattr(module, "WORKFLOW_VERSION", module.WORKFLOW_VERSION + 1)
     after = digests()
     assert all(before[rule] != after[rule] for rule in RULES)
@@ -259,3 +262,20 @@ def test_a_new_attack_queries_no_model_again():
     registry = SCRIPTS / "memaudit/attacks/registry.py"
     again = [rule for rule in rules if registry in module.closure(rule, plumbing=False)]
     assert again == ["attacks_query_attention"]
+
+
+def test_the_hash_is_kept_until_any_file_is_edited(tree, monkeypatch):
+    before = digests()
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "_code", lambda *_: pytest.fail("parsed again"))
+        assert digests() == before
+    replaced("memaudit/attacks/lira.py", "2 * x", "3 * x")(tree)
+    after = digests()
+    assert after["study_fit"] != before["study_fit"]
+    assert after["study_plot"] == before["study_plot"]
+
+
+def test_a_cache_folder_that_cannot_be_written_costs_time_alone(tree, monkeypatch):
+    before = digests()
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
+    assert digests() == before

@@ -10,14 +10,17 @@ and names of modules, and the plumbing, `workflow/` and PLUMBING, which counts b
 
 import ast
 import hashlib
+import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from memaudit.common.errors import AuditError
-from memaudit.common.project_paths import ENVS, SCRIPTS
+from memaudit.common.project_paths import ENVS, SCRIPTS, user_folder
 
 # Low modules that no number depends on: job inputs, progress, and where the project's files stand.
 PLUMBING = {"common/job_inputs.py", "common/progress_bar.py", "common/project_paths.py"}
@@ -59,7 +62,37 @@ def digest_when_planned(rule: str, env: str, loads: str | None = None) -> Callab
 
 @cache
 def code(rule: str, loads: str | None = None) -> str:
-    """Hash of a rule's script, every memaudit module that it reaches outside the plumbing, and their templates."""
+    """Hash of a rule's script, every memaudit module that it reaches outside the plumbing, and their templates.
+
+    Kept in the user's XDG cache folder for the files as they are: parsing them takes seconds of each start.
+    """
+    checkout = hashlib.sha256(str(SCRIPTS).encode()).hexdigest()[:16]
+    kept = user_folder("XDG_CACHE_HOME", ".cache") / "code" / checkout / f"{rule} {loads or ''}".strip()
+    files, _, known = kept.read_text(encoding="utf-8").partition(" ") if kept.is_file() else ("", "", "")
+    if known and files == _all_files():
+        return known
+    found = _code(rule, loads)
+    # A cache that cannot be written costs time alone.
+    with suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        own = kept.with_name(f".{kept.name} {os.getpid()}")
+        own.write_text(f"{_all_files()} {found}", encoding="utf-8")
+        own.replace(kept)
+    return found
+
+
+@cache
+def _all_files() -> str:
+    """Hash of this Python's version and of every file below `SCRIPTS`, on which the hash of any code depends."""
+    whole = hashlib.sha256(sys.version.encode())
+    for path in sorted(SCRIPTS.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            content = hashlib.sha256(path.read_bytes()).digest()
+            whole.update(str(path.relative_to(SCRIPTS)).encode() + b"\0" + content)
+    return whole.hexdigest()
+
+
+def _code(rule: str, loads: str | None) -> str:
     modules = closure(rule, loads, plumbing=False)
     parts = {_meaning(path) for path in modules} | {_template(path) for path in templates(modules)}
     return hashlib.sha256(b"".join([str(WORKFLOW_VERSION).encode(), *sorted(parts - {b""})])).hexdigest()[:16]

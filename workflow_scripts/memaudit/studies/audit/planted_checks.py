@@ -16,7 +16,8 @@ from memaudit.studies.audit.planted_effects import Answers
 from memaudit.studies.audit.smallest_leak import Plantings
 
 STUDY = "audit"
-ENTRIES = 51_200  # of more, the planted models are judged on some of the units
+ENTRIES = 51_200  # of more, models without a leak are judged on some of the units
+LOOKED_UP = 12_800  # of more, some of the units show a planted lookup
 INNOCENTS = 5  # models without a leak: the check fails if most of them are found
 Row = dict[str, Any]
 
@@ -48,7 +49,7 @@ def lookups(answers: Answers, keys: Mapping[str, Any], params: Any, rng: np.rand
 
     keys: dataset and model; params: of the job, with `attacks` and `audit`.
     """
-    keys, part = _named(keys, answers), answers.of_units(ENTRIES, rng)
+    keys, part = _named(keys, answers), answers.of_units(LOOKED_UP, rng)
     yield from lookup_rows(part.looked_up(), keys, params, rng)
     changed, membership = part.changed_by_lookup(), part.members.design.values
     yield tidy.row(STUDY, {**keys, "planted": "lookup"}, "changed answers", changed, n=membership.size)

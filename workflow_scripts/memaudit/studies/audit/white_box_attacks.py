@@ -17,7 +17,7 @@ from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics.randomisation_tests import FEWEST_DRAWS
 from memaudit.statistics.strongest_score import Panel, choose, judge_each, judge_strongest
 from memaudit.studies.audit import planted_lookups
-from memaudit.studies.audit.planted_checks import lookup_rows
+from memaudit.studies.audit.planted_checks import LOOKED_UP, lookup_rows
 from memaudit.studies.audit.planted_effects import random_units
 from memaudit.studies.audit.strongest_attack import (
     STRONGEST,
@@ -28,7 +28,6 @@ from memaudit.studies.audit.strongest_attack import (
 )
 
 STUDY, THREAT = "audit", f"{WHITE_BOX} passive"
-LOOKED_UP = 12_800  # entries (model, record) that show a planted lookup; of more, some of the units are taken
 Row = dict[str, Any]
 
 
