@@ -19,7 +19,7 @@ from memaudit.common.io import read_table, write_grid
 from memaudit.common.progress_bar import steps
 from memaudit.models.batched_queries import MEMORY
 from memaudit.models.model_folder import device
-from memaudit.statistics.record_vulnerability import layer_size
+from memaudit.statistics.vulnerable_layer import layer_size
 from memaudit.studies.attacks.shadow_contexts import Contexts, open_contexts
 from memaudit.workflow.job import run
 from memaudit.workflow.scratch import resumable

@@ -18,8 +18,8 @@ from memaudit.common.errors import AuditError
 from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics.attack_performance import Estimate
 from memaudit.statistics.attacked_records import Attacked, Names
-from memaudit.statistics.record_vulnerability import layer_size
 from memaudit.statistics.threat_models import label_robustness, ratio
+from memaudit.statistics.vulnerable_layer import layer_size
 from memaudit.studies.attacks.model_quality import quality, quality_differences
 
 DISCRETE = {"floor": resolution_floor(1)}
