@@ -14,6 +14,7 @@ import duckdb
 import yaml
 
 from memaudit.auditing import model_choice, optional_studies, pdf_page, stage_results, stages
+from memaudit.auditing.ended_processes import ended_together
 from memaudit.auditing.intake import take_in
 from memaudit.auditing.ledger_note import note_audit
 from memaudit.auditing.protection import require_review_date
@@ -255,6 +256,7 @@ def _snakemake(command: list[str], log: Path, lock: int, display: Display) -> tu
     with (
         open(log, "w", buffering=1, encoding="utf-8") as kept,
         subprocess.Popen(command, **pipes, text=True, errors="replace", pass_fds=[lock]) as running,
+        ended_together(running),
     ):
         for line in running.stdout:
             kept.write(line)
