@@ -28,7 +28,7 @@ for study, view in VIEWS.items():
                     )
                     for kind in ("csv", "md", "tex")
                 ]
-                for name in view.tables
+                for name in [*view.tables, *view.facts]
             },
             sidecar=f"<results>/provenance/views_tabulate_results/{study}.json",
         log:
@@ -44,7 +44,8 @@ for study, view in VIEWS.items():
             claims=sha256(RUN.in_project("config/claims.yaml")) if view.claims else None,
             headlines=view.headlines and view.headlines["sentences"],
             layout={name: table["layout"] for name, table in view.tables.items()},
-            captions={name: table["caption"] for name, table in view.tables.items()},
+            facts={name: {key: facts[key] for key in ("columns", "rows")} for name, facts in view.facts.items()},
+            captions={name: table["caption"] for name, table in (view.tables | view.facts).items()},
         script:
             "../workflow_scripts/views/tabulate_results.py"
 

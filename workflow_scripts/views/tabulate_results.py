@@ -1,4 +1,4 @@
-"""Write a study's tables: its tidy results, its main results as sentences, and verdicts on its paper's claims.
+"""Write a study's tables: its tidy results, facts of its config, main results as sentences, and verdicts on claims.
 
 python workflow_scripts/views/tabulate_results.py --input lira_fpc=population.parquet claims=config/claims.yaml \
     judged=attacks.parquet stated=attacks.parquet \
@@ -7,7 +7,8 @@ python workflow_scripts/views/tabulate_results.py --input lira_fpc=population.pa
     lira_headlines=lira_headlines.csv lira_headlines=lira_headlines.md lira_headlines=lira_headlines.tex \
     claims=claims.parquet headlines=headlines.parquet \
     --params '{"study": "lira", "layout": {"lira_fpc": {"rows": ["dataset"], "columns": ["models"]},
-        "lira_claims": null, "lira_headlines": null}, "headlines": [{"answers": "memorized", "per": ["dataset"],
+        "lira_claims": null, "lira_headlines": null}, "facts": {},
+        "headlines": [{"answers": "memorized", "per": ["dataset"],
         "values": {"auc": {"metric": "auc", "where": {"attack": "lira mean", "records": "members"}}},
         "sentence": "{dataset}: AUC {auc}; by chance {auc.null:.3g}."}]}'
 
@@ -37,7 +38,13 @@ def main(job):
             made[f"{job.params.study}_{name}"] = file
     for name, layout in job.params.layout.items():
         results = tidy.shown(*several(made.get(name) or job.input.get(name)))
-        result_tables.write(results, Path(job.output.get(name)[0]).with_suffix(""), layout)
+        result_tables.write(results, _stem(job, name), layout)
+    for name, facts in job.params.facts.items():
+        result_tables.write(pd.DataFrame(facts["rows"], columns=facts["columns"], dtype=object), _stem(job, name))
+
+
+def _stem(job, name: str) -> Path:
+    return Path(job.output.get(name)[0]).with_suffix("")
 
 
 def _verdicts(job) -> pd.DataFrame:

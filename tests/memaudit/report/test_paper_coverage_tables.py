@@ -38,11 +38,10 @@ def test_each_table_and_figure_of_a_paper_stands_once(studies):
 @pytest.mark.parametrize("study", ENTRIES)
 def test_what_makes_them_is_made_at_the_papers_config(study, views):
     view = views[study]
-    pages = {facts["title"] for facts in view.study["facts"]}
-    known = {f"tables/{name}" for name in view.tables} | {f"figures/{name}" for name in view.figures}
+    known = {f"tables/{name}" for name in view.tables | view.facts} | {f"figures/{name}" for name in view.figures}
     for entry in ENTRIES[study]:
         for name in entry["made_by"]:
-            assert name in known or name.removeprefix("page/") in pages, f"{study}, {entry['item']}: {name}"
+            assert name in known, f"{study}, {entry['item']}: {name}"
 
 
 CITED = re.compile(r"(?<!its )(Table|Figure)s? ((?:A?\d+(?:, | and )?)+)(?: of the paper)?\.$")
@@ -53,8 +52,8 @@ def test_each_view_that_cites_a_table_or_figure_is_named_beside_it(study):
     """A caption that says which one it shows: "Tables 5, 6, 8, 9 and 13 of the paper", "The paper's Figure 2a"."""
     text = yaml.safe_load((PROJECT / f"config/views/{study}.yaml").read_text(encoding="utf-8"))
     made_by = {entry["item"]: entry["made_by"] for entry in ENTRIES[study]}
-    for kind in ("tables", "figures"):
-        for name, view in text[kind].items():
+    for kind, shown in (("tables", text["facts"] | text["tables"]), ("figures", text["figures"])):
+        for name, view in shown.items():
             for what, numbers in CITED.findall(" ".join(view["caption"].split())):
                 for number in re.findall(r"A?\d+", numbers):
                     assert f"{kind}/{name}" in made_by[f"{what} {number}"], f"{name}: {what} {number}"
@@ -64,13 +63,13 @@ def test_states_are_counted():
     entries = {
         "lira": [
             {"item": "Figure 1", "shows": "a", "made_by": ["figures/a", "tables/a"]},
-            {"item": "Figure 2", "shows": "b", "made_by": ["page/B"], "missing": "half of it"},
+            {"item": "Figure 2", "shows": "b", "made_by": ["tables/b", "figures/b"], "missing": "half of it"},
             {"item": "Figure 3", "shows": "c", "made_by": []},
         ]
     }
     assert [state(entry) for entry in entries["lira"]] == ["complete", "partial", "diagram"]
     values = context(entries, {"lira": "On LiRA"})
-    assert values["counts"] == {"complete": 1, "partial": 1, "diagram": 1, "total": 3, "made": 2, "page": 1}
+    assert values["counts"] == {"complete": 1, "partial": 1, "diagram": 1, "total": 3, "made": 2}
     assert values["papers"][0]["title"] == "On LiRA"
-    assert "| Figure 2 | b | report page: B | partial: half of it |" in values["papers"][0]["table"]
+    assert "| Figure 2 | b | tables/b, figures/b | partial: half of it |" in values["papers"][0]["table"]
     assert "| Figure 1 | a | figures/a, tables/a | complete |" in values["papers"][0]["table"]

@@ -27,7 +27,7 @@ thresholds: [lira/fpr]
 columns: [dataset, models, epsilon]
 texts: {again: "{$chance} Again."}
 facts:
-  - {title: Facts, caption: Those of the config., columns: [name, count], rows: $rows}
+  mine_facts: {title: Facts, caption: Those of the config., columns: [name, count], rows: $rows}
 tables:
   mine_auc:
     title: AUC of {$count} models
@@ -89,7 +89,7 @@ def test_named_values_keep_their_type_and_lists_are_added_to_lists(read):
     where = {"models": [0, 8, 16], "dataset": "wine"}
     assert table["layout"] == {"rows": ["dataset"], "columns": ["metric"], "where": where, "null": True}
     assert read().figures["mine_auc"]["where"] == {"models": [8, 16]}
-    assert read().study["facts"][0]["rows"] == [["x", 1]]
+    assert read().facts["mine_facts"]["rows"] == [["x", 1]]
 
 
 def test_texts_hold_values_in_their_format_and_other_texts(read):
@@ -218,3 +218,16 @@ def test_every_named_value_of_a_study_is_used_by_its_file():
         used = set(re.findall(r"\$(\w+)", text))
         assert set(studies[name].names) - used == set(), name
         assert set(yaml.safe_load(text).get("texts", {})) - used == set(), name
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("mine_facts", "facts", "facts/facts: the name must begin with mine_"),
+        ("mine_facts", "mine_auc", "facts/mine_auc: a table of results has this name, too"),
+        ("columns: [name, count]", "columns: [name]", r"facts/mine_facts/rows: 2 values in a row of 1 columns"),
+    ],
+)
+def test_facts_are_tables_with_names_of_their_own(read, old, new, fault):
+    with pytest.raises(AuditError, match=fault):
+        read(old, new)

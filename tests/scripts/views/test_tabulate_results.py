@@ -1,6 +1,6 @@
 """Tables of results, of verdicts on the study's claims, and of its main results as sentences."""
 
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -25,13 +25,13 @@ HEADLINE = {
 def tabulate(tmp_path):
     """Run the script in a folder; inputs and outputs: (name, file) pairs, of every table its three files."""
 
-    def run(inputs, outputs, layout, **params):
-        files = [(name, f"{name}.{form}") for name in layout for form in ("csv", "md", "tex")] + outputs
+    def run(inputs, outputs, layout, facts=MappingProxyType({}), **params):
+        files = [(name, f"{name}.{form}") for name in [*layout, *facts] for form in ("csv", "md", "tex")] + outputs
         load_script("views_tabulate_results").main(
             SimpleNamespace(
                 input=Paths([f"{name}={tmp_path / file}" for name, file in inputs]),
                 output=Paths([f"{name}={tmp_path / file}" for name, file in files]),
-                params=SimpleNamespace(layout=layout, **params),
+                params=SimpleNamespace(layout=layout, facts=facts, **params),
             )
         )
 
@@ -46,6 +46,16 @@ def test_a_table_is_written_in_three_formats(tabulate, tmp_path):
     assert pd.read_csv(tmp_path / "lira_auc.csv")["models"].tolist() == [8, 16]
     assert "| wine | 0.6 [0.5, 0.7] | 0.6 [0.5, 0.7] |" in (tmp_path / "lira_auc.md").read_text()
     assert (tmp_path / "lira_auc.tex").read_text().startswith(r"\begin{tabular}")
+
+
+def test_facts_of_the_config_are_files_as_results_are(tabulate, tmp_path):
+    facts = {"columns": ["arm", "epochs", "privacy"], "rows": [["base", 20, None], ["dp_sgd", 5, "epsilon 1"]]}
+    tabulate([], [], {}, {"lira_arms": facts})
+    assert pd.read_csv(tmp_path / "lira_arms.csv").fillna("").to_numpy().tolist() == [
+        ["base", 20, ""], ["dp_sgd", 5, "epsilon 1"],
+    ]  # fmt: skip
+    assert "| dp_sgd | 5 | epsilon 1 |" in (tmp_path / "lira_arms.md").read_text().replace("\\_", "_")
+    assert (tmp_path / "lira_arms.tex").exists()
 
 
 @pytest.mark.parametrize(("value", "verdict"), [(0.5, "reproduced"), (0.9, "not reproduced")])

@@ -14,9 +14,8 @@ Entries = Mapping[str, Sequence[Mapping[str, Any]]]
 def context(entries: Entries, titles: Mapping[str, str]) -> dict[str, Any]:
     """The values that docs/templates/coverage-of-papers.md names; titles: of the papers, by study."""
     states = Counter(state(entry) for of_study in entries.values() for entry in of_study)
-    on_page = sum(any(view.startswith("page/") for view in one["made_by"]) for own in entries.values() for one in own)
     made = states["complete"] + states["partial"]
-    counts = {"total": made + states["diagram"], "made": made, "page": on_page}
+    counts = {"total": made + states["diagram"], "made": made}
     return {
         "counts": {"complete": 0, "partial": 0, "diagram": 0} | states | counts,
         "papers": [
@@ -36,5 +35,4 @@ def state(entry: Mapping[str, Any]) -> str:
 def _line(entry: Mapping[str, Any]) -> list[str]:
     found = state(entry)
     outcome = f"partial: {entry['missing']}" if found == "partial" else found
-    views = (f"report page: {view[5:]}" if view.startswith("page/") else view for view in entry["made_by"])
-    return [entry["item"], entry["shows"], ", ".join(views) or "-", outcome]
+    return [entry["item"], entry["shows"], ", ".join(entry["made_by"]) or "-", outcome]

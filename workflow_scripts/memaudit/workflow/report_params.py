@@ -21,6 +21,7 @@ class Page:
         drawings = [drawing for view in views.values() for drawing in view.drawings]
         self.files = [
             *(f"<results>/tables/{table['name']}.csv" for table in self.tables),
+            *(f"<results>/tables/{name}.csv" for view in views.values() for name in view.facts),
             *(f"<results>/figures/{figure['name']}.{kind}" for figure in self.figures for kind in ("svg", "png")),
             *(f"<results>/provenance/views_tabulate_results/{study}.json" for study in views),
             *(f"<results>/provenance/views_draw_figures/{drawing}.json" for drawing in drawings),

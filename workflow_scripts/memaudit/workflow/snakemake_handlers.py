@@ -61,7 +61,7 @@ def finished_files(
         f"{run.folder}/{folder}/{name}": shown["title"]
         for study, view in views.items()
         if study not in told
-        for folder, entries in (("tables", view.tables), ("figures", view.figures))
+        for folder, entries in (("tables", view.tables | view.facts), ("figures", view.figures))
         for name, shown in entries.items()
     } | ({} if told else {f"{run.folder}/report/index": "all studies of this run on one page"})
     found = [(path, titles.get(path.rpartition(".")[0])) for path in sorted(files)]

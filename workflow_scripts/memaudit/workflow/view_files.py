@@ -20,7 +20,7 @@ from memaudit.config.name_checks import hint
 from memaudit.workflow.run_config import RunConfig, read_yaml
 from memaudit.workflow.study import Study
 from memaudit.workflow.view_names import Filling
-from memaudit.workflow.view_schema import OwnTable, Sentence, SharedFile, Shown, Strict, StudyFile
+from memaudit.workflow.view_schema import Facts, OwnTable, Sentence, SharedFile, Shown, Strict, StudyFile
 
 FOLDER = "config/views"
 # Columns that every tidy result has (memaudit/common/tidy.py).
@@ -59,10 +59,16 @@ class Views:
         return files | {name: paths for name, paths in read.items() if paths}
 
     @property
+    def facts(self) -> dict[str, dict[str, Any]]:
+        """Tables that the config alone decides: title, caption, columns and rows of each."""
+        return self.study["facts"]
+
+    @property
     def files(self) -> list[str]:
         """All tables and figures."""
+        tables = [*self.tables, *self.facts]
         return [
-            *(f"<results>/tables/{name}.{kind}" for name in self.tables for kind in ("csv", "md", "tex")),
+            *(f"<results>/tables/{name}.{kind}" for name in tables for kind in ("csv", "md", "tex")),
             *(f"<results>/figures/{name}.{kind}" for name in self.figures for kind in ("svg", "png", "pdf")),
         ]
 
@@ -163,7 +169,7 @@ def _study(file: StudyFile, study: Study) -> dict[str, Any]:
         "question": file.question,
         "paper": file.paper and file.paper.model_dump(),
         "thresholds": [[key, _values(key, study.run.config), meanings[key]] for key in file.thresholds],
-        "facts": [facts.model_dump() for facts in file.facts],
+        "facts": {name: facts.model_dump() for name, facts in file.facts.items()},
         "name": study.name,
     }
 
@@ -216,8 +222,12 @@ def _faults(file: StudyFile, study: Study) -> Iterator[str]:
     columns = [*FIXED, *file.columns]
     yield from _unknown("thresholds", "config key", file.thresholds, _meanings())
     yield from _unknown("claims", "result", file.claims, study.results)
-    for place, facts in enumerate(file.facts):
-        yield from _unfilled(f"facts/{place}", facts)
+    for name, facts in file.facts.items():
+        yield from _name_faults(f"facts/{name}", name, study)
+        yield from _unfilled(f"facts/{name}", facts)
+        yield from _lengths(f"facts/{name}", facts)
+        if name in file.tables:
+            yield f"facts/{name}: a table of results has this name, too"
     for name, table in file.tables.items():
         yield from _shown_faults(f"tables/{name}", name, table, study)
         for key in ("rows", "columns", "where") if table.layout else ():
@@ -232,10 +242,20 @@ def _faults(file: StudyFile, study: Study) -> Iterator[str]:
 
 
 def _shown_faults(where: str, name: str, shown: Shown, study: Study) -> Iterator[str]:
-    if not re.fullmatch(rf"{study.name}_\w+", name):
-        yield f"{where}: the name must begin with {study.name}_"
+    yield from _name_faults(where, name, study)
     yield from _unknown(f"{where}/results", "result", shown.results, study.results)
     yield from _unfilled(where, shown)
+
+
+def _name_faults(where: str, name: str, study: Study) -> Iterator[str]:
+    if not re.fullmatch(rf"{study.name}_\w+", name):
+        yield f"{where}: the name must begin with {study.name}_"
+
+
+def _lengths(where: str, facts: Facts) -> Iterator[str]:
+    for row in facts.rows:
+        if len(row) != len(facts.columns):
+            yield f"{where}/rows: {len(row)} values in a row of {len(facts.columns)} columns: {row}"
 
 
 def _sentence_faults(where: str, sentence: Sentence, columns: list[str]) -> Iterator[str]:

@@ -95,7 +95,7 @@ class StudyFile(Strict):
     thresholds: list[str]
     columns: list[str]
     texts: dict[str, str] = {}
-    facts: list[Facts] = []
+    facts: dict[str, Facts] = {}
     tables: dict[str, Table]
     figures: dict[str, Figure] = {}
     headlines: Headlines | None = None
