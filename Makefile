@@ -26,7 +26,7 @@ PUBLISH_predict := {"run": "results/predict", \
   "command": "snakemake --cores all predict --configfile config/predict.yaml", "tables": ["predict_memorized", \
   "predict_predictors", "predict_contrasts", "predict_recommended", "predict_learned", "predict_cost"]}
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slurm test-browser plan costs bench coverage attention calibration release-audit private_gain mechanism_costs gpu pretrain envs envs-check lock docs publish recommended verify clean
+.PHONY: help demo test test-slurm test-browser plan costs bench coverage attention calibration release-audit private_gain mechanism_costs gpu pretrain envs envs-check lock docs site publish recommended verify clean
 
 help: ## list the targets
 	@grep -hE '^[a-zA-Z.-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -38,12 +38,17 @@ help: ## list the targets
 	  echo "memaudit: the project cannot be installed into .venv, see .venv/editable.log; fix the cause and run again" >&2; exit 1; }
 	@touch $@
 .venv-synth: .venv-synth/complete ## the environment of the AIM and MST synthesizers, which need an older NumPy
+.venv-site: .venv-site/complete
+SIZE_.venv := 2.5 GB; a minute or two
+SIZE_.venv-synth := 0.7 GB; half a minute
+SIZE_.venv-site := 0.2 GB; seconds
 .venv/complete: requirements.lock
 .venv-synth/complete: requirements-synth.lock
-.venv/complete .venv-synth/complete:
+.venv-site/complete: docs/requirements.lock
+.venv/complete .venv-synth/complete .venv-site/complete:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "memaudit needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1); try: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
-	@echo "memaudit: making $(@D) from $< ($(if $(findstring synth,$<),0.7 GB; half a minute,2.5 GB; a minute or two))"
+	@echo "memaudit: making $(@D) from $< ($(SIZE_$(@D)))"
 	@rm -rf $(@D) && $(PYTHON) -m venv $(@D) >/dev/null 2>&1 || { rm -rf $(@D); \
 	  echo "memaudit: $(PYTHON) cannot make a virtual environment; install its venv module (Debian: python3-venv)" >&2; exit 1; }
 	@$(@D)/bin/pip install --quiet --disable-pip-version-check --requirement $< >$(@D)/install.log 2>&1 || { \
@@ -153,6 +158,10 @@ docs: .venv ## write config/README.md, config/schema.json (for editors, not in g
 	@$(BIN)/python -m memaudit.config.key_reference
 	@$(BIN)/python -m memaudit.report.docs_pages
 
+site: .venv-site ## build docs/ as a site in results/site; a dead link fails it
+	@NO_MKDOCS_2_WARNING=1 .venv-site/bin/mkdocs build --strict --quiet
+	@echo "memaudit: results/site/index.html"
+
 publish: .venv ## take the numbers of docs/results.md from a finished run: RUN=demo (the default), attacks, tabpate, iclmem, predict, predict-mmlu, ltmia_texts
 	@$(BIN)/python workflow_scripts/maintenance/publish_results.py --output docs/results/$(RUN).json --params '$(PUBLISH_$(RUN))'
 	@$(MAKE) --no-print-directory docs
@@ -165,7 +174,7 @@ verify: .venv ## check an archived run: make verify ARCHIVE=demo.tar.gz
 	@$(BIN)/python workflow_scripts/provenance/verify_archive.py --input $(or $(ARCHIVE),$(error name the file: make verify ARCHIVE=demo.tar.gz))
 
 lock: ## resolve requirements*.in into their locks; UPGRADE=1 moves present pins too (needs the package index)
-	@set -e; for name in requirements requirements-synth; do \
+	@set -e; for name in requirements requirements-synth docs/requirements; do \
 	  rm -rf .venv-lock; $(PYTHON) -m venv .venv-lock; \
 	  .venv-lock/bin/pip install --quiet --requirement $$name.in $(if $(UPGRADE),,--constraint $$name.lock); \
 	  .venv-lock/bin/pip freeze --exclude pip --exclude setuptools | sed 's/+cpu$$//' > $$name.lock; \

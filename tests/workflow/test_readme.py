@@ -70,7 +70,7 @@ def test_every_command_of_the_readme_can_be_planned(checkout):
     assert {words[1] for words in found if words[0] == "memaudit"} == {"init", "run"}
 
 
-@pytest.mark.parametrize("page", ["docs/own-table.md", "docs/cluster.md"])
+@pytest.mark.parametrize("page", ["docs/own-table.md", "docs/cluster.md", "docs/run-the-studies.md"])
 def test_the_commands_of_a_page_that_needs_no_cluster_can_be_planned(checkout, page):
     for words in commands(page):
         if words[0] == "snakemake" and not {"slurm", "--report", "plan"} & set(words):
