@@ -36,8 +36,8 @@ FACTS = {
 
 CHOSEN = {
     "threats": ["labels", "probabilities"], "seed": 1, "base_rates": [0.1], "shown": 5, "show_values": False,
-    "epsilons": [], "finetune": False, "context_rows": None, "owner": "", "review_by": "", "quick": False,
-    "model_labels": ["tabicl-small"],
+    "epsilons": [], "finetune": False, "context_rows": None, "owner": "", "review_by": "", "records": "",
+    "quick": False, "model_labels": ["tabicl-small"],
 }  # fmt: skip
 
 ATTACKS = {"sets": 32, "fpr": [0.1, 0.01], "replicates": 20, "permutations": 19}
@@ -47,7 +47,7 @@ AUDIT = {
     "models": {"main": "tabicl-small", "model_2": "forest"}, "by": ["c0", "c9"], "groups": 3, "permutations": 19,
     "shown": 5, "show_values": True, "context_rows": 400, "complete": True, "plan": {"sets": 32}, "facts": "facts.json",
     "smallest": True,
-    "owner": HOSTILE, "review_by": "",
+    "owner": HOSTILE, "review_by": "", "records": "",
 }  # fmt: skip
 
 

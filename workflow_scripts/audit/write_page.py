@@ -16,6 +16,7 @@ import pandas as pd
 from memaudit.auditing import audit_page, summarize_controls, summarize_inference, summarize_results
 from memaudit.auditing.annex import Annex, checks_of, settings_of
 from memaudit.auditing.protection import in_terms_of_data_protection, record_of_today
+from memaudit.auditing.protection_parts import Protection
 from memaudit.auditing.recommendations import advise
 from memaudit.auditing.summary import Summary, Table
 from memaudit.common.checksums import sha256
@@ -32,9 +33,8 @@ def main(job):
     facts = read_json(job.input.facts)
     risk, threats = (read_table(path) for path in (job.input.risk, job.input.threats))
     summary = _summary(job, facts, risk, threats)
-    record = record_of_today(job.params.audit["owner"], job.params.audit["review_by"], versions())
-    family = read_json(several(job.input.cards)[0])["family"]  # the audited model comes first
-    protection = in_terms_of_data_protection(summary, facts, job.params.audit["threats"], record, family)
+    # Data protection is about people.
+    protection = None if summary.rows_are else _protection(job, summary, facts)
     summary = summary.model_copy(update={"advice": advise(summary), "protection": protection})
     write_json(summary.model_dump(), job.output.summary)
     # The source of the bounds of private contexts.
@@ -43,6 +43,13 @@ def main(job):
         temporary.write_text(audit_page.render(summary, facts, _annex(job, facts), bounds), encoding="utf-8")
     print(f"{len(summary.adversaries)} attacks, {len(risk)} records, {len(summary.advice)} recommendations")
     return {"seed": job.params.seed}
+
+
+def _protection(job, summary: Summary, facts: dict[str, Any]) -> Protection:
+    audit = job.params.audit
+    record = record_of_today(audit["owner"], audit["review_by"], versions())
+    family = read_json(several(job.input.cards)[0])["family"]  # the audited model comes first
+    return in_terms_of_data_protection(summary, facts, audit["threats"], record, family)
 
 
 def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFrame) -> Summary:
@@ -90,6 +97,7 @@ def _summary(job, facts: dict[str, Any], risk: pd.DataFrame, threats: pd.DataFra
         stability=summarize_results.stability(threats),
         showing=int(risk["shows"].sum()),
         rated=len(risk),
+        rows_are=audit["records"],
         exposed=summarize_results.exposed(risk, audit["shown"]),
         advice=[],
     )

@@ -359,3 +359,29 @@ def test_the_first_screen_keeps_the_white_box_headline_apart():
 def test_small_shares_are_printed_of_100():
     assert audit_page.hundredths(Value(estimate=0.079, low=0.062, high=0.0961)) == "7.9 [6.2, 9.6]"
     assert audit_page.hundredths(Value(estimate=None)) == "-"
+
+
+PEOPLE = re.compile(r"\b(people|persons?|personal|everybody|[Ww]ho is|Whoever is)\b")
+
+
+def test_rows_that_are_not_people_have_the_users_noun():
+    """Of a page with each section; the glossary and its explanations define the terms in general."""
+    summary = inferred(seen_inside(a_summary(cost=-0.1, memory=(0.7, 0.6, 0.8))))
+    persons = [
+        one.model_copy(update={"records": "persons"}) for one in summary.adversaries if one.attack == "strongest"
+    ]
+    grouped = summary.model_copy(update={"adversaries": [persons[0], *summary.adversaries]})
+    for one, accused in ((summary, "modules"), (grouped, "groups of modules")):
+        text = plain(audit_page.render(advised(one, rows_are="modules"), FACTS, annex()))
+        assert f"Which {accused} can be recognised in" in text
+        assert f"leaks which {accused} are in its context. Of 100 {accused} that an adversary" in text
+        assert "Modules rated" in text
+        assert PEOPLE.findall(text.replace("They are not people (--records)", "")) == []
+        assert len(PEOPLE.findall(plain(audit_page.render(advised(one), FACTS, annex())))) > 3
+
+
+def plain(html):
+    """The page's text before its annex, without styles and explanations of terms."""
+    page = html.partition('<section id="annex"')[0]
+    html = re.sub(r'<style.*?</style>|<span class="tip".*?</span>', "", page, flags=re.DOTALL)
+    return " ".join(re.sub(r"<[^>]+>", "", html).split())

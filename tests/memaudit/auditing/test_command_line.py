@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from audit_examples import FACTS, a_summary
+from audit_examples import FACTS, a_summary, advised
 from conftest import PROJECT
 
 from memaudit.auditing import command_line, source_file
@@ -99,6 +99,29 @@ def test_the_screen_names_columns_that_look_like_a_person_and_rows_that_are_pers
     assert "'owner' looks like a person (200 values): if it is one, audit again with --group" in capsys.readouterr().out
     command_line.report("schema", FACTS | {"group": "owner", "lone": 3})
     assert "3 rows without 'owner' are persons of their own" in capsys.readouterr().out
+
+
+def test_the_screen_has_the_noun_of_rows_that_are_not_people(capsys):
+    facts = FACTS | {"records": "modules"}
+    command_line.report("schema", facts | {"persons": {"owner": 200}})
+    printed = capsys.readouterr().out
+    assert "'owner' looks like a group (200 values)" in printed
+    assert "its rows are taken for different modules" in printed
+    command_line.report("schema", facts | {"group": "owner", "lone": 3})
+    assert "3 rows without 'owner' are groups of modules of their own" in capsys.readouterr().out
+    command_line.report("full", advised(a_summary(), rows_are="modules").model_dump())
+    printed = capsys.readouterr().out
+    assert "of 100 modules predicted as members, 60 [50, 70] are in the data" in printed
+    assert "leaks which modules are in its context" in printed
+
+
+def test_a_noun_that_is_none_is_one_line(tmp_path, capsys):
+    (tmp_path / "t.csv").write_text("a,y\n1,2\n")
+    given = ["audit", str(tmp_path / "t.csv"), "--target", "y", "--into", str(tmp_path / "into"), "--records", "<b>"]
+    assert command_line.main(given) == 1
+    printed = capsys.readouterr().err
+    assert printed.startswith("memaudit: --records '<b>': give a plural noun")
+    assert printed.count("\n") == 1
 
 
 def test_the_screen_warns_of_a_detected_negative_control(capsys):

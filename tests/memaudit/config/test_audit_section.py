@@ -1,7 +1,9 @@
 """Faults of the section `audit`, which `./memaudit audit` writes, that several keys together have."""
 
 import pytest
+from audit_examples import AUDIT
 from conftest import load
+from pydantic import ValidationError
 
 from memaudit.config import audit_section
 from memaudit.config.schema import Config
@@ -36,3 +38,11 @@ def test_a_section_that_fits_the_attacks_has_no_fault():
 )
 def test_a_fault_is_one_clear_line(audit, line):
     assert any(fault.startswith(line) for fault in faults(**audit))
+
+
+def test_a_noun_for_rows_has_letters_and_single_spaces():
+    for noun in ("", "modules", "data modules", "Gebäude"):
+        assert audit_section.Audit.model_validate(AUDIT | {"records": noun}).records == noun
+    for noun in ("mod1", "<b>", "a  b", "x" * 41):
+        with pytest.raises(ValidationError, match="records"):
+            audit_section.Audit.model_validate(AUDIT | {"records": noun})

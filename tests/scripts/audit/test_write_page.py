@@ -32,7 +32,11 @@ def test_the_page_and_the_summary_agree(folder, project, shown):
     inputs += [f"names={folder / 'groups.json'}", *[f"cards={folder / 'model.json'}"] * 2]
     outputs = [f"page={folder / 'index.html'}", f"summary={folder / 'summary.json'}"]
     audit = AUDIT | {"show_values": shown}
+    call(project, "audit_write_page", inputs, outputs, seed=1, attacks=ATTACKS, audit=audit | {"records": "modules"})
+    assert read_json(folder / "summary.json")["protection"] is None
+    assert "Which modules can be recognised" in (folder / "index.html").read_text(encoding="utf-8")
     call(project, "audit_write_page", inputs, outputs, seed=1, attacks=ATTACKS, audit=audit)
+    assert read_json(folder / "summary.json")["protection"]
     summary, html = read_json(folder / "summary.json"), (folder / "index.html").read_text(encoding="utf-8")
     assert summary["rated"] == MEMBERS
     assert summary["table"]["disputed"] == 0

@@ -207,6 +207,6 @@ def duplicates(summary: Summary) -> str:
 
 def _sizes(summary: Summary) -> str:
     """The contexts and records in which effects were planted; with more records smaller leaks are detected."""
-    kind, units = "persons" if summary.by_person() else "records", summary.strength.units
-    of_all = f"{units} of {summary.rated}" if kind == "records" and units < summary.rated else f"{units}"
-    return f"{summary.shadow_sets} contexts and {of_all} {kind}"
+    units = summary.strength.units
+    of_all = f"{units}" if summary.by_person() or units >= summary.rated else f"{units} of {summary.rated}"
+    return f"{summary.shadow_sets} contexts and {of_all} {summary.nouns().accused}"

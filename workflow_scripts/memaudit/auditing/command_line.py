@@ -8,6 +8,7 @@ from typing import Any
 from memaudit.auditing import audit_strength, failure_limits, prediction_audit, reading_options, runner, source_file
 from memaudit.auditing.model_choice import SHIPPED
 from memaudit.auditing.request import MOST_ROWS, Request
+from memaudit.auditing.row_nouns import RowNouns
 from memaudit.auditing.stages import FPR
 from memaudit.auditing.summary import Summary
 from memaudit.common.errors import AuditError, printable
@@ -24,6 +25,7 @@ ROLES = (
 SHOWN = 40  # most columns that are printed
 # Settings of a run that are named as the options are.
 CHOSEN = ("threats", "minutes", "quick", "shown", "show_values", "cores", "context_rows", "owner", "review_by", "pdf")
+CHOSEN += ("records",)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -99,6 +101,9 @@ def _add_table(audit: argparse.ArgumentParser, required: bool) -> None:
         "--task",
         choices=["classification", "regression"],
         help="how the target is predicted; by default numbers of more than ten different values by regression",
+    )
+    audit.add_argument(
+        "--records", default="", metavar="NOUN", help="what rows are where they are not people, such as modules"
     )
     audit.add_argument("--group", metavar="COLUMN", help="the person or household that several rows belong to")
     audit.add_argument("--lone-rows", action="store_true", help="a row without its --group is a person of its own")
@@ -202,13 +207,14 @@ def _schema(facts: dict[str, Any]) -> list[str]:
     taken, with_target = facts["taken"], facts["rows"] - facts["without_target"]
     sample = f"; {taken} of them are sampled at random" if taken < with_target else ""
     lines = [f"{facts['rows']} rows, {with_target} with a target ({facts['task']}){sample}"]
+    nouns = RowNouns(facts.get("records", ""))
     lines += [
-        f"{name!a} looks like a person ({count} values): if it is one, audit again with --group; without it its rows "
-        "are taken for different people"
+        f"{name!a} looks like a {nouns.owner} ({count} values): if it is one, audit again with --group; without it its "
+        f"rows are taken for different {nouns.people}"
         for name, count in facts.get("persons", {}).items()
     ]
     if facts.get("lone"):
-        lines.append(f"{facts['lone']} rows without {facts['group']!a} are persons of their own")
+        lines.append(f"{facts['lone']} rows without {facts['group']!a} are {nouns.owners} of their own")
     if facts["target"] in facts["readings"]:
         lines.append(f"the target is read with: {facts['readings'][facts['target']]}")
     lines.append(f"model: {', '.join(map(ascii, facts['models']))}")
@@ -245,7 +251,7 @@ def headline_lines(summary: dict[str, Any]) -> list[str]:
         f"{'first numbers' if summary['stage'] == 'quick' else 'result'}: AUC {_with_interval(auc, '{:.2f}')}, chance "
         f"{auc['null']:.2f}: {verdict}"
     ]
-    who = "persons" if whole.by_person() else "records"
+    who = whole.nouns().accused
     chance = "" if strict else " (not distinguishable from chance)"
     for rate, value in main["precision"].items():
         share = {key: 100 * value[key] for key in ("estimate", "low", "high", "null") if value[key] is not None}

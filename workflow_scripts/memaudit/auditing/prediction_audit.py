@@ -51,7 +51,7 @@ IDLE = (
         "quick",
         "shown",
     ),
-    *("context_rows", "show_values"),
+    *("context_rows", "show_values", "records"),
 )
 OWN = ("reference", "id")
 SECONDS = 60.0  # expected of the whole audit

@@ -132,11 +132,11 @@ def _stable(summary: Summary) -> bool:
 
 def _act_on_list(summary: Summary) -> str:
     again = summary.stability["overlap_listed extrapolated"]
-    listed = "such a list of one row of each person" if summary.by_person() else "this list"
+    listed = f"such a list of one row of each {summary.nouns().owner}" if summary.by_person() else "this list"
     return (
         "Two halves of the shadow contexts name the same records more often than by chance, and of "
         f"{listed} as many other contexts are expected to name {again.estimate:.0%} again, and at least "
-        f"{again.low:.0%}, so you can act on it: ask the people behind these records for consent, or leave them out. "
+        f"{again.low:.0%}, so you can act on it: ask {summary.nouns().consent} for consent, or leave them out. "
         "Then audit again: other records may become vulnerable."
     )
 
@@ -185,8 +185,8 @@ def _group(summary: Summary) -> str:
     called = "" if worst.name else " (--show-values shows its name)"
     return (
         f"Group {worst.name or worst.number} of column {column}{called} leaks more than the others (AUC higher by "
-        f"{worst.excess.estimate:.2f}, corrected for the choice among all groups). Show this page to those who "
-        "represent these people before you use the table."
+        f"{worst.excess.estimate:.2f}, corrected for the choice among all groups). Show this page to "
+        f"{summary.nouns().speakers} before you use the table."
     )
 
 
@@ -240,8 +240,8 @@ RULES = [
         "a leak is detected",
         leaks,
         lambda summary: (
-            "The model leaks who is in its context. Treat its answers as personal data: limit who may query it, and "
-            "log the number of queries."
+            f"The model leaks {summary.nouns().which_are} in its context. Treat its answers "
+            f"{summary.nouns().as_secret}: limit who may query it, and log the number of queries."
         ),
     ),
     Rule(
@@ -254,7 +254,7 @@ RULES = [
         lambda summary: leaks(summary) and summary.stage == "full" and not helps(summary),
         lambda summary: (
             "No mitigation is shown to lower the leak at little cost. Consider a differentially private context "
-            "(docs/release.md), or fewer people in the table."
+            f"(docs/release.md), or fewer {summary.nouns().people} in the table."
         ),
     ),
     Rule(
@@ -282,9 +282,9 @@ RULES = [
         "attention leaks",
         lambda summary: attention_leaks(summary) and not broken(summary),
         lambda summary: (
-            "The attention weights of the model leak who is in its context. Publish no attention maps, and let nobody "
-            "inspect the process who may not see the records. Coarser answers do not change what attention reveals"
-            f"{_of_keys(summary)}."
+            f"The attention weights of the model leak {summary.nouns().which_are} in its context. Publish no attention "
+            "maps, and let nobody inspect the process who may not see the records. Coarser answers do not change what "
+            f"attention reveals{_of_keys(summary)}."
         ),
     ),
     Rule(
@@ -293,8 +293,8 @@ RULES = [
         lambda summary: (
             "Do not choose epsilon by the accuracies of this page: they were measured on the private table, so the "
             "choice would reveal something about it that epsilon does not cover. Choose it from what may be revealed "
-            "about one person, or by the accuracy on a public table of like shape; a choice by this table is a query "
-            "that the ledger must be charged for (docs/release.md)."
+            f"about {summary.nouns().single}, or by the accuracy on a public table of like shape; a choice "
+            "by this table is a query that the ledger must be charged for (docs/release.md)."
         ),
     ),
     Rule(
@@ -302,7 +302,7 @@ RULES = [
         lambda summary: bool(remembered(summary)) and not broken(summary),
         lambda summary: (
             f"Fine-tuning memorizes records (detected from epoch {remembered(summary)[0].epoch} on). Treat the weights "
-            "as personal data, and stop earlier or train with differential privacy."
+            f"{summary.nouns().as_secret}, and stop earlier or train with differential privacy."
         ),
     ),
     Rule(

@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 import yaml
 
-from memaudit.auditing import model_choice, optional_studies, pdf_page, stage_results, stages
+from memaudit.auditing import model_choice, optional_studies, pdf_page, row_nouns, stage_results, stages
 from memaudit.auditing.ended_processes import ended_together
 from memaudit.auditing.intake import take_in
 from memaudit.auditing.ledger_note import note_audit
@@ -27,8 +27,9 @@ from memaudit.common.snakemake_command import snakemake_command
 
 LOG = "snakemake.log"
 COPIED = {"index.html": "report.html", "summary.json": "summary.json", "risk.parquet": "risk.parquet"}
-PASSED_ON = ("shown", "show_values", "finetune", "context_rows", "owner", "review_by")  # settings of the config, too
-PAGE_ALONE = {"plan": 0, "owner": "", "review_by": ""}  # without effect on the time that an audit takes
+# Settings of the config, too.
+PASSED_ON = ("shown", "show_values", "finetune", "context_rows", "owner", "review_by", "records")
+PAGE_ALONE = {"plan": 0, "owner": "", "review_by": "", "records": ""}  # without effect on the time that an audit takes
 PDF = "report.pdf"
 QUERY = "results/quick/provenance/attacks_query_contexts/table/main"
 RATING = "results/quick/provenance/audit_rate_records/table.json"
@@ -53,6 +54,7 @@ class Settings:
     show_values: bool = False
     owner: str = ""  # who reviews the audit
     review_by: str = ""  # date of the next review
+    records: str = ""  # plural noun for rows that are not records of people
     pdf: bool = False  # the page as report.pdf, too
     context_rows: int | None = None  # of the context that will be deployed; None: all rows with a target
     cores: int | None = None
@@ -87,7 +89,7 @@ def _run(request: Request, settings: Settings, report: Callable[[str, Any], None
             optional_studies.write_public(folder, facts, settings.public)
             note_audit(request, folder)
         models = list(settings.labels) or model_choice.labels(settings.models, catalogue[1])
-        report("schema", facts | {"models": models})
+        report("schema", facts | {"models": models, "records": settings.records})
         chosen = {key: getattr(settings, key) for key in PASSED_ON}
         chosen |= {"threats": list(settings.threats), "quick": settings.quick}
         chosen |= {key: sorted(set(getattr(settings, key))) for key in ("base_rates", "epsilons")}
@@ -132,6 +134,7 @@ def _check(request: Request, settings: Settings) -> None:
         )
     if settings.pdf:
         pdf_page.require()
+    row_nouns.require(settings.records, settings.owner, settings.review_by)
     require_review_date(settings.review_by, datetime.date.today())
     stage_results.refuse_idle(settings.snakemake)
 

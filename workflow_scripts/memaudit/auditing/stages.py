@@ -116,7 +116,7 @@ def overlay(
     """The config of a stage.
 
     facts: of the intake; sizes: of `quick_sizes` or `full_sizes`; chosen: threats, seed, base_rates, shown, quick
-    (whether the first stage is the last), show_values, epsilons, finetune, owner, review_by, model_labels and
+    (whether the first stage is the last), show_values, epsilons, finetune, owner, review_by, records, model_labels and
     context_rows (None: all rows with a target);
     models: of `model_choice.entries`.
     """
@@ -130,7 +130,7 @@ def overlay(
     audit = {key: chosen[key] for key in ("threats", "base_rates", "shown", "show_values", "epsilons", "finetune")}
     audit |= {"dataset": NAME, "facts": "table/facts.json", "models": labels, "by": list(facts["by"]), "fpr": FPR}
     audit |= {"infer": list(facts["infer"])}
-    audit |= {key: chosen[key] for key in ("owner", "review_by")}
+    audit |= {key: chosen[key] for key in ("owner", "review_by", "records")}
     audit |= {"context_rows": chosen["context_rows"] or facts["rows"] - facts["without_target"]}
     audit |= {"groups": 12, "permutations": 99, "complete": complete, "plan": dict(sizes)}
     audit |= {"smallest": complete or chosen["quick"]}

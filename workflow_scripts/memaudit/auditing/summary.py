@@ -11,6 +11,7 @@ from pydantic import Field
 from memaudit.attacks.registry import WHITE_BOX
 from memaudit.auditing.inference_parts import Inference
 from memaudit.auditing.protection_parts import Protection
+from memaudit.auditing.row_nouns import RowNouns
 from memaudit.auditing.score_curves import Curves
 from memaudit.auditing.strength_parts import AttackControl, Strength
 from memaudit.auditing.summary_parts import Part, Value
@@ -261,6 +262,7 @@ class Summary(Part):
     )
     showing: int = Field(description="rated records whose interval of the vulnerability score excludes 0")
     rated: int = Field(description="records that were rated")
+    rows_are: str = Field("", description="plural noun of --records; empty: records of people")
     exposed: list[Exposed]
     advice: list[Advice]
     protection: Protection | None = Field(None, description="the findings in the terms of data protection")
@@ -293,6 +295,10 @@ class Summary(Part):
     def by_person(self) -> bool:
         """Whether persons are accused, not rows."""
         return bool(self._strongest("persons"))
+
+    def nouns(self) -> RowNouns:
+        """What rows, and those that are accused, are called."""
+        return RowNouns(self.rows_are, self.by_person())
 
     def scores(self) -> list[Adversary]:
         """Every score of the same answers, on what the headline attacks, the largest AUC first."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from memaudit.config.attacks_section import Attacks
 from memaudit.config.field_types import Count, Fraction, Name, Positive, Section
@@ -53,6 +53,10 @@ class Audit(Section):
     )
     owner: str = Field("", description="who reviews the audit; empty: a line to fill in by hand")
     review_by: str = Field("", description="date of the next review; empty: a line to fill in by hand")
+    records: Annotated[str, StringConstraints(pattern=r"^([^\W\d_]+( [^\W\d_]+)*)?$", max_length=40)] = Field(
+        "",
+        description="plural noun for rows that are not records of people; then there is no data-protection section",
+    )
     plan: dict[str, float | int | str] = Field(description="how the sizes were chosen, for the page's annex")
 
 

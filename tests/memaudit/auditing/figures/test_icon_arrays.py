@@ -5,7 +5,7 @@ import re
 import pytest
 from audit_examples import value
 
-from memaudit.auditing.figures.icon_arrays import icon_array
+from memaudit.auditing.figures.icon_arrays import BOX, FIGURE, icon_array
 from memaudit.auditing.summary import Value
 
 
@@ -28,3 +28,10 @@ def test_chance_is_said_and_a_missing_precision_is_left_out():
     missing = icon_array(Value(estimate=None), 0.001, "records", False)
     assert (missing.name, missing.drawing) == ("people-0-1", None)
     assert "nobody was accused" in missing.reason
+
+
+def test_where_no_people_are_accused_as_many_boxes_are_drawn():
+    one = icon_array(value(0.3, 0.2, 0.4, 0.05), 0.05, "modules", True, figure=BOX)
+    assert figures(one.drawing, "person") == 30
+    assert BOX in one.drawing
+    assert FIGURE not in one.drawing

@@ -10,19 +10,25 @@ ROWS, COLUMNS = 5, 20
 STEP, TALL, TOP, MARGIN = 17.0, 23.0, 6.0, 10.0
 # A head and a body, from the middle of the head's upper edge.
 FIGURE = "a3.6 3.6 0 1 1-.01 0zm-2.6 8.6h5.2a3 3 0 0 1 3 3v5.6h-11.2v-5.6a3 3 0 0 1 3-3z"
-
+BOX = "m-5 3h10v14h-10z"  # where no people are accused
 
 NOBODY = "in these contexts nobody was accused at this threshold"
 WORDS = Words()
 
 
 def icon_array(
-    precision: Value, base_rate: float, who: str, detected: bool, words: Words = WORDS, unknown: str = NOBODY
+    precision: Value,
+    base_rate: float,
+    who: str,
+    detected: bool,
+    words: Words = WORDS,
+    unknown: str = NOBODY,
+    figure: str = FIGURE,
 ) -> Picture:
     """100 accused of which so many are in the data, from the left: the share of the figures is a length, too.
 
-    precision: its null is the share without a leak; who: "records" or "persons"; detected: whether a leak is, at the
-    threshold; unknown: the reason for a missing precision.
+    precision: its null is the share without a leak; who: is accused, as "records"; detected: whether a leak is, at the
+    threshold; unknown: the reason for a missing precision; figure: outline of one accused.
     """
     name, title = f"people-{100 * base_rate:g}".replace(".", "-"), "100 accused"
     if not known(precision):
@@ -35,16 +41,17 @@ def icon_array(
     )
     told += "" if detected else " The difference is not distinguishable from chance."
     kinds = {"person": range(right), "absent": range(right, 100)}
-    parts = [tag("path", paint=paint, d="".join(map(_figure, places))) for paint, places in kinds.items() if places]
+    outlines = {paint: "".join(f"{_corner(place)}{figure}" for place in places) for paint, places in kinds.items()}
+    parts = [tag("path", paint=paint, d=outline) for paint, outline in outlines.items() if outline]
     return Picture(
         name, title, told, drawing(name, f"{title}, {right} of them in the data", told, 140, *parts, _scale(precision))
     )
 
 
-def _figure(place: int) -> str:
-    """The outline of the figure at this place: columns from the left, each from the top."""
+def _corner(place: int) -> str:
+    """Where the outline at this place begins: columns from the left, each from the top."""
     column, row = divmod(place, ROWS)
-    return f"M{MARGIN + STEP * column + STEP / 2:g} {TOP + TALL * row:g}{FIGURE}"
+    return f"M{MARGIN + STEP * column + STEP / 2:g} {TOP + TALL * row:g}"
 
 
 def _scale(precision: Value) -> Markup:

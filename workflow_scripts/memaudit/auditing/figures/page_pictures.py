@@ -5,7 +5,7 @@ from typing import Any
 from memaudit.attacks.registry import REGISTRY
 from memaudit.auditing import audit_strength
 from memaudit.auditing.figures import mitigation_plane
-from memaudit.auditing.figures.icon_arrays import icon_array
+from memaudit.auditing.figures.icon_arrays import BOX, FIGURE, icon_array
 from memaudit.auditing.figures.leakage_figures import by_contexts, by_size
 from memaudit.auditing.figures.picture import Picture
 from memaudit.auditing.figures.record_strip import record_strip
@@ -37,22 +37,21 @@ def pictures(summary: Summary) -> dict[str, Any]:
 
 def _people(summary: Summary) -> list[Picture]:
     precision = summary.headline().precision
-    return [icon_array(value, float(rate), _who(summary), summary.strict_leak()) for rate, value in precision.items()]
+    who, figure = summary.nouns().accused, BOX if summary.rows_are else FIGURE
+    return [
+        icon_array(value, float(rate), who, summary.strict_leak(), figure=figure) for rate, value in precision.items()
+    ]
 
 
 def _roc(summary: Summary) -> Picture:
     if summary.curves is None:
         return Picture("roc", "Identified against wrongly accused", reason=EARLIER)
     tprs = {float(fpr): tpr for fpr, tpr in summary.headline().tpr.items()}
-    return roc_drawing(summary.curves.roc, tprs, summary.fpr, _who(summary))
+    return roc_drawing(summary.curves.roc, tprs, summary.fpr, summary.nouns().accused)
 
 
 def _histogram(summary: Summary) -> Picture:
     if summary.curves is None:
         return Picture("histogram", "Scores of members and non-members", reason=EARLIER)
     tpr, found = summary.headline().tpr[f"{summary.fpr:g}"], summary.curves
-    return score_histogram(found.scores, found.distinct, summary.fpr, tpr, _who(summary))
-
-
-def _who(summary: Summary) -> str:
-    return "persons" if summary.by_person() else "records"
+    return score_histogram(found.scores, found.distinct, summary.fpr, tpr, summary.nouns().accused)
