@@ -34,4 +34,4 @@ def test_the_smallest_difference_is_beside_none_alone():
 def test_an_invalid_audit_has_its_reason_and_every_verdict_its_advice(options):
     summary = a_summary(**options)
     assert bool(words.invalid(summary)) == (summary.verdict == "invalid")
-    assert words.ADVICE[summary.verdict]
+    assert words.advice(summary)

@@ -20,7 +20,8 @@ def test_the_file_is_written_and_the_next_command_named(tmp_path, capsys):
     assert (entry["target"], entry["drop"], entry["path"]) == ("churn", ["id"], "customers.csv")
     printed = capsys.readouterr().out
     assert "200 rows, 3 columns, 2 classes" in printed
-    assert "memaudit plan --configfile mine.yaml" in printed
+    assert "then: ./memaudit plan --configfile mine.yaml" in printed
+    assert "#   ./memaudit run --configfile mine.yaml " in (tmp_path / "mine.yaml").read_text()
     assert {path.name for path in tmp_path.iterdir()} == {"customers.csv", "mine.yaml"}
 
 

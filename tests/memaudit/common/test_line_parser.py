@@ -1,19 +1,8 @@
-"""One line for a wrong command line, under the name by which the command was called."""
-
-import sys
+"""One line for a wrong command line."""
 
 import pytest
 
-from memaudit.common.line_parser import LineParser, program
-
-
-@pytest.mark.parametrize(
-    ("called", "name"),
-    [("/usr/bin/memaudit", "memaudit"), ("/work/memaudit/__main__.py", "./memaudit"), ("pytest", "./memaudit")],
-)
-def test_a_command_is_named_as_it_was_called(monkeypatch, called, name):
-    monkeypatch.setattr(sys, "argv", [called])
-    assert program() == name
+from memaudit.common.line_parser import LineParser
 
 
 def test_an_error_is_one_line_with_the_help_to_read(capsys):

@@ -11,8 +11,9 @@ from memaudit.auditing.request import MOST_ROWS, Request
 from memaudit.auditing.row_nouns import RowNouns
 from memaudit.auditing.stages import FPR
 from memaudit.auditing.summary import Summary
+from memaudit.common.command_name import program
 from memaudit.common.errors import AuditError, printable
-from memaudit.common.line_parser import LineParser, program
+from memaudit.common.line_parser import LineParser
 
 ROLES = (
     "group",

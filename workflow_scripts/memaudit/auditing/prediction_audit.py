@@ -21,7 +21,7 @@ from memaudit.auditing import (
     stage_results,
 )
 from memaudit.auditing.prediction_files import COPY, FACTS, take_in
-from memaudit.auditing.prediction_sentences import ADVICE, CONTROLS
+from memaudit.auditing.prediction_sentences import CONTROLS
 from memaudit.auditing.prediction_summary import INVALID, PredictionSummary
 from memaudit.auditing.protection import require_review_date
 from memaudit.auditing.request import PredictionRequest
@@ -195,4 +195,4 @@ def result_lines(summary: PredictionSummary) -> list[str]:
     auc = f"AUC {audit_page.number(summary.auc)}, chance 0.50, p {summary.auc.p_value:.2f}"
     lines = [f"result: {auc}: {summary.verdict}", *prediction_sentences.sentences(summary)]
     lines += [f"{CONTROLS[one.name]}: AUC {audit_page.number(one.auc)}" for one in summary.controls]
-    return [*lines, ADVICE[summary.verdict]]
+    return [*lines, prediction_sentences.advice(summary)]

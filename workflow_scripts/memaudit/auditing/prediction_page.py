@@ -10,7 +10,7 @@ from memaudit.auditing import glossary, prediction_sentences, prediction_summary
 from memaudit.auditing.audit_page import fixed, mark, number, signed, unbroken
 from memaudit.auditing.figures.prediction_pictures import pictures
 from memaudit.auditing.prediction_glossary import TERMS
-from memaudit.auditing.prediction_sentences import ADVICE, CONTROLS, of_hundred, sentences
+from memaudit.auditing.prediction_sentences import CONTROLS, advice, of_hundred, sentences
 from memaudit.auditing.prediction_summary import PredictionSummary
 from memaudit.templating import page_templates
 
@@ -27,7 +27,7 @@ def render(summary: PredictionSummary, facts: Mapping[str, Any], settings: Mappi
         "controls": CONTROLS,
         "sentences": sentences(summary),
         "words": prediction_sentences,
-        "advice": ADVICE[summary.verdict],
+        "advice": advice(summary),
         "who": summary.who(),
         "invalid": prediction_summary.INVALID,
         "unclear": prediction_summary.UNCLEAR,

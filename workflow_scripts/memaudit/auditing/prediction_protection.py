@@ -13,6 +13,7 @@ from memaudit.auditing.prediction_summary import PredictionSummary
 from memaudit.auditing.protection import Record
 from memaudit.auditing.protection_parts import AttackStatus, Criterion, Finding, Protection
 from memaudit.auditing.summary_parts import Value
+from memaudit.common.command_name import program
 
 SHIFT = (
     "What tells the two files apart may be another difference between them (shift): only the excess over the controls "
@@ -88,7 +89,7 @@ def criteria(summary: PredictionSummary) -> list[Criterion]:
             findings=[],
             evidence="None here.",
             no_evidence="The model was not inspected. A fitted in-context model keeps the rows of its context in its "
-            "file (./memaudit scan finds them); trained weights may hold records, too.",
+            f"file ({program()} scan finds them); trained weights may hold records, too.",
         ),
         Criterion(
             **sources.RISK,

@@ -2,6 +2,7 @@
 
 from memaudit.auditing import prediction_summary
 from memaudit.auditing.prediction_summary import Control, Number, PredictionSummary
+from memaudit.common.command_name import program
 
 CONTROLS = {
     "blind": "Blind attack: features and target alone",
@@ -9,7 +10,7 @@ CONTROLS = {
     "references": "Reference models",
 }
 SHORT = {"blind": "the blind attack", "stand-in": "the stand-in model", "references": "the reference models"}
-ADVICE = {
+_ADVICE = {
     prediction_summary.INVALID: "Do not use these numbers. Check that both files hold predictions of the same model, "
     "and that the members are its members; then audit again.",
     prediction_summary.NOTHING: "These numbers ask for no action. They rule out no leak: an adversary who can query "
@@ -18,8 +19,13 @@ ADVICE = {
     "out at random before the training, or add predictions of other models with --reference; then audit again.",
     prediction_summary.BEYOND: "Treat the model's probabilities as personal data about its members: limit who may "
     "query it, or publish labels alone. What a mitigation costs was not measured here; where the model can be "
-    "refitted, ./memaudit audit TABLE measures it.",
+    "refitted, {program} audit TABLE measures it.",
 }
+
+
+def advice(summary: PredictionSummary) -> str:
+    """What to do, by the verdict."""
+    return _ADVICE[summary.verdict].format(program=program())
 
 
 def of_hundred(value: Number) -> str:

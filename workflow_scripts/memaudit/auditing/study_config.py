@@ -13,6 +13,7 @@ from memaudit.auditing import source_file
 from memaudit.auditing.person_columns import persons
 from memaudit.auditing.request import Request
 from memaudit.auditing.table_columns import CLASSIFICATION, FEW, REGRESSION
+from memaudit.common.command_name import program
 from memaudit.common.errors import AuditError
 from memaudit.common.project_paths import PROJECT
 from memaudit.config.name_checks import hint
@@ -22,10 +23,10 @@ from memaudit.data.duckdb_engine import connect, parquet
 # The default settings of study attacks draw contexts from 128 members, which are four fifths of the records.
 FEWEST_ROWS = 160
 TEXT = """\
-# The studies on {table}, as written by `memaudit init`. Every key: {reference}
-#   memaudit plan --configfile {file}                       what a run costs, and whether this machine can do it
-#   memaudit run --configfile config/smoke.yaml {file}      the smallest sizes first, to try everything
-#   memaudit run --configfile {file}                        the run; ends with results/{name}/report/index.html
+# The studies on {table}, as written by `{program} init`. Every key: {reference}
+#   {program} plan --configfile {file}                       what a run costs, and whether this machine can do it
+#   {program} run --configfile config/smoke.yaml {file}      the smallest sizes first, to try everything
+#   {program} run --configfile {file}                        the run; ends with results/{name}/report/index.html
 run: {name}   # results/{name}
 data:
   datasets: [{name}]
@@ -132,6 +133,7 @@ def written(request: Request, table: Table, file: Path) -> str:
     remark = f"   # {_listed(table.words)}: free text, which no model here reads" if table.words else ""
     drop = "# drop: [column]   # columns that models never see, like row numbers"
     return TEXT.format(
+        program=program(),
         table=_plain(request.table),
         reference=PROJECT / "config" / "README.md",
         file=_plain(str(file)),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from memaudit.auditing.request import Request
+from memaudit.common.command_name import program
 from memaudit.common.errors import AuditError, printable
 
 FILE = "mine.yaml"
@@ -63,5 +64,6 @@ def run(options: argparse.Namespace) -> int:
     print(f"memaudit: {options.table!a}: {table.rows} rows, {len(table.columns)} columns, {table.values}")
     for name, count in table.persons.items():
         print(f"memaudit: {name!a} looks like a person ({count} values): if it is one, name it with --group")
-    print(f"memaudit: wrote {options.into!a}; read it, then: memaudit plan --configfile {shlex.quote(options.into)}")
+    plan = f"{program()} plan --configfile {shlex.quote(options.into)}"
+    print(f"memaudit: wrote {options.into!a}; read it, then: {plan}")
     return 0

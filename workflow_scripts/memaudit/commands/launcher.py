@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from memaudit.commands import run_workflow
-from memaudit.common.line_parser import LineParser, program
+from memaudit.common.command_name import program, remember
+from memaudit.common.line_parser import LineParser
 
 # Module of a subcommand, and its line in the help of all.
 PARTS = {
@@ -19,6 +20,7 @@ PARTS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line, by default that of this process, and return the exit code, as the subcommand defines it."""
+    remember()
     try:
         return _run(list(sys.argv[1:] if arguments is None else arguments))
     except KeyboardInterrupt:

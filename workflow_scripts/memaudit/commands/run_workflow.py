@@ -7,7 +7,8 @@ from argparse import RawDescriptionHelpFormatter as AsWritten
 from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
-from memaudit.common.line_parser import LineParser, program
+from memaudit.common.command_name import program
+from memaudit.common.line_parser import LineParser
 from memaudit.common.snakemake_command import snakemake_command
 
 SUFFIXES = (".yaml", ".yml", ".json")

@@ -1,13 +1,7 @@
-"""A parser of command lines that reports an error in one line, and the name by which the command was called."""
+"""A parser of command lines that reports an error in one line."""
 
 import sys
 from argparse import ArgumentParser
-from pathlib import Path
-
-
-def program() -> str:
-    """`memaudit` where it is installed as a console command, `./memaudit`, the launcher of a checkout, otherwise."""
-    return "memaudit" if Path(sys.argv[0]).stem == "memaudit" else "./memaudit"
 
 
 class LineParser(ArgumentParser):

@@ -69,8 +69,8 @@ class Config(SharedKeys):
     pretrain: Pretrain
     plan: Plan
     release: Release | None = Field(None, description="a private context of a table of your own; null: none")
-    audit: Audit | None = Field(None, description="an audit of a table of your own (`./memaudit audit`); null: none")
+    audit: Audit | None = Field(None, description="an audit of a table of your own (`memaudit audit`); null: none")
     predictions: Predictions | None = Field(
-        None, description="an audit of files of predictions (`./memaudit audit --predictions`); null: none"
+        None, description="an audit of files of predictions (`memaudit audit --predictions`); null: none"
     )
     own: Own | None = Field(None, description="a ranking of your own training records; null: none")

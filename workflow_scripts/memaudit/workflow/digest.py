@@ -23,7 +23,7 @@ from memaudit.common.errors import AuditError
 from memaudit.common.project_paths import ENVS, SCRIPTS, user_folder
 
 # Low modules that no number depends on: job inputs, progress, and where the project's files stand.
-PLUMBING = {"common/job_inputs.py", "common/progress_bar.py", "common/project_paths.py"}
+PLUMBING = {f"common/{name}.py" for name in ("command_name", "job_inputs", "progress_bar", "project_paths")}
 # Raise it when a change of the plumbing changes results that were made with the one before.
 WORKFLOW_VERSION = 1
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from memaudit.common.command_name import program
 from memaudit.common.errors import AuditError
 from memaudit.workflow.study import Study
 
@@ -71,5 +72,5 @@ class Audit(Study):
     def target(self, wildcards) -> str:
         """The page that `snakemake audit` makes."""
         if self.config is None:
-            raise AuditError("audit: this config has no section `audit`; `./memaudit audit TABLE` writes one")
+            raise AuditError(f"audit: this config has no section `audit`; `{program()} audit TABLE` writes one")
         return f"<results>/audit/{self.config['dataset']}/index.html"

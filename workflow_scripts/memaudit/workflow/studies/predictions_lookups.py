@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from memaudit.common.command_name import program
 from memaudit.common.errors import AuditError
 from memaudit.workflow.study import Study
 
@@ -26,6 +27,6 @@ class Predictions(Study):
     def _file(self, key: str) -> str:
         if self.config is None:
             raise AuditError(
-                "predictions: this config has no section `predictions`; `./memaudit audit --predictions` writes one"
+                f"predictions: this config has no section `predictions`; `{program()} audit --predictions` writes one"
             )
         return self.config[key]

@@ -1,0 +1,60 @@
+"""Users are told to call the command as they have called it, also by pages that jobs write."""
+
+import subprocess
+import sys
+
+import pytest
+from conftest import PROJECT
+
+from memaudit.common import command_name
+
+LAUNCHED, SCRIPT = "/work/memaudit/__main__.py", "/work/.snakemake/scripts/tmp.write_page.py"
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(monkeypatch):
+    monkeypatch.delenv(command_name.CALLED, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("called", "name"),
+    [("/usr/bin/memaudit", "memaudit"), (LAUNCHED, "./memaudit"), ("pytest", "./memaudit"), (SCRIPT, "./memaudit")],
+)
+def test_a_command_is_named_as_it_was_called(monkeypatch, called, name):
+    monkeypatch.setattr(sys, "argv", [called])
+    assert command_name.program() == name
+
+
+@pytest.mark.parametrize("called", [LAUNCHED, "pytest", SCRIPT])
+def test_an_installed_package_has_no_launcher(monkeypatch, tmp_path, called):
+    monkeypatch.setattr(sys, "argv", [called])
+    monkeypatch.setattr(command_name, "PROJECT", tmp_path)
+    assert command_name.program() == "memaudit"
+
+
+def test_a_job_names_the_command_of_the_run(monkeypatch):
+    """The console command of a checkout's environment, called in any folder, where there is no ./memaudit."""
+    monkeypatch.setattr(sys, "argv", ["/work/.venv/bin/memaudit"])
+    monkeypatch.setenv(command_name.CALLED, "")  # undone at the end
+    command_name.remember()
+    code = "from memaudit.common.command_name import program; print(program())"
+    done = subprocess.run([sys.executable, "-c", code], cwd="/", capture_output=True, text=True, check=True)
+    assert done.stdout == "memaudit\n"
+
+
+def test_what_is_kept_is_nothing_else(monkeypatch):
+    monkeypatch.setattr(sys, "argv", [SCRIPT])
+    monkeypatch.setenv(command_name.CALLED, "<b>")
+    assert command_name.program() == "./memaudit"
+
+
+def test_only_one_place_names_the_command():
+    """Texts for users take the name from `program`; docstrings are read in a checkout."""
+    library = PROJECT / "workflow_scripts/memaudit"
+    told = {
+        path.name
+        for path in [*library.rglob("*.py"), *library.rglob("templates/*")]
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if "./memaudit" in line and '"""' not in line
+    }
+    assert told == {"command_name.py"}
