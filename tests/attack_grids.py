@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import xarray as xr
 
-from memaudit.attacks.white_box_scores import STATISTICS
+from memaudit.attacks.attention_statistics import STATISTICS
 from memaudit.common.io import write_grid
 from memaudit.data import membership_matrices
 from memaudit.workflow.digest import script_of

@@ -40,6 +40,7 @@ STATISTICS = re.compile(
 STATISTICS_LIBRARIES = ("scipy.stats", "sklearn.metrics", "statsmodels")
 # Modules whose only test is that of another module, each with the reason.
 TESTED_ELSEWHERE = {
+    "attacks.attention_statistics": "names alone",
     "common.arrays": "type aliases alone",
     "common.errors": "one class without a line of code",
 }

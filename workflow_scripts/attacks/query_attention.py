@@ -12,7 +12,7 @@ when it is finished: a killed job resumes.
 import numpy as np
 import torch
 
-from memaudit.attacks.white_box_scores import STATISTICS
+from memaudit.attacks.attention_statistics import STATISTICS
 from memaudit.common.io import write_grid
 from memaudit.common.progress_bar import steps
 from memaudit.models.batched_queries import MEMORY, answer

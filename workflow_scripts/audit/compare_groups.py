@@ -18,8 +18,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
+from memaudit.attacks.attack_entry import Attack
 from memaudit.attacks.calibrate import calibrate
-from memaudit.attacks.registry import Attack
 from memaudit.attacks.score_matrices import of_input
 from memaudit.common import seeds, tidy
 from memaudit.common.io import read_json, read_table, write_json, write_table

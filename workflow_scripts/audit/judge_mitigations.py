@@ -18,7 +18,7 @@ from functools import partial
 
 import xarray as xr
 
-from memaudit.attacks.registry import LABELS, WHITE_BOX
+from memaudit.attacks.attack_entry import LABELS, WHITE_BOX
 from memaudit.attacks.regression_signals import predicts_numbers
 from memaudit.attacks.score_matrices import of_input, variant
 from memaudit.attacks.white_box_scores import of_variants, white_box

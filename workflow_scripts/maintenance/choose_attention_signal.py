@@ -12,8 +12,8 @@ import numpy as np
 import torch
 
 from memaudit.attacks.attention_signals import geometric_mean, of_log_weights
+from memaudit.attacks.attention_statistics import STATISTICS
 from memaudit.attacks.calibrate import calibrate
-from memaudit.attacks.white_box_scores import STATISTICS
 from memaudit.data.membership_matrices import balanced
 from memaudit.models.shipped_model import SHIPPED, SHIPPED_CARD
 from memaudit.models.tabicl import TabICLBranch

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
-from memaudit.attacks.registry import Attack
+from memaudit.attacks.attack_entry import Attack
 from memaudit.attacks.score_matrices import confidence
 from memaudit.common import seeds, tidy
 from memaudit.common.errors import AuditError

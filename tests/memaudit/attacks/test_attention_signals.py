@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from memaudit.attacks.attention_signals import concentration, geometric_mean
-from memaudit.attacks.white_box_scores import STATISTICS
+from memaudit.attacks.attention_statistics import STATISTICS
 
 WEIGHTS = torch.tensor([[[0.5, 0.3, 0.2]], [[0.1, 0.8, 0.1]]])[None]  # (table, head, query, row)
 

@@ -5,9 +5,10 @@ import pytest
 import xarray as xr
 from attack_grids import passive
 
+from memaudit.attacks.attention_statistics import STATISTICS
 from memaudit.attacks.calibrate import calibrate
 from memaudit.attacks.score_matrices import variant
-from memaudit.attacks.white_box_scores import STATISTICS, joined, white_box
+from memaudit.attacks.white_box_scores import joined, white_box
 from memaudit.common.errors import AuditError
 from memaudit.statistics import roc
 

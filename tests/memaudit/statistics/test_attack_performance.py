@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from memaudit.attacks.attack_entry import Attack
 from memaudit.attacks.calibrate import calibrate
-from memaudit.attacks.registry import Attack
 from memaudit.common.errors import AuditError
 from memaudit.data.membership_matrices import Scheme, balanced
 from memaudit.statistics.attack_performance import judge, judge_attack, judge_options, roc_band

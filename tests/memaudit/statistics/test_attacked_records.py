@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from memaudit.attacks.registry import Attack
+from memaudit.attacks.attack_entry import Attack
 from memaudit.statistics.attacked_records import Attacked, compared, judged
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from memaudit.attacks.registry import LABELS, PROBABILITIES
+from memaudit.attacks.attack_entry import LABELS, PROBABILITIES
 from memaudit.data import membership_matrices
 from memaudit.statistics import chosen_attacks
 

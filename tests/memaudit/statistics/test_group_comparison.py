@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from memaudit.attacks.attack_entry import Attack
 from memaudit.attacks.calibrate import calibrate
-from memaudit.attacks.registry import Attack
 from memaudit.data import membership_matrices
 from memaudit.statistics import group_comparison
 from memaudit.statistics.group_comparison import (

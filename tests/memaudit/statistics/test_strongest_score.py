@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from memaudit.attacks.attack_entry import Attack
 from memaudit.attacks.calibrate import calibrate
-from memaudit.attacks.registry import Attack, on_confidence
+from memaudit.attacks.registry import on_confidence
 from memaudit.data import membership_matrices
 from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics import roc, strongest_score

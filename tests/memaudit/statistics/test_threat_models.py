@@ -6,7 +6,8 @@ import xarray as xr
 from attack_grids import MEMBERS, RECORDS, SETS, TARGETS, passive, perturbed, poisoned
 from scipy.special import ndtr
 
-from memaudit.attacks.registry import PASSIVE, Attack, on_confidence
+from memaudit.attacks.attack_entry import Attack
+from memaudit.attacks.registry import PASSIVE, on_confidence
 from memaudit.attacks.score_matrices import confidence, variant
 from memaudit.data import membership_matrices
 from memaudit.statistics import roc, threat_models

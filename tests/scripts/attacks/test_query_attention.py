@@ -3,8 +3,8 @@
 import pytest
 from context_files import run
 
+from memaudit.attacks.attention_statistics import STATISTICS
 from memaudit.attacks.score_matrices import gather
-from memaudit.attacks.white_box_scores import STATISTICS
 from memaudit.common.checksums import sha256
 from memaudit.common.io import read_grid, write_json
 from memaudit.models.shipped_model import SHIPPED, SHIPPED_CARD

@@ -19,7 +19,7 @@ BLOCK = 0
 
 
 def concentration(weights: Tensor, _targets: Tensor | None = None, *, k: int = 1) -> Tensor:
-    """STATISTICS (`white_box_scores`) of queries' attention on the context, (b, q, statistic), higher = concentrated.
+    """STATISTICS (`attention_statistics`) of queries' attention on contexts (b, q, statistic), higher = concentrated.
 
     weights: (b, heads, q, n) that sum to 1, n >= 2. Largest and gap are in nats; the entropy is negative, of the
     normalised geometric mean over heads. For `models.context_attention.ReadsContext`. k: of k-anonymous keys, under

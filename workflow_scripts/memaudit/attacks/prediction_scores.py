@@ -14,8 +14,9 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 from memaudit.attacks import signals
+from memaudit.attacks.attack_entry import PER_CLASS
 from memaudit.attacks.per_class_threshold import per_class
-from memaudit.attacks.registry import PER_CLASS, REGISTRY
+from memaudit.attacks.registry import REGISTRY
 from memaudit.attacks.rmia import offline_marginal
 from memaudit.common.arrays import Array, Codes, Mask
 

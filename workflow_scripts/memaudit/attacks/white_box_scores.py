@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 
-from memaudit.attacks.registry import Attack, attack
+from memaudit.attacks.attack_entry import Attack
+from memaudit.attacks.attention_statistics import GAP, LARGEST
+from memaudit.attacks.registry import attack
 from memaudit.attacks.score_matrices import confidence
 from memaudit.common.errors import AuditError
-
-LARGEST, GAP, ENTROPY = STATISTICS = ("largest", "gap", "entropy")  # of `attention_signals`, which needs torch
 
 
 def joined(answers: xr.Dataset, attention: xr.Dataset) -> xr.Dataset:

@@ -3,7 +3,8 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
-from memaudit.attacks.registry import CLASSES, ONE_QUERY, PROBABILITIES, REGISTRY, WHITE_BOX, Entry
+from memaudit.attacks.attack_entry import CLASSES, ONE_QUERY, PROBABILITIES, WHITE_BOX, Entry
+from memaudit.attacks.registry import REGISTRY
 from memaudit.auditing import audit_strength
 from memaudit.auditing.checkpoint_families import ATTENTION_CLASSES, FAMILIES
 from memaudit.auditing.protection_parts import AttackStatus

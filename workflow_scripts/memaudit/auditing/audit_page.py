@@ -8,7 +8,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from memaudit.attacks.registry import LABELS, ONE_QUERY, PROBABILITIES, REGISTRY
+from memaudit.attacks.attack_entry import LABELS, ONE_QUERY, PROBABILITIES
+from memaudit.attacks.registry import REGISTRY
 from memaudit.auditing import audit_strength, glossary, stacked_tables
 from memaudit.auditing.annex import Annex
 from memaudit.auditing.figures.page_pictures import pictures

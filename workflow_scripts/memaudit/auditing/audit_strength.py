@@ -1,6 +1,7 @@
 """Sentences on the strength of an audit: whether its numbers are valid, and which leak it would have detected."""
 
-from memaudit.attacks.registry import REGISTRY, WHITE_BOX
+from memaudit.attacks.attack_entry import WHITE_BOX
+from memaudit.attacks.registry import REGISTRY
 from memaudit.auditing.strength_parts import AttackControl
 from memaudit.auditing.summary import Adversary, Summary
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from memaudit.attacks.registry import WHITE_BOX
+from memaudit.attacks.attack_entry import WHITE_BOX
 from memaudit.auditing import audit_strength
 from memaudit.auditing.summary import Advice, Mitigation, Summary, Tuned
 

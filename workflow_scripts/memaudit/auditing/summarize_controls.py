@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from memaudit.attacks.registry import WHITE_BOX
+from memaudit.attacks.attack_entry import WHITE_BOX
 from memaudit.auditing.strength_parts import AttackControl, Strength
 from memaudit.auditing.summarize_results import value
 from memaudit.common import tidy

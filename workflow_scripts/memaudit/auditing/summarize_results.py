@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from memaudit.attacks.registry import WHITE_BOX
+from memaudit.attacks.attack_entry import WHITE_BOX
 from memaudit.auditing import score_curves
 from memaudit.auditing.score_curves import Curves
 from memaudit.auditing.summary import (

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from memaudit.attacks.registry import WHITE_BOX
+from memaudit.attacks.attack_entry import WHITE_BOX
 from memaudit.auditing.inference_parts import Inference
 from memaudit.auditing.protection_parts import Protection
 from memaudit.auditing.row_nouns import RowNouns

@@ -8,7 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from memaudit.attacks.registry import LABELS, REGISTRY, Entry
+from memaudit.attacks.attack_entry import LABELS, Entry
+from memaudit.attacks.registry import REGISTRY
 from memaudit.common.errors import AuditError
 from memaudit.plotting import figure_style, shared_panels
 from memaudit.plotting.shared_panels import COLOURS, GREY, GUESSING, NULL

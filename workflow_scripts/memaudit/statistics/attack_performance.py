@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memaudit.attacks.attack_entry import Attack
 from memaudit.attacks.calibrate import calibrate
-from memaudit.attacks.registry import Attack
 from memaudit.common import tidy
 from memaudit.common.arrays import Array, Mask
 from memaudit.common.errors import AuditError

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memaudit.attacks.attack_entry import Attack
 from memaudit.attacks.calibrate import calibrate
-from memaudit.attacks.registry import Attack
 from memaudit.common.arrays import Array, Mask
 from memaudit.data.membership_matrices import COLUMNS, Scheme
 from memaudit.statistics.attack_performance import judge_attack, judge_options, rows

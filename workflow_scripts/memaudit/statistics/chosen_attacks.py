@@ -7,8 +7,9 @@ import numpy as np
 import xarray as xr
 
 from memaudit.attacks import boundary_distance
+from memaudit.attacks.attack_entry import LABELS, Attack
 from memaudit.attacks.lira import resolution_floor
-from memaudit.attacks.registry import LABELS, Attack, attack, threat
+from memaudit.attacks.registry import attack, threat
 from memaudit.attacks.score_matrices import confidence, stable
 from memaudit.attacks.signals import correctness
 from memaudit.common import seeds, tidy

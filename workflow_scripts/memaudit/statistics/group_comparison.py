@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from memaudit.attacks.attack_entry import Attack
 from memaudit.attacks.calibrate import calibrate
-from memaudit.attacks.registry import Attack
 from memaudit.common.arrays import Array, Codes, Indices, Mask
 from memaudit.data.membership_matrices import COLUMNS, Scheme
 from memaudit.statistics import bootstrap, roc, roc_replicates

@@ -17,10 +17,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from memaudit.attacks.attack_entry import Attack
 from memaudit.attacks.calibrate import calibrate
 from memaudit.attacks.combined_score import normal_scores
 from memaudit.attacks.cross_fitting import FOLDS, model_folds
-from memaudit.attacks.registry import Attack
 from memaudit.common.arrays import Array, Codes, Indices, Mask
 from memaudit.common.progress_bar import steps
 from memaudit.data.membership_matrices import COLUMNS, Scheme, of_next_unit

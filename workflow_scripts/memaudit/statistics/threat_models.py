@@ -11,9 +11,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from memaudit.attacks.attack_entry import Attack
 from memaudit.attacks.calibrate import calibrate
 from memaudit.attacks.lira import resolution_floor
-from memaudit.attacks.registry import Attack, attack, is_active, threat
+from memaudit.attacks.registry import attack, is_active, threat
 from memaudit.attacks.score_matrices import confidence, stable
 from memaudit.common import tidy
 from memaudit.common.arrays import Array, Codes, Mask

@@ -11,8 +11,8 @@ from small_tabicl import tabicl
 from torch import nn
 
 from memaudit.attacks.attention_signals import BLOCK
+from memaudit.attacks.attention_statistics import GAP, STATISTICS
 from memaudit.attacks.calibrate import calibrate
-from memaudit.attacks.white_box_scores import GAP, STATISTICS
 from memaudit.common.errors import AuditError
 from memaudit.data.membership_matrices import balanced
 from memaudit.models.batched_queries import Question, answer

@@ -7,7 +7,7 @@ import pytest
 from attack_grids import passive
 from audit_examples import ATTACKS, AUDIT
 
-from memaudit.attacks.white_box_scores import STATISTICS
+from memaudit.attacks.attention_statistics import STATISTICS
 from memaudit.auditing import summarize_controls, summarize_results
 from memaudit.common import tidy
 from memaudit.studies.audit import audit_attacks

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from memaudit.attacks.registry import Attack
+from memaudit.attacks.attack_entry import Attack
 from memaudit.data import membership_matrices
 from memaudit.statistics.attacked_records import Attacked
 from memaudit.statistics.epsilon_bounds import gaussian_toy

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from memaudit.attacks.registry import WHITE_BOX
+from memaudit.attacks.attack_entry import WHITE_BOX
 from memaudit.auditing.figures.picture import Picture, change, known
 from memaudit.auditing.figures.svg_canvas import Plane, Scale, drawing, label, line, tag, ticks
 from memaudit.auditing.summary import Mitigation

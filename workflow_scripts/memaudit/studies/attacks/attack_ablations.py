@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from memaudit.attacks.registry import Attack
+from memaudit.attacks.attack_entry import Attack
 from memaudit.attacks.score_matrices import confidence
 from memaudit.common import seeds
 from memaudit.data.membership_matrices import Scheme

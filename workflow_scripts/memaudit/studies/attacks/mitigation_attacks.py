@@ -8,12 +8,13 @@ import pandas as pd
 import xarray as xr
 from scipy.special import softmax
 
+from memaudit.attacks.attack_entry import Attack
+from memaudit.attacks.attention_statistics import LARGEST
 from memaudit.attacks.lira import resolution_floor
-from memaudit.attacks.registry import Attack, attack
+from memaudit.attacks.registry import attack
 from memaudit.attacks.rounded_signal import rounded_confidence
 from memaudit.attacks.score_matrices import attackable, confidence, labels, stable
 from memaudit.attacks.signals import correctness
-from memaudit.attacks.white_box_scores import LARGEST
 from memaudit.common.errors import AuditError
 from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics.attack_performance import Estimate

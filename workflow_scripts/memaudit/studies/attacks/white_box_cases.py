@@ -5,7 +5,7 @@ from typing import Any
 
 import xarray as xr
 
-from memaudit.attacks.registry import WHITE_BOX
+from memaudit.attacks.attack_entry import WHITE_BOX
 from memaudit.attacks.white_box_scores import white_box
 from memaudit.common import seeds
 from memaudit.statistics import threat_models

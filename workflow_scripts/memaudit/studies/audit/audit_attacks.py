@@ -6,8 +6,9 @@ import numpy as np
 import xarray as xr
 
 from memaudit.attacks import registry
+from memaudit.attacks.attack_entry import LABELS, PROBABILITIES, Attack
 from memaudit.attacks.lira import resolution_floor
-from memaudit.attacks.registry import LABELS, PROBABILITIES, REGISTRY, Attack
+from memaudit.attacks.registry import REGISTRY
 from memaudit.attacks.regression_signals import errors, predicts_numbers
 from memaudit.attacks.score_matrices import confidence, labels, threshold_signals, variant
 from memaudit.attacks.signals import correctness

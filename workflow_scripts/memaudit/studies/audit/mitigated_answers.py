@@ -11,8 +11,9 @@ import numpy as np
 import xarray as xr
 from scipy.special import softmax
 
+from memaudit.attacks.attack_entry import LABELS, Attack
 from memaudit.attacks.lira import resolution_floor
-from memaudit.attacks.registry import LABELS, REGISTRY, Attack
+from memaudit.attacks.registry import REGISTRY
 from memaudit.attacks.rounded_signal import rounded_confidence
 from memaudit.attacks.score_matrices import attackable, labels, stable
 from memaudit.common.arrays import Array, Codes, Mask

@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 import xarray as xr
 
-from memaudit.attacks import registry
+from memaudit.attacks.attack_entry import PROBABILITIES
 from memaudit.attacks.regression_signals import TOP, predicts_numbers
 from memaudit.attacks.score_matrices import CLIP, confidence
 from memaudit.common.arrays import Array, Mask
@@ -74,7 +74,7 @@ class Answers:
 
     @property
     def _reads_probabilities(self) -> bool:
-        return permitted(self.threats) == registry.PROBABILITIES
+        return permitted(self.threats) == PROBABILITIES
 
     @cached_property
     def deviations(self) -> Array:

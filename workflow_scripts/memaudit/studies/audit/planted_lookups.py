@@ -8,8 +8,8 @@ import numpy as np
 import xarray as xr
 
 from memaudit.attacks import boundary_distance
+from memaudit.attacks.attention_statistics import ENTROPY, GAP, LARGEST
 from memaudit.attacks.score_matrices import labels
-from memaudit.attacks.white_box_scores import ENTROPY, GAP, LARGEST
 from memaudit.common.arrays import Array, Codes, Mask
 from memaudit.studies.audit.planted_effects import CERTAIN
 

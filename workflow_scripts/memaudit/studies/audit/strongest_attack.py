@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from memaudit.attacks.registry import Attack, threat
+from memaudit.attacks.attack_entry import Attack
+from memaudit.attacks.registry import threat
 from memaudit.common import seeds, tidy
 from memaudit.statistics import roc
 from memaudit.statistics.accusation_precision import Accusations, precision_estimates, predictive_level

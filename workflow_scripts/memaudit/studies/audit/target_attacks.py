@@ -12,7 +12,8 @@ from typing import Any
 
 import xarray as xr
 
-from memaudit.attacks.registry import LABELS, PROBABILITIES, threat
+from memaudit.attacks.attack_entry import LABELS, PROBABILITIES
+from memaudit.attacks.registry import threat
 from memaudit.attacks.score_matrices import of_input
 from memaudit.common import seeds
 from memaudit.common.arrays import Mask

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from memaudit.attacks.registry import Attack
+from memaudit.attacks.attack_entry import Attack
 from memaudit.statistics import record_vulnerability
 from memaudit.statistics.group_comparison import (
     context_p_values,
