@@ -93,7 +93,8 @@ def test_a_user_runs_the_workflow_in_a_folder_of_his_own(installed):
     assert "usage: memaudit run [ARGUMENT ...]" in installed.memaudit("run", "--help")
     help_ = installed.memaudit("--help")
     assert {"audit", "init", "plan", "run", "provenance", "release", "predict-own"} <= set(help_.split())
-    installed.memaudit("init", "some.csv", "--target", "y")
+    assert "then: memaudit plan" in installed.memaudit("init", "some.csv", "--target", "y")
+    assert "./memaudit" not in (installed.user / "mine.yaml").read_text()
     assert "what a run from scratch costs" in installed.memaudit("plan", "--configfile", "mine.yaml")
     # config/smoke.yaml is the project's, mine.yaml and its table are the user's.
     stacked = ["--configfile", "config/smoke.yaml", "mine.yaml"]
