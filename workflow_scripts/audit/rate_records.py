@@ -13,7 +13,7 @@ have. `perturbed`, `poisoned`, `settings` and `attention` are the score matrices
 copies, of smaller contexts and of attention, where this stage of the audit has them.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import xarray as xr
 from threadpoolctl import threadpool_limits
@@ -21,6 +21,7 @@ from threadpoolctl import threadpool_limits
 from memaudit.attacks.score_matrices import of_input
 from memaudit.attacks.white_box_scores import joined
 from memaudit.common import seeds, tidy
+from memaudit.common.arrays import Array
 from memaudit.common.io import read_table, write_table
 from memaudit.statistics import threat_models
 from memaudit.statistics.attack_performance import rows
@@ -42,16 +43,11 @@ STUDY = "audit"
 
 
 def main(job):
-    audit, dataset = job.params.audit, job.wildcards.dataset
+    audit = job.params.audit
     grids = {model: audit_attacks.first_variant(of_input(job, model)) for model in audit["models"]}
     main, threats = grids["main"], audit["threats"]
     planted = planted_checks.planted_rows(main, job.params, job.threads)
-    results = []
-    for model, grid in grids.items():
-        results += _utility(grid, model, job)
-        results += _judged([audit_attacks.on_members(grid, model, threats)], job)
-        if model != "main":
-            results += _judged([audit_attacks.main_alike(main, grid, model, threats)], job)
+    results = list(_of_models(grids, job))
     panels = audit_attacks.panels(main, threats, job.params.attacks["rmia"])
     chosen = {records: choose(panel, audit["fpr"]) for records, panel in panels.items()}
     for records, panel in panels.items():
@@ -69,20 +65,36 @@ def main(job):
     if job.input.get("attention"):
         seen = joined(main, of_input(job, "attention"))
         results += white_box_attacks.white_box_rows(seen, job.params)
-    results += planted()
     results += _judged([_placebo(main, most_chosen, job)], job)
-    members = main.isel(record=main.member.values)
-    scores = composite(panels["members"], chosen["members"][AUC])
-    rng = seeds.generator(job.params.seed, STUDY, members.dataset, "stability")
-    results += record_ratings.agreement_rows(members, _keys(job, "members"), audit["shown"], rng, threats)
-    rng = seeds.generator(job.params.seed, STUDY, dataset, "calibration")
-    results += record_ratings.calibration_rows(members, _keys(job, "members"), rng, threats, scores)
+    results += _of_records(main, composite(panels["members"], chosen["members"][AUC]), job)
+    # Computed meanwhile by other processes.
+    results += planted()
     write_table(tidy.frame(results), job.output.tidy)
-    rng = seeds.generator(job.params.seed, STUDY, members.dataset, "exposure")
-    located = read_table(job.input.rows)
-    risk = record_ratings.rate(members, located, audit["base_rates"], rng, threats, scores)
-    write_table(risk, job.output.risk)
     return {"seed": job.params.seed}
+
+
+def _of_models(grids: Mapping[str, xr.Dataset], job) -> Iterator[dict]:
+    """Tidy rows of each model's utility and of the attack by which models are compared."""
+    threats = job.params.audit["threats"]
+    for model, grid in grids.items():
+        yield from _utility(grid, model, job)
+        yield from _judged([audit_attacks.on_members(grid, model, threats)], job)
+        if model != "main":
+            yield from _judged([audit_attacks.main_alike(grids["main"], grid, model, threats)], job)
+
+
+def _of_records(grid: xr.Dataset, scores: Array, job) -> Iterator[dict]:
+    """Write the risk of each record; tidy rows of how stable and how calibrated it is. scores: of the strongest one."""
+    audit, members = job.params.audit, grid.isel(record=grid.member.values)
+    keys, threats = _keys(job, "members"), audit["threats"]
+    stability, calibration, exposure = (
+        seeds.generator(job.params.seed, STUDY, job.wildcards.dataset, name)
+        for name in ("stability", "calibration", "exposure")
+    )
+    yield from record_ratings.agreement_rows(members, keys, audit["shown"], stability, threats)
+    yield from record_ratings.calibration_rows(members, keys, calibration, threats, scores)
+    risk = record_ratings.rate(members, read_table(job.input.rows), audit["base_rates"], exposure, threats, scores)
+    write_table(risk, job.output.risk)
 
 
 def _keys(job, records: str) -> dict[str, str]:
