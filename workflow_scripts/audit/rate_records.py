@@ -58,6 +58,7 @@ def main(job):
         results += found
     # The headline is that of the last panel, persons where one has several records.
     headline = tidy.expand(tidy.frame(found))
+    headline = headline[headline["records"] == records]
     smaller = of_input(job, "settings") if job.input.get("settings") else None
     results += extrapolated_leakage.leakage_rows(main, smaller, panel, most_chosen, headline, job.params)
     results += _judged(_on_targets(job), job)

@@ -42,6 +42,12 @@ def test_a_job_names_the_command_of_the_run(monkeypatch):
     assert done.stdout == "memaudit\n"
 
 
+def test_snakemake_names_the_command_of_the_run(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["/work/.venv/lib/python3.11/site-packages/snakemake/__main__.py"])
+    monkeypatch.setenv(command_name.CALLED, "memaudit")
+    assert command_name.program() == "memaudit"
+
+
 def test_what_is_kept_is_nothing_else(monkeypatch):
     monkeypatch.setattr(sys, "argv", [SCRIPT])
     monkeypatch.setenv(command_name.CALLED, "<b>")

@@ -37,11 +37,11 @@ def test_another_number_gives_another_page(project):
 def test_a_run_of_former_code_says_so_and_has_no_verdicts(project):
     demo, other = (read_json(project / f"docs/results/{name}.json") for name in ("demo", "attacks"))
     former = docs_pages.results(demo, "demo.json", {"attacks.json": other}).split("## attacks of the run")[1]
-    assert "**Made by former code**, on 2026-11-21: 22 of its 22 rules" in former
+    assert "**Made by other code than the run `demo`**, on 2026-11-21: 22 of its 22 rules" in former
     assert "| relation |" in former
     assert not re.search(r"\| (reproduced|not reproduced|direction only|not testable at this scale):", former)
     same = docs_pages.results(other, "attacks.json", {"again.json": other}).split("## attacks of the run")[1]
-    assert "former code" not in same
+    assert "other code" not in same
     assert "| reproduced: holds in 4 of 4 comparisons |" in same
 
 

@@ -31,7 +31,21 @@ KEYS = {
     # of the study of the learned attack on language models
     *("role", "family", "tuning", "classifier", "combinations", "samples", "features", "control"),
     # of the study of prediction
-    *("case", "truth", "rule", "predictor", "tau", "profile", "cells", "epoch", "layer", "threshold", "way", "with"),
+    *(
+        "case",
+        "truth",
+        "rule",
+        "predictor",
+        "tau",
+        "profile",
+        "cells",
+        "epoch",
+        "layer",
+        "threshold",
+        "judged",
+        "way",
+        "with",
+    ),
     *("rate", "separation", "density"),
     # of differences and ratios: what is subtracted from what
     *("less", "between", "nonmembers"),

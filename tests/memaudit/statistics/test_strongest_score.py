@@ -179,6 +179,23 @@ def test_one_model_without_a_leak_is_judged_as_a_panel_of_redrawn_members():
     assert found == judged(rng, replace(made, membership=made.redrawn(rng)))
 
 
+def test_panels_whose_units_have_other_numbers_of_models_share_no_null(monkeypatch):
+    made = panel(np.random.default_rng(3), 0.8)
+    shared = []
+    nulls = strongest_score._shared_nulls
+    monkeypatch.setattr(
+        strongest_score, "_shared_nulls", lambda panels, *rest: shared.append(len(panels)) or nulls(panels, *rest)
+    )
+    turned, fewer = made.membership[:, ::-1], made.membership.copy()
+    fewer[np.flatnonzero(fewer[:, 0])[0], 0] = False
+    for other, times in ((turned, [2]), (fewer, [1, 1])):
+        panels = [made, replace(made, membership=other)]
+        options = {"fprs": [0.1], "rng": np.random.default_rng(4), "replicates": 10, "permutations": 19}
+        strongest_score.judge_alike(panels, [strongest_score.choose(one, 0.1) for one in panels], **options)
+        assert shared == times
+        shared.clear()
+
+
 def test_models_without_a_leak_that_share_a_null_are_rarely_found():
     rng, options = np.random.default_rng(6), {"replicates": 40, "permutations": 19}
     found = []

@@ -65,7 +65,6 @@ def tree(tmp_path, monkeypatch):
     (tmp_path / "envs" / "one.yaml").write_text("# made by hand\n- torch==2.13.0\n")
     monkeypatch.setattr(module, "SCRIPTS", tmp_path / "scripts")
     monkeypatch.setattr(module, "ENVS", tmp_path / "envs")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     clear()
     yield tmp_path
     clear()
@@ -228,7 +227,7 @@ def test_a_module_that_a_script_loads_by_name_reruns_the_jobs_that_load_it(tree)
 def test_the_plumbings_version_counts_everywhere(tree, monkeypatch):
     before = digests()
     # The number stands in a file: an edit of it is one of the files.
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tree / "other"))
+    monkeypatch.setattr(module, "KEPT", "other")
     monkeypatch.setattr(module, "WORKFLOW_VERSION", module.WORKFLOW_VERSION + 1)
     after = digests()
     assert all(before[rule] != after[rule] for rule in RULES)
@@ -290,7 +289,27 @@ def test_the_hash_is_kept_until_any_file_is_edited(tree, monkeypatch):
     assert after["study_plot"] == before["study_plot"]
 
 
-def test_a_cache_folder_that_cannot_be_written_costs_time_alone(tree, monkeypatch):
+def test_a_file_that_is_edited_while_it_is_parsed_is_parsed_again_at_the_next_start(tree, monkeypatch):
+    parsed = module._code
+
+    def edited_meanwhile(*arguments):
+        found = parsed(*arguments)
+        replaced("memaudit/attacks/lira.py", "2 * x", "3 * x")(tree)
+        return found
+
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "_code", edited_meanwhile)
+        clear()
+        before = module.digest("study_fit", "one")
+    after = digests()["study_fit"]
+    assert after != before
+    assert digests()["study_fit"] == after
+
+
+def test_a_cache_that_cannot_be_read_or_written_costs_time_alone(tree, monkeypatch):
     before = digests()
-    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
+    for path in (tree / module.KEPT).iterdir():
+        path.write_bytes(b"\xff\xfe")
+    assert digests() == before
+    monkeypatch.setattr(module, "KEPT", "scripts/study/fit.py")
     assert digests() == before

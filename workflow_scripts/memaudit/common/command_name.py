@@ -19,7 +19,7 @@ def program() -> str:
     called = Path(sys.argv[0])
     if called.stem == INSTALLED:
         return INSTALLED
-    if (kept := os.environ.get(CALLED)) in {INSTALLED, LAUNCHER} and called.name != "__main__.py":
+    if (kept := os.environ.get(CALLED)) in {INSTALLED, LAUNCHER} and called.parts[-2:] != (INSTALLED, "__main__.py"):
         return kept
     return LAUNCHER if (PROJECT / INSTALLED).is_file() else INSTALLED
 

@@ -8,13 +8,6 @@ PROJECT = SCRIPTS.parent
 ENVS = PROJECT / "envs"
 
 
-def user_folder(variable: str, otherwise: str) -> Path:
-    """`memaudit` in this user's XDG folder that the environment's variable names; otherwise: below the home."""
-    given = os.environ.get(variable, "")
-    # A relative path is to be ignored (XDG Base Directory Specification 0.8).
-    return (Path(given) if given.startswith("/") else Path.home() / otherwise) / "memaudit"
-
-
 def config_path(path: str | Path) -> Path:
     """The file or folder that a config names: of the working folder, or the project's where it alone has it.
 

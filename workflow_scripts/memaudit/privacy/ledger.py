@@ -19,7 +19,6 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from memaudit.common import project_paths
 from memaudit.common.errors import AuditError
 from memaudit.privacy import ledger_looks
 from memaudit.privacy.accounting import Budget
@@ -46,7 +45,10 @@ RELEASED = "statement.json"  # written last into the folder of a charge: marks a
 
 def user_folder() -> Path:
     """`memaudit/ledger` in the XDG state folder of this user."""
-    return project_paths.user_folder("XDG_STATE_HOME", ".local/state") / "ledger"
+    given = os.environ.get("XDG_STATE_HOME", "")
+    # A relative path is to be ignored (XDG Base Directory Specification 0.8).
+    state = Path(given) if given.startswith("/") else Path.home() / ".local/state"
+    return state / "memaudit" / "ledger"
 
 
 def default_folder(project: str | Path) -> Path:

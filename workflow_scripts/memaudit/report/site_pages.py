@@ -6,6 +6,7 @@ mkdocs runs this file as `hooks`, in an environment without memaudit.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from os.path import relpath
 from pathlib import Path
@@ -28,13 +29,13 @@ def links(text: str) -> list[tuple[str, str]]:
 
 
 def anchors(text: str) -> set[str]:
-    """Anchors of a page's headings as GitHub and mkdocs make them; a heading that is repeated has a number in it."""
-    found: dict[str, int] = {}
+    """Anchors of a page's headings that GitHub and mkdocs make alike: not those of headings that stand twice."""
+    found: Counter[str] = Counter()
     for heading in HEADING.findall(re.sub(FENCED, "", text, flags=re.MULTILINE | re.DOTALL)):
         words = re.sub(r"\]\([^)]*\)", "", heading)
         slug = re.sub(r"[^\w\- ]", "", words.lower()).strip().replace(" ", "-")
-        found[slug] = found.get(slug, -1) + 1
-    return {f"{slug}-{number}" if number else slug for slug, last in found.items() for number in range(last + 1)}
+        found[slug] += 1
+    return {slug for slug, times in found.items() if times == 1}
 
 
 def dead_links(page: Path) -> list[str]:

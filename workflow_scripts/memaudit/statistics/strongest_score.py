@@ -172,11 +172,21 @@ def judge_alike(
 ) -> list[list[Estimate]]:
     """`judge_strongest` of panels whose answers and scheme are the same, of their own memberships.
 
-    One set of redraws is the null of each: a p-value has its size, those of two panels correlate.
+    One set of redraws is the null of each where they are equally likely memberships, as those of columns with the same
+    number of contexts: a p-value has its size, those of two panels correlate. Other panels have redraws of their own.
     """
-    nulls = _shared_nulls(panels, chosen, rng, permutations, fprs)
+    if _equally_likely(panels):
+        nulls = _shared_nulls(panels, chosen, rng, permutations, fprs)
+    else:
+        nulls = [null_of_strongest(*one, rng, permutations, fprs) for one in zip(panels, chosen, strict=True)]
     options = {"fprs": fprs, "rng": rng, "replicates": replicates}
     return [_judged(*one, **options) for one in zip(panels, chosen, nulls, strict=True)]
+
+
+def _equally_likely(panels: Sequence[Panel]) -> bool:
+    """Whether redraws of the first panel's memberships are redraws of the others', too."""
+    counts = [panel.membership.sum(0) for panel in panels]
+    return panels[0].scheme.keeps == "rows" or all(np.array_equal(one, counts[0]) for one in counts)
 
 
 def judge_redrawn(

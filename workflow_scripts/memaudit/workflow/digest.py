@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memaudit.common.errors import AuditError
-from memaudit.common.project_paths import ENVS, SCRIPTS, user_folder
+from memaudit.common.project_paths import ENVS, SCRIPTS
 
 # Low modules that no number depends on: job inputs, progress, and where the project's files stand.
 PLUMBING = {f"common/{name}.py" for name in ("command_name", "job_inputs", "progress_bar", "project_paths")}
+KEPT = ".snakemake/code"  # folder of kept hashes, beside the scripts
 # Raise it when a change of the plumbing changes results that were made with the one before.
 WORKFLOW_VERSION = 1
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -64,24 +65,42 @@ def digest_when_planned(rule: str, env: str, loads: str | None = None) -> Callab
 def code(rule: str, loads: str | None = None) -> str:
     """Hash of a rule's script, every memaudit module that it reaches outside the plumbing, and their templates.
 
-    Kept in the user's XDG cache folder for the files as they are: parsing them takes seconds of each start.
+    Kept in `KEPT` for the files as they are: parsing them takes seconds of each start.
     """
-    checkout = hashlib.sha256(str(SCRIPTS).encode()).hexdigest()[:16]
-    kept = user_folder("XDG_CACHE_HOME", ".cache") / "code" / checkout / f"{rule} {loads or ''}".strip()
-    files, _, known = kept.read_text(encoding="utf-8").partition(" ") if kept.is_file() else ("", "", "")
-    if known and files == _all_files():
+    name, files = f"{rule} {loads or ''}".strip(), _files_at_first()
+    if known := _kept(name, files):
         return known
     found = _code(rule, loads)
-    # A cache that cannot be written costs time alone.
-    with suppress(OSError):
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        own = kept.with_name(f".{kept.name} {os.getpid()}")
-        own.write_text(f"{_all_files()} {found}", encoding="utf-8")
-        own.replace(kept)
+    # Of files that were edited meanwhile it is not known which ones were parsed.
+    if _all_files() == files:
+        _keep(name, files, found)
     return found
 
 
+def _kept(name: str, files: str) -> str:
+    """The hash that is kept for these files, empty if there is none."""
+    # A cache that cannot be read costs time alone, as one that cannot be written, of a read-only installation.
+    with suppress(OSError, UnicodeDecodeError):
+        of_files, _, found = (SCRIPTS.parent / KEPT / name).read_text(encoding="utf-8").partition(" ")
+        return found if of_files == files else ""
+    return ""
+
+
+def _keep(name: str, files: str, found: str) -> None:
+    folder = SCRIPTS.parent / KEPT
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        own = folder / f".{name} {os.getpid()}"
+        own.write_text(f"{files} {found}", encoding="utf-8")
+        own.replace(folder / name)
+
+
 @cache
+def _files_at_first() -> str:
+    """`_all_files` before this process has parsed the first of them."""
+    return _all_files()
+
+
 def _all_files() -> str:
     """Hash of this Python's version and of every file below `SCRIPTS`, on which the hash of any code depends."""
     whole = hashlib.sha256(sys.version.encode())
@@ -156,6 +175,7 @@ def _template(path: Path) -> bytes:
 @cache
 def _module(path: Path) -> Module:
     """A module's syntax without docstrings, texts of raised errors and imports from memaudit; and what it imports."""
+    _files_at_first()
     tree = ast.parse(path.read_text(encoding="utf-8"))
     bound = tuple(_bindings(path, tree))
     for node in _statements(tree):

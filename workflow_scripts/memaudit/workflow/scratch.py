@@ -123,8 +123,8 @@ def _key(job: Any) -> str:
         "rule": rule,
         "wildcards": sorted(items(job.wildcards)),
         "params": sorted(items(job.params)),
-        # By hand nobody gives the digest of the code, which Snakemake's jobs have among their params.
-        "code": dict(items(job.params)).get("code") or code(rule),
+        # The digest among the params is of the files as they were planned, this one of those that run.
+        "code": code(rule),
         "inputs": [sha256(path) for path in job.input],
     }
     return hashlib.sha256(json.dumps(identity, sort_keys=True, default=str).encode()).hexdigest()[:16]

@@ -132,13 +132,14 @@ class PredictorEvaluation(JudgedSetting):
     def sweep(self) -> Rows:
         """AUC by the log-LiRA threshold of a memorized record (Figure 5, right); and at the highest less the lowest.
 
-        Thresholds that too few records reach for an interval are drawn (judged: no), and are no end of the difference:
-        else the highest one decides, by its number of records alone, that nothing can be said of the others.
+        Thresholds that too few records reach or miss for an interval are drawn (judged: no). They are no end of the
+        difference, nor are negative ones: else the highest one decides, by its number of records alone, that nothing
+        can be said of the others.
         """
         judged = {}
         for threshold in self.all_thresholds:
             entries = self.cells(self.setting.lira[-1] >= threshold, self.setting.member & self.setting.natural)
-            judged |= {threshold: entries} if entries.enough else {}
+            judged |= {threshold: entries} if entries.enough and threshold >= 0 else {}
             keys = {"threshold": f"{threshold:g}"} | ({} if entries.enough else {"judged": "no"})
             yield from self.areas(self.stopped, entries, keys)
         if len(judged) < 2:
