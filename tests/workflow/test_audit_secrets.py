@@ -42,7 +42,7 @@ AUDITS = {
         *("--missing", WORD, "--delimiter", ";", "--encoding", "latin-1", "--rows", "140", "--shown", "7"),
         *("--decimal", ",", "--dates", "dmy", "--lone-rows", "--merge-rare"),
         *("--base-rates", "0.2", "--seed", "3", "--cores", "2", "--into", "{into}"),
-        *("--fail-above", "auc=1"),
+        *("--fail-above", "auc=1", "--records", "households"),
         *("--owner", "A. Reviewer", "--review-by", "2999-12-31", "--pdf"),
     ],
     "attacking": [

@@ -29,10 +29,14 @@ def descendants(process):
     return found
 
 
-def test_a_terminated_command_leaves_no_process_behind():
-    with subprocess.Popen([sys.executable, "-c", COMMAND], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as command:
+@pytest.mark.parametrize("deaf", [False, True])
+def test_a_terminated_command_leaves_no_process_behind(deaf):
+    deafened = "import signal, time; signal.signal(15, signal.SIG_IGN);"
+    command = COMMAND.replace("import time;", deafened) if deaf else COMMAND
+    with subprocess.Popen([sys.executable, "-c", command], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as command:
         assert command.stdout.readline()
         started = descendants(command)
+        command.send_signal(signal.SIGTERM)
         command.send_signal(signal.SIGTERM)
         _, errors = command.communicate(timeout=30)
     assert b"TerminatedError" in errors

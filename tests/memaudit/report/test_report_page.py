@@ -32,7 +32,7 @@ def page(tmp_path, monkeypatch):
         "question": EVIL,
         "paper": {"title": EVIL, "address": "https://example.org"},
         "thresholds": [["demo/fpr", [EVIL], EVIL]],
-        "facts": {"demo_facts": {"title": "facts", "caption": EVIL, "columns": [EVIL], "rows": [[EVIL]]}},
+        "facts": [{"name": "demo_facts", "title": "facts", "caption": EVIL, "columns": [EVIL], "rows": [[EVIL]]}],
     }
     names = ("demo_auc", "demo_claims", "demo_headlines")
     run = Run(

@@ -3,10 +3,12 @@
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 import psutil
+
+PATIENCE = 5.0  # seconds until processes that were told to end are ended
 
 
 class TerminatedError(KeyboardInterrupt):
@@ -33,14 +35,23 @@ def ended_together(running: subprocess.Popen) -> Iterator[None]:
 
 
 def _terminated(*_) -> None:
+    # Some send it twice: a second one must not interrupt the end of the others.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise TerminatedError
 
 
 def _terminate(running: subprocess.Popen) -> None:
     with suppress(psutil.NoSuchProcess):
-        descendants = psutil.Process(running.pid).children(recursive=True)
+        parent = psutil.Process(running.pid)
         # The parent first: it must not start another one.
-        running.terminate()
-        for one in descendants:
-            with suppress(psutil.NoSuchProcess):
-                one.terminate()
+        ended = [parent, *parent.children(recursive=True)]
+        _each(ended, "terminate")
+        # Snakemake may wait forever for a job that was ended beside it.
+        _, left = psutil.wait_procs(ended, timeout=PATIENCE)
+        _each(left, "kill")
+
+
+def _each(processes: Iterable[psutil.Process], end: str) -> None:
+    for one in processes:
+        with suppress(psutil.NoSuchProcess):
+            getattr(one, end)()

@@ -103,8 +103,8 @@ def _study(run: Run, name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
         **entry,
         "name": name,
         "facts": [
-            page_tables.of_rows(table, facts, facts["columns"], facts["rows"])
-            for table, facts in entry.get("facts", {}).items()
+            page_tables.of_rows(facts["name"], facts, facts["columns"], facts["rows"])
+            for facts in entry.get("facts", [])
         ],
         "figures": [_figure(run, figure, run.figures[figure]) for figure in run.figures if _belongs(figure, name)],
         "tables": [

@@ -14,7 +14,11 @@ class Page:
     """
 
     def __init__(self, run: RunConfig, views: Mapping[str, Views], merged: bool):
-        self.studies = [view.study for view in views.values()]
+        # Lists keep their order in sidecars, whose keys are sorted.
+        self.studies = [
+            view.study | {"facts": [{"name": name} | facts for name, facts in view.facts.items()]}
+            for view in views.values()
+        ]
         self.tables = [_entry(name, table) for view in views.values() for name, table in view.tables.items()]
         self.figures = [_entry(name, figure) for view in views.values() for name, figure in view.figures.items()]
         self.command = f"snakemake --cores all{f' --configfile {run.folder}/config.yaml --' if merged else ''}"

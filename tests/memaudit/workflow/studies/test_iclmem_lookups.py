@@ -153,7 +153,7 @@ def test_captions_and_criteria_name_the_runs_own_thresholds(run):
     seen = views(run)
     assert "at least 0.25:" in seen.tables["iclmem_flags"]["caption"]
     assert "Above 3.5 a run has collapsed" in seen.figures["iclmem_loss_ratios"]["caption"]
-    criteria = next(facts for facts in seen.study["facts"] if facts["title"].startswith("Outcomes"))
+    criteria = seen.facts["iclmem_criteria"]
     assert criteria["columns"] == ["outcome", "criterion", "lax", "strict"]
     assert {len(row) for row in criteria["rows"]} == {4}
     assert criteria["rows"][0][2:] == ["3.5", "5"]
