@@ -42,7 +42,7 @@ AUDITS = {
         *("--missing", WORD, "--delimiter", ";", "--encoding", "latin-1", "--rows", "140", "--shown", "7"),
         *("--decimal", ",", "--dates", "dmy", "--lone-rows", "--merge-rare"),
         *("--base-rates", "0.2", "--seed", "3", "--cores", "2", "--into", "{into}"),
-        *("--fail-above", "auc=1", "--records", "households"),
+        *("--fail-above", "auc=1"),
         *("--owner", "A. Reviewer", "--review-by", "2999-12-31", "--pdf"),
     ],
     "attacking": [
@@ -50,7 +50,7 @@ AUDITS = {
         *("--model", "tabicl-small", FOREST, "--minutes", "0.1"),
         *("--missing", WORD, "--delimiter", ";", "--encoding", "latin-1", "--drop", "left", "household", "note"),
         *("--epsilon", "1", "--public", "{public}", "--finetune", "--cores", "2", "--into", "{into}"),
-        *("--task", "classification", "--context-rows", "120"),
+        *("--task", "classification", "--context-rows", "120", "--records", "households"),
     ],
 }
 SHOWING = {"--show-values"}  # values are on the page: tests/workflow/test_audit.py
