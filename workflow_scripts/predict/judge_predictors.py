@@ -11,14 +11,13 @@ baseline is the same at the interruption. Predictors are evaluated on a target's
 nobody planted unless it is said otherwise.
 """
 
-import numpy as np
 import xarray as xr
 
 from memaudit.attacks.score_matrices import gather
 from memaudit.common import tidy
-from memaudit.common.errors import AuditError
 from memaudit.common.io import read_grid, write_json, write_table
 from memaudit.studies.predict.judged_setting import STUDY
+from memaudit.studies.predict.natural_truth import targets_first
 from memaudit.studies.predict.prediction_checkpoints import MeasuredSetting
 from memaudit.studies.predict.prediction_cost import cost_rows
 from memaudit.studies.predict.predictor_evaluation import PredictorEvaluation
@@ -49,17 +48,13 @@ def main(job):
 
 def measured(records: xr.Dataset, scores: xr.Dataset, signals: xr.Dataset, params) -> MeasuredSetting:
     """The setting with its measurements. Raises AuditError where models are missing."""
-    models = signals.model.values
-    if not np.array_equal(models, np.arange(records.sizes["model"])):
-        raise AuditError(f"{records.case}: {len(models)} of {records.sizes['model']} models; train the others, too")
-    # Targets that were not interrupted are shadow models like any other.
-    order = np.concatenate([scores.target.values, np.setdiff1d(models, scores.target.values)])
+    order = targets_first(records, scores, signals)
     return MeasuredSetting(
         name=records.case,
         epochs=signals.checkpoint.values.astype(float),
         gap=signals.gap.values[order],
         membership=records.membership.values.astype(bool)[order],
-        second_half=order >= len(models) // 2,
+        second_half=order >= len(order) // 2,
         loss=signals.loss.values[order],
         predictors={name: scores[name].values for name in PREDICTORS},
         layers={name: scores[f"layers_{name}"].values for name in DEEP},

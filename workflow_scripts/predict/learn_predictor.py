@@ -10,7 +10,6 @@ left out with all others of its data. recommended: PSMI at 0 and the combination
 rates on natural records of settings left out; a copy is shipped as resources/recommended.json (`make recommended`).
 """
 
-import numpy as np
 import xarray as xr
 
 from memaudit.attacks.score_matrices import gather
@@ -53,11 +52,8 @@ def features(records: str, scores: str, signals: dict[str, list[str]], params) -
     prepared = read_grid(records)
     if not (paths := signals.get(prepared.case)):
         raise AuditError(f"{prepared.case}: no file of signals is given; give those of all its models")
-    whole, models = gather(paths), prepared.sizes["model"]
-    if not np.array_equal(whole.model.values, np.arange(models)):
-        raise AuditError(f"{prepared.case}: {whole.sizes['model']} of {models} models; train the others, too")
     options = {"memorized": params.memorized, "replicates": params.replicates, "seed": params.seed}
-    return setting_features(prepared, read_grid(scores), whole, params.sources[prepared.case], **options)
+    return setting_features(prepared, read_grid(scores), gather(paths), params.sources[prepared.case], **options)
 
 
 if __name__ == "__main__":

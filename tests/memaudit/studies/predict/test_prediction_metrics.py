@@ -230,6 +230,7 @@ def test_an_auc_of_fewer_than_ten_memorized_records_has_no_interval(memorized, s
     """Of 6 such records it covers in 92 %."""
     rng, truth = np.random.default_rng(0), np.arange(80)[None] < memorized
     entries = member_entries(truth, np.ones_like(truth), rng, replicates=50)
+    assert entries.enough == shown
     scores = {"a": rng.standard_normal((1, 80)), "b": rng.standard_normal((1, 80))}
     for of in prediction_metrics.judge(scores, entries, reference="a", fprs=[0.1], tprs=[0.75]).values():
         for one in of:

@@ -1,5 +1,6 @@
 """Results of one setting: interruption, planted records, and every figure's rows."""
 
+import numpy as np
 import pandas as pd
 import pytest
 from result_rows import chosen
@@ -30,11 +31,15 @@ def test_memorized_records_are_not_yet_so_at_the_interruption(results):
     assert chosen(results, metric="already memorized", cells="others").sort_values("epoch")["estimate"].iloc[-1] == 0
 
 
-def test_the_highest_threshold_is_paired_with_the_lowest(results):
-    """The difference is that of the two rows, with an interval of its own."""
+def test_the_highest_threshold_that_enough_records_reach_is_paired_with_the_lowest(results):
+    """The difference is that of the two rows, with an interval of its own; what too few reach is no end of it."""
     swept = chosen(results, metric="auc", predictor="psmi").dropna(subset=["threshold"]).set_index("threshold")
     gap = chosen(results, metric="auc difference over thresholds", predictor="psmi").iloc[0]
-    assert (gap["threshold"], gap["less"]) == (swept.index.max(), swept.index.min())
+    judged = swept[swept["judged"].isna()]
+    assert (gap["threshold"], gap["less"]) == (judged.index.max(), judged.index.min()) == (2.0, 0.5)
+    assert swept["judged"].to_dict()[4.0] == "no"
+    assert swept["low"].isna().tolist() == swept["judged"].eq("no").tolist()
+    assert np.isfinite(gap[["low", "high"]].astype(float)).all()
     assert gap["estimate"] == pytest.approx(swept["estimate"][gap["threshold"]] - swept["estimate"][gap["less"]])
     assert "common weights" in gap["method"]
 

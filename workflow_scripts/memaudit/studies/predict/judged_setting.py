@@ -17,8 +17,9 @@ from memaudit.common.arrays import Array, Mask
 from memaudit.statistics import bootstrap
 from memaudit.statistics.attack_performance import Estimate, rows
 from memaudit.studies.predict import prediction_metrics
+from memaudit.studies.predict.natural_truth import NaturalTruth
 from memaudit.studies.predict.prediction_checkpoints import BASELINE, MeasuredSetting
-from memaudit.studies.predict.prediction_metrics import Entries, member_entries
+from memaudit.studies.predict.prediction_metrics import Entries
 
 Rows = Iterator[dict[str, Any]]
 
@@ -41,20 +42,27 @@ class JudgedSetting:
     replicates: int
     seed: int
 
-    @cached_property
+    @property
     def entries(self) -> Entries:
         """The entries with the main truth: natural records, memorized at the end of training."""
-        return self.cells(self.truth, self.setting.member & self.setting.natural)
+        return self.natural_truth.judged
 
     @cached_property
+    def natural_truth(self) -> NaturalTruth:
+        """Which records are memorized at the end of training, of natural ones."""
+        setting = self.setting
+        parts = setting.member, setting.natural, setting.unit
+        return NaturalTruth(setting.name, setting.lira[-1], *parts, self.memorized, self.replicates, self.seed)
+
+    @property
     def outside(self) -> Entries:
         """The same of natural records that a target was not trained on."""
-        return self.cells(self.truth, ~self.setting.member & self.setting.natural)
+        return self.natural_truth.outside
 
     @property
     def truth(self) -> Mask:
         """Whether a record is memorized at the end of training, (target, record)."""
-        return self.setting.lira[-1] >= self.memorized
+        return self.natural_truth.memorized
 
     @property
     def final(self) -> Array:
@@ -84,8 +92,7 @@ class JudgedSetting:
 
     def cells(self, memorized: Mask, member: Mask) -> Entries:
         """The entries of `member` (target, record), all under common bootstrap weights."""
-        options = {"groups": self.setting.unit, "replicates": self.replicates}
-        return member_entries(memorized, member, self.rng("cells"), **options)
+        return self.natural_truth.entries(memorized, member)
 
     def rates(self, scores: Mapping[str, Array], entries: Entries, keys: Mapping[str, Any]) -> Rows:
         """Rows of every metric of the predictors, and of each less the baseline's."""

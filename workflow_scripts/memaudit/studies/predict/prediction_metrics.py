@@ -59,6 +59,12 @@ class Entries:
         return replace(drawn, units=max(drawn.units, 2), fewest=FEWEST_OF_CLASS)
 
     @property
+    def enough(self) -> bool:
+        """Whether an AUC of the entries has an interval: at least 10 groups memorized, and as many others."""
+        sides = (self.group[side] for side in (self.memorized, ~self.memorized))
+        return min(len(np.unique(groups)) for groups in sides) >= FEWEST_OF_CLASS
+
+    @property
     def method(self) -> str:
         """Description of the intervals."""
         return f"two-way bootstrap over targets and records, {len(self.weights)} replicates" + (

@@ -130,16 +130,22 @@ class PredictorEvaluation(JudgedSetting):
                     yield from self.rows({"layer": layer, "layers": str(last), "predictor": name}, [gap])
 
     def sweep(self) -> Rows:
-        """AUC by the log-LiRA threshold of a memorized record (Figure 5, right); and at the highest less the lowest."""
-        by_threshold = {
-            threshold: self.cells(self.setting.lira[-1] >= threshold, self.setting.member & self.setting.natural)
-            for threshold in self.all_thresholds
-        }
-        for threshold, entries in by_threshold.items():
-            yield from self.areas(self.stopped, entries, {"threshold": f"{threshold:g}"})
-        most, least = max(by_threshold), min(by_threshold)
-        for name, scores in self.stopped.items() if most > least else ():
-            pairs = [(scores, by_threshold[threshold]) for threshold in (most, least)]
+        """AUC by the log-LiRA threshold of a memorized record (Figure 5, right); and at the highest less the lowest.
+
+        Thresholds that too few records reach for an interval are drawn (judged: no), and are no end of the difference:
+        else the highest one decides, by its number of records alone, that nothing can be said of the others.
+        """
+        judged = {}
+        for threshold in self.all_thresholds:
+            entries = self.cells(self.setting.lira[-1] >= threshold, self.setting.member & self.setting.natural)
+            judged |= {threshold: entries} if entries.enough else {}
+            keys = {"threshold": f"{threshold:g}"} | ({} if entries.enough else {"judged": "no"})
+            yield from self.areas(self.stopped, entries, keys)
+        if len(judged) < 2:
+            return
+        most, least = max(judged), min(judged)
+        for name, scores in self.stopped.items():
+            pairs = [(scores, judged[threshold]) for threshold in (most, least)]
             gap = predictor_contrasts.auc_gap(*pairs, "auc difference over thresholds")
             yield from self.rows({"threshold": f"{most:g}", "less": f"{least:g}", "predictor": name}, [gap])
 

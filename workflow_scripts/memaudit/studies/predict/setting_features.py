@@ -7,12 +7,11 @@ import numpy as np
 import xarray as xr
 
 from memaudit.attacks.learned_memorization import ALL, EARLIER, ONE_CHECKPOINT, tied_normal_scores
-from memaudit.common import seeds
 from memaudit.common.arrays import Array, Mask
 from memaudit.statistics.attack_performance import Estimate
-from memaudit.studies.predict import prediction_metrics
 from memaudit.studies.predict.ground_truth import log_lira
-from memaudit.studies.predict.prediction_metrics import FEWEST_OF_CLASS, Entries, member_entries
+from memaudit.studies.predict.natural_truth import NaturalTruth, targets_first
+from memaudit.studies.predict.prediction_metrics import FEWEST_OF_CLASS, Entries
 from memaudit.studies.predict.target_scores import AT_STOP
 
 
@@ -74,30 +73,25 @@ def setting_features(
 ) -> SettingFeatures:
     """A setting from its records, scores at the interruption, and signals of all models.
 
-    memorized: least log-LiRA of a memorized record. Targets that were not interrupted are shadow models like any other.
+    memorized: least log-LiRA of a memorized record. Raises AuditError where models are missing.
     """
-    targets, stops, models = scores.target.values, scores.interruption.values.astype(int), signals.model.values
-    order = np.concatenate([targets, np.setdiff1d(models, targets)])
-    membership = records.membership.values.astype(bool)[order]
-    member, natural = membership[: len(targets)], ~(records.mislabelled.values | records.canary.values).astype(bool)
-    lira = log_lira(signals.gap.values[order, -1], membership, len(targets))
-
-    def entries(of: Mask) -> Entries:
-        rng = seeds.generator(seed, "predict", records.case, "learned")
-        return member_entries((lira >= memorized) & of, of, rng, groups=records.unit.values, replicates=replicates)
-
-    judged, outside = entries(member & natural), entries(~member & natural)
+    stops, order = scores.interruption.values.astype(int), targets_first(records, scores, signals)
+    membership, targets = records.membership.values.astype(bool)[order], len(stops)
+    member, natural = membership[:targets], ~(records.mislabelled.values | records.canary.values).astype(bool)
+    lira = log_lira(signals.gap.values[order, -1], membership, targets)
+    parts = member, natural, records.unit.values
+    truth = NaturalTruth(records.case, lira, *parts, memorized, replicates, seed)
     raw = {name: _at_stop(scores[name].values, stops) for name in ALL}
     return SettingFeatures(
         name=records.case,
         source=source,
         normal={name: _normal(values, member) for name, values in raw.items()},
         psmi=raw["psmi"],
-        judged=judged,
-        share=prediction_metrics.memorized_share(lira, judged, outside, memorized),
-        beyond=prediction_metrics.beyond_chance(lira, judged, outside, memorized).low,
+        judged=truth.judged,
+        share=truth.share(),
+        beyond=truth.beyond_chance.low,
         drops=scores.fallen.values,
-        models=len(models),
+        models=len(order),
         seconds=_seconds(scores, signals, stops, float(membership.sum(1).mean())),
     )
 

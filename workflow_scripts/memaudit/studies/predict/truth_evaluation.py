@@ -27,17 +27,16 @@ def shares(judged: JudgedSetting) -> Rows:
     At the threshold of memorization: of all records, too; the share beyond what chance may explain; agreement of the
     truths of two halves of the models. And records that look like another class to models without them.
     """
-    setting, final, least = judged.setting, judged.setting.lira[-1], judged.memorized
+    setting, truth, least = judged.setting, judged.natural_truth, judged.memorized
     for threshold in judged.all_thresholds:
-        share = prediction_metrics.memorized_share(final, judged.entries, judged.outside, threshold)
-        yield from judged.rows({"threshold": f"{threshold:g}", "records": "natural"}, [share])
+        yield from judged.rows({"threshold": f"{threshold:g}", "records": "natural"}, [truth.share(threshold)])
     keys = {"threshold": f"{least:g}", "records": "natural"}
-    yield from judged.rows(keys, [prediction_metrics.beyond_chance(final, judged.entries, judged.outside, least)])
+    yield from judged.rows(keys, [truth.beyond_chance])
     if halves := ground_truth.halves(judged.final, setting.membership, setting.second_half, setting.targets):
         yield from judged.rows(keys, [predictor_contrasts.truth_agreement(halves, judged.entries, least)])
     if judged.planted:
         others = judged.cells(judged.truth, ~setting.member)
-        share = prediction_metrics.memorized_share(final, judged.with_planted, others, least)
+        share = prediction_metrics.memorized_share(truth.lira, judged.with_planted, others, least)
         yield from judged.rows(keys | {"records": "all"}, [share])
     ambiguous = ground_truth.ambiguity(judged.final, setting.membership, setting.natural)
     yield from judged.rows({"records": "natural"}, [ambiguous])
@@ -69,8 +68,7 @@ def circumstances(judged: JudgedSetting) -> dict[str, Any]:
     setting = judged.setting
     own = setting.interruptions[: setting.targets]
     fallen = [float(one.drops[place]) for one, place in zip(own, setting.stopped, strict=True)]
-    entries = setting.lira[-1], judged.entries, judged.outside, judged.memorized
-    share, beyond = prediction_metrics.memorized_share(*entries), prediction_metrics.beyond_chance(*entries)
+    share, beyond = judged.natural_truth.share(), judged.natural_truth.beyond_chance
     rates = {part: getattr(share, part) for part in ("estimate", "low", "high", "null")}
     drop = {"drop": float(np.mean(fallen)), "least_drop": min(fallen), "most_drop": max(fallen)}
     sizes = {"targets": setting.targets, "models": len(setting.membership)}
