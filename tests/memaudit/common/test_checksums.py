@@ -29,7 +29,7 @@ def test_an_unexpected_hash_is_one_line_with_both(tmp_path):
     (tmp_path / "a").write_text("x")
     check_sum(tmp_path / "a", None, "models/x")
     check_sum(tmp_path / "a", sha256(tmp_path / "a"), "models/x")
-    with pytest.raises(AuditError, match=r"^models/x: sha256 of .*a is 2d711\w+, the catalogue says 00; fetch"):
+    with pytest.raises(AuditError, match=r"^models/x: sha256 of .*a is 2d711\w+, the config says 00; fetch"):
         check_sum(tmp_path / "a", "00", "models/x")
 
 

@@ -2,11 +2,13 @@
 
 import json
 import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import yaml
 from config_faults import each, refuses
+from conftest import load
 from predict_pipeline import SETTING, text_setting
 
 from memaudit.config.predict_section import Predict, predict_faults
@@ -77,6 +79,14 @@ predict:
         ({"cases": ["words"], "words/network/small/family": "gpt2"}, "words/network/adapter: GPT-2 has no linear"),
         ({"cases": ["words"], "words/network/model": "small"}, "words/network: give `model` or `small`"),
         ({"cases": ["words"], "words/data": {"kind": "choices", "path": "x"}}, "words/canaries: questions in words"),
+        (
+            {"cases": ["words"], "words/data": {"kind": "choices", "path": "x.tar"}},
+            "words/data/member: name the file in the archive",
+        ),
+        (
+            {"cases": ["words"], "words/data": {"kind": "choices", "path": "x.csv", "member": "a"}},
+            "words/data/member: name the file in the archive, for an archive",
+        ),
         ({"fpr": [0.1, 0.1]}, "^predict/fpr: a value stands twice"),
     ],
 )
@@ -93,3 +103,14 @@ def test_faults_name_their_key_and_a_remedy(change, fault):
     assert any(re.search(fault, line) for line in lines), lines
     assert all(";" in line or ":" in line for line in lines)
     assert faults(lambda raw: None) == []
+
+
+def test_checksums_of_files_put_by_hand_are_those_of_the_page(project):
+    """config/paper.yaml holds every file that is put by hand against the checksum that docs/studies.md quotes."""
+    settings = load("paper")["predict"]["settings"].values()
+    files = {Path(one["data"]["path"]).name: one["data"] for one in settings if "path" in one["data"]}
+    assert sorted(files) == ["arc.parquet", "cifar-10-binary.tar.gz", "ethics.tar", "mmlu.parquet"]
+    page = (project / "docs/studies.md").read_text(encoding="utf-8")
+    for name, data in files.items():
+        line = next(line for line in page.splitlines() if line.startswith(f"| `{name}` |"))
+        assert f"`{data['sha256']}`" in line

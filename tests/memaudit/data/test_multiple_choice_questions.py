@@ -4,7 +4,9 @@ import json
 
 import pandas as pd
 import pytest
+from packed_files import packed
 
+from memaudit.common.checksums import sha256
 from memaudit.common.errors import AuditError
 from memaudit.data.multiple_choice_questions import read_choices
 
@@ -33,3 +35,30 @@ def test_questions_are_read_as_their_makers_share_them(tmp_path):
     ):
         with pytest.raises(AuditError, match=line):
             read_choices(tmp_path / name, given)
+
+
+def test_ethics_is_read_from_its_archive(tmp_path):
+    """A sentence may have commas and quotes; columns that are not asked for are left alone."""
+    lines = 'label,input,is_short,edited\n0,"I came, ""late"".",True,False\n1,I lied.,True,False\n'
+    path = packed(tmp_path / "ethics.tar", {"ethics/commonsense/cm_train.csv": lines.encode()}, "w")
+    columns = {"question": "input", "choices": None, "answer": "label", "options": ["not wrong", "wrong"]}
+    inside = columns | {"member": "ethics/commonsense/cm_train.csv", "sha256": sha256(path)}
+    found = read_choices(path, inside)
+    assert found.questions == ['I came, "late".', "I lied."]
+    assert found.answers.tolist() == [0, 1]
+    (tmp_path / "ethics.csv").write_text(lines)
+    assert read_choices(tmp_path / "ethics.csv", columns).prompts() == found.prompts()
+
+
+@pytest.mark.parametrize("name", ["mmlu.parquet", "ethics.jsonl", "ethics.csv"])
+def test_a_file_with_another_checksum_is_refused_before_it_is_read(tmp_path, name):
+    (tmp_path / name).write_bytes(b"an error page, not the questions")
+    columns = {
+        "question": "input",
+        "choices": None,
+        "answer": "label",
+        "options": ["fine", "wrong"],
+        "sha256": "0" * 64,
+    }
+    with pytest.raises(AuditError, match=rf"questions: sha256 of .*{name} is \w+, the config says 0000.*; fetch it"):
+        read_choices(tmp_path / name, columns)

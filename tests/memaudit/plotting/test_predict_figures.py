@@ -1,12 +1,11 @@
 """The figures of prediction hold what the table holds, a panel for each setting, and stand when a piece is missing."""
 
-import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
 from memaudit.common import tidy
 from memaudit.common.errors import AuditError
-from memaudit.plotting import figure_style, predict_figures
+from memaudit.plotting import figure_style, predict_figures, predict_truth_figures
 
 CASES, EPOCHS, RATES = ("images", "words"), (0.0, 1.0, 4.0), (0.001, 0.1, 1.0)
 NAMES = ("psmi", "loss", "lira")
@@ -75,7 +74,7 @@ def table():
         keys = {"case": case, "truth": truth, "rule": rule, "predictor": name, "fpr": f"{fpr:g}"}
         rows.append(row("roc_tpr", fpr ** (0.2 if truth == "memorized" else 0.1), **keys))
     for rate in (0.05, 0.2):
-        for density in predict_figures.DENSITIES:
+        for density in predict_truth_figures.DENSITIES:
             for separation in (0.0, 2.0):
                 keys = {"simulation": "theorem 1", "rate": rate, "separation": separation, "density": density}
                 rows.append(row("psmi_outliers", -separation * rate, **keys))
@@ -153,13 +152,6 @@ def test_timing_has_every_epoch_and_a_line_at_the_interruption(table):
     assert drawn(middle, predict_figures.OUTCOMES["memorized"][1], 3) == [pytest.approx([0, -0.1, -0.2])]
     assert drawn(below, predict_figures.OUTCOMES["others"][1], 3) == [pytest.approx([0, 0.1, 0.2])]
     assert all(any(list(line.get_xdata()) == [1.5, 1.5] for line in axes.get_lines()) for axes in figure.axes)
-
-
-def test_records_stand_where_their_two_values_are(table):
-    axes = predict_figures.early(table).axes[0]
-    (points,) = (line for line in axes.get_lines() if len(line.get_xdata()) == 2 and line.get_marker() == "o")
-    np.testing.assert_array_equal(np.column_stack(points.get_data()), [[0, 1], [3, 4]])
-    assert [line.get_ydata()[0] for line in axes.get_lines() if list(line.get_xdata()) == [0, 1]] == [4]
 
 
 def test_nothing_to_draw_gets_one_clear_line(table):

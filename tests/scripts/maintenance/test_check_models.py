@@ -50,7 +50,7 @@ def test_models_that_are_what_the_config_says_pass_without_a_word():
         (SHIPPED | {"options": {"clap": 6.0}}, "clap"),
         (FOREST | {"estimator": "sklearn.ensemble.RandomForrest"}, "sklearn.ensemble.RandomForrest"),
         (FOREST | {"params": {"trees": 5}}, "trees"),
-        (SHIPPED | {"sha256": "0" * 64}, "the catalogue says 0000"),
+        (SHIPPED | {"sha256": "0" * 64}, "the config says 0000"),
         (FOREST | {"options": {"scale": "yes"}}, "option scale must be like False; it is 'yes'"),
     ],
     ids=[

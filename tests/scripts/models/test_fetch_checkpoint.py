@@ -187,5 +187,5 @@ def test_no_network_is_named(project, tmp_path):
 def test_a_wrong_checksum_is_named_and_nothing_is_left(project, tmp_path, hub):
     done = fetch(project, tmp_path, hub, sha256="0" * 64)
     assert done.returncode == 1
-    assert "the catalogue says 0000" in done.stderr
+    assert "the config says 0000" in done.stderr
     assert not list(tmp_path.glob("*weights*"))

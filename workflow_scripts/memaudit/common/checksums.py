@@ -30,7 +30,7 @@ def array_hash(*arrays: Any) -> bytes:
 def check_sum(path: str | Path, expected: str | None, where: str) -> None:
     """Raise AuditError if a file's or folder's hash is not the expected one; None expects nothing."""
     if expected and (found := sha256(path)) != expected:
-        raise AuditError(f"{where}: sha256 of {path} is {found}, the catalogue says {expected}; fetch it again")
+        raise AuditError(f"{where}: sha256 of {path} is {found}, the config says {expected}; fetch it again")
 
 
 def files_of(path: str | Path) -> list[Path]:

@@ -44,18 +44,19 @@ def readme() -> str:
 def keys(model: type[BaseModel] = Config, prefix: str = "") -> Iterator[tuple[str, str, str]]:
     """Path, type and meaning of every key; `<name>` stands for the names of a catalogue."""
     for name, field in model.model_fields.items():
-        nested = _section(field.annotation)
-        if nested is None:
+        sections = _sections(field.annotation)
+        if not sections:
             yield prefix + name, _type(field), field.description or ""
-        else:
-            many = getattr(field.annotation, "__origin__", None) is dict
+        many = getattr(field.annotation, "__origin__", None) is dict
+        for nested in sections:
             yield f"{prefix}{name}{'/<name>' if many else ''}", "section", field.description or nested.__doc__ or ""
             yield from keys(nested, f"{prefix}{name}/{'<name>/' if many else ''}")
 
 
-def _section(annotation: object) -> type[BaseModel] | None:
+def _sections(annotation: object) -> list[type[BaseModel]]:
+    """Sections that a key may hold: several where its `kind` decides."""
     candidates = [annotation, *get_args(annotation)]
-    return next((kind for kind in candidates if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
+    return [kind for kind in candidates if isinstance(kind, type) and issubclass(kind, BaseModel)]
 
 
 def _type(field: FieldInfo) -> str:

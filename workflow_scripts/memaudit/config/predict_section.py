@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from memaudit.config.field_types import Adapter, Count, Fraction, Name, Positive, Section, Share
+from memaudit.common.tar_members import is_archive
+from memaudit.config.field_types import Adapter, Checksum, Count, Fraction, Name, Positive, Section, Share
 from memaudit.config.name_checks import hint, licence_faults, unknown
 from memaudit.config.release_section import Text
 from memaudit.config.shared_keys import SharedKeys
@@ -29,10 +30,11 @@ class Table(Section):
 
 
 class Cifar10(Section):
-    """CIFAR-10, binary version: data_batch_1.bin to data_batch_5.bin and test_batch.bin in one folder."""
+    """CIFAR-10, binary version: cifar-10-binary.tar.gz, or data_batch_1.bin to data_batch_5.bin and test_batch.bin."""
 
     kind: Literal["cifar10"]
-    path: Text = Field(description="that folder; relative paths start at the project's folder")
+    path: Text = Field(description="the archive, or the folder of the files; relative paths: project's folder")
+    sha256: Checksum = None
 
 
 class Digits(Section):
@@ -46,7 +48,9 @@ class Choices(Section):
     """Multiple-choice questions, a row each."""
 
     kind: Literal["choices"]
-    path: Text = Field(description="Parquet or JSON Lines file; relative paths start at the project's folder")
+    path: Text = Field(description="Parquet, JSON Lines, CSV or tar file; relative paths start at the project's folder")
+    member: Text | None = Field(None, description="name of the CSV or JSON Lines file in a tar file")
+    sha256: Checksum = None
     question: Text = Field("question", description="column of the question")
     choices: Text | None = Field("choices", description="column of the list of choices; null: `options` for all")
     answer: Text = Field("answer", description="column of the right one: its place from 0 on, or its letter")
@@ -247,6 +251,8 @@ def _data_faults(where: str, setting: Setting, shared: SharedKeys) -> Iterator[s
         yield f"{where}/network/kind: images are for wrn"
     if data.kind == "choices" and (data.choices is None) == (data.options is None):
         yield f"{where}/data/choices: give `choices`, a column, or `options`, the same for all, and the other as null"
+    if data.kind == "choices" and is_archive(data.path) != (data.member is not None):
+        yield f"{where}/data/member: name the file in the archive, for an archive (.tar, .tar.gz) alone"
     if data.kind == "docstrings" and (setting.max_records or 0) < 2 * len(data.packages):
         yield f"{where}/max_records: say how many docstrings are read, 2 or more of each package"
     if data.kind == "choices" and setting.canaries:

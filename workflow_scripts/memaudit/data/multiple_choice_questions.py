@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from memaudit.common.checksums import check_sum
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_table, readable
+from memaudit.common.tar_members import read_members
 
 LETTERS = "ABCDEFGHIJ"
 ADVICE = "download the questions again"
@@ -33,12 +36,14 @@ class Choices:
 
 
 def read_choices(path: str | Path, columns: Mapping[str, Any]) -> Choices:
-    """Read a Parquet or JSON Lines file. columns: question, choices or None, answer, and options where it is None.
+    """Read a Parquet, JSON Lines or CSV file, or a CSV file in a tar archive (ETHICS).
 
-    A column of choices holds lists, or records with such a list as `text` and their names as `label` (ARC); the answer
-    is a place from 0 on, or such a name. Raises AuditError for a missing or malformed file; nothing is downloaded.
+    columns: question, choices or None, answer, and options where it is None; sha256: checksum of the file, if any;
+    member: the file's name in the archive. A column of choices holds lists, or records with such a list as `text` and
+    their names as `label` (ARC); the answer is a place from 0 on, or such a name. Raises AuditError for a missing or
+    malformed file, or another checksum; nothing is downloaded.
     """
-    table, listed = _read(Path(path)), columns["choices"]
+    table, listed = _read(Path(path), columns.get("sha256"), columns.get("member")), columns["choices"]
     for name in filter(None, (columns["question"], listed, columns["answer"])):
         if name not in table:
             raise AuditError(f"{path}: has no column {name!r}; it has {', '.join(map(str, table))}")
@@ -56,15 +61,17 @@ def read_choices(path: str | Path, columns: Mapping[str, Any]) -> Choices:
     return Choices(table[columns["question"]].astype(str).tolist(), choices, np.array(answers, np.int64))
 
 
-def _read(path: Path) -> pd.DataFrame:
+def _read(path: Path, checksum: str | None, member: str | None) -> pd.DataFrame:
     if not path.is_file():
         raise AuditError(
             f"{path}: does not exist; download the questions and put them there, nothing is downloaded here"
         )
+    check_sum(path, checksum, "questions")
     if path.suffix == ".parquet":
         return read_table(path, remedy=ADVICE)
+    source = BytesIO(read_members(path, [member])[0]) if member else path
     with readable(path, ADVICE):
-        return pd.read_json(path, lines=True)
+        return pd.read_csv(source) if (member or path.name).endswith(".csv") else pd.read_json(source, lines=True)
 
 
 def _choices(cell: Any) -> tuple[list[str], list[str]]:

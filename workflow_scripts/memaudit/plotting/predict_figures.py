@@ -6,11 +6,11 @@ the partly trained model.
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from memaudit.plotting import figure_style, shared_panels
+from memaudit.plotting import figure_style, predict_truth_figures, shared_panels
+from memaudit.plotting.predict_truth_figures import case_rows
 
 # predictor: label, colour, marker, in the order of the legend
 PREDICTORS = {
@@ -23,26 +23,10 @@ PREDICTORS = {
     "psmi_inputs": ("PSMI of the inputs", figure_style.PURPLE, ">"),
 }
 OUTCOMES = {"memorized": ("memorized at the end", figure_style.RED, "o"), "others": ("others", figure_style.BLUE, "s")}
-KINDS = {
-    "natural": ("natural", figure_style.SKY, "o"),
-    "mislabelled": ("mislabelled", figure_style.PURPLE, "s"),
-    "canary": ("canary", figure_style.BLACK, "D"),
-}
-DENSITIES = {
-    "given": ("true density, outliers known", figure_style.GREEN, "o"),
-    "joint": ("true density", figure_style.BLUE, "s"),
-    "estimated": ("estimator", figure_style.RED, "^"),
-}
-THEOREM = {"psmi_outliers": ("outliers", "-"), "psmi_rest": ("rest", ":")}
 RULES = ["first", "closest"]  # the interruption rule of a setting; the other rule is called `... instead`
 LATER = "at 60 % of training"
-AXES = {
-    "log-lira at the interruption": "log-LiRA at the interruption (nats)",
-    "log-lira at the end": "log-LiRA at the end (nats)",
-    "counterfactual memorization": "counterfactual memorization (logits)",
-    "attack success": "share of models\nclassified correctly",
-}
-LIRA = (-10.0, 20.0)  # range of log-LiRA in nats; values beyond are drawn at its ends
+early, definitions = predict_truth_figures.early, predict_truth_figures.definitions
+theorem = predict_truth_figures.theorem
 
 
 @figure_style.applied
@@ -51,7 +35,7 @@ def roc(table: pd.DataFrame) -> Figure:
 
     table: rows of metric roc_tpr with keys case, truth, rule, predictor, fpr; this figure has truth `memorized`.
     """
-    return _rocs(_rows(table, "roc", "fpr", metric="roc_tpr", truth="memorized", rule=RULES, predictor=None))
+    return _rocs(case_rows(table, "roc", "fpr", metric="roc_tpr", truth="memorized", rule=RULES, predictor=None))
 
 
 @figure_style.applied
@@ -60,7 +44,7 @@ def roc_later(table: pd.DataFrame) -> Figure:
 
     table: as in `roc`.
     """
-    return _rocs(_rows(table, "roc_later", "fpr", metric="roc_tpr", truth="memorized", rule=LATER, predictor=None))
+    return _rocs(case_rows(table, "roc_later", "fpr", metric="roc_tpr", truth="memorized", rule=LATER, predictor=None))
 
 
 @figure_style.applied
@@ -70,7 +54,7 @@ def planted(table: pd.DataFrame) -> Figure:
     table: as in `roc`, with truths canary and mislabelled.
     """
     names = {"canary": "canaries", "mislabelled": "wrong labels"}
-    rows = _rows(table, "planted", "fpr", metric="roc_tpr", truth=list(names), rule=RULES, predictor=None)
+    rows = case_rows(table, "planted", "fpr", metric="roc_tpr", truth=list(names), rule=RULES, predictor=None)
     named = rows["truth"].map(names)
     return _rocs(rows.assign(dataset=rows["dataset"] + ": " + named))
 
@@ -81,7 +65,7 @@ def auc(table: pd.DataFrame) -> Figure:
 
     table: rows of metric auc with keys case, truth, records, rule, predictor.
     """
-    rows = _rows(table, "auc", metric="auc", truth="memorized", records="natural", rule=RULES, predictor=None)
+    rows = case_rows(table, "auc", metric="auc", truth="memorized", records="natural", rule=RULES, predictor=None)
     shared_panels.single(rows, ["dataset", "predictor"])
     settings, looks = list(dict.fromkeys(rows["dataset"])), _predictors(rows)
     height = 0.11 * len(looks) * len(settings) + 0.6
@@ -103,7 +87,7 @@ def threshold(table: pd.DataFrame) -> Figure:
 
     table: rows of metrics tpr and fpr with keys case, predictor, tau. A colour for each setting; hollow: the baseline.
     """
-    rows = _rows(table, "threshold", metric=["tpr", "fpr"], predictor=["psmi", "lira"], tau=None)
+    rows = case_rows(table, "threshold", metric=["tpr", "fpr"], predictor=["psmi", "lira"], tau=None)
     rows = rows[rows.get("profile", pd.Series(np.nan, rows.index)).isna()]
     points = rows.pivot(index=["dataset", "predictor"], columns="metric", values=["estimate", "low", "high"])
     looks = shared_panels.looks(dict.fromkeys(rows["dataset"]))
@@ -130,9 +114,9 @@ def timing(table: pd.DataFrame) -> Figure:
     table: rows with keys case and epoch, of metrics auc (by predictor), psmi and "already memorized" (by cells), and
     interruption (by rule). Vertical line: mean epoch of the interruption by the rule of the setting.
     """
-    areas = _rows(table, "timing", "epoch", metric="auc", predictor=None)
-    groups = _rows(table, "timing", "epoch", metric=["psmi", "already memorized"], cells=None).assign(null=np.nan)
-    stops = _rows(table, "timing", metric="interruption", rule=RULES)
+    areas = case_rows(table, "timing", "epoch", metric="auc", predictor=None)
+    groups = case_rows(table, "timing", "epoch", metric=["psmi", "already memorized"], cells=None).assign(null=np.nan)
+    stops = case_rows(table, "timing", metric="interruption", rule=RULES)
     settings, looks = list(dict.fromkeys(areas["dataset"])), _predictors(areas)
     figure, grid = figure_style.panels(3, len(settings), height=1.7)
     for setting, column in zip(settings, zip(*grid, strict=True), strict=True):
@@ -161,7 +145,7 @@ def layers(table: pd.DataFrame) -> Figure:
 
     table: rows of metric auc with keys case, layer, predictor.
     """
-    rows = _rows(table, "layers", "layer", metric="auc", predictor=None)
+    rows = case_rows(table, "layers", "layer", metric="auc", predictor=None)
     figure, panels = shared_panels.panels_of(rows["dataset"].unique(), "layer", "AUC", height=1.9)
     looks = _predictors(rows)
     for setting, axes in panels.items():
@@ -178,8 +162,8 @@ def lira_threshold(table: pd.DataFrame) -> Figure:
     table: rows with keys case and threshold, of metrics auc (by predictor) and memorized. Without a memorized record
     there is no AUC.
     """
-    areas = _rows(table, "lira_threshold", "threshold", metric="auc", predictor=None)
-    shares = _rows(table, "lira_threshold", "threshold", metric="memorized", records="natural").assign(of="members")
+    areas = case_rows(table, "lira_threshold", "threshold", metric="auc", predictor=None)
+    shares = case_rows(table, "lira_threshold", "threshold", metric="memorized", records="natural").assign(of="members")
     settings, looks = list(dict.fromkeys(areas["dataset"])), _predictors(areas)
     figure, grid = figure_style.panels(2, len(settings), height=1.7)
     share = {"members": ("share that is memorized", figure_style.PURPLE, "P")}
@@ -194,74 +178,6 @@ def lira_threshold(table: pd.DataFrame) -> Figure:
     grid[1][0].set_ylabel("share")
     figure.supxlabel("threshold of memorization: log-LiRA (nats)", fontsize=figure_style.RC["axes.labelsize"])
     return shared_panels.legend(figure, looks | share, shared_panels.NULL)
-
-
-@figure_style.applied
-def early(table: pd.DataFrame) -> Figure:
-    """Log-LiRA of the first target's training records at the interruption and at the end (Figure 2).
-
-    table: rows of metrics "log-lira at the interruption" and "log-lira at the end" with keys case, record, kind, and of
-    metric tpr, whose key tau is the threshold of the baseline (dashed).
-    """
-    names = ["log-lira at the interruption", "log-lira at the end"]
-    taus = _rows(table, "early", metric="tpr", predictor="lira", tau=None)
-    figure, panels = _scatter(table, "early", names)
-    for setting, axes in panels.items():
-        for line in axes.get_lines():
-            line.set_data(*(np.clip(values, *LIRA) for values in line.get_data()))
-        axes.relim()
-        axes.autoscale_view()
-        for tau in taus.loc[taus["dataset"] == setting, "tau"]:
-            axes.axvline(tau, **shared_panels.GREY, zorder=1)
-            axes.axhline(tau, **shared_panels.GREY, zorder=1)
-    threshold = Line2D([], [], **shared_panels.GREY, label="threshold of memorization")
-    return shared_panels.legend(figure, KINDS, threshold, lines=False)
-
-
-@figure_style.applied
-def definitions(table: pd.DataFrame) -> Figure:
-    """Global LiRA against counterfactual memorization for each record, and their rank correlation (Figure 7).
-
-    table: rows of metrics "attack success" and "counterfactual memorization" with keys case, record, kind, and of
-    metric spearman.
-    """
-    figure, panels = _scatter(table, "definitions", ["counterfactual memorization", "attack success"])
-    correlations = _rows(table, "definitions", metric="spearman").set_index("dataset")
-    for setting, axes in panels.items():
-        numbers = "{:.2f} [{:.2f}, {:.2f}]".format(*correlations.loc[setting, ["estimate", "low", "high"]])
-        axes.set_title(f"{figure_style.plain(setting)}\n{numbers}")
-    return shared_panels.legend(figure, KINDS, lines=False)
-
-
-@figure_style.applied
-def theorem(table: pd.DataFrame) -> Figure:
-    """Mean PSMI of outliers and of the rest against class separation, a panel for each outlier rate (Theorem 1).
-
-    table: rows of metrics psmi_outliers and psmi_rest with keys rate, separation, density.
-    """
-    rows = shared_panels.rows(table, "predict_theorem", "separation", metric=list(THEOREM), density=None)
-    rates = sorted(rows["rate"].unique())
-    figure, panels = shared_panels.panels_of(
-        [f"{rate:.0%} outliers" for rate in rates], "separation", "mean PSMI (nats)"
-    )
-    for rate, axes in zip(rates, panels.values(), strict=True):
-        for metric, (_, dash) in THEOREM.items():
-            for name, (_, colour, marker) in DENSITIES.items():
-                points = rows[(rows["rate"] == rate) & (rows["metric"] == metric) & (rows["density"] == name)]
-                line = shared_panels.single(points, ["rate", "metric", "density", "separation"]).sort_values(
-                    "separation"
-                )
-                axes.fill_between(line["separation"], line["low"], line["high"], color=colour, alpha=0.15, linewidth=0)
-                axes.plot(line["separation"], line["estimate"], color=colour, marker=marker, linestyle=dash)
-        axes.axhline(0, **shared_panels.GREY, zorder=1)
-    groups = [Line2D([], [], color=figure_style.GREY, linestyle=dash, label=label) for label, dash in THEOREM.values()]
-    return shared_panels.legend(figure, DENSITIES, *groups)
-
-
-def _rows(table: pd.DataFrame, figure: str, number: str = "", **keys: str | list[str] | None) -> pd.DataFrame:
-    """Rows of `shared_panels.rows`, with the setting (`case`) in place of the data set."""
-    rows = shared_panels.rows(table, f"predict_{figure}", number, case=None, **keys)
-    return rows.drop(columns="dataset", errors="ignore").rename(columns={"case": "dataset"})
 
 
 def _predictors(rows: pd.DataFrame) -> dict[str, tuple]:
@@ -279,18 +195,6 @@ def _rocs(rows: pd.DataFrame) -> Figure:
         axes.plot([0, 1], [0, 1], **shared_panels.GREY, zorder=1)
         axes.set(xlim=(0, 1), ylim=(0, 1.02))
     return shared_panels.legend(figure, looks, shared_panels.GUESSING)
-
-
-def _scatter(table: pd.DataFrame, figure: str, names: list[str]) -> tuple[Figure, dict[str, Axes]]:
-    """A point for each record: one metric against another, a colour for each kind of record."""
-    rows = _rows(table, figure, metric=names, record=None, kind=None)
-    points = rows.pivot(index=["dataset", "record", "kind"], columns="metric", values="estimate").reset_index()
-    drawn, panels = shared_panels.panels_of(list(dict.fromkeys(rows["dataset"])), *map(AXES.get, names), height=2.0)
-    for setting, axes in panels.items():
-        for kind, (_, colour, marker) in KINDS.items():
-            x, y = (points.loc[(points["dataset"] == setting) & (points["kind"] == kind), name] for name in names)
-            axes.plot(x, y, marker=marker, color=colour, markersize=2.2, linestyle="", alpha=0.7)
-    return drawn, panels
 
 
 def _spread(values: pd.Series, apart: float = 0.15) -> list[float]:

@@ -1,4 +1,4 @@
-"""Look-ups of rules/predict.smk on settings of every kind of data and network, and of the section `own`."""
+"""Look-ups of rules/predict/ on settings of every kind of data and network, and of the section `own`."""
 
 from types import SimpleNamespace
 

@@ -71,7 +71,7 @@ def read_source(setting: Setting, files: Any, rng: np.random.Generator) -> Recor
         x, code = photographed_digits(data["contrast"], rng)
         rows, choices = [row.tobytes() for row in x], np.full(len(code), 10)
     elif data["kind"] == "cifar10":
-        x, code = cifar10(data["path"])
+        x, code = cifar10(data["path"], data.get("sha256"))
         rows, choices = [row.tobytes() for row in x], np.full(len(code), 10)
     elif data["kind"] == "docstrings":
         packages = data["packages"]

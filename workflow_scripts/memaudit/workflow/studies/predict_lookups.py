@@ -1,4 +1,4 @@
-"""Look-ups of rules/predict.smk: settings, their inputs and results, how large the jobs are, and the section `own`."""
+"""Look-ups of rules/predict/: settings, their inputs and results, how large the jobs are, and the section `own`."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -100,7 +100,7 @@ class Predict(Study):
         """A user's own files. The job names those that are missing, and says where to get them."""
         data = self.setting("data")(wildcards)["data"]
         path = Path(data.get("path", "-"))
-        files = sorted(path.glob("*.bin")) if data["kind"] == "cifar10" else [path]
+        files = [path, *sorted(path.glob("*.bin"))] if data["kind"] == "cifar10" else [path]
         return [str(file) for file in files if file.is_file()]
 
     def model(self, file: str) -> Callable:
