@@ -62,6 +62,7 @@ def tree(tmp_path, monkeypatch):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     (tmp_path / "envs").mkdir()
+    (tmp_path / ".git").mkdir()
     (tmp_path / "envs" / "one.yaml").write_text("# made by hand\n- torch==2.13.0\n")
     monkeypatch.setattr(module, "SCRIPTS", tmp_path / "scripts")
     monkeypatch.setattr(module, "ENVS", tmp_path / "envs")
@@ -313,3 +314,9 @@ def test_a_cache_that_cannot_be_read_or_written_costs_time_alone(tree, monkeypat
     assert digests() == before
     monkeypatch.setattr(module, "KEPT", "scripts/study/fit.py")
     assert digests() == before
+
+
+def test_nothing_is_written_into_an_installation(tree):
+    (tree / ".git").rmdir()
+    assert len(set(digests().values())) == len(RULES)
+    assert not (tree / module.KEPT).exists()

@@ -65,7 +65,7 @@ def digest_when_planned(rule: str, env: str, loads: str | None = None) -> Callab
 def code(rule: str, loads: str | None = None) -> str:
     """Hash of a rule's script, every memaudit module that it reaches outside the plumbing, and their templates.
 
-    Kept in `KEPT` for the files as they are: parsing them takes seconds of each start.
+    Kept in `KEPT` of a clone for the files as they are: parsing them takes seconds of each start.
     """
     name, files = f"{rule} {loads or ''}".strip(), _files_at_first()
     if known := _kept(name, files):
@@ -88,6 +88,9 @@ def _kept(name: str, files: str) -> str:
 
 def _keep(name: str, files: str, found: str) -> None:
     folder = SCRIPTS.parent / KEPT
+    # Nothing is written into an installation.
+    if not (SCRIPTS.parent / ".git").exists():
+        return
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         own = folder / f".{name} {os.getpid()}"
