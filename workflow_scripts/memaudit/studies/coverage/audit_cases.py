@@ -7,7 +7,7 @@ from memaudit.data import membership_matrices
 from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics.accusation_precision import Accusations, precision
 from memaudit.statistics.attack_performance import Estimate
-from memaudit.statistics.strongest_score import Panel, choose, judge_strongest
+from memaudit.statistics.strongest_score import Panel, choose, judge_alike
 from memaudit.studies.coverage.coverage_registry import Interval, Outcome, Rejection, case
 from memaudit.studies.coverage.simulated_scores import balanced
 
@@ -25,7 +25,8 @@ def _headline(
 ) -> Estimate:
     """AUC of the strongest score without a leak: records have levels and spreads of their own, and heavy tails.
 
-    leak: mean effect, in deviations, of a record's own presence; memberships are then exchanged, as a negative control.
+    leak: mean effect, in deviations, of a record's own presence; then of the negative control, with exchanged
+    memberships, judged beside the leak by the same redraws.
     """
     units = np.arange(records) // persons
     drawn = membership_matrices.balanced(contexts, records // persons, rng, block=block)
@@ -36,8 +37,9 @@ def _headline(
     population = rng.normal(0, 2, 40) + rng.standard_t(4, (contexts, 40))
     attacks = on_confidence({name: name for name in NAMES}, signals, population, RMIA)
     panel = (Panel.of_units if persons > 1 else Panel.of_records)(attacks, member, units, Scheme("columns", block))
-    panel = panel.exchanged(rng) if leak else panel
-    return judge_strongest(panel, choose(panel, FPR), fprs=[FPR], rng=rng, replicates=60, permutations=19)[0]
+    panels = [panel, panel.exchanged(rng)] if leak else [panel]
+    chosen = [choose(one, FPR) for one in panels]
+    return judge_alike(panels, chosen, fprs=[FPR], rng=rng, replicates=60, permutations=19)[-1][0]
 
 
 @case(
@@ -73,7 +75,7 @@ def strongest_test(rng: np.random.Generator, persons: int = 1, contexts: int = 3
     use="own membership has an effect of .8 deviations on average, that of companions none",
 )
 def exchanged_control(rng: np.random.Generator, persons: int = 1) -> Outcomes:
-    """`strongest_score.judge_strongest` of `Panel.exchanged`: four scores in 32 contexts of 40 records."""
+    """`strongest_score.judge_alike` of a leak and of `Panel.exchanged`: the latter, four scores, 32 contexts of 40."""
     found = _headline(rng, persons, leak=0.8)
     return {"p <= .05": Rejection(found.p_value <= LEVEL), "detected": Rejection(found.detected)}
 
