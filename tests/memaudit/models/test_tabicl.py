@@ -154,6 +154,36 @@ def test_a_context_of_copies_of_one_row_is_answered_as_by_the_package(branch, tm
     torch.testing.assert_close(ours[0], torch.tensor(theirs, dtype=torch.float32), atol=1e-5, rtol=0)
 
 
+def copied(task):
+    """`tables` whose context rows stand several times side by side, each table's with counts of its own."""
+    context_x, context_y, query_x = tables(task)
+    rows = torch.randint(0, 12, (3, ROWS), generator=torch.Generator().manual_seed(2)).sort(1).values
+    rows[:, :3], rows[1] = torch.arange(3), torch.arange(ROWS) // 2
+    at = rows[..., None].expand(-1, -1, COLUMNS)
+    return context_x.nan_to_num(0.5).gather(1, at), context_y.gather(1, rows), query_x
+
+
+@torch.no_grad()
+def test_copies_that_are_computed_once_are_answered_as_by_the_package(branch, tmp_path):
+    batch = copied(branch.task)
+    ours = comparable(branch, branch.forward(*batch))
+    for table in range(3):
+        theirs = official(tmp_path / "weights", branch.task, *(part[table] for part in batch))
+        torch.testing.assert_close(ours[table], torch.tensor(theirs, dtype=torch.float32), atol=1e-5, rtol=0)
+
+
+def test_copies_that_are_computed_once_have_the_gradient_of_all(branch, monkeypatch):
+    context_x, context_y, query_x = copied(branch.task)
+    gradients = []
+    for _ in range(2):
+        loss = branch.loss(branch.forward(context_x, context_y, query_x), context_y, context_y[:, :QUERIES]).sum()
+        parameters = [weight for weight in branch.module.parameters() if weight.requires_grad]
+        gradients.append(torch.autograd.grad(loss, parameters, allow_unused=True, materialize_grads=True))
+        monkeypatch.setattr("memaudit.models.tabicl.merged", lambda x, y: None)
+    for once, each in zip(*gradients, strict=True):
+        torch.testing.assert_close(once, each, atol=1e-3 * float(each.abs().max()) + 1e-6, rtol=0)
+
+
 @pytest.fixture
 def classifier(tmp_path):
     return TabICLBranch.load(checkpoint(tmp_path / "weights"), card(), "cpu", None)

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.feature_extraction.text import HashingVectorizer
 
 HASHED = 8  # numbers in place of a text
 
@@ -16,6 +15,8 @@ def hashed(records: pd.DataFrame, schema: Mapping[str, Any]) -> tuple[pd.DataFra
     Signed counts of its runs of three characters, hashed and scaled to norm 1 (Weinberger et al. 2009): nothing is
     fitted, so the numbers of a record depend on no other record, and texts that share words are close.
     """
+    from sklearn.feature_extraction.text import HashingVectorizer  # takes half a second, and few tables have texts
+
     vectors = HashingVectorizer(n_features=HASHED, analyzer="char_wb", ngram_range=(3, 3), dtype=np.float32)
     columns, new = [], {}
     for column in schema["columns"]:

@@ -17,12 +17,9 @@ queries, so none is returned.
 import secrets
 from copy import deepcopy
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import torch
-from opacus.accountants import create_accountant
-from opacus.accountants.utils import get_noise_multiplier
-from opacus.optimizers import DPOptimizer
 from torch import Tensor, nn
 
 from memaudit.common import seeds
@@ -30,6 +27,10 @@ from memaudit.common.errors import AuditError
 from memaudit.models.context_query_pairs import Pair, Task
 from memaudit.models.lora import Adapter, adapt, merge
 from memaudit.models.model_protocol import Network
+
+# opacus takes two seconds to import: functions that need it do so, since most jobs of fine-tuning are not private.
+if TYPE_CHECKING:
+    from opacus.optimizers import DPOptimizer
 
 Accountant = Literal["rdp", "prv"]
 
@@ -68,6 +69,8 @@ class Guarantee:
 
 def epsilon_of(sigma: float, sampling_rate: float, steps: int, delta: float, accountant: Accountant = "rdp") -> float:
     """Return epsilon of Poisson-sampled Gaussian steps, add/remove adjacency."""
+    from opacus.accountants import create_accountant
+
     ledger = create_accountant(accountant)
     ledger.history = [(sigma, sampling_rate, steps)]
     return float(ledger.get_epsilon(delta=delta))
@@ -75,6 +78,8 @@ def epsilon_of(sigma: float, sampling_rate: float, steps: int, delta: float, acc
 
 def sigma_for(epsilon: float, sampling_rate: float, steps: int, delta: float, accountant: Accountant = "rdp") -> float:
     """Return the noise for which epsilon is within 0.01 of `epsilon` and never above."""
+    from opacus.accountants.utils import get_noise_multiplier
+
     return get_noise_multiplier(
         target_epsilon=epsilon, target_delta=delta, sample_rate=sampling_rate, steps=steps, accountant=accountant
     )
@@ -105,8 +110,10 @@ def train(
     return model, guarantee(settings)
 
 
-def optimizer_of(module: nn.Module, settings: Settings, queries: int, generator: torch.Generator) -> DPOptimizer:
+def optimizer_of(module: nn.Module, settings: Settings, queries: int, generator: torch.Generator) -> "DPOptimizer":
     """Return AdamW with clipping and noise for the module's trainable weights."""
+    from opacus.optimizers import DPOptimizer
+
     weights = [weight for weight in module.parameters() if weight.requires_grad]
     optimizer = DPOptimizer(
         torch.optim.AdamW(weights, settings.learning_rate, settings.betas, weight_decay=settings.weight_decay),
@@ -120,7 +127,7 @@ def optimizer_of(module: nn.Module, settings: Settings, queries: int, generator:
     return optimizer
 
 
-def add(optimizer: DPOptimizer, loss: Tensor) -> None:
+def add(optimizer: "DPOptimizer", loss: Tensor) -> None:
     """Add one query's clipped gradient to the sum of the step; one that is not finite counts as zero."""
     gradients = torch.autograd.grad(loss.sum(), optimizer.params, allow_unused=True, materialize_grads=True)
     finite = all(gradient.isfinite().all() for gradient in gradients)
@@ -131,7 +138,7 @@ def add(optimizer: DPOptimizer, loss: Tensor) -> None:
     optimizer.zero_grad()
 
 
-def step(optimizer: DPOptimizer) -> None:
+def step(optimizer: "DPOptimizer") -> None:
     """Add noise to the sum, also to an empty one, and take an optimiser step."""
     for weight in optimizer.params:
         weight.grad_sample = weight.new_zeros(0, *weight.shape)

@@ -20,7 +20,7 @@ from memaudit.common import seeds
 from memaudit.common.arrays import Mask
 from memaudit.common.errors import AuditError
 from memaudit.common.progress_bar import steps
-from memaudit.models import training_state
+from memaudit.models import dp_sgd, training_state
 from memaudit.models.language_models import Ids, losses, mean_loss
 
 SAVE_EVERY = 60.0  # seconds between two states on the disk
@@ -150,8 +150,6 @@ class Run:
 
     def _private_step(self) -> float:
         """Take a step on randomly sampled texts, each with its own gradient; their losses are not reported."""
-        from memaudit.models import dp_sgd
-
         drawn = torch.rand(len(self.ids), generator=self.optimizer.generator, device=self.model.device)
         for row in (drawn < self.guarantee["sampling_rate"]).nonzero()[:, 0].tolist():
             dp_sgd.add(self.optimizer, losses(self.model, self.ids[row : row + 1], self.mask[row : row + 1]))
@@ -179,8 +177,6 @@ class Run:
 
     def _private(self) -> torch.optim.Optimizer:
         """AdamW with clipping and noise; sets `guarantee`."""
-        from memaudit.models import dp_sgd  # opacus takes seconds
-
         settings, privacy = self.settings, self.settings.privacy
         sampling_rate = min(1.0, settings.batch / len(self.ids))
         sigma = dp_sgd.sigma_for(privacy.epsilon, sampling_rate, self.total, privacy.delta)

@@ -16,6 +16,7 @@ from memaudit.common.errors import AuditError
 from memaudit.models.anonymous_keys import BLOCK, THRESHOLD, answering, change_of
 from memaudit.models.context_attention import Reduce, in_parts, mean_over_heads, mean_values, reduced
 from memaudit.models.context_scaling import package_view, standardize, target_scale
+from memaudit.models.merged_rows import counted, merged
 from memaudit.models.model_files import UNREADABLE, reason, the_file
 from memaudit.models.model_protocol import Limits, Mode
 from memaudit.models.predictive_distributions import Binned
@@ -88,7 +89,7 @@ class TabICLBranch:
 
         The quantiles are of the levels 1/(K+1) .. K/(K+1), in deviations of the context's targets, and may cross.
         """
-        outputs = self._answers(context_x, context_y, query_x, self._run)
+        outputs = self._answers(context_x, context_y, query_x, self._run if self.keys else self._run_merged)
         if self.task == "regression":
             return outputs
         present = [torch.unique(labels).to(self.device) for labels in context_y]
@@ -164,6 +165,15 @@ class TabICLBranch:
 
         with answering(self._layers()[BLOCK], answer):
             return self.module(x, y)
+
+    def _run_merged(self, x: Tensor, y: Tensor) -> Tensor:
+        """As `_run`, with equal neighbouring context rows computed once."""
+        if (tables := merged(x, y)) is None:
+            return self._run(x, y)
+        blocks = self.module.col_embedder.tf_col.blocks
+        layers = [*(block.multihead_attn1.attn for block in blocks), *self._layers()]
+        with counted(layers, tables.weights, y.shape[1]):
+            return self._run(tables.x, tables.y)
 
     def _answers(
         self, context_x: Tensor, context_y: Tensor, query_x: Tensor, predict: Callable[[Tensor, Tensor], Tensor]

@@ -194,7 +194,7 @@ def targets(y: NDArray[np.int64] | Array, public: Public) -> Tensor:
 
 def optimizer_of(
     module: nn.Module, public: Public, settings: Settings, rate: float, sigma: float, generator: torch.Generator
-) -> dp_sgd.DPOptimizer:
+) -> "dp_sgd.DPOptimizer":
     """AdamW behind clipping and noise; its sums are divided by the expected number of units."""
     options = dp_sgd.Settings(
         seed=0,
