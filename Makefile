@@ -26,7 +26,7 @@ PUBLISH_predict := {"run": "results/predict", \
   "command": "snakemake --cores all predict --configfile config/predict.yaml", "tables": ["predict_memorized", \
   "predict_predictors", "predict_contrasts", "predict_recommended", "predict_learned", "predict_cost"]}
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slurm test-browser plan costs bench coverage attention calibration release-audit private_gain mechanism_costs gpu pretrain envs envs-check lock docs site publish recommended verify clean
+.PHONY: help demo test test-slurm test-browser plan costs bench coverage attention calibration release-audit private_gain mechanism_costs own_rates gpu pretrain envs envs-check lock docs site publish recommended verify clean
 
 help: ## list the targets
 	@grep -hE '^[a-zA-Z.-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -165,6 +165,16 @@ site: .venv-site ## build docs/ as a site in results/site; a dead link fails it
 publish: .venv ## take the numbers of docs/results.md from a finished run: RUN=demo (the default), attacks, tabpate, iclmem, predict, predict-mmlu, ltmia_texts
 	@$(BIN)/python workflow_scripts/maintenance/publish_results.py --output docs/results/$(RUN).json --params '$(PUBLISH_$(RUN))'
 	@$(MAKE) --no-print-directory docs
+
+OWN_RATES = results/own_rates/signals/predict
+own_rates: .venv ## hold the rates that predict_own states against fresh models of config/own_rates.yaml, for docs/own-rates.md (six minutes)
+	$(BIN)/snakemake --cores all $(foreach case,fresh other,$(OWN_RATES)/credit_$(case)/scores.nc \
+	  $(foreach shard,0 1 2 3,$(OWN_RATES)/credit_$(case)/$(shard).signals.nc)) --configfile config/own_rates.yaml
+	@$(BIN)/python workflow_scripts/maintenance/check_recommended.py --output results/bench/own_rates.json \
+	  --input recommended=resources/recommended.json $(foreach case,fresh other,records=$(OWN_RATES)/credit_$(case)/records.nc \
+	  scores=$(OWN_RATES)/credit_$(case)/scores.nc $(foreach shard,0 1 2 3,signals=$(OWN_RATES)/credit_$(case)/$(shard).signals.nc)) \
+	  --params '{"seed": 1, "memorized": 4.0, "replicates": 400}'
+	@$(BIN)/python -m memaudit.report.docs_pages
 
 recommended: .venv ## ship what a finished run of study predict recommends, for own records: resources/recommended.json; RUN=predict
 	@$(BIN)/python workflow_scripts/maintenance/ship_recommended.py --input results/$(RUN)/scores/predict/recommended.json \

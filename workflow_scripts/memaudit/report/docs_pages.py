@@ -1,8 +1,8 @@
 """Write the generated pages of docs/ from JSON.
 
-They are results, performance, coverage, calibration, release-audit, tuned-settings, private-gain, mechanism-costs and
-coverage-of-papers. The texts are in docs/templates/, all numbers come from the JSON of published runs and benches. The
-figures of docs/ are drawn again, too, and carry the digest of the JSON that they show.
+They are results, performance, coverage, calibration, release-audit, tuned-settings, private-gain, mechanism-costs,
+own-rates and coverage-of-papers. The texts are in docs/templates/, all numbers come from the JSON of published runs and
+benches. The figures of docs/ are drawn again, too, and carry the digest of the JSON that they show.
 
 python -m memaudit.report.docs_pages
 """
@@ -25,6 +25,7 @@ from memaudit.report import (
     calibration_tables,
     coverage_tables,
     mechanism_cost_tables,
+    own_rates_tables,
     paper_coverage_tables,
     performance_tables,
     private_gain_tables,
@@ -101,6 +102,11 @@ def private_gain(measured: Mapping[str, Any]) -> str:
 def mechanism_costs(computed: Mapping[str, Any]) -> str:
     """Markdown of the costs of `make mechanism_costs`."""
     return render("mechanism-costs.md", mechanism_cost_tables.context(computed), TEMPLATES)
+
+
+def own_rates(measured: Mapping[str, Any]) -> str:
+    """Markdown of the rates of `make own_rates`."""
+    return render("own-rates.md", own_rates_tables.context(measured), TEMPLATES)
 
 
 def coverage_of_papers(entries: paper_coverage_tables.Entries, titles: Mapping[str, str]) -> str:
@@ -185,6 +191,7 @@ def pages() -> dict[Path, str]:
     runs = {f"results/{path.name}": read_json(path) for path in sorted((PROJECT / "docs/results").glob("*.json"))}
     demo, simulated, repeated = runs.pop(source), benches.pop("coverage"), benches.pop("audit_calibration")
     audited, gains, costs = (benches.pop(name) for name in ("release_audit", "private_gain", "mechanism_costs"))
+    rates = benches.pop("own_rates")
     entries = _yaml(PROJECT / "config/coverage_of_papers.yaml")
     titles = {study: _yaml(PROJECT / f"config/views/{study}.yaml")["paper"]["title"] for study in entries}
     return {
@@ -200,6 +207,7 @@ def pages() -> dict[Path, str]:
         ),
         PROJECT / "docs/private-gain.md": private_gain(gains),
         PROJECT / "docs/mechanism-costs.md": mechanism_costs(costs),
+        PROJECT / "docs/own-rates.md": own_rates(rates),
         PROJECT / "docs/coverage-of-papers.md": coverage_of_papers(entries, titles),
     }
 
