@@ -29,6 +29,7 @@ def audit(tmp_path_factory):
     general.to_csv(desk / "reference.csv", index=False)
     command = [sys.executable, "-m", "memaudit", "audit", "--predictions", "members.csv", "others.csv", "--target", "y"]
     command += ["--reference", "reference.csv", "--id", "id", "--base-rates", "0.5", "--cores", "1", "--into", "into"]
+    command += ["--records", "modules"]
     environment = checkout.environment | {"OMP_NUM_THREADS": "1"}
 
     def again():

@@ -20,10 +20,12 @@ def main(job):
     facts, scores, settings = read_json(job.input.facts), read_json(job.input.scores), job.params.predictions
     files = {key: facts[key] for key in ("rows", "duplicates", "units", "by_person", "classes", "references", "sha256")}
     counts = FileCounts(**files, features=len(facts["types"]))
-    summary = judged(PredictionSummary(verdict="invalid", files=counts, fpr=settings["fpr"], **scores))
-    record = record_of_today(settings["owner"], settings["review_by"], versions())
-    protection = in_terms_of_data_protection(summary, facts, record)
-    summary = summary.model_copy(update={"protection": protection})
+    given = {"files": counts, "fpr": settings["fpr"], "rows_are": settings["records"]}
+    summary = judged(PredictionSummary(verdict="invalid", **given, **scores))
+    if not summary.rows_are:
+        record = record_of_today(settings["owner"], settings["review_by"], versions())
+        protection = in_terms_of_data_protection(summary, facts, record)
+        summary = summary.model_copy(update={"protection": protection})
     write_json(summary.model_dump(), job.output.summary)
     annex = {"seed": job.params.seed} | {name: settings[name] for name in sorted(settings) if settings[name] != ""}
     annex |= dict(zip(("sha256 of members", "sha256 of non-members"), facts["sha256"], strict=True))

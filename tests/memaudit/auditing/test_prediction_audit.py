@@ -18,7 +18,7 @@ def test_every_idle_option_is_one_of_the_command():
     options = vars(parsed("--predictions", "a", "b"))
     read = {"command", "table", "predictions", "reference", "id", "target", "group", "drop", "categorical", "missing"}
     read |= {"delimiter", "encoding", "decimal", "dates", "base_rates", "seed", "cores", "into", "rows", "pdf", "owner"}
-    read |= {"review_by", "fail_above"}
+    read |= {"review_by", "fail_above", "records"}
     assert read | {*prediction_audit.IDLE} == options.keys()
 
 

@@ -49,6 +49,17 @@ def test_the_page_says_what_was_found(case):
     assert "Non-members must be what members would be" in text
 
 
+def test_rows_that_are_no_people_are_called_by_their_noun():
+    summary = a_summary(accusations=ACCUSED).model_copy(update={"rows_are": "modules"})
+    text = " ".join(render(summary, FACTS, {"seed": 0}).split())
+    assert "tell which modules are in its data?" in text
+    assert "600 members, 497 non-members (modules)" in text
+    assert "told whether one of the modules would be predicted otherwise" in text
+    assert "probabilities as confidential, as the table is: limit" in text
+    said = re.sub(r"<[^>]+>", "", text.split("</style>")[-1].split("Glossary")[1])
+    assert not re.search(r"\b(people|persons?|personal|candidates who)\b", said)
+
+
 def test_accusations_without_a_false_one_have_an_interval_alone():
     text = page(accusations=ACCUSED)
     assert "<strong>[40, 100]</strong> of 100 accused are in the data, if 10 of 100 candidates are" in text

@@ -16,6 +16,7 @@ from memaudit.auditing import (
     pdf_page,
     prediction_sentences,
     reading_options,
+    row_nouns,
     runner,
     source_file,
     stage_results,
@@ -51,7 +52,7 @@ IDLE = (
         "quick",
         "shown",
     ),
-    *("context_rows", "show_values", "records"),
+    *("context_rows", "show_values"),
 )
 OWN = ("reference", "id")
 SECONDS = 60.0  # expected of the whole audit
@@ -124,6 +125,7 @@ def run(options: Namespace, snakemake: Sequence[str]) -> int:
     Raises AuditError in one line for every fault that a user can correct.
     """
     folder = folder_of(options)
+    row_nouns.require(options.records, options.owner, options.review_by)
     require_review_date(options.review_by, datetime.date.today())
     if options.seed < 0:
         raise AuditError(f"--seed {options.seed}: must be 0 or more")
@@ -144,7 +146,7 @@ def run(options: Namespace, snakemake: Sequence[str]) -> int:
             raise
         print("\n".join(f"memaudit: {printable(line)}" for line in read_lines(facts)), flush=True)
         section = SETTINGS | {"base_rates": sorted(set(options.base_rates))}
-        section |= {"owner": options.owner, "review_by": options.review_by}
+        section |= {name: getattr(options, name) for name in ("owner", "review_by", "records")}
         section |= {"table": f"table/{COPY}", "facts": f"table/{FACTS}"}
         config = {"run": STAGE, "seed": options.seed, "predictions": section}
         settings = runner.Settings(folder, cores=options.cores, snakemake=snakemake, pdf=options.pdf)

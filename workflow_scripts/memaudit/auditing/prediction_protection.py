@@ -135,7 +135,7 @@ def _of_the_test(summary: PredictionSummary) -> list[Criterion]:
 
 
 def _auc(summary: PredictionSummary) -> list[Finding]:
-    measure = f"AUC of the strongest score, by {summary.who()[:-1]}"
+    measure = f"AUC of the strongest score, by {summary.nouns().accused[:-1]}"
     return [Finding(measure=measure, value=summary.headline().auc, power=prediction_sentences.smallest_auc(summary))]
 
 

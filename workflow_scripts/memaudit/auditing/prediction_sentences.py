@@ -17,7 +17,7 @@ _ADVICE = {
     "the model again, or see inside it, is stronger.",
     prediction_summary.UNCLEAR: "First find out whether the files differ: take as non-members records that were left "
     "out at random before the training, or add predictions of other models with --reference; then audit again.",
-    prediction_summary.BEYOND: "Treat the model's probabilities as personal data about its members: limit who may "
+    prediction_summary.BEYOND: "Treat the model's probabilities {as_secret}: limit who may "
     "query it, or publish labels alone. What a mitigation costs was not measured here; where the model can be "
     "refitted, {program} audit TABLE measures it.",
 }
@@ -25,7 +25,7 @@ _ADVICE = {
 
 def advice(summary: PredictionSummary) -> str:
     """What to do, by the verdict."""
-    return _ADVICE[summary.verdict].format(program=program())
+    return _ADVICE[summary.verdict].format(program=program(), as_secret=summary.nouns().as_secret)
 
 
 def of_hundred(value: Number) -> str:

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 from pydantic import Field
 
 from memaudit.auditing.protection_parts import Protection
+from memaudit.auditing.row_nouns import RowNouns
 from memaudit.auditing.score_curves import Curves
 from memaudit.auditing.summary_parts import Part, Value
 from memaudit.common.project_paths import PROJECT
@@ -111,10 +112,11 @@ class PredictionSummary(Part):
     planted: Planted
     curves: Curves = Field(description="of the strongest score: its ROC, and scores of members and non-members")
     protection: Protection | None = Field(None, description="the audit in the terms of data protection")
+    rows_are: str = Field("", description="plural noun of --records; empty: records of people")
 
-    def who(self) -> str:
-        """What is attacked."""
-        return "persons" if self.files.by_person else "records"
+    def nouns(self) -> RowNouns:
+        """Words for what is attacked."""
+        return RowNouns(self.rows_are, self.files.by_person)
 
     def headline(self) -> Headline:
         """The main results as values with their null and verdict."""

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from memaudit.config.attacks_section import Attacks
-from memaudit.config.field_types import Count, Fraction, Name, Positive, Section
+from memaudit.config.field_types import Count, Fraction, Name, Positive, RowNoun, Section
 from memaudit.config.name_checks import unknown
 from memaudit.config.shared_keys import SharedKeys
 
@@ -53,10 +53,7 @@ class Audit(Section):
     )
     owner: str = Field("", description="who reviews the audit; empty: a line to fill in by hand")
     review_by: str = Field("", description="date of the next review; empty: a line to fill in by hand")
-    records: Annotated[str, StringConstraints(pattern=r"^([^\W\d_]+( [^\W\d_]+)*)?$", max_length=40)] = Field(
-        "",
-        description="plural noun for rows that are not records of people; then there is no data-protection section",
-    )
+    records: RowNoun = ""
     plan: dict[str, float | int | str] = Field(description="how the sizes were chosen, for the page's annex")
 
 

@@ -15,6 +15,11 @@ Fraction = Annotated[float, Field(gt=0, lt=1)]
 Count = Annotated[int, Field(ge=1)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, lt=1)]
+RowNoun = Annotated[
+    str,
+    StringConstraints(pattern=r"^([^\W\d_]+( [^\W\d_]+)*)?$", max_length=40),
+    Field(description="plural noun for rows that are not records of people; then there is no data-protection section"),
+]
 
 
 class Section(BaseModel):

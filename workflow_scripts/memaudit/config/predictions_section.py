@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from memaudit.config.field_types import Count, Fraction, Section
+from memaudit.config.field_types import Count, Fraction, RowNoun, Section
 
 
 class Predictions(Section):
@@ -20,4 +20,5 @@ class Predictions(Section):
     replicates: Count = Field(description="bootstrap replicates behind an interval")
     owner: str = Field("", description="name of the reviewer, for the data-protection section")
     review_by: str = Field("", description="ISO date of the next review at the latest, for the same section")
+    records: RowNoun = ""
     offline_a: Annotated[float, Field(ge=0, le=1)] = Field(description="RMIA's a, where there are reference models")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from memaudit.auditing import prediction_summary
-from memaudit.auditing.figures.icon_arrays import icon_array
+from memaudit.auditing.figures.icon_arrays import BOX, FIGURE, icon_array
 from memaudit.auditing.figures.page_pictures import INVALID
 from memaudit.auditing.figures.picture import Words
 from memaudit.auditing.figures.score_figures import roc_drawing, score_histogram
@@ -16,12 +16,13 @@ NO_ESTIMATE = "no non-member was accused, so that the share has an interval and 
 
 def pictures(summary: PredictionSummary) -> dict[str, Any]:
     """Pictures by name; `people`: one by base rate."""
-    who, found = summary.who(), summary.curves
+    who, found = summary.nouns().accused, summary.curves
     points = {f"{one.fpr:g}": Value(estimate=one.tpr, low=one.low, high=one.high) for one in found.roc}
     tprs = {float(fpr): points[fpr] for fpr in ("0.1", f"{summary.fpr:g}") if fpr in points}
     tpr = tprs.get(summary.fpr) if summary.accusations else None
+    figure = BOX if summary.rows_are else FIGURE
     people = [
-        icon_array(worth, float(rate), who, bool(worth.detected), WORDS, NO_ESTIMATE)
+        icon_array(worth, float(rate), who, bool(worth.detected), WORDS, NO_ESTIMATE, figure=figure)
         for rate, worth in summary.headline().precision.items()
     ]
     roc = roc_drawing(found.roc, tprs, summary.fpr, who, WORDS)
