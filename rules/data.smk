@@ -41,7 +41,7 @@ rule data_fetch_table:
         "<results>/logs/data_fetch_table/{dataset}.log",
     conda:
         "../envs/data.yaml"
-    threads: 2
+    threads: two_if_large
     resources:
         mem_mb=4000,
         runtime="2h",
@@ -80,7 +80,7 @@ rule data_deduplicate_table:
         "<results>/benchmarks/data_deduplicate_table/{dataset}.jsonl"
     conda:
         "../envs/data.yaml"
-    threads: 2
+    threads: two_if_large
     resources:
         mem_mb=grows(4000),
         runtime="2h",

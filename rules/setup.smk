@@ -24,7 +24,7 @@ from memaudit.common.errors import AuditError
 from memaudit.workflow import housekeeping, snakemake_handlers
 from memaudit.workflow.digest import digest_when_planned as digest, rule_of
 from memaudit.workflow.report_params import Page
-from memaudit.workflow.run_config import UNIT_COSTS, grows
+from memaudit.workflow.run_config import UNIT_COSTS, grows, two_if_large
 from memaudit.workflow.study_catalogue import prepare
 
 housekeeping.pass_on_library()

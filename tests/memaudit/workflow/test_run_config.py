@@ -8,7 +8,7 @@ import pytest
 from conftest import PROJECT, load
 
 from memaudit.common.errors import AuditError
-from memaudit.workflow.run_config import UNIT_COSTS, RunConfig, grows, read_facts, read_yaml, shards
+from memaudit.workflow.run_config import UNIT_COSTS, RunConfig, grows, read_facts, read_yaml, shards, two_if_large
 
 
 @pytest.fixture
@@ -87,6 +87,15 @@ def test_params_functions_give_what_they_are_asked_for(run):
 def test_a_retry_requests_more_and_the_last_shard_may_be_smaller():
     assert [grows(4000)(None, attempt) for attempt in (1, 2)] == [4000, 8000]
     assert [list(shards(models, 4)) for models in (8, 9, 0)] == [[0, 1], [0, 1, 2], []]
+
+
+def test_two_threads_read_large_tables_alone(tmp_path):
+    """A job of two threads waits for two free cores: small tables would hold up a run."""
+    (small, large) = (tmp_path / name for name in ("small.csv", "large.csv"))
+    small.write_bytes(b"x")
+    with open(large, "wb") as file:
+        file.truncate(10**8 + 1)
+    assert [two_if_large(None, given) for given in ([], [small], [small, large], [tmp_path / "none"])] == [1, 1, 2, 1]
 
 
 @pytest.mark.parametrize("text", [None, "", "{", "\ufffe"], ids=["missing", "empty", "cut off", "not JSON"])

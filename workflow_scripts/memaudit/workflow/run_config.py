@@ -14,6 +14,7 @@ from memaudit.common.project_paths import config_path
 from memaudit.config.check_config import checked
 
 UNKNOWN_TABLE = {"rows": 10000, "columns": 20}
+LARGE = 10**8  # bytes of a table that is read by two threads
 UNIT_COSTS = "results/bench/unit_costs.json"
 
 
@@ -104,6 +105,12 @@ def grows(amount: int) -> Callable:
     A cluster ends a job that exceeds what it requested.
     """
     return lambda wildcards, attempt: amount * attempt
+
+
+def two_if_large(wildcards: Any, input: Any) -> int:
+    """Threads of a job that reads tables: two above `LARGE` bytes. On two cores it waits until both are free."""
+    present = (Path(path) for path in input if Path(path).exists())
+    return 2 if sum(path.stat().st_size for path in present) > LARGE else 1
 
 
 def shards(models: int, size: int) -> range:
