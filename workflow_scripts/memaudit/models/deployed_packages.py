@@ -19,10 +19,11 @@ BOTH = ("classification", "regression")
 class Package:
     """How a package is found, opened and queried.
 
-    distribution, version: as pip knows it; the version is the one of the lock, and no other is used. environment: the virtual environment that has it where it clashes with requirements.lock, None: it does
-    not. adapter: its class in `package_adapters`. folder: weights are a folder (config.json and model.safetensors)
-    instead of a file. versions: networks of the package, which a card has to choose from. alone: no query can change
-    another one's answer, so that there is no option `queries`. options: with the value that stands for no option.
+    distribution, version: as pip knows it; the version is the one of the lock, and no other is used. environment: the
+    virtual environment that has it where it clashes with requirements.lock, None: it does not. adapter: its class in
+    `package_adapters`. folder: weights are a folder (config.json and model.safetensors) instead of a file. versions:
+    networks of the package, which a card has to choose from. alone: no query can change another one's answer, so that
+    there is no option `queries`. options: with the value that stands for no option.
     """
 
     distribution: str
