@@ -1,6 +1,7 @@
 """`as_deployed` mode of the packages of `deployed_packages`: one class for all, by the package's row."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,14 @@ from torch import Tensor
 
 from memaudit.common.errors import AuditError
 from memaudit.models.context_scaling import target_scale
-from memaudit.models.deployed_packages import PACKAGES, Package
+from memaudit.models.deployed_packages import PACKAGES, Package, faults
 from memaudit.models.model_files import reason, the_file
-from memaudit.models.model_protocol import Mode
+from memaudit.models.model_protocol import Limits, Mode
 from memaudit.models.package_adapters import Answer, Opening
 from memaudit.models.package_sessions import Session, session
 from memaudit.models.predictive_distributions import Binned
 
-QUERIES = ("together", "alone")
+LIMITS = Limits(rows=None, features=None, classes=None)
 
 
 class PackagedModel:
@@ -32,7 +33,7 @@ class PackagedModel:
     module = None  # its size is not known: see batched_queries.table_bytes
 
     def __init__(self, opened: Session, package: Package, card: Mapping[str, Any], schema: Mapping[str, Any]):
-        self.task, self.limits = card["task"], package.limits
+        self.task, self.limits = card["task"], replace(LIMITS, **package.limits)
         self.alone = package.alone or card["options"].get("queries") == "alone"
         self._session, self._package = opened, package
         self._classes = len(schema["target"].get("categories") or [])
@@ -43,7 +44,8 @@ class PackagedModel:
     ) -> "PackagedModel":
         """See TabularModel. Raises AuditError also where the package's environment is missing."""
         package, where = PACKAGES[card["family"]], card["name"]
-        _check(card, package)
+        for fault in faults(card["family"], card["task"], card["version"], card["options"]):
+            raise AuditError(f"{where}: {fault}")
         if schema is None:
             raise AuditError(f"{where}: {package.distribution} reads names and categories; give the table's schema")
         given = Opening(
@@ -112,23 +114,3 @@ def _binned(answer: Answer, y: Tensor) -> Binned:
         return Binned.from_bars(numbers["logits"], numbers["borders"])
     mean, deviation = (part.double() for part in target_scale(y[None]))
     return Binned.from_quantiles((numbers["quantiles"] - mean) / deviation).scaled(deviation, mean)
-
-
-def _check(card: Mapping[str, Any], package: Package) -> None:
-    """Raise AuditError for a task, version or option that the package has not."""
-    where, called = card["name"], package.distribution
-    if card["task"] not in package.tasks:
-        raise AuditError(f"{where}: {called} predicts no distribution of numbers; choose tabdpt, sdm, tabicl or tabpfn")
-    if card["version"] not in (package.versions or (None,)):
-        known = f"one of {', '.join(package.versions)}" if package.versions else "none"
-        raise AuditError(f"{where}: version is {card['version']!r}; set {known}")
-    for name, value in card["options"].items():
-        if name not in package.options:
-            raise AuditError(f"{where}: {called} has no option {name}; it has {', '.join(package.options)}")
-        least = {"seed": 0, "n_estimators": 1}.get(name)
-        if least is not None and not (type(value) is int and value >= least):
-            raise AuditError(f"{where}: option {name} is {value!r}; set a whole number from {least} on")
-        if name == "queries" and value not in QUERIES:
-            raise AuditError(f"{where}: option queries is {value!r}; set one of {', '.join(QUERIES)}")
-        if name == "fine_tune" and not isinstance(value, bool):
-            raise AuditError(f"{where}: option fine_tune is {value!r}; set true or false")
