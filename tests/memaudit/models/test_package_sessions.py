@@ -26,9 +26,7 @@ def test_a_missing_environment_is_named_with_its_remedy():
 
 
 def test_another_version_and_a_missing_package_are_named(tmp_path, monkeypatch):
-    with pytest.raises(
-        AuditError, match=r"structured-data-models is \S+ in \.venv, and requirements\.lock has 9"
-    ):
+    with pytest.raises(AuditError, match=r"structured-data-models is \S+ in \.venv, and requirements\.lock has 9"):
         session(replace(PACKAGES["sdm"], version="9"), GIVEN)
     with pytest.raises(AuditError, match=r"no-such-package is not installed in \.venv, .*`make \.venv` installs it"):
         session(replace(PACKAGES["sdm"], distribution="no-such-package"), GIVEN)

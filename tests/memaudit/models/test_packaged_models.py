@@ -9,8 +9,13 @@ import pytest
 import small_packages
 import torch
 
+from memaudit.common.checksums import sha256
 from memaudit.common.errors import AuditError
+from memaudit.common.io import write_json
+from memaudit.data.model_hub import copy_model
+from memaudit.models.batched_queries import Question, answer
 from memaudit.models.deployed_packages import PACKAGES
+from memaudit.models.model_folder import load
 from memaudit.models.packaged_models import PackagedModel
 
 ROWS, QUERIES = 24, 5
@@ -153,6 +158,34 @@ def test_networks_of_structured_data_models_answer_as_called_by_hand(weights, op
     order = [answer.columns["numerical"].index(name) for name in "012"]
     expected = answer.numerical[:, order]
     torch.testing.assert_close(model.logits(x, y, queries)[0, :, :3].exp(), expected, atol=1e-6, rtol=0)
+
+
+@small_packages.needs("sdm")
+def test_structured_data_models_reads_a_checkpoint_of_tabicl(tmp_path):
+    """Of the published sizes, which the package takes alone."""
+    from tabicl._model.tabicl import TabICL
+
+    torch.manual_seed(0)
+    torch.save({"config": {}, "state_dict": TabICL(zero_init=False).state_dict()}, tmp_path / "tabicl.ckpt")
+    facts = card("sdm", n_estimators=2) | {"version": "tabicl-v2"}
+    logits = PackagedModel.load(tmp_path, facts, "cpu", SCHEMA).logits(*tables(count=1))
+    assert logits[0].isfinite().all(0).tolist() == [True, True, True, False, False]
+    assert "tabicl-v2 cannot open" in refusal(tmp_path, facts | {"task": "regression"})
+    assert "kumo-small cannot open" in refusal(tmp_path, facts | {"version": "kumo-small"})
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_fetched_weights_are_opened_by_their_card(weights, tmp_path, family):
+    """As the rules of a study do: copied with a card, checked, and queried on the device of the run."""
+    (tmp_path / "weights").mkdir()
+    source = weights(family)
+    copy_model(source if PACKAGES[family].folder else next(source.iterdir()), tmp_path / "weights")
+    write_json(card(family) | {"sha256": sha256(tmp_path / "weights")}, tmp_path / "model.json")
+    with small_packages.small_kumo() if family == "sdm" else nullcontext():
+        model = load(tmp_path / "model.json", schema=SCHEMA)
+    x, y, queries = tables(count=2)
+    questions = [Question(x[0], y[0], queries[0]), Question(x[1], y[1], queries[1][:2])]
+    assert [one.shape for one in answer(model, questions)] == [(QUERIES, 5), (2, 5)]
 
 
 @small_packages.needs("tabfm")
