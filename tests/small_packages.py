@@ -9,7 +9,7 @@ from unittest.mock import patch
 import pytest
 import torch
 
-from memaudit.models.deployed_packages import PACKAGES
+from memaudit.common.deployed_packages import PACKAGES
 from memaudit.models.package_sessions import interpreter
 
 DEPLOYED = interpreter(PACKAGES["tabdpt"])

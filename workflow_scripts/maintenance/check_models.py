@@ -13,9 +13,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from memaudit.common.checksums import check_sum
+from memaudit.common.deployed_packages import has_folder
 from memaudit.common.errors import AuditError
 from memaudit.common.io import write_json
-from memaudit.models.deployed_packages import has_folder
 from memaudit.models.model_folder import branch, device
 from memaudit.workflow.job import run
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
+from memaudit.common.deployed_packages import PACKAGES
 from memaudit.common.errors import AuditError
 from memaudit.models import package_sessions
-from memaudit.models.deployed_packages import PACKAGES
 from memaudit.models.package_adapters import Opening
 from memaudit.models.package_sessions import PackageError, RemoteSession, interpreter, session
 

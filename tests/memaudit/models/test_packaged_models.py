@@ -10,11 +10,11 @@ import small_packages
 import torch
 
 from memaudit.common.checksums import sha256
+from memaudit.common.deployed_packages import PACKAGES
 from memaudit.common.errors import AuditError
 from memaudit.common.io import write_json
 from memaudit.data.model_hub import copy_model
 from memaudit.models.batched_queries import Question, answer
-from memaudit.models.deployed_packages import PACKAGES
 from memaudit.models.model_folder import load
 from memaudit.models.packaged_models import PackagedModel
 

@@ -10,10 +10,10 @@ import yaml
 from memaudit.auditing.checkpoint_families import FAMILIES
 from memaudit.auditing.short_names import CHECKPOINTS, IMPORT
 from memaudit.auditing.table_columns import CLASSIFICATION, REGRESSION
+from memaudit.common.deployed_packages import PACKAGES, faults, has_folder
 from memaudit.common.errors import AuditError
 from memaudit.common.project_paths import PROJECT
 from memaudit.config.name_checks import hint
-from memaudit.models.deployed_packages import PACKAGES, faults, has_folder
 
 SHIPPED = "tabicl-small"
 ADDED, REGRESSOR = "audited-", "-regression"

@@ -9,6 +9,8 @@ from urllib.parse import parse_qsl
 from pydantic import ValidationError
 from typing_extensions import is_typeddict
 
+from memaudit.common.deployed_packages import PACKAGES, has_folder
+from memaudit.common.deployed_packages import faults as package_faults
 from memaudit.common.errors import AuditError
 from memaudit.config.attacks_section import attacks_faults
 from memaudit.config.audit_section import audit_faults
@@ -21,8 +23,6 @@ from memaudit.config.release_section import release_faults
 from memaudit.config.schema import Config
 from memaudit.config.shared_keys import PREDICTORS, Dataset, LanguageModel, Model
 from memaudit.config.tabpate_section import tabpate_faults
-from memaudit.models.deployed_packages import PACKAGES, has_folder
-from memaudit.models.deployed_packages import faults as package_faults
 
 SECRETS = ("token", "key", "sig", "signature", "password")
 # What tabicl 2.2.0 and tabpfn 9.2.0 know, and networks of which a model has to name one; families that are queried in

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 
 import torch
 
+from memaudit.common.deployed_packages import Package
 from memaudit.common.errors import AuditError
 from memaudit.common.project_paths import PROJECT, SCRIPTS, config_path
 from memaudit.models import package_worker
-from memaudit.models.deployed_packages import Package
 from memaudit.models.package_adapters import Answer, Opening, answered, opened
 
 VERSION = "from importlib.metadata import version; import sys; print(version(sys.argv[1]))"

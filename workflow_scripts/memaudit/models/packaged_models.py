@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from memaudit.common.deployed_packages import PACKAGES, Package, faults
 from memaudit.common.errors import AuditError
 from memaudit.models.context_scaling import target_scale
-from memaudit.models.deployed_packages import PACKAGES, Package, faults
 from memaudit.models.model_files import reason, the_file
 from memaudit.models.model_protocol import Limits, Mode
 from memaudit.models.package_adapters import Answer, Opening

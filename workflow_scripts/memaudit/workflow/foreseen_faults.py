@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from memaudit.models.deployed_packages import PACKAGES
+from memaudit.common.deployed_packages import PACKAGES
 from memaudit.workflow.run_config import RunConfig, read_facts
 
 # What packages state of checkpoints that are not fetched yet (tabpfn 9.2.0, tabicl 2.2.0); others are checked by the

@@ -2,8 +2,8 @@
 
 import pytest
 
+from memaudit.common.deployed_packages import PACKAGES, faults, has_folder
 from memaudit.models import package_adapters
-from memaudit.models.deployed_packages import PACKAGES, faults, has_folder
 from memaudit.workflow import environments
 
 
