@@ -23,7 +23,10 @@ from memaudit.models.torch_settings import make_deterministic
 
 
 def serve(requests: BinaryIO, replies: BinaryIO) -> None:
-    """Answer until the requests end. What a package raises is replied; its traceback goes to the standard error."""
+    """Answer until the requests end. What a package raises is replied.
+
+    The traceback goes to the standard error, that of weights which it cannot open excepted: the user gave them.
+    """
     name, given = pickle.load(requests)
     make_deterministic(given.threads)
     adapter = _send(replies, partial(package_adapters.opened, name, given), answers=False)
@@ -42,7 +45,8 @@ def _send(replies: BinaryIO, do: Callable[[], Any], answers: bool = True) -> Any
         result = do()
         reply = Reply(result) if answers else reply
     except Exception as error:
-        traceback.print_exc()
+        if answers:
+            traceback.print_exc()
         reply = Reply(error=f"{type(error).__name__}: {error}", memory=isinstance(error, torch.OutOfMemoryError))
     pickle.dump(reply, replies)
     replies.flush()
