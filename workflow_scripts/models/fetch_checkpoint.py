@@ -32,7 +32,7 @@ def main(job):
             check_sum(source, entry["sha256"], f"models/{name}")
             copy_model(source, folder)
     hub = entry["hub"] and "/".join(
-        filter(None, (entry["hub"]["repo"], entry["hub"]["file"] or entry["hub"]["folder"]))
+        filter(None, (entry["hub"]["repo"], entry["hub"]["file"] or entry["hub"].get("folder")))
     )
     origin = entry["path"] or entry["estimator"] or f"{hub}@{entry['hub']['revision']}"
     card = {key: entry[key] for key in FACTS} | {"name": name, "origin": origin}

@@ -92,7 +92,7 @@ class RunConfig:
         for name in models:
             entry = self.config["models"][name]
             hub = entry["hub"] and " ".join(
-                filter(None, (entry["hub"]["repo"], entry["hub"]["file"] or entry["hub"]["folder"]))
+                filter(None, (entry["hub"]["repo"], entry["hub"]["file"] or entry["hub"].get("folder")))
             )
             source = entry["path"] or entry["estimator"] or hub
             rows.append(
