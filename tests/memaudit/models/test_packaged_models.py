@@ -141,6 +141,16 @@ def test_a_constant_and_an_empty_column_are_taken(opened, family):
     assert torch.isfinite(model.logits(x, y, queries)[..., :3]).all()
 
 
+@small_packages.needs("mitra")
+def test_mitra_is_fine_tuned_on_each_context_from_the_same_weights(opened):
+    """The package's default; what it draws is seeded, so that a question has one answer."""
+    model, x_y_queries = opened("mitra", fine_tune=True), tables(count=1)
+    first = model.logits(*x_y_queries)
+    torch.testing.assert_close(model.logits(*x_y_queries), first, rtol=0, atol=0)
+    in_context = opened("mitra").logits(*x_y_queries)
+    assert (in_context[..., :3].exp() - first[..., :3].exp()).abs().max() > 1e-4
+
+
 @small_packages.needs("sdm")
 def test_networks_of_structured_data_models_answer_as_called_by_hand(weights, opened):
     import sdm
