@@ -38,14 +38,17 @@ help: ## list the targets
 	  echo "memaudit: the project cannot be installed into .venv, see .venv/editable.log; fix the cause and run again" >&2; exit 1; }
 	@touch $@
 .venv-synth: .venv-synth/complete ## the environment of the AIM and MST synthesizers, which need an older NumPy
+.venv-deployed: .venv-deployed/complete ## the environment of TabDPT and Mitra, which need an older huggingface_hub and pandas
 .venv-site: .venv-site/complete
 SIZE_.venv := 2.5 GB; a minute or two
 SIZE_.venv-synth := 0.7 GB; half a minute
+SIZE_.venv-deployed := 1.9 GB; a minute or two
 SIZE_.venv-site := 0.2 GB; seconds
 .venv/complete: requirements.lock
 .venv-synth/complete: requirements-synth.lock
+.venv-deployed/complete: requirements-deployed.lock
 .venv-site/complete: docs/requirements.lock
-.venv/complete .venv-synth/complete .venv-site/complete:
+.venv/complete .venv-synth/complete .venv-deployed/complete .venv-site/complete:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "memaudit needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1); try: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
 	@echo "memaudit: making $(@D) from $< ($(SIZE_$(@D)))"
@@ -184,7 +187,7 @@ verify: .venv ## check an archived run: make verify ARCHIVE=demo.tar.gz
 	@$(BIN)/python workflow_scripts/provenance/verify_archive.py --input $(or $(ARCHIVE),$(error name the file: make verify ARCHIVE=demo.tar.gz))
 
 lock: ## resolve requirements*.in into their locks; UPGRADE=1 moves present pins too (needs the package index)
-	@set -e; for name in requirements requirements-synth docs/requirements; do \
+	@set -e; for name in requirements requirements-synth requirements-deployed docs/requirements; do \
 	  rm -rf .venv-lock; $(PYTHON) -m venv .venv-lock; \
 	  .venv-lock/bin/pip install --quiet --requirement $$name.in $(if $(UPGRADE),,--constraint $$name.lock); \
 	  .venv-lock/bin/pip freeze --exclude pip --exclude setuptools | sed 's/+cpu$$//' > $$name.lock; \
@@ -192,5 +195,5 @@ lock: ## resolve requirements*.in into their locks; UPGRADE=1 moves present pins
 
 clean: ## say what can be removed, remove nothing
 	@echo "These can be made again and are safe to remove (results of your own tables are yours to judge):"; \
-	for path in .venv .venv-synth .venv-site .snakemake .pytest_cache .ruff_cache results/demo results/smoke results/site; do [ -e $$path ] && du -sh $$path; done; \
-	echo "Remove them with: rm -rf .venv .venv-synth .venv-site .snakemake .pytest_cache .ruff_cache results/demo results/smoke results/site"
+	for path in .venv .venv-synth .venv-deployed .venv-site .snakemake .pytest_cache .ruff_cache results/demo results/smoke results/site; do [ -e $$path ] && du -sh $$path; done; \
+	echo "Remove them with: rm -rf .venv .venv-synth .venv-deployed .venv-site .snakemake .pytest_cache .ruff_cache results/demo results/smoke results/site"

@@ -89,6 +89,7 @@ def test_help_names_every_target(folder):
         "clean",
         ".venv",
         ".venv-synth",
+        ".venv-deployed",
     ):
         assert target in printed
 

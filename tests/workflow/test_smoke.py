@@ -61,6 +61,10 @@ FAMILIES = {
         "lora",
         "model_files",
         "model_options",
+        "package_adapters",
+        "package_sessions",
+        "package_worker",
+        "packaged_models",
         "sklearn_estimators",
         "tabicl",
         "tabpfn",
@@ -69,7 +73,7 @@ FAMILIES = {
         "text_table_models",
         "user_frames",
     ]
-}
+} | {"memaudit.common.deployed_packages"}
 
 
 def test_every_table_and_figure_is_made(smoke):

@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from memaudit.common.checksums import check_sum
+from memaudit.common.deployed_packages import has_folder
 from memaudit.common.errors import AuditError
 from memaudit.common.io import write_json
 from memaudit.models.model_folder import branch, device
@@ -41,7 +42,8 @@ def opened(name, entry, folder):
     path = entry["path"] and Path(entry["path"]).absolute()
     if path and not path.exists():
         raise AuditError(f"models/{name}/path: there is no file {entry['path']}; give the path of the checkpoint")
-    if path and path.is_dir() and entry["family"] != "text":
+    folder_like = entry["family"] == "text" or has_folder(entry["family"])
+    if path and path.is_dir() and not folder_like:
         raise AuditError(f"models/{name}/path: {entry['path']} is a folder; give the path of the checkpoint in it")
     if path:
         check_sum(entry["path"], entry["sha256"], f"models/{name}")

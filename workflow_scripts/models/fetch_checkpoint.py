@@ -31,7 +31,9 @@ def main(job):
             source = Path(job.input[0]) if entry["path"] else fetched(entry["hub"], f"models/{name}", entry["terms"])
             check_sum(source, entry["sha256"], f"models/{name}")
             copy_model(source, folder)
-    hub = entry["hub"] and "/".join(filter(None, (entry["hub"]["repo"], entry["hub"]["file"])))
+    hub = entry["hub"] and "/".join(
+        filter(None, (entry["hub"]["repo"], entry["hub"]["file"] or entry["hub"].get("folder")))
+    )
     origin = entry["path"] or entry["estimator"] or f"{hub}@{entry['hub']['revision']}"
     card = {key: entry[key] for key in FACTS} | {"name": name, "origin": origin}
     write_json(card | {"sha256": sha256(job.output.weights)}, job.output.card)

@@ -18,6 +18,30 @@ def test_a_model_is_a_name_a_file_or_an_import_path(tmp_path):
     assert added["audited-4"]["params"] == {"var_smoothing": 1e-9}
 
 
+def test_models_of_other_packages_are_named_by_family_version_and_path(tmp_path):
+    file = tmp_path / "weights.bin"
+    file.touch()
+    (tmp_path / "tabdpt1_3.safetensors").touch()
+    given = [f"tabdpt:{file}", str(tmp_path / "tabdpt1_3.safetensors"), f"sdm/kumo-large:{file}", f"mitra:{tmp_path}"]
+    added, names = model_choice.entries(given, {}, "classification")
+    chosen = [added[name] for name in names]
+    assert [one["family"] for one in chosen] == ["tabdpt", "tabdpt", "sdm", "mitra"]
+    assert [one["version"] for one in chosen] == [None, None, "kumo-large", None]
+    assert {one["mode"] for one in chosen} == {"as_deployed"}
+    assert chosen[3]["path"] == str(tmp_path)
+
+
+def test_a_package_without_the_task_and_a_network_that_is_not_named_are_refused(tmp_path):
+    with pytest.raises(AuditError, match=r"mitra predicts|autogluon.tabular predicts no distribution of numbers"):
+        model_choice.entries([f"mitra:{tmp_path}"], {}, "regression")
+    file = tmp_path / "weights.bin"
+    file.touch()
+    with pytest.raises(
+        AuditError, match=r"name the network, one of tabicl-v2, .*; give FAMILY:PATH, or FAMILY/VERSION"
+    ):
+        model_choice.entries([f"sdm:{file}"])
+
+
 @pytest.mark.parametrize("name", ["tabicl-smal", "no/such.ckpt", "a b", "$(touch p)"])
 def test_an_unknown_model_is_refused_in_one_line(name):
     with pytest.raises(AuditError, match=r"--model") as error:
@@ -52,7 +76,7 @@ def test_a_checkpoint_for_the_other_task_is_refused(tmp_path):
 def test_a_checkpoint_of_unknown_family_is_refused(tmp_path):
     path = tmp_path / "weights.ckpt"
     path.touch()
-    with pytest.raises(AuditError, match="tabicl:PATH or tabpfn:PATH"):
+    with pytest.raises(AuditError, match=r"tabicl:PATH or tabpfn:PATH, or that of another one: tabdpt, mitra"):
         model_choice.entries([str(path)])
 
 

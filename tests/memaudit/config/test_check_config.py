@@ -59,5 +59,5 @@ def test_the_models_that_the_docs_show_are_entries_of_the_catalogue(config, proj
     for block in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL):
         examples |= yaml.safe_load(block)
     config["models"] |= examples
-    assert set(examples) == {"forest", "my-tabpfn"}
+    assert set(examples) == {"forest", "my-kumo", "my-mitra", "my-tabpfn"}
     assert checked(config)["models"]["forest"]["params"]["n_estimators"] == 300

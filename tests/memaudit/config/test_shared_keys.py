@@ -6,6 +6,7 @@ TABLE = {"source": "file", "path": "a.csv", "target": "y", "task": "classificati
 TEXT = {"kind": "text", "task": "language", "licence": "CC0"}
 FOREST = {"family": "estimator", "estimator": "sklearn.ensemble.RandomForestClassifier", "licence": "BSD-3-Clause"}
 PFN = {"family": "tabpfn", "path": "models/tabpfn-v2-classifier.ckpt", "licence": "Prior Labs"}
+DPT = {"family": "tabdpt", "mode": "as_deployed", "path": "tabdpt1_3.safetensors", "licence": "Apache-2.0"}
 HUB = {"hub": {"repo": "owner/name"}, "licence": "MIT"}
 FAULTS = [
     ({"run": 7}, "run: must be a valid string, got 7"),
@@ -71,6 +72,14 @@ FAULTS = [
         "models/x: task: regression, and the file's name says classifier: tabpfn-v2-classifier.ckpt",
     ),
     ({"models/x": HUB | {"family": "tabicl"}}, "models/x: hub/file: name the checkpoint's file"),
+    ({"models/x": DPT | {"mode": "raw"}}, "models/x: mode: family tabdpt has as_deployed alone"),
+    ({"models/x": DPT | {"options": {"clip": 6.0}}}, "models/x: options/clip: tabdpt has seed, n_estimators"),
+    ({"models/x": DPT | {"family": "sdm"}}, "models/x: version: name the network, one of tabicl-v2, kumo-small"),
+    ({"models/x": DPT | {"family": "tabfm", "task": "regression"}}, "models/x: task: tabfm predicts no distribution"),
+    (
+        {"models/x": HUB | {"family": "mitra", "mode": "as_deployed"}},
+        "models/x: hub/folder: name the folder of config.json that a model of family mitra is, without `file`",
+    ),
     (
         {"language_models/gpt2/hub": {"repo": "a/b"}},
         "language_models/gpt2: give `model_type`, `hub` or `path`, and one",

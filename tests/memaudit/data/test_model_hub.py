@@ -18,6 +18,18 @@ def test_of_a_folder_pickles_are_not_copied(tmp_path):
     assert (target / "pytorch_model.bin").read_text() == "pytorch_model.bin"
 
 
+def test_of_a_repository_or_its_folder_the_files_of_a_model_are_asked_for(monkeypatch, tmp_path):
+    asked = {}
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda repo, **request: asked.update(request) or tmp_path)
+    hub = {"repo": "owner/name", "revision": "main", "file": None}
+    assert fetched(hub, "models/x") == tmp_path
+    assert asked["allow_patterns"] == ["*.json", "*.safetensors", "*.model", "*.txt"]
+    assert fetched(hub | {"folder": "."}, "models/x") == tmp_path
+    assert asked["allow_patterns"] == ["*.json", "*.safetensors", "*.model", "*.txt"]
+    assert fetched(hub | {"folder": "classification"}, "models/x") == tmp_path / "classification"
+    assert asked["allow_patterns"][:2] == ["classification/*.json", "classification/*.safetensors"]
+
+
 @pytest.mark.parametrize("file", [None, "weights.ckpt"])
 def test_without_a_network_the_entry_and_the_advice_are_named(file, monkeypatch):
     from huggingface_hub.errors import LocalEntryNotFoundError

@@ -11,7 +11,7 @@ from packaging.utils import canonicalize_name
 from memaudit.workflow import environments
 from memaudit.workflow.digest import rule_of, script_of
 
-LOCKS = {"requirements": ".venv", "requirements-synth": ".venv-synth"}
+LOCKS = {"requirements": ".venv", "requirements-synth": ".venv-synth", "requirements-deployed": ".venv-deployed"}
 
 
 def unpinned(family, pins):

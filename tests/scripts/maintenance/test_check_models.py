@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+import small_packages
 import small_tabpfn
 import torch
 from conftest import PROJECT
@@ -34,6 +35,28 @@ def check(entry, uses=(), **environment):
 def test_models_that_are_what_the_config_says_pass_without_a_word():
     assert check(SHIPPED, [{"where": "lira, data set wine", "rows": 71, "features": 13}]) == ""
     assert check(FOREST | {"params": {"n_estimators": 5}}) == ""
+
+
+@small_packages.needs("tabfm")
+def test_a_folder_of_weights_passes_where_the_family_has_one(tmp_path):
+    entry = ENTRY | {
+        "family": "tabfm",
+        "mode": "as_deployed",
+        "path": str(small_packages.write("tabfm", tmp_path / "w")),
+    }
+    assert check(entry, [{"where": "lira", "rows": 71, "features": 13, "classes": 3}]) == ""
+    told = check(entry, [{"where": "lira", "rows": 71, "features": 13, "classes": 11}])
+    assert told == (
+        "memaudit: models/mine, in lira: 11 classes, the model takes at most 10; choose another model or fewer"
+    )
+
+
+@small_packages.needs("tabdpt")
+def test_weights_that_another_environment_cannot_open_are_one_line(tmp_path):
+    (tmp_path / "tabdpt.safetensors").write_bytes(b"no weights")
+    entry = ENTRY | {"family": "tabdpt", "mode": "as_deployed", "path": str(tmp_path / "tabdpt.safetensors")}
+    told = check(entry)
+    assert told.splitlines()[-1].startswith(f"memaudit: models/mine: tabdpt cannot open {entry['path']} for classif")
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,8 @@ def _add_attacks(audit: argparse.ArgumentParser) -> None:
         "--model",
         nargs="+",
         default=[SHIPPED],
-        help="a name of the catalogue, a TabPFN or TabICL file, or an estimator's import path; the first is audited",
+        help="a name of the catalogue, a TabPFN or TabICL file, FAMILY:PATH of another package (docs/models.md), or an "
+        "estimator's import path; the first is audited",
     )
     audit.add_argument(
         "--epsilon",

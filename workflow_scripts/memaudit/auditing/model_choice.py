@@ -10,6 +10,7 @@ import yaml
 from memaudit.auditing.checkpoint_families import FAMILIES
 from memaudit.auditing.short_names import CHECKPOINTS, IMPORT
 from memaudit.auditing.table_columns import CLASSIFICATION, REGRESSION
+from memaudit.common.deployed_packages import PACKAGES, faults, has_folder
 from memaudit.common.errors import AuditError
 from memaudit.common.project_paths import PROJECT
 from memaudit.config.name_checks import hint
@@ -46,7 +47,13 @@ def labels(names: Iterable[str], chosen: Iterable[str]) -> list[str]:
 
 
 def _check_file(entry: Mapping[str, Any], name: str, task: str | None) -> None:
-    """Raise AuditError for a checkpoint whose name, as the packages publish them, says another task."""
+    """Raise AuditError for a checkpoint whose name, as the packages publish them, says another task.
+
+    And for one of a package that does not have the task, or has several networks of which none is named.
+    """
+    if entry["family"] in PACKAGES:
+        for fault in faults(entry["family"], entry["task"], entry["version"], {}):
+            raise AuditError(f"--model {name!a}: {fault}; give FAMILY:PATH, or FAMILY/VERSION:PATH")
     other = {CLASSIFICATION: "regressor", REGRESSION: "classifier"}.get(task, "-")
     if other in Path(entry.get("path", "")).name.lower().split(".")[0].split("-"):
         predicted = "a number" if task == REGRESSION else "a class"
@@ -102,14 +109,20 @@ def readable(name: str, added: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
 
 
 def _entry(name: str, params: Mapping[str, Any], known: list[str]) -> dict[str, Any]:
-    family, _, rest = name.partition(":")
-    path = Path(os.path.expanduser(rest if family in FAMILIES else name))
-    if path.is_file():
-        named = [known for known in FAMILIES if known in path.name.lower()]
-        family = family if family in FAMILIES else (named[0] if len(named) == 1 else None)
+    prefix, _, rest = name.partition(":")
+    family, _, version = prefix.partition("/")
+    given = rest != "" and family in (*FAMILIES, *PACKAGES)
+    path = Path(os.path.expanduser(rest if given else name))
+    if path.is_file() or (given and has_folder(family) and path.is_dir()):
+        named = [known for known in (*FAMILIES, *PACKAGES) if known in path.name.lower()]
+        family = family if given else (named[0] if len(named) == 1 else None)
         if family is None:
-            raise AuditError(f"--model {name!a}: the name does not show the family; give tabicl:PATH or tabpfn:PATH")
-        return {"family": family, "path": str(path.resolve()), "mode": "as_deployed", "licence": "the user's"}
+            raise AuditError(
+                f"--model {name!a}: the name does not show the family; give tabicl:PATH or tabpfn:PATH, or that of "
+                f"another one: {', '.join(PACKAGES)}"
+            )
+        entry = {"family": family, "path": str(path.resolve()), "mode": "as_deployed", "licence": "the user's"}
+        return entry | ({"version": (given and version) or None} if family in PACKAGES else {})
     if IMPORT.fullmatch(name) and not name.endswith(CHECKPOINTS):
         return {"family": "estimator", "estimator": name, "params": dict(params), "licence": "the user's"}
     raise AuditError(

@@ -9,6 +9,8 @@ from urllib.parse import parse_qsl
 from pydantic import ValidationError
 from typing_extensions import is_typeddict
 
+from memaudit.common.deployed_packages import PACKAGES, has_folder
+from memaudit.common.deployed_packages import faults as package_faults
 from memaudit.common.errors import AuditError
 from memaudit.config.attacks_section import attacks_faults
 from memaudit.config.audit_section import audit_faults
@@ -23,9 +25,11 @@ from memaudit.config.shared_keys import PREDICTORS, Dataset, LanguageModel, Mode
 from memaudit.config.tabpate_section import tabpate_faults
 
 SECRETS = ("token", "key", "sig", "signature", "password")
-# What tabicl 2.2.0 and tabpfn 9.2.0 know; families that are queried in one way alone.
+# What tabicl 2.2.0 and tabpfn 9.2.0 know, and networks of which a model has to name one; families that are queried in
+# one way alone.
 VERSIONS = {"tabicl": ["v1", "v1.1", "v2"], "tabpfn": ["v2", "v2.5", "v2.6", "v3", "v3.5", "v3.5-fast"]}
-MODES = {"contexttab": "as_deployed", "text": "raw", "estimator": "raw"}
+VERSIONS |= {name: list(package.versions) for name, package in PACKAGES.items()}
+MODES = {"contexttab": "as_deployed", "text": "raw", "estimator": "raw"} | dict.fromkeys(PACKAGES, "as_deployed")
 
 
 def checked(config: dict[str, Any]) -> dict[str, Any]:
@@ -140,19 +144,29 @@ def _model_faults(model: Model) -> Iterator[str]:
         yield f"give {' or '.join(f'`{key}`' for key in sorted(wanted, reverse=True))}, and one thing alone"
     if model.params and not model.estimator:
         yield "`params` are an estimator's; settings of a family stand in `options`"
-    if model.hub and (model.hub.file is None) != (model.family == "text"):
-        yield "hub/file: name the checkpoint's file; a model of family `text` is the whole repository, without `file`"
+    if model.hub:
+        yield from _hub_faults(model)
     if model.mode != MODES.get(model.family, model.mode):
         yield f"mode: family {model.family} has {MODES[model.family]} alone"
     versions = VERSIONS.get(model.family, [])
     if model.version and model.version not in versions:
         yield f"version: unknown {model.version!r}; known: {', '.join(versions) or f'none of family {model.family}'}"
+    if model.family in PACKAGES:
+        yield from package_faults(model.family, model.task, model.version, model.options)
     file = Path(model.path or (model.hub and model.hub.file) or "").name
     if model.family == "tabpfn" and model.version and not _is_named(file, model.version):
         yield f"version: {model.version}, and the file's name says another: {file}"
     for task, called in PREDICTORS.items():
         if task != model.task and called in file:
             yield f"task: {model.task}, and the file's name says {called}: {file}"
+
+
+def _hub_faults(model: Model) -> Iterator[str]:
+    if has_folder(model.family):
+        if model.hub.folder is None or model.hub.file:
+            yield f"hub/folder: name the folder of config.json that a model of family {model.family} is, without `file`"
+    elif (model.hub.file is None) != (model.family == "text") or model.hub.folder:
+        yield "hub/file: name the checkpoint's file; a model of family `text` is the whole repository, without `file`"
 
 
 def _language_model_faults(model: LanguageModel) -> Iterator[str]:

@@ -84,14 +84,19 @@ class Hub(Section):
 
     repo: Repo = Field(description="owner/name")
     file: str | None = Field(None, description="file in the repository; family `text` takes all of its model's files")
+    folder: str | None = Field(
+        None,
+        description="folder in the repository (`.` is all of it), of the families `mitra` and `tabfm`",
+    )
     revision: str = Field("main", description="commit, tag or branch")
 
 
 class Model(Section):
     """One entry of the catalogue of models."""
 
-    family: Literal["tabicl", "tabpfn", "contexttab", "text", "estimator"] = Field(
-        description="architecture; `text`: a language model that reads rows; `estimator`: one like scikit-learn's"
+    family: Literal["tabicl", "tabpfn", "tabdpt", "mitra", "sdm", "tabfm", "contexttab", "text", "estimator"] = Field(
+        description="architecture; `sdm`: networks of structured-data-models; `text`: a language model that reads "
+        "rows; `estimator`: one like scikit-learn's"
     )
     task: Literal["classification", "regression"] = Field("classification", description="what it predicts")
     mode: Literal["raw", "as_deployed"] = Field(
@@ -99,7 +104,9 @@ class Model(Section):
     )
     version: str | None = Field(None, description="of the architecture, like v2.5; other checkpoints are refused")
     path: str | None = Field(
-        None, description="local checkpoint or, for `text`, folder; relative paths start at the project's folder"
+        None,
+        description="local checkpoint or, for `text`, `mitra` and `tabfm`, folder; relative paths start "
+        "at the project's folder",
     )
     hub: Hub | None = Field(None, description="checkpoint on a hub, fetched by the fetch rule alone")
     estimator: ImportPath | None = Field(None, description="import path of an estimator's class; code that will run")

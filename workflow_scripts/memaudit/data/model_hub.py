@@ -14,10 +14,11 @@ TEXT_FILES = ("*.json", "*.safetensors", "*.model", "*.txt")
 
 
 def fetched(hub: Mapping[str, str | None], where: str, terms: str | None = None) -> Path:
-    """Fetch a file, or a whole repository (TEXT_FILES alone), into the hub client's cache; return its path.
+    """Fetch a file, a repository or a folder of it (TEXT_FILES alone) into the hub client's cache; return its path.
 
-    hub: repo, revision and file, if it is one; where: the entry in the catalogue, for messages (`models/name`); terms:
-    page of the terms of gated weights. Raises AuditError, with advice, where it cannot be fetched.
+    hub: repo, revision and file or folder, if it is one; where: the entry in the catalogue, for messages
+    (`models/name`); terms: page of the terms of gated weights. Raises AuditError, with advice, where it cannot be
+    fetched.
     """
     for variable in OFFLINE:
         os.environ.pop(variable, None)
@@ -27,11 +28,12 @@ def fetched(hub: Mapping[str, str | None], where: str, terms: str | None = None)
 
     # False: never a token that a login has left on this machine.
     request = {"revision": hub["revision"], "token": os.environ.get("HF_TOKEN") or False}
-    file = hub.get("file")
+    file, inside = hub.get("file"), hub.get("folder") or "."
+    patterns = [os.path.normpath(f"{inside}/{pattern}") for pattern in TEXT_FILES]
     try:
         if file:
             return Path(hf_hub_download(hub["repo"], file, **request))
-        return Path(snapshot_download(hub["repo"], allow_patterns=list(TEXT_FILES), **request))
+        return Path(snapshot_download(hub["repo"], allow_patterns=patterns, **request)) / inside
     except (HfHubHTTPError, LocalEntryNotFoundError) as error:
         if _status(error) in REFUSED:
             page = terms or f"its page, {constants.ENDPOINT}/{hub['repo']}"
@@ -39,7 +41,7 @@ def fetched(hub: Mapping[str, str | None], where: str, terms: str | None = None)
         else:
             advice = f"download it elsewhere and give its `path` in config/{where.partition('/')[0]}.yaml"
         reason = str(error).splitlines()[0]
-        what = "/".join(filter(None, (hub["repo"], file)))
+        what = "/".join(filter(None, (hub["repo"], file or hub.get("folder"))))
         raise AuditError(f"{where}: {what} cannot be fetched ({reason}); {advice}") from error
 
 

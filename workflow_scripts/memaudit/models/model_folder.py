@@ -11,6 +11,7 @@ from memaudit.common.checksums import sha256
 from memaudit.common.errors import AuditError
 from memaudit.common.io import DAMAGED, read_json
 from memaudit.models.model_protocol import TabularModel
+from memaudit.models.torch_settings import make_deterministic
 
 DEVICE = "MEMAUDIT_DEVICE"
 
@@ -31,10 +32,7 @@ def load(card: str | Path, threads: int = 1, schema: Mapping[str, Any] | None = 
 
 def set_up(threads: int) -> str:
     """Make torch deterministic with this number of threads; return the device to use."""
-    torch.set_num_threads(threads)
-    torch.set_flush_denormal(True)
-    torch.use_deterministic_algorithms(True, warn_only=True)
-    torch.backends.cuda.matmul.allow_tf32 = False
+    make_deterministic(threads)
     return device()
 
 
@@ -52,10 +50,8 @@ def branch(family: str, mode: str) -> type[TabularModel]:
             from memaudit.models.tabpfn import TabPFNBranch
 
             return TabPFNBranch
-        case "tabicl" | "tabpfn", "as_deployed":
-            from memaudit.models.deployed_estimators import Deployed
-
-            return Deployed
+        case "tabicl" | "tabpfn" | "tabdpt" | "mitra" | "sdm" | "tabfm", "as_deployed":
+            return _deployed(family)
         case "contexttab", _:
             from memaudit.models.contexttab import ConTextTabBranch
 
@@ -69,6 +65,16 @@ def branch(family: str, mode: str) -> type[TabularModel]:
 
             return EstimatorBranch
     raise AuditError(f"unknown family of models: {family!r} in mode {mode!r}; see config/README.md")
+
+
+def _deployed(family: str) -> type[TabularModel]:
+    if family in ("tabicl", "tabpfn"):
+        from memaudit.models.deployed_estimators import Deployed
+
+        return Deployed
+    from memaudit.models.packaged_models import PackagedModel
+
+    return PackagedModel
 
 
 def device() -> str:

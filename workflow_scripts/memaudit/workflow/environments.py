@@ -31,6 +31,8 @@ FAMILIES = {
         "torch",
         "tabicl",
         "tabpfn",
+        "structured-data-models",
+        "tabfm",
         "transformers",
         "peft",
         "opacus",
@@ -41,10 +43,11 @@ FAMILIES = {
     ],
     "statistics": [*BASE, "scipy", "scikit-learn", "matplotlib", "jinja2", "tqdm", *PRIVACY],
     "synth": ["dpmm", "pandas", "pyarrow", "xarray"],
+    "deployed": ["autogluon.tabular", "tabdpt"],
 }
 
-# On no package index: the code that imports it says how to get it.
-OPTIONAL = {"sap_rpt_oss"}
+# On no package index, or in an environment of its own: the code that imports it says how to get it.
+OPTIONAL = {"sap_rpt_oss", "autogluon", "tabdpt"}
 
 
 def render(family: str) -> str:

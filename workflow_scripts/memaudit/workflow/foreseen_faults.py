@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from memaudit.common.deployed_packages import PACKAGES
 from memaudit.workflow.run_config import RunConfig, read_facts
 
 # What packages state of checkpoints that are not fetched yet (tabpfn 9.2.0, tabicl 2.2.0); others are checked by the
@@ -17,6 +18,8 @@ TABICL_CLASSES = 10  # in raw mode, unless a study asks about a hierarchy of cla
 # Tokens of "The age is 39." and of "Answer: good" with its line break. A record of credit-g, cut as GPT-2 cuts texts,
 # before any word is split into tokens, has 149 pieces in 20 cells.
 CELL_TOKENS, ANSWER_TOKENS = 7, 4
+
+WHAT = {"rows": "context rows"}
 
 Use = Mapping[str, Any]
 
@@ -49,7 +52,10 @@ def known_limits(entry: Mapping[str, Any]) -> dict[str, int]:
         return {}
     if entry["family"] == "tabicl":
         return {"classes": TABICL_CLASSES} if (entry["task"], entry["mode"]) == ("classification", "raw") else {}
-    limits = CONTEXTTAB if entry["family"] == "contexttab" else TABPFN.get(entry["version"], {})
+    if entry["family"] in PACKAGES:
+        limits = {WHAT.get(name, name): most for name, most in PACKAGES[entry["family"]].limits.items()}
+    else:
+        limits = CONTEXTTAB if entry["family"] == "contexttab" else TABPFN.get(entry["version"], {})
     return {what: limit for what, limit in limits.items() if what != "classes" or entry["task"] == "classification"}
 
 

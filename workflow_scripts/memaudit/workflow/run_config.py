@@ -91,7 +91,9 @@ class RunConfig:
         rows = []
         for name in models:
             entry = self.config["models"][name]
-            hub = entry["hub"] and " ".join(filter(None, (entry["hub"]["repo"], entry["hub"]["file"])))
+            hub = entry["hub"] and " ".join(
+                filter(None, (entry["hub"]["repo"], entry["hub"]["file"] or entry["hub"].get("folder")))
+            )
             source = entry["path"] or entry["estimator"] or hub
             rows.append(
                 [name, entry["family"], entry["task"], entry["mode"], entry["version"], source, entry["licence"]]
