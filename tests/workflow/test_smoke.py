@@ -59,6 +59,7 @@ FAMILIES = {
         "in_context_classifier",
         "language_model_classifiers",
         "lora",
+        "merged_rows",
         "model_files",
         "model_options",
         "package_adapters",
