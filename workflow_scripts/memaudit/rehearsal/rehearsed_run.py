@@ -31,7 +31,7 @@ def summary(config: Mapping[str, Any], targets: Sequence[str], log: str) -> str:
     lines = [f"jobs: {done[-1][0]} of {done[-1][1]} done, {len(failed)} failed" if done else "jobs: none was run"]
     lines += [f"FAILED {rule}: {reason}" for rule, reason in failed]
     lines += [f"tables and figures: {len(files) - len(missing)} of {len(files)}"]
-    lines += [f"MISSING {file}" for file in missing]
+    lines += [f"MISSING {file}" for file in dict.fromkeys(file.rpartition(".")[0] for file in missing)]
     units = read_facts(run.unit_costs)
     seconds = seconds_of(workload.sizes(), units["rules"] if units else {})
     table = costs(read_all(folder := Path(run.folder, "provenance")), folder, seconds)

@@ -17,8 +17,9 @@ def shrunk(config: Mapping[str, Any], rules: Rules) -> dict[str, Any]:
     """Return the overlay that makes the counts of a config smaller; laid over the config it changes numbers alone.
 
     rules: pattern of a key path (`tabpate/arms/*/settings/queries`; an element of a list has its number) -> the largest
-    value; or {divided_by: d}, where several values must stay apart; or, for a list of numbers, the new ones: as many, or
-    fewer epochs. The first pattern that matches is used. Raises AuditError for a list of another length.
+    value; or {divided_by: d}, where several values must stay apart; or {exactly: n}, for shards, so that a job does
+    more; or, for a list of numbers, the new ones: as many, or fewer epochs. The first pattern that matches is used; one
+    that ends with ** matches all below. Raises AuditError for a list of another length.
     """
     return {key: new for key, value in config.items() if (new := _shrunk(value, (key,), rules)) is not None}
 
@@ -49,8 +50,11 @@ def _shrunk(value: Any, path: Path, rules: Rules) -> Any:
     rule = _rule(path, rules)
     if rule is None:
         return None
-    most = value // rule["divided_by"] if isinstance(rule, Mapping) else rule
-    return type(value)(most) if most < value else None
+    if isinstance(rule, Mapping):
+        new = rule["exactly"] if "exactly" in rule else value // rule["divided_by"]
+    else:
+        new = min(value, rule)
+    return type(value)(new) if new != value else None
 
 
 def _shrunk_list(values: list[Any], path: Path, rules: Rules) -> list[Any] | None:
@@ -81,6 +85,8 @@ def _rule(path: Path, rules: Rules) -> Any:
 
 def _matches(path: Path, pattern: str) -> bool:
     parts = pattern.split("/")
+    if parts[-1] == "**":
+        parts, path = parts[:-1], path[: len(parts) - 1]
     return len(parts) == len(path) and all(map(fnmatchcase, path, parts))
 
 

@@ -65,11 +65,16 @@ def _source(entry: Mapping[str, Any], name: str, url: str) -> dict[str, Any]:
     """What differs in an entry of the catalogue: an address on the stand-in server, and no checksum."""
     changed = {"sha256": None} if entry.get("sha256") else {}
     if entry["source"] in ("shipped", "sklearn"):
-        return changed | {"source": "url", "url": f"{url}/files/tables/{name}.parquet"}
+        return changed | {"source": "url", "url": f"{url}/files/tables/{_part(entry, name)}"}
     if entry["source"] == "url":
         _, _, member = entry["url"].partition("#")
         return changed | {"url": f"{url}/files/{_file(entry['url'])}{f'#{member}' if member else ''}"}
     return changed
+
+
+def _part(entry: Mapping[str, Any], name: str) -> str:
+    """File of some rows of a table that is here, in the format that it has here: types and texts are read alike."""
+    return f"{name}.csv" if entry["source"] == "shipped" else f"{name}.parquet"
 
 
 def _file(url: str) -> str:
@@ -91,11 +96,12 @@ def _make_tables(
         entry = config["datasets"][name]
         rng, rows = seeds.generator(SEED, "stand-in", name), entry.get("rows") or ROWS
         if entry["source"] in ("shipped", "sklearn"):
-            file = folder / "files" / "tables" / f"{name}.parquet"
+            file = folder / "files" / "tables" / _part(entry, name)
             file.parent.mkdir(parents=True, exist_ok=True)
             fetch(entry | {"sha256": None}, file, folder)
             table = pd.read_parquet(file).drop_duplicates()
-            table.sample(min(rows, len(table)), random_state=rng).to_parquet(file, index=False)
+            table = table.sample(min(rows, len(table)), random_state=rng)
+            (table.to_csv if file.suffix == ".csv" else table.to_parquet)(file, index=False)
         elif entry["source"] in ("openml", "url"):
             path = public / f"{name}.yaml"
             facts = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None
