@@ -60,6 +60,7 @@ def costs(
         rule, _, job = Path(path).relative_to(folder).with_suffix("").as_posix().partition("/")
         rows.append((rule.split("_")[0], 1, record["cpu_seconds"], seconds(rule, job)))
     table = pd.DataFrame(rows, columns=["study", "jobs", "CPU seconds", "predicted"]).groupby("study", sort=False).sum()
-    table.loc["all"] = table.sum()
+    if rows:
+        table.loc["all"] = table.sum()
     table = table.assign(ratio=(table["predicted"] / table["CPU seconds"]).round(2))
     return table.round({"CPU seconds": 0, "predicted": 0}).astype({"jobs": int}).reset_index()
