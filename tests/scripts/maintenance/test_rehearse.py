@@ -21,7 +21,7 @@ def rehearsed(tmp_path_factory):
     """A rehearsal of three rules that fetch: of OpenML, of the hub's models, of its data sets."""
     folder = tmp_path_factory.mktemp("rehearsal")
     params = {"config": "config/paper.yaml", "rules": "config/rehearsal.yaml", "folder": str(folder)}
-    params |= {"studies": " ".join(f"{FOLDER}/{target}" for target in TARGETS), "cores": 1}
+    params |= {"studies": " ".join(f"{FOLDER}/{target}" for target in TARGETS), "cores": 1, "warm": True}
     command = [sys.executable, SCRIPT, "--params", json.dumps(params)]
     return folder, subprocess.run(command, capture_output=True, text=True, check=False)
 
