@@ -1,12 +1,13 @@
 """Run a config with all its counts made smaller on local stand-ins of everything that it fetches, and say what failed.
 
 python workflow_scripts/maintenance/rehearse.py --params '{"config": "config/paper.yaml",
-    "rules": "config/rehearsal.yaml", "folder": "results/rehearsal", "studies": "lira predict", "cores": 2, "warm": false}'
+    "rules": "config/rehearsal.yaml", "folder": "results/rehearsal", "studies": "lira predict", "cores": 2,
+    "warm": false}'
 
 folder: where stand-ins, the overlay, results and Snakemake's output stand; a second run goes on there. studies: names
 of studies, or files, with blanks between; none is the whole run. Nothing outside this machine is reached. It ends with
-code 1 if a job failed. warm: jobs are forked from one process that has imported what they import, which takes a fraction
-of the time; their CPU time is then without imports, and says little beside the plan's.
+code 1 if a job failed. warm: jobs are forked from one process that has imported what they import, which takes a
+fraction of the time; their CPU time is then without imports, and says little beside the plan's.
 """
 
 import json

@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 
+from memaudit import OFFLINE
 from memaudit.common.errors import AuditError
 
 CLIENT = Path(__file__).with_name("warm_client.py")
@@ -72,6 +73,8 @@ def serve(folder: Path, modules: Sequence[str] = (*FIRST, *LIBRARY)) -> None:
 
     Never returns; end the process to end it.
     """
+    for variable in OFFLINE:
+        os.environ.pop(variable, None)
     for name in modules:
         with suppress(ModuleNotFoundError):
             import_module(name)
