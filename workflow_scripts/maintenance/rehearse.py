@@ -39,7 +39,7 @@ def main(job):
     files = [PROJECT / "config" / f"{name}.yaml" for name in BASE]
     config = _composed([*files, config_path(params.config)])
     overlay = shrunk_counts.shrunk(config, rules["at_most"])
-    update_config(overlay, rules["lenient"])
+    update_config(overlay, rules["besides"])
     small = _composed([*files, config_path(params.config)], overlay)
     server = server_of(folder / "stand_ins", _port(folder / "port"))
     threading.Thread(target=server.serve_forever, daemon=True).start()
