@@ -14,7 +14,6 @@ from memaudit.common import seeds
 from memaudit.common.checksums import sha256
 from memaudit.common.io import replacing_folder
 from memaudit.data.table_sources import fetch
-from memaudit.rehearsal.stand_in_models import write_language_model, write_model
 from memaudit.rehearsal.stand_in_tables import Shape, arff_of, openml_description, shape_of, synthetic
 from memaudit.rehearsal.stand_in_texts import corpus, words, write_cifar10, write_questions
 
@@ -157,6 +156,9 @@ def _make_texts(config: Mapping[str, Any], names: Mapping[str, Sequence[str]], d
 
 def _make_models(config: Mapping[str, Any], names: Mapping[str, Sequence[str]], folder: Path) -> None:
     """Repositories of models. Their tokenizers are trained on random words and on the templates' own."""
+    # A rehearsal that goes on where it ended makes none: torch and transformers take seconds.
+    from memaudit.rehearsal.stand_in_models import write_language_model, write_model
+
     rng = seeds.generator(SEED, "stand-in", "tokenizer")
     templates = ["Question: the answer is A. B. C. D.\nAnswer: not wrong, The age is 39. yes no good bad"] * 40
     texts = [*templates, *(" ".join(words(rng, 40)) for _ in range(60))]
