@@ -197,7 +197,7 @@ def environment(folder: Path, url: str) -> dict[str, str]:
     """Return variables by which the libraries take the stand-in for their servers, with caches of its own.
 
     huggingface_hub reads HF_ENDPOINT and HF_HOME; openml reads the server from the file `config` in its folder below
-    XDG_CONFIG_HOME, and OPENML_CACHE_DIR.
+    XDG_CONFIG_HOME, and OPENML_CACHE_DIR. XDG_STATE_HOME keeps the user's ledger of releases free of the rehearsal.
     """
     for place in (folder / "config", folder / "config" / "openml"):
         place.mkdir(parents=True, exist_ok=True)
@@ -207,4 +207,5 @@ def environment(folder: Path, url: str) -> dict[str, str]:
         "HF_HOME": str(folder / "cache" / "hub"),
         "XDG_CONFIG_HOME": str(folder / "config"),
         "OPENML_CACHE_DIR": str(folder / "cache" / "openml"),
+        "XDG_STATE_HOME": str(folder / "state"),
     }
