@@ -80,7 +80,7 @@ def test_the_shrunk_config_is_valid_and_has_every_name_and_length_of_the_papers(
 def _lay(into, over):
     for key, value in over.items():
         if isinstance(value, dict):
-            _lay(into[key], value)
+            _lay(into.setdefault(key, {}), value)
         else:
             into[key] = value
 
