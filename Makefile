@@ -26,7 +26,7 @@ PUBLISH_predict := {"run": "results/predict", \
   "command": "snakemake --cores all predict --configfile config/predict.yaml", "tables": ["predict_memorized", \
   "predict_predictors", "predict_contrasts", "predict_recommended", "predict_learned", "predict_cost"]}
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slurm test-browser plan costs bench coverage attention calibration release-audit private_gain mechanism_costs own_rates gpu pretrain envs envs-check lock docs site publish recommended verify clean
+.PHONY: help demo test test-slurm test-browser plan rehearse costs bench coverage attention calibration release-audit private_gain mechanism_costs own_rates gpu pretrain envs envs-check lock docs site publish recommended verify clean
 
 help: ## list the targets
 	@grep -hE '^[a-zA-Z.-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -86,6 +86,10 @@ BENCH = $(BIN)/python workflow_scripts/bench/$(1).py --output results/bench/$(1)
 
 plan: .venv ## what a run costs and whether this machine can do it; CONFIG="config/paper.yaml mine.yaml"
 	@$(BIN)/python -m memaudit plan $(if $(CONFIG),--configfile $(CONFIG))
+
+rehearse: .venv .venv-synth ## run config/paper.yaml with its counts made smaller, on local stand-ins of all that it fetches (goes on where it ended); STUDY="lira predict", CORES=2, WARM=1 imports once
+	@TQDM_DISABLE=1 OMP_NUM_THREADS=1 $(BIN)/python workflow_scripts/maintenance/rehearse.py --params '{"config": "config/paper.yaml"$(,) \
+	  "rules": "config/rehearsal.yaml"$(,) "folder": "$(or $(OUT),results/rehearsal)"$(,) "studies": "$(STUDY)"$(,) "cores": $(or $(CORES),2)$(,) "warm": $(if $(WARM),true,false)}'
 
 costs: .venv ## measure what the jobs of results/demo have cost: results/bench/unit_costs.json, for `snakemake plan`
 	$(BIN)/snakemake --cores 1 costs
@@ -195,5 +199,5 @@ lock: ## resolve requirements*.in into their locks; UPGRADE=1 moves present pins
 
 clean: ## say what can be removed, remove nothing
 	@echo "These can be made again and are safe to remove (results of your own tables are yours to judge):"; \
-	for path in .venv .venv-synth .venv-deployed .venv-site .snakemake .pytest_cache .ruff_cache results/demo results/smoke results/site; do [ -e $$path ] && du -sh $$path; done; \
-	echo "Remove them with: rm -rf .venv .venv-synth .venv-deployed .venv-site .snakemake .pytest_cache .ruff_cache results/demo results/smoke results/site"
+	for path in .venv .venv-synth .venv-deployed .venv-site .snakemake .pytest_cache .ruff_cache results/demo results/smoke results/rehearsal results/site; do [ -e $$path ] && du -sh $$path; done; \
+	echo "Remove them with: rm -rf .venv .venv-synth .venv-deployed .venv-site .snakemake .pytest_cache .ruff_cache results/demo results/smoke results/rehearsal results/site"

@@ -26,6 +26,7 @@ LAYERS = {
     "gpu_measurements": {"attacks", "models", "statistics"},
     "plotting": {"attacks"},
     "workflow": {"config", "models", "privacy"},
+    "rehearsal": {"data", "models", "workflow"},
     "report": {"plotting", "statistics", "templating"},
     "auditing": {"attacks", "config", "data", "models", "privacy", "templating"},
     "scanning": {"auditing", "data", "statistics"},

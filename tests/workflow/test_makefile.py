@@ -83,6 +83,7 @@ def test_help_names_every_target(folder):
         "envs-check",
         "docs",
         "publish",
+        "rehearse",
         "recommended",
         "verify",
         "lock",

@@ -4,10 +4,10 @@ import shutil
 import subprocess
 
 import pytest
-import small_tabpfn
 import torch
 
 from memaudit.common.io import read_grid, read_json
+from memaudit.rehearsal import small_tabpfn
 from workflow.conftest import SNAKEMAKE, Checkout
 
 GRID = "results/smoke/signals/lira/wine/population.nc"

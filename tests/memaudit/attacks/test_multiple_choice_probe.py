@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-import small_tabpfn
 import torch
 from sklearn.datasets import load_breast_cancer
 from tabicl._model.tabicl import TabICL
@@ -20,6 +19,7 @@ from memaudit.models.predictive_distributions import Binned
 from memaudit.models.sklearn_estimators import EstimatorBranch
 from memaudit.models.tabicl import TabICLBranch
 from memaudit.models.tabpfn import TabPFNBranch
+from memaudit.rehearsal import small_tabpfn
 
 SMALL = {"embed_dim": 8, "col_num_blocks": 1, "col_nhead": 2, "col_num_inds": 4, "row_num_blocks": 1, "row_nhead": 2}
 SMALL |= {"row_num_cls": 2, "icl_num_blocks": 2, "icl_nhead": 2, "zero_init": False}

@@ -10,7 +10,6 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-import small_tabpfn
 import torch
 from model_files import NUMBERS, ROWS, free_of, holding, hostile, neighbours, people
 from safetensors.numpy import save_file
@@ -19,6 +18,7 @@ from tabicl import TabICLClassifier
 from tabpfn import TabPFNClassifier
 
 from memaudit.commands import launcher
+from memaudit.rehearsal import small_tabpfn
 
 VALUES = re.compile(r"Zqx|\d{4,}\.\d\d\b")
 

@@ -1,7 +1,6 @@
 """Questions asked together are answered as if each were asked alone."""
 
 import pytest
-import small_tabpfn
 import torch
 from tabicl._model.tabicl import TabICL
 
@@ -14,6 +13,7 @@ from memaudit.models.predictive_distributions import Binned
 from memaudit.models.sklearn_estimators import EstimatorBranch
 from memaudit.models.tabicl import TabICLBranch
 from memaudit.models.tabpfn import TabPFNBranch
+from memaudit.rehearsal import small_tabpfn
 
 SMALL = {"max_classes": 4, "embed_dim": 8, "col_num_blocks": 1, "col_nhead": 2, "col_num_inds": 4, "row_num_blocks": 1}
 SMALL |= {"row_nhead": 2, "row_num_cls": 2, "icl_num_blocks": 2, "icl_nhead": 2, "zero_init": False}

@@ -5,7 +5,6 @@ import socket
 import numpy as np
 import pandas as pd
 import pytest
-import small_tabpfn
 import torch
 from tabicl import TabICLClassifier, TabICLRegressor
 from tabicl._model.tabicl import TabICL
@@ -14,6 +13,7 @@ from tabpfn import TabPFNClassifier, TabPFNRegressor
 from memaudit.common.errors import AuditError
 from memaudit.models.deployed_estimators import Deployed
 from memaudit.models.tabicl import the_file
+from memaudit.rehearsal import small_tabpfn
 
 SIZES = {"embed_dim": 8, "col_num_blocks": 1, "col_nhead": 2, "col_num_inds": 4, "row_num_blocks": 1, "row_nhead": 2}
 SIZES |= {"row_num_cls": 2, "icl_num_blocks": 2, "icl_nhead": 2, "zero_init": False, "num_quantiles": 19}

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import small_tabpfn
 import torch
 from small_networks import TASKS, Tiny, task
 from small_tabicl import tabicl
@@ -16,6 +15,7 @@ from memaudit.models.context_query_pairs import Task, draw_pair
 from memaudit.models.fine_tuning import Run, Settings, merged, restore, smoothed_loss
 from memaudit.models.lora import Adapter, targets
 from memaudit.models.tabpfn import TabPFNBranch
+from memaudit.rehearsal import small_tabpfn
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -6,13 +6,13 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-import small_tabpfn
 import torch
-from small_tabpfn import VERSIONS
 from tabpfn import TabPFNClassifier, TabPFNRegressor
 
 from memaudit.common.errors import AuditError
 from memaudit.models.tabpfn import COUPLED, TabPFNBranch
+from memaudit.rehearsal import small_tabpfn
+from memaudit.rehearsal.small_tabpfn import VERSIONS
 
 TASKS = ("classification", "regression")
 ESTIMATORS = {"classification": TabPFNClassifier, "regression": TabPFNRegressor}

@@ -3,7 +3,6 @@
 import pickle
 
 import pytest
-import small_tabpfn
 import torch
 from tabicl._model.tabicl import TabICL
 from tabpfn import TabPFNRegressor
@@ -13,6 +12,7 @@ from tabpfn.model_loading import save_tabpfn_model
 from memaudit.common.errors import AuditError
 from memaudit.models.model_protocol import Limits
 from memaudit.models.tabpfn import TabPFNBranch
+from memaudit.rehearsal import small_tabpfn
 
 
 def load(folder, task="classification", version=None, **options):

@@ -6,9 +6,10 @@ import sys
 
 import pytest
 import small_packages
-import small_tabpfn
 import torch
 from conftest import PROJECT
+
+from memaudit.rehearsal import small_tabpfn
 
 ENTRY = {"family": "tabicl", "task": "classification", "mode": "raw", "version": None, "options": {}}
 ENTRY |= {"estimator": None, "params": {}, "path": None, "sha256": None}

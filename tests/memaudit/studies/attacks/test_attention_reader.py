@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import small_tabpfn
 import torch
 from sklearn.datasets import load_wine
 from small_tabicl import tabicl
@@ -19,6 +18,7 @@ from memaudit.models.batched_queries import Question, answer
 from memaudit.models.shipped_model import SHIPPED, SHIPPED_CARD
 from memaudit.models.tabicl import TabICLBranch
 from memaudit.models.tabpfn import TabPFNBranch
+from memaudit.rehearsal import small_tabpfn
 from memaudit.statistics import roc
 from memaudit.studies.attacks.attention_reader import reader
 

@@ -10,9 +10,9 @@ def input_features(x: NDArray) -> Array:
     """Inputs of the networks as (record, feature): numbers as they are, and how often each token occurs.
 
     x: (record, ...) numbers, missing ones take their column's mean; or integers (record, position), which are tokens.
-    Columns that are constant are left out.
+    Integers of more axes are pixels. Columns that are constant are left out.
     """
-    if np.issubdtype(x.dtype, np.integer):
+    if np.issubdtype(x.dtype, np.integer) and x.ndim == 2:
         tokens, places = np.unique(x, return_inverse=True)
         counts = np.zeros((len(x), len(tokens)))
         np.add.at(counts, (np.arange(len(x))[:, None], places.reshape(x.shape)), 1.0)

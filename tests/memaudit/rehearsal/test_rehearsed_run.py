@@ -1,0 +1,48 @@
+"""What a rehearsal says of a finished run."""
+
+from pathlib import Path
+
+from memaudit.rehearsal.rehearsed_run import costs, failures, summary
+
+LOG = """[Thu Nov 26 12:10:22 2026]
+Error in rule lira_query_shadows:
+    message: None
+    jobid: 7
+    output: results/a.nc
+    log: {log} (check log file(s) for error details)
+
+3 of 9 steps (33%) done
+"""
+
+
+def test_a_failed_job_is_named_with_the_line_that_says_why(tmp_path):
+    log = tmp_path / "0.log"
+    log.write_text("a line\nTraceback (most recent call last):\n  File 1\nmemaudit: column 'x' is free text\n")
+    assert list(failures(LOG.format(log=log))) == [("lira_query_shadows", f"{log}: memaudit: column 'x' is free text")]
+    assert list(failures(LOG.format(log="gone"))) == [("lira_query_shadows", "gone: its log is empty")]
+    assert list(failures("all is well")) == []
+
+
+def test_costs_are_summed_by_study_for_the_jobs_that_have_run():
+    folder = Path("results/x/provenance")
+    sidecars = {
+        f"{folder}/lira_query_shadows/wine/0.json": {"cpu_seconds": 3.0},
+        f"{folder}/lira_rank_records/wine.json": {"cpu_seconds": 1.0},
+        f"{folder}/data_fetch_table/wine.json": {"cpu_seconds": 2.0},
+    }
+    seconds = {
+        ("lira_query_shadows", "wine/0"): 6.0,
+        ("lira_rank_records", "wine"): 2.0,
+        ("data_fetch_table", "wine"): 1.0,
+    }
+    table = costs(sidecars, folder, lambda rule, job: seconds[rule, job])
+    assert table.values.tolist() == [["lira", 2, 4, 8, 2.0], ["data", 1, 2, 1, 0.5], ["all", 3, 6, 9, 1.5]]
+
+
+def test_a_run_without_results_misses_all_its_tables(config, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = summary(config, ["data"], LOG.format(log="gone"))
+    assert "jobs: 3 of 9 done, 1 failed" in text
+    assert "FAILED lira_query_shadows: gone" in text
+    assert "MISSING results/demo/tables/data_" in text
+    assert "lira_strategies" not in text

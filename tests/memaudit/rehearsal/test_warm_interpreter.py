@@ -1,0 +1,72 @@
+"""Scripts run by a forked process behave as if Python had run them."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from memaudit.rehearsal.warm_interpreter import run_script, write_executable
+
+SCRIPT = """
+import os, sys
+print(os.getcwd(), os.environ["WORD"], sys.argv[1:], "json" in sys.modules, "memaudit" in sys.modules)
+print("to stderr", file=sys.stderr)
+sys.exit(int(sys.argv[1]))
+"""
+
+
+@pytest.fixture
+def python(tmp_path):
+    """The executable of a warm interpreter that has imported little."""
+    code = "import sys, pathlib; from memaudit.rehearsal.warm_interpreter import serve; "
+    code += "serve(pathlib.Path(sys.argv[1]), ['json', 'memaudit.common.io'])"
+    server = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)])
+    while not (tmp_path / "socket").exists():
+        assert server.poll() is None
+        time.sleep(0.05)
+    yield write_executable(tmp_path)
+    server.kill()
+    server.wait()
+
+
+def test_folder_environment_arguments_streams_and_exit_code_are_the_callers(python, tmp_path):
+    script, folder = tmp_path / "script.py", tmp_path / "folder"
+    script.write_text(SCRIPT)
+    folder.mkdir()
+    environment = {"WORD": "a word", "PATH": os.environ["PATH"]}
+    done = subprocess.run(
+        [python, script, "3", "x y"], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 3
+    assert done.stdout == f"{folder} a word ['3', 'x y'] True False\n"
+    assert done.stderr == "to stderr\n"
+
+
+def test_a_script_that_fails_or_is_killed_is_a_failure(python, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import os, signal, sys\nif sys.argv[1:]: os.kill(os.getpid(), signal.SIGKILL)\n1 / 0\n")
+    done = subprocess.run([python, script], capture_output=True, text=True, check=False)
+    assert (done.returncode, "ZeroDivisionError" in done.stderr) == (1, True)
+    assert subprocess.run([python, script, "killed"], check=False).returncode == 1
+
+
+def test_who_ends_the_client_ends_the_script(python, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import pathlib, time\npathlib.Path('started').touch()\ntime.sleep(60)\n")
+    client = subprocess.Popen([python, script], cwd=tmp_path)
+    while not (tmp_path / "started").exists():
+        time.sleep(0.05)
+    client.send_signal(signal.SIGTERM)
+    assert client.wait(timeout=20) == 1
+
+
+def test_exit_codes_are_those_of_python(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", sys.argv)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    for code, expected in (("sys.exit()", 0), ("sys.exit(4)", 4), ("sys.exit('why')", 1), ("pass", 0)):
+        (tmp_path / "s.py").write_text(f"import sys\n{code}\n")
+        assert run_script([str(tmp_path / "s.py")]) == expected
+    assert capsys.readouterr().err == "why\n"

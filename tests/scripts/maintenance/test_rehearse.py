@@ -1,0 +1,44 @@
+"""A small part of the rehearsal of config/paper.yaml: the servers' stand-ins are read by the rules that fetch."""
+
+import json
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+import yaml
+from conftest import PROJECT
+
+from memaudit.common.io import read_json
+
+SCRIPT = PROJECT / "workflow_scripts" / "maintenance" / "rehearse.py"
+FOLDER = "results/rehearsal"
+TARGETS = ("data/wilt/raw.parquet", "models/tabicl-v2/model.json", "data/ltmia/documents/xsum.parquet")
+
+
+@pytest.fixture(scope="module")
+def rehearsed(tmp_path_factory):
+    """A rehearsal of three rules that fetch: of OpenML, of the hub's models, of its data sets."""
+    folder = tmp_path_factory.mktemp("rehearsal")
+    params = {"config": "config/paper.yaml", "rules": "config/rehearsal.yaml", "folder": str(folder)}
+    params |= {"studies": " ".join(f"{FOLDER}/{target}" for target in TARGETS), "cores": 1, "warm": True}
+    command = [sys.executable, SCRIPT, "--params", json.dumps(params)]
+    return folder, subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_table_model_and_corpus_come_from_the_stand_in_servers(rehearsed):
+    folder, done = rehearsed
+    assert done.returncode == 0, done.stdout + done.stderr
+    table = pd.read_parquet(folder / FOLDER / TARGETS[0])
+    assert table.shape == (100, 6)
+    assert read_json(folder / FOLDER / TARGETS[1])["version"] == "v2"
+    assert pd.read_parquet(folder / FOLDER / TARGETS[2])["text"].str.len().min() >= 50
+
+
+def test_the_overlay_and_what_was_found_are_left_in_the_folder(rehearsed):
+    folder, done = rehearsed
+    overlay = yaml.safe_load((folder / "overlay.yaml").read_text())
+    assert overlay["run"] == "rehearsal"
+    assert overlay["lira"]["models"] == 80
+    assert "3 of 3 done, 0 failed" in done.stdout
+    assert (folder / "summary.txt").read_text() in done.stdout

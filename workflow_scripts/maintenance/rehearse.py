@@ -1,0 +1,98 @@
+"""Run a config with all its counts made smaller on local stand-ins of everything that it fetches, and say what failed.
+
+python workflow_scripts/maintenance/rehearse.py --params '{"config": "config/paper.yaml",
+    "rules": "config/rehearsal.yaml", "folder": "results/rehearsal", "studies": "lira predict", "cores": 2,
+    "warm": false}'
+
+folder: where stand-ins, the overlay, results and Snakemake's output stand; a second run goes on there. studies: names
+of studies, or files, with blanks between; none is the whole run. Nothing outside this machine is reached. It ends with
+code 1 if a job failed. warm: jobs are forked from one process that has imported what they import, which takes a
+fraction of the time; their CPU time is then without imports, and says little beside the plan's.
+"""
+
+import json
+import os
+import socket
+import subprocess
+import threading
+from contextlib import ExitStack
+from pathlib import Path
+
+import yaml
+from snakemake.utils import update_config
+
+from memaudit.common.errors import AuditError
+from memaudit.common.project_paths import PROJECT, config_path
+from memaudit.common.snakemake_command import snakemake_command
+from memaudit.rehearsal import shrunk_counts, stand_ins, warm_interpreter
+from memaudit.rehearsal.rehearsed_run import summary
+from memaudit.rehearsal.stand_in_server import server_of
+from memaudit.workflow.job import run
+
+BASE = ("datasets", "models", "language_models", "config")
+
+
+def main(job):
+    params, folder = job.params, Path(job.params.folder).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    rules = _read(config_path(params.rules))
+    files = [PROJECT / "config" / f"{name}.yaml" for name in BASE]
+    config = _composed([*files, config_path(params.config)])
+    overlay = shrunk_counts.shrunk(config, rules["at_most"])
+    update_config(overlay, rules["besides"])
+    small = _composed([*files, config_path(params.config)], overlay)
+    server = server_of(folder / "stand_ins", _port(folder / "port"))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}"
+    public = PROJECT / "config" / "public"
+    update_config(overlay, stand_ins.make(small, rules["stand_ins"], public, folder / "stand_ins", url))
+    overlay["run"] = "rehearsal"
+    (folder / "overlay.yaml").write_text(yaml.safe_dump(overlay, sort_keys=False), encoding="utf-8")
+    targets = params.studies.split()
+    ended = _snakemake(params, targets, folder, stand_ins.environment(folder, url))
+    server.shutdown()
+    update_config(small, overlay)
+    os.chdir(folder)
+    print(text := summary(small, targets, (folder / "snakemake.log").read_text(encoding="utf-8")), flush=True)
+    (folder / "summary.txt").write_text(text + "\n", encoding="utf-8")
+    if ended:
+        raise AuditError(f"the rehearsal failed: see above, and {folder}/snakemake.log")
+
+
+def _snakemake(params, targets: list[str], folder: Path, environment: dict[str, str]) -> int:
+    """Run Snakemake in the folder; its output goes to a log. Returns its exit code."""
+    arguments = ["--cores", str(params.cores), "--directory", str(folder), "--keep-going", "--rerun-incomplete"]
+    arguments += [*targets, "--configfile", str(config_path(params.config).resolve()), f"{folder}/overlay.yaml"]
+    python, *command = snakemake_command(arguments)
+    own = os.environ | {"OMP_NUM_THREADS": "1", "TQDM_DISABLE": "1", "MEMAUDIT_DEVICE": "cpu"} | environment
+    with ExitStack() as stack:
+        log = stack.enter_context(open(folder / "snakemake.log", "w", encoding="utf-8"))
+        if params.warm:
+            executable = stack.enter_context(warm_interpreter.warm(folder, own))
+            command = ["-c", warm_interpreter.SNAKEMAKE, str(executable), *command[2:]]  # without -m snakemake
+        return subprocess.run([python, *command], env=own, stdout=log, stderr=subprocess.STDOUT, check=False).returncode
+
+
+def _port(file: Path) -> int:
+    """A port that is the same whenever a folder is used again: addresses are part of the config."""
+    if not file.exists():
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            file.write_text(json.dumps(probe.getsockname()[1]), encoding="utf-8")
+    return json.loads(file.read_text(encoding="utf-8"))
+
+
+def _composed(files: list[Path], over: dict | None = None) -> dict:
+    """The contents of config files laid over one another, as Snakemake does it."""
+    config: dict = {}
+    for part in [*map(_read, files), *([over] if over else [])]:
+        update_config(config, part)
+    return config
+
+
+def _read(path: Path) -> dict:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    run(main, globals())

@@ -1,0 +1,66 @@
+"""What a rehearsal says: jobs done, what failed and why, missing tables and figures, CPU time beside the plan's."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from memaudit.common.project_paths import PROJECT
+from memaudit.workflow.job_costs import seconds_of
+from memaudit.workflow.run_config import read_facts
+from memaudit.workflow.sidecar import read_all
+from memaudit.workflow.study_catalogue import prepare
+
+FAILED = re.compile(r"^Error in rule (\w+):\n((?:    .*\n?)*)", re.M)
+STEPS = re.compile(r"^(\d+) of (\d+) steps", re.M)
+
+
+def summary(config: Mapping[str, Any], targets: Sequence[str], log: str) -> str:
+    """Return the text of a finished rehearsal in the working folder.
+
+    config: the whole config, with the overlay; targets: studies that were requested, [] all; log: Snakemake's output.
+    """
+    run, _, views, workload = prepare(dict(config), PROJECT)
+    studies = [study for study in views if not targets or study in targets]
+    files = [file.replace("<results>", run.folder) for study in studies for file in views[study].files]
+    missing = [file for file in files if not Path(file).exists()]
+    failed = list(failures(log))
+    done = STEPS.findall(log)
+    lines = [f"jobs: {done[-1][0]} of {done[-1][1]} done, {len(failed)} failed" if done else "jobs: none was run"]
+    lines += [f"FAILED {rule}: {reason}" for rule, reason in failed]
+    lines += [f"tables and figures: {len(files) - len(missing)} of {len(files)}"]
+    lines += [f"MISSING {file}" for file in dict.fromkeys(file.rpartition(".")[0] for file in missing)]
+    units = read_facts(run.unit_costs)
+    seconds = seconds_of(workload.sizes(), units["rules"] if units else {})
+    table = costs(read_all(folder := Path(run.folder, "provenance")), folder, seconds)
+    return "\n".join([*lines, "", table.to_string(index=False)])
+
+
+def failures(log: str) -> Iterator[tuple[str, str]]:
+    """Yield rule and first line of the error of every job that failed, from Snakemake's output."""
+    for rule, block in FAILED.findall(log):
+        file = re.search(r"^    log: (\S+)", block, re.M)
+        text = Path(file[1]).read_text(encoding="utf-8") if file and Path(file[1]).exists() else ""
+        lines = [line for line in text.splitlines() if line.strip() and not line.startswith(" ")]
+        yield rule, f"{file[1] if file else ''}: {lines[-1] if lines else 'its log is empty'}"
+
+
+def costs(
+    sidecars: Mapping[str, Mapping[str, Any]], folder: Path, seconds: Callable[[str, str], float]
+) -> pd.DataFrame:
+    """Return CPU seconds of the jobs that have run by study: measured, predicted for the same jobs, and their ratio.
+
+    sidecars: of the run, by path below `folder`; seconds: predicted CPU seconds of a job, by rule and name. The last
+    row is of all studies.
+    """
+    rows = []
+    for path, record in sidecars.items():
+        rule, _, job = Path(path).relative_to(folder).with_suffix("").as_posix().partition("/")
+        rows.append((rule.split("_")[0], 1, record["cpu_seconds"], seconds(rule, job)))
+    table = pd.DataFrame(rows, columns=["study", "jobs", "CPU seconds", "predicted"]).groupby("study", sort=False).sum()
+    if rows:
+        table.loc["all"] = table.sum()
+    table = table.assign(ratio=(table["predicted"] / table["CPU seconds"]).round(2))
+    return table.round({"CPU seconds": 0, "predicted": 0}).astype({"jobs": int}).reset_index()

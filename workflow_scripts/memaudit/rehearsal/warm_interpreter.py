@@ -1,0 +1,136 @@
+"""A process that has imported what jobs import, and forks one for each script: starting a job costs no imports.
+
+A job of a rehearsal computes for a second and imports torch and its kin for up to nine. Modules of the library are
+imported anew by every script, so that the lists in sidecars are right.
+"""
+
+import json
+import os
+import runpy
+import signal
+import socket
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from pathlib import Path
+
+from memaudit import OFFLINE
+from memaudit.common.errors import AuditError
+
+CLIENT = Path(__file__).with_name("warm_client.py")
+# Runs Snakemake with another executable for its jobs.
+SNAKEMAKE = "import sys; sys.executable = sys.argv.pop(1); from snakemake.cli import main; main(sys.argv[1:])"
+# The hub's client first: it reads when it is imported whether it may reach a server.
+FIRST = ("huggingface_hub", "datasets", "transformers", "openml")
+# What most packages are imported for.
+LIBRARY = (
+    "memaudit.models.deployed_estimators",
+    "memaudit.models.dp_sgd",
+    "memaudit.models.language_training",
+    "memaudit.models.lora",
+    "memaudit.models.tabicl",
+    "memaudit.models.tabpfn",
+    "memaudit.models.text_table_models",
+    "memaudit.data.table_sources",
+    "memaudit.plotting.lira_figures",
+    "memaudit.statistics.bootstrap",
+)
+
+
+def write_executable(folder: Path) -> Path:
+    """Write a file to call instead of Python, and return it; `serve` must listen in the same folder."""
+    path = folder / "python"
+    path.write_text(
+        f'#!/bin/sh\nexec "{sys.executable}" -I -S "{CLIENT}" "{folder / "socket"}" "$@"\n', encoding="utf-8"
+    )
+    path.chmod(0o755)
+    return path
+
+
+@contextmanager
+def warm(folder: Path, environment: Mapping[str, str]) -> Iterator[Path]:
+    """Start a warm interpreter with this environment and end it; yields the executable to call instead of Python."""
+    executable, listening = write_executable(folder), folder / "socket"
+    listening.unlink(missing_ok=True)
+    process = subprocess.Popen([sys.executable, __file__, str(folder)], env=dict(environment))
+    try:
+        while not listening.exists():
+            if process.poll() is not None:
+                raise AuditError("the warm interpreter has ended; see the message above, or rehearse without it")
+            time.sleep(0.1)
+        yield executable
+    finally:
+        process.kill()
+        process.wait()
+
+
+def serve(folder: Path, modules: Sequence[str] = (*FIRST, *LIBRARY)) -> None:
+    """Import the modules, then fork a process for each script that the executable of this folder is called with.
+
+    Never returns; end the process to end it.
+    """
+    for variable in OFFLINE:
+        os.environ.pop(variable, None)
+    for name in modules:
+        with suppress(ModuleNotFoundError):
+            import_module(name)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "memaudit"]:
+        del sys.modules[name]
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended children leave no zombies
+    path = folder / "socket"
+    path.unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        while True:
+            connection, _ = listener.accept()
+            if os.fork() == 0:
+                listener.close()
+                _answer(connection)
+            connection.close()
+
+
+def _answer(connection: socket.socket) -> None:
+    """Run the requested script in this process, say how it ended, and end."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    head, streams, _, _ = socket.recv_fds(connection, 8, 3)
+    request = b""
+    while len(request) < int.from_bytes(head, "big"):
+        request += connection.recv(1 << 16)
+    wanted = json.loads(request)
+    for own, given in enumerate(streams):
+        os.dup2(given, own)
+        os.close(given)
+    os.chdir(wanted["folder"])
+    os.environ.clear()
+    os.environ.update(wanted["environment"])
+    connection.sendall(os.getpid().to_bytes(8, "big"))
+    code = run_script(wanted["command"])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    connection.sendall(bytes([code]))
+    os._exit(code)
+
+
+def run_script(command: Sequence[str]) -> int:
+    """Run a script with its arguments as Python would; return its exit code."""
+    sys.argv = list(command)
+    sys.path[0] = str(Path(command[0]).resolve().parent)
+    try:
+        runpy.run_path(command[0], run_name="__main__")
+    except SystemExit as end:
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    serve(Path(sys.argv[1]))
