@@ -5,7 +5,7 @@ python workflow_scripts/maintenance/check_recommended.py --input recommended=res
     --params '{"seed": 1, "memorized": 4.0, "replicates": 400}'
 
 `make own_rates` trains the models of config/own_rates.yaml and calls it. The file has the rates of every predictor of
-`predict_own` on each setting, those that are stated, and whether they hold.
+`predict_own` on each setting, those that are stated, and whether the measured intervals lie in the stated ones.
 """
 
 from memaudit.attacks.learned_memorization import LEARNED
@@ -23,6 +23,7 @@ def main(job):
     params, files = job.params, job.input
     options = {"memorized": params.memorized, "replicates": params.replicates, "seed": params.seed}
     signals = [(path, read_grid(path).case) for path in several(files.signals)]
+    stated = [read_setting(files.recommended, name) for name in ("psmi", *LEARNED)]
     settings = {}
     for records, scores in zip(several(files.records), several(files.scores), strict=True):
         grid = read_grid(records)
@@ -30,7 +31,6 @@ def main(job):
         one = setting_features(grid, read_grid(scores), own, grid.case, **options)
         if one.refusal:
             raise AuditError(f"{records}: {one.refusal}; train more targets, or a network that memorizes more")
-        stated = [read_setting(files.recommended, name) for name in ("psmi", *LEARNED)]
         rates = [measured_rates(one, of_predictor) for of_predictor in stated]
         settings[one.name] = {
             "targets": len(one.drops),

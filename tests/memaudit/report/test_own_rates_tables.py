@@ -7,7 +7,7 @@ from memaudit.report import docs_pages
 
 def measured(**changes):
     stated, found = {"estimate": 0.4, "low": 0.2, "high": 0.6}, {"estimate": 0.5, "low": 0.45, "high": 0.55}
-    rate = {"stated": stated, "measured": found, "holds": True, "targets": 20, "targets_inside": 17}
+    rate = {"stated": stated, "measured": found, "place": "inside", "targets": 20, "targets_inside": 17}
     rates = [{"predictor": "psmi", "threshold": 0.0, "tpr": rate | changes, "fpr": rate}]
     one = {"targets": 20, "models": 256, "memorized": 512, "entries": 10000, "chance": 0.01, "rates": rates}
     return {"settings": {"fresh": one}, "seed": 1, "sources": "95 % prediction intervals, from 5 sources"}
@@ -15,14 +15,17 @@ def measured(**changes):
 
 def test_rates_that_hold_are_counted():
     page = docs_pages.own_rates(measured())
-    assert "**2 of 2 measured rates lie in the stated interval.**\n" in page
-    assert "| fresh | psmi | TPR | 0.40 [0.20, 0.60] | 0.50 [0.45, 0.55] | yes | 17 of 20 |" in page
+    assert "**Of 2 measured rates 2 lie with their whole interval in the stated one.**\n" in page
+    assert "| fresh | psmi | TPR | 0.40 [0.20, 0.60] | 0.50 [0.45, 0.55] | inside | 17 of 20 |" in page
     assert "512 of 10,000 natural training\n  records memorized (by chance 1.0 %)" in page
 
 
 def test_rates_outside_are_named():
-    page = docs_pages.own_rates(measured(holds=False))
-    assert "**1 of 2 measured rates lie in the stated interval.** Outside: TPR of psmi on fresh." in page
+    page = docs_pages.own_rates(measured(place="outside"))
+    assert (
+        "2 measured rates 1 lie with their whole interval in the stated one.** Not: TPR of psmi on fresh (outside)."
+        in page
+    )
 
 
 def test_an_interval_that_cannot_be_missed_is_no_confirmation():

@@ -39,7 +39,7 @@ def summary(config: Mapping[str, Any], targets: Sequence[str], log: str) -> str:
 
 
 def failures(log: str) -> Iterator[tuple[str, str]]:
-    """Yield rule and first line of the error of every job that failed, from Snakemake's output."""
+    """Yield the rule of every job that failed, from Snakemake's output, with its log and the last line there."""
     for rule, block in FAILED.findall(log):
         file = re.search(r"^    log: (\S+)", block, re.M)
         text = Path(file[1]).read_text(encoding="utf-8") if file and Path(file[1]).exists() else ""

@@ -14,7 +14,7 @@ from memaudit.common import seeds
 from memaudit.common.checksums import sha256
 from memaudit.common.io import replacing_folder
 from memaudit.data.table_sources import fetch
-from memaudit.rehearsal.stand_in_tables import Shape, arff_of, openml_description, shape_of, synthetic
+from memaudit.rehearsal.stand_in_tables import arff_of, openml_description, shape_of, synthetic
 from memaudit.rehearsal.stand_in_texts import corpus, words, write_cifar10, write_questions
 
 SECTIONS = ("data", "lira", "attacks", "tabpate", "iclmem", "ltmia", "predict")
@@ -33,9 +33,10 @@ def used(config: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, Mapping | list):
-        # `kind: cifar10` is no name of the catalogue.
-        for one in (one for key, one in value.items() if key != "kind") if isinstance(value, Mapping) else value:
+    if isinstance(value, Mapping):
+        value = [one for key, one in value.items() if key != "kind"]  # `kind: cifar10` is no name of the catalogue
+    if isinstance(value, list):
+        for one in value:
             yield from _texts(one)
     elif isinstance(value, str):
         yield value
@@ -106,26 +107,22 @@ def _make_tables(
             facts = yaml.safe_load(path.read_text(encoding="utf-8")) if path.exists() else None
             shape = shape_of(name, entry, facts, stated.get(name, {}))
             table = synthetic(shape, rows, rng)
-            write = _write_openml if entry["source"] == "openml" else _write_url
-            write(entry, name, table, shape, folder, url)
+            if entry["source"] == "openml":
+                _write_openml(entry, name, arff_of(table, shape), folder, url)
+            else:
+                _write_url(entry, table, folder)
 
 
-def _write_openml(
-    entry: Mapping[str, Any], name: str, table: pd.DataFrame, shape: Shape, folder: Path, url: str
-) -> None:
-    content = arff_of(table, shape)
-    for place, text in (
-        (folder / "files" / "openml" / f"{entry['id']}.arff", content),
-        (
-            folder / "openml" / f"{entry['id']}.xml",
-            openml_description(entry, name, content, f"{url}/files/openml/{entry['id']}.arff"),
-        ),
-    ):
+def _write_openml(entry: Mapping[str, Any], name: str, content: str, folder: Path, url: str) -> None:
+    """An ARFF file and the description that points to it."""
+    file = f"files/openml/{entry['id']}.arff"
+    description = openml_description(entry, name, content, f"{url}/{file}")
+    for place, text in ((folder / file, content), (folder / "openml" / f"{entry['id']}.xml", description)):
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
 
 
-def _write_url(entry: Mapping[str, Any], _: str, table: pd.DataFrame, __: Shape, folder: Path, ___: str) -> None:
+def _write_url(entry: Mapping[str, Any], table: pd.DataFrame, folder: Path) -> None:
     """A file of an address, or a member of its archive; other tables may have members there, too."""
     address, _, member = entry["url"].partition("#")
     path = folder / "files" / _file(address)

@@ -7,7 +7,7 @@ from memaudit.plotting.result_tables import texts_table
 
 RATES = {"tpr": "TPR", "fpr": "FPR"}
 WIDE = 0.8  # width of an interval that hardly any rate could miss
-HEAD = ["models", "predictor", "rate", "stated", "measured", "mean inside", "targets inside"]
+HEAD = ["models", "predictor", "rate", "stated", "measured", "interval", "targets inside"]
 
 
 def context(measured: Mapping[str, Any]) -> dict[str, Any]:
@@ -21,9 +21,11 @@ def context(measured: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "settings": [{"name": name} | dict(setting) for name, setting in measured["settings"].items()],
         "count": len(lines),
-        "held": sum(one["holds"] for *_, one in lines),
-        "missed": [
-            f"{RATES[rate]} of {predictor} on {name}" for name, predictor, rate, one in lines if not one["holds"]
+        "inside": sum(one["place"] == "inside" for *_, one in lines),
+        "others": [
+            f"{RATES[rate]} of {predictor} on {name} ({one['place']})"
+            for name, predictor, rate, one in lines
+            if one["place"] != "inside"
         ],
         "wide": list(dict.fromkeys(f"{RATES[rate]} of {predictor}" for _, predictor, rate, one in lines if _wide(one))),
         "brackets": measured["sources"],
@@ -40,4 +42,4 @@ def _cells(name: str, predictor: str, rate: str, one: Mapping[str, Any]) -> list
         f"{each['estimate']:.2f} [{each['low']:.2f}, {each['high']:.2f}]" for each in (one["stated"], one["measured"])
     ]
     inside = f"{one['targets_inside']} of {one['targets']}"
-    return [name, predictor, RATES[rate], *texts, "yes" if one["holds"] else "no", inside]
+    return [name, predictor, RATES[rate], *texts, one["place"], inside]

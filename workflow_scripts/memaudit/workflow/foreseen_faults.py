@@ -19,7 +19,7 @@ TABICL_CLASSES = 10  # in raw mode, unless a study asks about a hierarchy of cla
 # before any word is split into tokens, has 149 pieces in 20 cells.
 CELL_TOKENS, ANSWER_TOKENS = 7, 4
 
-WHAT = {"rows": "context rows"}
+SAID = {"rows": "context rows"}  # limits of other packages by the words of the sentences here
 
 Use = Mapping[str, Any]
 
@@ -53,7 +53,7 @@ def known_limits(entry: Mapping[str, Any]) -> dict[str, int]:
     if entry["family"] == "tabicl":
         return {"classes": TABICL_CLASSES} if (entry["task"], entry["mode"]) == ("classification", "raw") else {}
     if entry["family"] in PACKAGES:
-        limits = {WHAT.get(name, name): most for name, most in PACKAGES[entry["family"]].limits.items()}
+        limits = {SAID.get(name, name): most for name, most in PACKAGES[entry["family"]].limits.items()}
     else:
         limits = CONTEXTTAB if entry["family"] == "contexttab" else TABPFN.get(entry["version"], {})
     return {what: limit for what, limit in limits.items() if what != "classes" or entry["task"] == "classification"}

@@ -15,18 +15,20 @@ from memaudit.studies.predict.prediction_metrics import Entries, error_rates
 from memaudit.studies.predict.setting_features import SettingFeatures
 
 RATES = ("tpr", "fpr")
+INSIDE, UNDECIDED, OUTSIDE = "inside", "undecided", "outside"
 
 
 def measured_rates(one: SettingFeatures, stated: Mapping[str, Any]) -> dict[str, Any]:
     """Measured TPR and FPR of a stated predictor and threshold on natural records of fresh targets, beside the stated.
 
     stated: a setting as `user_records.read_setting` returns it. Of each rate: stated and measured {estimate, low,
-    high}, whether the measured mean lies in the stated interval, and how many targets do, of those with such records.
+    high}, where the measured interval lies (`place`), and how many targets lie in the stated one, of those with such
+    records.
     """
     name, threshold = stated["predictor"], stated["threshold"]
     scores = one.psmi
     if name in LEARNED:
-        scores = Combination.read(stated, "resources/recommended.json").of_normal_scores(one.normal)
+        scores = Combination.read(stated, f"the stated predictor {name}").of_normal_scores(one.normal)
     found = {"predictor": name, "threshold": threshold}
     for rate in error_rates(scores, one.judged, threshold):
         ends = stated[rate.metric]["low"], stated[rate.metric]["high"]
@@ -34,11 +36,18 @@ def measured_rates(one: SettingFeatures, stated: Mapping[str, Any]) -> dict[str,
         found[rate.metric] = {
             "stated": {part: stated[rate.metric][part] for part in ("estimate", "low", "high")},
             "measured": {"estimate": rate.estimate, "low": rate.low, "high": rate.high},
-            "holds": bool(ends[0] <= rate.estimate <= ends[1]),
+            "place": place(ends, (rate.low, rate.high)),
             "targets": len(single),
             "targets_inside": int(((ends[0] <= single) & (single <= ends[1])).sum()),
         }
     return found
+
+
+def place(stated: tuple[float, float], measured: tuple[float, float]) -> str:
+    """Where a measured interval lies: inside the stated one, outside it, or undecided, holding one of its ends."""
+    if stated[0] <= measured[0] and measured[1] <= stated[1]:
+        return INSIDE
+    return OUTSIDE if measured[1] < stated[0] or stated[1] < measured[0] else UNDECIDED
 
 
 def of_targets(flagged: Mask, judged: Entries, chosen: Mask) -> Array:
