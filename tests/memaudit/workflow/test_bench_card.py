@@ -40,9 +40,15 @@ def test_slopes_are_the_powers_by_which_the_upper_half_of_the_points_grows():
     assert slopes == {"seconds": pytest.approx(1), "peak_mib": pytest.approx(2)}
 
 
-def test_the_cost_of_work_leaves_out_its_preparation():
-    step = partial(partial, mul, b"x")  # step(n) prepares the work b"x" * n
-    seconds, peak = bench_card.own_cost(step, 1, 64 * MEBIBYTE)
+def work_after(preparation: int, size: int):
+    """Work that fills `size` bytes, prepared with a peak of so many bytes."""
+    len(b"x" * preparation)
+    return partial(mul, b"x", size)
+
+
+@pytest.mark.parametrize("preparation", [0, 256 * MEBIBYTE])
+def test_the_cost_of_work_leaves_out_its_preparation(preparation):
+    seconds, peak = bench_card.own_cost(work_after, 1, preparation, 64 * MEBIBYTE)
     assert seconds >= 0
     assert 50 < peak < 100
 
