@@ -7,7 +7,19 @@ from conftest import load_script
 
 from memaudit.common.errors import AuditError
 from memaudit.common.io import write_json
-from memaudit.workflow.job_costs import Cost, Line, Size, estimate, fit, measure, seconds_of, size, too_long, whole
+from memaudit.workflow.job_costs import (
+    Cost,
+    Line,
+    Size,
+    errors,
+    estimate,
+    fit,
+    measure,
+    seconds_of,
+    size,
+    too_long,
+    whole,
+)
 
 main = load_script("maintenance_measure_costs").main
 START = {"cpu_seconds": 0.5, "wall_seconds": 0.1, "peak_memory_mib": 200}
@@ -69,6 +81,36 @@ def test_the_bytes_of_a_forward_pass_are_no_part_of_the_line(run):
     units = measure(jobs, {name: one | {"peak_memory_mib": 1324} for name, one in run[1].items()})
     plan = {"lira_ask": {"a": Size(10, 10, 0, 2**31)}}
     assert estimate(plan, units, gpu=[], flops=1e12)["lira_ask"].mebibytes == pytest.approx(300 + 2048)
+
+
+def test_each_job_is_predicted_from_jobs_of_other_sizes(run):
+    """Costs on a line are predicted exactly; of two sizes each is predicted by the other, from the cost of a start."""
+    jobs, sidecars = run
+    known = {"jobs": 3, "measured": pytest.approx(21), "predicted": pytest.approx(21), "ratios": pytest.approx([1, 1])}
+    assert errors(jobs, sidecars) == {"lira_ask": known}
+    doubled = sidecars | {"lira_ask/wine/100": sidecar(100, cpu_seconds=24)}
+    found = errors(jobs, doubled)["lira_ask"]
+    # 10: a line through 40 and 100 lies below a start; 40: on the line through 10 and 100; 100: on that of 10 and 40.
+    at_10 = 0.5 + 10 * (40 * 5.5 + 100 * 23.5) / (40**2 + 100**2)
+    at_40 = 3 + 30 * (24 - 3) / 90
+    assert found["predicted"] == pytest.approx(at_10 + at_40 + (6 + 60 * (6 - 3) / 30))
+    two = {"lira_ask": {name: jobs["lira_ask"][name] for name in ("wine/10", "wine/40")}}
+    assert errors(two, sidecars)["lira_ask"]["predicted"] == pytest.approx(0.5 + 10 * 5.5 / 40 + 0.5 + 40 * 2.5 / 10)
+
+
+def test_jobs_without_work_are_not_predicted_but_tell_what_a_start_costs():
+    jobs = {"lira_ask": {name: size(work) for name, work in {"a": 0, "b": 0, "c": 10, "d": 30}.items()}}
+    seconds = {"a": 5, "b": 5, "c": 6, "d": 8}
+    sidecars = {f"lira_ask/{name}": {"cpu_seconds": value} for name, value in seconds.items()}
+    found = errors(jobs, sidecars)["lira_ask"]
+    assert (found["jobs"], found["measured"], found["predicted"]) == (2, 14, pytest.approx(14))
+
+
+@pytest.mark.parametrize("facts", [{}, {"device": "cuda"}], ids=["one size", "a GPU's"])
+def test_a_rule_with_jobs_of_one_size_or_of_a_gpu_alone_has_no_errors(facts):
+    works = (20, 20) if not facts else (20, 40)
+    jobs = {"lira_ask": {str(place): size(work) for place, work in enumerate(works)}}
+    assert errors(jobs, {f"lira_ask/{place}": sidecar(20, **facts) for place in range(2)}) == {}
 
 
 def test_a_rule_that_was_never_measured_counts_as_the_cheapest(run):

@@ -67,6 +67,14 @@ def language_model(weights: float, tokens: float) -> float:
     return 2 * weights * tokens
 
 
+def language_model_bytes(weights: float, trained: bool) -> float:
+    """Return the bytes in fp32 of a language model and a tuned copy; trained: whole, by AdamW.
+
+    Adapters, and the activations of a batch of texts, are left out.
+    """
+    return (20 if trained else 8) * weights
+
+
 def weights(config: Mapping[str, Any], vocabulary: int = 0) -> float | None:
     """Return about how many weights a token meets in a language model, from its config; None where that is unknown.
 

@@ -10,9 +10,6 @@ from memaudit.workflow.job_costs import Size, size
 from memaudit.workflow.run_config import RunConfig, shards
 from memaudit.workflow.study import Sizes, Study
 
-# Bytes of memory for each weight: the base and its target in fp32; what trains has a gradient and two moments besides.
-QUERIED, TRAINED = 8, 20
-
 # A target: base model, corpus, tuning.
 Combination = list[str]
 # What of a corpus's entry in the catalogue says where it comes from and what of it is read.
@@ -264,18 +261,17 @@ class Ltmia(Study):
 
     def _targets_size(self, model: str, shard: int) -> Size:
         """Passes of the targets of a job, in training and when they are queried."""
-        parts, texts, trained, memory = self.config["texts"]["parts"], 0, 0, QUERIED
+        parts, texts, passes, whole = self.config["texts"]["parts"], 0, 0, False
         for corpus, tuning in self._shard_targets(model, shard):
             settings = self.config["tunings"][tuning]
             queried = parts["member"] + parts["nonmember"]
             texts += queried
-            trained += settings["epochs"] * (3 * parts["member"] + parts["selection"])
-            trained += (2 + self._further_passes([model, corpus, tuning])) * queried
-            if settings["epochs"] and not settings["lora"]:
-                memory = TRAINED
+            passes += settings["epochs"] * (3 * parts["member"] + parts["selection"])
+            passes += (2 + self._further_passes([model, corpus, tuning])) * queried
+            whole |= settings["epochs"] > 0 and not settings["lora"]
         # Features are written text by text, and read from the disk.
         tokens = texts * self.config["texts"]["length"]
-        return Size(trained * self._pass(model), tokens, 0, memory * self._weights(model))
+        return Size(passes * self._pass(model), tokens, 0, flops.language_model_bytes(self._weights(model), whole))
 
     def _further_passes(self, target: Combination) -> int:
         """About how often the further baselines read a text."""
@@ -294,10 +290,10 @@ class Ltmia(Study):
         """Passes of the training of a base that is made here; others are copied."""
         weights = self._weights(model)
         if self._entry(model)["model_type"] is None:
-            return Size(0, weights, 0, QUERIED / 2 * weights)
+            return Size(0, weights, 0, 4 * weights)
         texts = self.config["texts"]["parts"]["pretraining"] * len(self.corpora)
-        trained = 3 * texts * self.config["pretraining"]["epochs"]
-        return Size(trained * self._pass(model), weights, 0, TRAINED * weights)
+        passes = 3 * texts * self.config["pretraining"]["epochs"]
+        return Size(passes * self._pass(model), weights, 0, flops.language_model_bytes(weights, True))
 
     def _weights(self, model: str) -> float:
         return self.run.weights("language_models", model, self.config["texts"]["vocabulary"])

@@ -272,7 +272,10 @@ class Predict(Study):
         pairs = min(setting["shard"], setting["models"]) * self._records(setting)
         passes = pairs * (1.5 * setting["training"]["epochs"] + _checkpoints(setting))
         answers = pairs * _checkpoints(setting)
-        return size(passes * self._operations(setting), answers, answers)
+        network, memory = setting["network"], 0.0
+        if network["kind"] == "text":
+            memory = flops.language_model_bytes(self._weights(network), not network["adapter"])
+        return Size(passes * self._operations(setting), answers, answers, memory)
 
     def _score_size(self, setting: Setting) -> Size:
         """Projections: directions times records, of every target and checkpoint; one block of those of one is held."""
