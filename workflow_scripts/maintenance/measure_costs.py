@@ -28,7 +28,8 @@ def main(job):
     jobs = {rule: {name: Size(*size) for name, size in sizes.items()} for rule, sizes in job.params.jobs.items()}
     units = measure(jobs, records)
     kept = read_json(known) if known.exists() else {"measured": {}, "rules": {}}
-    kept["errors"] = kept.get("errors", {}) | errors(jobs, records)
+    former = {rule: one for rule, one in kept.get("errors", {}).items() if rule not in units}
+    kept["errors"] = former | {rule: one | {"run": job.params.run} for rule, one in errors(jobs, records).items()}
     for rule, entry in units.items():
         kept["rules"].setdefault(rule, {}).update(entry)
     devices = {device for entry in units.values() for device in entry}

@@ -124,8 +124,8 @@ def _errors(rules: Mapping[str, Bench]) -> str:
     for name, one in [*shown.items(), (f"all {len(rules)} rules", sums)]:
         ratios = one["predicted"] / one["measured"], *one.get("ratios", ("", ""))
         seconds = (f"{one[key]:,.0f}" for key in ("measured", "predicted"))
-        lines.append([name, str(one["jobs"]), *seconds, *map(cell, ratios)])
-    return texts_table(["rule", "jobs", "CPU seconds", "predicted", "ratio", "lowest", "highest"], lines)
+        lines.append([name, str(one["jobs"]), *seconds, *map(cell, ratios), one.get("run", "")])
+    return texts_table(["rule", "jobs", "CPU seconds", "predicted", "ratio", "lowest", "highest", "run"], lines)
 
 
 def _scaling(bench: Bench) -> str:
