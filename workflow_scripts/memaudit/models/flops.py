@@ -3,9 +3,6 @@
 A multiplication and an addition are two operations; norms, activations and softmaxes are left out.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 # Arguments of tabicl.TabICL that decide its cost, with the defaults of tabicl 2.2.0: those of the published models.
 TABICL = {
     "embed_dim": 128,
@@ -18,9 +15,6 @@ TABICL = {
     "icl_num_blocks": 12,
     "ff_factor": 2,
 }
-# What the config classes of `transformers` call the width and the number of layers of a language model.
-WIDTH = ("hidden_size", "n_embd", "d_model")
-LAYERS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers")
 
 
 def block(queries: int, keys: int, width: int, ff_factor: int) -> int:
@@ -57,34 +51,6 @@ def tabicl_bytes(context: int, queries: int, columns: int, **architecture: int |
     """
     shape = TABICL | architecture
     return 16 * 4 * (context + queries) * (_groups(columns, shape) + shape["row_num_cls"]) * shape["embed_dim"]
-
-
-def language_model(weights: float, tokens: float) -> float:
-    """Return the operations of a language model's forward pass: two for each weight and token (Kaplan et al. 2020).
-
-    weights: those of embeddings need not be among them. Products of attention are left out: tokens / (6 * width) of it.
-    """
-    return 2 * weights * tokens
-
-
-def language_model_bytes(weights: float, trained: bool) -> float:
-    """Return the bytes in fp32 of a language model and a tuned copy; trained: whole, by AdamW.
-
-    Adapters, and the activations of a batch of texts, are left out.
-    """
-    return (20 if trained else 8) * weights
-
-
-def weights(config: Mapping[str, Any], vocabulary: int = 0) -> float | None:
-    """Return about how many weights a token meets in a language model, from its config; None where that is unknown.
-
-    12 width^2 a layer (Kaplan et al. 2020, Section 2.1), in recurrent models too, and the head. config: of its class
-    in `transformers`; vocabulary: tokens, where it does not state them.
-    """
-    width, layers = (next((config[name] for name in names if name in config), None) for names in (WIDTH, LAYERS))
-    if width is None or layers is None:
-        return None
-    return width * (12 * width * layers + config.get("vocab_size", vocabulary))
 
 
 def _groups(columns: int, shape: dict[str, int | str]) -> int:

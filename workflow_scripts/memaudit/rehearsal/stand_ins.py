@@ -14,7 +14,7 @@ from memaudit.common import seeds
 from memaudit.common.checksums import sha256
 from memaudit.common.io import read_json, replacing_folder
 from memaudit.data.table_sources import fetch
-from memaudit.models import flops
+from memaudit.models import language_model_costs
 from memaudit.rehearsal.stand_in_tables import arff_of, openml_description, shape_of, synthetic
 from memaudit.rehearsal.stand_in_texts import corpus, words, write_cifar10, write_questions
 
@@ -179,7 +179,7 @@ def _weights(config: Mapping[str, Any], names: Mapping[str, Sequence[str]], root
         for name in names[catalogue]:
             hub = config[catalogue][name].get("hub")
             if hub and (file := root / hub["repo"] / "config.json").exists():
-                entries[name] = {"parameters": flops.weights(read_json(file))}
+                entries[name] = {"parameters": language_model_costs.weights(read_json(file))}
     return found
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from memaudit.common.errors import AuditError
-from memaudit.models import flops
+from memaudit.models import language_model_costs
 from memaudit.workflow.job_costs import Size, size
 from memaudit.workflow.run_config import RunConfig, shards
 from memaudit.workflow.study import Sizes, Study
@@ -271,7 +271,9 @@ class Ltmia(Study):
             whole |= settings["epochs"] > 0 and not settings["lora"]
         # Features are written text by text, and read from the disk.
         tokens = texts * self.config["texts"]["length"]
-        return Size(passes * self._pass(model), tokens, 0, flops.language_model_bytes(self._weights(model), whole))
+        return Size(
+            passes * self._pass(model), tokens, 0, language_model_costs.memory_bytes(self._weights(model), whole)
+        )
 
     def _further_passes(self, target: Combination) -> int:
         """About how often the further baselines read a text."""
@@ -293,14 +295,14 @@ class Ltmia(Study):
             return Size(0, weights, 0, 4 * weights)
         texts = self.config["texts"]["parts"]["pretraining"] * len(self.corpora)
         passes = 3 * texts * self.config["pretraining"]["epochs"]
-        return Size(passes * self._pass(model), weights, 0, flops.language_model_bytes(weights, True))
+        return Size(passes * self._pass(model), weights, 0, language_model_costs.memory_bytes(weights, True))
 
     def _weights(self, model: str) -> float:
         return self.run.weights("language_models", model, self.config["texts"]["vocabulary"])
 
     def _pass(self, model: str) -> float:
         """Operations of one forward pass over a text."""
-        return flops.language_model(self._weights(model), self.config["texts"]["length"])
+        return language_model_costs.operations(self._weights(model), self.config["texts"]["length"])
 
     def _classifier_size(self) -> Size:
         parts = self.config["texts"]["parts"]

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from memaudit.common.errors import AuditError
-from memaudit.models import flops
+from memaudit.models import flops, language_model_costs
 from memaudit.workflow.job_costs import Size, size
 from memaudit.workflow.run_config import RunConfig, shards
 from memaudit.workflow.study import Sizes, Study
@@ -253,7 +253,7 @@ class Predict(Study):
             tokens = data["tokens"]
         else:
             tokens = 1 + (data["questions"]["features"] if data["kind"] == "table" else data["words"])
-        return flops.language_model(self._weights(network), tokens)
+        return language_model_costs.operations(self._weights(network), tokens)
 
     def _weights(self, network: Mapping[str, Any]) -> float:
         """Weights of a language model; of a small one without its embeddings."""
@@ -274,7 +274,7 @@ class Predict(Study):
         answers = pairs * _checkpoints(setting)
         network, memory = setting["network"], 0.0
         if network["kind"] == "text":
-            memory = flops.language_model_bytes(self._weights(network), not network["adapter"])
+            memory = language_model_costs.memory_bytes(self._weights(network), not network["adapter"])
         return Size(passes * self._operations(setting), answers, answers, memory)
 
     def _score_size(self, setting: Setting) -> Size:
