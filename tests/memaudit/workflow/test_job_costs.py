@@ -6,7 +6,7 @@ import pytest
 from conftest import load_script
 
 from memaudit.common.errors import AuditError
-from memaudit.common.io import write_json
+from memaudit.common.io import read_json, write_json
 from memaudit.workflow.job_costs import (
     Cost,
     Line,
@@ -137,6 +137,26 @@ def test_costs_are_not_measured_where_they_cannot_be_told(tmp_path, facts):
     params = SimpleNamespace(run=tmp_path, known=path, unit_costs=path, jobs={})
     with pytest.raises(AuditError, match="no sidecars of whole jobs" if facts else r"gone\.nc: gone since its job"):
         main(SimpleNamespace(params=params))
+
+
+def test_errors_are_of_the_run_that_was_measured_last_and_others_rules_stay(tmp_path):
+    """A rule of one size in the new run has no errors then: those of a former run would not be its lines'."""
+    path, output = tmp_path / "unit_costs.json", tmp_path / "made.nc"
+    output.write_text("12345")
+    former = {rule: {"run": "before"} for rule in ("lira_ask", "lira_draw", "attacks_ask")}
+    write_json({"measured": {}, "rules": {}, "errors": former}, path)
+    jobs = {"lira_ask": {"a": size(10), "b": size(30)}, "lira_draw": {"a": size(0)}}
+    facts = {"outputs": {str(output): "0"}, "started": "2026-01-01", "platform": "Linux", "git": None}
+    for rule, sizes in jobs.items():
+        for name, one in sizes.items():
+            write_json(sidecar(one.work, **facts), tmp_path / f"provenance/{rule}/{name}.json")
+    params = {"run": str(tmp_path), "known": path, "unit_costs": path}
+    main(SimpleNamespace(params=SimpleNamespace(jobs=jobs, **params)))
+    written = read_json(path)
+    assert written["errors"]["attacks_ask"] == {"run": "before"}
+    assert written["errors"].keys() == {"attacks_ask", "lira_ask"}
+    assert (written["errors"]["lira_ask"]["run"], written["errors"]["lira_ask"]["jobs"]) == (str(tmp_path), 2)
+    assert written["rules"]["lira_ask"]["cpu"]["seconds"] == pytest.approx([2, 0.1])
 
 
 def test_costs_of_a_study_add_up_but_for_the_largest_job():
