@@ -91,8 +91,9 @@ rehearse: .venv .venv-synth ## run config/paper.yaml with its counts made smalle
 	@TQDM_DISABLE=1 OMP_NUM_THREADS=1 $(BIN)/python workflow_scripts/maintenance/rehearse.py --params '{"config": "config/paper.yaml"$(,) \
 	  "rules": "config/rehearsal.yaml"$(,) "folder": "$(or $(OUT),results/rehearsal)"$(,) "studies": "$(STUDY)"$(,) "cores": $(or $(CORES),2)$(,) "warm": $(if $(WARM),true,false)}'
 
-costs: .venv ## measure what the jobs of results/demo have cost: results/bench/unit_costs.json, for `snakemake plan`
+costs: .venv ## measure what the jobs of results/demo have cost: results/bench/unit_costs.json, for `snakemake plan`, and its errors for docs/performance.md
 	$(BIN)/snakemake --cores 1 costs
+	@$(BIN)/python -m memaudit.report.docs_pages
 
 bench: .venv ## time each hot path against the naive way; writes results/bench/*.json (half an hour); PSMI=folder of psmi 0.2.0
 	$(call BENCH,plan_workflow,{"runs": 3})

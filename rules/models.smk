@@ -30,7 +30,7 @@ rule models_fetch_checkpoint:
         runtime="30m",
     params:
         code=digest("models_fetch_checkpoint", env="data"),
-        entry=lookup("models/{model}", within=config),
+        entry=lambda wildcards: RUN.model_entry(wildcards.model),
         weights=MODELS.checksum,
     script:
         "../workflow_scripts/models/fetch_checkpoint.py"

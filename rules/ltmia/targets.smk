@@ -145,7 +145,7 @@ rule ltmia_finetune_targets:
         "../../envs/tabular.yaml"
     resources:
         mem_mb=grows(8000),
-        runtime="12h",
+        runtime="24h",
         gpu=1,
     params:
         code=digest("ltmia_finetune_targets", env="tabular"),

@@ -13,7 +13,7 @@ from pathlib import Path
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, write_json
 from memaudit.workflow.job import run, tell
-from memaudit.workflow.job_costs import Size, measure, whole
+from memaudit.workflow.job_costs import Size, errors, measure, whole
 from memaudit.workflow.sidecar import read_all
 
 
@@ -28,6 +28,8 @@ def main(job):
     jobs = {rule: {name: Size(*size) for name, size in sizes.items()} for rule, sizes in job.params.jobs.items()}
     units = measure(jobs, records)
     kept = read_json(known) if known.exists() else {"measured": {}, "rules": {}}
+    former = {rule: one for rule, one in kept.get("errors", {}).items() if rule not in units}
+    kept["errors"] = former | {rule: one | {"run": job.params.run} for rule, one in errors(jobs, records).items()}
     for rule, entry in units.items():
         kept["rules"].setdefault(rule, {}).update(entry)
     devices = {device for entry in units.values() for device in entry}

@@ -85,6 +85,12 @@ FAULTS = [
         "language_models/gpt2: give `model_type`, `hub` or `path`, and one",
     ),
     ({"language_models/pythia-1.4b/config": {"a": 1}}, "language_models/pythia-1.4b: `config` is for `model_type`"),
+    (
+        {"language_models/pythia-1.4b/parameters": None},
+        "language_models/pythia-1.4b: parameters: of a language model of a hub, state the number of weights",
+    ),
+    ({"models/x": HUB | {"family": "text"}}, "models/x: parameters: of a language model of a hub, state the number"),
+    ({"models/mistral-7b/parameters": 0}, "models/mistral-7b/parameters: must be greater than 0, got 0"),
     ({"language_models/gpt2/colour": 1}, "language_models/gpt2/colour: unknown key"),
     ({"datasets/x": TEXT | {"source": "openml", "id": 1}}, "datasets/x: kind `text` comes from a package, file or hub"),
     ({"datasets/x": TEXT | {"source": "package"}}, "datasets/x: source `package` needs `package`"),

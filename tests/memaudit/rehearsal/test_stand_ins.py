@@ -56,6 +56,10 @@ def test_everything_is_made_and_kept_and_the_overlay_says_where(few, tmp_path):
     assert len(pd.read_csv(tmp_path / "made/files/tables/credit-g.csv")) == few["datasets"]["credit-g"]["rows"]
     config = json.loads((tmp_path / "made/hub/models/mistralai/Mistral-7B-v0.1/config.json").read_text())
     assert config["max_position_embeddings"] == few["models"]["mistral-7b"]["tokens"]
+    # The plan counts with the weights of the stand-ins, which are small.
+    weights = over["models"]["mistral-7b"]["parameters"]
+    assert weights == 32 * (12 * 32 * config["num_hidden_layers"] + config["vocab_size"])
+    assert over["language_models"].keys() == {"gpt2-small", "mistral-7b"}
     assert make(few, stated, PROJECT / "config" / "public", tmp_path / "made", URL) == over
 
 

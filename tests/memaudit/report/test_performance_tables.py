@@ -50,3 +50,18 @@ def test_every_score_of_the_registry_is_shown_with_its_share(benches):
         assert line.endswith(f"| {seconds:.2f} | {of['peak_mib'] / bench['grid_mib']:.1f} |")
     assert bench["scores"].keys() == ON_ONE_MATRIX.keys()
     assert "| ours, all scores |" in shown["ways"]
+
+
+def test_errors_of_the_plan_are_shown_of_rules_that_take_time_and_summed_over_all(benches):
+    rules = {
+        "small": {"jobs": 2, "measured": 1.0, "predicted": 3.0, "ratios": [2.0, 4.0], "run": "results/a"},
+        "large": {"jobs": 3, "measured": 1999.0, "predicted": 997.0, "ratios": [0.4, 0.6], "run": "results/a"},
+    }
+    benches["unit_costs"] = benches["unit_costs"] | {"errors": rules}
+    lines = performance_tables.context(benches)["errors"].splitlines()[2:]
+    assert lines == [
+        "| large | 3 | 1,999 | 997 | 0.499 | 0.4 | 0.6 | results/a |",
+        "| all 2 rules | 5 | 2,000 | 1,000 | 0.5 |  |  |  |",
+    ]
+    del benches["unit_costs"]
+    assert performance_tables.context(benches)["errors"] == ""

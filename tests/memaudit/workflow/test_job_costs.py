@@ -6,8 +6,20 @@ import pytest
 from conftest import load_script
 
 from memaudit.common.errors import AuditError
-from memaudit.common.io import write_json
-from memaudit.workflow.job_costs import Cost, Line, Size, estimate, fit, measure, seconds_of, size, too_long, whole
+from memaudit.common.io import read_json, write_json
+from memaudit.workflow.job_costs import (
+    Cost,
+    Line,
+    Size,
+    errors,
+    estimate,
+    fit,
+    measure,
+    seconds_of,
+    size,
+    too_long,
+    whole,
+)
 
 main = load_script("maintenance_measure_costs").main
 START = {"cpu_seconds": 0.5, "wall_seconds": 0.1, "peak_memory_mib": 200}
@@ -71,6 +83,36 @@ def test_the_bytes_of_a_forward_pass_are_no_part_of_the_line(run):
     assert estimate(plan, units, gpu=[], flops=1e12)["lira_ask"].mebibytes == pytest.approx(300 + 2048)
 
 
+def test_each_job_is_predicted_from_jobs_of_other_sizes(run):
+    """Costs on a line are predicted exactly; of two sizes each is predicted by the other, from the cost of a start."""
+    jobs, sidecars = run
+    known = {"jobs": 3, "measured": pytest.approx(21), "predicted": pytest.approx(21), "ratios": pytest.approx([1, 1])}
+    assert errors(jobs, sidecars) == {"lira_ask": known}
+    doubled = sidecars | {"lira_ask/wine/100": sidecar(100, cpu_seconds=24)}
+    found = errors(jobs, doubled)["lira_ask"]
+    # 10: a line through 40 and 100 lies below a start; 40: on the line through 10 and 100; 100: on that of 10 and 40.
+    at_10 = 0.5 + 10 * (40 * 5.5 + 100 * 23.5) / (40**2 + 100**2)
+    at_40 = 3 + 30 * (24 - 3) / 90
+    assert found["predicted"] == pytest.approx(at_10 + at_40 + (6 + 60 * (6 - 3) / 30))
+    two = {"lira_ask": {name: jobs["lira_ask"][name] for name in ("wine/10", "wine/40")}}
+    assert errors(two, sidecars)["lira_ask"]["predicted"] == pytest.approx(0.5 + 10 * 5.5 / 40 + 0.5 + 40 * 2.5 / 10)
+
+
+def test_jobs_without_work_are_not_predicted_but_tell_what_a_start_costs():
+    jobs = {"lira_ask": {name: size(work) for name, work in {"a": 0, "b": 0, "c": 10, "d": 30}.items()}}
+    seconds = {"a": 5, "b": 5, "c": 6, "d": 8}
+    sidecars = {f"lira_ask/{name}": {"cpu_seconds": value} for name, value in seconds.items()}
+    found = errors(jobs, sidecars)["lira_ask"]
+    assert (found["jobs"], found["measured"], found["predicted"]) == (2, 14, pytest.approx(14))
+
+
+@pytest.mark.parametrize("facts", [{}, {"device": "cuda"}], ids=["one size", "a GPU's"])
+def test_a_rule_with_jobs_of_one_size_or_of_a_gpu_alone_has_no_errors(facts):
+    works = (20, 20) if not facts else (20, 40)
+    jobs = {"lira_ask": {str(place): size(work) for place, work in enumerate(works)}}
+    assert errors(jobs, {f"lira_ask/{place}": sidecar(20, **facts) for place in range(2)}) == {}
+
+
 def test_a_rule_that_was_never_measured_counts_as_the_cheapest(run):
     cost = estimate({"attacks_new": {"a": size(9), "b": size(9)}}, measure(*run), gpu=[], flops=1e12)["attacks_new"]
     assert (cost.jobs, cost.cpu_seconds) == (2, pytest.approx(1))
@@ -95,6 +137,26 @@ def test_costs_are_not_measured_where_they_cannot_be_told(tmp_path, facts):
     params = SimpleNamespace(run=tmp_path, known=path, unit_costs=path, jobs={})
     with pytest.raises(AuditError, match="no sidecars of whole jobs" if facts else r"gone\.nc: gone since its job"):
         main(SimpleNamespace(params=params))
+
+
+def test_errors_are_of_the_run_that_was_measured_last_and_others_rules_stay(tmp_path):
+    """A rule of one size in the new run has no errors then: those of a former run would not be its lines'."""
+    path, output = tmp_path / "unit_costs.json", tmp_path / "made.nc"
+    output.write_text("12345")
+    former = {rule: {"run": "before"} for rule in ("lira_ask", "lira_draw", "attacks_ask")}
+    write_json({"measured": {}, "rules": {}, "errors": former}, path)
+    jobs = {"lira_ask": {"a": size(10), "b": size(30)}, "lira_draw": {"a": size(0)}}
+    facts = {"outputs": {str(output): "0"}, "started": "2026-01-01", "platform": "Linux", "git": None}
+    for rule, sizes in jobs.items():
+        for name, one in sizes.items():
+            write_json(sidecar(one.work, **facts), tmp_path / f"provenance/{rule}/{name}.json")
+    params = {"run": str(tmp_path), "known": path, "unit_costs": path}
+    main(SimpleNamespace(params=SimpleNamespace(jobs=jobs, **params)))
+    written = read_json(path)
+    assert written["errors"]["attacks_ask"] == {"run": "before"}
+    assert written["errors"].keys() == {"attacks_ask", "lira_ask"}
+    assert (written["errors"]["lira_ask"]["run"], written["errors"]["lira_ask"]["jobs"]) == (str(tmp_path), 2)
+    assert written["rules"]["lira_ask"]["cpu"]["seconds"] == pytest.approx([2, 0.1])
 
 
 def test_costs_of_a_study_add_up_but_for_the_largest_job():

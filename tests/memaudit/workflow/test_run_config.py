@@ -72,6 +72,24 @@ def test_an_architecture_is_that_of_the_card_beside_the_checkpoint(run):
     assert run.architecture("tabicl-small") == {}
 
 
+def test_weights_of_a_language_model_are_stated_or_follow_from_its_architecture(run, tmp_path):
+    assert run.weights("models", "mistral-7b") == 7.24e9
+    assert run.model_entry("mistral-7b") | {"parameters": 7.24e9} == run.config["models"]["mistral-7b"]
+    assert "parameters" not in run.model_entry("mistral-7b")  # no job reads it
+    assert run.weights("language_models", "gpt2", 2000) == 128 * (12 * 128 * 2 + 2000)
+    assert run.weights("models", "text-small") == 128 * (12 * 128 * 4 + 1024)
+    entry = run.config["models"]["text-small"]
+    entry["path"] = str(tmp_path / "mine")
+    assert run.weights("models", "text-small") == 0  # missing_inputs names the folder
+    (tmp_path / "mine").mkdir()
+    for text in ("{}", "no JSON"):
+        (tmp_path / "mine" / "config.json").write_text(text)
+        with pytest.raises(AuditError, match=r"config\.json: states no width and layers; .* models/text-small/param"):
+            run.weights("models", "text-small")
+    entry["parameters"] = 5e6
+    assert run.weights("models", "text-small") == 5e6
+
+
 def test_a_model_is_described_by_where_it_comes_from(run):
     [row] = run.model_rows(["tabicl-small"])
     assert row[:4] == ["tabicl-small", "tabicl", "classification", "raw"]

@@ -29,6 +29,7 @@ SECRETS = ("token", "key", "sig", "signature", "password")
 # one way alone.
 VERSIONS = {"tabicl": ["v1", "v1.1", "v2"], "tabpfn": ["v2", "v2.5", "v2.6", "v3", "v3.5", "v3.5-fast"]}
 VERSIONS |= {name: list(package.versions) for name, package in PACKAGES.items()}
+SIZELESS = "parameters: of a language model of a hub, state the number of weights, as its page does; the plan needs it"
 MODES = {"contexttab": "as_deployed", "text": "raw", "estimator": "raw"} | dict.fromkeys(PACKAGES, "as_deployed")
 
 
@@ -167,12 +168,16 @@ def _hub_faults(model: Model) -> Iterator[str]:
             yield f"hub/folder: name the folder of config.json that a model of family {model.family} is, without `file`"
     elif (model.hub.file is None) != (model.family == "text") or model.hub.folder:
         yield "hub/file: name the checkpoint's file; a model of family `text` is the whole repository, without `file`"
+    if model.family == "text" and model.parameters is None:
+        yield SIZELESS
 
 
 def _language_model_faults(model: LanguageModel) -> Iterator[str]:
     given = [key for key in ("model_type", "hub", "path") if getattr(model, key) is not None]
     if len(given) != 1:
         yield "give `model_type`, `hub` or `path`, and one thing alone"
+    elif model.hub and model.parameters is None:
+        yield SIZELESS
     if model.config and model.model_type is None:
         yield "`config` is for `model_type`; a model that is there has its own"
     if model.hub and model.hub.file:

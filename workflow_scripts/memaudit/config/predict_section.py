@@ -55,9 +55,9 @@ class Choices(Section):
     choices: Text | None = Field("choices", description="column of the list of choices; null: `options` for all")
     answer: Text = Field("answer", description="column of the right one: its place from 0 on, or its letter")
     options: list[Text] | None = Field(None, description="the choices of every question, where no column has them")
-    longest: Count | None = Field(
-        None, description="characters of a prompt at most, longer ones are left out; null: all"
-    )
+    longest: Count | None = Field(None, description="most characters of a prompt, longer ones are left out")
+    rows: Count = Field(14000, description="questions in the file, for `snakemake plan`")
+    tokens: Count = Field(200, description="tokens of the longest prompt, which all are padded to; for the plan")
 
 
 class Docstrings(Section):

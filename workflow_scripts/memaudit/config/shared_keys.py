@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
-from memaudit.config.field_types import Count, Fraction, ImportPath, Name, Repo, Section, Sha256
+from memaudit.config.field_types import Count, Fraction, ImportPath, Name, Positive, Repo, Section, Sha256
 
 PREDICTORS = {"classification": "classifier", "regression": "regressor"}  # what a model of a task is called
 
@@ -115,6 +115,9 @@ class Model(Section):
     tokens: Count | None = Field(
         None, description="tokens that a language model takes at most, where they are known before it is fetched"
     )
+    parameters: Positive | None = Field(
+        None, description="weights of a language model, for `snakemake plan`; null: by the config.json in its folder"
+    )
     sha256: Sha256 | None = Field(None, description="checksum of the checkpoint")
     licence: str = Field(description="licence of the weights")
     terms: str | None = Field(
@@ -132,6 +135,9 @@ class LanguageModel(Section):
     )
     hub: Hub | None = Field(None, description="a repository with safetensors and a tokenizer")
     path: str | None = Field(None, description="a folder with them; relative paths start at the project's folder")
+    parameters: Positive | None = Field(
+        None, description="number of weights, for `snakemake plan`; null: by `config`, or the config.json in the folder"
+    )
     licence: str = Field("none: made here", description="licence of the weights")
     terms: str | None = Field(None, description="where the terms of gated weights are accepted; they need HF_TOKEN")
 

@@ -12,8 +12,9 @@ import yaml
 
 from memaudit.common import seeds
 from memaudit.common.checksums import sha256
-from memaudit.common.io import replacing_folder
+from memaudit.common.io import read_json, replacing_folder
 from memaudit.data.table_sources import fetch
+from memaudit.models import language_model_costs
 from memaudit.rehearsal.stand_in_tables import arff_of, openml_description, shape_of, synthetic
 from memaudit.rehearsal.stand_in_texts import corpus, words, write_cifar10, write_questions
 
@@ -58,6 +59,7 @@ def make(config: Mapping[str, Any], stated: Mapping[str, Any], public: Path, fol
     return {
         "datasets": {name: _source(config["datasets"][name], name, url) for name in names["datasets"]},
         "predict": {"settings": dict(_by_hand(config, folder / "by_hand"))},
+        **_weights(config, names, folder / "hub" / "models"),
     }
 
 
@@ -168,6 +170,17 @@ def _make_models(config: Mapping[str, Any], names: Mapping[str, Sequence[str]], 
         hub = config["language_models"][name].get("hub")
         if hub and not (root / hub["repo"]).exists():
             write_language_model(root / hub["repo"], hub["repo"], texts, None, place)
+
+
+def _weights(config: Mapping[str, Any], names: Mapping[str, Sequence[str]], root: Path) -> dict[str, Any]:
+    """Numbers of weights of the language models of a hub by catalogue, for the plan."""
+    found: dict[str, Any] = {"models": {}, "language_models": {}}
+    for catalogue, entries in found.items():
+        for name in names[catalogue]:
+            hub = config[catalogue][name].get("hub")
+            if hub and (file := root / hub["repo"] / "config.json").exists():
+                entries[name] = {"parameters": language_model_costs.weights(read_json(file))}
+    return found
 
 
 def _make_questions(config: Mapping[str, Any], count: int, folder: Path) -> None:

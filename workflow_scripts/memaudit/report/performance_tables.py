@@ -30,6 +30,7 @@ RATIOS = {
     "one_by_one_over_stacked_mlp": ("64 small MLPs trained one by one, over all at once", "more than 1"),
     "one_by_one_over_stacked_wrn": ("64 small residual networks, the same", "more than 1"),
 }
+SHOWN = 0.01  # rules with less than this share of the CPU time stand in the sum alone
 SLOPES = ("slopes", "arithmetic")  # as measured, and by the formula of the operation counts
 
 
@@ -57,6 +58,7 @@ def context(benches: Mapping[str, Bench]) -> dict[str, Any]:
                 for name, one in benches["plan_workflow"]["configs"].items()
             ],
         ),
+        "errors": _errors(benches.get("unit_costs", {}).get("errors", {})),
     }
 
 
@@ -109,6 +111,21 @@ def _ratios(benches: Mapping[str, Bench]) -> str:
         if name in bench.get("ratio", {})
     ]
     return texts_table(["compared", "aim", "measured", "benchmark"], lines)
+
+
+def _errors(rules: Mapping[str, Bench]) -> str:
+    """Measured and predicted CPU time of the rules that take most of it, and of all; nothing without errors."""
+    if not rules:
+        return ""
+    sums = {key: sum(one[key] for one in rules.values()) for key in ("jobs", "measured", "predicted")}
+    largest = sorted(rules, key=lambda rule: -rules[rule]["measured"])
+    shown = {rule: rules[rule] for rule in largest if rules[rule]["measured"] >= SHOWN * sums["measured"]}
+    lines = []
+    for name, one in [*shown.items(), (f"all {len(rules)} rules", sums)]:
+        ratios = one["predicted"] / one["measured"], *one.get("ratios", ("", ""))
+        seconds = (f"{one[key]:,.0f}" for key in ("measured", "predicted"))
+        lines.append([name, str(one["jobs"]), *seconds, *map(cell, ratios), one.get("run", "")])
+    return texts_table(["rule", "jobs", "CPU seconds", "predicted", "ratio", "lowest", "highest", "run"], lines)
 
 
 def _scaling(bench: Bench) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, linear_regression
+from statistics import fmean, linear_regression, quantiles
 from typing import Any, NamedTuple
 
 DEVICES = {"cpu": "cpu_seconds", "cuda": "wall_seconds"}
@@ -79,6 +79,32 @@ def measure(jobs: Jobs, sidecars: Mapping[str, Mapping[str, Any]]) -> dict[str, 
             sizes, records = zip(*[pair for pair in pairs if _device(pair[1]) == device], strict=True)
             found.setdefault(rule, {})[device] = _units(sizes, records, DEVICES[device], start)
     return found
+
+
+def errors(jobs: Jobs, sidecars: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """How far off the plan is, by rule: CPU seconds of its jobs, measured and as jobs of other sizes predict them.
+
+    Each has the number of jobs, their seconds, and the middle 90 % of predicted / measured over the jobs. Jobs without
+    work, which tell what a start costs, stay in every fit and are not predicted. A rule with jobs of one size besides
+    predicts none of them, and is left out.
+    """
+    start, found = min(record["cpu_seconds"] for record in sidecars.values()), {}
+    for rule, of_rule in jobs.items():
+        records = [(one.work, sidecars.get(_name(rule, job))) for job, one in of_rule.items()]
+        known = [(work, record["cpu_seconds"]) for work, record in records if record and _device(record) == "cpu"]
+        if len({work for work, _ in known if work}) > 1:
+            found[rule] = _error(known, start)
+    return found
+
+
+def _error(known: Sequence[tuple[float, float]], start: float) -> dict[str, Any]:
+    lines = {}
+    for work in {work for work, _ in known}:
+        lines[work] = fit(*zip(*(pair for pair in known if pair[0] != work), strict=True), start)
+    pairs = [(seconds, lines[work].at(work)) for work, seconds in known if work]
+    cuts = quantiles((predicted / seconds for seconds, predicted in pairs), n=20, method="inclusive")
+    measured, predicted = map(sum, zip(*pairs, strict=True))
+    return {"jobs": len(pairs), "measured": measured, "predicted": predicted, "ratios": [cuts[0], cuts[-1]]}
 
 
 def _units(

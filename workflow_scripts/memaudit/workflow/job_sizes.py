@@ -47,7 +47,7 @@ class Workload:
 
     def uncounted(self, wildcards: Any = None) -> list[str]:
         """Models whose operations the plan miscounts: it takes every forward pass for one of a raw TabICL."""
-        entries = {name: self.run.config["models"][name] for name in self.model_uses()}
+        entries = {name: self.run.config["models"][name] for name, uses in self.model_uses().items() if uses}
         return sorted(name for name, entry in entries.items() if (entry["family"], entry["mode"]) != ("tabicl", "raw"))
 
     def missing(self, wildcards: Any = None) -> dict[tuple[str, str], str]:

@@ -12,6 +12,7 @@ import yaml
 from memaudit.common.errors import AuditError
 from memaudit.common.project_paths import config_path
 from memaudit.config.check_config import checked
+from memaudit.models import language_model_costs
 
 UNKNOWN_TABLE = {"rows": 10000, "columns": 20}
 LARGE = 10**8  # bytes of a table that is read by two threads
@@ -85,6 +86,28 @@ class RunConfig:
         path = self.config["models"][model]["path"]
         card = read_facts(Path(self.named(path)).with_name("model.json")) if path else None
         return card["settings"]["architecture"] if card else {}
+
+    def model_entry(self, model: str) -> dict[str, Any]:
+        """A model's catalogue entry without what the plan alone reads."""
+        return {key: value for key, value in self.config["models"][model].items() if key != "parameters"}
+
+    def weights(self, catalogue: str, model: str, vocabulary: int = 0) -> float:
+        """Weights of a language model of `models` or `language_models`: as stated, else by its architecture's numbers.
+
+        vocabulary: tokens, of a model that is made here. 0 for a folder that is not there: `missing_inputs` names it.
+        Raises AuditError where the numbers are not known.
+        """
+        entry = self.config[catalogue][model]
+        if entry["parameters"]:
+            return entry["parameters"]
+        file = entry["path"] and f"{self.named(entry['path'])}/config.json"
+        if file and not os.path.exists(file):
+            return 0.0
+        found = language_model_costs.weights((read_facts(file) or {}) if file else entry["config"], vocabulary)
+        if found is None:
+            where = file or f"{catalogue}/{model}/config"
+            raise AuditError(f"{where}: states no width and layers; give the weights as {catalogue}/{model}/parameters")
+        return found
 
     def model_rows(self, models: list[str]) -> list[list[Any]]:
         """Name, family, task, mode, version, source and licence of each model, for a table of the report."""

@@ -90,16 +90,30 @@ def test_ways_of_tuning_are_named_by_what_they_train(ltmia):
     assert ltmia.ways() == {"full": "full", "strong": "full", "lora": "lora"} | nulls
 
 
-def test_work_is_counted_in_tokens(ltmia):
-    sizes = ltmia.sizes()
-    assert sizes["ltmia_prepare_model"]["gpt2"].work == 3 * 7 * 4 * 64
+def test_work_is_that_of_the_passes_of_each_jobs_own_targets(ltmia):
+    one = 2 * 128 * (12 * 128 * 2 + ltmia.config["texts"]["vocabulary"]) * 64  # both models have 2 layers of 128
+    sizes, memory = ltmia.sizes(), one / 128 * 20
+    assert sizes["ltmia_prepare_model"]["gpt2"] == (3 * 7 * 4 * one, one / 128, 0, memory)
     epochs = ltmia.config["tunings"]["full"]["epochs"]
-    assert sizes["ltmia_finetune_targets"]["gpt2/0"].work == (3 * epochs * 100 + 2 * 300) * 64
-    tuned = 3 * 100 * ltmia.config["tunings"]["lora"]["epochs"]
+    targets = sizes["ltmia_finetune_targets"]
+    assert targets["gpt2/0"] == ((epochs * (3 * 100 + 5) + 2 * 300) * one, 300 * 64, 0, memory)
+    tuned = (3 * 100 + 5) * ltmia.config["tunings"]["lora"]["epochs"]
     ltmia.config["baselines"]["names"] = ["dc_pdd", "recall"]  # three passes more of what is judged
-    assert ltmia.sizes()["ltmia_finetune_targets"]["mamba2/0"].work == 3 / 2 * (tuned + 5 * 300) * 64
-    assert sizes["ltmia_finetune_targets"].keys() == {"gpt2/0", "opt/0", "mamba2/0", "mamba2/1"}
+    adapted = ltmia.sizes()["ltmia_finetune_targets"]
+    assert adapted["mamba2/0"] == (2 * (tuned + 5 * 300) * one, 2 * 300 * 64, 0, memory * 8 / 20)
+    assert adapted["mamba2/1"].work == adapted["mamba2/0"].work / 2
+    assert targets.keys() == {"gpt2/0", "opt/0", "mamba2/0", "mamba2/1"}
     assert sizes["ltmia_train_attack"].keys() == ltmia.config["classifiers"].keys()
+
+
+def test_work_grows_with_the_weights_of_a_fetched_model_and_it_is_not_trained_before(ltmia):
+    ltmia.models = ["gpt2-small", "pythia-6.9b"]
+    ltmia.targets = [[model, "docs-scipy", "full"] for model in ltmia.models]
+    sizes = ltmia.sizes()
+    small, large = (sizes["ltmia_finetune_targets"][f"{model}/0"] for model in ltmia.models)
+    assert large.work / small.work == large.forward / small.forward == pytest.approx(6.86e9 / 1.24e8)
+    assert large.written == small.written
+    assert sizes["ltmia_prepare_model"]["pythia-6.9b"] == (0, 6.86e9, 0, 4 * 6.86e9)
 
 
 def test_files_of_the_users_own_are_named_where_they_are_missing(ltmia, tmp_path):

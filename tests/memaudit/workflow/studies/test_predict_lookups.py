@@ -157,8 +157,26 @@ def test_trainings_are_sized_by_passes_over_records_and_checkpoints(predict):
     assert trained.written == trained.held == 3 * records * CHECKPOINTS
     assert trained.work == 3 * records * (1.5 * 6 + CHECKPOINTS) * 2 * 16 * (13 + 2 * 16)
     assert list(sizes["predict_train_shadows"])[:3] == ["mlp/0", "mlp/1", "mlp/2"]
-    in_context = flops.tabicl(40, 1, 13, **predict.run.architecture("tabicl-small"))
-    assert sizes["predict_train_shadows"]["in_context/0"].work == 3 * 178 * (1.5 * 6 + CHECKPOINTS) * 2 * in_context
+    of_batch = flops.tabicl(40, 16, 13, **predict.run.architecture("tabicl-small"))
+    in_context = sizes["predict_train_shadows"]["in_context/0"].work
+    assert in_context == pytest.approx(3 * 178 * (1.5 * 6 + CHECKPOINTS) * of_batch / 16)
+
+
+def test_work_with_a_language_model_grows_with_its_weights_and_the_tokens_of_the_prompts(tmp_path, monkeypatch):
+    """The plan alone reads numbers of questions and of tokens, and no job has them among its params."""
+    data = {"kind": "choices", "path": "mmlu.parquet", "rows": 500, "tokens": 300}
+    network = {"kind": "text", "model": "mistral-7b", "small": None, "adapter": {"rank": 8}}
+    chosen = {
+        "mistral": setting(data, network),
+        "longer": setting(data | {"tokens": 600}, network),
+        "small": setting(data, network | {"model": "text-small"}),
+    }
+    predict = study(chosen, tmp_path, monkeypatch)
+    trained = {name: size.work for name, size in predict.sizes()["predict_train_shadows"].items()}
+    assert trained["mistral/0"] == pytest.approx(3 * 500 * (1.5 * 6 + CHECKPOINTS) * 2 * 7.24e9 * 300)
+    assert trained["longer/0"] == 2 * trained["mistral/0"]
+    assert trained["small/0"] / trained["mistral/0"] == pytest.approx(128 * (12 * 128 * 4 + 1024) / 7.24e9)
+    assert predict.setting("data")(wildcards("mistral"))["data"] == {"kind": "choices", "path": "mmlu.parquet"}
 
 
 def test_only_small_language_models_are_pretrained_here(predict):
@@ -189,7 +207,7 @@ def test_tables_and_models_are_fetched_once(predict):
 
 def test_records_that_nobody_has_counted_are_those_of_the_source_or_the_limit(predict):
     assert predict._records(setting({"kind": "cifar10"}, {})) == 60000
-    assert predict._records(setting({"kind": "choices"}, {}, max_records=500, canaries=5)) == 505
+    assert predict._records(setting({"kind": "choices", "rows": 900}, {}, max_records=500, canaries=5)) == 505
     assert predict._records(setting({"kind": "docstrings"}, {}, max_records=180)) == 180
 
 

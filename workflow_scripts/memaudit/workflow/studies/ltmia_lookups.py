@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from memaudit.common.errors import AuditError
+from memaudit.models import language_model_costs
 from memaudit.workflow.job_costs import Size, size
 from memaudit.workflow.run_config import RunConfig, shards
 from memaudit.workflow.study import Sizes, Study
@@ -110,8 +111,7 @@ class Ltmia(Study):
 
     def targets_of_shard(self, wildcards) -> list[list[str]]:
         """Corpus and tuning of the targets of one job."""
-        first = int(wildcards.shard) * self.config["targets_per_job"]
-        return self._targets(wildcards.model)[first : first + self.config["targets_per_job"]]
+        return self._shard_targets(wildcards.model, int(wildcards.shard))
 
     def judged_of_shard(self, wildcards) -> list[list[str]]:
         """Targets of one job on which attacks are judged, and which have all baselines."""
@@ -203,9 +203,11 @@ class Ltmia(Study):
             "ltmia_fetch_corpus": dict.fromkeys(self.corpora, size(0)),
             "ltmia_fetch_model": dict.fromkeys(fetched, size(0)),
             "ltmia_prepare_corpora": {"": size(0)},
-            "ltmia_prepare_model": dict.fromkeys(self.models, self._base_size()),
+            "ltmia_prepare_model": {model: self._base_size(model) for model in self.models},
             "ltmia_finetune_targets": {
-                f"{model}/{shard}": self._targets_size(model) for model in self.models for shard in self._shards(model)
+                f"{model}/{shard}": self._targets_size(model, shard)
+                for model in self.models
+                for shard in self._shards(model)
             },
             "ltmia_train_attack": dict.fromkeys(self.config["classifiers"], classifier),
             "ltmia_measure_diversity": {"": classifier},
@@ -249,19 +251,29 @@ class Ltmia(Study):
         """Corpus and tuning of every target of a base model."""
         return [[corpus, tuning] for name, corpus, tuning in self.targets if name == model]
 
+    def _shard_targets(self, model: str, shard: int) -> list[list[str]]:
+        """Corpus and tuning of the targets of one job."""
+        per_job = self.config["targets_per_job"]
+        return self._targets(model)[shard * per_job : (shard + 1) * per_job]
+
     def _shards(self, model: str) -> range:
         return shards(len(self._targets(model)), self.config["targets_per_job"])
 
-    def _targets_size(self, model: str) -> Size:
-        """Tokens that the targets of a job read, in training and when they are queried."""
-        parts, tunings = self.config["texts"]["parts"], self.config["tunings"]
-        texts = sum(
-            3 * tunings[tuning]["epochs"] * parts["member"]
-            + (2 + self._further_passes([model, corpus, tuning])) * (parts["member"] + parts["nonmember"])
-            for corpus, tuning in self._targets(model)
+    def _targets_size(self, model: str, shard: int) -> Size:
+        """Passes of the targets of a job, in training and when they are queried."""
+        parts, texts, passes, whole = self.config["texts"]["parts"], 0, 0, False
+        for corpus, tuning in self._shard_targets(model, shard):
+            settings = self.config["tunings"][tuning]
+            queried = parts["member"] + parts["nonmember"]
+            texts += queried
+            passes += settings["epochs"] * (3 * parts["member"] + parts["selection"])
+            passes += (2 + self._further_passes([model, corpus, tuning])) * queried
+            whole |= settings["epochs"] > 0 and not settings["lora"]
+        # Features are written text by text, and read from the disk.
+        tokens = texts * self.config["texts"]["length"]
+        return Size(
+            passes * self._pass(model), tokens, 0, language_model_costs.memory_bytes(self._weights(model), whole)
         )
-        # Memory grows with the model, not with the texts: features are written text by text, and read from the disk.
-        return size(texts * self.config["texts"]["length"] / len(self._shards(model)), held=0)
 
     def _further_passes(self, target: Combination) -> int:
         """About how often the further baselines read a text."""
@@ -276,9 +288,21 @@ class Ltmia(Study):
         }
         return 0 if target in self.training else sum(passes[name] for name in self.config["baselines"]["names"])
 
-    def _base_size(self) -> Size:
+    def _base_size(self, model: str) -> Size:
+        """Passes of the training of a base that is made here; others are copied."""
+        weights = self._weights(model)
+        if self._entry(model)["model_type"] is None:
+            return Size(0, weights, 0, 4 * weights)
         texts = self.config["texts"]["parts"]["pretraining"] * len(self.corpora)
-        return size(3 * texts * self.config["texts"]["length"], held=0)
+        passes = 3 * texts * self.config["pretraining"]["epochs"]
+        return Size(passes * self._pass(model), weights, 0, language_model_costs.memory_bytes(weights, True))
+
+    def _weights(self, model: str) -> float:
+        return self.run.weights("language_models", model, self.config["texts"]["vocabulary"])
+
+    def _pass(self, model: str) -> float:
+        """Operations of one forward pass over a text."""
+        return language_model_costs.operations(self._weights(model), self.config["texts"]["length"])
 
     def _classifier_size(self) -> Size:
         parts = self.config["texts"]["parts"]

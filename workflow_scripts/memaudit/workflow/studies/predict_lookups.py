@@ -5,17 +5,16 @@ from pathlib import Path
 from typing import Any
 
 from memaudit.common.errors import AuditError
-from memaudit.models import flops
+from memaudit.models import flops, language_model_costs
 from memaudit.workflow.job_costs import Size, size
 from memaudit.workflow.run_config import RunConfig, shards
 from memaudit.workflow.study import Sizes, Study
 
 # Projections that PSMI holds at once (memaudit/attacks/psmi.py).
 PROJECTIONS = 2**25
-# Records of data that are no table: CIFAR-10; MMLU, the largest corpus of multiple-choice questions.
-KNOWN_RECORDS = {"cifar10": 60000, "digits": 1797, "choices": 14000}
-# A fetched language model for the sizes: 7 billion weights, 200 tokens a record.
-LARGE_WEIGHTS, LARGE_TOKENS = 7e9, 200
+# Records of data that are no table.
+KNOWN_RECORDS = {"cifar10": 60000, "digits": 1797}
+OF_PLAN = ("rows", "tokens")  # of questions; no result depends on them
 # MB of memory with such a model in fp32, once as it was and once as it is trained; and without.
 LARGE_MEMORY, SMALL_MEMORY = 64000, 4000
 
@@ -69,7 +68,8 @@ class Predict(Study):
             chosen = {key: self.settings[wildcards.case][key] for key in keys}
             data = chosen.get("data", {})
             if "path" in data:
-                chosen["data"] = data | {"path": self.run.named(data["path"])}
+                kept = {key: value for key, value in data.items() if key not in OF_PLAN}
+                chosen["data"] = kept | {"path": self.run.named(data["path"])}
             return chosen
 
         return of
@@ -232,7 +232,7 @@ class Predict(Study):
     def _records(self, setting: Setting) -> int:
         """Records of a setting, canaries among them."""
         data, limit = setting["data"], setting["max_records"]
-        known = (KNOWN_RECORDS | {"docstrings": limit}).get(data["kind"])
+        known = data.get("rows") or (KNOWN_RECORDS | {"docstrings": limit}).get(data["kind"])
         rows = known or self.run.table_size(data["dataset"])["rows"]
         return min(filter(None, (rows, limit))) + setting["canaries"]
 
@@ -247,12 +247,19 @@ class Predict(Study):
             widest = network["base"] * network["widen"]
             return 2 * network["depth"] * 9 * widest**2 * height * width
         if network["kind"] == "in_context":
-            return 2 * flops.tabicl(network["context"], 1, columns, **self.run.architecture(network["model"]))
-        if not network["small"]:
-            return 2 * LARGE_WEIGHTS * LARGE_TOKENS
-        small = network["small"]
-        tokens = 1 + (data["questions"]["features"] if data["kind"] == "table" else data["words"])
-        return 2 * small["layers"] * small["width"] * (4 * small["width"] + 3 * small["inner"]) * tokens
+            together, shape = setting["training"]["batch"], self.run.architecture(network["model"])
+            return flops.tabicl(network["context"], together, columns, **shape) / together
+        if data["kind"] == "choices":
+            tokens = data["tokens"]
+        else:
+            tokens = 1 + (data["questions"]["features"] if data["kind"] == "table" else data["words"])
+        return language_model_costs.operations(self._weights(network), tokens)
+
+    def _weights(self, network: Mapping[str, Any]) -> float:
+        """Weights of a language model; of a small one without its embeddings."""
+        if small := network["small"]:
+            return small["layers"] * small["width"] * (4 * small["width"] + 3 * small["inner"])
+        return self.run.weights("models", network["model"])
 
     def _prepare_size(self, setting: Setting) -> Size:
         small, work = setting["network"].get("small"), 0
@@ -265,7 +272,10 @@ class Predict(Study):
         pairs = min(setting["shard"], setting["models"]) * self._records(setting)
         passes = pairs * (1.5 * setting["training"]["epochs"] + _checkpoints(setting))
         answers = pairs * _checkpoints(setting)
-        return size(passes * self._operations(setting), answers, answers)
+        network, memory = setting["network"], 0.0
+        if network["kind"] == "text":
+            memory = language_model_costs.memory_bytes(self._weights(network), not network["adapter"])
+        return Size(passes * self._operations(setting), answers, answers, memory)
 
     def _score_size(self, setting: Setting) -> Size:
         """Projections: directions times records, of every target and checkpoint; one block of those of one is held."""

@@ -1,0 +1,39 @@
+"""Weights, operations and memory of a language model from a few numbers of its config, for `snakemake plan`.
+
+No module of a job imports this one: what the plan takes for granted is no part of a result.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+# What the config classes of `transformers` call the width and the number of layers.
+WIDTH = ("hidden_size", "n_embd", "d_model")
+LAYERS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers")
+
+
+def weights(config: Mapping[str, Any], vocabulary: int = 0) -> float | None:
+    """Return about how many weights a token meets in a language model, from its config; None where that is unknown.
+
+    12 width^2 a layer (Kaplan et al. 2020, Section 2.1), in recurrent models too, and the head. config: of its class
+    in `transformers`; vocabulary: tokens, where it does not state them.
+    """
+    width, layers = (next((config[name] for name in names if name in config), None) for names in (WIDTH, LAYERS))
+    if width is None or layers is None:
+        return None
+    return width * (12 * width * layers + config.get("vocab_size", vocabulary))
+
+
+def operations(weights: float, tokens: float) -> float:
+    """Return the operations of a forward pass: two for each weight and token (Kaplan et al. 2020, Table 1).
+
+    Products of attention are left out: tokens / (6 * width) of it.
+    """
+    return 2 * weights * tokens
+
+
+def memory_bytes(weights: float, trained: bool) -> float:
+    """Return the bytes in fp32 of a language model and a tuned copy; trained: whole, by AdamW.
+
+    Adapters, and the activations of a batch of texts, are left out.
+    """
+    return (20 if trained else 8) * weights
