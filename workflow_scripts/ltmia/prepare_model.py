@@ -12,6 +12,7 @@ killed job resumes from its state. fetched: the folder of a hub's model, by `ltm
 
 from pathlib import Path
 
+from memaudit.common.hub_address import hub_address
 from memaudit.common.io import write_json
 from memaudit.models.language_models import open_model, open_tokenizer, write_model
 from memaudit.models.model_folder import set_up
@@ -26,7 +27,7 @@ def main(job, scratch):
     folder = job.input.fetched if hub else path
     device = set_up(job.threads)
     if folder:
-        facts = {"origin": f"{hub['repo']}@{hub['revision']}" if hub else path}
+        facts = {"origin": hub_address(hub) if hub else path}
         model, tokenizer = open_model(folder), open_tokenizer(folder)
     else:
         tokenizer_folder, state = Path(job.input.tokenizer).parent, scratch.folder / "training.state"

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from memaudit.common.checksums import check_sum, sha256
 from memaudit.common.errors import AuditError
+from memaudit.common.hub_address import hub_address
 from memaudit.common.io import replacing_folder, write_json
 from memaudit.data.model_hub import copy_model, fetched
 from memaudit.workflow.job import run
@@ -31,10 +32,7 @@ def main(job):
             source = Path(job.input[0]) if entry["path"] else fetched(entry["hub"], f"models/{name}", entry["terms"])
             check_sum(source, entry["sha256"], f"models/{name}")
             copy_model(source, folder)
-    hub = entry["hub"] and "/".join(
-        filter(None, (entry["hub"]["repo"], entry["hub"]["file"] or entry["hub"].get("folder")))
-    )
-    origin = entry["path"] or entry["estimator"] or f"{hub}@{entry['hub']['revision']}"
+    origin = entry["path"] or entry["estimator"] or hub_address(entry["hub"])
     card = {key: entry[key] for key in FACTS} | {"name": name, "origin": origin}
     write_json(card | {"sha256": sha256(job.output.weights)}, job.output.card)
 

@@ -91,9 +91,10 @@ def test_weights_of_a_language_model_are_stated_or_follow_from_its_architecture(
 
 
 def test_a_model_is_described_by_where_it_comes_from(run):
-    [row] = run.model_rows(["tabicl-small"])
+    row, of_a_hub = run.model_rows(["tabicl-small", "tabicl-v2"])
     assert row[:4] == ["tabicl-small", "tabicl", "classification", "raw"]
     assert row[5] == "resources/tabicl-small/tabicl-small.ckpt"
+    assert of_a_hub[5] == "jingang/TabICL/tabicl-classifier-v2-20260212.ckpt@main"
 
 
 def test_params_functions_give_what_they_are_asked_for(run):

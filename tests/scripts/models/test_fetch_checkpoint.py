@@ -130,14 +130,14 @@ def test_a_language_model_of_the_hub_is_fetched_by_a_rule_of_its_own(project, tm
     }
     refused = run("owner/other")
     assert refused.returncode == 1
-    assert "language_models/distilgpt2: owner/other cannot be fetched" in refused.stderr
+    assert "language_models/distilgpt2: owner/other@main cannot be fetched" in refused.stderr
     assert "config/language_models.yaml" in refused.stderr
 
 
 def test_a_file_that_the_hub_lacks_is_named(project, tmp_path, hub):
     done = fetch(project, tmp_path, hub, file="large.ckpt")
     assert done.returncode == 1
-    assert "models/small: owner/name/large.ckpt cannot be fetched" in done.stderr
+    assert "models/small: owner/name/large.ckpt@main cannot be fetched" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from memaudit import OFFLINE
 from memaudit.common.errors import AuditError
+from memaudit.common.hub_address import hub_address
 
 REFUSED = (401, 403)
 # What transformers reads at the top of a folder; pickled weights are not copied.
@@ -41,8 +42,7 @@ def fetched(hub: Mapping[str, str | None], where: str, terms: str | None = None)
         else:
             advice = f"download it elsewhere and give its `path` in config/{where.partition('/')[0]}.yaml"
         reason = str(error).splitlines()[0]
-        what = "/".join(filter(None, (hub["repo"], file or hub.get("folder"))))
-        raise AuditError(f"{where}: {what} cannot be fetched ({reason}); {advice}") from error
+        raise AuditError(f"{where}: {hub_address(hub)} cannot be fetched ({reason}); {advice}") from error
 
 
 def copy_model(source: Path, folder: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from memaudit.common.errors import AuditError
+from memaudit.common.hub_address import hub_address
 from memaudit.common.project_paths import config_path
 from memaudit.config.check_config import checked
 from memaudit.models import language_model_costs
@@ -114,10 +115,7 @@ class RunConfig:
         rows = []
         for name in models:
             entry = self.config["models"][name]
-            hub = entry["hub"] and " ".join(
-                filter(None, (entry["hub"]["repo"], entry["hub"]["file"] or entry["hub"].get("folder")))
-            )
-            source = entry["path"] or entry["estimator"] or hub
+            source = entry["path"] or entry["estimator"] or hub_address(entry["hub"])
             rows.append(
                 [name, entry["family"], entry["task"], entry["mode"], entry["version"], source, entry["licence"]]
             )
