@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 import torch
 
+from memaudit.common import loaded_packages
 from memaudit.common.deployed_packages import PACKAGES
 from memaudit.common.errors import AuditError
+from memaudit.common.loaded_packages import noted_elsewhere
 from memaudit.models import package_sessions
 from memaudit.models.package_adapters import Opening
 from memaudit.models.package_sessions import PackageError, RemoteSession, interpreter, session
@@ -54,7 +56,8 @@ FAKE = """
 import pickle, sys
 from memaudit.models.package_adapters import Reply
 pickle.load(sys.stdin.buffer)
-for reply in (Reply(), Reply([{"probabilities": 1}]), Reply(error="8 GiB", memory=True)):
+first = Reply([{"probabilities": 1}], packages={"tabdpt": {"version": "1.3.1", "file": "f"}})
+for reply in (Reply(), first, Reply(error="8 GiB", memory=True)):
     pickle.dump(reply, sys.stdout.buffer)
     sys.stdout.buffer.flush()
     pickle.load(sys.stdin.buffer)
@@ -71,10 +74,12 @@ def fake(tmp_path):
     return python
 
 
-def test_answers_too_little_memory_and_the_end_of_a_process(fake):
+def test_answers_packages_too_little_memory_and_the_end_of_a_process(fake, monkeypatch):
+    monkeypatch.setattr(loaded_packages, "_ELSEWHERE", {})
     opened = RemoteSession(PACKAGES["tabdpt"], GIVEN, fake)
     x, y = np.zeros((2, 1)), np.arange(2)
     assert opened.answers(x, y, [x]) == [{"probabilities": 1}]
+    assert noted_elsewhere() == {".venv-deployed": {"tabdpt": {"version": "1.3.1", "file": "f"}}}
     with pytest.raises(torch.OutOfMemoryError, match="8 GiB"):
         opened.answers(x, y, [x])
     with pytest.raises(PackageError, match="its process ended with code 0"):

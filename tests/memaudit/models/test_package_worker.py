@@ -61,6 +61,7 @@ def test_each_context_has_a_reply_and_an_error_ends_nothing(monkeypatch, tmp_pat
     assert not refused.memory
     assert large.memory
     assert len(again.answers) == 1
+    assert all(one.packages["numpy"]["version"] == np.__version__ for one in (first, good, refused, large, again))
 
 
 def test_weights_that_cannot_be_opened_are_the_only_reply(monkeypatch, tmp_path):

@@ -34,6 +34,15 @@ def test_jobs_that_differ_in_packages_and_commits_are_not_hidden(lineage):
     assert lineage.circumstances()["commit"] == ["a" * 12, "a" * 12 + " with uncommitted changes"]
 
 
+def test_packages_of_other_environments_are_named_with_their_place():
+    noted = {".venv-deployed": {"pandas": {"version": "2.3.3", "file": "f"}}}
+    made = record("audit_query_candidates", [], ["answers"]) | {
+        "packages": {"pandas": {"version": "3.1.1", "file": "f"}},
+        "other_environments": noted,
+    }
+    assert Lineage([made], ["answers"]).packages() == {"pandas": ["3.1.1"], "pandas (.venv-deployed)": ["2.3.3"]}
+
+
 def test_costs_are_summed_over_jobs_and_memory_is_the_largest(lineage):
     cost = lineage.costs()["demo_query"]
     assert (cost.jobs, cost.cpu, cost.memory) == (2, 4.0, 30)

@@ -124,6 +124,17 @@ def test_of_two_sidecars_of_one_result_the_later_counts_and_the_other_is_left_ov
     assert provenance.verify("results/demo").leftover == ["results/demo/provenance/old.json"]
 
 
+def test_versions_of_packages_of_other_environments_are_gathered(run):
+    assert provenance.verify("results/demo").elsewhere == {}
+    for name, version in (("raw", "2.3.3"), ("scores", "2.3.4"), ("unused", "1")):
+        (run / name).write_text(f"content of {name}")
+        sidecar(f"results/demo/{name}", ["results/demo/raw"] * (name == "scores"))
+        path = run / f"provenance/results_demo_{name}.json"
+        packages = {"pandas": {"version": version, "file": "f"}}
+        write_json(read_json(path) | {"other_environments": {".venv-deployed": packages}}, path)
+    assert provenance.verify("results/demo").elsewhere == {".venv-deployed": {"pandas": ["2.3.3", "2.3.4"]}}
+
+
 def remedy(run):
     with pytest.raises(AuditError) as caught:
         provenance.verify("results/demo")

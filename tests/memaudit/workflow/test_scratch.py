@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from memaudit.common import loaded_packages
 from memaudit.common.checksums import sha256
 from memaudit.common.errors import AuditError
 from memaudit.common.io import replacing
@@ -137,6 +138,16 @@ def test_a_finished_output_is_adopted_after_snakemake_has_deleted_it_but_not_onc
     assert not Scratch(task).folder.exists()
     main(task)
     assert len(made) == 8
+
+
+def test_an_adopted_result_has_the_packages_of_the_process_that_made_it(tmp_path, monkeypatch):
+    noted = {".venv-deployed": {"tabdpt": {"version": "1.3.1", "file": "f"}}}
+    monkeypatch.setattr(loaded_packages, "_ELSEWHERE", noted)
+    main = resumable(work)
+    assert main(job(tmp_path, models=4))["other_environments"] == noted
+    monkeypatch.setattr(loaded_packages, "_ELSEWHERE", {})
+    adopted = main(job(tmp_path, models=4))
+    assert (adopted["adopted"], adopted["other_environments"]) == (True, noted)
 
 
 def test_a_damaged_finished_output_is_not_adopted(tmp_path):

@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+from memaudit.common import loaded_packages
 from memaudit.common.checksums import sha256
 from memaudit.common.io import read_json
 from memaudit.workflow import sidecar
@@ -27,6 +28,14 @@ def test_a_sidecar_names_files_by_hash_and_itself_not(tmp_path, monkeypatch):
     assert record["params"] == {"seed": 3}
     assert "memaudit.workflow.sidecar" in record["modules"]
     assert record["cpu_seconds"] >= 0
+
+
+def test_packages_of_other_environments_are_recorded_where_a_job_has_used_some(tmp_path, monkeypatch):
+    monkeypatch.setattr(loaded_packages, "_ELSEWHERE", {})
+    assert "other_environments" not in written(tmp_path, monkeypatch)
+    noted = {".venv-deployed": {"tabdpt": {"version": "1.3.1", "file": "f"}}}
+    monkeypatch.setattr(loaded_packages, "_ELSEWHERE", noted)
+    assert written(tmp_path, monkeypatch)["other_environments"] == noted
 
 
 def test_hashes_that_a_job_knows_are_taken_from_it(tmp_path, monkeypatch):

@@ -6,6 +6,7 @@ import pytest
 from conftest import load_script
 
 from memaudit.common.errors import AuditError
+from memaudit.common.io import read_json, write_json
 
 JOB = SimpleNamespace(params=SimpleNamespace(run="results/demo"))
 
@@ -15,6 +16,17 @@ def test_results_and_the_files_behind_them_are_counted(finished, capsys, monkeyp
     monkeypatch.setattr(load_script("provenance_verify_results"), "tell", lines.append)
     load_script("provenance_verify_results").main(JOB)
     assert lines == ["provenance: 2 results and the 3 files behind them agree with their sidecars"]
+
+
+def test_packages_of_other_environments_are_named(finished, monkeypatch):
+    lines = []
+    path = finished / "provenance/raw.json"
+    packages = {name: {"version": version, "file": "f"} for name, version in (("tabdpt", "1.3.1"), ("torch", "2"))}
+    write_json(read_json(path) | {"other_environments": {".venv-deployed": packages}}, path)
+    monkeypatch.setattr(load_script("provenance_verify_results"), "tell", lines.append)
+    load_script("provenance_verify_results").main(JOB)
+    told = "provenance: models of .venv-deployed: tabdpt 1.3.1; all its 2 packages are in the sidecars"
+    assert lines[1:] == [told]
 
 
 def test_a_changed_file_is_named(finished):

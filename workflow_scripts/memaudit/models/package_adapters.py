@@ -12,7 +12,7 @@ codes or numbers (n,); `predict(x)` answers queries (m, d) with arrays:
 import random
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -24,6 +24,7 @@ import torch
 from numpy.typing import NDArray
 
 from memaudit.common.arrays import Array
+from memaudit.common.loaded_packages import Packages
 
 Answer = dict[str, NDArray[Any]]
 
@@ -47,11 +48,15 @@ class Opening:
 
 @dataclass(frozen=True)
 class Reply:
-    """Answers to each list of queries; or an error's type and text, and whether a device had too little memory."""
+    """Answers to each list of queries; or an error's type and text, and whether a device had too little memory.
+
+    packages: those that the process has loaded.
+    """
 
     answers: list[Answer] | None = None
     error: str = ""
     memory: bool = False
+    packages: Packages = field(default_factory=dict)
 
 
 class TabDPT:

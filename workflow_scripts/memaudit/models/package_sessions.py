@@ -12,6 +12,7 @@ import torch
 
 from memaudit.common.deployed_packages import Package
 from memaudit.common.errors import AuditError
+from memaudit.common.loaded_packages import note_elsewhere
 from memaudit.common.project_paths import PROJECT, SCRIPTS, config_path
 from memaudit.models import package_worker
 from memaudit.models.package_adapters import Answer, Opening, answered, opened
@@ -70,7 +71,7 @@ class RemoteSession:
 
     def __init__(self, package: Package, given: Opening, python: Path):
         """Start the process. Raises PackageError for weights that the package does not read."""
-        self._name = package.distribution
+        self._package = package
         # The library is installed in .venv alone.
         env = os.environ | {"PYTHONPATH": str(SCRIPTS), "PYTHONWARNINGS": "ignore"}
         command = [python, "-m", package_worker.__name__]
@@ -90,6 +91,7 @@ class RemoteSession:
         except (EOFError, BrokenPipeError) as error:
             code = self._process.wait()
             raise PackageError(f"its process ended with code {code}; give it more memory") from error
+        note_elsewhere(self._package.environment, reply.packages)
         if reply.memory:
             raise torch.OutOfMemoryError(reply.error)
         if reply.error:

@@ -12,11 +12,13 @@ import pickle
 import sys
 import traceback
 from collections.abc import Callable
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
 from typing import Any, BinaryIO
 
 import torch
 
+from memaudit.common.loaded_packages import Packages, loaded_packages
 from memaudit.models import package_adapters
 from memaudit.models.package_adapters import Reply
 from memaudit.models.torch_settings import make_deterministic
@@ -48,9 +50,15 @@ def _send(replies: BinaryIO, do: Callable[[], Any], answers: bool = True) -> Any
         if answers:
             traceback.print_exc()
         reply = Reply(error=f"{type(error).__name__}: {error}", memory=isinstance(error, torch.OutOfMemoryError))
-    pickle.dump(reply, replies)
+    pickle.dump(replace(reply, packages=_packages(len(sys.modules))), replies)
     replies.flush()
     return result
+
+
+@cache
+def _packages(modules: int) -> Packages:
+    """Loaded packages, read again where there are more modules than at the last reply."""
+    return loaded_packages()
 
 
 def main() -> None:

@@ -72,8 +72,15 @@ class Lineage:
         return {rule: _cost(rule, records) for rule, records in jobs.items()}
 
     def packages(self) -> dict[str, list[str]]:
-        """Versions of every package that a job had loaded; several if jobs differ."""
-        return _distinct((name, one["version"]) for record in self.records for name, one in record["packages"].items())
+        """Versions of every package that a job had loaded; several if jobs differ. Those elsewhere name their place."""
+        own = [(name, one["version"]) for record in self.records for name, one in record["packages"].items()]
+        elsewhere = [
+            (f"{name} ({environment})", one["version"])
+            for record in self.records
+            for environment, packages in record.get("other_environments", {}).items()
+            for name, one in packages.items()
+        ]
+        return _distinct([*own, *elsewhere])
 
     def circumstances(self) -> dict[str, list[str]]:
         """Commit, Python, platform, device and number type of all jobs; several values if jobs differ."""

@@ -22,8 +22,10 @@ from typing import NamedTuple
 from memaudit.common.errors import AuditError
 from memaudit.common.project_paths import ENVS, SCRIPTS
 
-# Low modules that no number depends on: job inputs, progress, and where the project's files stand.
-PLUMBING = {f"common/{name}.py" for name in ("command_name", "job_inputs", "progress_bar", "project_paths")}
+# Low modules that no number depends on: job inputs, progress, what is loaded, and where the project's files stand.
+PLUMBING = {
+    f"common/{name}.py" for name in ("command_name", "job_inputs", "loaded_packages", "progress_bar", "project_paths")
+}
 KEPT = ".snakemake/code"  # folder of kept hashes, beside the scripts
 # Raise it when a change of the plumbing changes results that were made with the one before.
 WORKFLOW_VERSION = 1

@@ -21,13 +21,15 @@ class Checked:
     """A run that agrees with its sidecars.
 
     results: number of end results; hashes: sha256 of every file that they rest on, themselves included (None where it
-    was withheld); sidecars: those that speak of them; leftover: sidecars of files that no result rests on any more.
+    was withheld); sidecars: those that speak of them; leftover: sidecars of files that no result rests on any more;
+    elsewhere: by environment, versions of the packages whose models jobs have used there.
     """
 
     results: int
     hashes: dict[str, str | None]
     sidecars: list[str]
     leftover: list[str]
+    elsewhere: dict[str, dict[str, list[str]]]
 
 
 def verify(run: str | Path, ends: Iterable[str] = ENDS) -> Checked:
@@ -111,7 +113,17 @@ def walk(
             raise AuditError(f"{path}: no rule of this run accounts for it; delete it or run `snakemake {path}`")
         _check(path, made, seen, hash_of, remedy)
     used = {_the_maker(path, made)[0] for path in seen if path in made}
-    return Checked(len(ends), seen, sorted(used), sorted(records.keys() - used))
+    elsewhere = _versions_elsewhere(records[name] for name in used)
+    return Checked(len(ends), seen, sorted(used), sorted(records.keys() - used), elsewhere)
+
+
+def _versions_elsewhere(records: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, list[str]]]:
+    found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for record in records:
+        for environment, packages in record.get("other_environments", {}).items():
+            for name, facts in packages.items():
+                found[environment][name].add(facts["version"])
+    return {place: {name: sorted(one) for name, one in found[place].items()} for place in sorted(found)}
 
 
 def _makers(records: Mapping[str, Any], remedy: Callable[[str], str]) -> Makers:

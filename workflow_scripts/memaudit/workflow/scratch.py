@@ -15,7 +15,7 @@ from memaudit.common.checksums import sha256
 from memaudit.common.io import read_json, readable, replacing, write_json
 from memaudit.workflow.digest import code
 from memaudit.workflow.lease import Lease, OvertakenError
-from memaudit.workflow.sidecar import items
+from memaudit.workflow.sidecar import items, other_environments
 
 
 class Scratch:
@@ -113,7 +113,9 @@ def _result(main: Callable[[Any, Scratch], dict[str, Any] | None], job: Any, scr
     if facts := scratch.publish(outputs):
         return facts | {"adopted": True}
     staged = scratch.stage(outputs)
-    scratch.finish(staged, main(Staged(job, staged), scratch) or {})
+    facts = main(Staged(job, staged), scratch) or {}
+    # Of the process that has computed the result, which may be another one than the one that records it.
+    scratch.finish(staged, facts | other_environments())
     return scratch.publish(outputs) | {"adopted": False}
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from memaudit.common.checksums import files_of, sha256
 from memaudit.common.io import read_json, write_json
+from memaudit.common.loaded_packages import Packages, loaded_packages, noted_elsewhere
 from memaudit.common.project_paths import PROJECT
 
 
@@ -53,7 +54,8 @@ def write(path: str, script: str, job: Any, facts: dict[str, Any], watch: Stopwa
             "git": git_state(),
             "platform": platform.platform(),
             "python": platform.python_version(),
-            "packages": _packages(),
+            "packages": loaded_packages(),
+            **other_environments(),
             "modules": sorted(name for name in sys.modules if name.split(".")[0] == "memaudit"),
             "slurm_job": os.environ.get("SLURM_JOB_ID"),
             **facts,
@@ -112,11 +114,7 @@ def items(params: Any) -> list[tuple[str, Any]]:
     return list(params.items() if hasattr(params, "items") else vars(params).items())
 
 
-def _packages() -> dict[str, dict[str, str]]:
-    loaded = {name: module for name, module in list(sys.modules.items()) if "." not in name and module}
-    return {
-        name: {"version": module.__version__, "file": module.__file__}
-        for name, module in sorted(loaded.items())
-        if isinstance(getattr(module, "__version__", None), str)
-        and "site-packages" in (getattr(module, "__file__", None) or "")
-    }
+def other_environments() -> dict[str, dict[str, Packages]]:
+    """The fact on the packages of other environments in which this job has used a model; none where it has not."""
+    noted = noted_elsewhere()
+    return {"other_environments": noted} if noted else {}
