@@ -3,18 +3,40 @@
 import copy
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from snakemake.common.configfile import load_configfile
 from snakemake.exceptions import WorkflowError
+from snakemake.sourcecache import HostingProviderFile, LocalSourceFile
 from snakemake.utils import min_version, update_config
 
 min_version("9.20")
+
+
+def checked_out(source):
+    """Folder of the whole project at the commit of an address: library and catalogues are more than Snakemake fetches."""
+    source.fetch_if_required()
+    clone = source.hosted_repo.repo
+    commit = clone.commit(source.ref).hexsha
+    folder = Path(".snakemake", "memaudit", commit).absolute()
+    if not folder.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=folder.parent) as draft:
+            clone.clone(f"{draft}/memaudit", no_checkout=True).git.checkout("--detach", commit)
+            Path(draft, "memaudit").replace(folder)
+    return folder
+
+
 # As a `module` of another workflow, workflow.basedir is the other one's folder.
-if not workflow.current_basedir.is_local:
+SOURCE = workflow.current_basedir
+if isinstance(SOURCE, LocalSourceFile):
+    PROJECT = Path(SOURCE.path).parent
+elif isinstance(SOURCE, HostingProviderFile):
+    PROJECT = checked_out(SOURCE)
+else:
     raise WorkflowError(
-        "memaudit: as a module it needs its library and its catalogues; clone it and give the clone's path"
+        f"memaudit: {SOURCE}: a module needs its library and its catalogues; give github(...), gitlab(...) or the path of a clone"
     )
-PROJECT = Path(str(workflow.current_basedir.get_path_or_uri(secret_free=True))).parent
 # The library of this checkout, whichever memaudit is installed. Jobs take PYTHONPATH, those in conda environments the
 # path of Snakemake itself.
 sys.path.insert(0, str(PROJECT / "workflow_scripts"))
