@@ -35,7 +35,7 @@ elif isinstance(SOURCE, HostingProviderFile):
     PROJECT = checked_out(SOURCE)
 else:
     raise WorkflowError(
-        f"memaudit: {SOURCE}: a module needs its library and its catalogues; give github(...), gitlab(...) or the path of a clone"
+        f"memaudit: {SOURCE}: a module needs its library and its catalogues; give github(...), gitlab(...) or a clone's path"
     )
 # The library of this checkout, whichever memaudit is installed. Jobs take PYTHONPATH, those in conda environments the
 # path of Snakemake itself.

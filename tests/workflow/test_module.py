@@ -1,13 +1,17 @@
 """The workflow as a `module` of another one: paths, scripts and results of a killed job hold there, too."""
 
+import os
 import re
+import shutil
 import subprocess
+from threading import Thread
 
 import pytest
 from conftest import PROJECT
+from file_server import Server
 
 from memaudit.common.io import read_json
-from workflow.conftest import SNAKEMAKE
+from workflow.conftest import SNAKEMAKE, Checkout
 
 SNAKEFILE = f"""
 module memaudit:
@@ -96,3 +100,82 @@ def test_a_modules_config_is_checked(deployed):
     done = subprocess.run([*SNAKEMAKE, "-n"], cwd=deployed, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert "lira/designs: unknown key; did you mean `design`?" in done.stdout + done.stderr
+
+
+# What snakedeploy 0.17.1 writes into workflow/Snakefile.
+BY_ADDRESS = """
+from snakemake.utils import min_version
+
+
+min_version("6.10.0")
+
+
+configfile: "config/config.yaml"
+
+
+# declare https://github.com/owner/memaudit as a module
+module memaudit:
+    snakefile:
+        github("owner/memaudit", path="Snakefile", tag="v9")
+    config:
+        config
+
+
+# use all rules from https://github.com/owner/memaudit
+use rule * from memaudit
+"""
+
+
+@pytest.fixture(scope="module")
+def at_an_address(tmp_path_factory):
+    """Environment in which git finds this project, as tag v9, where it looks for github.com; and the commit."""
+    folder = tmp_path_factory.mktemp("server")
+    source = Checkout(folder / "source").folder
+    names = {f"GIT_{who}_{what}": "x@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    for arguments in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "--message", "all"], ["tag", "v9"]):
+        subprocess.run(["git", "-C", source, *arguments], env=os.environ | names, check=True)
+    subprocess.run(["git", "clone", "--quiet", "--bare", source, folder / "owner/memaudit"], check=True)
+    # snakedeploy gives names without .git.
+    stand_in = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": f"url.file://{folder}/.insteadOf"}
+    stand_in |= {"GIT_CONFIG_VALUE_0": "https://github.com/", "XDG_CACHE_HOME": str(folder / "cache")}
+    commit = subprocess.run(["git", "-C", source, "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
+    # The library is the address's own, not the one of the test.
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | stand_in, commit.stdout.strip()
+
+
+def test_another_workflow_makes_a_result_by_an_address_alone(at_an_address, tmp_path):
+    environment, commit = at_an_address
+    (tmp_path / "workflow").mkdir()
+    (tmp_path / "workflow/Snakefile").write_text(BY_ADDRESS)
+    shutil.copytree(PROJECT / "config", tmp_path / "config")
+    result = "results/smoke/signals/lira/wine/superset0/0.nc"
+    command = [*SNAKEMAKE, "--cores", "1", "--configfile", "config/smoke.yaml", "--", result]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    sidecar = read_json(tmp_path / "results/smoke/provenance/lira_query_shadows/wine/superset0/0.json")
+    assert sidecar["git"] == {"commit": commit, "dirty": False}
+    assert [path.name for path in (tmp_path / ".snakemake/memaudit").iterdir()] == [commit]
+
+
+@pytest.mark.skipif(not shutil.which("snakedeploy"), reason="no snakedeploy: `pip install snakedeploy` installs it")
+def test_snakedeploy_leaves_a_project_that_plans_a_figure(at_an_address, tmp_path):
+    environment, _ = at_an_address
+    address = ["https://github.com/owner/memaudit", tmp_path / "mine", "--tag", "v9"]
+    subprocess.run(["snakedeploy", "deploy-workflow", *address], env=environment, check=True)
+    assert (tmp_path / "mine/workflow/Snakefile").read_text().split() == BY_ADDRESS.split()
+    command = [*SNAKEMAKE, "-n", "--configfile", "config/smoke.yaml", "--", "results/smoke/figures/lira_strategies.svg"]
+    done = subprocess.run(command, cwd=tmp_path / "mine", env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "lira_query_shadows" in done.stdout
+
+
+def test_an_address_without_a_repository_is_refused_in_one_line(tmp_path):
+    with Server() as server:
+        server.files = {f"/{name}": (PROJECT / name).read_bytes() for name in ("Snakefile", "rules/setup.smk")}
+        Thread(target=server.serve_forever).start()
+        (tmp_path / "Snakefile").write_text(SNAKEFILE.replace(f"{PROJECT}/Snakefile", f"{server.url}/Snakefile"))
+        command = [*SNAKEMAKE, "-n"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        server.shutdown()
+    assert done.returncode != 0
+    assert "/rules: a module needs its library and its catalogues; give github(...)" in done.stdout + done.stderr

@@ -31,6 +31,21 @@ def test_models_of_other_packages_are_named_by_family_version_and_path(tmp_path)
     assert chosen[3]["path"] == str(tmp_path)
 
 
+def test_a_name_of_the_catalogue_with_a_path_has_its_options_and_the_users_weights(tmp_path):
+    added, names = model_choice.entries([f"mitra-in-context:{tmp_path}"], {}, "classification")
+    assert added[names[0]] == {
+        "family": "mitra",
+        "version": None,
+        "mode": "as_deployed",
+        "options": {"fine_tune": False},
+        "path": str(tmp_path),
+        "licence": "the user's",
+        "task": "classification",
+    }
+    with pytest.raises(AuditError, match="behind the catalogue's name give the path of its weights"):
+        model_choice.entries([f"mitra-in-context:{tmp_path}/nothing"])
+
+
 def test_a_package_without_the_task_and_a_network_that_is_not_named_are_refused(tmp_path):
     with pytest.raises(AuditError, match=r"mitra predicts|autogluon.tabular predicts no distribution of numbers"):
         model_choice.entries([f"mitra:{tmp_path}"], {}, "regression")

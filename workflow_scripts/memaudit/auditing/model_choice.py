@@ -17,6 +17,8 @@ from memaudit.config.name_checks import hint
 
 SHIPPED = "tabicl-small"
 ADDED, REGRESSOR = "audited-", "-regression"
+OF_WEIGHTS = ("path", "hub", "sha256", "licence", "terms")
+USERS = "the user's"
 
 
 def entries(
@@ -36,7 +38,7 @@ def entries(
             chosen.append(_for_task(name, task, known) if task else name)
             continue
         chosen.append(f"{ADDED}{place}")
-        added[chosen[-1]] = _entry(name, params or {}, list(known)) | {"task": task or CLASSIFICATION}
+        added[chosen[-1]] = _entry(name, params or {}, known) | {"task": task or CLASSIFICATION}
         _check_file(added[chosen[-1]], name, task)
     return added, chosen
 
@@ -108,11 +110,13 @@ def readable(name: str, added: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     return {"inside": {**entry, "mode": "raw"}}, "inside"
 
 
-def _entry(name: str, params: Mapping[str, Any], known: list[str]) -> dict[str, Any]:
+def _entry(name: str, params: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
     prefix, _, rest = name.partition(":")
     family, _, version = prefix.partition("/")
     given = rest != "" and family in (*FAMILIES, *PACKAGES)
     path = Path(os.path.expanduser(rest if given else name))
+    if rest and not given and prefix in known:
+        return _with_own_weights(known[prefix], Path(os.path.expanduser(rest)), name)
     if path.is_file() or (given and has_folder(family) and path.is_dir()):
         named = [known for known in (*FAMILIES, *PACKAGES) if known in path.name.lower()]
         family = family if given else (named[0] if len(named) == 1 else None)
@@ -121,11 +125,19 @@ def _entry(name: str, params: Mapping[str, Any], known: list[str]) -> dict[str, 
                 f"--model {name!a}: the name does not show the family; give tabicl:PATH or tabpfn:PATH, or that of "
                 f"another one: {', '.join(PACKAGES)}"
             )
-        entry = {"family": family, "path": str(path.resolve()), "mode": "as_deployed", "licence": "the user's"}
+        entry = {"family": family, "path": str(path.resolve()), "mode": "as_deployed", "licence": USERS}
         return entry | ({"version": (given and version) or None} if family in PACKAGES else {})
     if IMPORT.fullmatch(name) and not name.endswith(CHECKPOINTS):
-        return {"family": "estimator", "estimator": name, "params": dict(params), "licence": "the user's"}
+        return {"family": "estimator", "estimator": name, "params": dict(params), "licence": USERS}
     raise AuditError(
         f"--model {name!a}: is neither a file, nor an import path like package.Class, nor in the catalogue"
-        f"{hint(name, known)}"
+        f"{hint(name, list(known))}"
     )
+
+
+def _with_own_weights(entry: Mapping[str, Any], path: Path, name: str) -> dict[str, Any]:
+    """An entry of the catalogue, with its mode and options, whose weights are the user's. Raises AuditError."""
+    if "estimator" in entry or not (path.is_dir() if has_folder(entry["family"]) else path.is_file()):
+        raise AuditError(f"--model {name!a}: behind the catalogue's name give the path of its weights")
+    kept = {key: value for key, value in entry.items() if key not in OF_WEIGHTS}
+    return kept | {"version": entry.get("version"), "path": str(path.resolve()), "licence": USERS}
