@@ -23,7 +23,11 @@ def checked_out(source):
         folder.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=folder.parent) as draft:
             clone.clone(f"{draft}/memaudit", no_checkout=True).git.checkout("--detach", commit)
-            Path(draft, "memaudit").replace(folder)
+            try:
+                Path(draft, "memaudit").replace(folder)
+            except OSError:
+                if not folder.exists():  # else another start was first
+                    raise
     return folder
 
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,13 +17,14 @@ from memaudit.common.io import read_json
 
 FROM_PYTHON = """
 import sys
+from pathlib import Path
 import pandas as pd
 from memaudit import audit
 
 rows = pd.read_csv("some.csv")
-audit(rows.drop(columns="y"), rows["y"], model=sys.argv[1], quick=True, cores=1, into="audited")
+audit(rows.drop(columns="y"), rows["y"], model=sys.argv[1], quick=True, cores=2, into="audited")
 """
-BY_COMMAND = ["-m", "memaudit", "audit", "some.csv", "--target", "y", "--quick", "--cores", "1", "--into", "audited"]
+BY_COMMAND = ["-m", "memaudit", "audit", "some.csv", "--target", "y", "--quick", "--cores", "2", "--into", "audited"]
 
 
 @pytest.fixture
@@ -50,12 +52,12 @@ def audited(family, *command):
     assert package.environment in there["torch"]["file"]
     assert there["pandas"]["version"] != sidecar["packages"]["pandas"]["version"]
     assert "other_environments" not in read_json(f"{provenance}/audit_write_page/table.json")
-    return Report("audited")
+    return Report(Path("audited"))
 
 
 def provenance_of_the_audit():
     command = ["-m", "snakemake", "--snakefile", PROJECT / "Snakefile", "--directory", "audited"]
-    command += ["--configfile", "audited/quick.yaml", "--cores", "1", "--", "provenance"]
+    command += ["--configfile", "audited/quick.yaml", "--cores", "2", "--", "provenance"]
     environment = os.environ | {"PYTHONPATH": str(PROJECT / "workflow_scripts")}
     done = subprocess.run([sys.executable, *command], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
