@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from memaudit.common.project_paths import ENVS, PROJECT, SCRIPTS, config_path
+from memaudit.common import project_paths
+from memaudit.common.project_paths import CALLED_FROM, ENVS, PROJECT, SCRIPTS, config_path, python_of
 
 
 def test_the_folders_are_those_of_this_checkout(project):
@@ -20,3 +21,17 @@ def test_a_file_of_a_config_is_the_working_folders_then_the_projects(tmp_path, m
     assert config_path("nowhere.csv") == Path("nowhere.csv")
     assert config_path("~/nowhere.csv") == Path.home() / "nowhere.csv"
     assert config_path(tmp_path / "absolute.csv") == tmp_path / "absolute.csv"
+
+
+def test_an_environment_is_the_working_folders_then_that_of_the_audits_caller_then_the_projects(tmp_path, monkeypatch):
+    name, folders = ".venv-none", [tmp_path / "audit", tmp_path / "desk", tmp_path / "project"]
+    monkeypatch.setattr(project_paths, "PROJECT", folders[2])
+    monkeypatch.setenv(CALLED_FROM, str(folders[1]))
+    for folder in folders:
+        folder.mkdir()
+    monkeypatch.chdir(folders[0])
+    assert python_of(name) == folders[0] / name / "bin/python"  # what a message names
+    for folder in reversed(folders):
+        (folder / name / "bin").mkdir(parents=True)
+        (folder / name / "bin/python").touch()
+        assert python_of(name) == folder / name / "bin/python"

@@ -9,7 +9,7 @@ from memaudit.workflow import synthesizer_environment
 
 
 def test_a_missing_environment_is_named_with_its_remedy(monkeypatch, tmp_path):
-    monkeypatch.setattr(synthesizer_environment, "PYTHON", tmp_path / ".venv-synth/bin/python")
+    monkeypatch.setattr(synthesizer_environment, "ENVIRONMENT", tmp_path / ".venv-synth")
     with pytest.raises(AuditError, match=r"make \.venv-synth"):
         synthesizer_environment.handed_over(SimpleNamespace(), "script.py")
 
@@ -19,10 +19,11 @@ def test_dpmm_is_not_in_the_environment_of_the_library():
 
 
 def test_an_error_there_is_the_jobs_own_line(monkeypatch, tmp_path):
-    python = tmp_path / "python"
+    python = tmp_path / "bin/python"
+    python.parent.mkdir()
     python.write_text("#!/bin/sh\necho 'memaudit: synthesis: too few' >&2\nexit 1\n")
     python.chmod(0o755)
-    monkeypatch.setattr(synthesizer_environment, "PYTHON", python)
+    monkeypatch.setattr(synthesizer_environment, "ENVIRONMENT", tmp_path)
     files = {"input": {"codes": "codes.parquet"}, "output": [tmp_path / "out.parquet"]}
     job = SimpleNamespace(params={}, wildcards={}, **files)
     with pytest.raises(AuditError, match=r"^synthesis: too few$"):

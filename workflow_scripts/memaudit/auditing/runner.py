@@ -23,6 +23,7 @@ from memaudit.auditing.terminal_progress import SAID, Display
 from memaudit.auditing.working_folder import in_one_line, private
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, replacing
+from memaudit.common.project_paths import CALLED_FROM
 from memaudit.common.snakemake_command import snakemake_command
 
 LOG = "snakemake.log"
@@ -256,6 +257,7 @@ def _snakemake(command: list[str], log: Path, lock: int, display: Display) -> tu
     cause = None
     log.unlink(missing_ok=True)  # never write through a link
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    pipes["env"] = os.environ | {CALLED_FROM: os.getcwd()}
     with (
         open(log, "w", buffering=1, encoding="utf-8") as kept,
         subprocess.Popen(command, **pipes, text=True, errors="replace", pass_fds=[lock]) as running,

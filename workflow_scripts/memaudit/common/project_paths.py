@@ -6,6 +6,8 @@ from pathlib import Path
 SCRIPTS = Path(__file__).resolve().parents[2]
 PROJECT = SCRIPTS.parent
 ENVS = PROJECT / "envs"
+# Environment variable: the folder where an audit was called, whose jobs work in another one.
+CALLED_FROM = "MEMAUDIT_CALLED_FROM"
 
 
 def config_path(path: str | Path) -> Path:
@@ -15,3 +17,10 @@ def config_path(path: str | Path) -> Path:
     """
     named = Path(os.path.expanduser(path))
     return PROJECT / named if not named.exists() and (PROJECT / named).exists() else named
+
+
+def python_of(environment: str) -> Path:
+    """Python of a virtual environment: of the working folder, else where an audit was called, else the project's."""
+    folders = [Path(), *([Path(os.environ[CALLED_FROM])] if CALLED_FROM in os.environ else []), PROJECT]
+    found = [folder / environment / "bin" / "python" for folder in folders]
+    return next((path for path in found if path.exists()), found[0]).absolute()

@@ -13,7 +13,7 @@ import torch
 from memaudit.common.deployed_packages import Package
 from memaudit.common.errors import AuditError
 from memaudit.common.loaded_packages import note_elsewhere
-from memaudit.common.project_paths import PROJECT, SCRIPTS, config_path
+from memaudit.common.project_paths import PROJECT, SCRIPTS, python_of
 from memaudit.models import package_worker
 from memaudit.models.package_adapters import Answer, Opening, answered, opened
 
@@ -51,8 +51,8 @@ def session(package: Package, given: Opening) -> Session:
 
 
 def interpreter(package: Package) -> Path:
-    """Python of the package's own environment, in the working folder or in the project's where it alone has one."""
-    return config_path(f"{package.environment}/bin/python").absolute()
+    """Python of the package's own environment, as `python_of`."""
+    return python_of(package.environment)
 
 
 class LocalSession:

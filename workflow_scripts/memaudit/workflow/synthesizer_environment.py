@@ -11,17 +11,17 @@ from typing import Any
 
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json
-from memaudit.common.project_paths import PROJECT, SCRIPTS, config_path
+from memaudit.common.project_paths import PROJECT, SCRIPTS, python_of
 from memaudit.workflow.sidecar import items
 
 # Of a job there, for the sidecar of the job here; the last two are those of a resumable job (workflow/scratch.py).
 FACTS = ("seed", "versions", "python", "packages", "modules", "writers", "adopted")
-PYTHON = ".venv-synth/bin/python"
+ENVIRONMENT = ".venv-synth"
 
 
 def interpreter() -> Path:
-    """Python of .venv-synth in the working folder, or in the project's where it alone has one."""
-    return config_path(PYTHON).absolute()
+    """Python of .venv-synth, as `python_of`."""
+    return python_of(ENVIRONMENT)
 
 
 def is_here() -> bool:
