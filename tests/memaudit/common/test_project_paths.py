@@ -30,7 +30,7 @@ def test_an_environment_is_the_working_folders_then_that_of_the_audits_caller_th
     for folder in folders:
         folder.mkdir()
     monkeypatch.chdir(folders[0])
-    assert python_of(name) == folders[0] / name / "bin/python"  # what a message names
+    assert python_of(name) == folders[1] / name / "bin/python"  # what a message names
     for folder in reversed(folders):
         (folder / name / "bin").mkdir(parents=True)
         (folder / name / "bin/python").touch()

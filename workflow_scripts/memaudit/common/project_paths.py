@@ -20,7 +20,10 @@ def config_path(path: str | Path) -> Path:
 
 
 def python_of(environment: str) -> Path:
-    """Python of a virtual environment: of the working folder, else where an audit was called, else the project's."""
+    """Python of a virtual environment: of the working folder, else where an audit was called, else the project's.
+
+    Where there is none, the path that it would have in the folder where the user is.
+    """
     folders = [Path(), *([Path(os.environ[CALLED_FROM])] if CALLED_FROM in os.environ else []), PROJECT]
     found = [folder / environment / "bin" / "python" for folder in folders]
-    return next((path for path in found if path.exists()), found[0]).absolute()
+    return next((path for path in found if path.exists()), found[-2]).absolute()
