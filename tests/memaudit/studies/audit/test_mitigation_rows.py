@@ -63,7 +63,8 @@ def test_streams_differ_by_name_and_a_reason_is_one_row(job):
 
 
 def test_noisy_copies_have_leakage_and_changes_or_the_reason(job, grid, whole, tmp_path):
-    write_grid(perturbed(passive(np.random.default_rng(0)), np.random.default_rng(1)), tmp_path / "perturbed.nc")
+    copies = perturbed(passive(np.random.default_rng(0)), np.random.default_rng(1))
+    write_grid(copies.assign_attrs(dataset="wine"), tmp_path / "perturbed.nc")
     job.input["perturbed"] = str(tmp_path / "perturbed.nc")
     table = by_metric(mitigation_rows.noisy_copy_rows(grid, whole, job))
     metrics = ["auc", "tpr@0.2", "tpr@0.1"]
