@@ -61,7 +61,7 @@ def main(job):
     headline = headline[headline["records"] == records]
     smaller = of_input(job, "settings") if job.input.get("settings") else None
     results += extrapolated_leakage.leakage_rows(main, smaller, panel, most_chosen, headline, job.params)
-    results += _judged(_on_targets(job), job)
+    results += _judged(target_attacks.target_cases(job), job)
     results += target_attacks.target_rows(job)
     if job.input.get("attention"):
         seen = joined(main, of_input(job, "attention"))
@@ -100,19 +100,6 @@ def _of_records(grid: xr.Dataset, scores: Array, job) -> Iterator[dict]:
 
 def _keys(job, records: str) -> dict[str, str]:
     return {"dataset": job.wildcards.dataset, "model": "main", "records": records}
-
-
-def _on_targets(job) -> Iterator[Case]:
-    """The permitted attacks that need many queries, on some of the members."""
-    keys = _keys(job, "targets")
-    if job.input.get("perturbed"):
-        grid = of_input(job, "perturbed")
-        if target_attacks.large_enough(grid.design.values, job):
-            yield threat_models.perturbation_case(keys, grid, job.params.attacks["perturbation"])
-    if job.input.get("poisoned"):
-        cases = threat_models.poisoning_cases(keys, of_input(job, "poisoned"))
-        permitted = (one for one in cases if audit_attacks.permits(job.params.audit["threats"], one.name))
-        yield from (one for one in permitted if target_attacks.large_enough(one.membership, job))
 
 
 def _placebo(grid: xr.Dataset, name: str, job) -> Case:
