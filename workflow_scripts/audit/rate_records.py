@@ -75,10 +75,13 @@ def main(job):
 
 
 def _of_models(grids: Mapping[str, xr.Dataset], job) -> Iterator[dict]:
-    """Tidy rows of each model's utility and of the attack by which models are compared."""
+    """Tidy rows of each model's accuracy, or error, on non-members, and of the attack by which models are compared."""
     threats = job.params.audit["threats"]
     for model, grid in grids.items():
-        yield from _utility(grid, model, job)
+        others = grid.isel(record=~grid.member.values)
+        rng = seeds.generator(job.params.seed, STUDY, grid.dataset, "utility", model)
+        keys = {"dataset": grid.dataset, "model": model, "records": "non-members"}
+        yield from rows(STUDY, keys, quality(others, rng, job.params.attacks["replicates"]))
         yield from _judged([audit_attacks.on_members(grid, model, threats)], job)
         if model != "main":
             yield from _judged([audit_attacks.main_alike(grids["main"], grid, model, threats)], job)
@@ -118,14 +121,6 @@ def _judged(cases: Iterable[Case], job) -> Iterator[dict]:
         rng = seeds.generator(job.params.seed, STUDY, *one.keys.values())
         estimates = threat_models.estimates(one, job.params.attacks, rng)
         yield from strongest_attack.attack_rows(one.keys, estimates, one.queries, job.params.audit)
-
-
-def _utility(grid: xr.Dataset, model: str, job) -> Iterator[dict]:
-    """Tidy rows of a model's accuracy, or error, on records that are in no context."""
-    others = grid.isel(record=~grid.member.values)
-    rng = seeds.generator(job.params.seed, STUDY, grid.dataset, "utility", model)
-    keys = {"dataset": grid.dataset, "model": model, "records": "non-members"}
-    yield from rows(STUDY, keys, quality(others, rng, job.params.attacks["replicates"]))
 
 
 if __name__ == "__main__":
