@@ -69,7 +69,7 @@ def read_table(
         )
         remarks[request.target] = "; ".join(filter(None, [one.remark, DAYS]))
     _view(connection, raw, values)
-    codes = {name: code_type(connection, texts[name]) for name in names if readings.get(name, one).kind == CODES}
+    codes = {name: code_type(connection, texts[name]) for name in names if readings.get(name, Reading()).kind == CODES}
     task = CLASSIFICATION if one.kind == CODES else request.task
     return TableReadings(codes, remarks, task)
 
