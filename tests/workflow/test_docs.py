@@ -111,10 +111,8 @@ def test_a_finished_run_can_be_published_and_a_changed_one_cannot(smoke, tmp_pat
     assert published["studies"]["lira"]["claims"]["rows"] == table.to_dict("records")
     assert published["config"]["lira"]["models"] == 64
     assert "lira_query_shadows" in published["code"]
-    assert (smoke.results / "tables/attacks_cost.md").read_text() in docs_pages.results(
-        published, "x", {"y": published}
-    )
-    assert all(sentence in docs_pages.results(published, "smoke.json") for sentence in sentences(published))
+    assert (smoke.results / "tables/attacks_cost.md").read_text() in docs_pages.results_of(published, published)
+    assert all(sentence in docs_pages.results(published) for sentence in sentences(published))
     path = smoke.results / "tables/lira_claims.csv"
     with edited(path, path.read_text().replace("reproduced", "Reproduced", 1)):
         done = subprocess.run(

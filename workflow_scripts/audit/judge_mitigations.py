@@ -22,154 +22,102 @@ from memaudit.attacks.attack_entry import LABELS, WHITE_BOX
 from memaudit.attacks.regression_signals import predicts_numbers
 from memaudit.attacks.score_matrices import of_input, variant
 from memaudit.attacks.white_box_scores import of_variants, white_box
-from memaudit.common import seeds, tidy
+from memaudit.common import tidy
 from memaudit.common.errors import AuditError
 from memaudit.common.io import write_table
 from memaudit.common.progress_bar import steps
 from memaudit.statistics.attack_performance import rows
-from memaudit.statistics.mitigation_verdicts import NOISY, STRONGEST
+from memaudit.statistics.mitigation_verdicts import STRONGEST
 from memaudit.studies.attacks.mitigation_attacks import utilities
 from memaudit.studies.attacks.setting_attacks import varies_only
+from memaudit.studies.audit import mitigation_rows
 from memaudit.studies.audit.audit_attacks import permitted
-from memaudit.studies.audit.mitigated_answers import (
-    Mitigated,
-    against_noisy_copies,
-    gains,
-    passive,
-    rounded,
-    strongest,
-)
+from memaudit.studies.audit.mitigated_answers import Candidates, Mitigated, passive, rounded, strongest
+from memaudit.studies.audit.mitigation_rows import LABELS_ONLY, STUDY, keys_of
 from memaudit.workflow.job import run
 
-STUDY = "audit"
-LABELS_ONLY, NUMBERS_ONLY = "labels only", "predicted numbers only"
-KEYS = "keys"
+NUMBERS_ONLY, KEYS = "predicted numbers only", "keys"
 NO_KEYS = "keys are changed in a TabICL or TabPFN in mode raw alone, and this model is audited as deployed"
 SAME = "the adversary reads labels alone, which this does not change"
+Usual = tuple[xr.Dataset, Mitigated]  # score matrix without the mitigation, and its strongest scores
 
 
 def main(job):
-    threats, rmia, fpr = job.params.audit["threats"], job.params.attacks["rmia"], job.params.audit["fpr"]
-    usual = passive(threats, rmia)
-    defended, settings, everything = (of_input(job, name) for name in ("defended", "settings", "main"))
+    usual = passive(job.params.audit["threats"], job.params.attacks["rmia"])
+    defended = of_input(job, "defended")
     names = list(dict.fromkeys(defended.variant.values))
     grids = {re.sub(rf" ?{names[0]}$", "", name) or "none": variant(defended, name) for name in names}
-    none = grids.pop("none")
-    undefended = strongest(none, usual, fpr)
-    results = [*_own("none", undefended, none, none, job)]
-    numbers = predicts_numbers(none)
+    none = grids["none"], strongest(grids["none"], usual, job.params.audit["fpr"])
+    changed = {name: grid for name, grid in grids.items() if name != "none"}
+    results = [*_own("none", none[1], none[0], none, job), *_coarser_answers(none, job)]
+    for name, grid in steps(changed.items(), "changed contexts"):
+        results += _against(name, grid, usual, none, job)
+    results += _settings(usual, job)
+    if WHITE_BOX in job.params.audit["threats"]:
+        results += _seen_inside(grids, job)
+    write_table(tidy.frame(results), job.output[0])
+    return {"seed": job.params.seed}
+
+
+def _coarser_answers(none: Usual, job) -> Iterator[dict]:
+    """Labels, or predicted numbers, alone, and probabilities with fewer decimals."""
+    threats, rmia = job.params.audit["threats"], job.params.attacks["rmia"]
+    numbers = predicts_numbers(none[0])
     coarser = {NUMBERS_ONLY if numbers else LABELS_ONLY: passive(["labels"], rmia)}
     decimals = () if numbers else job.params.attacks["decimals"]
     coarser |= {f"decimals {digits}": rounded(threats, rmia, digits) for digits in decimals}
     for name, attacks_on in steps(coarser.items(), "coarser answers"):
         if permitted(threats) == LABELS:
-            results += _not_tested(name, SAME, job)
+            yield from mitigation_rows.not_tested_rows(name, SAME, job)
         else:
-            results += _against(name, none, attacks_on, (none, undefended), job)
-    for name, grid in steps(grids.items(), "changed contexts"):
-        results += _against(name, grid, usual, (none, undefended), job)
-    # Smaller contexts and noisy copies are compared with the usual contexts of `main`.
-    contexts = variant(everything, "usual").isel(model=slice(settings.sizes["model"]))
-    whole = strongest(contexts, usual, fpr)
+            yield from _against(name, none[0], attacks_on, none, job)
+
+
+def _settings(usual: Candidates, job) -> Iterator[dict]:
+    """Smaller contexts and noisy copies, which are compared with the usual contexts of `main`."""
+    threats, settings = job.params.audit["threats"], of_input(job, "settings")
+    contexts = variant(of_input(job, "main"), "usual").isel(model=slice(settings.sizes["model"]))
+    whole = strongest(contexts, usual, job.params.audit["fpr"])
     for name in dict.fromkeys(settings.variant.values):
         if varies_only(name, "context"):
-            results += _against(name, variant(settings, name), usual, (contexts, whole), job)
+            yield from _against(name, variant(settings, name), usual, (contexts, whole), job)
     # Predicted numbers have no noisy copies: no answer is the same again.
-    if permitted(threats) != LABELS and "labels" in threats and not numbers:
-        results += _noisy_copies(contexts, whole, job)
-    if WHITE_BOX in threats:
-        results += _seen_inside({"none": none, **grids}, job)
-    write_table(tidy.frame(results), job.output[0])
-    return {"seed": job.params.seed}
+    if permitted(threats) != LABELS and "labels" in threats and not predicts_numbers(contexts):
+        yield from mitigation_rows.noisy_copy_rows(contexts, whole, job)
 
 
 def _seen_inside(grids: dict[str, xr.Dataset], job) -> Iterator[dict]:
     """What an adversary who sees attention detects without and with k-anonymous keys."""
     if not job.input.get("attention"):
-        yield from _not_tested(KEYS, NO_KEYS, job, WHITE_BOX)
+        yield from mitigation_rows.not_tested_rows(KEYS, NO_KEYS, job, WHITE_BOX)
         return
     seen = of_variants(grids, of_input(job, "attention"))
-
-    def attacks_on(queried: xr.Dataset, population: xr.Dataset):
-        return white_box(queried, population, job.params.attacks["rmia"])
-
-    none = seen.pop("none")
-    undefended = strongest(none, attacks_on, job.params.audit["fpr"])
-    yield from _own("none", undefended, none, none, job, WHITE_BOX)
-    for name, grid in seen.items():
-        yield from _against(name, grid, attacks_on, (none, undefended), job, WHITE_BOX)
+    attacks_on = partial(white_box, rmia=job.params.attacks["rmia"])
+    grid = seen.pop("none")
+    none = grid, strongest(grid, attacks_on, job.params.audit["fpr"])
+    yield from _own("none", none[1], grid, none, job, WHITE_BOX)
+    for name, keyed in seen.items():
+        yield from _against(name, keyed, attacks_on, none, job, WHITE_BOX)
 
 
-def _against(
-    name: str, grid: xr.Dataset, attacks_on, none: tuple[xr.Dataset, Mitigated], job, attack: str = STRONGEST
-) -> Iterator[dict]:
+def _against(name: str, grid: xr.Dataset, attacks_on: Candidates, none: Usual, job, attack=STRONGEST) -> Iterator[dict]:
     """Leakage and accuracy of one mitigation, and their differences; the reason where it cannot be attacked."""
     try:
         attacked = strongest(grid, attacks_on, job.params.audit["fpr"])
-        changes = gains(
-            attacked,
-            none[1],
-            _fprs(job),
-            rng=_rng(job, "difference", name, *_inside(attack)),
-            replicates=_replicates(job),
-        )
+        changes = mitigation_rows.changes(name, attacked, none[1], job, attack)
     except AuditError as problem:
-        yield from _not_tested(name, str(problem), job, attack)
+        yield from mitigation_rows.not_tested_rows(name, str(problem), job, attack)
         return
-    yield from _own(name, attacked, grid, none[0], job, attack)
-    yield from rows(STUDY, _keys(name, job, attack), changes)
+    yield from _own(name, attacked, grid, none, job, attack)
+    yield from rows(STUDY, keys_of(name, job, attack), changes)
 
 
-def _own(
-    name: str, attacked: Mitigated, grid: xr.Dataset, none: xr.Dataset, job, attack: str = STRONGEST
-) -> Iterator[dict]:
-    """AUC and TPRs of the strongest score, its choice, and the accuracy of the same contexts."""
-    keys = _keys(name, job, attack)
-    options = {"fprs": _fprs(job), "rng": _rng(job, name, *_inside(attack)), "replicates": _replicates(job)}
-    yield from rows(STUDY, keys, attacked.estimates(**options))
-    score, share = attacked.most_chosen()
-    yield tidy.row(STUDY, {**keys, "score": score}, "chosen", share, n=len(attacked.membership))
-    own, differences = utilities(grid, none, partial(_rng, job, "utility"), _replicates(job))
-    yield from rows(STUDY, keys, own if name == "none" else [*own, *differences])
-
-
-def _noisy_copies(contexts: xr.Dataset, whole: Mitigated, job) -> Iterator[dict]:
-    """Labels alone, attacked with noisy copies of some records, less the strongest score without the mitigation."""
-    settings, keys = job.params.attacks["perturbation"], _keys(LABELS_ONLY, job, NOISY)
-    try:
-        attacked = against_noisy_copies(of_input(job, "perturbed"), contexts, settings["scale"], settings["count"])
-        options = {"replicates": _replicates(job)}
-        changes = gains(attacked, whole, _fprs(job), rng=_rng(job, "noisy copies"), **options)
-        own = attacked.estimates(fprs=_fprs(job), rng=_rng(job, "noisy copies, own"), **options)
-    except AuditError as problem:
-        yield from _not_tested(LABELS_ONLY, str(problem), job, NOISY)
-        return
-    yield from rows(STUDY, keys, [*own, *changes])
-
-
-def _not_tested(name: str, reason: str, job, attack: str = STRONGEST) -> Iterator[dict]:
-    yield tidy.row(STUDY, _keys(name, job, attack), "tested", 0.0, unit="yes or no", method=reason)
-
-
-def _keys(name: str, job, attack: str = STRONGEST) -> dict[str, str]:
-    return {"dataset": job.wildcards.dataset, "mitigation": name, "attack": attack}
-
-
-def _inside(attack: str) -> list[str]:
-    """What the random streams of another attack than the strongest score are named after."""
-    return [] if attack == STRONGEST else [attack]
-
-
-def _fprs(job) -> list[float]:
-    return sorted({*job.params.attacks["fpr"], job.params.audit["fpr"]}, reverse=True)
-
-
-def _replicates(job) -> int:
-    return job.params.attacks["replicates"]
-
-
-def _rng(job, *names: str):
-    return seeds.generator(job.params.seed, STUDY, "mitigations", job.wildcards.dataset, *names)
+def _own(name: str, attacked: Mitigated, grid: xr.Dataset, none: Usual, job, attack=STRONGEST) -> Iterator[dict]:
+    """Leakage by the strongest score, and the accuracy of the same contexts with its difference to `none`."""
+    yield from mitigation_rows.leakage_rows(name, attacked, job, attack)
+    rng_of = partial(mitigation_rows.stream, job, "utility")
+    own, differences = utilities(grid, none[0], rng_of, job.params.attacks["replicates"])
+    yield from rows(STUDY, keys_of(name, job, attack), own if name == "none" else [*own, *differences])
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ def main(job):
     headline = headline[headline["records"] == records]
     smaller = of_input(job, "settings") if job.input.get("settings") else None
     results += extrapolated_leakage.leakage_rows(main, smaller, panel, most_chosen, headline, job.params)
-    results += _judged(_on_targets(job), job)
+    results += _judged(target_attacks.target_cases(job), job)
     results += target_attacks.target_rows(job)
     if job.input.get("attention"):
         seen = joined(main, of_input(job, "attention"))
@@ -75,10 +75,13 @@ def main(job):
 
 
 def _of_models(grids: Mapping[str, xr.Dataset], job) -> Iterator[dict]:
-    """Tidy rows of each model's utility and of the attack by which models are compared."""
+    """Tidy rows of each model's accuracy, or error, on non-members, and of the attack by which models are compared."""
     threats = job.params.audit["threats"]
     for model, grid in grids.items():
-        yield from _utility(grid, model, job)
+        others = grid.isel(record=~grid.member.values)
+        rng = seeds.generator(job.params.seed, STUDY, grid.dataset, "utility", model)
+        keys = {"dataset": grid.dataset, "model": model, "records": "non-members"}
+        yield from rows(STUDY, keys, quality(others, rng, job.params.attacks["replicates"]))
         yield from _judged([audit_attacks.on_members(grid, model, threats)], job)
         if model != "main":
             yield from _judged([audit_attacks.main_alike(grids["main"], grid, model, threats)], job)
@@ -102,19 +105,6 @@ def _keys(job, records: str) -> dict[str, str]:
     return {"dataset": job.wildcards.dataset, "model": "main", "records": records}
 
 
-def _on_targets(job) -> Iterator[Case]:
-    """The permitted attacks that need many queries, on some of the members."""
-    keys = _keys(job, "targets")
-    if job.input.get("perturbed"):
-        grid = of_input(job, "perturbed")
-        if target_attacks.large_enough(grid.design.values, job):
-            yield threat_models.perturbation_case(keys, grid, job.params.attacks["perturbation"])
-    if job.input.get("poisoned"):
-        cases = threat_models.poisoning_cases(keys, of_input(job, "poisoned"))
-        permitted = (one for one in cases if audit_attacks.permits(job.params.audit["threats"], one.name))
-        yield from (one for one in permitted if target_attacks.large_enough(one.membership, job))
-
-
 def _placebo(grid: xr.Dataset, name: str, job) -> Case:
     """Records in no context, by the attack that the headline reports for most contexts."""
     keys = {"dataset": job.wildcards.dataset, "model": "main"}
@@ -131,14 +121,6 @@ def _judged(cases: Iterable[Case], job) -> Iterator[dict]:
         rng = seeds.generator(job.params.seed, STUDY, *one.keys.values())
         estimates = threat_models.estimates(one, job.params.attacks, rng)
         yield from strongest_attack.attack_rows(one.keys, estimates, one.queries, job.params.audit)
-
-
-def _utility(grid: xr.Dataset, model: str, job) -> Iterator[dict]:
-    """Tidy rows of a model's accuracy, or error, on records that are in no context."""
-    others = grid.isel(record=~grid.member.values)
-    rng = seeds.generator(job.params.seed, STUDY, grid.dataset, "utility", model)
-    keys = {"dataset": grid.dataset, "model": model, "records": "non-members"}
-    yield from rows(STUDY, keys, quality(others, rng, job.params.attacks["replicates"]))
 
 
 if __name__ == "__main__":

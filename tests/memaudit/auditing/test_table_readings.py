@@ -122,6 +122,14 @@ def test_types_of_a_parquet_file_are_kept_and_recorded(taken):
     assert "decimal(" in schema.read_text()
 
 
+def test_numbers_of_a_parquet_file_are_none_of_the_codes_of_its_target(taken):
+    table = frame(churn=[f"{i % 22:03d}" for i in range(ROWS)], age=np.arange(ROWS) % 40)
+    _, copy, schema = taken(table, name="t.parquet")
+    recorded = {column["name"]: column for column in yaml.safe_load(schema.read_text())["columns"]}
+    assert recorded["age"]["type"] == "numeric"
+    assert copy["target"].nunique() == 22
+
+
 @pytest.mark.parametrize(
     ("columns", "message"),
     [

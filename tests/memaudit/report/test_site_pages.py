@@ -12,7 +12,15 @@ from memaudit.report import site_pages
 
 DOCS = PROJECT / "docs"
 SITE = yaml.safe_load((PROJECT / "mkdocs.yml").read_text(encoding="utf-8"))
-PAGES = ["README.md", "SECURITY.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "docs/*.md", "config/README.md"]
+PAGES = [
+    "README.md",
+    "SECURITY.md",
+    "CONTRIBUTING.md",
+    "CODE_OF_CONDUCT.md",
+    "docs/*.md",
+    "docs/results/*.md",
+    "config/README.md",
+]
 TEXT = """# A `name`, [linked](x.md#y)
 See [b](b.md#there), ![c](c.png), [`d`](../rules/d.smk), [web](https://example.org/a.md) and [here](#a-name-linked).
 `[code](code.md)`
@@ -56,7 +64,7 @@ def test_links_within_the_project_lead_to_files_and_headings(pattern):
 
 
 def test_every_page_stands_in_the_sites_nav_once():
-    pages = [path.name for path in DOCS.glob("*.md")]
+    pages = [str(path.relative_to(DOCS)) for path in [*DOCS.glob("*.md"), *site_pages.RESULTS.glob("*.md")]]
     outside = [str(path.relative_to(PROJECT)) for path in site_pages.outside() if path.suffix == ".md"]
     assert sorted(in_nav(SITE["nav"])) == sorted(pages + outside)
 
@@ -73,7 +81,11 @@ def test_links_of_every_page_lead_to_files_of_the_site():
     """`--strict` checks the same where the site is built, which no test does."""
     linked = {path.relative_to(PROJECT) for path in site_pages.outside()}
     site = linked | {path.relative_to(DOCS) for path in DOCS.rglob("*") if path.is_file()}
-    for page in [*DOCS.glob("*.md"), *(path for path in site_pages.outside() if path.suffix == ".md")]:
+    for page in [
+        *DOCS.glob("*.md"),
+        *site_pages.RESULTS.glob("*.md"),
+        *(path for path in site_pages.outside() if path.suffix == ".md"),
+    ]:
         place = page.relative_to(DOCS if page.is_relative_to(DOCS) else PROJECT)
         for path, _ in site_pages.links(site_pages.for_site(page.read_text(encoding="utf-8"), page)):
             assert not path or Path(normpath(place.parent / path)) in site, (page, path)

@@ -1,11 +1,14 @@
 """A script runs by hand as it runs under Snakemake, and leaves a sidecar."""
 
 import json
+import logging
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from memaudit.workflow import job
 
 SCRIPT = '''"""Copy a file.
 
@@ -147,6 +150,16 @@ def test_a_cancelled_job_gives_up_what_it_holds(tmp_path, project):
     assert done.returncode == 1
     assert (tmp_path / "given up").exists()
     assert done.stderr.startswith("memaudit: study_copy_file: interrupted; run the same command again")
+
+
+def test_messages_of_packages_go_to_the_log(tmp_path, capfd):
+    messages = logging.getLogger("some package")
+    messages.addHandler(logging.StreamHandler(sys.__stderr__))
+    with (tmp_path / "job.log").open("w") as log, job.logged_to(log):
+        messages.warning("slow, but correct")
+    messages.warning("seen")
+    assert (tmp_path / "job.log").read_text() == "slow, but correct\n"
+    assert [handler.stream for handler in messages.handlers] == [sys.__stderr__]
 
 
 def test_the_library_of_another_checkout_is_refused(tmp_path, project):

@@ -67,15 +67,17 @@ def test_the_page_and_the_summary_agree(folder, project, shown):
         (True, ["labels", "poison"], {"layer", "perturbation", "active"}),
     ],
 )
-def test_the_annex_has_no_settings_of_attacks_that_were_not_made(tmp_path, complete, threats, kept):
+def test_the_annex_has_no_settings_of_attacks_that_were_not_made(complete, threats, kept):
     table = tidy.frame([tidy.row("data", {"dataset": "wine"}, "rows", 9)])
-    write_table(table, tmp_path / "counts.parquet")
+    tables = {"dedup": [table], "checks": [table]}
     audit = AUDIT | {"complete": complete, "threats": threats, "models": {}}
     settings = {"sets": 32, "layer": 0.1, "perturbation": {"count": 20}, "active": {"targets": 8}}
-    paths = Paths([f"dedup={tmp_path}/counts.parquet", f"checks={tmp_path}/counts.parquet"])
+    paths = Paths([])
     paths.cards = []
     job = SimpleNamespace(params=SimpleNamespace(seed=1, audit=audit, attacks=settings), input=paths)
     shown = {
-        name.split("/")[1] for name, _ in load_script("audit_write_page")._annex(job, FACTS).settings if "/" in name
+        name.split("/")[1]
+        for name, _ in load_script("audit_write_page")._annex(job, FACTS, tables).settings
+        if "/" in name
     }
     assert shown == {"sets"} | kept

@@ -35,11 +35,17 @@ def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str
     facts: of the intake, with the true names of columns; public: source of the bounds of private contexts.
     """
     summary = summary.model_copy(update={"models": short_models(summary.models)})
-    main = summary.headline()
-    context = {
+    context = _of_summary(summary) | {"facts": facts, "annex": annex, "public": public}
+    used = (percent, hundredths, number, signed, points, unbroken, description, mark, posterior, fixed)
+    filters = {one.__name__: one for one in (*used, shortened, glossary.term)}
+    return stacked_tables.labelled(page_templates.render("audit.html", context, TEMPLATES, filters=filters))
+
+
+def _of_summary(summary: Summary) -> dict[str, Any]:
+    """What the template shows of the summary, and the words and pictures for it, by name."""
+    main, numbers, nouns = summary.headline(), summary.predicts_numbers(), summary.nouns()
+    return {
         "summary": summary,
-        "facts": facts,
-        "annex": annex,
         "main": main,
         "labels": {STRONGEST: "Strongest score"} | {name: entry.label for name, entry in REGISTRY.items()},
         "placebo": summary.placebo(),
@@ -47,11 +53,11 @@ def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str
         "inside": summary.white_box(),
         "leaks": leaks(summary),
         "in_short": in_short(summary),
-        "numbers": summary.predicts_numbers(),
+        "numbers": numbers,
         "measure": summary.measure(),
         "strength": audit_strength,
-        "nouns": summary.nouns(),
-        "who": summary.nouns().accused,
+        "nouns": nouns,
+        "who": nouns.accused,
         "precisions": [(float(rate), value) for rate, value in main.precision.items()],
         "compared": [one for one in summary.adversaries if one.records == "members" and _tested(one)],
         "targets": [one for one in summary.adversaries if one.records == "targets"],
@@ -60,26 +66,9 @@ def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str
         "controls": CONTROLS,
         "measures": MEASURES,
         "methods": METHODS,
-        "public": public,
         "pictures": pictures(summary),
-        "glossary": glossary.of_target(summary.predicts_numbers()),
+        "glossary": glossary.of_target(numbers),
     }
-    used = (
-        percent,
-        hundredths,
-        number,
-        signed,
-        points,
-        unbroken,
-        description,
-        mark,
-        posterior,
-        fixed,
-        shortened,
-        glossary.term,
-    )
-    filters = {one.__name__: one for one in used}
-    return stacked_tables.labelled(page_templates.render("audit.html", context, TEMPLATES, filters=filters))
 
 
 def _tested(one: Adversary) -> bool:

@@ -11,30 +11,21 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from memaudit.auditing import source_file
-from memaudit.auditing.date_formats import ORDERS
-from memaudit.auditing.number_formats import SEPARATORS
+from memaudit.auditing import schema_file, source_file
 from memaudit.auditing.person_columns import lone_rows, persons
 from memaudit.auditing.request import Request
 from memaudit.auditing.table_columns import read_target, typed
-from memaudit.auditing.table_readings import FREE_TEXT, TOO_MANY_CODES, read_table
-from memaudit.auditing.typed_slices import typed_slices
+from memaudit.auditing.table_readings import FREE_TEXT, TOO_MANY_CODES, TableReadings, read_table
+from memaudit.auditing.typed_slices import Slices, typed_slices
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, replacing, write_json
 from memaudit.config.name_checks import hint
-from memaudit.data.column_schema import MISSING, TYPES, Column, cleaned
+from memaudit.data.column_schema import MISSING, Column, cleaned
 from memaudit.data.duckdb_engine import connect, parquet
 from memaudit.data.table_sources import fetch
 
 FEWEST_ROWS = 60
 MOST_COLUMNS = 500
-EDIT = """\
-# How the table is read. Edit it and give the same command again:
-# type is numeric, categorical, text or date; use: false leaves a column out. reading says how the cells are read;
-# decimal: "," (or ".") and dates: dmy (or mdy, ymd) beside a type replace the options of the command for this column.
-"""
 
 
 def take_in(request: Request, folder: Path) -> dict[str, Any]:
@@ -46,7 +37,7 @@ def take_in(request: Request, folder: Path) -> dict[str, Any]:
     private.mkdir(mode=0o700, parents=True, exist_ok=True)
     linked = source_file.link(request.table, private)
     schema, facts = folder / "schema.yaml", private / "facts.json"
-    chosen = _edited(schema)
+    chosen = schema_file.edited(schema)
     stamp, path = _stamp(request, linked, chosen), ascii(str(linked.resolve()))
     if facts.exists() and (other := read_json(facts)["path"]) != path:
         raise AuditError(f"{str(folder)!a}: holds the audit of another table, {other}; give another folder with --into")
@@ -62,24 +53,24 @@ def take_in(request: Request, folder: Path) -> dict[str, Any]:
         for name in ("raw.parquet", "read.parquet"):
             (private / name).unlink(missing_ok=True)
     if chosen is None:
-        _offer(schema, taken)
-        chosen = _edited(schema)
+        schema_file.offer(schema, taken)
+        chosen = schema_file.edited(schema)
     write_json(taken | {"path": path, "stamp": _stamp(request, linked, chosen)}, facts)
     return read_json(facts)
 
 
 def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, private: Path) -> dict[str, Any]:
+    """Write the copy and return the facts about it."""
     raw = private / "raw.parquet"
     entry = source_file.source_entry(linked, request.encoding, request.delimiter)
     origin = fetch(entry, raw, private)
     _named(request, origin["columns"], chosen)
-    rename = safe_names(origin["columns"])
-    marks = (*MISSING, *request.missing)
     unused = {name for name, column in (chosen or {}).items() if not column["use"]} | set(request.drop)
     _narrow(len({*origin["columns"]} - unused - {request.target, request.group}))
+    types = {name: column["type"] for name, column in (chosen or {}).items()}
+    types |= dict.fromkeys(request.categorical, "categorical")
+    marks = (*MISSING, *request.missing)
     with connect(private) as connection:
-        types = {name: column["type"] for name, column in (chosen or {}).items()}
-        types |= dict.fromkeys(request.categorical, "categorical")
         readings = read_table(connection, raw, request, origin, entry.get("delimiter"), unused, types, chosen or {})
         features = typed(connection, request, origin, unused, dict(readings.codes) | types)
         read = read_target(connection, request.target, marks, readings.task, request.merge_rare)
@@ -89,51 +80,85 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         lone = lone_rows(connection, request, marks)
         others = [name for name in origin["columns"] if name != request.target]
         owners = {} if request.group else persons(connection, others, marks)
+        rename = safe_names(origin["columns"])
         with typed_slices(connection, features, rename, target, private) as cells:
-            omitted = {
-                column.source: TOO_MANY_CODES if column.source in readings.codes else FREE_TEXT
-                for column in features
-                if column.type == "text"
-            }
-            omitted |= cells.without_value(connection)
-            if chosen is None:
-                numbers = cells.numbering_rows(connection, origin["rows"])
-                omitted |= {name: why for name, why in numbers.items() if name not in types}
+            # The user's schema decides on columns that number the rows.
+            rows = origin["rows"] if chosen is None else None
+            omitted = _omitted(connection, cells, features, readings, types, rows)
             kept = [column for column in features if column.source not in omitted]
-            _readable(request, kept)
-            cells.check_range(connection, kept)
-            _draw(connection, request, target, marks)
-            with replacing(private / "table.parquet") as temporary:
-                cells.copy(connection, kept, temporary)
-                taken = connection.execute("SELECT count(*) FROM drawn").fetchone()[0]
-                _enough(taken)  # the sample holds whole units only
-                _different(connection, temporary, taken, [rename[column.source] for column in kept], request.group)
-                _varying(connection, temporary, {name: rename[name] for name in request.infer})
+            taken = _copy(connection, request, cells, kept, target, private / "table.parquet")
     omitted |= dict.fromkeys(sorted(unused), "by your choice")
-    types = {column.source: column.type for column in features}
-    columns = {
-        rename[name]: {"name": name, "type": types.get(name), "use": name not in omitted}
-        for name in origin["columns"]
-        if name not in (request.target, request.group)
+    return _described(request, origin, features, omitted) | {
+        "without_target": origin["rows"] - with_target,
+        "taken": taken,
+        "lone": lone,
+        "persons": owners,
+        "task": read.description,
+        "kind": read.kind,
+        "classes": read.classes,
+        "readings": dict(readings.remarks),
     }
+
+
+def _omitted(
+    connection: Any,
+    cells: Slices,
+    features: Sequence[Column],
+    readings: TableReadings,
+    types: Mapping[str, str],
+    rows: int | None,
+) -> dict[str, str]:
+    """Columns that no model can use, with the reasons; rows: of the table, None to keep columns that number them.
+
+    types: by column, as given by the user, who may want the numbers of the rows.
+    """
+    omitted = {
+        column.source: TOO_MANY_CODES if column.source in readings.codes else FREE_TEXT
+        for column in features
+        if column.type == "text"
+    }
+    omitted |= cells.without_value(connection)
+    if rows is not None:
+        numbers = cells.numbering_rows(connection, rows)
+        omitted |= {name: why for name, why in numbers.items() if name not in types}
+    return omitted
+
+
+def _copy(connection: Any, request: Request, cells: Slices, kept: Sequence[Column], target: str, table: Path) -> int:
+    """Write the copy and return its number of rows. Raises AuditError where it cannot be audited; target: its SQL."""
+    _readable(request, kept)
+    cells.check_range(connection, kept)
+    _draw(connection, request, target, (*MISSING, *request.missing))
+    with replacing(table) as temporary:
+        cells.copy(connection, kept, temporary)
+        taken = connection.execute("SELECT count(*) FROM drawn").fetchone()[0]
+        _enough(taken)  # the sample holds whole units only
+        safe = {column.source: name for columns in cells.columns.values() for column, name in columns}
+        _different(connection, temporary, taken, [safe[column.source] for column in kept], request.group)
+        _varying(connection, temporary, {name: safe[name] for name in request.infer})
+    return taken
+
+
+def _described(
+    request: Request, origin: Mapping[str, Any], features: Sequence[Column], omitted: Mapping[str, str]
+) -> dict[str, Any]:
+    """Facts of the file, of the roles that the user gave to columns, and of how each column is used."""
+    rename = safe_names(origin["columns"])
+    types = {column.source: column.type for column in features}
     return {
         "name": Path(request.table).name.encode("utf-8", "backslashreplace").decode(),
         "sha256": origin["sha256"],
         "rows": origin["rows"],
-        "without_target": origin["rows"] - with_target,
-        "taken": taken,
         "target": request.target,
         "group": request.group,
-        "lone": lone,
-        "persons": owners,
         "by": [rename[name] for name in request.by],
         "infer": [rename[name] for name in request.infer],
-        "task": read.description,
-        "kind": read.kind,
-        "classes": read.classes,
-        "columns": columns,
-        "left_out": omitted,
-        "readings": dict(readings.remarks),
+        "columns": {
+            rename[name]: {"name": name, "type": types.get(name), "use": name not in omitted}
+            for name in origin["columns"]
+            if name not in (request.target, request.group)
+        },
+        "left_out": dict(omitted),
     }
 
 
@@ -245,43 +270,6 @@ def _draw(connection: Any, request: Request, target: str, marks: Sequence[str]) 
         f"CREATE TABLE drawn AS SELECT file_row_number AS place, ({target}) AS target{group} "
         f"FROM raw WHERE ({target}) IS NOT NULL {most}"
     )
-
-
-def _edited(schema: Path) -> dict[str, Any] | None:
-    """The user's schema.yaml by column, None if there is none yet. Raises AuditError if it is invalid."""
-    if not schema.exists():
-        return None
-    try:
-        entries = yaml.safe_load(schema.read_text(encoding="utf-8"))["columns"]
-        edited = {
-            entry["name"]: {"type": entry["type"], "use": entry["use"]}
-            | {key: entry.get(key) for key in ("decimal", "dates")}
-            for entry in entries
-        }
-    except (yaml.YAMLError, UnicodeError, KeyError, TypeError):
-        raise AuditError("schema.yaml: cannot be read; delete it, and the audit writes a new one") from None
-    for name, column in edited.items():
-        if column["type"] not in TYPES or not isinstance(column["use"], bool):
-            raise AuditError(
-                f"schema.yaml, column {name!r}: type must be one of {', '.join(TYPES)}, use must be true or false"
-            )
-        if column["decimal"] not in (None, *SEPARATORS) or column["dates"] not in (None, *ORDERS):
-            raise AuditError(
-                f'schema.yaml, column {name!r}: decimal must be "." or ",", and dates one of {", ".join(ORDERS)}'
-            )
-    return edited
-
-
-def _offer(schema: Path, facts: Mapping[str, Any]) -> None:
-    readings = facts["readings"]
-    columns = [
-        column | ({"reading": readings[column["name"]]} if column["name"] in readings else {})
-        for column in facts["columns"].values()
-        if column["type"]
-    ]
-    text = yaml.safe_dump({"columns": columns}, sort_keys=False, default_flow_style=None, allow_unicode=True)
-    with replacing(schema) as temporary:
-        temporary.write_text(EDIT + text, encoding="utf-8")
 
 
 def _stamp(request: Request, linked: Path, chosen: Mapping[str, Any] | None) -> str:

@@ -18,6 +18,7 @@ from memaudit.auditing.column_readings import CODES, Reading
 from memaudit.auditing.number_formats import PERCENT
 from memaudit.auditing.prediction_features import Features, Settings, read_features
 from memaudit.auditing.prediction_readings import File, cleaned, read_alike, read_file
+from memaudit.auditing.reference_predictions import reference_file, reference_probabilities
 from memaudit.auditing.request import PredictionRequest
 from memaudit.auditing.table_readings import FREE_TEXT, TOO_MANY_CODES
 from memaudit.common.arrays import Array, Codes, Mask
@@ -53,6 +54,7 @@ def take_in(request: PredictionRequest, folder: Path) -> dict[str, Any]:
 
 
 def _read(request: PredictionRequest, scratch: Path) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """The copy and the facts about it."""
     both = [read_file(one, request, scratch) for one in (request.members, request.nonmembers)]
     _same_columns(request, both)
     names, sizes = [one.name for one in both], [len(one.frame) for one in both]
@@ -62,7 +64,8 @@ def _read(request: PredictionRequest, scratch: Path) -> tuple[pd.DataFrame, dict
         pd.concat(targets).dropna().unique().tolist(),
     )
     # The notation of probabilities, which a program has written, says nothing of the features' and is read apart.
-    files = [*both, *(_reference_file(one, request, scratch, columns) for one in request.references)]
+    id_column = request.id or ID
+    files = [*both, *(reference_file(one, request, scratch, columns, id_column) for one in request.references)]
     files, written = read_alike(files, columns.columns, request, scratch, numeric=True)
     features_of = [name for name in both[0].frame if name not in {*columns.columns, *_roles(request, both[0])}]
     both, readings = read_alike(files[:2], features_of, request, scratch)
@@ -76,37 +79,49 @@ def _read(request: PredictionRequest, scratch: Path) -> tuple[pd.DataFrame, dict
     features = _features(request, both, every, columns, codes_of_words, scratch)
     member = np.arange(len(every)) < sizes[0]
     cells = _compared(every, features, request)
-    kept = _distinct(cells, codes, member, names, known=identity is not None or persons is not None)
+    distinct = _distinct(cells, codes, member, names, known=identity is not None or persons is not None)
     units = np.arange(len(every)) if persons is None else persons
-    distinct = int(np.count_nonzero(kept))
-    kept &= _drawn(units, member, kept, request)
-    references = [_reference(one, request, columns, identity, codes, percent) for one in files[2:]]
-    row = np.concatenate([np.arange(size) + 1 for size in sizes])
-    copy = pd.DataFrame({"member": member, "row": row, "unit": units, "label": codes})
-    numbers = [_named("p", values), _named("c", features.values, features.categorical)]
-    numbers += [_named("r", np.column_stack(references))] if references else []
-    copy = pd.concat([copy, *numbers], axis=1)[kept].reset_index(drop=True)
-    copy["unit"] = np.unique(copy["unit"], return_inverse=True)[1]
+    kept = distinct & _drawn(units, member, distinct, request)
+    references = [
+        reference_probabilities(one, request, columns, identity, codes, percent, id_column) for one in files[2:]
+    ]
+    rows = pd.DataFrame({"member": member, "row": np.concatenate([np.arange(size) + 1 for size in sizes])})
+    copy = _copy(rows.assign(unit=units, label=codes), values, features, references, kept)
     counts = copy.groupby("member")["unit"].nunique()
     _enough(int(counts.get(True, 0)), int(counts.get(False, 0)), request.group)
-    facts = {
-        "names": [_plain(request.members), _plain(request.nonmembers)],
-        "sha256": [one.sha256 for one in both],
-        "rows": sizes,
-        "duplicates": len(every) - distinct,
-        "sampled": distinct - int(np.count_nonzero(kept)),
+    return copy, _described(request, both) | {
+        "duplicates": int(np.count_nonzero(~distinct)),
+        "sampled": int(np.count_nonzero(distinct & ~kept)),
         "units": [int(counts[True]), int(counts[False])],
-        "by_person": request.group is not None,
-        "target": request.target,
-        "group": request.group,
         "classes": len(columns.columns),
         "types": features.types,
         "readings": {name: one.remark for name, one in readings.items() if one.remark},
         "probability_readings": _probability_remarks(written),
         "left_out": features.left_out | dict.fromkeys(sorted(request.drop), "by your choice"),
-        "references": len(references),
     }
-    return copy, facts
+
+
+def _copy(
+    rows: pd.DataFrame, values: Array, features: Features, references: Sequence[Array], kept: Mask
+) -> pd.DataFrame:
+    """The kept rows with their numbers under safe names, and units numbered from 0; rows: member, row, unit, label."""
+    numbers = [_named("p", values), _named("c", features.values, features.categorical)]
+    numbers += [_named("r", np.column_stack(references))] if references else []
+    copy = pd.concat([rows, *numbers], axis=1)[kept].reset_index(drop=True)
+    return copy.assign(unit=np.unique(copy["unit"], return_inverse=True)[1])
+
+
+def _described(request: PredictionRequest, both: Sequence[File]) -> dict[str, Any]:
+    """Facts of the two files, and what the user said of them."""
+    return {
+        "names": [_plain(request.members), _plain(request.nonmembers)],
+        "sha256": [one.sha256 for one in both],
+        "rows": [len(one.frame) for one in both],
+        "by_person": request.group is not None,
+        "target": request.target,
+        "group": request.group,
+        "references": len(request.references),
+    }
 
 
 def _plain(path: str) -> str:
@@ -241,40 +256,6 @@ def _drawn(units: Codes, member: Mask, kept: Mask, request: PredictionRequest) -
         few = order[np.cumsum(counts[order]) <= request.rows]
         drawn |= side & np.isin(units, names[few])
     return drawn
-
-
-def _reference_file(path: str, request: PredictionRequest, scratch: Path, columns: ClassColumns) -> File:
-    """A file of a reference model. Raises AuditError for a column that it lacks."""
-    file = read_file(path, request, scratch)
-    if lacking := [name for name in (request.id or ID, *columns.columns) if name not in file.frame]:
-        raise AuditError(f"{file.name}: has no column {lacking[0]!r}; a reference has the ids and probability columns")
-    return file
-
-
-def _reference(
-    file: File,
-    request: PredictionRequest,
-    columns: ClassColumns,
-    ids: pd.Index,
-    codes: Codes,
-    percent: Sequence[str],
-) -> Array:
-    """Probability (row,) of the true class by a reference model, its rows found by their ids."""
-    own = pd.Index(cleaned(file.frame[request.id or ID], request))
-    if own.has_duplicates:
-        raise AuditError(f"{file.name}: data row {int(np.argmax(own.duplicated())) + 1} has the id of an earlier row")
-    places = own.get_indexer(ids)
-    if (places < 0).any():
-        raise AuditError(
-            f"{file.name}: has no prediction of {int((places < 0).sum())} of {len(ids)} records of the two files; a "
-            "reference model predicts all of them"
-        )
-    values = probabilities(file.frame, columns, file.name, percent)
-    known = labels(cleaned(file.frame[request.target], request), columns, file.name)[places]
-    if (known != codes).any():
-        row = int(places[np.argmax(known != codes)]) + 1
-        raise AuditError(f"{file.name}: data row {row} has another target than the record of the same id")
-    return values[places, codes]
 
 
 def _named(prefix: str, values: Array, categorical: Mask | None = None) -> pd.DataFrame:

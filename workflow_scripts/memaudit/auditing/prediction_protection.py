@@ -55,7 +55,12 @@ def _system(summary: PredictionSummary, facts: Mapping[str, Any]) -> str:
 
 def criteria(summary: PredictionSummary) -> list[Criterion]:
     """All criteria, in the order of the page."""
-    auc, accused, excess = _auc(summary), _accused(summary), _excess(summary)
+    return [*_of_anonymity(summary), *_of_the_model(summary), *_of_the_test(summary)]
+
+
+def _of_anonymity(summary: PredictionSummary) -> list[Criterion]:
+    """Singling out, linkability and inference."""
+    auc, accused = _auc(summary), _accused(summary)
     return [
         Criterion(
             **sources.SINGLING_OUT,
@@ -77,6 +82,13 @@ def criteria(summary: PredictionSummary) -> list[Criterion]:
             evidence=f"No number of this audit is direct evidence. {sources.TRAIT}",
             no_evidence="Whether the model gives away the value of a column was not tested; it needs further queries.",
         ),
+    ]
+
+
+def _of_the_model(summary: PredictionSummary) -> list[Criterion]:
+    """Whether the model itself is personal data, and the risk."""
+    auc, accused, excess = _auc(summary), _accused(summary), _excess(summary)
+    return [
         Criterion(
             **sources.FROM_QUERIES,
             findings=auc + excess + accused,
@@ -98,7 +110,6 @@ def criteria(summary: PredictionSummary) -> list[Criterion]:
             "risks.",
             no_evidence="The maximum risk is not known: with one model no record is rated by itself.",
         ),
-        *_of_the_test(summary),
     ]
 
 

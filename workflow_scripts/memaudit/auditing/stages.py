@@ -126,14 +126,6 @@ def overlay(
     labels = dict(zip(arms, chosen["model_labels"], strict=True))
     if not complete:
         arms, labels = arms[:1], {"main": labels["main"]}
-    used = dict(zip(arms, names, strict=False))
-    audit = {key: chosen[key] for key in ("threats", "base_rates", "shown", "show_values", "epsilons", "finetune")}
-    audit |= {"dataset": NAME, "facts": "table/facts.json", "models": labels, "by": list(facts["by"]), "fpr": FPR}
-    audit |= {"infer": list(facts["infer"])}
-    audit |= {key: chosen[key] for key in ("owner", "review_by", "records")}
-    audit |= {"context_rows": chosen["context_rows"] or facts["rows"] - facts["without_target"]}
-    audit |= {"groups": 12, "permutations": 99, "complete": complete, "plan": dict(sizes)}
-    audit |= {"smallest": complete or chosen["quick"]}
     config = {
         "run": stage,
         "seed": chosen["seed"],
@@ -145,18 +137,41 @@ def overlay(
         },
         "datasets": {NAME: _dataset(facts, sizes["records"])},
         "models": dict(added),
-        "attacks": _attacks(facts, sizes, used, complete),
-        "audit": audit,
+        "attacks": _attacks(facts, sizes, dict(zip(arms, names, strict=False)), complete),
+        "audit": _audit(facts, sizes, chosen, labels, complete),
     }
-    if complete and "white-box" in chosen["threats"]:
-        entries, inside = model_choice.readable(names[0], added)
-        config["models"] |= entries
-        seen = min(sizes["sets"], ATTENTION_SETS)
-        if inside == names[0]:  # not of a model that is audited as deployed: its keys are the package's
-            keyed = {"population": POPULATION, "keys": KEYS}
-            config["attacks"]["arms"]["defended"]["variants"].append(keyed)
-        config["attacks"]["attention"] = {"datasets": [NAME], "model": inside, "sets": seen, "shard": ARM_SETS}
-    return config | (_extras(sizes["records"], names[0], chosen, config["models"]) if complete else {})
+    if not complete:
+        return config
+    if "white-box" in chosen["threats"]:
+        _add_attention(config, names[0], sizes["sets"])
+    return config | _extras(sizes["records"], names[0], chosen, config["models"])
+
+
+def _audit(
+    facts: Mapping[str, Any],
+    sizes: Mapping[str, Any],
+    chosen: Mapping[str, Any],
+    labels: Mapping[str, str],
+    complete: bool,
+) -> dict[str, Any]:
+    """The section of the audit itself; labels: of the models, by their conditions."""
+    audit = {key: chosen[key] for key in ("threats", "base_rates", "shown", "show_values", "epsilons", "finetune")}
+    audit |= {"dataset": NAME, "facts": "table/facts.json", "models": dict(labels), "by": list(facts["by"])}
+    audit |= {"fpr": FPR, "infer": list(facts["infer"])}
+    audit |= {key: chosen[key] for key in ("owner", "review_by", "records")}
+    audit |= {"context_rows": chosen["context_rows"] or facts["rows"] - facts["without_target"]}
+    audit |= {"groups": 12, "permutations": 99, "complete": complete, "plan": dict(sizes)}
+    return audit | {"smallest": complete or chosen["quick"]}
+
+
+def _add_attention(config: dict[str, Any], model: str, sets: int) -> None:
+    """Add the model whose attention is read, its section, and k-anonymous keys where they can be changed."""
+    entries, inside = model_choice.readable(model, config["models"])
+    config["models"] |= entries
+    if inside == model:  # not of a model that is audited as deployed: its keys are the package's
+        config["attacks"]["arms"]["defended"]["variants"].append({"population": POPULATION, "keys": KEYS})
+    seen = min(sets, ATTENTION_SETS)
+    config["attacks"]["attention"] = {"datasets": [NAME], "model": inside, "sets": seen, "shard": ARM_SETS}
 
 
 def _extras(records: int, model: str, chosen: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:

@@ -57,36 +57,54 @@ def read_table(
     number = _may_be_number(connection, table, target, request.task)
     if number and natives[request.target].startswith(TEXTS):
         texts[request.target] = target
-    choices = Choices(
+    choices = _choices(request, types, chosen, comma_delimited=delimiter == ",", typed=origin["typed"])
+    readings = dict(read_columns(connection, table, texts, choices))
+    readings |= {name: _of_native(name, natives[name]) for name in names if natives[name].startswith(TYPED)}
+    values = {name: one.value for name, one in readings.items() if one.value}
+    remarks = {name: one.remark for name, one in readings.items() if one.remark}
+    one = readings.get(request.target, Reading())
+    if number and (one.kind == DATE or natives[request.target].startswith(DATES)):
+        values[request.target] = _days(
+            f"try_cast({one.value or target} AS TIMESTAMP)" if one.kind == DATE else identifier(request.target)
+        )
+        remarks[request.target] = "; ".join(filter(None, [one.remark, DAYS]))
+    _view(connection, raw, values)
+    codes = {name: code_type(connection, texts[name]) for name in names if readings.get(name, Reading()).kind == CODES}
+    task = CLASSIFICATION if one.kind == CODES else request.task
+    return TableReadings(codes, remarks, task)
+
+
+def _choices(
+    request: Request,
+    types: Mapping[str, str],
+    chosen: Mapping[str, Mapping[str, Any]],
+    *,
+    comma_delimited: bool,
+    typed: bool,
+) -> Choices:
+    """What the user chose for all columns and for single ones."""
+    return Choices(
         types=dict(types) | ({request.target: NUMERIC} if request.task == REGRESSION else {}),
         decimal=request.decimal,
         dates=request.dates,
         decimals={name: one["decimal"] for name, one in chosen.items() if one["decimal"]},
         orders={name: one["dates"] for name, one in chosen.items() if one["dates"]},
-        comma_delimited=delimiter == ",",
-        typed=origin["typed"],
+        comma_delimited=comma_delimited,
+        typed=typed,
         target=request.target,
     )
-    readings = read_columns(connection, table, texts, choices)
-    values = {name: one.value for name, one in readings.items() if one.value}
-    remarks = {name: one.remark for name, one in readings.items() if one.remark}
-    for name in names:
-        if natives[name].startswith(TYPED):
-            remarks[name] = natives[name].lower()
-        if natives[name] == ZONED:
-            values[name] = f"make_timestamp(epoch_us({identifier(name)}))"
-            remarks[name] = "timestamp with time zone, in UTC"
-    one = readings.get(request.target, Reading())
-    if number and (one.kind == DATE or natives[request.target].startswith(DATES)):
-        # The cast of a native time with a zone to text would depend on the zone of this machine.
-        native = f"epoch_us({identifier(request.target)})"
-        texted = f"epoch_us(try_cast({one.value or target} AS TIMESTAMP))"
-        values[request.target] = f"CAST(({texted if one.kind == DATE else native}) / 86400e6 AS VARCHAR)"
-        remarks[request.target] = "; ".join(filter(None, [one.remark, DAYS]))
-    _view(connection, raw, values)
-    codes = {name: code_type(connection, texts[name]) for name in names if readings.get(name, one).kind == CODES}
-    task = CLASSIFICATION if one.kind == CODES else request.task
-    return TableReadings(codes, remarks, task)
+
+
+def _of_native(name: str, kind: str) -> Reading:
+    """How a column of a type of Parquet that is recorded is read."""
+    if kind == ZONED:
+        return Reading(value=f"make_timestamp(epoch_us({identifier(name)}))", remark="timestamp with time zone, in UTC")
+    return Reading(remark=kind.lower())
+
+
+def _days(time: str) -> str:
+    """SQL of the text of days since 1970 of a time; its own cast to text would depend on the zone of this machine."""
+    return f"CAST(epoch_us({time}) / 86400e6 AS VARCHAR)"
 
 
 def _may_be_number(connection: DuckDBPyConnection, table: str, target: str, task: str | None) -> bool:

@@ -1,13 +1,13 @@
 """Write the generated pages of docs/ from JSON.
 
-They are results, performance, coverage, calibration, release-audit, tuned-settings, private-gain, mechanism-costs,
-own-rates and coverage-of-papers. The texts are in docs/templates/, all numbers come from the JSON of published runs and
-benches. The figures of docs/ are drawn again, too, and carry the digest of the JSON that they show.
+They are results (a page for each published run), performance, coverage, calibration, release-audit, tuned-settings,
+private-gain, mechanism-costs, own-rates and coverage-of-papers. The texts are in docs/templates/, all numbers come from
+the JSON of published runs and benches. The figures of docs/ are drawn again, too, and carry the digest of the JSON that
+they show.
 
 python -m memaudit.report.docs_pages
 """
 
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from memaudit.common.compared_arms import compared_arms
 from memaudit.common.io import read_json, replacing
 from memaudit.common.project_paths import PROJECT
 from memaudit.plotting import figure_style
-from memaudit.plotting.result_tables import texts_table
 from memaudit.plotting.scaling_figure import scaling
 from memaudit.report import (
     calibration_tables,
@@ -29,10 +28,11 @@ from memaudit.report import (
     paper_coverage_tables,
     performance_tables,
     private_gain_tables,
+    published_runs,
     release_audit_tables,
     tuned_settings_tables,
 )
-from memaudit.statistics.headlines import QUESTIONS
+from memaudit.report.published_runs import Published
 from memaudit.templating.page_templates import render
 
 TEMPLATES = PROJECT / "docs/templates"
@@ -42,28 +42,16 @@ FIGURES = {
     "performance_scaling.svg": ("scale_engine.json", scaling),
     "private_gain.svg": ("private_gain.json", private_gain_tables.figure),
 }
-CLAIM = ("claim", "place", "paper_value", "ours")
-JUDGE = "views_tabulate_results"
-Published = Mapping[str, Any]
 
 
-def results(published: Published, source: str, others: Mapping[str, Published] | None = None) -> str:
-    """Markdown of a published run with its headlines and claims, followed by tables and claims of other runs.
+def results(published: Published, others: Mapping[str, Published] | None = None) -> str:
+    """Markdown of the default run, with a list of the other published runs; others: by the file of their page."""
+    return render("results.md", published_runs.default_run(published, others or {}), TEMPLATES)
 
-    source, keys of others: JSON files of `publish_results`, relative to docs/. Other runs whose code differs from that
-    of the published one say so, and have no verdicts where claims were judged by other code.
-    """
-    others = others or {}
-    context = {
-        "sources": [source, *others],
-        "run": published["run"],
-        "studies": [_study(name, study) for name, study in published["studies"].items()],
-        "others": [_other(one, published["code"]) for one in others.values()],
-        "made": _made(published["made"]),
-        "code": texts_table(["rule", "code"], published["code"].items()),
-        "config": yaml.safe_dump(published["config"], sort_keys=False, allow_unicode=True),
-    }
-    return render("results.md", context, TEMPLATES)
+
+def results_of(published: Published, default: Published) -> str:
+    """Markdown of another published run; default: the default run, whose code is the present one."""
+    return render("results-run.md", published_runs.other_run(published, default), TEMPLATES)
 
 
 def performance(benches: Mapping[str, Mapping[str, Any]]) -> str:
@@ -114,66 +102,6 @@ def coverage_of_papers(entries: paper_coverage_tables.Entries, titles: Mapping[s
     return render("coverage-of-papers.md", paper_coverage_tables.context(entries, titles), TEMPLATES)
 
 
-def _study(name: str, study: Mapping[str, Any]) -> dict[str, Any]:
-    """Name, distinct sentences by question, and claims."""
-    rows = study.get("headlines", {"rows": []})["rows"]
-    answers = {
-        question: list(dict.fromkeys(row["sentence"] for row in rows if row["answers"] == key))
-        for key, question in QUESTIONS.items()
-    }
-    return {
-        "name": name,
-        "answers": {question: sentences for question, sentences in answers.items() if sentences},
-        "claims": _claims(study["claims"]["rows"]) if "claims" in study else None,
-    }
-
-
-def _other(published: Published, code: Mapping[str, str]) -> dict[str, Any]:
-    """Tables of another run, the claims that they decide, and how many of its rules differ from `code`, by digest."""
-    studies, digests = published["studies"], published["code"]
-    same_judge = JUDGE in digests and digests[JUDGE] == code.get(JUDGE)
-    return {
-        "run": published["run"],
-        "date": published["made"]["date"],
-        "rules": len(digests),
-        "changed": sum(code.get(rule) != digest for rule, digest in digests.items()),
-        "judged_anew": same_judge,
-        "studies": [name for name in studies if name != "data"],
-        "command": published["command"],
-        "made": _made(published["made"]),
-        "tables": {name: one["text"] for name, one in published["tables"].items()},
-        "claims": [_claims(study["claims"]["rows"], same_judge) for study in studies.values() if "claims" in study],
-    }
-
-
-def _made(made: Mapping[str, Any]) -> str:
-    facts = {
-        "date": made["date"],
-        "commit": (", ".join(made["commits"]) or "unknown") + (" and uncommitted changes" if made["dirty"] else ""),
-        "Python": ", ".join(made["python"]),
-        "packages": ", ".join(f"{name} {version}" for name, version in made["packages"].items()),
-        "CPU time": f"{made['cpu_seconds'] / 60:.0f} minutes in {made['jobs']} jobs",
-        "largest job": f"{made['peak_memory_mib']:,} MiB",
-    }
-    return texts_table(["", ""], facts.items())
-
-
-def _claims(rows: list[Mapping[str, str]], verdicts: bool = True) -> dict[str, str]:
-    """The number of claims by verdict, and the table of all claims; without verdicts, the comparisons alone."""
-    counted = Counter(row["verdict"] for row in rows)
-    head = ["claim of the paper", "where", "its value", "here, the narrowest case"]
-    cells = []
-    for row in rows:
-        *paper, ours = (row[key] for key in CLAIM)
-        outcome = f"{row['verdict']}: {row['reason']}" if verdicts else row["reason"]
-        cells.append([*paper, ours.split("; ")[0], outcome])
-    counts = "; ".join(f"{count} {verdict}" for verdict, count in counted.items())
-    return {
-        "counts": f"{counts}." if verdicts else "Judged by former predicates: comparisons without a verdict.",
-        "table": texts_table([*head, "verdict" if verdicts else "relation"], cells),
-    }
-
-
 @figure_style.applied
 def draw(folder: Path = PROJECT / "docs") -> None:
     """Draw the figures. Their metadata hold the digest of their numbers: files may differ between computers."""
@@ -186,16 +114,16 @@ def draw(folder: Path = PROJECT / "docs") -> None:
 
 def pages() -> dict[Path, str]:
     """Text of each generated page, by its path."""
-    source = "results/demo.json"
     benches = {path.stem: read_json(path) for path in sorted(BENCHES.glob("*.json"))}
-    runs = {f"results/{path.name}": read_json(path) for path in sorted((PROJECT / "docs/results").glob("*.json"))}
-    demo, simulated, repeated = runs.pop(source), benches.pop("coverage"), benches.pop("audit_calibration")
+    runs = {path.stem: read_json(path) for path in sorted((PROJECT / "docs/results").glob("*.json"))}
+    demo, simulated, repeated = runs.pop("demo"), benches.pop("coverage"), benches.pop("audit_calibration")
     audited, gains, costs = (benches.pop(name) for name in ("release_audit", "private_gain", "mechanism_costs"))
     rates = benches.pop("own_rates")
     entries = _yaml(PROJECT / "config/coverage_of_papers.yaml")
     titles = {study: _yaml(PROJECT / f"config/views/{study}.yaml")["paper"]["title"] for study in entries}
     return {
-        PROJECT / "docs/results.md": results(demo, source, runs),
+        PROJECT / "docs/results.md": results(demo, {f"results/{name}.md": run for name, run in runs.items()}),
+        **{PROJECT / f"docs/results/{name}.md": results_of(run, demo) for name, run in runs.items()},
         PROJECT / "docs/performance.md": performance(benches),
         PROJECT / "docs/coverage.md": coverage(simulated),
         PROJECT / "docs/calibration.md": calibration(repeated),

@@ -14,6 +14,7 @@ from typing import Any
 
 PROJECT = Path(__file__).resolve().parents[3]
 DOCS = PROJECT / "docs"
+RESULTS = DOCS / "results"  # pages of published runs
 FENCED = r"^(?:```|~~~).*?^(?:```|~~~)[ ]*$"
 # A link's text may have code in backticks, but what is in them is no link.
 LINK = re.compile(
@@ -51,7 +52,7 @@ def dead_links(page: Path) -> list[str]:
 def outside() -> list[Path]:
     """Files out of docs/ that its pages link, and those that these link, directly or not."""
     found: set[Path] = set()
-    todo = [*DOCS.glob("*.md")]
+    todo = [*DOCS.glob("*.md"), *RESULTS.glob("*.md")]
     while todo:
         page = todo.pop()
         for target in _targets(page):

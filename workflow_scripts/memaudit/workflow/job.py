@@ -2,14 +2,15 @@
 
 import argparse
 import json
+import logging
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack, redirect_stderr, redirect_stdout, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TextIO
 
 from memaudit.common.errors import AuditError
 from memaudit.common.project_paths import SCRIPTS
@@ -36,11 +37,27 @@ def run(main: Callable[[Any], dict[str, Any] | None], scope: Mapping[str, Any]) 
             log = stack.enter_context(open(job.log[0], "w", buffering=1, encoding="utf-8"))
             stack.enter_context(redirect_stdout(log))
             stack.enter_context(redirect_stderr(log))
+            stack.enter_context(logged_to(log))
         check_library(scope["__file__"])
         job.until_recorded = stack
         facts = main(job) or {}
         if path := job.output.get("sidecar"):
             sidecar.write(path, job.script_rule, job, facts, watch)
+
+
+@contextmanager
+def logged_to(log: TextIO) -> Iterator[None]:
+    """Let packages that took the standard error for their messages when the script imported them write to the log."""
+    loggers = (logging.root, *logging.root.manager.loggerDict.values())
+    handlers = {handler for logger in loggers for handler in getattr(logger, "handlers", ())}
+    moved = [handler for handler in handlers if getattr(handler, "stream", None) is sys.__stderr__]
+    for handler in moved:
+        handler.setStream(log)
+    try:
+        yield
+    finally:
+        for handler in moved:
+            handler.setStream(sys.__stderr__)
 
 
 def check_library(script: str) -> None:

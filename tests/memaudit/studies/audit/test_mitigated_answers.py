@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from attack_grids import MEMBERS, SETS, passive, perturbed
 
+from memaudit.common.errors import AuditError
 from memaudit.studies.audit.audit_attacks import by_persons, first_variant
 from memaudit.studies.audit.mitigated_answers import (
     against_noisy_copies,
@@ -34,6 +35,13 @@ def test_nothing_changes_without_a_mitigation(grid):
     found = changes(grid, grid)
     assert list(found) == ["auc difference", "tpr@0.1 difference"]
     assert all((one.estimate, one.low, one.high) == (0, 0, 0) for one in found.values())
+
+
+def test_answers_about_other_targets_are_refused(grid):
+    usual = strongest(grid, USUAL, 0.1)
+    others = usual._replace(targets=np.array([f"another {target}" for target in usual.targets]))
+    with pytest.raises(AuditError, match="none of the targets"):
+        gains(others, usual, [0.1], rng=np.random.default_rng(0), replicates=20)
 
 
 def test_a_mitigation_that_removes_the_signal_lowers_auc_and_tpr(grid):

@@ -25,11 +25,14 @@ def inputs(tmp_path_factory):
     return {name: str(folder / f"{name}.nc") for name in ("perturbed", "poisoned")}
 
 
-def rows(inputs, threats, **settings):
+def job_of(inputs, threats, **settings):
     audit = {"threats": threats, "fpr": 0.1, "base_rates": [0.5]}
     params = SimpleNamespace(seed=1, attacks=ATTACKS | settings, audit=audit)
-    job = SimpleNamespace(input=inputs, params=params, wildcards=SimpleNamespace(dataset="wine"))
-    return list(target_attacks.target_rows(job))
+    return SimpleNamespace(input=inputs, params=params, wildcards=SimpleNamespace(dataset="wine"))
+
+
+def rows(inputs, threats, **settings):
+    return list(target_attacks.target_rows(job_of(inputs, threats, **settings)))
 
 
 def attacks(results):
@@ -51,6 +54,19 @@ def test_each_permitted_attack_has_rows(inputs, found, without_controls):
     labels = {"strongest labels", "boundary", "copies correct", "chosen poisons on labels"}
     assert attacks(rows(inputs, ["labels", "poison"])) == labels
     assert attacks(found) == labels | {"chosen poisons"}
+
+
+@pytest.mark.parametrize(("threat", "calibrated"), [("labels", False), ("probabilities", True)])
+def test_each_permitted_attack_of_many_queries_is_a_case_on_the_targets(inputs, threat, calibrated):
+    cases = {one.name: one for one in target_attacks.target_cases(job_of(inputs, [threat]))}
+    assert "perturbation" in cases
+    assert ("lira poisoned" in cases) == calibrated
+    assert {one.keys["records"] for one in cases.values()} == {"targets"}
+
+
+def test_there_is_no_case_without_its_queries_or_of_sizes_that_cannot_tell(inputs):
+    assert list(target_attacks.target_cases(job_of({}, ["labels"]))) == []
+    assert list(target_attacks.target_cases(job_of(inputs, ["probabilities"], detectable=0.6))) == []
 
 
 def test_a_planted_lookup_is_found_by_each_and_a_model_without_a_leak_by_none(found):

@@ -17,6 +17,7 @@ from memaudit.attacks.registry import REGISTRY
 from memaudit.attacks.rounded_signal import rounded_confidence
 from memaudit.attacks.score_matrices import attackable, labels, stable
 from memaudit.common.arrays import Array, Codes, Mask
+from memaudit.common.errors import AuditError
 from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics.attack_performance import Estimate, judge
 from memaudit.statistics.mitigation_verdicts import NOISY
@@ -116,6 +117,8 @@ def gains(changed: Mitigated, usual: Mitigated, fprs: Sequence[float], **options
     contexts = min(len(changed.membership), len(usual.membership))
     changed = changed.on(usual.targets, contexts)
     usual = usual.on(changed.targets, contexts)
+    if not len(usual.targets):
+        raise AuditError("audit: a mitigation's answers have none of the targets of the answers without it")
     by = {}
     for criterion in (AUC, TPR):
         pairs = ((one.scores[criterion], one.membership) for one in (changed, usual))

@@ -21,6 +21,7 @@ from memaudit.statistics import chosen_attacks, threat_models
 from memaudit.statistics.chosen_attacks import CHOSEN, STRONGEST_LABELS
 from memaudit.statistics.detection_size import tells
 from memaudit.statistics.strongest_score import Panel
+from memaudit.statistics.threat_models import Case
 from memaudit.studies.audit import planted_lookups
 from memaudit.studies.audit.audit_attacks import permits
 from memaudit.studies.audit.planted_checks import innocent_rows, lookup_rows
@@ -35,35 +36,57 @@ def large_enough(membership: Mask, job: Any) -> bool:
     return tells(*membership.shape, job.params.attacks.get("detectable"))
 
 
+def target_cases(job: Any) -> Iterator[Case]:
+    """The permitted attacks that need many queries, on some of the members. None that are not `large_enough`."""
+    keys = {"dataset": job.wildcards.dataset, "model": "main", "records": "targets"}
+    if job.input.get("perturbed"):
+        grid = of_input(job, "perturbed")
+        if large_enough(grid.design.values, job):
+            yield threat_models.perturbation_case(keys, grid, job.params.attacks["perturbation"])
+    if job.input.get("poisoned"):
+        cases = threat_models.poisoning_cases(keys, of_input(job, "poisoned"))
+        permitted = (one for one in cases if permits(job.params.audit["threats"], one.name))
+        yield from (one for one in permitted if large_enough(one.membership, job))
+
+
 def target_rows(job: Any) -> Rows:
     """Tidy rows of the strongest attack on labels, of its parts, and of poisons with a chosen label, with controls.
 
     Rows of controls have the key `checked`, the attack, beside `planted`. None of matrices that are not `large_enough`.
     """
-    settings = job.params.attacks
     if job.input.get("perturbed"):
-        grid = of_input(job, "perturbed")
-        panel = chosen_attacks.label_panel(grid, settings["perturbation"])
-        queries = chosen_attacks.label_queries(grid, settings["perturbation"])
-        if large_enough(panel.membership, job):
-            yield from _rows(STRONGEST_LABELS, panel, queries[STRONGEST_LABELS], job)
-            lookup = chosen_attacks.label_panel(planted_lookups.near_records(grid), settings["perturbation"])
-            yield from _control_rows(STRONGEST_LABELS, panel, lookup, job)
-            each = chosen_attacks.each_of(panel, settings, _rng("each", job))
-            for name in ("boundary", "copies correct"):
-                yield from attack_rows(_keys(name, "targets", job), each[name], queries[name], job.params.audit)
-            for name in ("boundary", "copies correct", "perturbation"):
-                yield from _control_rows(name, _alone(panel, name), _alone(lookup, name), job)
+        yield from _label_rows(of_input(job, "perturbed"), job)
     if job.input.get("poisoned"):
-        grid = of_input(job, "poisoned")
-        looked_up = planted_lookups.poisoned(grid)
-        yield from _mislabelled_controls(grid, looked_up, job)
-        for reads in (LABELS, PROBABILITIES):
-            panel = chosen_attacks.poison_panel(grid, reads)
-            if permits(job.params.audit["threats"], CHOSEN[reads]) and large_enough(panel.membership, job):
-                yield from _rows(CHOSEN[reads], panel, 1, job)
-                lookup = chosen_attacks.poison_panel(looked_up, reads)
-                yield from _control_rows(CHOSEN[reads], panel, lookup, job)
+        yield from _poison_rows(of_input(job, "poisoned"), job)
+
+
+def _label_rows(grid: xr.Dataset, job: Any) -> Rows:
+    """The strongest attack on labels near records, and its parts; grid: score matrix of the noisy copies."""
+    settings = job.params.attacks
+    panel = chosen_attacks.label_panel(grid, settings["perturbation"])
+    if not large_enough(panel.membership, job):
+        return
+    queries = chosen_attacks.label_queries(grid, settings["perturbation"])
+    yield from _rows(STRONGEST_LABELS, panel, queries[STRONGEST_LABELS], job)
+    lookup = chosen_attacks.label_panel(planted_lookups.near_records(grid), settings["perturbation"])
+    yield from _control_rows(STRONGEST_LABELS, panel, lookup, job)
+    each = chosen_attacks.each_of(panel, settings, _rng("each", job))
+    for name in ("boundary", "copies correct"):
+        yield from attack_rows(_keys(name, "targets", job), each[name], queries[name], job.params.audit)
+    for name in ("boundary", "copies correct", "perturbation"):
+        yield from _control_rows(name, _alone(panel, name), _alone(lookup, name), job)
+
+
+def _poison_rows(grid: xr.Dataset, job: Any) -> Rows:
+    """Poisons with a chosen label, and controls of all poisons; grid: score matrix of the mislabelled copies."""
+    looked_up = planted_lookups.poisoned(grid)
+    yield from _mislabelled_controls(grid, looked_up, job)
+    for reads in (LABELS, PROBABILITIES):
+        panel = chosen_attacks.poison_panel(grid, reads)
+        if permits(job.params.audit["threats"], CHOSEN[reads]) and large_enough(panel.membership, job):
+            yield from _rows(CHOSEN[reads], panel, 1, job)
+            lookup = chosen_attacks.poison_panel(looked_up, reads)
+            yield from _control_rows(CHOSEN[reads], panel, lookup, job)
 
 
 def _rows(name: str, panel: Panel, queries: int, job: Any) -> Rows:

@@ -3,7 +3,7 @@
 Two negative controls, which must not be detected, and a planted model whose attention looks records up, which must.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics.randomisation_tests import FEWEST_DRAWS
 from memaudit.statistics.strongest_score import Panel, choose, judge_each, judge_strongest
 from memaudit.studies.audit import planted_lookups
+from memaudit.studies.audit.audit_attacks import by_persons
 from memaudit.studies.audit.planted_checks import LOOKED_UP, lookup_rows
 from memaudit.studies.audit.planted_effects import random_units
 from memaudit.studies.audit.strongest_attack import (
@@ -40,10 +41,8 @@ def white_box_rows(grid: xr.Dataset, params: Any) -> Iterator[Row]:
     where some member shares its privacy unit with another one.
     """
     members, others = (grid.isel(record=side) for side in (grid.member.values, ~grid.member.values))
-    by_person = len(np.unique(members.unit.values)) < members.sizes["record"]
-    of_panel = Panel.of_units if by_person else Panel.of_records
-    attacks = white_box(members, others, params.attacks["rmia"])
-    panel = of_panel(attacks, members.design.values, members.unit.values, Scheme.of(grid.attrs))
+    by_person = by_persons(grid)
+    panel = _panel(members, others, by_person, params)
     keys = {"dataset": grid.dataset, "model": "main", "records": "persons" if by_person else "members"}
     audit, options = params.audit, _options(keys, params)
     chosen = choose(panel, audit["fpr"])
@@ -57,17 +56,23 @@ def white_box_rows(grid: xr.Dataset, params: Any) -> Iterator[Row]:
     found = exchanged_control(panel, audit["fpr"], **_options(keys, params))
     yield from attack_rows(_named(keys, STRONGEST), found, 1, audit)
     yield from _placebo_rows(others, keys, params)
-    yield from _lookup_rows(members, others, of_panel, {**keys, "records": "members"}, params)
+    yield from _lookup_rows(members, others, by_person, {**keys, "records": "members"}, params)
+
+
+def _panel(queried: xr.Dataset, others: xr.Dataset, by_person: bool, params: Any) -> Panel:
+    """The white-box scores of queried records, by privacy unit or by record; others: records in no context."""
+    attacks = white_box(queried, others, params.attacks["rmia"])
+    of_panel = Panel.of_units if by_person else Panel.of_records
+    return of_panel(attacks, queried.design.values, queried.unit.values, Scheme.of(queried.attrs))
 
 
 def _lookup_rows(
-    members: xr.Dataset, others: xr.Dataset, of_panel: Callable[..., Panel], keys: Mapping[str, str], params: Any
+    members: xr.Dataset, others: xr.Dataset, by_person: bool, keys: Mapping[str, str], params: Any
 ) -> Iterator[Row]:
     """The strongest score on a planted model whose attention looks records up."""
     rng = _options({**keys, "records": "lookup"}, params)["rng"]
     queried = planted_lookups.attended(random_units(members, LOOKED_UP, rng))
-    attacks = white_box(queried, others, params.attacks["rmia"])
-    panel = of_panel(attacks, queried.design.values, queried.unit.values, Scheme.of(queried.attrs))
+    panel = _panel(queried, others, by_person, params)
     yield from lookup_rows(panel, {**keys, "checked": WHITE_BOX}, params, rng)
 
 

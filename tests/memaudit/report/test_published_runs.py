@@ -1,0 +1,50 @@
+"""Pages of published runs say what their JSON says, and which code has made and judged it."""
+
+import copy
+import re
+
+from memaudit.common.io import read_json
+from memaudit.plotting.result_tables import MARKDOWN
+from memaudit.report import docs_pages
+
+
+def test_a_result_shows_its_numbers_interval_and_verdict(project):
+    published = read_json(project / "docs/results/demo.json")
+    page = docs_pages.results(published)
+    rows = {kind: [] for kind in ("headlines", "claims")}
+    for study in published["studies"].values():
+        for kind, table in study.items():
+            rows[kind] += table["rows"]
+    assert rows["headlines"]
+    assert rows["claims"]
+    assert all(row["sentence"] in page for row in rows["headlines"])
+    told = [f"{row['verdict']}: {row['reason']}".translate(MARKDOWN) for row in rows["claims"]]
+    assert all(f"| {one} |" in page for one in told)
+
+
+def test_another_number_gives_another_page(project):
+    published = read_json(project / "docs/results/demo.json")
+    other = copy.deepcopy(published)
+    other["studies"]["lira"]["claims"]["rows"][0]["verdict"] = "never"
+    assert docs_pages.results(other) != docs_pages.results(published)
+
+
+def test_a_run_of_former_code_says_so_and_has_no_verdicts(project):
+    demo, other = (read_json(project / f"docs/results/{name}.json") for name in ("demo", "attacks"))
+    former = docs_pages.results_of(other, demo)
+    assert "**Made by other code than the run `demo`**, on 2026-11-21: 22 of its 22 rules" in former
+    assert "| relation |" in former
+    assert not re.search(r"\| (reproduced|not reproduced|direction only|not testable at this scale):", former)
+    same = docs_pages.results_of(other, other)
+    assert "other code" not in same
+    assert "| reproduced: holds in 4 of 4 comparisons |" in same
+
+
+def test_the_default_run_lists_the_other_runs(project):
+    demo, other = (read_json(project / f"docs/results/{name}.json") for name in ("demo", "attacks"))
+    page = docs_pages.results(demo, {"results/attacks.md": other, "again.md": demo})
+    assert "| [attacks](results/attacks.md) | attacks | 2026-11-21 |" in page
+    assert "22 of 22 rules differ | judged by former predicates |" in page
+    again = next(line for line in page.splitlines() if "(again.md)" in line)
+    assert "that of the default run" in again
+    assert "not testable at this scale" in again

@@ -1,0 +1,123 @@
+"""What the pages of published runs show: headlines, claims, tables, and how the numbers were made.
+
+A published run is a JSON file of `publish_results`. The page of the default run lists the others, each of which has a
+page of its own.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from memaudit.plotting.result_tables import texts_table
+from memaudit.statistics.headlines import QUESTIONS
+
+CLAIM = ("claim", "place", "paper_value", "ours")
+JUDGE = "views_tabulate_results"
+FORMER = "judged by former predicates"
+Published = Mapping[str, Any]
+
+
+def default_run(published: Published, others: Mapping[str, Published]) -> dict[str, Any]:
+    """Context of the page of the default run; others: published runs by the file of their page."""
+    runs = [_line(f"[{one['run']}]({page})", one, published["code"]) for page, one in others.items()]
+    heads = ["run", "study", "date", "CPU time", "code", "claims of the papers"]
+    return {
+        **_numbers(published),
+        "runs": texts_table(heads, [_line(published["run"], published, published["code"]), *runs]),
+    }
+
+
+def other_run(published: Published, default: Published) -> dict[str, Any]:
+    """Context of the page of another run.
+
+    A run whose code differs from that of the default run says so, and has no verdicts where the claims were judged by
+    other code.
+    """
+    return {
+        **_numbers(published, _judged_anew(published, default["code"])),
+        "default": default["run"],
+        "date": published["made"]["date"],
+        "rules": len(published["code"]),
+        "changed": _changed(published, default["code"]),
+        "judged_anew": _judged_anew(published, default["code"]),
+        "tables": {name: one["text"] for name, one in published["tables"].items()},
+    }
+
+
+def _numbers(published: Published, verdicts: bool = True) -> dict[str, Any]:
+    """What the page of every run shows."""
+    return {
+        "run": published["run"],
+        "command": published["command"],
+        "studies": [_study(name, study, verdicts) for name, study in published["studies"].items()],
+        "made": _made(published["made"]),
+        "code": texts_table(["rule", "code"], published["code"].items()),
+    }
+
+
+def _line(name: str, published: Published, code: Mapping[str, str]) -> list[str]:
+    """A run in the table of all runs; code: digests of the default run's rules."""
+    rows = [row for study in published["studies"].values() for row in study.get("claims", {"rows": []})["rows"]]
+    changed = _changed(published, code)
+    return [
+        name,
+        ", ".join(study for study in published["studies"] if study != "data"),
+        published["made"]["date"],
+        f"{published['made']['cpu_seconds'] / 60:.0f} min",
+        f"{changed} of {len(published['code'])} rules differ" if changed else "that of the default run",
+        _counts(rows) if _judged_anew(published, code) else FORMER,
+    ]
+
+
+def _judged_anew(published: Published, code: Mapping[str, str]) -> bool:
+    """Whether the claims were judged by the code of the default run."""
+    return JUDGE in published["code"] and published["code"][JUDGE] == code.get(JUDGE)
+
+
+def _changed(published: Published, code: Mapping[str, str]) -> int:
+    """Number of a run's rules whose digest differs from that in `code`."""
+    return sum(code.get(rule) != digest for rule, digest in published["code"].items())
+
+
+def _study(name: str, study: Mapping[str, Any], verdicts: bool) -> dict[str, Any]:
+    """Name, distinct sentences by question, and claims."""
+    rows = study.get("headlines", {"rows": []})["rows"]
+    answers = {
+        question: list(dict.fromkeys(row["sentence"] for row in rows if row["answers"] == key))
+        for key, question in QUESTIONS.items()
+    }
+    return {
+        "name": name,
+        "answers": {question: sentences for question, sentences in answers.items() if sentences},
+        "claims": _claims(study["claims"]["rows"], verdicts) if "claims" in study else None,
+    }
+
+
+def _claims(rows: list[Mapping[str, str]], verdicts: bool) -> dict[str, str]:
+    """The number of claims by verdict, and the table of all claims; without verdicts, the comparisons alone."""
+    head = ["claim of the paper", "where", "its value", "here, the narrowest case"]
+    cells = []
+    for row in rows:
+        *paper, ours = (row[key] for key in CLAIM)
+        outcome = f"{row['verdict']}: {row['reason']}" if verdicts else row["reason"]
+        cells.append([*paper, ours.split("; ")[0], outcome])
+    return {
+        "counts": f"{_counts(rows)}." if verdicts else f"Comparisons without a verdict: {FORMER}.",
+        "table": texts_table([*head, "verdict" if verdicts else "relation"], cells),
+    }
+
+
+def _counts(rows: list[Mapping[str, str]]) -> str:
+    return "; ".join(f"{count} {verdict}" for verdict, count in Counter(row["verdict"] for row in rows).items())
+
+
+def _made(made: Mapping[str, Any]) -> str:
+    facts = {
+        "date": made["date"],
+        "commit": (", ".join(made["commits"]) or "unknown") + (" and uncommitted changes" if made["dirty"] else ""),
+        "Python": ", ".join(made["python"]),
+        "packages": ", ".join(f"{name} {version}" for name, version in made["packages"].items()),
+        "CPU time": f"{made['cpu_seconds'] / 60:.0f} minutes in {made['jobs']} jobs",
+        "largest job": f"{made['peak_memory_mib']:,} MiB",
+    }
+    return texts_table(["", ""], facts.items())
