@@ -87,7 +87,7 @@ rule predict_score_records:
     conda:
         "../../envs/statistics.yaml"
     resources:
-        mem_mb=grows(4000),
+        mem_mb=grows(8000),
         runtime="12h",
     params:
         **PREDICT.keys("tolerance", "scoring"),

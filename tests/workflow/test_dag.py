@@ -16,7 +16,7 @@ from memaudit.workflow.studies.predict_lookups import Predict
 from workflow.conftest import SNAKEMAKE, Checkout, job_counts, of_script
 
 pytestmark = pytest.mark.xdist_group("dag")
-MOST_JOBS = {"smoke": 150, "config": 260, "paper": 2000}
+MOST_JOBS = {"smoke": 150, "config": 260, "paper": 2100}
 
 
 @pytest.fixture(scope="module")
@@ -63,9 +63,11 @@ def test_no_rule_of_the_papers_run_is_planned_with_more_memory_than_it_asks_for(
     units = read_json(PROJECT / "results/bench/unit_costs.json")["rules"]
     planned = {rule: cost.mebibytes for rule, cost in estimate(jobs, units, gpu=[], flops=1e12).items()}
     found = re.findall(r"^(?:local)?rule (\w+):\n(?:    .*\n)*?    resources: .*?mem_mib=(\d+)", printed, re.MULTILINE)
-    asked = {(of_script(rule), mem) for rule, mem in found}
-    assert {rule for rule, _ in asked} == planned.keys()
-    assert {rule: (planned[rule], mem) for rule, mem in asked if planned[rule] > int(mem)} == {}
+    largest: dict[str, int] = {}  # of the jobs of a rule, as the plan's is
+    for rule, mem in found:
+        largest[of_script(rule)] = max(int(mem), largest.get(of_script(rule), 0))
+    assert largest.keys() == planned.keys()
+    assert {rule: (planned[rule], mem) for rule, mem in largest.items() if planned[rule] > mem} == {}
 
 
 @pytest.mark.parametrize(

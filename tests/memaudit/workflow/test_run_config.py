@@ -105,6 +105,7 @@ def test_params_functions_give_what_they_are_asked_for(run):
 
 def test_a_retry_requests_more_and_the_last_shard_may_be_smaller():
     assert [grows(4000)(None, attempt) for attempt in (1, 2)] == [4000, 8000]
+    assert [grows(len)("abc", attempt) for attempt in (1, 2)] == [3, 6]
     assert [list(shards(models, 4)) for models in (8, 9, 0)] == [[0, 1], [0, 1, 2], []]
 
 

@@ -122,12 +122,12 @@ class RunConfig:
         return rows
 
 
-def grows(amount: int) -> Callable:
+def grows(amount: int | Callable[[Any], int]) -> Callable:
     """A resource function: MB of memory or minutes of runtime, more at each retry.
 
-    A cluster ends a job that exceeds what it requested.
+    amount: at first, or a function of the wildcards that gives it. A cluster ends a job that exceeds what it requested.
     """
-    return lambda wildcards, attempt: amount * attempt
+    return lambda wildcards, attempt: (amount(wildcards) if callable(amount) else amount) * attempt
 
 
 def two_if_large(wildcards: Any, input: Any) -> int:

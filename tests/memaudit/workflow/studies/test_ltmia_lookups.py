@@ -116,6 +116,15 @@ def test_work_grows_with_the_weights_of_a_fetched_model_and_it_is_not_trained_be
     assert sizes["ltmia_prepare_model"]["pythia-6.9b"] == (0, 6.86e9, 0, 4 * 6.86e9)
 
 
+def test_a_job_asks_for_the_memory_of_its_model(ltmia):
+    ltmia.models = ["gpt2-small", "pythia-6.9b"]
+    ltmia.targets = [["gpt2-small", "docs-scipy", "lora"], ["pythia-6.9b", "docs-scipy", "full"]]
+    small, large = (SimpleNamespace(model=model, shard="0") for model in ltmia.models)
+    assert ltmia.target_memory(small) == 8000 + 8 * 124
+    assert ltmia.target_memory(large) == 8000 + 20 * 6860
+    assert ltmia.base_memory(large) == 8000 + 4 * 6860
+
+
 def test_files_of_the_users_own_are_named_where_they_are_missing(ltmia, tmp_path):
     with pytest.raises(AuditError, match=r"^ltmia/attack: target, base and texts are missing"):
         ltmia.verdicts(SimpleNamespace())

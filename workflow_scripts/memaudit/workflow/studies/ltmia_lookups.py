@@ -18,6 +18,7 @@ SOURCE = (
     "document_start", "document_characters", "sha256",
 )  # fmt: skip
 SENSITIVITY = ("diversity", "importance")
+MEMORY = 8000  # MB of a job beside its model
 PUBLISHED_RATES = ("tpr@0.01", "tpr@0.001")
 
 
@@ -247,6 +248,14 @@ class Ltmia(Study):
             if self.training
         ]
 
+    def base_memory(self, wildcards: Any) -> int:
+        """MB that a job asks for which copies or trains a base model."""
+        return _asked(self._base_size(wildcards.model))
+
+    def target_memory(self, wildcards: Any) -> int:
+        """MB that a job asks for which tunes and queries targets."""
+        return _asked(self._targets_size(wildcards.model, int(wildcards.shard)))
+
     def _targets(self, model: str) -> list[list[str]]:
         """Corpus and tuning of every target of a base model."""
         return [[corpus, tuning] for name, corpus, tuning in self.targets if name == model]
@@ -308,6 +317,11 @@ class Ltmia(Study):
         parts = self.config["texts"]["parts"]
         texts = len(self.training) * (parts["member"] + parts["nonmember"])
         return size(texts * self.config["texts"]["length"], held=0)
+
+
+def _asked(size: Size) -> int:
+    """MB for the weights, gradients and states of a model, and what else a job holds."""
+    return MEMORY + round(size.forward / 10**6)
 
 
 def _way(tuning: Mapping[str, Any]) -> str:
