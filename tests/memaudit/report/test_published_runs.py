@@ -29,22 +29,29 @@ def test_another_number_gives_another_page(project):
     assert docs_pages.results(other) != docs_pages.results(published)
 
 
+def of_other_code(published):
+    """The run as if all of its code had changed since."""
+    return {**published, "code": {rule: f"former {digest}" for rule, digest in published["code"].items()}}
+
+
 def test_a_run_of_former_code_says_so_and_has_no_verdicts(project):
     demo, other = (read_json(project / f"docs/results/{name}.json") for name in ("demo", "attacks"))
-    former = docs_pages.results_of(other, demo)
-    assert "**Made by other code than the run `demo`**, on 2026-11-21: 22 of its 22 rules" in former
-    assert "| relation |" in former
-    assert not re.search(r"\| (reproduced|not reproduced|direction only|not testable at this scale):", former)
+    former, rules, date = of_other_code(other), len(other["code"]), other["made"]["date"]
+    page = docs_pages.results_of(former, demo)
+    assert f"**Made by other code than the run `demo`**, on {date}: {rules} of its {rules} rules" in page
+    assert "| relation |" in page
+    assert not re.search(r"\| (reproduced|not reproduced|direction only|not testable at this scale):", page)
     same = docs_pages.results_of(other, other)
     assert "other code" not in same
-    assert "| reproduced: holds in 4 of 4 comparisons |" in same
+    assert re.search(r"\| (reproduced|not reproduced|direction only|not testable at this scale): ", same)
 
 
 def test_the_default_run_lists_the_other_runs(project):
     demo, other = (read_json(project / f"docs/results/{name}.json") for name in ("demo", "attacks"))
-    page = docs_pages.results(demo, {"results/attacks.md": other, "again.md": demo})
-    assert "| [attacks](results/attacks.md) | attacks | 2026-11-21 |" in page
-    assert "22 of 22 rules differ | judged by former predicates |" in page
+    page = docs_pages.results(demo, {"results/attacks.md": of_other_code(other), "again.md": demo})
+    rules, date = len(other["code"]), other["made"]["date"]
+    assert f"| [attacks](results/attacks.md) | attacks | {date} |" in page
+    assert f"{rules} of {rules} rules differ | judged by former predicates |" in page
     again = next(line for line in page.splitlines() if "(again.md)" in line)
     assert "that of the default run" in again
     assert "not testable at this scale" in again
