@@ -43,7 +43,10 @@ def test_a_run_of_former_code_says_so_and_has_no_verdicts(project):
     assert not re.search(r"\| (reproduced|not reproduced|direction only|not testable at this scale):", page)
     same = docs_pages.results_of(other, other)
     assert "other code" not in same
-    assert re.search(r"\| (reproduced|not reproduced|direction only|not testable at this scale): ", same)
+    rows = [row for study in other["studies"].values() for row in study["claims"]["rows"]]
+    told = [f"{row['verdict']}: {row['reason']}".translate(MARKDOWN) for row in rows]
+    assert rows
+    assert all(f"| {one} |" in same for one in told)
 
 
 def test_the_default_run_lists_the_other_runs(project):
