@@ -57,17 +57,21 @@ def says(checkout, expression, *arguments):
     return read_json(checkout.folder / "said.json"), printed
 
 
-def test_no_rule_of_the_papers_run_is_planned_with_more_memory_than_it_asks_for(checkout):
+def test_no_job_of_the_papers_run_is_planned_with_more_memory_than_it_asks_for(checkout):
     sizes, printed = says(checkout, "WORKLOAD.sizes()", "--configfile", "config/paper.yaml")
-    jobs = {rule: {name: Size(*size) for name, size in sizes_of.items()} for rule, sizes_of in sizes.items()}
     units = read_json(PROJECT / "results/bench/unit_costs.json")["rules"]
-    planned = {rule: cost.mebibytes for rule, cost in estimate(jobs, units, gpu=[], flops=1e12).items()}
-    found = re.findall(r"^(?:local)?rule (\w+):\n(?:    .*\n)*?    resources: .*?mem_mib=(\d+)", printed, re.MULTILINE)
-    largest: dict[str, int] = {}  # of the jobs of a rule, as the plan's is
-    for rule, mem in found:
-        largest[of_script(rule)] = max(int(mem), largest.get(of_script(rule), 0))
-    assert largest.keys() == planned.keys()
-    assert {rule: (planned[rule], mem) for rule, mem in largest.items() if planned[rule] > mem} == {}
+    planned = {
+        (rule, name): estimate({rule: {name: Size(*size)}}, units, gpu=[], flops=1e12)[rule].mebibytes
+        for rule, sizes_of in sizes.items()
+        for name, size in sizes_of.items()
+    }
+    asked = {}
+    for rule, block in re.findall(r"^(?:local)?rule (\w+):\n((?:    .*\n)+)", printed, re.MULTILINE):
+        if rule != "all":
+            sidecar = re.search(rf"provenance/{of_script(rule)}(?:/(\S+?))?\.json", block)
+            asked[of_script(rule), (sidecar and sidecar[1]) or ""] = int(re.search(r"mem_mib=(\d+)", block)[1])
+    assert asked.keys() == planned.keys()
+    assert {job: (planned[job], mem) for job, mem in asked.items() if planned[job] > mem} == {}
 
 
 @pytest.mark.parametrize(
