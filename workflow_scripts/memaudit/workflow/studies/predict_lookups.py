@@ -15,7 +15,7 @@ PROJECTIONS = 2**25
 # Records of data that are no table.
 KNOWN_RECORDS = {"cifar10": 60000, "digits": 1797}
 OF_PLAN = ("rows", "tokens")  # of questions; no result depends on them
-# MB of memory with such a model in fp32, once as it was and once as it is trained; and without.
+# MB of memory with a fetched language model of 7 billion weights in fp32, as it was and as adapted; and without.
 LARGE_MEMORY, SMALL_MEMORY = 64000, 4000
 
 Setting = Mapping[str, Any]
