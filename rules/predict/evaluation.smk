@@ -30,7 +30,7 @@ rule predict_judge_predictors:
     conda:
         "../../envs/statistics.yaml"
     resources:
-        mem_mb=grows(PREDICT.memory // 2),
+        mem_mb=grows(PREDICT.judging_memory),
         runtime="4h",
     params:
         **PREDICT.keys("tolerance", "memorized", "thresholds", "fpr", "tpr", "replicates"),
@@ -79,7 +79,7 @@ rule predict_learn_predictor:
     conda:
         "../../envs/statistics.yaml"
     resources:
-        mem_mb=grows(PREDICT.memory // 2),
+        mem_mb=grows(PREDICT.judging_memory),
         runtime="4h",
     params:
         **PREDICT.keys("memorized", "replicates"),

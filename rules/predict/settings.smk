@@ -61,7 +61,7 @@ rule predict_train_shadows:
     conda:
         "../../envs/tabular.yaml"
     resources:
-        mem_mb=grows(PREDICT.memory),
+        mem_mb=grows(PREDICT.training_memory),
         runtime="24h",
         gpu=1,
     params:

@@ -43,7 +43,7 @@ def main(job):
         "run": folder.name,
         "command": job.params.command,
         "made": _made(records),
-        "code": {record["rule"]: record["code"] for record in sorted(records, key=lambda record: record["rule"])},
+        "code": _code(records),
         "config": {key: value for key, value in config.items() if key not in CATALOGUES},
         "studies": studies,
         "tables": whole,
@@ -67,6 +67,14 @@ def refuse_local_paths(value: Any, where: str = "") -> None:
             f"publish: {where}: {found.group()!r} is a path of this machine, which nobody else can open; run with "
             "paths relative to the project's folder"
         )
+
+
+def _code(records: list[dict[str, Any]]) -> dict[str, str]:
+    """Digests of each rule's code: one, or those of all its views, with blanks between."""
+    digests: dict[str, set[str]] = {}
+    for record in records:
+        digests.setdefault(record["rule"], set()).add(record["code"])
+    return {rule: " ".join(sorted(digests[rule])) for rule in sorted(digests)}
 
 
 def _table(path: Path) -> dict[str, Any]:

@@ -58,3 +58,13 @@ def test_the_default_run_lists_the_other_runs(project):
     again = next(line for line in page.splitlines() if "(again.md)" in line)
     assert "that of the default run" in again
     assert "not testable at this scale" in again
+
+
+def test_a_rule_of_several_views_differs_only_where_a_view_of_the_run_has_changed(project):
+    demo, other = (read_json(project / f"docs/results/{name}.json") for name in ("demo", "attacks"))
+    code = {**demo["code"], "views_draw_figures": "one two three"}
+    for drawn, differ in (("two", False), ("one three", False), ("two four", True)):
+        run = {**other, "code": {"views_draw_figures": drawn, "views_tabulate_results": code["views_tabulate_results"]}}
+        page = docs_pages.results_of(run, {**demo, "code": code})
+        assert ("1 of its 2 rules" in page) is differ
+        assert ("other code" in page) is differ

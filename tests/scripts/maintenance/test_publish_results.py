@@ -56,3 +56,13 @@ def test_relative_paths_addresses_and_fractions_are_published(text):
 def test_what_is_published_already_has_no_path_of_a_machine():
     for path in sorted((PROJECT / "docs/results").glob("*.json")):
         refuse(read_json(path))
+
+
+def test_a_rule_of_several_views_is_published_with_the_code_of_each():
+    records = [
+        {"rule": "b", "code": "2"},
+        {"rule": "b", "code": "1"},
+        {"rule": "a", "code": "3"},
+        {"rule": "b", "code": "2"},
+    ]
+    assert load_script("maintenance_publish_results")._code(records) == {"a": "3", "b": "1 2"}

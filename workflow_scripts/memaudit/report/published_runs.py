@@ -71,12 +71,17 @@ def _line(name: str, published: Published, code: Mapping[str, str]) -> list[str]
 
 def _judged_anew(published: Published, code: Mapping[str, str]) -> bool:
     """Whether the claims were judged by the code of the default run."""
-    return JUDGE in published["code"] and published["code"][JUDGE] == code.get(JUDGE)
+    return JUDGE in published["code"] and _is_present(JUDGE, published["code"][JUDGE], code)
 
 
 def _changed(published: Published, code: Mapping[str, str]) -> int:
     """Number of a run's rules whose digest differs from that in `code`."""
-    return sum(code.get(rule) != digest for rule, digest in published["code"].items())
+    return sum(not _is_present(rule, digests, code) for rule, digests in published["code"].items())
+
+
+def _is_present(rule: str, digests: str, code: Mapping[str, str]) -> bool:
+    """Whether all digests of a rule, with blanks between, are in `code`; a rule of several views has one for each."""
+    return {*digests.split()} <= {*code.get(rule, "").split()}
 
 
 def _study(name: str, study: Mapping[str, Any], verdicts: bool) -> dict[str, Any]:

@@ -29,6 +29,11 @@ def size(work: float, written: float | None = None, held: float | None = None, f
     return Size(work, work if written is None else written, work if held is None else held, forward)
 
 
+def asked_mb(size: Size, beside: int) -> int:
+    """MB that a job asks for: `beside`, and the bytes that its model's forward pass takes."""
+    return beside + round(size.forward / 10**6)
+
+
 class Line(NamedTuple):
     """base + slope * size, in seconds, MiB or bytes."""
 

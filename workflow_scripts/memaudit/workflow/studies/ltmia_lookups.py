@@ -6,7 +6,7 @@ from typing import Any
 
 from memaudit.common.errors import AuditError
 from memaudit.models import language_model_costs
-from memaudit.workflow.job_costs import Size, size
+from memaudit.workflow.job_costs import Size, asked_mb, size
 from memaudit.workflow.run_config import RunConfig, shards
 from memaudit.workflow.study import Sizes, Study
 
@@ -250,11 +250,11 @@ class Ltmia(Study):
 
     def base_memory(self, wildcards: Any) -> int:
         """MB that a job asks for which copies or trains a base model."""
-        return _asked(self._base_size(wildcards.model))
+        return asked_mb(self._base_size(wildcards.model), MEMORY)
 
     def target_memory(self, wildcards: Any) -> int:
         """MB that a job asks for which tunes and queries targets."""
-        return _asked(self._targets_size(wildcards.model, int(wildcards.shard)))
+        return asked_mb(self._targets_size(wildcards.model, int(wildcards.shard)), MEMORY)
 
     def _targets(self, model: str) -> list[list[str]]:
         """Corpus and tuning of every target of a base model."""
@@ -317,11 +317,6 @@ class Ltmia(Study):
         parts = self.config["texts"]["parts"]
         texts = len(self.training) * (parts["member"] + parts["nonmember"])
         return size(texts * self.config["texts"]["length"], held=0)
-
-
-def _asked(size: Size) -> int:
-    """MB for the weights, gradients and states of a model, and what else a job holds."""
-    return MEMORY + round(size.forward / 10**6)
 
 
 def _way(tuning: Mapping[str, Any]) -> str:

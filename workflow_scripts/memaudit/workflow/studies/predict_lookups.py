@@ -6,7 +6,7 @@ from typing import Any
 
 from memaudit.common.errors import AuditError
 from memaudit.models import flops, language_model_costs
-from memaudit.workflow.job_costs import Size, size
+from memaudit.workflow.job_costs import Size, asked_mb, size
 from memaudit.workflow.run_config import RunConfig, shards
 from memaudit.workflow.study import Sizes, Study
 
@@ -15,8 +15,8 @@ PROJECTIONS = 2**25
 # Records of data that are no table.
 KNOWN_RECORDS = {"cifar10": 60000, "digits": 1797}
 OF_PLAN = ("rows", "tokens")  # of questions; no result depends on them
-# MB of memory with a fetched language model of 7 billion weights in fp32, as it was and as adapted; and without.
-LARGE_MEMORY, SMALL_MEMORY = 64000, 4000
+MEMORY = 4000  # MB of a job beside its language model
+ANSWER = 80  # bytes of a judging job for each answer: losses and gaps, and what is computed from them
 
 Setting = Mapping[str, Any]
 SHIPPED = "resources/recommended.json"  # a copy of what predict_learn_predictor makes, by `make recommended`
@@ -36,7 +36,6 @@ class Predict(Study):
         networks = [setting["network"] for setting in self.settings.values()]
         # Models of the catalogue that are fine-tuned.
         self.models = list(dict.fromkeys(network["model"] for network in networks if network.get("model")))
-        self.memory = LARGE_MEMORY if self.models else SMALL_MEMORY
         # Most configs have no section `own` (None).
         self.own = run.config["own"]
 
@@ -77,6 +76,16 @@ class Predict(Study):
     def setting_value(self, key: str) -> Callable:
         """A params function: the value of one key of a setting."""
         return lambda wildcards: self.settings[wildcards.case][key]
+
+    def training_memory(self, wildcards) -> int:
+        """MB that a job asks for which trains shadow models."""
+        return asked_mb(self._train_size(self.settings[wildcards.case]), MEMORY)
+
+    def judging_memory(self, wildcards) -> int:
+        """MB that a job asks for which judges predictors of a setting, or of all, whose answers it reads one by one."""
+        case = wildcards.get("case")
+        judged = [self.settings[case]] if case else self.settings.values()
+        return MEMORY // 2 + round(ANSWER * max(self._judge_size(one).held for one in judged) / 10**6)
 
     def drop(self, wildcards) -> float:
         """Fall of the median training loss at which the models of a setting are interrupted."""
