@@ -26,7 +26,7 @@ PUBLISH_predict := {"run": "results/predict", \
   "command": "snakemake --cores all predict --configfile config/predict.yaml", "tables": ["predict_memorized", \
   "predict_predictors", "predict_contrasts", "predict_recommended", "predict_learned", "predict_cost"]}
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slurm test-browser plan rehearse costs bench coverage attention calibration release-audit private_gain mechanism_costs own_rates gpu pretrain envs envs-check lock docs site publish recommended verify clean
+.PHONY: help demo test test-slurm soak test-browser plan rehearse costs bench coverage attention calibration release-audit private_gain mechanism_costs own_rates gpu pretrain envs envs-check lock docs site publish recommended verify clean
 
 help: ## list the targets
 	@grep -hE '^[a-zA-Z.-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -75,6 +75,11 @@ test: .venv .venv-synth ## lint, format check and all tests
 test-slurm: .venv ## run the workflow on a private Slurm of two nodes; installs Debian's slurm-wlm and munge (ten minutes)
 	@tests/install.sh slurm
 	$(BIN)/python -m pytest -m slurm tests/slurm
+
+soak: .venv ## run the workflow on such a Slurm for MINUTES (120) while controllers, nodes, disks and clocks fail; writes results/bench/soak.json; STUDY="lira attacks"
+	@tests/install.sh soak
+	$(BIN)/python -m pytest -m soak -s tests/slurm/test_soak.py
+	@$(BIN)/python -m memaudit.report.docs_pages
 
 test-browser: .venv ## look at the report of a smoke run in a headless Chromium; SCREENSHOTS=folder keeps the pictures
 	@tests/install.sh browser

@@ -6,17 +6,21 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from conftest import PROJECT
 from workflow.conftest import Checkout
 
+from memaudit.common.checksums import sha256
 from memaudit.common.io import read_json
 
 # The test's cluster has no accounting, and its jobs take seconds: what a site would say in the profile.
 SITE = "\nslurm-status-command: squeue\nslurm-init-seconds-before-status-checks: 1\n"
+RESULTS = ("tables", "figures", "scores")
+# Seconds were measured: they stand in one table of the study of prediction, and among its scores.
+MEASURED = r"tables/predict_cost|scores/predict/"
 
 
 @pytest.fixture(scope="module")
@@ -67,10 +71,20 @@ class Clone(Checkout):
         assert old in text(path), f"{name} has no {old!r} any more"
         path.write_text(text(path).replace(old, new), encoding="utf-8")
 
-    def start(self, *arguments: str) -> None:
-        """Give the README's command; what it prints goes to the file `printed`."""
+    def start(self, *arguments: str, under: Sequence[str] = ()) -> None:
+        """Give the README's command, `under` another one; what it prints goes to the file `printed`."""
         snakemake = Path(sys.executable).with_name("snakemake")
-        command = [snakemake, "--cores", "all", "--profile", "slurm", "--configfile", "config/smoke.yaml", *arguments]
+        command = [
+            *under,
+            snakemake,
+            "--cores",
+            "all",
+            "--profile",
+            "slurm",
+            "--configfile",
+            "config/smoke.yaml",
+            *arguments,
+        ]
         with open(self.folder / "printed", "w", encoding="utf-8") as printed:
             self.run = subprocess.Popen(command, cwd=self.folder, stdout=printed, stderr=subprocess.STDOUT)
 
@@ -125,6 +139,13 @@ def slurm_job(number: str) -> dict[str, str]:
 def submissions(printed: str, job: str) -> list[str]:
     """Slurm ids of a job, by `rule_NAME/WILDCARDS` as in the path of its Slurm log, in order."""
     return re.findall(rf"SLURM jobid (\d+) \(log: \S+/{job}/\d+\.log\)", printed)
+
+
+def hashes(checkout: Checkout) -> dict[str, str]:
+    """SHA-256 of the tables, figures and scores of a smoke run that are equal in every run."""
+    files = [path for folder in RESULTS for path in (checkout.results / folder).rglob("*") if path.is_file()]
+    named = {str(path.relative_to(checkout.results)): path for path in files}
+    return {name: sha256(path) for name, path in named.items() if not re.match(MEASURED, name)}
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from workflow.conftest import Checkout
 from memaudit.common.checksums import sha256
 from memaudit.common.io import read_json
 from memaudit.workflow.sidecar import read_all
-from slurm.conftest import Clone, leave_out_private_releases, slurm_job, submissions, text
+from slurm.conftest import Clone, hashes, leave_out_private_releases, slurm_job, submissions, text
 
 pytestmark = pytest.mark.slurm
 
@@ -25,7 +25,6 @@ ASKING = (
     "lira_query_shadows|attacks_query_|tabpate_(release|query|answer|poison)_|iclmem_probe_|predict_train_shadows|"
     "ltmia_(prepare_model|finetune_targets|train_attack|measure_diversity|permute_features)"
 )
-MEASURED = r"tables/predict_cost|scores/predict/"
 HELD = """
 
 # From here on a test's own: parts are noted, and behind the first of a shard they wait for a file called `go`.
@@ -77,13 +76,6 @@ def held(clone) -> Clone:
 
 
 def test_a_run_through_slurm_equals_a_local_one_byte_for_byte(submitted, undisturbed):
-    def hashes(checkout):
-        folders = ("tables", "figures", "scores")
-        files = [path for folder in folders for path in (checkout.results / folder).rglob("*") if path.is_file()]
-        named = {str(path.relative_to(checkout.results)): path for path in files}
-        # Seconds were measured: they stand in one table of the study of prediction, and among its scores.
-        return {name: sha256(path) for name, path in named.items() if not re.match(MEASURED, name)}
-
     assert len(hashes(submitted)) > 60
     assert hashes(submitted) == hashes(undisturbed)
     assert "agree with their sidecars" in submitted.submit("--", "provenance")

@@ -58,6 +58,12 @@ def context(benches: Mapping[str, Bench]) -> dict[str, Any]:
                 for name, one in benches["plan_workflow"]["configs"].items()
             ],
         ),
+        "soak": benches.get("soak"),
+        "soak_faults": texts_table(
+            ["fault", "times"], ([name, str(times)] for name, times in benches["soak"]["faults"].items())
+        )
+        if "soak" in benches
+        else "",
         "errors": _errors(benches.get("unit_costs", {}).get("errors", {})),
     }
 

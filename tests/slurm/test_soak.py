@@ -1,0 +1,170 @@
+"""Runs through a private Slurm while controllers, nodes, disks and clocks fail have the results of a local run.
+
+`make soak` runs this; a plain pytest does not. It needs root, for a disk of its own, and the command faketime.
+"""
+
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from conftest import PROJECT, mounted
+from workflow.conftest import Checkout
+
+from memaudit.common.io import write_json
+from slurm.conftest import Clone, hashes, leave_out_private_releases
+
+pytestmark = pytest.mark.soak
+
+MINUTES = float(os.environ.get("MINUTES", "120"))
+STUDIES = os.environ.get("STUDY", "all").split()
+SEED = 20260525
+QUIET = (15, 60)  # seconds between faults
+LASTS = 20  # seconds that a fault lasts
+DISK = "6g"
+FILES = 200000
+AHEAD, BEHIND = "+3h", "-3h"
+MOST_STARTS = 60  # of one round, before it counts as one that never ends
+
+
+class Soak:
+    """Rounds of one run, each from an empty folder, and the faults that they met."""
+
+    def __init__(self, clone: Clone):
+        self.clone = clone
+        self.slurm = Path(os.environ["LOCAL_SLURM_DIR"])
+        self.met: Counter[str] = Counter()
+        self.starts = self.failed = self.submitted = 0
+        self.clock: list[str] = []
+        self.faults: dict[str, Callable[[], None]] = {
+            "a killed controller": self.kill_controller,
+            "a node that vanishes": self.lose_node,
+            "a full disk": self.fill_disk,
+            "a quota of files": self.use_up_files,
+            "a changed clock": self.change_clock,
+        }
+
+    def start(self) -> None:
+        self.starts += 1
+        self.clone.snakemake("--unlock")
+        self.clone.start("--", *STUDIES, under=self.clock)
+
+    def round(self, draws: random.Random, end: float) -> None:
+        """One run, from nothing to its end: a fault now and then until `end`; one that has failed is started again."""
+        before = self.starts
+        self.start()
+        while True:
+            if self.ended_within(draws.uniform(*QUIET)):
+                if self.clone.run.returncode == 0:
+                    return
+                self.failed += 1
+                assert self.starts - before < MOST_STARTS, self.clone.printed()
+                self.start()
+            elif time.monotonic() < end:
+                name = draws.choice(list(self.faults))
+                self.met[name] += 1
+                self.faults[name]()
+
+    def ended_within(self, seconds: float) -> bool:
+        try:
+            self.clone.run.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        self.submitted += len(re.findall(r"SLURM jobid \d+", self.clone.printed()))
+        return True
+
+    def kill_controller(self) -> None:
+        """Its jobs outlive it, and the next one submits them again."""
+        self.clone.kill()
+        self.submitted += len(re.findall(r"SLURM jobid \d+", self.clone.printed()))
+        self.start()
+
+    def lose_node(self) -> None:
+        """The daemon of the first node dies, Slurm requeues its jobs, and what ran there still runs and writes."""
+        pid = int((self.slurm / "run/slurmd-n1").read_text().split()[0])
+        os.kill(pid, signal.SIGKILL)
+        set_node("down")
+        time.sleep(LASTS)
+        subprocess.run([PROJECT / "tests/slurm/local-slurm.sh", "up"], check=True, capture_output=True)
+        set_node("resume", check=False)  # a node that has come back has resumed by itself
+
+    def fill_disk(self) -> None:
+        ballast = self.clone.folder / "results/ballast"
+        left = shutil.disk_usage(ballast.parent).free
+        with open(ballast, "wb") as file:
+            os.posix_fallocate(file.fileno(), 0, left - 2**12)
+        time.sleep(LASTS)
+        ballast.unlink()
+
+    def use_up_files(self) -> None:
+        """No file can be made any more, as with a quota; what is open can be written."""
+        folder, state = self.clone.folder / "results", os.statvfs(self.clone.folder / "results")
+        remount(folder, nr_inodes=state.f_files - state.f_ffree)
+        time.sleep(LASTS)
+        remount(folder, nr_inodes=FILES)
+
+    def change_clock(self) -> None:
+        """The controller and the jobs that it submits from now on are hours ahead or behind, or on time again."""
+        others = [[], ["faketime", "-f", AHEAD], ["faketime", "-f", BEHIND]]
+        self.clock = others[(others.index(self.clock) + 1) % len(others)]
+        self.kill_controller()
+
+
+def set_node(state: str, *, check: bool = True) -> None:
+    command = ["scontrol", "update", "nodename=n1", f"state={state}", "reason=soak"]
+    subprocess.run(command, check=check, capture_output=True)
+
+
+def remount(folder: Path, **options: int) -> None:
+    told = ",".join(f"{name}={value}" for name, value in options.items())
+    subprocess.run(["mount", "-o", f"remount,{told}", str(folder)], check=True)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory) -> Checkout:
+    """The same run without a cluster."""
+    checkout = Checkout(tmp_path_factory.mktemp("local") / "memaudit")
+    leave_out_private_releases(checkout.folder)
+    checkout.snakemake(*STUDIES)
+    return checkout
+
+
+def test_results_of_a_run_that_met_every_fault_are_those_of_an_undisturbed_one(clone, undisturbed, tmp_path):
+    soaked, draws = clone("soak"), random.Random(SEED)
+    (soaked.folder / "results").rename(kept := tmp_path / "bench")
+    (soaked.folder / "results").mkdir()
+    begun, rounds = time.monotonic(), 0
+    with mounted(soaked.folder / "results", "-t", "tmpfs", "-o", f"size={DISK},nr_inodes={FILES}", "tmpfs"):
+        soak = Soak(soaked)
+        expected = hashes(undisturbed)
+        while time.monotonic() < begun + 60 * MINUTES:
+            shutil.rmtree(soaked.results, ignore_errors=True)
+            shutil.copytree(kept, soaked.folder / "results", dirs_exist_ok=True)
+            soak.round(draws, begun + 60 * MINUTES)
+            rounds += 1
+            found = hashes(soaked)
+            assert found
+            assert found == expected
+            assert "agree with their sidecars" in soaked.snakemake("provenance")
+    outcome = {
+        "date": datetime.now(UTC).date().isoformat(),
+        "minutes": round((time.monotonic() - begun) / 60),
+        "studies": STUDIES,
+        "rounds": rounds,
+        "submitted": soak.submitted,
+        "starts": soak.starts,
+        "failed": soak.failed,
+        "faults": {name: soak.met[name] for name in soak.faults},
+        "compared": len(found),
+    }
+    print(json.dumps(outcome))
+    write_json(outcome, PROJECT / "results/bench/soak.json")
