@@ -77,7 +77,7 @@ test-slurm: .venv ## run the workflow on a private Slurm of two nodes; installs 
 	$(BIN)/python -m pytest -m slurm tests/slurm
 
 soak: .venv ## run the workflow on such a Slurm for MINUTES (120) while controllers, nodes, disks and clocks fail; writes results/bench/soak.json; STUDY="lira attacks"
-	@tests/install.sh soak
+	@tests/install.sh slurm
 	$(BIN)/python -m pytest -m soak -s tests/slurm/test_soak.py
 	@$(BIN)/python -m memaudit.report.docs_pages
 

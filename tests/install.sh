@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tests/install.sh slurm|soak|browser: set-up of `make test-slurm`, `make soak` and `make test-browser`, from packages of
-# Debian or Ubuntu. Exits 0 when what they need is there and starts, else 1 and a line that says why and what to install.
+# tests/install.sh slurm|browser: set-up of `make test-slurm` and `make test-browser`, from the packages of Debian or
+# Ubuntu. Exits 0 when what they need is there and starts, else 1 and one line that says why and what to install.
 set -euo pipefail
 export PATH=$PATH:/usr/sbin:/sbin
 here=$(cd "$(dirname "$0")" && pwd)
@@ -9,9 +9,8 @@ trap 'rm -f "$log"' EXIT
 
 case ${1:-} in
     slurm) packages=(slurm-wlm munge) ;;
-    soak) packages=(slurm-wlm munge faketime) ;;
     browser) packages=(chromium) ;;
-    *) echo "usage: $0 slurm|soak|browser" >&2; exit 2 ;;
+    *) echo "usage: $0 slurm|browser" >&2; exit 2 ;;
 esac
 
 all_of() { local command; for command in "$@"; do command -v "$command" >/dev/null || return 1; done; }
@@ -19,13 +18,12 @@ one_of() { local command; for command in "$@"; do ! command -v "$command" >/dev/
 there() {
     case $1 in
         slurm) all_of munged slurmctld slurmd sbatch ;;
-        soak) all_of munged slurmctld slurmd sbatch faketime ;;
         browser) one_of chromium chromium-browser google-chrome ;;
     esac
 }
 # A machine may have Slurm and yet refuse its daemons: no loopback ports, no own processes, a limit of files.
 starts() {
-    [ "$1" != browser ] || return 0
+    [ "$1" = slurm ] || return 0
     local cluster=$here/slurm/local-slurm.sh
     export LOCAL_SLURM_DIR BASE_PORT=$((20000 + $$ % 500 * 20))
     LOCAL_SLURM_DIR=$(mktemp -d)

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -71,20 +71,10 @@ class Clone(Checkout):
         assert old in text(path), f"{name} has no {old!r} any more"
         path.write_text(text(path).replace(old, new), encoding="utf-8")
 
-    def start(self, *arguments: str, under: Sequence[str] = ()) -> None:
-        """Give the README's command, `under` another one; what it prints goes to the file `printed`."""
+    def start(self, *arguments: str) -> None:
+        """Give the README's command; what it prints goes to the file `printed`."""
         snakemake = Path(sys.executable).with_name("snakemake")
-        command = [
-            *under,
-            snakemake,
-            "--cores",
-            "all",
-            "--profile",
-            "slurm",
-            "--configfile",
-            "config/smoke.yaml",
-            *arguments,
-        ]
+        command = [snakemake, "--cores", "all", "--profile", "slurm", "--configfile", "config/smoke.yaml", *arguments]
         with open(self.folder / "printed", "w", encoding="utf-8") as printed:
             self.run = subprocess.Popen(command, cwd=self.folder, stdout=printed, stderr=subprocess.STDOUT)
 

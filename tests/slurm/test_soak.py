@@ -1,6 +1,6 @@
 """Runs through a private Slurm while controllers, nodes, disks and clocks fail have the results of a local run.
 
-`make soak` runs this; a plain pytest does not. It needs root, for a disk of its own, and the command faketime.
+`make soak` runs this; a plain pytest does not. It needs root, for a disk of its own.
 """
 
 import json
@@ -32,19 +32,18 @@ QUIET = (15, 60)  # seconds between faults
 LASTS = 20  # seconds that a fault lasts
 DISK = "6g"
 FILES = 200000
-AHEAD, BEHIND = "+3h", "-3h"
+SHIFT = 3 * 3600  # seconds by which a clock is wrong
 MOST_STARTS = 60  # of one round, before it counts as one that never ends
 
 
 class Soak:
     """Rounds of one run, each from an empty folder, and the faults that they met."""
 
-    def __init__(self, clone: Clone):
-        self.clone = clone
+    def __init__(self, clone: Clone, draws: random.Random):
+        self.clone, self.draws = clone, draws
         self.slurm = Path(os.environ["LOCAL_SLURM_DIR"])
         self.met: Counter[str] = Counter()
         self.starts = self.failed = self.submitted = 0
-        self.clock: list[str] = []
         self.faults: dict[str, Callable[[], None]] = {
             "a killed controller": self.kill_controller,
             "a node that vanishes": self.lose_node,
@@ -53,24 +52,31 @@ class Soak:
             "a changed clock": self.change_clock,
         }
 
+    def restart(self) -> None:
+        self.count()
+        self.start()
+
+    def count(self) -> None:
+        self.submitted += len(re.findall(r"SLURM jobid \d+", self.clone.printed()))
+
     def start(self) -> None:
         self.starts += 1
         self.clone.snakemake("--unlock")
-        self.clone.start("--", *STUDIES, under=self.clock)
+        self.clone.start("--", *STUDIES)
 
-    def round(self, draws: random.Random, end: float) -> None:
+    def round(self, end: float) -> None:
         """One run, from nothing to its end: a fault now and then until `end`; one that has failed is started again."""
         before = self.starts
         self.start()
         while True:
-            if self.ended_within(draws.uniform(*QUIET)):
+            if self.ended_within(self.draws.uniform(*QUIET)):
                 if self.clone.run.returncode == 0:
-                    return
+                    return self.count()
                 self.failed += 1
                 assert self.starts - before < MOST_STARTS, self.clone.printed()
-                self.start()
+                self.restart()
             elif time.monotonic() < end:
-                name = draws.choice(list(self.faults))
+                name = self.draws.choice(list(self.faults))
                 self.met[name] += 1
                 self.faults[name]()
 
@@ -79,14 +85,12 @@ class Soak:
             self.clone.run.wait(seconds)
         except subprocess.TimeoutExpired:
             return False
-        self.submitted += len(re.findall(r"SLURM jobid \d+", self.clone.printed()))
         return True
 
     def kill_controller(self) -> None:
         """Its jobs outlive it, and the next one submits them again."""
         self.clone.kill()
-        self.submitted += len(re.findall(r"SLURM jobid \d+", self.clone.printed()))
-        self.start()
+        self.restart()
 
     def lose_node(self) -> None:
         """The daemon of the first node dies, Slurm requeues its jobs, and what ran there still runs and writes."""
@@ -113,10 +117,14 @@ class Soak:
         remount(folder, nr_inodes=FILES)
 
     def change_clock(self) -> None:
-        """The controller and the jobs that it submits from now on are hours ahead or behind, or on time again."""
-        others = [[], ["faketime", "-f", AHEAD], ["faketime", "-f", BEHIND]]
-        self.clock = others[(others.index(self.clock) + 1) % len(others)]
-        self.kill_controller()
+        """The controller comes back to results of the past or the future, written by nodes of another time."""
+        self.clone.kill()
+        shift = self.draws.choice([-SHIFT, SHIFT])
+        for path in sorted(self.clone.results.rglob("*")):
+            if path.is_file() and self.draws.random() < 0.5:
+                written = path.stat().st_mtime + shift
+                os.utime(path, (written, written))
+        self.restart()
 
 
 def set_node(state: str, *, check: bool = True) -> None:
@@ -139,17 +147,17 @@ def undisturbed(tmp_path_factory) -> Checkout:
 
 
 def test_results_of_a_run_that_met_every_fault_are_those_of_an_undisturbed_one(clone, undisturbed, tmp_path):
-    soaked, draws = clone("soak"), random.Random(SEED)
+    soaked = clone("soak")
     (soaked.folder / "results").rename(kept := tmp_path / "bench")
     (soaked.folder / "results").mkdir()
     begun, rounds = time.monotonic(), 0
     with mounted(soaked.folder / "results", "-t", "tmpfs", "-o", f"size={DISK},nr_inodes={FILES}", "tmpfs"):
-        soak = Soak(soaked)
+        soak = Soak(soaked, random.Random(SEED))
         expected = hashes(undisturbed)
         while time.monotonic() < begun + 60 * MINUTES:
             shutil.rmtree(soaked.results, ignore_errors=True)
             shutil.copytree(kept, soaked.folder / "results", dirs_exist_ok=True)
-            soak.round(draws, begun + 60 * MINUTES)
+            soak.round(begun + 60 * MINUTES)
             rounds += 1
             found = hashes(soaked)
             assert found
