@@ -170,7 +170,8 @@ rule attacks_average_datasets:
         attacks=ATTACKS.results["attacks"],
         families=ATTACKS.results["families"],
     output:
-        "<results>/scores/attacks/average.parquet",
+        **ATTACKS.family_means,
+        average="<results>/scores/attacks/average.parquet",
         sidecar="<results>/provenance/attacks_average_datasets.json",
     log:
         "<results>/logs/attacks_average_datasets.log",

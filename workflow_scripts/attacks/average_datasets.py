@@ -1,14 +1,15 @@
 """Mean of the attacks over data sets, beside the published numbers (TabPATE, Tables 1, 5, 6, 7, 10).
 
 python workflow_scripts/attacks/average_datasets.py --input attacks=wine/attacks.parquet \
-    attacks=breast_cancer/attacks.parquet families=wine/families.parquet --output average.parquet \
+    attacks=breast_cancer/attacks.parquet families=wine/families.parquet \
+    --output average=average.parquet families=families.parquet \
     --params '{"published": [{"table": "Table 1", "dataset": "mean", "attack": "lira", "poison": 0,
         "metric": "auc", "printed": 0.73}], "records": {"wine": 178}}'
 
 records: number of each table's records (null: not known), which Table 16 lists. Metrics of the arm `main` are averaged
 where all averaged data sets have them: those of the paper's means (of its Table 5) if the run has them all, and, as
 "mean of all tables", all of the run; else the mean is over all. The key `source` tells "here" from "paper". Model
-families are averaged over the tables that compare them, a family where all of them have it.
+families, if any, are averaged in a file of their own over the tables that compare them, a family where all have it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -36,10 +37,9 @@ def main(job):
     scores = scores.dropna(subset=KEYS)
     here = _means(scores, {entry["dataset"] for entry in job.params.published if entry["table"] == LISTED} - {"mean"})
     paper = published(STUDY, job.params.published, scores)
-    results = [*here, *paper, *_sizes(scores, job.params.records)]
+    write_table(tidy.frame([*here, *paper, *_sizes(scores, job.params.records)]), job.output.average)
     if families := job.input.get("families"):
-        results += _of_families(_expanded(families))
-    write_table(tidy.frame(results), job.output[0])
+        write_table(tidy.frame(list(_of_families(_expanded(families)))), job.output.families)
 
 
 def _expanded(paths: str | list[str]) -> pd.DataFrame:

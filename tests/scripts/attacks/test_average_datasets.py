@@ -24,7 +24,7 @@ def test_means_are_over_what_every_data_set_has_beside_what_is_printed(project, 
         project,
         "attacks_average_datasets",
         inputs,
-        [str(tmp_path / "average.parquet")],
+        [f"average={tmp_path / 'average.parquet'}"],
         published=published,
         records={"wine": 178, "iris": None},
     )
@@ -54,7 +54,10 @@ def test_the_mean_is_over_the_papers_data_sets_where_the_run_has_them_all(projec
 
     def averaged(listed):
         entries = [{"table": "Table 5", "dataset": name, "metric": "auc", "printed": 0.5} for name in (*listed, "mean")]
-        inputs, output = [f"attacks={tmp_path / name}.parquet" for name in values], str(tmp_path / "average.parquet")
+        inputs, output = (
+            [f"attacks={tmp_path / name}.parquet" for name in values],
+            f"average={tmp_path / 'average.parquet'}",
+        )
         params = {"published": entries, "records": dict.fromkeys(values)}
         call(project, "attacks_average_datasets", inputs, [output], **params)
         table = tidy.expand(read_table(tmp_path / "average.parquet"))
@@ -82,9 +85,9 @@ def test_model_families_are_averaged_where_every_compared_table_has_them(project
         write_table(tidy.frame(list(rows(dataset, models))), tmp_path / f"{dataset}-families.parquet")
         inputs += [f"attacks={tmp_path / dataset}.parquet", f"families={tmp_path / dataset}-families.parquet"]
     params = {"published": [], "records": {"wine": None, "iris": None}}
-    call(project, "attacks_average_datasets", inputs, [str(tmp_path / "average.parquet")], **params)
-    table = tidy.expand(read_table(tmp_path / "average.parquet"))
-    table = table[table["attack"] == "strongest"]
+    outputs = [f"average={tmp_path / 'average.parquet'}", f"families={tmp_path / 'families.parquet'}"]
+    call(project, "attacks_average_datasets", inputs, outputs, **params)
+    table = tidy.expand(read_table(tmp_path / "families.parquet"))
     assert set(table["model"]) == {"forest"}
     mean = only(table, metric="auc")
     assert (mean["dataset"], mean["records"], mean["estimate"]) == ("mean", "members", pytest.approx(0.8))

@@ -215,14 +215,15 @@ def test_models_are_asked_with_their_largest_context_and_most_poisons(attacks):
 
 def test_families_are_main_arms_on_its_contexts_and_estimators(attacks):
     assert attacks.results["families"] == ["<results>/scores/attacks/wine/families.parquet"]
+    assert attacks.results["family_means"] == ["<results>/scores/attacks/families.parquet"]
     assert list(attacks.family_grids()) == ["main", "other_mode"]
     assert attacks.fits(wildcards()) == ["<results>/signals/attacks/wine/families.nc"]
     assert attacks.estimators()["mlp"]["estimator"] == "sklearn.neural_network.MLPClassifier"
     fitted = attacks.sizes()["attacks_fit_families"]
     each = [estimator_costs.seconds(entry["estimator"], 50, 13) for entry in attacks.estimators().values()]
-    assert fitted == {"wine": (8 * sum(each), 2 * 8 * 150, 8 * sum(each), 0)}
+    assert fitted == {"wine": (8 * sum(each), 2 * 8 * 150, 2 * 8 * 150, 0)}
     # Four families: of `main`, as deployed, and two estimators.
-    assert attacks.sizes()["attacks_compare_families"]["wine"].work == 19 * 8 * 4 * 100
+    assert attacks.sizes()["attacks_compare_families"]["wine"].work == 19 * 4 * (8 * 100 + 10_000)
     assert "mlp" not in attacks.sizes()["models_fetch_checkpoint"]
 
 
@@ -231,6 +232,7 @@ def test_without_tables_no_families_are_compared(attacks):
     attacks.config["datasets"] = ["wine"]
     bare = Attacks(attacks.run)
     assert (bare.names["families"], bare.results["families"], bare.fitted) == ([], [], [])
+    assert bare.results["family_means"] == []
     assert list(bare.family_grids()) == ["main"]
     assert not bare.sizes()["attacks_fit_families"]
 

@@ -13,6 +13,7 @@ from memaudit.workflow.study import Sizes, Study
 # Arms that the comparison of mitigations needs.
 MAIN = "main"
 NEEDED_FOR_MITIGATIONS = {"settings", "defended"}
+EACH_REDRAW = 10_000  # entries whose scores take as long as a redraw does without any
 
 
 class Passes(NamedTuple):
@@ -62,6 +63,7 @@ class Attacks(Study):
             **{kind: [f"<results>/scores/attacks/{name}/{kind}.parquet" for name in self.datasets] for kind in kinds},
             "mitigations": [f"<results>/scores/attacks/{name}/mitigations.parquet" for name in self.defended],
             "families": [f"<results>/scores/attacks/{name}/families.parquet" for name in self.compared],
+            "family_means": list(self.family_means.values()),
             "average": ["<results>/scores/attacks/average.parquet"],
         }
 
@@ -190,6 +192,11 @@ class Attacks(Study):
         """Shards of the answers for values of the sensitive column."""
         folder = f"<results>/signals/attacks/{wildcards.dataset}/attribute"
         return [f"{folder}/{shard}.nc" for shard in self._attribute_shards()]
+
+    @property
+    def family_means(self) -> dict[str, str]:
+        """The file of the means of families over tables, by the name of the output; {} where none are compared."""
+        return {"families": "<results>/scores/attacks/families.parquet"} if self.compared else {}
 
     @property
     def fitted(self) -> list[str]:
@@ -420,14 +427,16 @@ class Attacks(Study):
         rows, columns, _, queries = next(self._contexts(dataset, MAIN))
         catalogue, sets = self.run.config["models"], self.config["families"]["sets"]
         each = sum(estimator_costs.seconds(catalogue[name]["estimator"], rows, columns) for name in self.fitted)
-        return size(sets * each, sets * queries * len(self.fitted))
+        answers = sets * queries * len(self.fitted)
+        return size(sets * each, answers, answers)
 
     def _compared_size(self, dataset: str) -> Size:
         """A job that scores the answers of each family, as often as memberships are redrawn and contexts left out."""
         members, nonmembers = self._sides(dataset)
         families = 1 + len(self.arms(dataset, self.config["families"]["arms"])) + len(self.fitted)
-        entries = self.config["families"]["sets"] * families * members
-        return size(self.config["permutations"] * entries, families, entries + families * nonmembers)
+        entries = self.config["families"]["sets"] * members
+        redrawn = self.config["permutations"] * families * (entries + EACH_REDRAW)
+        return size(redrawn, families, families * (entries + nonmembers))
 
     def _scores_size(self, dataset: str) -> Size:
         """A job that goes over the scores of a table's members at each replicate and permutation."""
