@@ -4,6 +4,7 @@ INPUT   <results>/data/{dataset}/records.parquet, schema.json, splits/{split}.pa
 OUTPUT  <results>/signals/attacks/{dataset}/designs/{arm}.nc            how often each record is in each context;
                                                                         arms with the same contexts share them
         <results>/signals/attacks/{dataset}/{arm}/{shard}.nc            answers of each context's model
+        <results>/signals/attacks/{dataset}/families.nc                 answers of estimators fitted on the same contexts
         <results>/signals/attacks/{dataset}/perturbed/{shard}.nc        its labels near the targets
         <results>/signals/attacks/{dataset}/attention/{arm}/{shard}.nc  how its model attends to the context
         <results>/signals/attacks/{dataset}/poisoned/{arm}/{shard}.nc   its answers with mislabelled copies in the context
@@ -74,6 +75,32 @@ rule attacks_query_contexts:
         layer=ATTACKS.layer,
     script:
         "../../workflow_scripts/attacks/query_contexts.py"
+
+
+rule attacks_fit_families:
+    input:
+        records="<results>/data/{dataset}/records.parquet",
+        schema="<results>/data/{dataset}/schema.json",
+        design="<results>/signals/attacks/{dataset}/designs/main.nc",
+    output:
+        "<results>/signals/attacks/{dataset}/families.nc",
+        sidecar="<results>/provenance/attacks_fit_families/{dataset}.json",
+    log:
+        "<results>/logs/attacks_fit_families/{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/attacks_fit_families/{dataset}.jsonl"
+    conda:
+        "../../envs/tabular.yaml"
+    resources:
+        mem_mb=grows(4000),
+        runtime="4h",
+    params:
+        code=digest("attacks_fit_families", env="tabular"),
+        seed=config["seed"],
+        sets=ATTACKS.config["families"]["sets"],
+        models=ATTACKS.estimators(),
+    script:
+        "../../workflow_scripts/attacks/fit_families.py"
 
 
 rule attacks_query_perturbed:

@@ -113,6 +113,32 @@ rule attacks_compare_mitigations:
         "../../workflow_scripts/attacks/compare_mitigations.py"
 
 
+rule attacks_compare_families:
+    input:
+        **ATTACKS.family_grids(),
+        families=ATTACKS.fits,
+    output:
+        "<results>/scores/attacks/{dataset}/families.parquet",
+        sidecar="<results>/provenance/attacks_compare_families/{dataset}.json",
+    log:
+        "<results>/logs/attacks_compare_families/{dataset}.log",
+    benchmark:
+        "<results>/benchmarks/attacks_compare_families/{dataset}.jsonl"
+    conda:
+        "../../envs/statistics.yaml"
+    resources:
+        mem_mb=grows(3000),
+        runtime="1h",
+    params:
+        code=digest("attacks_compare_families", env="statistics"),
+        seed=config["seed"],
+        arms=ATTACKS.arm_models(ATTACKS.family_grids()),
+        sets=ATTACKS.config["families"]["sets"],
+        attacks=ATTACKS.keys("fpr", "replicates", "permutations", "rmia"),
+    script:
+        "../../workflow_scripts/attacks/compare_families.py"
+
+
 rule attacks_evaluate_inference:
     input:
         main=ATTACKS.grid("main"),
@@ -141,9 +167,11 @@ rule attacks_evaluate_inference:
 
 rule attacks_average_datasets:
     input:
-        ATTACKS.results["attacks"],
+        attacks=ATTACKS.results["attacks"],
+        families=ATTACKS.results["families"],
     output:
-        "<results>/scores/attacks/average.parquet",
+        **ATTACKS.family_means,
+        average="<results>/scores/attacks/average.parquet",
         sidecar="<results>/provenance/attacks_average_datasets.json",
     log:
         "<results>/logs/attacks_average_datasets.log",

@@ -27,6 +27,7 @@ TABLES += ["data_headlines", "lira_headlines", "attacks_headlines", "attacks_cla
 TABLES += ["attacks_perturbation", "attacks_perturbation_count", "attacks_perturbation_scale", "attacks_poisoning"]
 TABLES += ["attacks_thresholds", "attacks_text", "attacks_datasets", "attacks_cost", "attacks_settings", "attacks_risk"]
 TABLES += ["attacks_inference", "attacks_mitigations", "tabpate_headlines", "tabpate_claims", "tabpate_utility"]
+TABLES += ["attacks_model_families"]
 TABLES += ["tabpate_datasets", "tabpate_regression", "tabpate_queries", "tabpate_ablations", "tabpate_answers"]
 TABLES += ["ltmia_headlines", "ltmia_claims", "ltmia_auc", "ltmia_tpr", "ltmia_differences", "ltmia_combinations"]
 TABLES += ["ltmia_rates", "ltmia_classifiers", "ltmia_diversity", "ltmia_importance", "ltmia_controls"]
@@ -38,6 +39,7 @@ TABLES += ["predict_theorem"]
 FIGURES = ["lira_strategies", "lira_oracle", "lira_sample_fpr", "lira_roc", "lira_fpc_sigma", "lira_fpc_ratio"]
 FIGURES += ["lira_fpc_fraction", "attacks_roc", "attacks_features", "attacks_poison", "attacks_shadow_sets"]
 FIGURES += ["attacks_risk_map", "attacks_settings", "attacks_inference", "attacks_mitigations"]
+FIGURES += ["attacks_model_families"]
 FIGURES += ["tabpate_utility", "tabpate_answers", "tabpate_queries", "tabpate_regression", "tabpate_roc"]
 FIGURES += ["ltmia_transfer", "ltmia_roc", "ltmia_importance", "ltmia_diversity"]
 FIGURES += ["predict_roc", "predict_roc_later", "predict_planted", "predict_auc", "predict_threshold"]
@@ -149,7 +151,7 @@ def test_a_new_pin_reruns_what_runs_in_its_environment(smoke):
         asked = {f"attacks_query_{name}" for name in ("contexts", "perturbed", "poisoned", "attribute", "attention")}
         private = {"release_contexts", "release_shadows", "poison_shadows", "answer_queries", "code_records"}
         asked |= {f"tabpate_{name}" for name in private} | {"iclmem_probe_reference", "iclmem_probe_tuned"}
-        asked |= {"iclmem_probe_shadows"}
+        asked |= {"iclmem_probe_shadows", "attacks_fit_families"}
         # What takes the prepared setting, or corpora, runs again for its input.
         asked |= {"predict_prepare_setting", "ltmia_fetch_corpus"}
         assert smoke.reruns()[1] == {"lira_query_shadows"} | asked

@@ -1,12 +1,15 @@
 """Mean of the attacks over data sets, beside the published numbers (TabPATE, Tables 1, 5, 6, 7, 10).
 
-python workflow_scripts/attacks/average_datasets.py --input wine/attacks.parquet breast_cancer/attacks.parquet \
-    --output average.parquet --params '{"published": [{"table": "Table 1", "dataset": "mean", "attack": "lira",
-        "poison": 0, "metric": "auc", "printed": 0.73}], "records": {"wine": 178}}'
+python workflow_scripts/attacks/average_datasets.py --input attacks=wine/attacks.parquet \
+    attacks=breast_cancer/attacks.parquet families=wine/families.parquet \
+    --output average=average.parquet families=families.parquet \
+    --params '{"published": [{"table": "Table 1", "dataset": "mean", "attack": "lira", "poison": 0,
+        "metric": "auc", "printed": 0.73}], "records": {"wine": 178}}'
 
 records: number of each table's records (null: not known), which Table 16 lists. Metrics of the arm `main` are averaged
 where all averaged data sets have them: those of the paper's means (of its Table 5) if the run has them all, and, as
-"mean of all tables", all of the run; else the mean is over all. The key `source` tells "here" from "paper".
+"mean of all tables", all of the run; else the mean is over all. The key `source` tells "here" from "paper". Model
+families, if any, are averaged in a file of their own over the tables that compare them, a family where all have it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,22 +19,37 @@ import pandas as pd
 
 from memaudit.common import tidy
 from memaudit.common.io import read_table, write_table
+from memaudit.common.job_inputs import several
 from memaudit.statistics.dataset_means import means, published
 from memaudit.statistics.threat_models import STUDY
 from memaudit.workflow.job import run
 
 KEYS = ["arm", "model", "records", "threat", "attack", "poison"]
 AVERAGED = r"auc|tpr@[\d.e-]+|auc difference"
+OF_FAMILIES = ["model", "attack", "records"]
+COMPARED = rf"({AVERAGED}|tpr@[\d.e-]+ difference|(accuracy|balanced accuracy|log loss)( difference)?)"
 LISTED = "Table 5"  # of the paper: it lists the data sets of the means
 
 
 def main(job):
-    scores = tidy.expand(pd.concat([read_table(path) for path in job.input], ignore_index=True))
+    scores = _expanded(job.input.attacks)
     scores = scores[(scores["arm"] == "main") & scores["metric"].str.fullmatch(AVERAGED)]
     scores = scores.dropna(subset=KEYS)
     here = _means(scores, {entry["dataset"] for entry in job.params.published if entry["table"] == LISTED} - {"mean"})
     paper = published(STUDY, job.params.published, scores)
-    write_table(tidy.frame([*here, *paper, *_sizes(scores, job.params.records)]), job.output[0])
+    write_table(tidy.frame([*here, *paper, *_sizes(scores, job.params.records)]), job.output.average)
+    if families := job.input.get("families"):
+        write_table(tidy.frame(list(_of_families(_expanded(families)))), job.output.families)
+
+
+def _expanded(paths: str | list[str]) -> pd.DataFrame:
+    return tidy.expand(pd.concat([read_table(path) for path in several(paths)], ignore_index=True))
+
+
+def _of_families(scores: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Means of the leakage and accuracy of each model family, and of their differences."""
+    chosen = scores[scores["metric"].str.fullmatch(COMPARED)]
+    return means(STUDY, chosen, OF_FAMILIES, "dataset", chosen["dataset"].nunique(), "data sets")
 
 
 def _means(scores: pd.DataFrame, listed: set[str]) -> Iterator[dict[str, Any]]:

@@ -61,6 +61,28 @@ FAULTS = [
         {"attacks/attention": {"datasets": ["credit-g"], "sets": 1024}},
         "attacks/attention/sets: 1024 shadow contexts requested, the arm has 512",
     ),
+    ({"attacks/families/models": ["tabicl-small"]}, "attacks/families/models: tabicl-small is no estimator of classes"),
+    ({"attacks/families/models": ["forest"]}, "attacks/families/models: unknown"),
+    (
+        {"attacks/families": {"datasets": ["credit-g"], "arms": ["main"]}},
+        "attacks/families/arms: no other arm is called 'main'",
+    ),
+    (
+        {"attacks/families": {"datasets": ["credit-g"], "arms": ["defended"]}},
+        "attacks/families/arms: defended must begin with {}, the contexts of `main`",
+    ),
+    (
+        {"attacks/families/datasets": ["credit-g"], "attacks/families/sets": 64},
+        "attacks/families/arms: other_mode must begin with {}, the contexts of `main`, and have 64 of them",
+    ),
+    (
+        {"attacks/families": {"datasets": ["credit-g"], "arms": [], "models": []}},
+        "attacks/families: nothing to compare with `main`",
+    ),
+    (
+        {"attacks/families": {"datasets": ["credit-g"], "sets": 1024}},
+        "attacks/families/sets: 1024 shadow contexts requested, the arm has 512",
+    ),
     ({"attacks/sets": 1024}, "attacks/sets: 1024 shadow contexts requested, the arm has 512"),
     ({"attacks/sizes": [16, 8]}, "attacks/sizes: must increase"),
     ({"attacks/perturbation/scale": 0.3}, "attacks/perturbation/scale: 0.3 is none of `scales`"),

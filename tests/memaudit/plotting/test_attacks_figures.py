@@ -12,7 +12,9 @@ from memaudit.common.errors import AuditError
 from memaudit.plotting import attacks_figures, figure_style
 
 DATASETS, RATES, BUDGETS, SETS = ("wine", "breast_cancer"), (0.001, 0.1, 1.0), (0, 5, 20), (16, 64, 256)
-FIGURES = ("roc", "inference", "features", "poison", "shadow_sets", "settings", "risk_map", "mitigations")
+FIGURES = (
+    "roc", "inference", "features", "poison", "shadow_sets", "settings", "risk_map", "mitigations", "model_families",
+)  # fmt: skip
 
 
 def row(metric, estimate, null=0.5, **keys):
@@ -87,6 +89,19 @@ def defences(names=("none", "labels only", "bags 4")):
     return rows
 
 
+def families(names=("network", "forest", "neighbours")):
+    """As in a study, the control and the differences stand beside what is drawn; one family has no mean."""
+    rows = []
+    for dataset in (*DATASETS, "mean"):
+        for place, name in enumerate(names if dataset != "mean" else names[:2]):
+            keys = {"dataset": dataset, "model": name, "attack": "strongest"}
+            rows.append(row("auc", 0.6 + 0.1 * place, **keys, records="members"))
+            rows.append(row("auc", 0.5, **keys, records="redrawn"))
+            rows.append(row("auc difference", 0.1 * place, **keys, records="members"))
+            rows.append(row("balanced accuracy", 0.7 + 0.05 * place, **keys, records="non-members"))
+    return rows
+
+
 def expanded(rows):
     return tidy.expand(tidy.frame(rows))
 
@@ -103,6 +118,7 @@ def tables():
         "settings": variants(),
         "risk_map": points(),
         "mitigations": defences(),
+        "model_families": families(),
     }
     return {name: expanded(rows) for name, rows in made.items()}
 
@@ -317,6 +333,18 @@ def test_an_interval_that_leaves_its_estimate_out_is_drawn(tables):
     for name in ("features", "mitigations"):
         figure = getattr(attacks_figures, name)(tables[name].assign(low=0.3, high=0.4))
         assert any(0.3 in segment for segment in figure.axes[0].collections[0].get_segments()[0])
+
+
+def test_families_stand_by_accuracy_and_leakage_in_each_table_and_the_mean(tables):
+    figure = attacks_figures.model_families(tables["model_families"])
+    assert titles(figure) == [*DATASETS, "mean"]
+    assert legend(figure) == ["1  network", "2  forest", "3  neighbours", "guessing"]
+    wine, _, mean = figure.axes
+    assert [list(lines(axes, figure_style.RED)[0].get_xydata()[0]) for axes in (wine, mean)] == [[0.75, 0.7]] * 2
+    assert not lines(mean, figure_style.GREEN)
+    across, upright = (bar.get_segments()[0] for bar in wine.collections[:2])
+    assert across[:, 0] == pytest.approx([0.63, 0.77])
+    assert upright[:, 1] == pytest.approx([0.54, 0.66])
 
 
 @pytest.mark.parametrize("name", FIGURES)

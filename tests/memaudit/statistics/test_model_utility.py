@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from memaudit.statistics.model_utility import judge_utility, utility_differences
+from memaudit.statistics.model_utility import (
+    LARGEST_LOSS,
+    judge_log_loss,
+    judge_utility,
+    log_loss_differences,
+    utility_differences,
+)
 
 
 def test_accuracies_by_hand():
@@ -38,3 +44,24 @@ def test_common_noise_of_two_accuracies_cancels():
     assert accuracy.detected
     alone = judge_utility(usual, labels, rng=rng, replicates=100)[0]
     assert accuracy.high - accuracy.low < 0.7 * (alone.high - alone.low)
+
+
+def test_log_loss_by_hand():
+    losses = np.array([[0.1, 0.2, 0.3, 0.4, 0.5, 3.0, 0.6, 0.7], [0.1, 0.2, 0.3, 0.4, 0.5, LARGEST_LOSS, 0.6, 0.7]])
+    labels = np.array([0, 0, 0, 2, 0, 0, 0, 2])
+    (found,) = judge_log_loss(losses, labels, rng=np.random.default_rng(0), replicates=50)
+    assert found.estimate == pytest.approx(losses.mean())
+    assert found.null == pytest.approx(-0.75 * np.log(0.75) - 0.25 * np.log(0.25))
+    (gap,) = log_loss_differences(losses + 1, losses, labels, rng=np.random.default_rng(0))
+    assert (gap.metric, gap.low, gap.high) == ("log loss difference", pytest.approx(1), pytest.approx(1))
+
+
+def test_the_interval_of_a_log_loss_covers_it_where_records_and_models_differ():
+    """Losses as skewed as exponential ones, which a forest's are."""
+    rng, covered = np.random.default_rng(17), 0
+    for _ in range(60):
+        scale = rng.exponential(size=80) * rng.uniform(0.5, 1.5, (20, 1))
+        losses = rng.exponential(size=(20, 80)) * scale
+        (found,) = judge_log_loss(losses, rng.integers(0, 2, 80), rng=rng, replicates=100)
+        covered += found.low <= 1 <= found.high
+    assert covered >= 53

@@ -19,12 +19,12 @@ def test_means_are_over_what_every_data_set_has_beside_what_is_printed(project, 
     published = [
         {"table": "Table 1", "dataset": "mean", "attack": "lira", "poison": 0, "metric": "auc", "printed": 0.73}
     ]
-    inputs = [str(tmp_path / f"{name}.parquet") for name in ("wine", "iris")]
+    inputs = [f"attacks={tmp_path / name}.parquet" for name in ("wine", "iris")]
     call(
         project,
         "attacks_average_datasets",
         inputs,
-        [str(tmp_path / "average.parquet")],
+        [f"average={tmp_path / 'average.parquet'}"],
         published=published,
         records={"wine": 178, "iris": None},
     )
@@ -54,7 +54,10 @@ def test_the_mean_is_over_the_papers_data_sets_where_the_run_has_them_all(projec
 
     def averaged(listed):
         entries = [{"table": "Table 5", "dataset": name, "metric": "auc", "printed": 0.5} for name in (*listed, "mean")]
-        inputs, output = [str(tmp_path / f"{name}.parquet") for name in values], str(tmp_path / "average.parquet")
+        inputs, output = (
+            [f"attacks={tmp_path / name}.parquet" for name in values],
+            f"average={tmp_path / 'average.parquet'}",
+        )
         params = {"published": entries, "records": dict.fromkeys(values)}
         call(project, "attacks_average_datasets", inputs, [output], **params)
         table = tidy.expand(read_table(tmp_path / "average.parquet"))
@@ -63,3 +66,31 @@ def test_the_mean_is_over_the_papers_data_sets_where_the_run_has_them_all(projec
     every = (pytest.approx(0.75), 30)
     assert averaged(["wine", "iris"]) == {"mean": (pytest.approx(0.65), 20), "mean of all tables": every}
     assert averaged(["wine", "vehicle"]) == averaged([]) == averaged(values) == {"mean": every}
+
+
+def test_model_families_are_averaged_where_every_compared_table_has_them(project, tmp_path):
+    def rows(dataset, models):
+        for model, auc in models.items():
+            keys = {"dataset": dataset, "model": model, "attack": "strongest", "score": f"best in {dataset}"}
+            leak, useful = {**keys, "records": "members"}, {**keys, "records": "non-members"}
+            yield tidy.row("attacks", leak, "auc", auc, low=auc - 0.1, high=auc + 0.1, n=10, null=0.5)
+            yield tidy.row("attacks", leak, "auc p-value", 0.05, unit="probability")
+            yield tidy.row("attacks", useful, "log loss", 1.0, unit="nats", low=0.9, high=1.1, n=10)
+
+    lira = {"arm": "main", "model": "m", "records": "members", "threat": "t", "attack": "lira", "poison": 0}
+    inputs = []
+    for dataset, models in {"wine": {"forest": 0.9, "deployed": 0.6}, "iris": {"forest": 0.7}}.items():
+        row = tidy.row("attacks", {"dataset": dataset, **lira}, "auc", 0.6, low=0.5, high=0.7, n=10, null=0.5)
+        write_table(tidy.frame([row]), tmp_path / f"{dataset}.parquet")
+        write_table(tidy.frame(list(rows(dataset, models))), tmp_path / f"{dataset}-families.parquet")
+        inputs += [f"attacks={tmp_path / dataset}.parquet", f"families={tmp_path / dataset}-families.parquet"]
+    params = {"published": [], "records": {"wine": None, "iris": None}}
+    outputs = [f"average={tmp_path / 'average.parquet'}", f"families={tmp_path / 'families.parquet'}"]
+    call(project, "attacks_average_datasets", inputs, outputs, **params)
+    table = tidy.expand(read_table(tmp_path / "families.parquet"))
+    assert set(table["model"]) == {"forest"}
+    mean = only(table, metric="auc")
+    assert (mean["dataset"], mean["records"], mean["estimate"]) == ("mean", "members", pytest.approx(0.8))
+    assert mean["high"] - mean["estimate"] == pytest.approx(0.1 / np.sqrt(2))
+    assert only(table, metric="log loss")["unit"] == "nats"
+    assert set(table["metric"]) == {"auc", "log loss"}

@@ -11,7 +11,7 @@ from memaudit.config.name_checks import hint, licence_faults, unknown
 from memaudit.config.shared_keys import PREDICTORS, SharedKeys
 
 NEEDED = ("main", "settings", "defended")  # arms that the tables are made of
-TAKEN = ("designs", "perturbed", "poisoned", "attribute", "attention")  # folders beside those of the arms
+TAKEN = ("designs", "perturbed", "poisoned", "attribute", "attention", "families")  # folders beside those of the arms
 # Inputs are called by arms, and a Snakemake list of inputs has these names for itself.
 RESERVED = {"get", "items", "keys", *dir(list)}
 
@@ -74,6 +74,17 @@ class Attention(Section):
     shard: Count = Field(32, description="shadow contexts per job")
 
 
+class Families(Section):
+    """Leakage and accuracy of models that people choose among, by the strongest score of each, in the same contexts."""
+
+    datasets: list[Name] = Field(
+        [], description="tables whose model families are compared, where attacks/datasets has them; []: no comparison"
+    )
+    sets: Annotated[int, Field(ge=16)] = Field(24, description="shadow contexts of `main`, the same for every family")
+    arms: list[Name] = Field([], description="arms with the contexts of `main` that are compared with it")
+    models: list[Name] = Field([], description="estimators of the catalogue, fitted again on every context")
+
+
 class Active(Section):
     """Mislabelled copies in the context: LiRA with poisoning and Brainwash (TabPATE, Appendix A.1, Table 6)."""
 
@@ -132,6 +143,7 @@ class Attacks(Section):
     rmia: Rmia
     perturbation: Perturbation
     attention: Attention = Attention()
+    families: Families = Families()
     active: Active
     inference: Inference
 
@@ -169,6 +181,7 @@ def attacks_faults(attacks: Attacks, shared: SharedKeys, audited: str | None = N
         if arm.model in shared.models and shared.models[arm.model].task != wanted:
             yield f"attacks/arms/{name}/model: {arm.model} is no {PREDICTORS[wanted]}"
     yield from _attention_faults(attacks, shared)
+    yield from _family_faults(attacks, shared)
     used = {f"attacks/arms/{name}/model": arm.model for name, arm in attacks.arms.items()}
     yield from licence_faults(used, shared)
     if "main" in attacks.arms:
@@ -211,6 +224,28 @@ def _attention_faults(attacks: Attacks, shared: SharedKeys) -> Iterator[str]:
             yield f"attacks/attention/model: {name} shows no attention; name a TabICL or TabPFN of mode raw"
 
 
+def _family_faults(attacks: Attacks, shared: SharedKeys) -> Iterator[str]:
+    families = attacks.families
+    yield from unknown("attacks/families/datasets", families.datasets, "datasets", shared)
+    yield from unknown("attacks/families/models", families.models, "models", shared)
+    for name in (name for name in families.models if name in shared.models):
+        if shared.models[name].family != "estimator" or shared.models[name].task != "classification":
+            yield f"attacks/families/models: {name} is no estimator of classes; a network is compared as an arm"
+    if not set(families.datasets) & set(attacks.datasets):
+        return
+    if not families.arms and not families.models:
+        yield "attacks/families: nothing to compare with `main`; name `models`, or leave `datasets` empty"
+    for name in families.arms:
+        arm = attacks.arms.get(name)
+        if arm is None or name == "main":
+            yield f"attacks/families/arms: no other arm is called {name!r}{hint(name, list(attacks.arms))}"
+        elif variant_name(arm.variants[0].model_dump()) != "usual" or arm.sets < families.sets:
+            yield (
+                f"attacks/families/arms: {name} must begin with {{}}, the contexts of `main`, and have {families.sets}"
+                " of them (attacks/families/sets)"
+            )
+
+
 def _number_faults(attacks: Attacks) -> Iterator[str]:
     block, main = attacks.sizes[0], attacks.arms["main"].sets
     if attacks.sizes != sorted(set(attacks.sizes)) or block % 2 or any(size % block for size in attacks.sizes):
@@ -220,10 +255,12 @@ def _number_faults(attacks: Attacks) -> Iterator[str]:
         "sizes": (max(attacks.sizes), main),
         "perturbation/sets": (attacks.perturbation.sets, main),
         **({"attention/sets": (attacks.attention.sets, main)} if attacks.attention.datasets else {}),
+        **({"families/sets": (attacks.families.sets, main)} if attacks.families.datasets else {}),
         "inference/sets": (attacks.inference.sets, main),
         "active/sets": (attacks.active.sets, main),
     }
     lists = [("", attacks, ("datasets", "fpr", "decimals")), ("inference/", attacks.inference, ("corpora",))]
+    lists += [("families/", attacks.families, ("datasets", "arms", "models"))]
     lists += [("perturbation/", attacks.perturbation, ("counts", "scales"))]
     for where, section, keys in [*lists, ("active/", attacks.active, ("arms", "budgets"))]:
         for key in keys:

@@ -177,21 +177,36 @@ def mitigations(table: pd.DataFrame) -> Figure:
     """
     leak = {"metric": "auc", "attack": ["lira", "lira on correctness"], "records": "all that remain"}
     points = _paired(table, "attacks_mitigations", ["dataset", "mitigation"], {"metric": "balanced accuracy"}, leak)
-    looks = shared_panels.looks(points["mitigation"])
+    return _plane(points, "mitigation", "AUC of LiRA")
+
+
+@figure_style.applied
+def model_families(table: pd.DataFrame) -> Figure:
+    """AUC of each model family's strongest score against its balanced accuracy, a panel per data set and for the mean.
+
+    table: rows of metric auc, of members, and of metric "balanced accuracy", with keys dataset, model, attack, records.
+    """
+    leak = {"metric": "auc", "attack": "strongest", "records": "members"}
+    useful = {"metric": "balanced accuracy", "attack": "strongest"}
+    points = _paired(table, "attacks_model_families", ["dataset", "model"], useful, leak)
+    return _plane(points, "model", "AUC of the strongest score")
+
+
+def _plane(points: pd.DataFrame, key: str, leakage: str) -> Figure:
+    """Leakage against balanced accuracy, a panel per data set; points: of `_paired`, numbered as in the legend."""
+    looks = shared_panels.looks(points[key])
     numbers = {name: number for number, name in enumerate(looks, 1)}
-    figure, panels = shared_panels.panels_of(
-        points["dataset"].unique(), "balanced accuracy on unseen records", "AUC of LiRA"
-    )
+    figure, panels = shared_panels.panels_of(points["dataset"].unique(), "balanced accuracy on unseen records", leakage)
     for dataset, axes in panels.items():
         for point in points[points["dataset"] == dataset].itertuples():
-            (_, colour, marker), x, y = looks[point.mitigation], point.estimate_x, point.estimate_y
+            (_, colour, marker), x, y = looks[getattr(point, key)], point.estimate_x, point.estimate_y
             axes.hlines(y, point.low_x, point.high_x, color=colour, alpha=0.5, linewidth=1)
             axes.vlines(x, point.low_y, point.high_y, color=colour, alpha=0.5, linewidth=1)
             axes.plot(x, y, color=colour, marker=marker, markersize=4.5)
     _guessing(list(panels.values()), 0.5)
     for dataset, axes in panels.items():
         panel = points[points["dataset"] == dataset]
-        _numbered(axes, panel["estimate_x"], panel["estimate_y"], [numbers[name] for name in panel["mitigation"]])
+        _numbered(axes, panel["estimate_x"], panel["estimate_y"], [numbers[name] for name in panel[key]])
     named = {name: (f"{numbers[name]}  {label}", *look) for name, (label, *look) in looks.items()}
     return shared_panels.legend(figure, named, GUESSING, lines=False)
 

@@ -1,4 +1,4 @@
-"""Measures of how well an attacked system predicts records that are in no context, and the accuracies among them."""
+"""Measures of how well an attacked system predicts records that are in no context: accuracies and the log loss."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memaudit.common.arrays import Array, Codes, Mask
+from memaudit.common.arrays import Array, Codes
 from memaudit.statistics.attack_performance import Estimate
-from memaudit.statistics.bootstrap import Weights, effective_units, two_way_interval, two_way_weights
+from memaudit.statistics.bootstrap import Weights, effective_units, two_way_interval, two_way_weights, weighted_sum
 from memaudit.statistics.paired_differences import gaps
 
 METRICS = ("accuracy", "balanced accuracy")
@@ -73,12 +73,13 @@ class Utility(NamedTuple):
 
 
 def judge_utility(
-    correct: Mask, labels: Codes, *, rng: np.random.Generator, groups: Codes | None = None, replicates: int = 200
+    correct: Array, labels: Codes, *, rng: np.random.Generator, groups: Codes | None = None, replicates: int = 200
 ) -> list[Estimate]:
     """Accuracy and balanced accuracy, means over models and records, with two-way bootstrap intervals.
 
-    correct: (model, record) whether the prediction is correct; labels: (record,) true classes; groups: (record,)
-    records that are resampled together. null: the value for always predicting the most frequent class.
+    correct: (model, record) whether the prediction is correct, or how likely where it is drawn; labels: (record,) true
+    classes; groups: (record,) records that are resampled together. null: the value for always predicting the most
+    frequent class.
     """
     frequency = np.unique(labels, return_counts=True)[1] / len(labels)
     # Balanced accuracy is as uncertain as the recall of the rarest class.
@@ -91,8 +92,8 @@ def judge_utility(
 
 
 def utility_differences(
-    changed: Mask,
-    usual: Mask,
+    changed: Array,
+    usual: Array,
     labels: Codes,
     *,
     rng: np.random.Generator,
@@ -103,7 +104,39 @@ def utility_differences(
     return ACCURACIES.differences(changed, usual, labels, rng=rng, groups=groups, replicates=replicates)
 
 
-def _accuracies(correct: Mask, labels: Codes, weights: Weights) -> Array:
+def judge_log_loss(
+    losses: Array, labels: Codes, *, rng: np.random.Generator, groups: Codes | None = None, replicates: int = 200
+) -> list[Estimate]:
+    """Log loss in nats, the mean over models and records, with its two-way bootstrap interval.
+
+    losses: (model, record) minus the log probability of the true label, at most LARGEST_LOSS; labels: (record,) true
+    classes; groups: (record,) records that are resampled together. null: the entropy of the classes' frequencies.
+    """
+    share = np.unique(labels, return_counts=True)[1] / len(labels)
+    entropy = float(-share @ np.log(share))
+    return LOG_LOSS.judge(losses, labels, (entropy,), units=(None,), rng=rng, groups=groups, replicates=replicates)
+
+
+def log_loss_differences(
+    changed: Array,
+    usual: Array,
+    labels: Codes,
+    *,
+    rng: np.random.Generator,
+    groups: Codes | None = None,
+    replicates: int = 200,
+) -> list[Estimate]:
+    """Log loss minus that of the usual answers, (model, record) each: the same records, model by model."""
+    return LOG_LOSS.differences(changed, usual, labels, rng=rng, groups=groups, replicates=replicates)
+
+
+def _mean_loss(losses: Array, labels: Codes, weights: Weights) -> Array:
+    """(replicate, 1)."""
+    total = weights.models.sum(1) * weights.records.sum(1)
+    return (weighted_sum(losses, weights) / total)[:, None]
+
+
+def _accuracies(correct: Array, labels: Codes, weights: Weights) -> Array:
     """(replicate, 2); classes that a replicate did not draw are left out of its mean."""
     hits = (weights.models @ correct) * weights.records
     total = weights.models.sum(1, keepdims=True) * weights.records
@@ -114,3 +147,7 @@ def _accuracies(correct: Mask, labels: Codes, weights: Weights) -> Array:
 
 
 ACCURACIES = Utility(METRICS, ((0.0, 1.0), (0.0, 1.0)), _accuracies)
+# A model may give the true label no probability: it counts as LEAST, and so the interval of the mean has an end.
+LEAST = 1e-12
+LARGEST_LOSS = -float(np.log(LEAST))
+LOG_LOSS = Utility(("log loss",), ((0.0, LARGEST_LOSS),), _mean_loss)

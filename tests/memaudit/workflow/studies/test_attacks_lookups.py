@@ -7,6 +7,7 @@ import pytest
 from conftest import PROJECT, load
 
 from memaudit.models import flops
+from memaudit.workflow import estimator_costs
 from memaudit.workflow.run_config import RunConfig
 from memaudit.workflow.studies.attacks_lookups import Attacks, Passes
 
@@ -38,6 +39,7 @@ def attacks(tmp_path, monkeypatch):
     section["perturbation"]["count"] = 5
     section["active"] |= {"arms": ["main", "other_mode"], "targets": 4, "sets": 16, "shard": 10}
     section["active"] |= {"budgets": [2, 4], "most": 8, "scanned": 0.5}
+    section["families"] = {"datasets": ["wine"], "sets": 8, "arms": ["other_mode"], "models": ["random-forest", "mlp"]}
     section["inference"] |= {"levels": 4, "sets": 40, "sensitive": {"wine": "alcohol", "digits": None}}
     return Attacks(run)
 
@@ -62,7 +64,7 @@ def test_mitigations_are_compared_on_tables_that_have_their_arms(attacks):
 
 def test_readers_see_models_tables_and_a_rate_for_each_fpr(attacks):
     names = attacks.names
-    assert [row[0] for row in names["models"]] == [SMALL, DEPLOYED]
+    assert [row[0] for row in names["models"]] == [SMALL, DEPLOYED, "random-forest", "mlp"]
     assert (names["datasets"], names["metrics"]) == (["wine", "digits"], ["auc", "tpr@0.1", "tpr@0.01"])
 
 
@@ -209,6 +211,30 @@ def test_models_are_asked_with_their_largest_context_and_most_poisons(attacks):
         ("attacks/arms/defended, data set wine", 50, 13),
     ]
     assert uses[DEPLOYED] == [{"where": "attacks/arms/other_mode, data set wine", "rows": 58, "features": 13}]
+
+
+def test_families_are_main_arms_on_its_contexts_and_estimators(attacks):
+    assert attacks.results["families"] == ["<results>/scores/attacks/wine/families.parquet"]
+    assert attacks.results["family_means"] == ["<results>/scores/attacks/families.parquet"]
+    assert list(attacks.family_grids()) == ["main", "other_mode"]
+    assert attacks.fits(wildcards()) == ["<results>/signals/attacks/wine/families.nc"]
+    assert attacks.estimators()["mlp"]["estimator"] == "sklearn.neural_network.MLPClassifier"
+    fitted = attacks.sizes()["attacks_fit_families"]
+    each = [estimator_costs.seconds(entry["estimator"], 50, 13) for entry in attacks.estimators().values()]
+    assert fitted == {"wine": (8 * sum(each), 2 * 8 * 150, 2 * 8 * 150, 0)}
+    # Four families: of `main`, as deployed, and two estimators.
+    assert attacks.sizes()["attacks_compare_families"]["wine"].work == 19 * 4 * (8 * 100 + 10_000)
+    assert "mlp" not in attacks.sizes()["models_fetch_checkpoint"]
+
+
+def test_without_tables_no_families_are_compared(attacks):
+    attacks.config["families"]["datasets"] = ["digits"]
+    attacks.config["datasets"] = ["wine"]
+    bare = Attacks(attacks.run)
+    assert (bare.names["families"], bare.results["families"], bare.fitted) == ([], [], [])
+    assert bare.results["family_means"] == []
+    assert list(bare.family_grids()) == ["main"]
+    assert not bare.sizes()["attacks_fit_families"]
 
 
 def test_shadow_sets_attack_the_members_of_every_table(attacks):

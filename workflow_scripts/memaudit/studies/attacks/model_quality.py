@@ -5,10 +5,16 @@ import xarray as xr
 
 from memaudit.attacks.regression_signals import predicts_numbers
 from memaudit.attacks.score_matrices import labels
-from memaudit.attacks.signals import correctness
-from memaudit.common.arrays import Mask
+from memaudit.attacks.signals import loss
+from memaudit.common.arrays import Array
 from memaudit.statistics.attack_performance import Estimate
-from memaudit.statistics.model_utility import judge_utility, utility_differences
+from memaudit.statistics.model_utility import (
+    LARGEST_LOSS,
+    judge_log_loss,
+    judge_utility,
+    log_loss_differences,
+    utility_differences,
+)
 from memaudit.statistics.regression_utility import error_differences, judge_errors
 
 
@@ -31,5 +37,28 @@ def quality_differences(
     return utility_differences(_correct(changed), _correct(usual), usual.label.values, **options)
 
 
-def _correct(grid: xr.Dataset) -> Mask:
-    return correctness(grid.logits.values.astype(float), labels(grid)) > 0
+def log_loss(others: xr.Dataset, rng: np.random.Generator, replicates: int) -> list[Estimate]:
+    """Log loss of a classifier; others: score matrix of the non-members."""
+    options = {"rng": rng, "groups": others.unit.values, "replicates": replicates}
+    return judge_log_loss(_losses(others), others.label.values, **options)
+
+
+def log_loss_gap(changed: xr.Dataset, usual: xr.Dataset, rng: np.random.Generator, replicates: int) -> list[Estimate]:
+    """The same minus that of the usual answers; both of the same non-members, model by model."""
+    options = {"rng": rng, "groups": usual.unit.values, "replicates": replicates}
+    return log_loss_differences(_losses(changed), _losses(usual), usual.label.values, **options)
+
+
+def _losses(grid: xr.Dataset) -> Array:
+    """Minus the log probability of the true label, (model, record)."""
+    return np.minimum(loss(grid.logits.values.astype(float), labels(grid)), LARGEST_LOSS)
+
+
+def _correct(grid: xr.Dataset) -> Array:
+    """1 where the true class has the largest logit, (model, record); classes that tie for it share the 1.
+
+    A tie counts as much as if one of its classes were drawn: forests and nearest neighbours have ties, networks hardly.
+    """
+    logits = grid.logits.values
+    largest = logits == logits.max(-1, keepdims=True)
+    return np.take_along_axis(largest, labels(grid)[..., None], axis=-1)[..., 0] / largest.sum(-1)

@@ -44,6 +44,12 @@ class Mitigated(NamedTuple):
     groups: Codes
     chosen: Mapping[str, Sequence[str]]
 
+    @classmethod
+    def of(cls, panel: Panel, targets: np.ndarray, chosen: Mapping[str, Sequence[str]]) -> "Mitigated":
+        """The scores that were chosen from a panel; targets: ids of its targets; chosen: of `choose`."""
+        scores = {criterion: composite(panel, names) for criterion, names in chosen.items()}
+        return cls(targets, scores, panel.membership, panel.groups, chosen)
+
     def on(self, targets: np.ndarray, contexts: int) -> "Mitigated":
         """The same scores of those of the targets that it has, in their order, in the first contexts."""
         place = {target: column for column, target in enumerate(self.targets)}
@@ -71,9 +77,7 @@ def strongest(grid: xr.Dataset, attacks_on: Candidates, fpr: float) -> Mitigated
     members = grid.isel(record=np.isin(grid.record.values, attackable(grid)))
     attacks = attacks_on(members, grid.isel(record=~grid.member.values))
     panel, targets = _panel(attacks, members, by_persons(grid))
-    chosen = choose(panel, fpr)
-    scores = {criterion: composite(panel, names) for criterion, names in chosen.items()}
-    return Mitigated(targets, scores, panel.membership, panel.groups, chosen)
+    return Mitigated.of(panel, targets, choose(panel, fpr))
 
 
 def against_noisy_copies(perturbed: xr.Dataset, usual: xr.Dataset, scale: float, count: int) -> Mitigated:

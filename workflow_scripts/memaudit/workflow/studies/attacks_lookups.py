@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from memaudit.models import flops
+from memaudit.workflow import estimator_costs
 from memaudit.workflow.job_costs import Size, size
 from memaudit.workflow.run_config import RunConfig, shards
 from memaudit.workflow.study import Sizes, Study
@@ -12,6 +13,7 @@ from memaudit.workflow.study import Sizes, Study
 # Arms that the comparison of mitigations needs.
 MAIN = "main"
 NEEDED_FOR_MITIGATIONS = {"settings", "defended"}
+EACH_REDRAW = 10_000  # entries whose scores take as long as a redraw does without any
 
 
 class Passes(NamedTuple):
@@ -50,6 +52,7 @@ class Attacks(Study):
         used = [arm["model"] for arm in self.config["arms"].values()]
         used += [self.seen_inside] if self.attended else []
         self.models = list(dict.fromkeys(used))
+        self.compared = [name for name in self.config["families"]["datasets"] if name in self.datasets]
         # Tables that have the arms of which mitigations are compared.
         self.defended = [name for name in self.datasets if {*self.arms(name)} >= NEEDED_FOR_MITIGATIONS]
 
@@ -59,14 +62,17 @@ class Attacks(Study):
         return {
             **{kind: [f"<results>/scores/attacks/{name}/{kind}.parquet" for name in self.datasets] for kind in kinds},
             "mitigations": [f"<results>/scores/attacks/{name}/mitigations.parquet" for name in self.defended],
+            "families": [f"<results>/scores/attacks/{name}/families.parquet" for name in self.compared],
+            "family_means": list(self.family_means.values()),
             "average": ["<results>/scores/attacks/average.parquet"],
         }
 
     @property
     def names(self) -> dict[str, Any]:
         return {
-            "models": self.run.model_rows(self.models),
+            "models": self.run.model_rows(self.models + self.fitted),
             "datasets": self.datasets,
+            "families": self.compared,
             "metrics": ["auc", *(f"tpr@{fpr:g}" for fpr in self.config["fpr"])],
         }
 
@@ -187,6 +193,28 @@ class Attacks(Study):
         folder = f"<results>/signals/attacks/{wildcards.dataset}/attribute"
         return [f"{folder}/{shard}.nc" for shard in self._attribute_shards()]
 
+    @property
+    def family_means(self) -> dict[str, str]:
+        """The file of the means of families over tables, by the name of the output; {} where none are compared."""
+        return {"families": "<results>/scores/attacks/families.parquet"} if self.compared else {}
+
+    @property
+    def fitted(self) -> list[str]:
+        """Estimators that are fitted on the contexts of `main`, to be compared with its model."""
+        return self.config["families"]["models"] if self.compared else []
+
+    def fits(self, wildcards) -> list[str]:
+        """Answers of these estimators on a table; [] where only arms are compared."""
+        return [f"<results>/signals/attacks/{wildcards.dataset}/families.nc"] if self.fitted else []
+
+    def estimators(self) -> dict[str, dict[str, Any]]:
+        """Entries of these estimators in the catalogue."""
+        return {name: self.run.model_entry(name) for name in self.fitted}
+
+    def family_grids(self) -> dict[str, Callable]:
+        """Input functions: shards of the grid of each arm that is compared as a family."""
+        return self.grids([MAIN, *(self.config["families"]["arms"] if self.compared else [])])
+
     def sizes(self) -> Sizes:
         if not self.present:
             return {}
@@ -229,6 +257,8 @@ class Attacks(Study):
             },
             **{f"attacks_{rule}": {name: self._scores_size(name) for name in self.datasets} for rule in evaluated},
             "attacks_compare_mitigations": {name: self._scores_size(name) for name in self.defended},
+            "attacks_fit_families": {name: self._families_size(name) for name in self.compared if self.fitted},
+            "attacks_compare_families": {name: self._compared_size(name) for name in self.compared},
             "attacks_average_datasets": {"": size(0)},
         }
 
@@ -391,6 +421,22 @@ class Attacks(Study):
         allowed = self.run.config["memory_mb"] * 2**20
         forward = max(min(needed, max(allowed, part)) for needed, part in zip(whole, least, strict=True))
         return size(work, written, 0, forward)
+
+    def _families_size(self, dataset: str) -> Size:
+        """A job that fits all estimators on the contexts of a table; its work is in CPU seconds."""
+        rows, columns, _, queries = next(self._contexts(dataset, MAIN))
+        catalogue, sets = self.run.config["models"], self.config["families"]["sets"]
+        each = sum(estimator_costs.seconds(catalogue[name]["estimator"], rows, columns) for name in self.fitted)
+        answers = sets * queries * len(self.fitted)
+        return size(sets * each, answers, answers)
+
+    def _compared_size(self, dataset: str) -> Size:
+        """A job that scores the answers of each family, as often as memberships are redrawn and contexts left out."""
+        members, nonmembers = self._sides(dataset)
+        families = 1 + len(self.arms(dataset, self.config["families"]["arms"])) + len(self.fitted)
+        entries = self.config["families"]["sets"] * members
+        redrawn = self.config["permutations"] * families * (entries + EACH_REDRAW)
+        return size(redrawn, families, families * (entries + nonmembers))
 
     def _scores_size(self, dataset: str) -> Size:
         """A job that goes over the scores of a table's members at each replicate and permutation."""
