@@ -5,9 +5,12 @@ BIN := .venv/bin
 export PYTHONPATH :=
 RUN ?= demo
 PUBLISH_demo := {"run": "results/demo", "command": "make demo", "tables": []}
+PUBLISH_lira := {"run": "results/lira", \
+  "command": "snakemake --cores all lira --configfile config/lira.yaml", "tables": ["lira_strategies", "lira_attacks", \
+  "lira_fpr_calibration", "lira_fpc", "lira_reliability", "lira_defences"]}
 PUBLISH_attacks := {"run": "results/attacks", \
   "command": "snakemake --cores all attacks --configfile config/attacks.yaml", "tables": ["attacks_threat_models", \
-  "attacks_perturbation", "attacks_poisoning", "attacks_thresholds", "attacks_text", "attacks_cost"]}
+  "attacks_perturbation", "attacks_poisoning", "attacks_thresholds", "attacks_model_families", "attacks_text", "attacks_cost"]}
 PUBLISH_ltmia_texts := {"run": "results/ltmia_texts", \
   "command": "snakemake --cores all ltmia --configfile config/ltmia_texts.yaml", "tables": ["ltmia_auc", "ltmia_tpr", \
   "ltmia_differences", "ltmia_combinations", "ltmia_controls", "ltmia_nulls", "ltmia_corpora", "ltmia_membership", "ltmia_models"]}
