@@ -1,51 +1,18 @@
 """Look-ups of rules/attacks/ on two tables with a few arms."""
 
 from copy import deepcopy
-from types import SimpleNamespace
 
 import pytest
-from conftest import PROJECT, load
+from attacks_study import DEPLOYED, PLAIN, SMALL, arm, two_tables, wildcards
 
-from memaudit.models import flops
 from memaudit.workflow import estimator_costs
-from memaudit.workflow.run_config import RunConfig
-from memaudit.workflow.studies.attacks_lookups import Attacks, Passes
-
-PLAIN = {"context": None, "features": None, "copies": 1, "bags": 1, "layer": None, "shares": None, "keys": None}
-SMALL, DEPLOYED = "tabicl-small", "tabicl-small-deployed"
-
-
-def arm(sets, *variants, model=SMALL, datasets=None):
-    """An arm with a variant for each of the dicts of what differs from a plain context."""
-    return {"model": model, "sets": sets, "datasets": datasets, "variants": [PLAIN | one for one in variants or [{}]]}
+from memaudit.workflow.studies.attacks_lookups import Attacks
 
 
 @pytest.fixture
 def attacks(tmp_path, monkeypatch):
-    """The study with two tables of 100 + 50 records; wine has all arms, digits neither `defended` nor `other_mode`."""
     monkeypatch.chdir(tmp_path)
-    run = RunConfig(load("smoke"), PROJECT)
-    run.config["data"]["splits"]["here"] = {"members": 100, "nonmembers": 50}
-    section = run.config["attacks"]
-    section |= {"datasets": ["wine", "digits"], "split": "here", "sets": 40, "shard": 32, "layer": 5}
-    section |= {"fpr": [0.1, 0.01], "replicates": 20, "permutations": 19}
-    section["arms"] = {
-        "main": arm(40),
-        "settings": arm(16, {"context": 10}, {"features": 2, "copies": 3}, {"shares": [0.5, 0.7]}),
-        "defended": arm(16, {"bags": 4}, {"layer": "first"}, datasets=["wine"]),
-        "other_mode": arm(8, model=DEPLOYED, datasets=["wine"]),
-    }
-    section["perturbation"] |= {"targets": 6, "sets": 20, "shard": 16, "counts": [5, 10], "scales": [0.1, 0.5]}
-    section["perturbation"]["count"] = 5
-    section["active"] |= {"arms": ["main", "other_mode"], "targets": 4, "sets": 16, "shard": 10}
-    section["active"] |= {"budgets": [2, 4], "most": 8, "scanned": 0.5}
-    section["families"] = {"datasets": ["wine"], "sets": 8, "arms": ["other_mode"], "models": ["random-forest", "mlp"]}
-    section["inference"] |= {"levels": 4, "sets": 40, "sensitive": {"wine": "alcohol", "digits": None}}
-    return Attacks(run)
-
-
-def wildcards(dataset="wine", name="main"):
-    return SimpleNamespace(dataset=dataset, arm=name)
+    return two_tables()
 
 
 def test_a_table_has_the_arms_that_do_not_name_others(attacks):
@@ -132,14 +99,6 @@ def test_params_are_those_of_the_arm_or_of_the_study(attacks):
     assert attacks.sensitive(wildcards()) == "alcohol"
 
 
-def test_contexts_are_sized_by_their_variants(attacks):
-    small, copied, shared = attacks._contexts("wine", "settings")
-    # 10 rows ask about 20 records of each side, 50 rows about all; two more copies of half of the 4 targets.
-    assert small == (10, 13, 1, 40)
-    assert copied == (54, 2, 1, 150)
-    assert shared == (50, 13, 1, 50)
-
-
 def test_attention_is_read_of_the_tables_and_the_model_that_are_named(attacks):
     attacks.run.config["attacks"]["attention"] = {"datasets": [], "model": None, "sets": 40, "shard": 32}
     seen = attacks.attention("main")
@@ -158,47 +117,6 @@ def test_attention_is_read_of_the_tables_and_the_model_that_are_named(attacks):
         "rows": 58,
         "features": 13,
     }
-
-
-def test_each_job_is_sized_by_its_share_of_the_contexts(attacks):
-    sizes = attacks.sizes()
-    contexts = sizes["attacks_query_contexts"]
-    assert contexts["wine/main/0"].written == 32 * 150
-    assert contexts["wine/main/1"].written == 8 * 150
-    assert contexts["wine/main/0"].work == pytest.approx(4 * contexts["wine/main/1"].work)
-    assert sizes["attacks_draw_contexts"]["wine/settings"].work == 48 * 150
-    # Bags are queried one by one.
-    assert contexts["wine/defended/0"].written == pytest.approx(16 * (4 * 150 + 150))
-
-
-def test_other_queries_are_sized_by_their_targets(attacks):
-    sizes, model = attacks.sizes(), attacks.run.architecture(SMALL)
-    perturbed = sizes["attacks_query_perturbed"]["wine/0"]
-    assert perturbed.written == 16 * 6
-    assert perturbed.work == 16 * flops.tabicl(50, 6 * (1 + 10 + 5), 13, **model)
-    assert sizes["attacks_query_attribute"]["wine/0"].written == 32 * 400
-    # 2 budgets, 5 queries of bisection up to 8 poisons, and on average half of the 8 poisons one by one.
-    poisoned = sizes["attacks_query_poisoned"]["wine/main/0"]
-    assert poisoned.written == 10 * 4 * (2 + 5 + 4)
-    assert poisoned.work == poisoned.written * flops.tabicl(54, 1, 13, **model)
-
-
-def test_a_forward_pass_is_cut_to_the_memory_that_it_may_have(attacks):
-    model = attacks.run.architecture(SMALL)
-    shapes = [Passes(1, 400, 10, 4000, 4000)]
-    attacks.run.config["memory_mb"] = 10**6
-    assert attacks._query_size("main", shapes).forward == flops.tabicl_bytes(400, 4000, 10, **model)
-    attacks.run.config["memory_mb"] = 0
-    assert attacks._query_size("main", shapes).forward == flops.tabicl_bytes(400, 100, 10, **model)
-
-
-def test_statistics_go_over_the_members_at_each_replicate_and_permutation(attacks):
-    sizes = attacks.sizes()
-    scored = sizes["attacks_compare_attacks"]["digits"]
-    assert (scored.work, scored.written, scored.held) == (39 * 4000, 4000, 40 * 150)
-    assert list(sizes["attacks_compare_mitigations"]) == ["wine"]
-    assert sizes["attacks_average_datasets"][""].work == 0
-    assert list(sizes["models_fetch_checkpoint"]) == [SMALL, DEPLOYED]
 
 
 def test_models_are_asked_with_their_largest_context_and_most_poisons(attacks):

@@ -1,38 +1,17 @@
-"""Look-ups of rules/attacks/: arms of the config, their grids and results, and how large the jobs are."""
+"""Look-ups of rules/attacks/: arms of the config, and their grids and results."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
-from memaudit.models import flops
-from memaudit.workflow import estimator_costs
-from memaudit.workflow.job_costs import Size, size
+from memaudit.workflow.job_costs import size
 from memaudit.workflow.run_config import RunConfig, shards
+from memaudit.workflow.studies.attacks_sizes import AttackSizes
 from memaudit.workflow.study import Sizes, Study
 
 # Arms that the comparison of mitigations needs.
 MAIN = "main"
 NEEDED_FOR_MITIGATIONS = {"settings", "defended"}
-EACH_REDRAW = 10_000  # entries whose scores take as long as a redraw does without any
-
-
-class Passes(NamedTuple):
-    """Forward passes of one shape: their number, rows and columns of the context, queries and answers of each."""
-
-    number: float
-    rows: int
-    columns: int
-    queries: int
-    answers: int
-
-
-class Context(NamedTuple):
-    """Context of a variant: rows, columns, bags that are queried one by one, and records that are queried."""
-
-    rows: int
-    columns: int
-    bags: int
-    queries: int
 
 
 class Attacks(Study):
@@ -47,6 +26,7 @@ class Attacks(Study):
 
     def __init__(self, run: RunConfig):
         super().__init__(run)
+        self._size = AttackSizes(self)
         self.present = bool(self.config["datasets"])
         self.datasets = self.config["datasets"]
         used = [arm["model"] for arm in self.config["arms"].values()]
@@ -149,7 +129,7 @@ class Attacks(Study):
 
     def grid(self, arm: str) -> Callable:
         """An input function: shards of an arm's grid; [] for a table without this arm."""
-        return self._shard_files(arm, arm, self._contexts_of(arm), self.config["shard"])
+        return self._shard_files(arm, arm, self.contexts_of(arm), self.config["shard"])
 
     def grids(self, arms: Iterable[str]) -> dict[str, Callable]:
         """Input functions: shards of the grid of each of these arms."""
@@ -157,7 +137,7 @@ class Attacks(Study):
 
     def poisoned(self, arm: str) -> Callable:
         """An input function: shards of an arm's poisoned grid; [] for a table without this arm."""
-        return self._shard_files(arm, f"poisoned/{arm}", self._poisoned_sets(arm), self.config["active"]["shard"])
+        return self._shard_files(arm, f"poisoned/{arm}", self.poisoned_sets(arm), self.config["active"]["shard"])
 
     def poisoned_grids(self) -> dict[str, Callable]:
         """Input functions: shards of the poisoned grid of each arm that has one."""
@@ -223,49 +203,49 @@ class Attacks(Study):
             **self.data_sizes(self.datasets, [self.config["split"]]),
             **self.fetch_sizes(self.models),
             "attacks_draw_contexts": {
-                f"{name}/{arm}": self._design_size(name, arm)
+                f"{name}/{arm}": self._size.drawn(name, arm)
                 for name in self.datasets
                 for arm in dict.fromkeys(self.drawn_by(name, arm) for arm in self.arms(name))
             },
             "attacks_query_contexts": {
-                f"{name}/{arm}/{shard}": self._contexts_size(name, arm, shard)
+                f"{name}/{arm}/{shard}": self._size.queried(name, arm, shard)
                 for name in self.datasets
                 for arm in self.arms(name)
-                for shard in shards(self._contexts_of(arm), self.config["shard"])
+                for shard in shards(self.contexts_of(arm), self.config["shard"])
             },
             "attacks_query_perturbed": {
-                f"{name}/{shard}": self._perturbed_size(name)
+                f"{name}/{shard}": self._size.perturbed(name)
                 for name in self.datasets
                 for shard in self._perturbed_shards()
             },
             "attacks_query_attention": {
-                f"{name}/{arm}/{shard}": self._attention_size(name, arm)
+                f"{name}/{arm}/{shard}": self._size.attention(name, arm)
                 for name in self.attended
                 for arm in self._arms_seen_inside(name)
                 for shard in self._attention_shards(arm)
             },
             "attacks_query_attribute": {
-                f"{name}/{shard}": self._attribute_size(name)
+                f"{name}/{shard}": self._size.attribute(name)
                 for name in self.datasets
                 for shard in self._attribute_shards()
             },
             "attacks_query_poisoned": {
-                f"{name}/{arm}/{shard}": self._poisoned_size(name, arm)
+                f"{name}/{arm}/{shard}": self._size.poisoned(name, arm)
                 for name in self.datasets
                 for arm in self.arms(name, self.config["active"]["arms"])
-                for shard in shards(self._poisoned_sets(arm), self.config["active"]["shard"])
+                for shard in shards(self.poisoned_sets(arm), self.config["active"]["shard"])
             },
-            **{f"attacks_{rule}": {name: self._scores_size(name) for name in self.datasets} for rule in evaluated},
-            "attacks_compare_mitigations": {name: self._scores_size(name) for name in self.defended},
-            "attacks_fit_families": {name: self._families_size(name) for name in self.compared if self.fitted},
-            "attacks_compare_families": {name: self._compared_size(name) for name in self.compared},
+            **{f"attacks_{rule}": {name: self._size.scored(name) for name in self.datasets} for rule in evaluated},
+            "attacks_compare_mitigations": {name: self._size.scored(name) for name in self.defended},
+            "attacks_fit_families": {name: self._size.fitted(name) for name in self.compared if self.fitted},
+            "attacks_compare_families": {name: self._size.compared(name) for name in self.compared},
             "attacks_average_datasets": {"": size(0)},
         }
 
     @cached_property
     def memory(self) -> int:
         """MB of a job that queries contexts."""
-        return self.asked_memory(self._contexts_size(name, arm, 0) for name in self.datasets for arm in self.arms(name))
+        return self.asked_memory(self._size.queried(name, arm, 0) for name in self.datasets for arm in self.arms(name))
 
     def model_uses(self) -> dict[str, list[dict[str, Any]]]:
         if not self.present:
@@ -282,7 +262,7 @@ class Attacks(Study):
         for dataset in self.datasets:
             if (records := self.run.most_records(dataset)) is None:
                 continue
-            members = min(records, self._sides(dataset)[0])
+            members = min(records, self.sides(dataset)[0])
             for arm in self.arms(dataset):
                 most = max(2 * (variant["context"] or 0) for variant in self.config["arms"][arm]["variants"])
                 if most > members:
@@ -294,7 +274,7 @@ class Attacks(Study):
     def shadows(self) -> dict[str, Any] | None:
         if not self.present:
             return None
-        records = {name: self._sides(name)[0] for name in self.datasets}
+        records = {name: self.sides(name)[0] for name in self.datasets}
         return {"models": self.config["sets"], "fpr": self.config["fpr"], "records": records}
 
     def _shard_files(self, arm: str, folder: str, contexts: int, shard: int) -> Callable:
@@ -320,12 +300,12 @@ class Attacks(Study):
         """Number of an arm's variants that change keys."""
         return sum(variant["keys"] is not None for variant in self.config["arms"][arm]["variants"])
 
-    def _attention_sets(self, arm: str) -> int:
+    def attention_sets(self, arm: str) -> int:
         """Contexts of an arm whose attention is read."""
         return min(self.config["attention"]["sets"], self.config["arms"][arm]["sets"]) * (1 + self._changed_keys(arm))
 
     def _attention_shards(self, arm: str) -> range:
-        return shards(self._attention_sets(arm), self.config["attention"]["shard"])
+        return shards(self.attention_sets(arm), self.config["attention"]["shard"])
 
     def _attribute_shards(self) -> range:
         return shards(self.config["inference"]["sets"], self.config["shard"])
@@ -334,31 +314,20 @@ class Attacks(Study):
         """Whether a variant of an arm protects a layer: the most vulnerable records."""
         return any(variant["layer"] for variant in self.config["arms"][arm]["variants"])
 
-    def _contexts_of(self, arm: str) -> int:
+    def contexts_of(self, arm: str) -> int:
         """Contexts of an arm: one for each shadow context and variant."""
         return self.config["arms"][arm]["sets"] * len(self.config["arms"][arm]["variants"])
 
-    def _poisoned_sets(self, arm: str) -> int:
+    def poisoned_sets(self, arm: str) -> int:
         """Shadow contexts of an arm that are poisoned: all of them, if it has fewer."""
         return min(self.config["active"]["sets"], self.config["arms"][arm]["sets"])
 
-    def _sides(self, dataset: str) -> list[int]:
+    def sides(self, dataset: str) -> list[int]:
         return self.run.side_sizes(dataset, self.config["split"])
-
-    def _contexts(self, dataset: str, arm: str) -> Iterator[Context]:
-        """The context of each variant of an arm."""
-        members, nonmembers = self._sides(dataset)
-        columns = self.run.table_size(dataset)["columns"]
-        for variant in self.config["arms"][arm]["variants"]:
-            rows = variant["context"] or members // 2
-            copies = (variant["copies"] - 1) * min(self.config["active"]["targets"], 2 * rows) // 2
-            both = min(members, 2 * rows) + min(nonmembers, 2 * rows)
-            queries = nonmembers if variant["shares"] else both
-            yield Context(rows + copies, min(variant["features"] or columns, columns), variant["bags"], queries)
 
     def _use(self, dataset: str, arm: str) -> dict[str, Any]:
         """The largest context that an arm asks its model about, with the most poisons."""
-        contexts, active = list(self._contexts(dataset, arm)), self.config["active"]
+        contexts, active = list(self._size.contexts(dataset, arm)), self.config["active"]
         poisons = max(active["most"], *active["budgets"]) if arm in active["arms"] else 0
         known = self.run.table_size(dataset)["known"]
         # A TabICL is asked about many classes as a hierarchy (memaudit/models/class_hierarchy.py).
@@ -369,77 +338,3 @@ class Attacks(Study):
             "features": max(context.columns for context in contexts) if known else None,
             **({} if hierarchy else self.known_classes(dataset)),
         }
-
-    def _design_size(self, dataset: str, arm: str) -> Size:
-        return size(self._contexts_of(arm) * sum(self._sides(dataset)))
-
-    def _contexts_size(self, dataset: str, arm: str, shard: int) -> Size:
-        contexts, whole = self._contexts_of(arm), self.config["shard"]
-        share = min(whole, contexts - shard * whole) / contexts
-        sets = share * self.config["arms"][arm]["sets"]
-        shapes = [
-            Passes(sets * bags, rows // bags, columns, queries, queries)
-            for rows, columns, bags, queries in self._contexts(dataset, arm)
-        ]
-        return self._query_size(arm, shapes)
-
-    def _perturbed_size(self, dataset: str) -> Size:
-        noise = self.config["perturbation"]
-        rows, columns, *_ = next(self._contexts(dataset, "main"))
-        targets = min(noise["targets"], 2 * rows)
-        queries = targets * (1 + max(noise["counts"]) + (len(noise["scales"]) - 1) * noise["count"])
-        return self._query_size("main", [Passes(min(noise["shard"], noise["sets"]), rows, columns, queries, targets)])
-
-    def _attention_size(self, dataset: str, arm: str) -> Size:
-        rows, columns, _, queries = next(self._contexts(dataset, arm))
-        sets = min(self.config["attention"]["shard"], self._attention_sets(arm))
-        return self._query_size(arm, [Passes(sets, rows, columns, queries, queries)])
-
-    def _attribute_size(self, dataset: str) -> Size:
-        inference = self.config["inference"]
-        rows, columns, *_ = next(self._contexts(dataset, "main"))
-        queries = self._sides(dataset)[0] * inference["levels"]
-        sets = min(self.config["shard"], inference["sets"])
-        return self._query_size("main", [Passes(sets, rows, columns, queries, queries)])
-
-    def _poisoned_size(self, dataset: str, arm: str) -> Size:
-        active = self.config["active"]
-        rows, columns, *_ = next(self._contexts(dataset, arm))
-        # Every budget once, log2(most) + 1 queries of bisection beside the unpoisoned one, and a share copy by copy.
-        queries = len(active["budgets"]) + active["most"].bit_length() + 1 + active["scanned"] * active["most"]
-        passes = min(active["targets"], 2 * rows) * queries * min(active["shard"], self._poisoned_sets(arm))
-        return self._query_size(arm, [Passes(passes, rows + max(active["budgets"]), columns, 1, 1)])
-
-    def _query_size(self, arm: str, shapes: list[Passes]) -> Size:
-        """A job that queries an arm's model."""
-        model = self.run.architecture(self.config["arms"][arm]["model"])
-        work = sum(of.number * flops.tabicl(of.rows, of.queries, of.columns, **model) for of in shapes)
-        written = sum(of.number * of.answers for of in shapes)
-        # A forward pass is cut to the memory that it may have, to a quarter as many queries as rows at the least.
-        least = [flops.tabicl_bytes(of.rows, max(1, of.rows // 4), of.columns, **model) for of in shapes]
-        whole = [flops.tabicl_bytes(of.rows, of.queries, of.columns, **model) for of in shapes]
-        allowed = self.run.config["memory_mb"] * 2**20
-        forward = max(min(needed, max(allowed, part)) for needed, part in zip(whole, least, strict=True))
-        return size(work, written, 0, forward)
-
-    def _families_size(self, dataset: str) -> Size:
-        """A job that fits all estimators on the contexts of a table; its work is in CPU seconds."""
-        rows, columns, _, queries = next(self._contexts(dataset, MAIN))
-        catalogue, sets = self.run.config["models"], self.config["families"]["sets"]
-        each = sum(estimator_costs.seconds(catalogue[name]["estimator"], rows, columns) for name in self.fitted)
-        answers = sets * queries * len(self.fitted)
-        return size(sets * each, answers, answers)
-
-    def _compared_size(self, dataset: str) -> Size:
-        """A job that scores the answers of each family, as often as memberships are redrawn and contexts left out."""
-        members, nonmembers = self._sides(dataset)
-        families = 1 + len(self.arms(dataset, self.config["families"]["arms"])) + len(self.fitted)
-        entries = self.config["families"]["sets"] * members
-        redrawn = self.config["permutations"] * families * (entries + EACH_REDRAW)
-        return size(redrawn, families, families * (entries + nonmembers))
-
-    def _scores_size(self, dataset: str) -> Size:
-        """A job that goes over the scores of a table's members at each replicate and permutation."""
-        entries = self.config["sets"] * self._sides(dataset)[0]
-        passes = self.config["replicates"] + self.config["permutations"]
-        return size(passes * entries, entries, self._contexts_of("main") * sum(self._sides(dataset)))
