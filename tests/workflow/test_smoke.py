@@ -70,6 +70,7 @@ FAMILIES = {
         "packaged_models",
         "sklearn_estimators",
         "tabicl",
+        "tabicl_network",
         "tabpfn",
         "tabpfn_checkpoint",
         "table_serialisation",

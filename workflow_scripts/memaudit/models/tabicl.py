@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from tabicl._model.tabicl import TabICL
 from torch import Tensor, nn
 
 from memaudit.common.errors import AuditError
@@ -20,6 +19,7 @@ from memaudit.models.merged_rows import counted, merged
 from memaudit.models.model_files import UNREADABLE, reason, the_file
 from memaudit.models.model_protocol import Limits, Mode
 from memaudit.models.predictive_distributions import Binned
+from memaudit.models.tabicl_network import TabICL
 
 # v1 embeds columns without their target; v1.1 differs only in its weights, so only the file's name distinguishes it.
 TARGET_AWARE = {"v1": False, "v1.1": False, "v2": True}
