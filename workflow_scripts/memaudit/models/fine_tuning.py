@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from memaudit.common import seeds
 from memaudit.common.errors import AuditError
 from memaudit.models import checkpoint_deltas, training_state
+from memaudit.models.adamw import AdamW
 from memaudit.models.context_query_pairs import Pair, Task, batch, draw_pair
 from memaudit.models.lora import Adapter, adapt, adapter_of, merge
 from memaudit.models.model_protocol import Network
@@ -70,9 +71,7 @@ class Run:
             adapt(self.model.module, settings.adapter, seeds.integer(settings.seed, "finetune", "adapter"))
         self.weights = [p for p in self.model.module.parameters() if p.requires_grad]
         self.trainable = sum(p.numel() for p in self.weights)
-        self.optimizer = torch.optim.AdamW(
-            self.weights, settings.learning_rate, settings.betas, weight_decay=settings.weight_decay
-        )
+        self.optimizer = AdamW(self.weights, settings.learning_rate, settings.betas, weight_decay=settings.weight_decay)
         self.done: dict[str, Any] = {"epoch": 0, "step": 0, "diverged_at": None, "history": [], "pairs": []}
         self.origin = {
             "settings": asdict(settings),

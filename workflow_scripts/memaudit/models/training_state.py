@@ -11,18 +11,19 @@ from torch.optim import Optimizer
 
 from memaudit.common.errors import AuditError
 from memaudit.common.io import readable, replacing
+from memaudit.models.adamw import AdamW
 
 Weights = Mapping[str, Tensor]
 
 
-def save(path: Path, origin: Mapping[str, Any], weights: Weights, optimizer: Optimizer, done: Any) -> None:
+def save(path: Path, origin: Mapping[str, Any], weights: Weights, optimizer: Optimizer | AdamW, done: Any) -> None:
     """Replace the state file. origin: what must be equal for a run to continue, by name; done: progress so far."""
     state = {"origin": dict(origin), "weights": dict(weights), "optimizer": optimizer.state_dict(), "done": done}
     with replacing(path) as temporary:
         torch.save(state, temporary)
 
 
-def resume(path: Path, origin: Mapping[str, Any], weights: Weights, optimizer: Optimizer) -> Any:
+def resume(path: Path, origin: Mapping[str, Any], weights: Weights, optimizer: Optimizer | AdamW) -> Any:
     """Set the weights, in place, and the optimiser to the saved ones; return `done`, or None if there is no file.
 
     Raises AuditError if the file is damaged, is not a state, or belongs to a run of another origin.
