@@ -28,9 +28,10 @@ from memaudit.common.seeds import generator
 from memaudit.models.context_query_pairs import Task, batch
 from memaudit.models.context_scaling import standardize
 from memaudit.models.fine_tuning import Run, Settings
+from memaudit.models.model_folder import set_up
 from memaudit.models.shipped_model import SHIPPED, SHIPPED_CARD
 from memaudit.models.tabicl import TabICLBranch
-from memaudit.workflow.bench_card import cpu_seconds, median_cpu_seconds, one_thread, write_card
+from memaudit.workflow.bench_card import cpu_seconds, median_cpu_seconds, write_card
 from memaudit.workflow.job import run
 
 RATE = 1e-4
@@ -78,7 +79,7 @@ def shares(wide, epochs):
 
 def main(job):
     params = job.params
-    one_thread()
+    set_up(1)  # as the workflow sets it
     x, y = load_breast_cancer(return_X_y=True)
     task = Task(torch.from_numpy(x).float(), torch.from_numpy(y), np.arange(len(x)))
     model = TabICLBranch.of_file(SHIPPED, SHIPPED_CARD, "cpu")

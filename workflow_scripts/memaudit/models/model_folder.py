@@ -11,7 +11,7 @@ from memaudit.common.checksums import sha256
 from memaudit.common.errors import AuditError
 from memaudit.common.io import DAMAGED, read_json
 from memaudit.models.model_protocol import TabularModel
-from memaudit.models.torch_settings import make_deterministic
+from memaudit.models.torch_settings import make_deterministic, reuse_memory
 
 DEVICE = "MEMAUDIT_DEVICE"
 
@@ -33,6 +33,7 @@ def load(card: str | Path, threads: int = 1, schema: Mapping[str, Any] | None = 
 def set_up(threads: int) -> str:
     """Make torch deterministic with this number of threads; return the device to use."""
     make_deterministic(threads)
+    reuse_memory()
     return device()
 
 
