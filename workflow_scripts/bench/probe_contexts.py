@@ -99,7 +99,7 @@ def compared(questions, work, sample, runs, rng):
     package = median_cpu_seconds(packaged(near), runs) / len(near)
     return {
         "contexts": len(questions),
-        "contexts_unlike": len({tuple(part.numpy().tobytes() for part in vars(one).values()) for one in questions}),
+        "contexts_unlike": len({tuple(part.tobytes() for part in arrays_of(one)) for one in questions}),
         "context_rows": [min(sizes), max(sizes)],
         "ours_seconds_per_context": ours,
         "package_seconds_per_context": package,
@@ -108,9 +108,13 @@ def compared(questions, work, sample, runs, rng):
     }
 
 
+def arrays_of(question):
+    return tuple(part.numpy() for part in (question.context_x, question.context_y, question.query_x))
+
+
 def packaged(questions):
     """Fit and predict_proba of the packaged classifier for every context in turn."""
-    tables = [tuple(part.numpy() for part in vars(question).values()) for question in questions]
+    tables = [arrays_of(question) for question in questions]
     classifier = packaged_classifier(*tables[0], **ONE_VIEW)
     return lambda: [classifier.fit(x, y).predict_proba(query) for x, y, query in tables]
 

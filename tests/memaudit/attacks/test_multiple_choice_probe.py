@@ -35,7 +35,7 @@ TARGETS, COLUMNS = 5, 4
 class Shares:
     """A network that predicts the label shares of its context, and a normal distribution of numbers."""
 
-    mode, alone, orderless = "raw", True, True
+    mode, alone, orderless, counting = "raw", True, True, False
 
     def __init__(self, task="classification"):
         self.task = task
@@ -237,6 +237,20 @@ def test_orders_are_queried_once_where_they_are_ignored(orderless, unlike):
     suite = [one for one in SUITE if one.name in map(str, [[], *SHUFFLES[1:]])]
     questions = questions_of(torch.ones(2), 1, np.arange(3), suite, np.random.default_rng(0), orderless)
     assert len({tuple(question.context_y.tolist()) for question in questions}) == unlike
+
+
+def test_equal_rows_are_one_row_with_its_number_where_rows_are_counted():
+    suite = [one for one in SUITE if not one.noise]
+    counted, plain = (
+        list(questions_of(torch.arange(4.0), 1, np.arange(3), suite, np.random.default_rng(0), True, counting=counting))
+        for counting in (True, False)
+    )
+    assert {tuple(question.counts.tolist()) for question in counted} > {(1, 1, 1), (1, 3, 1)}
+    for short, long in zip(counted, plain, strict=True):
+        torch.testing.assert_close(short.context_x.repeat_interleave(short.counts, 0), long.context_x)
+        torch.testing.assert_close(short.context_y.repeat_interleave(short.counts), long.context_y)
+        torch.testing.assert_close(short.query_x, long.query_x)
+        assert short.rows == len(long.context_x)
 
 
 def test_added_cells_stay_with_their_labels_when_rows_are_sorted():

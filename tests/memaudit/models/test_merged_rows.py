@@ -35,7 +35,18 @@ def test_attention_on_counted_rows_is_that_on_all_copies_also_where_it_scales_by
     layer, rows, asked = MultiheadAttention(8, 2, ssmax="ssmax-mlp"), torch.randn(2, 3, 8), torch.randn(2, 5, 8)
     counts = torch.tensor([2, 3, 1])
     all_ = rows.repeat_interleave(counts, 1)
-    with counted([layer], counts.log().expand(2, -1), 6):
+    with counted([layer], counts.log().expand(2, -1), [6, 6]):
         found = layer(asked, rows, rows)
     torch.testing.assert_close(found, layer(asked, all_, all_))
     assert (found - layer(asked, rows, rows)).abs().max() > 1e-3, "the hooks are gone"
+
+
+def test_every_table_is_scaled_by_its_own_number_of_rows():
+    torch.manual_seed(0)
+    layer, rows, asked = MultiheadAttention(8, 2, ssmax="ssmax-mlp"), torch.randn(3, 2, 8), torch.randn(3, 5, 8)
+    counts = torch.tensor([[1, 1], [5, 1], [1, 5]])
+    with counted([layer], counts.log(), counts.sum(1).tolist()):
+        found = layer(asked, rows, rows)
+    for table, each in enumerate(counts):
+        all_ = rows[table].repeat_interleave(each, 0)[None]
+        torch.testing.assert_close(found[table], layer(asked[table][None], all_, all_)[0])

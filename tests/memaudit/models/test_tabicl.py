@@ -408,6 +408,26 @@ def test_without_scaling_the_module_reads_the_cells_as_they_are(scaling):
     torch.testing.assert_close(seen[0], torch.cat([context_x, query_x], 1), atol=0, rtol=0, equal_nan=True)
 
 
+@torch.no_grad()
+def test_counted_rows_are_answered_as_repeated_ones_also_of_tables_of_different_lengths(classifier):
+    network, counts = classifier.without_scaling(), torch.tensor([[1, 4, 1], [1, 1, 1], [2, 1, 3]])
+    torch.manual_seed(0)
+    rows, query = torch.randn(3, 3, COLUMNS), torch.randn(3, 2, COLUMNS)
+    y = torch.tensor([[0, 2, 3], [0, 1, 2], [1, 1, 3]])
+    together = network.logits(rows, y, query, counts)
+    for table, each in enumerate(counts):
+        repeated = rows[table].repeat_interleave(each, 0)[None], y[table].repeat_interleave(each)[None]
+        torch.testing.assert_close(together[table], network.logits(*repeated, query[[table]])[0], atol=1e-5, rtol=1e-5)
+
+
+def test_rows_are_not_counted_where_the_context_scales_or_hides_them(branch):
+    rows, y, query = torch.zeros(1, 2, COLUMNS), torch.zeros(1, 2, dtype=torch.int64), torch.zeros(1, 1, COLUMNS)
+    for network in (branch, branch.without_scaling().with_anonymous_keys(2)):
+        assert not network.counting
+        with pytest.raises(AuditError, match="repeat the rows"):
+            network.forward(rows, y, query, torch.ones(1, 2, dtype=torch.int64))
+
+
 def test_without_scaling_a_network_has_the_same_weights(classifier):
     tuned = deepcopy(classifier)
     network, other = classifier.without_scaling(), tuned.without_scaling()

@@ -64,16 +64,14 @@ def probe(
     scaling, and for a true label that is no candidate.
     """
     network, numbers = _without_scaling(model), model.task == "regression"
-    orderless = network.orderless
     true, chosen = _labels(labels, candidates, np.float32 if numbers else np.int64)
+    how = network.orderless, replicates, network.counting
     cells = model.scale(x, reference.x).cpu()
     deviation = target_scale(reference.y[None])[1].item() if numbers else 1.0
     parts, step = [], RECORDS[model.task]
     for part in np.split(np.arange(len(true)), range(step, len(true), step)):
         questions = [
-            question
-            for at in part
-            for question in questions_of(cells[at], true[at], chosen[at], suite, rngs[at], orderless, replicates)
+            question for at in part for question in questions_of(cells[at], true[at], chosen[at], suite, rngs[at], *how)
         ]
         predicted = _joined(answer(network, questions, memory))
         labels_of = np.broadcast_to(np.repeat(true[part], len(suite))[:, None], (len(questions), replicates))
@@ -89,14 +87,21 @@ def questions_of(
     rng: np.random.Generator,
     orderless: bool = False,
     replicates: int = 1,
+    counting: bool = False,
 ) -> Iterator[Question]:
     """The question about one query, cells (d,), under each manipulation. candidates: (k,), the true label among them.
 
     orderless: rows are sorted by label, so that a model that ignores their order is queried once for all orders.
+    counting: equal rows are one row with its number, for a model that counts rows.
     """
-    place, row = int(np.flatnonzero(candidates == true)[0]), cells.numpy()
+    place, row, each = int(np.flatnonzero(candidates == true)[0]), cells.numpy(), torch.tensor(candidates)
     for manipulation in suite:
         context = manipulation.context(len(candidates), place, len(row), rng)
+        if counting and not manipulation.noise:
+            x = torch.from_numpy(row[context.columns])
+            counts = torch.from_numpy(np.bincount(context.labels))
+            yield Question(x.expand(len(each), -1), each, x.expand(replicates, -1), counts)
+            continue
         order = np.argsort(context.labels, kind="stable") if orderless else np.arange(len(context.labels))
         noise = context.noise[np.append(order, -1)]
         x = torch.from_numpy(np.hstack([np.tile(row[context.columns], (len(noise), 1)), noise]))

@@ -22,7 +22,7 @@ def array_hash(*arrays: Any) -> bytes:
     """Hash of the shapes, types and values of NumPy arrays: 16 bytes, to find equal arrays within a process."""
     digest = hashlib.blake2b(digest_size=16)
     for array in arrays:
-        digest.update(f"{array.shape} {array.dtype}".encode())
+        digest.update(f"{array.shape} {array.dtype.str}".encode())
         digest.update(array.tobytes())
     return digest.digest()
 

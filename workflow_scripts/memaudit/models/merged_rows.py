@@ -8,6 +8,7 @@ of duplicates (ICLMEM, section 4.2; Brainwash, TabPATE, A.1) have few different 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import torch
@@ -41,21 +42,23 @@ def merged(x: Tensor, y: Tensor) -> Merged | None:
 
 
 @contextmanager
-def counted(layers: Sequence[nn.Module], weights: Tensor, rows: int) -> Iterator[None]:
-    """Let attention on context rows weigh them by `weights` (b, u), and scale queries as for `rows` rows.
+def counted(layers: Sequence[nn.Module], weights: Tensor, rows: Sequence[int]) -> Iterator[None]:
+    """Let attention on context rows weigh them by `weights` (b, u), and scale queries as for `rows` (b,) rows.
 
-    layers: attention of the package tabicl, which is called with context rows (b, ..., u, e) as keys.
+    layers: attention of the package tabicl, which is called with context rows (b, ..., u, e) as keys. Tables with as
+    many rows are faster as neighbours.
     """
-    hooks = []
-    for layer in layers:
-        hooks.append(layer.register_forward_pre_hook(partial(_weighted, weights), with_kwargs=True))
-        if layer.ssmax_layer is not None:
-            hooks.append(layer.ssmax_layer.register_forward_pre_hook(partial(_scaled, rows)))
+    hooks = [layer.register_forward_pre_hook(partial(_weighted, weights), with_kwargs=True) for layer in layers]
+    scaling = [(layer, layer.ssmax_layer) for layer in layers if layer.ssmax_layer is not None]
+    for layer, scale in scaling:
+        layer.ssmax_layer = _ScaledByTable(scale, rows)
     try:
         yield
     finally:
         for hook in hooks:
             hook.remove()
+        for layer, scale in scaling:
+            layer.ssmax_layer = scale
 
 
 def _weighted(
@@ -65,5 +68,17 @@ def _weighted(
     return inputs, named | {"key_padding_mask": weights.view(len(weights), *[1] * (len(shape) - 2), -1).expand(shape)}
 
 
-def _scaled(rows: int, _layer: nn.Module, inputs: tuple[Tensor, int]) -> tuple[Tensor, int]:
-    return inputs[0], rows
+class _ScaledByTable(nn.Module):
+    """Scalable softmax of the package, which takes one number of rows for all tables, by each table's own."""
+
+    def __init__(self, scale: nn.Module, rows: Sequence[int]):
+        super().__init__()
+        self.scale = scale
+        self.runs = [(number, len(list(tables))) for number, tables in groupby(rows)]
+
+    def forward(self, q: Tensor, _rows: int) -> Tensor:
+        """Queries q (b * ..., heads, m, e), scaled."""
+        each = len(q) // sum(tables for _, tables in self.runs)
+        parts = q.split([each * tables for _, tables in self.runs])
+        scaled = [self.scale(part, number) for part, (number, _) in zip(parts, self.runs, strict=True)]
+        return scaled[0] if len(scaled) == 1 else torch.cat(scaled)

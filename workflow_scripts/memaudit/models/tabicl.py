@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from copy import copy
 from functools import partial
 from pathlib import Path
@@ -84,19 +85,32 @@ class TabICLBranch:
         network.scales = False
         return network
 
-    def forward(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
+    @property
+    def counting(self) -> bool:
+        """See Network. Scaling, also of numbers to predict, reads a row once, and keys are those of single rows."""
+        return self.task == "classification" and not self.scales and self.keys is None
+
+    def forward(self, context_x: Tensor, context_y: Tensor, query_x: Tensor, counts: Tensor | None = None) -> Tensor:
         """See Network. Logits are indexed by class code, as in `logits`; a regression head has K quantiles.
 
         The quantiles are of the levels 1/(K+1) .. K/(K+1), in deviations of the context's targets, and may cross.
         """
-        outputs = self._answers(context_x, context_y, query_x, self._run if self.keys else self._run_merged)
+        predict = self._run if self.keys else self._run_merged
+        if counts is not None:
+            if not self.counting:
+                raise AuditError(
+                    "a network that scales by its context, or hides rows, takes no counts; repeat the rows"
+                )
+            predict = partial(self._run_counted, counts.to(self.device))
+        outputs = self._answers(context_x, context_y, query_x, predict)
         if self.task == "regression":
             return outputs
-        present = [torch.unique(labels).to(self.device) for labels in context_y]
-        most = max(self.limits.classes, *(int(known[-1]) + 1 for known in present))
-        logits = outputs.new_full((*outputs.shape[:2], most), -torch.inf)
-        for table, known in enumerate(present):
-            logits[table, :, known] = outputs[table, :, : len(known)]
+        present = _present(context_y)
+        logits = outputs.new_full((*outputs.shape[:2], max(self.limits.classes, present.shape[1])), -torch.inf)
+        for classes in present.unique(dim=0):
+            known = torch.nonzero(classes)[:, 0].to(self.device)
+            tables = torch.nonzero((present == classes).all(1))[:, 0].to(self.device)
+            logits[tables[:, None], :, known] = outputs[tables, :, : len(known)].transpose(1, 2)
         return logits
 
     def loss(self, outputs: Tensor, context_y: Tensor, query_y: Tensor) -> Tensor:
@@ -110,9 +124,9 @@ class TabICLBranch:
         mean, deviation = (part.to(self.device) for part in target_scale(context_y))
         return pinball(outputs, (query_y - mean) / deviation).mean(-1)
 
-    def logits(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
+    def logits(self, context_x: Tensor, context_y: Tensor, query_x: Tensor, counts: Tensor | None = None) -> Tensor:
         """See TabularModel. Raises AuditError for a context of more classes than the head has."""
-        return self.forward(context_x, context_y, query_x)
+        return self.forward(context_x, context_y, query_x, counts)
 
     def distribution(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Binned:
         """See TabularModel."""
@@ -170,10 +184,19 @@ class TabICLBranch:
         """As `_run`, with equal neighbouring context rows computed once."""
         if (tables := merged(x, y)) is None:
             return self._run(x, y)
-        blocks = self.module.col_embedder.tf_col.blocks
-        layers = [*(block.multihead_attn1.attn for block in blocks), *self._layers()]
-        with counted(layers, tables.weights, y.shape[1]):
+        with self._weighing(tables.weights, [y.shape[1]] * len(y)):
             return self._run(tables.x, tables.y)
+
+    def _run_counted(self, counts: Tensor, x: Tensor, y: Tensor) -> Tensor:
+        """As `_run`, with every context row standing as often as counts (b, n) say."""
+        rows, order = counts.sum(1).sort(stable=True)
+        with self._weighing(counts[order].to(x.dtype).log(), rows.tolist()):
+            return self._run(x[order], y[order])[order.argsort()]
+
+    def _weighing(self, weights: Tensor, rows: Sequence[int]) -> AbstractContextManager[None]:
+        """All attention on context rows weighs them, see `counted`."""
+        blocks = self.module.col_embedder.tf_col.blocks
+        return counted([*(block.multihead_attn1.attn for block in blocks), *self._layers()], weights, rows)
 
     def _answers(
         self, context_x: Tensor, context_y: Tensor, query_x: Tensor, predict: Callable[[Tensor, Tensor], Tensor]
@@ -197,13 +220,18 @@ class TabICLBranch:
         if self.task == "regression":
             mean, deviation = target_scale(context_y)
             return ((context_y - mean) / deviation).float()
-        codes = torch.stack([torch.unique(labels, return_inverse=True)[1] for labels in context_y])
+        codes = (_present(context_y).cumsum(1) - 1).gather(1, context_y.long())
         if codes.max() >= self.limits.classes:
             raise AuditError(
                 f"a context of {int(codes.max()) + 1} classes: this TabICL has {self.limits.classes} in raw mode; "
                 "choose a table with fewer, or mode as_deployed"
             )
         return codes.float()
+
+
+def _present(context_y: Tensor) -> Tensor:
+    """Whether a class is in a context, (B, C), for class codes (B, n) below C."""
+    return (context_y[..., None] == torch.arange(int(context_y.max()) + 1, device=context_y.device)).any(1)
 
 
 def pinball(quantiles: Tensor, y: Tensor) -> Tensor:

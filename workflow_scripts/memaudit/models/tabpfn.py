@@ -43,7 +43,7 @@ class TabPFNBranch:
     """
 
     mode: Mode = "raw"
-    reads_text, alone, orderless = False, True, True
+    reads_text, alone, orderless, counting = False, True, True, False
     scales = True  # cells by their context
     anonymity = 1
     keys: Callable[..., Tensor] | None = None  # change of the logits of queries, as by other keys

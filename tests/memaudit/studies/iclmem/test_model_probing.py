@@ -46,8 +46,8 @@ class Memorizer:
     def without_scaling(self):
         return Memorizer(self.model.without_scaling(), self.cells, self.labels)
 
-    def logits(self, context_x, context_y, query_x):
-        predicted = self.model.logits(context_x, context_y, query_x).clone()
+    def logits(self, context_x, context_y, query_x, *counts):
+        predicted = self.model.logits(context_x, context_y, query_x, *counts).clone()
         known = (query_x[..., None, :, None] == self.cells[:, None, :]).any(-1).sum(-1) >= self.cells.shape[1] - 2
         for batch, query, record in known.nonzero().tolist():
             predicted[batch, query, self.labels[record]] += 5
