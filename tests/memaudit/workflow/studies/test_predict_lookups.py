@@ -8,7 +8,7 @@ from conftest import PROJECT, load
 from memaudit.common.errors import AuditError
 from memaudit.models import flops
 from memaudit.workflow.run_config import RunConfig
-from memaudit.workflow.studies.predict_lookups import LARGE_MEMORY, PROJECTIONS, SMALL_MEMORY, Predict
+from memaudit.workflow.studies.predict_lookups import ANSWER, MEMORY, PROJECTIONS, Predict
 
 WINE = {"kind": "table", "dataset": "wine"}
 QUESTIONS = {"kind": "table", "dataset": "wine", "questions": {"features": 3, "bins": 4}}
@@ -136,9 +136,21 @@ def test_a_model_of_the_catalogue_is_an_input_and_its_tokenizer_with_questions(t
     assert predict.tokenizer("weights")(wildcards("large")) == "<results>/models/mistral-7b/weights"
 
 
-def test_memory_is_that_of_a_large_model_where_one_is_fetched(predict, tmp_path, monkeypatch):
-    assert predict.memory == LARGE_MEMORY
-    assert study({"mlp": settings()["mlp"]}, tmp_path, monkeypatch).memory == SMALL_MEMORY
+def test_training_asks_for_the_memory_of_its_language_model(tmp_path, monkeypatch):
+    whole = setting(QUESTIONS, {"kind": "text", "small": None, "model": "mistral-7b", "adapter": None})
+    adapted = setting(QUESTIONS, {"kind": "text", "small": None, "model": "mistral-7b", "adapter": {"rank": 8}})
+    predict = study(settings() | {"whole": whole, "adapted": adapted}, tmp_path, monkeypatch)
+    assert predict.training_memory(wildcards("mlp")) == MEMORY
+    # Weights of two copies in four bytes; of a whole training gradients and two moments, too.
+    assert predict.training_memory(wildcards("adapted")) == MEMORY + round(2 * 4 * 7.24e3)
+    assert predict.training_memory(wildcards("whole")) == MEMORY + round(5 * 4 * 7.24e3)
+
+
+def test_judging_asks_for_the_memory_of_the_answers_that_it_reads_at_once(predict):
+    held = {case: predict._judge_size(one).held for case, one in predict.settings.items()}
+    largest = max(held, key=held.get)
+    assert predict.judging_memory({"case": largest}) == MEMORY // 2 + round(ANSWER * held[largest] / 1e6)
+    assert predict.judging_memory({}) == predict.judging_memory({"case": largest})
 
 
 def test_targets_are_the_first_models_and_stand_in_the_first_shards(predict):
