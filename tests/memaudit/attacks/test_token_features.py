@@ -16,11 +16,12 @@ from memaudit.attacks.token_features import (
     encoded_ranks,
     extract,
     extreme,
-    greater_by_candidates,
     greater_by_counts,
+    greater_by_order,
     groups,
     open_rows,
     pack,
+    rising,
     row_type,
     unpack,
     writing_rows,
@@ -29,7 +30,8 @@ from memaudit.common.errors import AuditError
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 VECTOR = json.loads((PROJECT / "tests/vectors/ltmia_features_small.json").read_text(encoding="utf-8"))
-COUNTS = [greater_by_candidates, greater_by_counts]
+COUNTS = [lambda logits, values: greater_by_order(rising(logits), values), greater_by_counts]
+ORDERS = [rising, lambda logits: None]  # as on a CPU, and as on other devices
 
 
 def batch(texts=3, positions=6, vocabulary=40, seed=0, rounded=False):
@@ -122,32 +124,28 @@ def test_both_implementations_count_strictly_greater_logits(count, rounded):
 def test_values_at_one_end_or_alone_are_counted_alike(count, rounded):
     """Of the highest, the lowest, the middle, or all tokens, and of one token alone; ties at the ends included."""
     logits = batch(8, 4, 300, seed=3, rounded=rounded)[0].flatten(0, 1)
-    rising = logits.sort(-1).values + 0.0
-    for values in (rising[:, -9:], rising[:, :9], rising[:, 140:160], rising, rising[:, 3:4], rising[:, [0, 299]]):
+    all_of = logits.sort(-1).values + 0.0
+    for values in (all_of[:, -9:], all_of[:, :9], all_of[:, 140:160], all_of, all_of[:, 3:4], all_of[:, [0, 299]]):
         expected = (logits[:, None] > values[..., None]).sum(-1)
         torch.testing.assert_close(count(logits, values), expected, rtol=0, atol=0)
-
-
-def test_ranks_of_groups_stand_side_by_side():
-    logits = batch(8, 4, 300, seed=4)[0].flatten(0, 1)
-    groups_of = logits[:, :3], logits[:, 7:8], logits[:, 9:20]
-    expected = torch.cat([encoded_ranks(logits, group) for group in groups_of], -1)
-    torch.testing.assert_close(encoded_ranks(logits, *groups_of), expected, rtol=0, atol=0)
 
 
 @pytest.mark.parametrize("count", COUNTS)
 def test_equal_logits_share_their_rank(count):
     even = torch.zeros(2, 9)
     assert (count(even, even[:, :3]) == 0).all()
-    np.testing.assert_allclose(encoded_ranks(even, even[:, :3]), math.log(2) / math.log(10), rtol=1e-6)
+    for order in ORDERS:
+        ranks = encoded_ranks(even, even[:, :3], order(even))
+        np.testing.assert_allclose(ranks, math.log(2) / math.log(10), rtol=1e-6)
 
 
+@pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("largest", [True, False])
 @pytest.mark.parametrize("k", [1, 5, 30])
-def test_of_equal_logits_the_smaller_token_comes_first(largest, k):
+def test_of_equal_logits_the_smaller_token_comes_first(order, largest, k):
     logits = batch(5, 4, 30, seed=2, rounded=True)[0].flatten(0, 1)
-    logits[0] = 1.0
-    observed = extreme(logits, k, largest=largest).numpy()
+    logits[0], logits[1] = 1.0, torch.arange(30.0)
+    observed = extreme(logits, k, largest=largest, ordered=order(logits)).numpy()
     for row, ids in zip(logits.numpy(), observed, strict=True):
         np.testing.assert_array_equal(ids, np.argsort(-row if largest else row, kind="stable")[:k])
 
