@@ -105,12 +105,18 @@ def score_target(job, scratch, device, path, attacked, training, selection, publ
         check_changed(table, f"{model} on {dataset}, {tuning}")
     if [dataset, tuning] in params.judged:
         public = encode(tokenizer, public["text"], params.length)
-        table = table.join(further(job, scratch, path, pair, (ids, mask), (*known, public), chosen, settings))
+        table = table.join(
+            further(job, scratch, path, pair, (ids, mask, records["likelihoods"]), (*known, public), chosen, settings)
+        )
     return table, records, facts | {"parameters": reference.num_parameters()}
 
 
 def further(job, scratch, path, pair, texts, given, prompts, settings):
-    """Scores of further baselines; given: known members and non-members, public texts; prompts: of a self-reference."""
+    """Scores of further baselines.
+
+    texts: tokens, mask and the target's likelihoods; given: known members and non-members, public texts; prompts: of a
+    self-reference.
+    """
     options, folder, seed = job.params.baselines, folder_of(job.input.base), job.params.seed
     names, name, other = options["names"], "-".join(path[2:]), None
     if SELF_REFERENCE & set(names):

@@ -11,7 +11,7 @@ import torch
 from conftest import PROJECT
 
 from memaudit.attacks import token_scores
-from memaudit.attacks.token_scores import Tokens, all_scores, tokens
+from memaudit.attacks.token_scores import Tokens, all_scores, likelihoods, tokens
 from memaudit.common.errors import AuditError
 from memaudit.statistics import roc
 
@@ -32,7 +32,7 @@ def made(log_probability, right=None):
     mask = np.ones(values.shape, bool)
     mask[:, -1] = False
     right = np.zeros(values.shape, bool) if right is None else np.array(right, bool)
-    return Tokens(values, values, right, mask)
+    return Tokens(values, mask, standardised=values, right=right)
 
 
 def drawn(texts=40, seed=0):
@@ -181,6 +181,15 @@ def test_tokens_do_not_depend_on_the_memory_given():
     whole, single = (tokens(logits, ids, torch.ones(3, 6), memory=memory) for memory in (64, 0))
     for name in ("log_probability", "standardised", "right", "mask"):
         np.testing.assert_allclose(getattr(single, name), getattr(whole, name), rtol=1e-5)
+
+
+def test_likelihoods_of_a_reference_are_those_of_its_tokens():
+    draw = torch.Generator().manual_seed(2)
+    logits, ids = torch.randn(3, 9, 50, generator=draw), torch.randint(50, (3, 9), generator=draw)
+    mask = torch.arange(9) < torch.tensor([[9], [5], [2]])
+    whole, alone = tokens(logits, ids, mask), likelihoods(logits, ids, mask)
+    np.testing.assert_array_equal(alone.log_probability, whole.log_probability)
+    np.testing.assert_array_equal(alone.mask, whole.mask)
 
 
 def test_a_label_that_ties_for_the_largest_logit_is_no_error():

@@ -5,7 +5,7 @@ are in nats. All scores are (text,) float64.
 """
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,18 +22,26 @@ SHIFT_FLOOR = 1e-12  # as in EZ-MIA's code
 
 
 @dataclass(frozen=True)
-class Tokens:
+class Likelihoods:
     """Predictions of one model for every token of every text, all (text, T); position t is about token t + 1.
 
-    log_probability: of the token; standardised: log-probability less its mean, over its deviation, both weighted with
-    the predicted probabilities (Min-K%++); right: whether no other token has a larger logit; mask: whether there is a
-    token to predict. The other arrays are 0 elsewhere.
+    log_probability: of the token, 0 where there is none; mask: whether there is a token to predict.
     """
 
     log_probability: Array
+    mask: Mask
+
+
+@dataclass(frozen=True)
+class Tokens(Likelihoods):
+    """What is asked of a target beside the likelihoods, both (text, T) and 0 where there is no token to predict.
+
+    standardised: log-probability less its mean, over its deviation, both weighted with the predicted probabilities
+    (Min-K%++); right: whether no other token has a larger logit.
+    """
+
     standardised: Array
     right: Mask
-    mask: Mask
 
 
 @torch.inference_mode()
@@ -42,16 +50,43 @@ def tokens(logits: Tensor, ids: Tensor, mask: Tensor, memory: int = MEMORY, whos
 
     Raises AuditError as there, and for a text with no token to predict.
     """
+    (own, standardised, right), scored = _at_positions(_of_positions, 3, logits, ids, mask, memory, whose)
+    return Tokens(own, scored, standardised, right.astype(bool))
+
+
+@torch.inference_mode()
+def likelihoods(
+    logits: Tensor, ids: Tensor, mask: Tensor, memory: int = MEMORY, whose: str = "reference"
+) -> Likelihoods:
+    """The likelihoods of `tokens` alone, which is all that scores read of a reference, at a third of the cost."""
+    (own,), scored = _at_positions(_log_probabilities, 1, logits, ids, mask, memory, whose)
+    return Likelihoods(own, scored)
+
+
+def _at_positions(
+    compute: Callable[[Tensor, Tensor], Tensor],
+    width: int,
+    logits: Tensor,
+    ids: Tensor,
+    mask: Tensor,
+    memory: int,
+    whose: str,
+) -> tuple[Array, Mask]:
+    """Values (width, text, T) of the scored positions, 0 elsewhere, and where they are, (text, T)."""
     ids, mask = ids.to(logits.device), mask.to(logits.device)
     scored = scored_positions(ids, mask, logits)
     if not scored.any(1).all():
         text = int(scored.any(1).int().argmin())
         raise AuditError(f"token scores: text {text} has no token to predict; leave out texts of fewer than two tokens")
-    values = torch.zeros(*scored.shape, 3, device=logits.device)
+    values = torch.zeros(*scored.shape, width, device=logits.device)
     for at in chunks(scored, logits.shape[-1], memory):
-        values[at] = _of_positions(logits_at(logits, at, whose), labels_at(ids, at))
-    own, standardised, right = values.double().cpu().numpy().transpose(2, 0, 1)
-    return Tokens(own, standardised, right.astype(bool), scored.cpu().numpy())
+        values[at] = compute(logits_at(logits, at, whose), labels_at(ids, at))
+    return values.double().cpu().numpy().transpose(2, 0, 1), scored.cpu().numpy()
+
+
+def _log_probabilities(logits: Tensor, label: Tensor) -> Tensor:
+    """(n, 1): log-probability. logits: (n, V); label: (n, 1)."""
+    return logits.log_softmax(-1).gather(-1, label)
 
 
 def _of_positions(logits: Tensor, label: Tensor) -> Tensor:
@@ -67,7 +102,7 @@ def _of_positions(logits: Tensor, label: Tensor) -> Tensor:
     return torch.stack([own[:, 0], -mean[:, 0] / deviation.clamp_min(DEVIATION_FLOOR), right.float()], -1)
 
 
-def all_scores(target: Tokens, reference: Tokens, texts: Sequence[str]) -> dict[str, Array]:
+def all_scores(target: Tokens, reference: Likelihoods, texts: Sequence[str]) -> dict[str, Array]:
     """Every score that needs at most one pass of target and reference, by name."""
     return {
         "loss": loss(target),
@@ -80,7 +115,7 @@ def all_scores(target: Tokens, reference: Tokens, texts: Sequence[str]) -> dict[
     }
 
 
-def loss(target: Tokens) -> Array:
+def loss(target: Likelihoods) -> Array:
     """Mean log-likelihood of the tokens, the negative loss (Yeom et al. 2018)."""
     return _mean(target.log_probability, target.mask)
 
@@ -95,17 +130,17 @@ def min_k_plus_plus(target: Tokens, share: float = SHARE) -> Array:
     return _mean_of_lowest(target.standardised, target.mask, share)
 
 
-def zlib_ratio(target: Tokens, texts: Sequence[str]) -> Array:
+def zlib_ratio(target: Likelihoods, texts: Sequence[str]) -> Array:
     """Mean log-likelihood per byte of the text (text,) compressed by zlib, as UTF-8 (Carlini et al. 2021)."""
     return loss(target) / [len(zlib.compress(text.encode("utf-8"))) for text in texts]
 
 
-def reference_loss(target: Tokens, reference: Tokens) -> Array:
+def reference_loss(target: Likelihoods, reference: Likelihoods) -> Array:
     """Mean log-likelihood ratio of target to reference (RefLoss)."""
     return loss(target) - loss(reference)
 
 
-def ez_published(target: Tokens, reference: Tokens, *, drop_first: bool = True) -> Array:
+def ez_published(target: Tokens, reference: Likelihoods, *, drop_first: bool = True) -> Array:
     """Rises over falls of the log-probability, where the target errs (EZ-MIA, Ilić et al. 2026), as published.
 
     0 with fewer than two errors or without a fall: a clear member may have the lowest score. drop_first: leave out the
@@ -116,7 +151,7 @@ def ez_published(target: Tokens, reference: Tokens, *, drop_first: bool = True) 
     return np.where((errors.sum(1) < 2) | (falls == 0), 0.0, rises / (falls + SHIFT_FLOOR))
 
 
-def ez(target: Tokens, reference: Tokens) -> Array:
+def ez(target: Tokens, reference: Likelihoods) -> Array:
     """EZ-MIA corrected: log((rises + 1e-12) / (falls + 1e-12)), over all tokens where fewer than two are errors.
 
     It ranks texts as the published score does where that has two errors, a rise and a fall; the absence of falls is the
@@ -145,7 +180,7 @@ def _kept(target: Tokens, drop_first: bool) -> Mask:
     return target.mask & ~(first & drop_first)
 
 
-def _shifts(target: Tokens, reference: Tokens, where: Mask) -> tuple[Array, Array]:
+def _shifts(target: Likelihoods, reference: Likelihoods, where: Mask) -> tuple[Array, Array]:
     """Sums (text,) of the rises and of the falls of the log-probability from reference to target."""
     shift = np.where(where, target.log_probability - reference.log_probability, 0.0)
     return np.maximum(shift, 0).sum(1), np.maximum(-shift, 0).sum(1)

@@ -105,16 +105,17 @@ def test_further_scores_detect_members_of_a_strongly_tuned_target_and_nothing_of
     prompts = encode(open_tokenizer(made / "base"), documents("letters", 80)[60:], LENGTH)[0][:, :6]
     own = further.self_reference(both.target, made / "base", prompts, LENGTH, settings, 1, tmp_path / "state")
     known = knowledge(made, neighbours=20, self_reference=own)
-    scores = further.further_scores(further.FURTHER, both, ids, mask, known, 1)
+    each = further.token_likelihoods(both.target, ids)
+    scores = further.further_scores(further.FURTHER, both, ids, mask, each, known, 1)
     assert scores.shape == (len(ids), len(further.FURTHER))
     assert np.isfinite(scores).all()
     found = dict(zip(further.FURTHER, (auc(one, pair[2]) for one in scores.T), strict=True))
     assert min(found["neighbourhood"], found["spv"], found["self_loss"], found["con_recall"]) > 0.6, found
-    few = further.further_scores(("recall", "dc_pdd"), both, ids, mask, known, 1)
+    few = further.further_scores(("recall", "dc_pdd"), both, ids, mask, each, known, 1)
     np.testing.assert_allclose(few, scores[:, [1, 0]], rtol=1e-6)
     base = open_model(made / "base")
     alike = further.further_scores(
-        ("spv", "self_loss"), type(both)(base, base), ids, mask, replace(known, self_reference=base), 1
+        ("spv", "self_loss"), type(both)(base, base), ids, mask, each + 1e-6, replace(known, self_reference=base), 1
     )
     assert (alike == 0).all()
 

@@ -21,6 +21,7 @@ from memaudit.models.language_models import (
     train_tokenizer,
     write_tokenizer,
 )
+from memaudit.studies.ltmia.further_queries import token_likelihoods
 from memaudit.studies.ltmia.model_pair_queries import BASELINES, encode_for, open_pair, query_pair, scored_texts
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -38,6 +39,14 @@ def test_features_and_scores_are_those_of_the_pair(made, pair):
     )
     np.testing.assert_array_equal(observed["row"]["mask"], other["row"]["mask"][[7, 50]])
     np.testing.assert_allclose(observed["scores"], other["scores"][[7, 50]], rtol=1e-4, atol=1e-5)
+
+
+def test_likelihoods_of_the_targets_tokens_are_those_of_a_pass_of_its_own(made, pair):
+    folder, texts, _ = pair
+    both, (ids, mask) = open_pair(folder, made / "base", LENGTH), encode_for(folder, made / "base", texts[:5], LENGTH)
+    expected = token_likelihoods(both.target, ids) * mask
+    observed = query_pair(both, ids, mask, texts[:5])["likelihoods"]
+    np.testing.assert_allclose(observed, expected, rtol=1e-4, atol=1e-5)
 
 
 TEXTS = ["l12 l7 l99", "l1 l2 l3 l4 l5 l6 l7"]

@@ -76,11 +76,15 @@ def _prefix(texts: Texts, length: int) -> Ids:
     return np.concatenate([own[kept][:each] for own, kept in zip(*texts, strict=True)])[:length]
 
 
-def further_scores(names: Sequence[str], pair: ModelPair, ids: Ids, mask: Mask, known: Knowledge, seed: int) -> Array:
-    """Scores (text, name) of further baselines, `FURTHER`; seed: of the neighbours."""
+def further_scores(
+    names: Sequence[str], pair: ModelPair, ids: Ids, mask: Mask, each: Array, known: Knowledge, seed: int
+) -> Array:
+    """Scores (text, name) of further baselines, `FURTHER`.
+
+    each: likelihoods (text, T) of the tokens by the target, which `query_pair` has read; seed: of the neighbours.
+    """
     scored = mask & (np.arange(ids.shape[1]) > 0)
     target = pair.target
-    each = token_likelihoods(target, ids)
     plain, scores = mean(each, scored), {}
     if "dc_pdd" in names:
         scores["dc_pdd"] = calibrated.dc_pdd(each, ids, scored, known.frequency, known.ceiling)
@@ -95,11 +99,12 @@ def further_scores(names: Sequence[str], pair: ModelPair, ids: Ids, mask: Mask, 
         around = likelihoods(target, near, scored)
         scores["neighbourhood"] = calibrated.neighbourhood(plain, around)
     if SELF_REFERENCE & set(names):
-        other = mean(token_likelihoods(known.self_reference, ids), scored)
-        scores["self_loss"] = plain - other
+        # Read anew, in the batches of the other model: of one and the same model the difference is exactly 0.
+        own, other = (mean(token_likelihoods(model, ids), scored) for model in (target, known.self_reference))
+        scores["self_loss"] = own - other
     if "spv" in names:
         others = likelihoods(known.self_reference, near, scored)
-        scores["spv"] = calibrated.self_calibrated(plain, around, other, others)
+        scores["spv"] = calibrated.self_calibrated(own, around, other, others)
     return np.column_stack([scores[name] for name in names])
 
 

@@ -15,7 +15,7 @@ from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from memaudit.attacks.token_features import K, extract, pack, row_type
-from memaudit.attacks.token_scores import all_scores, tokens
+from memaudit.attacks.token_scores import all_scores, likelihoods, tokens
 from memaudit.common.arrays import Mask
 from memaudit.common.errors import AuditError
 from memaudit.common.io import MEBIBYTE
@@ -75,8 +75,9 @@ def encode_for(target: Path, reference: Path, texts: Sequence[str], length: int)
 def query_pair(
     pair: ModelPair, ids: Ids, mask: Mask, texts: Sequence[str], k: int = K, memory: int = MEMORY
 ) -> NDArray[np.void]:
-    """One record (text,) per text: `row`, its packed features, and `scores`, its `BASELINES`.
+    """One record (text,) per text: `row`, its packed features, `scores`, its `BASELINES`, and `likelihoods`.
 
+    likelihoods: log-probability (T,) of every token by the target, given those before it; 0 for the first.
     texts: what the tokens spell (`scored_texts`), which zlib compresses.
     If one model has more tokens than the other (a resized vocabulary, padding rows), the additional tokens are left
     out, and probabilities are those among the common tokens. memory: MiB for the logits of both. Raises AuditError for
@@ -125,15 +126,17 @@ def _query_batch(
 ) -> NDArray[np.void]:
     of_models = [logits(model, ids)[..., :known] for model in (pair.target, pair.reference)]
     rows = pack(extract(*of_models, ids, mask, k))
-    both = [tokens(one, ids, mask, whose=who) for one, who in zip(of_models, ("target", "reference"), strict=True)]
-    scores = all_scores(*both, texts)
+    target = tokens(of_models[0], ids, mask)
+    scores = all_scores(target, likelihoods(of_models[1], ids, mask), texts)
     records = np.empty(len(ids), _record_type(ids.shape[1], k))
     records["row"], records["scores"] = rows, np.column_stack([scores[name] for name in BASELINES])
+    records["likelihoods"] = np.roll(target.log_probability, 1, axis=1)  # a text's last position predicts nothing
     return records
 
 
 def _record_type(length: int, k: int) -> np.dtype:
-    return np.dtype([("row", row_type(length, 7 * k + 14)), ("scores", "f8", len(BASELINES))])
+    row = row_type(length, 7 * k + 14)
+    return np.dtype([("row", row), ("scores", "f8", len(BASELINES)), ("likelihoods", "f4", length)])
 
 
 def _vocabulary(model: PreTrainedModel) -> int:
