@@ -177,9 +177,10 @@ def logits(model: PreTrainedModel, ids: Tensor) -> Tensor:
 def losses(model: PreTrainedModel, ids: Tensor, mask: Tensor) -> Tensor:
     """Return the mean cross-entropy (text,) of the tokens of each text after its first, in nats."""
     scored = (mask[:, :-1] & mask[:, 1:]).to(model.device)
-    predicted = logits(model, ids)[:, :-1].float()
-    each = nn.functional.cross_entropy(predicted.transpose(1, 2), ids[:, 1:].to(model.device), reduction="none")
-    return (each * scored).sum(1) / scored.sum(1)
+    predicted, following = logits(model, ids).float(), ids.to(model.device).roll(-1, 1)
+    # Over all places, the last one too, which is not scored: so the logits are neither transposed nor copied.
+    each = nn.functional.cross_entropy(predicted.flatten(0, 1), following.flatten(), reduction="none")
+    return (each.view(ids.shape)[:, :-1] * scored).sum(1) / scored.sum(1)
 
 
 @torch.inference_mode()
