@@ -39,7 +39,7 @@ TUNE |= {"targets": [*([corpus, "full"] for corpus in CORPORA), *(null[1:] for n
 BASELINES = {"names": ["dc_pdd", "recall", "con_recall", "neighbourhood", "self_loss", "spv"], "known": 2, "prefix": 8}
 BASELINES |= {"contrast": 0.5, "ceiling": 0.1, "neighbours": 2, "replaced": 0.1}
 TUNE |= {"judged": [*(name[1:] for name in HELD_OUT), *(null[1:] for null in NULLS)], "baselines": BASELINES}
-TRAIN = {"seed": 1, "training": TRAINING, "validation": 0.2, "test": 0.2, "arm": "paper"}
+TRAIN = {"seed": 1, "training": TRAINING, "held_out": HELD_OUT, "validation": 0.2, "test": 0.2, "arm": "paper"}
 TRAIN |= {"architecture": {"width": 16, "heads": 2, "feedforward": 16, "hidden": None}}
 TRAIN |= {"fitting": {"epochs": 3, "batch": 32, "patience": None}, "seeds": 2, "shuffles": 3}
 TRAIN |= {"choice": {"folds": 1, "epochs": [3], "weight_decay": [], "clamp": []}}
@@ -90,7 +90,7 @@ def make_all(base):
         params = TRAIN | {"architecture": TRAIN["architecture"] | {"kind": kind}}
         others = [f"other_rows={at}/0.npy", f"other_scores={at}/0.parquet"]
         call("ltmia_train_attack", [*targets, *others], outputs, at, params, classifier=name)
-    params = TRAIN | {"samples": 20, "combinations": [1, 2], "draws": 2, "held_out": HELD_OUT}
+    params = TRAIN | {"samples": 20, "combinations": [1, 2], "draws": 2}
     call("ltmia_measure_diversity", targets, [at / "diversity.parquet"], at, params)
     own = [f"weights={at}/transformer.safetensors", f"card={at}/transformer.json", *targets]
     params = {"seed": 1, "combinations": HELD_OUT, "repeats": 2, "texts": 60}

@@ -43,6 +43,7 @@ rule ltmia_train_attack:
         choice=LTMIA.choice,
         seeds=LTMIA.config["seeds"],
         shuffles=LTMIA.shuffles,
+        held_out=LTMIA.held_out,
     script:
         "../../workflow_scripts/ltmia/train_attack.py"
 

@@ -4,16 +4,17 @@ python workflow_scripts/ltmia/train_attack.py --input rows=gpt2.npy scores=gpt2.
     other_rows=mamba2.npy other_scores=mamba2.parquet \
     --output weights=classifier.safetensors card=classifier.json scores=scores.parquet --params '{"seed": 1,
         "training": [["gpt2", "scipy", "full"]], "validation": 0.1, "test": 0.1, "arm": "paper", "seeds": 5,
-        "shuffles": 0, "choice": {"folds": 3, "epochs": [2, 4], "weight_decay": [], "clamp": []},
-        "architecture": {"width": 64}, "fitting": {"batch": 128}}'
+        "shuffles": 0, "held_out": [["mamba2", "numpy", "full"]],
+        "choice": {"folds": 3, "epochs": [2, 4], "weight_decay": [], "clamp": []}, "architecture": {"width": 64},
+        "fitting": {"batch": 128}}'
 
 Inputs: outputs of `ltmia_finetune_targets`, rows and scores in one order; other_*: of targets that train nothing, which
 are read when everything is chosen and trained. A text belongs to training, validation or test by its id, in all
 combinations of `training` alike. arm: preset `paper` or `repository`; architecture and fitting change the values that
 they name; choice: values of which the best at left-out models and corpora of `training` is taken; seeds: classifiers
-whose log-odds are averaged; shuffles: classifiers of shuffled labels, the null. Third output: log-odds of membership of
-the test portion, and of all texts of other combinations: the mean, those of each seed, and logits of each null; and the
-share of each text's features outside the range of the training.
+whose log-odds are averaged; shuffles: classifiers of shuffled labels, the null, which score `held_out` alone. Third
+output: log-odds of membership of the test portion, and of all texts of other combinations: the mean, those of each
+seed, and logits of each null; and the share of each text's features outside the range of the training.
 """
 
 import pandas as pd
@@ -52,8 +53,10 @@ def main(job):
         place = portions(table["id"], params.validation, params.test)["test"]
         opened[name] = table[place], rows[place]
     tables = [
-        table.assign(**scored(classifier, nulls, rows), outside=read.outside_of_rows(rows))
-        for table, rows in opened.values()
+        table.assign(**scored(classifier, nulls if list(name) in params.held_out else [], rows)).assign(
+            outside=read.outside_of_rows(rows)
+        )
+        for name, (table, rows) in opened.items()
     ]
     write_table(pd.concat(tables, ignore_index=True), job.output.scores)
     for one in [*compared, classifier.facts["history"]]:

@@ -45,8 +45,8 @@ class Classifier(nn.Module):
     def forward(self, values: Tensor, mask: Tensor) -> Tensor:
         """Logits (text,) of features (text, T, channel) as extracted, and their mask (text, T)."""
         clamp = self.architecture.clamp
-        scaled = ((values - self.mean) / self.deviation).clamp(-clamp, clamp)
-        return self.network(scaled * mask[..., None], mask)
+        scaled = (values - self.mean).div_(self.deviation).clamp_(-clamp, clamp)
+        return self.network(scaled.mul_(mask[..., None]), mask)
 
 
 class Ensemble(nn.Module):

@@ -54,8 +54,9 @@ class Transformer(nn.Module):
         super().__init__()
         width, dropout = architecture.width, architecture.dropout
         self.enter = nn.Sequential(nn.Linear(channels, width), nn.LayerNorm(width), nn.Dropout(dropout))
+        # torch.relu, since PyTorch's fused inference, which it takes for functional.relu alone, is much slower on CPUs.
         layer = nn.TransformerEncoderLayer(
-            width, architecture.heads, architecture.feedforward, dropout, batch_first=True
+            width, architecture.heads, architecture.feedforward, dropout, activation=torch.relu, batch_first=True
         )
         self.encoder = nn.TransformerEncoder(layer, architecture.layers, enable_nested_tensor=False)
         self.query = nn.Sequential(nn.Linear(width, width // 2), nn.Tanh(), nn.Linear(width // 2, 1))

@@ -14,7 +14,7 @@ import numpy as np
 
 from memaudit.attacks.learned_classifier import Auc, Classifier, Ensemble
 from memaudit.attacks.learned_networks import Architecture
-from memaudit.attacks.learned_training import Combination, Settings, train
+from memaudit.attacks.learned_training import Combination, Settings, moments_of, train
 from memaudit.common import seeds
 from memaudit.common.errors import AuditError
 
@@ -87,9 +87,9 @@ def choose(
     reached: dict[int, list[float]] = {number: [] for number in range(len(fittings))}
     for left_out, kept in chosen:
         training = [parts[name][0] for name in kept]
-        tested = [part for name in left_out for part in parts[name]]
+        tested, moments = [part for name in left_out for part in parts[name]], moments_of(training)
         for architecture, settings, numbers in _trainings(fittings):
-            classifier = train(training, tested, auc, seed, architecture, settings, device)
+            classifier = train(training, tested, auc, seed, architecture, settings, device, moments)
             history = classifier.facts["history"]
             for number in numbers:
                 reached[number].append(history[fittings[number][1].epochs - 1]["validation_auc"])
@@ -120,8 +120,9 @@ def _trainings(fittings: Sequence[Fitting]) -> list[tuple[Architecture, Settings
 def train_seeds(parts: Parts, fitting: Fitting, number: int, auc: Auc, seed: int, device: str = "cpu") -> Ensemble:
     """Several classifiers that differ in their seeds alone; the score is the mean of their log-odds."""
     training, validation = (list(part) for part in zip(*parts.values(), strict=True))
+    moments = moments_of(training)
     members = [
-        train(training, validation, auc, seeds.integer(seed, "ltmia", "classifier", place), *fitting, device)
+        train(training, validation, auc, seeds.integer(seed, "ltmia", "classifier", place), *fitting, device, moments)
         for place in range(number)
     ]
     return Ensemble(members)

@@ -21,6 +21,8 @@ from memaudit.common.arrays import Array, Array32, Mask
 from memaudit.common.errors import AuditError
 from memaudit.common.progress_bar import steps
 
+Moments = tuple[Array32, Array32]  # mean and deviation of every channel
+
 GRADIENT_NORM = 1.0
 CONSTANT = 1e-6  # a channel that varies less than this share of its mean keeps its own scale
 
@@ -83,19 +85,21 @@ def train(
     architecture: Architecture = PRESETS["paper"][0],
     settings: Settings = PRESETS["paper"][1],
     device: str = "cpu",
+    moments: Moments | None = None,
 ) -> Classifier:
     """The classifier of the epoch with the highest AUC on `validation`, the mean over its combinations, or of the last.
 
     Texts are drawn with replacement, with equal probability for every combination. Features are standardised by the
     training combinations only. Platt's probabilities are fitted on all validation texts, which must not be among the
-    training texts. On one thread of one kind of processor the result is a function of the arguments. Raises AuditError
+    training texts. moments: those of the training combinations, where several classifiers learn from the same. On one
+    thread of one kind of processor the result is a function of the arguments. Raises AuditError
     for texts of different lengths, texts without a token to predict, a single class, and a loss that is not finite.
     """
     positions, channels = _check(training, validation)
     with torch.random.fork_rng():
         torch.manual_seed(seeds.integer(seed, "ltmia", "classifier", "weights"))
         classifier = Classifier(architecture, positions, channels)
-        classifier.mean[:], classifier.deviation[:] = map(torch.from_numpy, _moments(training))
+        classifier.mean[:], classifier.deviation[:] = map(torch.from_numpy, moments or moments_of(training))
         classifier.to(device)
         history = _fit(classifier, training, validation, auc, settings, seed)
     pooled = np.concatenate([score_rows(classifier, one.rows) for one in validation])
@@ -165,7 +169,7 @@ def _batches(
         yield unpack(rows), member
 
 
-def _moments(combinations: Sequence[Combination]) -> tuple[Array32, Array32]:
+def moments_of(combinations: Sequence[Combination]) -> Moments:
     """Mean and deviation of every channel over the tokens, with equal weight for every combination."""
     moments = []
     for one in combinations:
