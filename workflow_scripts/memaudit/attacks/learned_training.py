@@ -119,7 +119,8 @@ def _fit(classifier, training, validation, auc, settings, seed) -> list[dict[str
     """Train in place, restore the kept epoch's weights, and return loss and validation AUC of every epoch."""
     rng = seeds.generator(seed, "ltmia", "classifier", "texts")
     per_epoch = -(-sum(len(one.rows) for one in training) // settings.batch)
-    optimizer = torch.optim.AdamW(classifier.parameters(), settings.learning_rate, weight_decay=settings.weight_decay)
+    given = {"lr": settings.learning_rate, "weight_decay": settings.weight_decay}
+    optimizer = torch.optim.AdamW(classifier.parameters(), **given, fused=True)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step / per_epoch, settings))
     history, best, weights = [], -1, {}
     for epoch in steps(range(settings.epochs), "classifier"):

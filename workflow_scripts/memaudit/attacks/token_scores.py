@@ -98,7 +98,7 @@ def _of_positions(logits: Tensor, label: Tensor) -> Tensor:
     # Relative to the token itself, so that both are exactly 0 for a uniform prediction.
     logs -= own
     mean = torch.linalg.vecdot(weights, logs)[:, None]
-    deviation = torch.linalg.vecdot(weights, (logs - mean).square_()).sqrt()
+    deviation = torch.linalg.vecdot(weights, logs.sub_(mean).square_()).sqrt()
     return torch.stack([own[:, 0], -mean[:, 0] / deviation.clamp_min(DEVIATION_FLOOR), right.float()], -1)
 
 
