@@ -24,10 +24,12 @@ class Headline(Strict):
     """One sentence for each combination of the keys `per` for which all of its values are there.
 
     sentence: names keys of `per`, and values: {auc} is "0.6 [0.5, 0.7]", {auc.null:.3g} what chance would give, {auc.n}
-    its number of entries, {auc.keys[poison]:g} another key of its row. Values that are compared have rows of their own
-    difference on the same records.
+    its number of entries, {auc.keys[poison]:g} another key of its row, {auc.shown} "above", "below" or "not shown to
+    differ from" by its interval and its null. Values that are compared have rows of their own difference on the same
+    records.
     values: which row each of them is, whole (no `quantity`); there may be one at most.
     provided: a row whose interval must lie above what chance gives for there to be a sentence.
+    below: two of the values, of which the first must be smaller than the second for there to be a sentence.
     scale: of the axis that shows them.
     """
 
@@ -37,6 +39,7 @@ class Headline(Strict):
     values: dict[str, Selection] = Field(min_length=1)
     where: dict[str, Wanted] = Field({})
     provided: Selection | None = None
+    below: tuple[str, str] | None = None
     scale: Literal["linear", "log"] = "linear"
 
     @field_validator("values")
@@ -57,6 +60,11 @@ class Result(Value):
     n: int
     keys: Mapping[str, Any]
 
+    @property
+    def shown(self) -> str:
+        """Whether the interval tells the value from what chance gives."""
+        return "above" if self.low > self.null else "below" if self.high < self.null else "not shown to differ from"
+
 
 def state(study: str, headlines: list[Headline], results: pd.DataFrame) -> pd.DataFrame:
     """One row per value of each sentence, from tidy results; columns as in COLUMNS, headline: number of its entry."""
@@ -76,6 +84,8 @@ def _sentences(headline: Headline, table: pd.DataFrame) -> Iterator[dict[str, An
         supposed = given is None or (keys in given and given[keys].low > given[keys].null)
         if supposed and all(keys in results for results in found.values()):
             values = {name: results[keys] for name, results in found.items()}
+            if headline.below and not values[headline.below[0]].estimate < values[headline.below[1]].estimate:
+                continue
             sentence = headline.sentence.format(**dict(zip(headline.per, keys, strict=True)), **values)
             numbers = {name: {key: getattr(value, key) for key in NUMBERS} for name, value in values.items()}
             yield from ({"sentence": sentence, "value": name, **row} for name, row in numbers.items())
