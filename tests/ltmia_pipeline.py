@@ -47,7 +47,7 @@ JUDGE = {"seed": 1, "replicates": 40, "fpr": [0.05], "training": TRAINING, "held
 JUDGE |= {"controls": {tuning: [[model, corpus, tuning]] for model, corpus, tuning in NULLS}}
 JUDGE |= {"models": ["gpt2"], "families": {"gpt2": "transformer"}, "contents": dict.fromkeys(CORPORA, "text")}
 JUDGE |= {"ways": {"full": "full"} | {tuning: tuning.replace("_", " ") for _, _, tuning in NULLS}}
-JUDGE |= {"classifiers": ["transformer", "logistic"]}
+JUDGE |= {"classifiers": ["transformer", "logistic"], "size": {"combinations to learn from": len(TRAINING)}}
 JUDGE |= {"published": [{"table": "Table 1", "family": "mean", "attack": "lt_mia", "metric": "auc", "printed": 0.945}]}
 
 

@@ -138,6 +138,7 @@ rule ltmia_judge_attacks:
         contents=LTMIA.contents(),
         ways=LTMIA.ways(),
         classifiers=list(LTMIA.config["classifiers"]),
+        size=LTMIA.setting(),
         published=RUN.published("ltmia"),
     script:
         "../../workflow_scripts/ltmia/judge_attacks.py"

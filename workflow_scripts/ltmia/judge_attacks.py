@@ -6,18 +6,19 @@ python workflow_scripts/ltmia/judge_attacks.py --input targets=mamba2.parquet fa
     --output results=results.parquet roc=roc.parquet --params '{"seed": 1, "replicates": 200, "fpr": [0.01],
         "models": ["mamba2"], "training": [["gpt2", "scipy", "full"]], "held_out": [["mamba2", "numpy", "full"]],
         "controls": {}, "families": {"gpt2": "transformer", "mamba2": "state space"}, "ways": {"full": "full"},
-        "contents": {"scipy": "text", "numpy": "code"}, "classifiers": ["transformer", "logistic"], "published": []}'
+        "contents": {"scipy": "text", "numpy": "code"}, "classifiers": ["transformer", "logistic"],
+        "size": {"combinations to learn from": 1}, "published": []}'
 
 Inputs: what `ltmia_finetune_targets`, `ltmia_prepare_corpora` and `ltmia_train_attack` write; bases: of `models`, by
 `ltmia_prepare_model`. The first classifier is the attack. All attacks score the same texts. Targets whose own
-membership a classifier of texts alone predicts, or predicts in reverse, are left out of every mean. The key `source` is
-"here" or "paper".
+membership a classifier of texts alone predicts, or predicts in reverse, are left out of every mean. size: numbers of
+the run that stand beside the paper's. The key `source` is "here" or "paper".
 """
 
 import numpy as np
 import pandas as pd
 
-from memaudit.common import tidy
+from memaudit.common import tidy, transfer_setting
 from memaudit.common.io import read_json, read_table, write_table
 from memaudit.common.job_inputs import several
 from memaudit.statistics.dataset_means import published
@@ -50,7 +51,11 @@ def main(job):
     study.held_out, tested = (renamed(part, params.classifiers[0]) for part in (study.held_out, scores[in_training]))
     rows += study.classifiers(tested, params.classifiers)
     rows += [row for name, entry in facts.items() for row in guarantee(name, entry)]
-    rows += base_model_rows(dict(zip(params.models, map(read_json, several(job.input.bases)), strict=True)))
+    bases = dict(zip(params.models, map(read_json, several(job.input.bases)), strict=True))
+    parameters = {name: entry["parameters"] for name, entry in bases.items()}
+    made_here = [name for name, entry in bases.items() if "losses" in entry]
+    rows += base_model_rows(bases)
+    rows += transfer_setting.rows(params.size | transfer_setting.base_numbers(parameters, made_here))
     rows += published(STUDY, params.published, tidy.frame(rows), several="attack")
     write_table(tidy.frame(rows), job.output.results)
     fewest = (~study.held_out["member"].astype(bool)).groupby([study.held_out[key] for key in COMBINATION]).sum().min()

@@ -47,6 +47,11 @@ FAULTS = [
         "ask for at most 400, or for more of ltmia/texts/parts",
     ),
     (
+        {"ltmia/diversity/combinations": [9], "ltmia/diversity/samples": 1500},
+        "ltmia/diversity/samples: 500 texts of one of 3 combinations are needed, and of 500 there are 400 to train on; "
+        "ask for at most 1200, or for more of ltmia/texts/parts",
+    ),
+    (
         {
             "ltmia/training": [{"models": ["gpt2"], "corpora": ["docs-scipy", "docs-sympy"], "tuning": "full"}],
             "ltmia/diversity/combinations": [1],

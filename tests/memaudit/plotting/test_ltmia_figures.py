@@ -63,6 +63,18 @@ def test_diversity_has_a_line_for_either_kind_of_texts():
     assert [0.6, 0.7] in lines
 
 
+def test_the_lead_has_a_panel_by_number_and_one_by_strength_at_the_strength_of_ez():
+    keys = {"records": "held out", "metric": "lead over ez"}
+    numbers = frame(estimate=[0.01, 0.03], combinations=[1, 9]).assign(**keys)
+    (axes,) = ltmia_figures.trend(numbers).axes
+    assert list(axes.get_lines()[0].get_ydata()) == [0.01, 0.03]
+    strengths = frame(estimate=[0.02, 0.04], strength=["weak", "strong"]).assign(**keys)
+    ez = frame(estimate=[0.9, 0.7], strength=["strong", "weak"]).assign(records="training", metric="ez auc")
+    _, axes = ltmia_figures.trend(pd.concat([numbers, strengths, ez])).axes
+    assert list(axes.get_lines()[0].get_xdata()) == [0.7, 0.9]
+    assert [text.get_text() for text in axes.texts] == ["weak", "strong"]
+
+
 def test_curves_have_a_panel_per_family_on_logarithmic_axes():
     parts = [
         frame(estimate=[0.1, 0.5, 1.0], fpr=["0.01", "0.1", "1"]).assign(dataset=family, attack=attack)

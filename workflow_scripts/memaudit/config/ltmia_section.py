@@ -1,5 +1,6 @@
 """The section `ltmia`: its shape, and what only several of its keys together can get wrong."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
@@ -286,7 +287,8 @@ def _portion_faults(study: Ltmia) -> Iterator[str]:
         return
     texts = study.texts.parts.member + study.texts.parts.nonmember
     there = texts - round(texts * study.validation) - round(texts * study.test)
-    fewest = min(study.diversity.combinations)
+    by_tuning = Counter(group.tuning for group in study.training for _ in group.models for _ in group.corpora)
+    fewest = min([*study.diversity.combinations, *(by_tuning.values() if len(by_tuning) > 1 else [])])
     if (each := study.diversity.samples // fewest) > there:
         yield (
             f"ltmia/diversity/samples: {each} texts of one of {fewest} combinations are needed, and of {texts} there "

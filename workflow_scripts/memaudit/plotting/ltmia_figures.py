@@ -27,6 +27,7 @@ RECORDS = {
     "training": ("new texts of the training combinations", figure_style.BLUE, "o"),
     "held out": ("held-out combinations", figure_style.RED, "s"),
 }
+LEAD = ("", figure_style.RED, "s")
 NONE = Line2D([], [], **shared_panels.GREY, label="no effect")
 
 
@@ -86,6 +87,32 @@ def diversity(table: pd.DataFrame) -> Figure:
     axes.set(xlabel="training combinations", ylabel="AUC")
     shared_panels.ticks(axes, rows["combinations"], base=10)
     return shared_panels.legend(figure, RECORDS, shared_panels.GUESSING)
+
+
+@figure_style.applied
+def trend(table: pd.DataFrame) -> Figure:
+    """Lead over EZ-MIA against the number of training combinations, and against how strongly they are tuned.
+
+    table: rows of metric "lead over ez" with keys records, and combinations or strength, and of "ez auc" with records
+    and strength. A run whose training combinations are all tuned alike has one panel.
+    """
+    lead = shared_panels.rows(table, "ltmia_trend", metric="lead over ez", records="held out")
+    numbers = shared_panels.single(shared_panels.rows(lead, "ltmia_trend", "combinations"), ["combinations"])
+    strengths = lead[lead["strength"].notna()] if "strength" in lead else lead[:0]
+    figure, (panels,) = figure_style.panels(1, 2 if len(strengths) else 1, height=2.2)
+    panels[0].set(xlabel="training combinations", ylabel="AUC less that of EZ-MIA")
+    shared_panels.intervals(panels[0], numbers["combinations"], numbers, LEAD, line={"linestyle": "-"})
+    shared_panels.ticks(panels[0], numbers["combinations"], base=10)
+    if len(strengths):
+        ez = shared_panels.rows(table, "ltmia_trend", metric="ez auc", records="training", strength=None)
+        places = strengths["strength"].map(ez.set_index("strength")["estimate"])
+        panels[1].set(xlabel="EZ-MIA's AUC on the training combinations")
+        shared_panels.intervals(panels[1], places, strengths, LEAD, line={"linestyle": ""})
+        for place, name, height in zip(places, strengths["strength"], strengths["estimate"], strict=True):
+            panels[1].annotate(figure_style.plain(name), (place, height), (3, 3), textcoords="offset points")
+    for axes in panels:
+        axes.axhline(0, **shared_panels.GREY, zorder=1)
+    return shared_panels.legend(figure, {}, NONE)
 
 
 def _bars(axes, rows: pd.DataFrame, group: str, bar: str, colours: Mapping[str, str]) -> None:

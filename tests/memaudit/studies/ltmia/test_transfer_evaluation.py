@@ -170,17 +170,20 @@ def test_importance_is_the_loss_of_auc_where_a_group_is_permuted():
 
 
 def test_diversity_is_a_mean_over_draws():
-    table = scores().rename(columns={"ez": "score"})
+    table = scores()
     keys = ["model", "dataset", "tuning", "id", "member"]
     drawn = pd.concat(
         [
-            table[[*keys, "score"]].assign(combinations=1, draw=draw, score=table[name])
-            for draw, name in enumerate(("score", "lt_mia"))
+            table[[*keys, "ez"]].assign(combinations=1, strength=strength, draw=draw, score=table[name])
+            for strength, first in (("", "ez"), ("weak", "lt_mia"))
+            for draw, name in enumerate((first, "lt_mia"))
         ]
     )
-    in_training = scores(models=("t",), datasets=("old",)).rename(columns={"ez": "score"})[[*keys, "score"]]
-    drawn = pd.concat([drawn, *(in_training.assign(combinations=1, draw=draw) for draw in (0, 1))])
-    by_key = rows(study(scores()).diversity(drawn, [["t", "old", "full"]], 20), metric="auc").set_index("records")
+    in_training = scores(models=("t",), datasets=("old",))[[*keys, "ez"]]
+    in_training = in_training.assign(score=in_training["ez"], combinations=1)
+    parts = [in_training.assign(strength=strength, draw=draw) for strength in ("", "weak") for draw in (0, 1)]
+    found = list(study(scores()).diversity(pd.concat([drawn, *parts]), [["t", "old", "full"]], 20))
+    by_key = rows(found, metric="auc", strength=None).set_index("records")
     means = [
         np.mean(
             [
@@ -192,13 +195,18 @@ def test_diversity_is_a_mean_over_draws():
                 )
             ]
         )
-        for name in ("score", "lt_mia")
+        for name in ("ez", "lt_mia")
     ]
     assert by_key.loc["held out", "estimate"] == pytest.approx(np.mean(means))
     assert by_key.loc["training", "estimate"] == pytest.approx(
         roc.auc(in_training["score"].to_numpy(), in_training["member"].to_numpy())
     )
     assert by_key["samples"].tolist() == [20, 20]
+    leads = rows(found, metric="lead over ez", records="held out")
+    assert leads["estimate"].tolist() == pytest.approx([(means[1] - means[0]) / 2, means[1] - means[0]])
+    assert leads["strength"].fillna("").tolist() == ["", "weak"]
+    rival = rows(found, metric="ez auc", records="held out", strength="weak").iloc[0]
+    assert (rival["estimate"], rival["each"]) == (pytest.approx(means[0]), 1)
 
 
 def test_curves_end_at_one_and_begin_at_the_first_non_member():

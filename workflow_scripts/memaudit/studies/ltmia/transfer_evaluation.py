@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from memaudit.common import seeds
+from memaudit.common import seeds, tidy
 from memaudit.common.errors import AuditError
 from memaudit.statistics.crossed_intervals import averaged
 from memaudit.studies.ltmia import paired_contrasts
@@ -24,7 +24,8 @@ from memaudit.studies.ltmia.transfer_bootstrap import (
 Rows = Iterator[dict[str, Any]]
 
 ATTACK = "lt_mia"
-STRONGEST = ("ez_published", "ez")  # the strongest baseline of the paper, and as corrected here
+EZ = "ez"
+STRONGEST = ("ez_published", EZ)  # the strongest baseline of the paper, and as corrected here
 NULL = "shuffled "  # columns of scores of classifiers that were trained on shuffled labels
 TRANSFORMER, FULL = "transformer", "full"
 KEY = [*COMBINATION, "id"]
@@ -190,25 +191,40 @@ class Study:
             yield from paired_contrasts.classifier_rows(aucs, records)
 
     def diversity(self, drawn: pd.DataFrame, training: Sequence[Sequence[str]], size: int) -> Rows:
-        """Table 12: by the number of training combinations, on new texts of these and on held-out combinations."""
+        """Table 12: by the number of training combinations, on new texts of these and on held-out combinations.
+
+        Rows of a strength have the number of its combinations at the key `each`, and nothing at `combinations`.
+        """
         aucs = {}
-        for count, of_count in drawn.groupby("combinations"):
-            chosen = {"training": is_combination(of_count, training), "held out": self._is_held_out(of_count)}
+        for (strength, count), own in drawn.groupby(["strength", "combinations"]):
+            keys = {"strength": strength, "each": count} if strength else {"combinations": count, "samples": size}
+            chosen = {"training": is_combination(own, training), "held out": self._is_held_out(own)}
             for records, rows in chosen.items():
-                parts = []
-                fprs, missing = self._resolved(of_count[rows].drop_duplicates(KEY))
-                for _, of_draw in of_count[rows].groupby("draw"):
-                    # One stream: texts are resampled alike in all draws and numbers of combinations.
-                    rng = self._rng("diversity", records)
-                    own = of_draw[[*COMBINATION, "id", "member", "score"]].assign(family="one")
-                    metrics = transfer.attack_metrics(own, ["score"], fprs, rng, self.replicates)
-                    parts.append(metrics.means("score"))
-                keys = {"source": "here", "combinations": count, "samples": size, "records": records}
-                found = [averaged(list(of_metric)) for of_metric in zip(*parts, strict=True)]
-                yield from transfer.metric_rows(metrics, keys, found)
-                yield from transfer.too_few_rows(keys, missing, of_count[rows])
-                aucs[count, records] = found[0]
+                found = yield from self._drawn(own[rows], {"source": "here", **keys, "records": records})
+                if not strength:
+                    aucs[count, records] = found
         yield from paired_contrasts.diversity_rows(aucs, size)
+
+    def _drawn(self, drawn: pd.DataFrame, keys: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """Means over draws of combinations: a classifier's metrics, EZ-MIA's AUC, their difference; returns the AUC."""
+        scores, rivals = [], []
+        fprs, missing = self._resolved(drawn.drop_duplicates(KEY))
+        for _, of_draw in drawn.groupby("draw"):
+            # One stream: texts are resampled alike in all draws and numbers of combinations.
+            rng = self._rng("diversity", keys["records"])
+            own = of_draw[[*COMBINATION, "id", "member", "score", EZ]].assign(family="one")
+            metrics = transfer.attack_metrics(own, ["score", EZ], fprs, rng, self.replicates)
+            scores.append(metrics.means("score"))
+            rivals.append(metrics.means(EZ)[0])
+        found = [averaged(list(of_metric)) for of_metric in zip(*scores, strict=True)]
+        yield from transfer.metric_rows(metrics, keys, found)
+        yield from transfer.too_few_rows(keys, missing, drawn)
+        gap = averaged([one[0] - other for one, other in zip(scores, rivals, strict=True)])
+        low, high = (rival := averaged(rivals)).interval(0, 1)
+        facts = {"low": low, "high": high, "n": rival.texts, "method": rival.method, "null": 0.5}
+        yield tidy.row(STUDY, keys, f"{EZ} auc", rival.observed, **facts)
+        yield paired_contrasts.contrast_row(f"lead over {EZ}", gap, **keys)
+        return found[0]
 
     def importance(self, permuted: pd.DataFrame, families: Mapping[str, str]) -> Rows:
         """Figure 3: AUC lost when a group of features is permuted among texts, by family."""

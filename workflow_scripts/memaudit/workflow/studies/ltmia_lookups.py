@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from memaudit.common import transfer_setting
 from memaudit.common.errors import AuditError
 from memaudit.models import language_model_costs
 from memaudit.workflow.job_costs import Size, asked_mb, size
@@ -162,6 +163,10 @@ class Ltmia(Study):
         own, changed = self.config["classifiers"][self.attack], self.config["diversity"]["training"]
         training = own["training"] | {key: value for key, value in changed.items() if value is not None}
         return {"arm": own["arm"], "architecture": own["architecture"], "fitting": training}
+
+    def setting(self) -> dict[str, int]:
+        """How large the run is, for a comparison with the paper's."""
+        return transfer_setting.numbers(self.config)
 
     def contents(self) -> dict[str, str]:
         """What each corpus holds, text or code."""
