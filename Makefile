@@ -13,7 +13,8 @@ PUBLISH_attacks := {"run": "results/attacks", \
   "attacks_perturbation", "attacks_poisoning", "attacks_thresholds", "attacks_model_families", "attacks_text", "attacks_cost"]}
 PUBLISH_ltmia_texts := {"run": "results/ltmia_texts", \
   "command": "snakemake --cores all ltmia --configfile config/ltmia_texts.yaml", "tables": ["ltmia_auc", "ltmia_tpr", \
-  "ltmia_differences", "ltmia_combinations", "ltmia_controls", "ltmia_nulls", "ltmia_corpora", "ltmia_membership", "ltmia_models"]}
+  "ltmia_differences", "ltmia_lead", "ltmia_diversity", "ltmia_trend", "ltmia_setting", "ltmia_combinations", "ltmia_controls", \
+  "ltmia_nulls", "ltmia_corpora", "ltmia_membership", "ltmia_models"]}
 PUBLISH_tabpate := {"run": "results/tabpate", \
   "command": "snakemake --cores all tabpate --configfile config/tabpate.yaml", "tables": ["tabpate_utility", \
   "tabpate_datasets", "tabpate_regression", "tabpate_answers", "tabpate_queries", "tabpate_attack"]}

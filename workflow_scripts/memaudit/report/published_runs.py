@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memaudit.plotting.result_tables import texts_table
+from memaudit.report import transfer_setting_section
 from memaudit.statistics.headlines import QUESTIONS
 
 CLAIM = ("claim", "place", "paper_value", "ours")
@@ -40,6 +41,7 @@ def other_run(published: Published, default: Published) -> dict[str, Any]:
         "rules": len(published["code"]),
         "changed": _changed(published, default["code"]),
         "judged_anew": _judged_anew(published, default["code"]),
+        "beside": transfer_setting_section.section(published),
         "tables": {name: one["text"] for name, one in published["tables"].items()},
     }
 
