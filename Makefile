@@ -6,8 +6,8 @@ export PYTHONPATH :=
 RUN ?= demo
 PUBLISH_demo := {"run": "results/demo", "command": "make demo", "tables": []}
 PUBLISH_lira := {"run": "results/lira", \
-  "command": "snakemake --cores all lira --configfile config/lira.yaml", "tables": ["lira_strategies", "lira_attacks", \
-  "lira_fpr_calibration", "lira_fpc", "lira_reliability", "lira_defences"]}
+  "command": "snakemake --cores all lira --configfile config/lira.yaml", "tables": ["lira_attacks", "lira_fpc", \
+  "lira_reliability", "lira_defences"]}
 PUBLISH_attacks := {"run": "results/attacks", \
   "command": "snakemake --cores all attacks --configfile config/attacks.yaml", "tables": ["attacks_threat_models", \
   "attacks_perturbation", "attacks_poisoning", "attacks_thresholds", "attacks_model_families", "attacks_text", "attacks_cost"]}

@@ -72,6 +72,13 @@ def test_a_share_of_comparisons_may_be_enough_where_the_claim_says_so():
     assert verdict(claim(share=0.5), *rows)["verdict"] == "reproduced"
 
 
+@pytest.mark.parametrize(("held", "expected"), [(2, "not testable at this scale"), (3, "reproduced")])
+def test_one_of_many_comparisons_is_enough_only_where_more_hold_than_by_chance(held, expected):
+    """Of 24 intervals on noise alone two or more lie above it in every eighth run, three or more in every fiftieth."""
+    rows = [one for fpr in range(24) for one in both(0.5, 0.4 if fpr < held else 0.5, fpr=fpr / 100)]
+    assert verdict(claim(share=0.01), *rows)["verdict"] == expected
+
+
 def test_a_comparison_that_has_an_interval_cannot_speak_for_nine_that_have_none():
     rows = [one for fpr in range(9) for one in both(0.5, 0.4, half=np.nan, fpr=fpr / 10)]
     found = verdict(claim(), *both(0.5, 0.4, fpr=1.0), *rows)

@@ -6,6 +6,7 @@ from math import ceil
 
 import numpy as np
 import pandas as pd
+from scipy.stats import binom
 
 from memaudit.common import tidy
 from memaudit.common.constant_students import rests_on_constant
@@ -31,6 +32,7 @@ NOT_TESTABLE = "not testable at this scale"
 IDENTITY = "identity"
 SHOWN = 3
 MANY = 1000
+BEYOND, LUCK = 0.025, 0.05  # of an interval on the side that a claim names; probability that as many hold by chance
 OUTCOMES = {
     "opposite": "{} show the opposite",
     "inconclusive": "{} cannot tell (intervals too wide)",
@@ -70,8 +72,13 @@ class Tally:
 
     @property
     def needed(self) -> int:
-        """The least number of comparisons that must hold."""
-        return ceil(self.share * len(self.judged) - 1e-9)
+        """The least number of comparisons that must hold: the share, and more than intervals of 95 % would by chance.
+
+        Where nothing holds one in 40 does, so that one of many is found where one is enough (a sentence with "can").
+        """
+        number = len(self.judged)
+        by_luck = 1 + int(binom.isf(LUCK, number, BEYOND))
+        return max(ceil(self.share * number - 1e-9), min(by_luck, number))
 
     @property
     def again(self) -> Limits:
