@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from memaudit.common.io import write_grid
 from memaudit.common.progress_bar import steps
 from memaudit.models.batched_queries import MEMORY
-from memaudit.models.estimator_folder import made_estimator
+from memaudit.models.written_folder import made_estimator
 from memaudit.studies.attacks.shadow_contexts import Contexts, open_contexts
 from memaudit.workflow.job import run
 from memaudit.workflow.scratch import resumable

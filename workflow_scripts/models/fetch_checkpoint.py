@@ -11,21 +11,20 @@ and its parameters. The only token for a hub is that of the environment variable
 
 from pathlib import Path
 
-from memaudit.common.checksums import check_sum, sha256
+from memaudit.common.checksums import check_sum
 from memaudit.common.errors import AuditError
 from memaudit.common.hub_address import hub_address
-from memaudit.common.io import replacing_folder, write_json
+from memaudit.common.io import replacing_folder
 from memaudit.data.model_hub import copy_model, fetched
+from memaudit.models.written_folder import write_card, write_estimator
 from memaudit.workflow.job import run
-
-FACTS = ("family", "task", "mode", "version", "options", "licence")
 
 
 def main(job):
     entry, name = job.params.entry, job.wildcards.model
     with replacing_folder(job.output.weights) as folder:
         if entry["estimator"]:
-            write_json({"class": entry["estimator"], "params": entry["params"]}, folder / "estimator.json")
+            write_estimator(entry, folder)
         else:
             if entry["path"] and not job.input:
                 raise AuditError(f"models/{name}/path: there is no file {entry['path']}; give the checkpoint's path")
@@ -33,8 +32,7 @@ def main(job):
             check_sum(source, entry["sha256"], f"models/{name}")
             copy_model(source, folder)
     origin = entry["path"] or entry["estimator"] or hub_address(entry["hub"])
-    card = {key: entry[key] for key in FACTS} | {"name": name, "origin": origin}
-    write_json(card | {"sha256": sha256(job.output.weights)}, job.output.card)
+    write_card(job.output.card, name, entry, origin, job.output.weights)
 
 
 if __name__ == "__main__":

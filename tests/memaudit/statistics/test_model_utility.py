@@ -5,11 +5,11 @@ import pytest
 from scipy.stats import norm
 
 from memaudit.statistics.model_utility import (
+    ACCURACIES,
     LARGEST_LOSS,
+    LOG_LOSS,
     judge_log_loss,
     judge_utility,
-    log_loss_differences,
-    utility_differences,
 )
 
 
@@ -39,7 +39,7 @@ def test_common_noise_of_two_accuracies_cancels():
     usual = rng.random((20, 80)) < norm.cdf(rng.standard_normal((20, 1)))
     changed, labels = usual.copy(), rng.integers(0, 2, 80)
     changed[:, :8] = False
-    accuracy, _ = utility_differences(changed, usual, labels, rng=rng, replicates=100)
+    accuracy, _ = ACCURACIES.differences(changed, usual, labels, rng=rng, replicates=100)
     assert accuracy.estimate == pytest.approx(changed.mean() - usual.mean())
     assert accuracy.detected
     alone = judge_utility(usual, labels, rng=rng, replicates=100)[0]
@@ -52,7 +52,7 @@ def test_log_loss_by_hand():
     (found,) = judge_log_loss(losses, labels, rng=np.random.default_rng(0), replicates=50)
     assert found.estimate == pytest.approx(losses.mean())
     assert found.null == pytest.approx(-0.75 * np.log(0.75) - 0.25 * np.log(0.25))
-    (gap,) = log_loss_differences(losses + 1, losses, labels, rng=np.random.default_rng(0))
+    (gap,) = LOG_LOSS.differences(losses + 1, losses, labels, rng=np.random.default_rng(0))
     assert (gap.metric, gap.low, gap.high) == ("log loss difference", pytest.approx(1), pytest.approx(1))
 
 

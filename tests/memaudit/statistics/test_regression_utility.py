@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import r2_score, root_mean_squared_error
 
-from memaudit.statistics.regression_utility import error_differences, judge_errors
+from memaudit.statistics.regression_utility import ERRORS, judge_errors
 
 
 def test_errors_are_scikit_learns():
@@ -36,10 +36,10 @@ def test_equal_answers_differ_by_nothing_and_a_worse_one_by_its_noise():
     rng = np.random.default_rng(16)
     truth = rng.normal(size=60)
     usual = truth + rng.normal(size=(16, 1)) * 0.5
-    r2, rmse = error_differences(usual, usual, truth, rng=rng, replicates=50)
+    r2, rmse = ERRORS.differences(usual, usual, truth, rng=rng, replicates=50)
     assert (r2.estimate, r2.low, r2.high, rmse.detected) == (0, 0, 0, False)
     worse = usual + 3 * rng.normal(size=usual.shape)
-    r2, rmse = error_differences(worse, usual, truth, rng=rng, replicates=50)
+    r2, rmse = ERRORS.differences(worse, usual, truth, rng=rng, replicates=50)
     assert r2.high < -1
     assert r2.detected
     assert rmse.low > 1

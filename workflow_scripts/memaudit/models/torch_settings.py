@@ -1,7 +1,7 @@
 """Settings of torch under which the same question has the same answer, and of the memory that it computes in."""
 
 import ctypes
-from contextlib import suppress
+import sys
 
 import torch
 
@@ -24,9 +24,9 @@ def reuse_memory() -> None:
     """Let the process keep up to KEPT bytes of freed memory, in blocks of less than LARGE.
 
     Else a network's activations go back to the system after every layer, which takes a sixth of a pass of small tables.
-    Without effect where the C library has no mallopt.
+    Without effect where the C library has no mallopt (musl, macOS, Windows).
     """
-    with suppress(AttributeError, OSError, TypeError):
-        mallopt = ctypes.CDLL(None).mallopt
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    if mallopt:
         mallopt(MMAP_THRESHOLD, LARGE)
         mallopt(TRIM_THRESHOLD, KEPT)

@@ -57,10 +57,13 @@ class Utility(NamedTuple):
         truth: Array,
         *,
         rng: np.random.Generator,
-        groups: Codes | None,
-        replicates: int,
+        groups: Codes | None = None,
+        replicates: int = 200,
     ) -> list[Estimate]:
-        """Each measure minus that of the usual answers, (model, record) each: the same records, model by model."""
+        """Each measure minus that of the usual answers, (model, record) each: the same records, model by model.
+
+        groups: (record,) records that are resampled together.
+        """
         weights = two_way_weights(*usual.shape, replicates, rng, groups)
         samples = self.measured(changed, truth, weights) - self.measured(usual, truth, weights)
         observed = self._observed(changed, truth) - self._observed(usual, truth)
@@ -91,19 +94,6 @@ def judge_utility(
     return ACCURACIES.judge(correct, labels, nulls, units=(None, rarest), **options)
 
 
-def utility_differences(
-    changed: Array,
-    usual: Array,
-    labels: Codes,
-    *,
-    rng: np.random.Generator,
-    groups: Codes | None = None,
-    replicates: int = 200,
-) -> list[Estimate]:
-    """Both accuracies minus those of the usual answers, (model, record) each: the same records, model by model."""
-    return ACCURACIES.differences(changed, usual, labels, rng=rng, groups=groups, replicates=replicates)
-
-
 def judge_log_loss(
     losses: Array, labels: Codes, *, rng: np.random.Generator, groups: Codes | None = None, replicates: int = 200
 ) -> list[Estimate]:
@@ -115,19 +105,6 @@ def judge_log_loss(
     share = np.unique(labels, return_counts=True)[1] / len(labels)
     entropy = float(-share @ np.log(share))
     return LOG_LOSS.judge(losses, labels, (entropy,), units=(None,), rng=rng, groups=groups, replicates=replicates)
-
-
-def log_loss_differences(
-    changed: Array,
-    usual: Array,
-    labels: Codes,
-    *,
-    rng: np.random.Generator,
-    groups: Codes | None = None,
-    replicates: int = 200,
-) -> list[Estimate]:
-    """Log loss minus that of the usual answers, (model, record) each: the same records, model by model."""
-    return LOG_LOSS.differences(changed, usual, labels, rng=rng, groups=groups, replicates=replicates)
 
 
 def _mean_loss(losses: Array, labels: Codes, weights: Weights) -> Array:

@@ -20,19 +20,6 @@ def judge_errors(
     return ERRORS.judge(predicted, truth, nulls, rng=rng, groups=groups, replicates=replicates)
 
 
-def error_differences(
-    changed: Array,
-    usual: Array,
-    truth: Array,
-    *,
-    rng: np.random.Generator,
-    groups: Codes | None = None,
-    replicates: int = 200,
-) -> list[Estimate]:
-    """R2 and RMSE minus those of the usual predictions, (model, record) each: the same records, model by model."""
-    return ERRORS.differences(changed, usual, truth, rng=rng, groups=groups, replicates=replicates)
-
-
 def _errors(predicted: Array, truth: Array, weights: Weights) -> Array:
     """(replicate, 2); R2 is not defined in a replicate whose numbers are all equal."""
     records, count = weights.records, weights.records.sum(1)

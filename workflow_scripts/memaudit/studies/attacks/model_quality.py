@@ -8,14 +8,8 @@ from memaudit.attacks.score_matrices import labels
 from memaudit.attacks.signals import loss
 from memaudit.common.arrays import Array
 from memaudit.statistics.attack_performance import Estimate
-from memaudit.statistics.model_utility import (
-    LARGEST_LOSS,
-    judge_log_loss,
-    judge_utility,
-    log_loss_differences,
-    utility_differences,
-)
-from memaudit.statistics.regression_utility import error_differences, judge_errors
+from memaudit.statistics.model_utility import ACCURACIES, LARGEST_LOSS, LOG_LOSS, judge_log_loss, judge_utility
+from memaudit.statistics.regression_utility import ERRORS, judge_errors
 
 
 def quality(others: xr.Dataset, rng: np.random.Generator, replicates: int) -> list[Estimate]:
@@ -33,8 +27,8 @@ def quality_differences(
     options = {"rng": rng, "groups": usual.unit.values, "replicates": replicates}
     if predicts_numbers(usual):
         truth = usual.label.values.astype(np.float64)
-        return error_differences(changed.prediction.values, usual.prediction.values, truth, **options)
-    return utility_differences(_correct(changed), _correct(usual), usual.label.values, **options)
+        return ERRORS.differences(changed.prediction.values, usual.prediction.values, truth, **options)
+    return ACCURACIES.differences(_correct(changed), _correct(usual), usual.label.values, **options)
 
 
 def log_loss(others: xr.Dataset, rng: np.random.Generator, replicates: int) -> list[Estimate]:
@@ -46,7 +40,7 @@ def log_loss(others: xr.Dataset, rng: np.random.Generator, replicates: int) -> l
 def log_loss_gap(changed: xr.Dataset, usual: xr.Dataset, rng: np.random.Generator, replicates: int) -> list[Estimate]:
     """The same minus that of the usual answers; both of the same non-members, model by model."""
     options = {"rng": rng, "groups": usual.unit.values, "replicates": replicates}
-    return log_loss_differences(_losses(changed), _losses(usual), usual.label.values, **options)
+    return LOG_LOSS.differences(_losses(changed), _losses(usual), usual.label.values, **options)
 
 
 def _losses(grid: xr.Dataset) -> Array:

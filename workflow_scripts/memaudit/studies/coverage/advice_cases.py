@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from memaudit.common.arrays import Array, Codes, Mask
 from memaudit.statistics.attack_performance import Estimate
 from memaudit.statistics.mitigation_verdicts import CHEAP, STRONGEST, verdicts
-from memaudit.statistics.model_utility import utility_differences
+from memaudit.statistics.model_utility import ACCURACIES
 from memaudit.statistics.record_vulnerability import vulnerability_scores
 from memaudit.statistics.strongest_score import AUC, TPR
 from memaudit.statistics.subpopulation_search import Subpopulation, worst_subpopulation
@@ -172,7 +172,7 @@ def mitigations_advised(rng: np.random.Generator, effect: float = 0.0, cost: flo
     for number in range(5):
         changes = gains(_answers(member, 1.0 - effect, rng), usual, [FPR], **options)
         right = rng.random((32, 60)) < chance - cost
-        accuracy = utility_differences(right, correct, labels, **options)[1]
+        accuracy = ACCURACIES.differences(right, correct, labels, **options)[1]
         found.append(_mitigation(f"bags {number}", changes, accuracy))
     return {"any advised": Rejection(any(one.advised for one in verdicts(found, strict_leak=False)))}
 

@@ -7,9 +7,9 @@ import sys
 import pytest
 import torch
 
-from memaudit.models.estimator_folder import made_estimator
 from memaudit.models.model_folder import load
 from memaudit.models.sklearn_estimators import EstimatorBranch
+from memaudit.models.written_folder import made_estimator
 from memaudit.workflow.digest import script_of
 
 pytestmark = pytest.mark.usefixtures("one_thread")
