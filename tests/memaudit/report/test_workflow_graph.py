@@ -1,5 +1,8 @@
 """The graph of rules: sources above readers, no overlapping boxes, no implied arrows, no circles."""
 
+import os
+import subprocess
+import sys
 from itertools import pairwise
 
 import numpy as np
@@ -36,3 +39,23 @@ def test_a_rule_whose_jobs_feed_one_another_is_drawn_once_without_the_arrow_back
     heights = [drawn.boxes[rule][1] for rule in rules]
     assert heights == sorted(heights)
     assert len(set(heights)) == len(drawn.arrows) + 1 == 3
+
+
+def test_a_drawing_is_the_same_in_every_process():
+    """Sets of names have another order under another hash seed."""
+    code = (
+        "from memaudit.report.workflow_graph import draw; "
+        "edges = [(f'a_{i}', f'b_{j}') for i in range(2) for j in range(9)]; "
+        "print(draw({rule for edge in edges for rule in edge}, edges))"
+    )
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in "123"
+    }
+    assert len(printed) == 1

@@ -41,14 +41,6 @@ def test_a_headline_is_stated_only_if_its_condition_lies_above_chance(low, state
     assert set(found["sentence"].str[:4]) == ({"wine"} if stated else set())
 
 
-def test_a_headline_may_be_stated_only_where_one_value_is_smaller_than_another():
-    rows = [tidy.row("demo", {"dataset": "wine", "source": source}, "texts", n) for source, n in (("a", 2), ("b", 3))]
-    rows += [tidy.row("demo", {"dataset": "beer", "source": source}, "texts", 3) for source in ("a", "b")]
-    values = {name: {"metric": "texts", "where": {"source": name}} for name in ("a", "b")}
-    one = headline(values=values, where={}, sentence="{dataset}: {a} of {b}", below=("a", "b"))
-    assert set(state("demo", [one], tidy.frame(rows))["sentence"]) == {"wine: 2 of 3"}
-
-
 @pytest.mark.parametrize(
     ("low", "high", "word"), [(0.1, 0.4, "above"), (-0.4, -0.1, "below"), (-0.1, 0.4, "not shown to differ from")]
 )

@@ -1,7 +1,7 @@
 """A published run of the learned attack beside its paper: what of the paper's setting is missing, its lead, its trend.
 
-All is taken from the run's JSON and config/published.yaml. Sentences and table are those of config/views/ltmia.yaml,
-so that a run that was published before they were has them, too.
+All is taken from the run's JSON and config/published.yaml; the table is that of config/views/ltmia.yaml, so that a run
+that was published before the table was made has it, too.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,6 @@ from memaudit.common import tidy, transfer_setting
 from memaudit.common.project_paths import PROJECT
 from memaudit.plotting.result_tables import arrange, cell, texts_table
 from memaudit.statistics.dataset_means import published as printed_rows
-from memaudit.statistics.headlines import Headline, state
 
 STUDY = "ltmia"
 # Claims whose numbers say how far the attack is ahead, and how that depends on what it learnt from.
@@ -29,24 +28,18 @@ Published = Mapping[str, Any]
 
 
 def section(run: Published) -> dict[str, Any] | None:
-    """Table, sentences and missing tables of a published run; None where it has no learned attack."""
+    """Table, sentences and unpublished tables of a run; None where it has no learned attack."""
     if STUDY not in run["studies"]:
         return None
     view = _yaml("config/views/ltmia.yaml")
     rows = tidy.frame([*_here(run), *_of_paper()])
-    headlines = [Headline.model_validate(one) for one in view["headlines"]["sentences"] if _on_setting(one)]
     arranged = arrange(tidy.expand(rows), **view["tables"]["ltmia_setting"]["layout"])
     return {
         "table": texts_table(list(arranged), ([cell(value) for value in line] for line in arranged.to_numpy())),
-        "missing": state(STUDY, headlines, rows)["sentence"].drop_duplicates().tolist(),
         "lead": [*_leads(run), *_claimed(run, LEAD)],
         "trend": list(_claimed(run, TREND)),
         "unpublished": {name: what for name, what in WANTED.items() if name not in run["tables"]},
     }
-
-
-def _on_setting(sentence: Mapping[str, Any]) -> bool:
-    return all(value["metric"] == transfer_setting.METRIC for value in sentence["values"].values())
 
 
 def _here(run: Published) -> Iterator[dict[str, Any]]:

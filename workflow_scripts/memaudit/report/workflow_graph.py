@@ -71,10 +71,11 @@ def _reduced(sources: dict[str, set[str]]) -> list[Edge]:
 
 def _layers(edges: list[Edge]) -> dict:
     """Layer of each rule, 0 on top: as low as its readers and MOST allow (Coffman and Graham 1972)."""
-    readers: dict[str, set[str]] = {}
+    # Lists, not sets: the order of a set of names differs from process to process, and the drawing with it.
+    readers: dict[str, list[str]] = {}
     for source, reader in edges:
-        readers.setdefault(source, set()).add(reader)
-        readers.setdefault(reader, set())
+        readers.setdefault(source, []).append(reader)
+        readers.setdefault(reader, [])
     below: dict[str, int] = {}
     for rule in TopologicalSorter(readers).static_order():
         depth = 1 + max((below[reader] for reader in readers[rule]), default=-1)

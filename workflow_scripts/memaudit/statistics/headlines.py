@@ -29,7 +29,6 @@ class Headline(Strict):
     records.
     values: which row each of them is, whole (no `quantity`); there may be one at most.
     provided: a row whose interval must lie above what chance gives for there to be a sentence.
-    below: two of the values, of which the first must be smaller than the second for there to be a sentence.
     scale: of the axis that shows them.
     """
 
@@ -39,7 +38,6 @@ class Headline(Strict):
     values: dict[str, Selection] = Field(min_length=1)
     where: dict[str, Wanted] = Field({})
     provided: Selection | None = None
-    below: tuple[str, str] | None = None
     scale: Literal["linear", "log"] = "linear"
 
     @field_validator("values")
@@ -84,8 +82,6 @@ def _sentences(headline: Headline, table: pd.DataFrame) -> Iterator[dict[str, An
         supposed = given is None or (keys in given and given[keys].low > given[keys].null)
         if supposed and all(keys in results for results in found.values()):
             values = {name: results[keys] for name, results in found.items()}
-            if headline.below and not values[headline.below[0]].estimate < values[headline.below[1]].estimate:
-                continue
             sentence = headline.sentence.format(**dict(zip(headline.per, keys, strict=True)), **values)
             numbers = {name: {key: getattr(value, key) for key in NUMBERS} for name, value in values.items()}
             yield from ({"sentence": sentence, "value": name, **row} for name, row in numbers.items())

@@ -76,7 +76,6 @@ class Sentence(Strict):
     values: dict[str, Value]
     where: dict[str, Any] = {}
     provided: Value | None = None
-    below: list[str] | None = None
     scale: Literal["linear", "log"] = "linear"
 
 
