@@ -32,7 +32,7 @@ def steps(optimizer, parameters, numbers):
 @pytest.fixture
 def expected():
     parameters = weights()
-    steps(torch.optim.AdamW(parameters, **SETTINGS), parameters, range(6))
+    steps(torch.optim.AdamW(parameters, **SETTINGS, fused=True), parameters, range(6))
     return parameters
 
 

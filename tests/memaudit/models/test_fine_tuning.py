@@ -115,7 +115,7 @@ def test_a_checkpoint_beyond_the_last_epoch_is_refused(tmp_path):
 def test_a_step_is_that_of_a_bare_loop(tmp_path):
     run = trained(replace(SETTINGS, epochs=3, checkpoints=(), warmup=0.0), tmp_path, tasks={"wine": TASKS["wine"]})
     bare, table, (pair,) = Tiny(), TASKS["wine"], run.pairs("wine", 1)
-    optimizer = torch.optim.AdamW(bare.module.parameters(), 0.01, weight_decay=0.01)
+    optimizer = torch.optim.AdamW(bare.module.parameters(), 0.01, weight_decay=0.01, fused=True)
     for _ in range(3):
         optimizer.zero_grad()
         context_y, query_y = table.y[pair.context][None], table.y[pair.query][None]

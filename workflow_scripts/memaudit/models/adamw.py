@@ -9,7 +9,7 @@ from torch.optim.adamw import adamw
 
 
 class AdamW:
-    """`torch.optim.AdamW` (Loshchilov and Hutter 2019) of one group of weights, to the bit.
+    """`torch.optim.AdamW` (Loshchilov and Hutter 2019), fused, of one group of weights, to the bit.
 
     param_groups: that group's learning rate, which may be set before a step.
     """
@@ -40,11 +40,12 @@ class AdamW:
         for place in used:
             if place not in self._state:
                 weight = self.weights[place]
-                self._state[place] = torch.tensor(0.0), torch.zeros_like(weight), torch.zeros_like(weight)
+                step = torch.zeros((), device=weight.device)
+                self._state[place] = step, torch.zeros_like(weight), torch.zeros_like(weight)
         steps, means, squares = ([self._state[place][part] for place in used] for part in range(3))
         weights = [self.weights[place] for place in used]
         gradients = [weight.grad for weight in weights]
-        plain = {"amsgrad": False, "maximize": False}
+        plain = {"amsgrad": False, "maximize": False, "fused": True}
         adamw(weights, gradients, means, squares, [], steps, **self._fixed, **plain, **self.param_groups[0])
 
     def state_dict(self) -> dict[str, Any]:
@@ -54,5 +55,5 @@ class AdamW:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from a `state_dict`."""
         self.param_groups = [dict(group) for group in state["groups"]]
-        for place, (step, *means) in state["state"].items():
-            self._state[place] = step, *(mean.to(self.weights[place].device) for mean in means)
+        for place, parts in state["state"].items():
+            self._state[place] = tuple(part.to(self.weights[place].device) for part in parts)
