@@ -38,3 +38,10 @@ def test_targets_that_are_all_equal_have_deviation_one():
     mean, deviation = target_scale(torch.tensor([[2.0, 2.0, 2.0], [1.0, 2.0, 3.0]]))
     assert mean[:, 0].tolist() == [2, 2]
     assert deviation[:, 0].tolist() == pytest.approx([1, (2 / 3) ** 0.5])
+
+
+def test_counted_targets_are_scaled_as_repeated_ones():
+    counted = target_scale(torch.tensor([[0.1, 0.4, 7.0], [0.1, 0.1, 0.1]]), torch.tensor([[1, 5, 2], [3, 1, 1]]))
+    repeated = target_scale(torch.tensor([[0.1, *[0.4] * 5, 7.0, 7.0], [0.1] * 8]))
+    for ours, expected in zip(counted, repeated, strict=True):
+        torch.testing.assert_close(ours, expected)

@@ -409,15 +409,22 @@ def test_without_scaling_the_module_reads_the_cells_as_they_are(scaling):
 
 
 @torch.no_grad()
-def test_counted_rows_are_answered_as_repeated_ones_also_of_tables_of_different_lengths(classifier):
-    network, counts = classifier.without_scaling(), torch.tensor([[1, 4, 1], [1, 1, 1], [2, 1, 3]])
+def test_counted_rows_are_answered_as_repeated_ones_also_of_tables_of_different_lengths(branch):
+    network, counts = branch.without_scaling(), torch.tensor([[1, 4, 1], [1, 1, 1], [2, 1, 3]])
     torch.manual_seed(0)
     rows, query = torch.randn(3, 3, COLUMNS), torch.randn(3, 2, COLUMNS)
     y = torch.tensor([[0, 2, 3], [0, 1, 2], [1, 1, 3]])
-    together = network.logits(rows, y, query, counts)
+
+    def answers(*batch):
+        if branch.task == "classification":
+            return network.logits(*batch)
+        predicted = network.distribution(*batch)
+        return torch.stack([predicted.mean(), predicted.entropy()], -1).float()
+
+    together = answers(rows, y, query, counts)
     for table, each in enumerate(counts):
         repeated = rows[table].repeat_interleave(each, 0)[None], y[table].repeat_interleave(each)[None]
-        torch.testing.assert_close(together[table], network.logits(*repeated, query[[table]])[0], atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(together[table], answers(*repeated, query[[table]])[0], atol=1e-5, rtol=1e-5)
 
 
 def test_rows_are_not_counted_where_the_context_scales_or_hides_them(branch):

@@ -69,13 +69,17 @@ def _bounds(x: Tensor, low: Tensor | float = -torch.inf, high: Tensor | float = 
     return mean - OUTLIER * deviation, mean + OUTLIER * deviation
 
 
-def target_scale(context_y: Tensor) -> tuple[Tensor, Tensor]:
+def target_scale(context_y: Tensor, counts: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Return mean and standard deviation (B, 1) of numbers (B, n), float32; deviation 1 where all are equal.
 
     As scikit-learn's StandardScaler, with which tabicl scales targets: float64, and equal means equal up to rounding.
+    counts: (B, n), how often each number stands; None: once.
     """
     y = context_y.double()
-    mean, variance = y.mean(1, keepdim=True), y.var(1, correction=0, keepdim=True)
-    rounding = y.shape[1] * torch.finfo(y.dtype).eps
+    weights = torch.ones_like(y) if counts is None else counts.double()
+    number = weights.sum(1, keepdim=True)
+    mean = (weights * y).sum(1, keepdim=True) / number
+    variance = (weights * (y - mean).square()).sum(1, keepdim=True) / number
+    rounding = number * torch.finfo(y.dtype).eps
     constant = variance <= rounding * variance + (rounding * mean).square()
     return mean.float(), torch.where(constant, 1, variance.sqrt()).float()

@@ -81,7 +81,7 @@ class Network(TabularModel, Protocol):
     module: nn.Module
     device: str
     orderless: bool  # the order of a context's rows changes no answer, except for rounding
-    # `forward` and `logits` take counts (B, n) int64 last: how often each context row stands.
+    # `forward`, `logits` and `distribution` take counts (B, n) int64 last: how often each context row stands.
     counting: bool
 
     def scale(self, x: Tensor, reference_x: Tensor) -> Tensor:

@@ -87,8 +87,8 @@ class TabICLBranch:
 
     @property
     def counting(self) -> bool:
-        """See Network. Scaling, also of numbers to predict, reads a row once, and keys are those of single rows."""
-        return self.task == "classification" and not self.scales and self.keys is None
+        """See Network. Scaling of cells reads a row once, and keys are those of single rows."""
+        return not self.scales and self.keys is None
 
     def forward(self, context_x: Tensor, context_y: Tensor, query_x: Tensor, counts: Tensor | None = None) -> Tensor:
         """See Network. Logits are indexed by class code, as in `logits`; a regression head has K quantiles.
@@ -102,7 +102,7 @@ class TabICLBranch:
                     "a network that scales by its context, or hides rows, takes no counts; repeat the rows"
                 )
             predict = partial(self._run_counted, counts.to(self.device))
-        outputs = self._answers(context_x, context_y, query_x, predict)
+        outputs = self._answers(context_x, context_y, query_x, predict, counts)
         if self.task == "regression":
             return outputs
         present = _present(context_y)
@@ -128,10 +128,12 @@ class TabICLBranch:
         """See TabularModel. Raises AuditError for a context of more classes than the head has."""
         return self.forward(context_x, context_y, query_x, counts)
 
-    def distribution(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Binned:
+    def distribution(
+        self, context_x: Tensor, context_y: Tensor, query_x: Tensor, counts: Tensor | None = None
+    ) -> Binned:
         """See TabularModel."""
-        mean, deviation = (part.to(self.device)[..., None] for part in target_scale(context_y))
-        return Binned.from_quantiles(self.forward(context_x, context_y, query_x)).scaled(deviation, mean)
+        mean, deviation = (part.to(self.device)[..., None] for part in target_scale(context_y, counts))
+        return Binned.from_quantiles(self.forward(context_x, context_y, query_x, counts)).scaled(deviation, mean)
 
     def attention(self, context_x: Tensor, context_y: Tensor, query_x: Tensor) -> Tensor:
         """See Network. Of the last block of in-context learning."""
@@ -199,11 +201,16 @@ class TabICLBranch:
         return counted([*(block.multihead_attn1.attn for block in blocks), *self._layers()], weights, rows)
 
     def _answers(
-        self, context_x: Tensor, context_y: Tensor, query_x: Tensor, predict: Callable[[Tensor, Tensor], Tensor]
+        self,
+        context_x: Tensor,
+        context_y: Tensor,
+        query_x: Tensor,
+        predict: Callable[[Tensor, Tensor], Tensor],
+        counts: Tensor | None = None,
     ) -> Tensor:
         """predict(x (b, n + m, columns), y (b, n)) of all tables, scaled; tables with the same kept columns at once."""
         context_x, query_x = context_x.to(self.device), query_x.to(self.device)
-        y = self._targets(context_y).to(self.device)
+        y = self._targets(context_y, counts).to(self.device)
         if not self.scales:
             return predict(torch.cat([context_x, query_x], 1).float(), y)
         if self.clip is not None:
@@ -215,10 +222,10 @@ class TabICLBranch:
         answers = [predict(x[at][..., columns], y[at]) for at, columns in zip(members, patterns, strict=True)]
         return torch.cat(answers)[torch.cat(members).argsort()]
 
-    def _targets(self, context_y: Tensor) -> Tensor:
+    def _targets(self, context_y: Tensor, counts: Tensor | None) -> Tensor:
         """Targets (B, n) as the module reads them: in deviations, or classes that are numbered 0 .. K-1 per table."""
         if self.task == "regression":
-            mean, deviation = target_scale(context_y)
+            mean, deviation = target_scale(context_y, counts)
             return ((context_y - mean) / deviation).float()
         codes = (_present(context_y).cumsum(1) - 1).gather(1, context_y.long())
         if codes.max() >= self.limits.classes:
