@@ -6,20 +6,26 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from conftest import PROJECT
+
+from memaudit.rehearsal import warm_interpreter
 
 SNAKEMAKE = [sys.executable, "-m", "snakemake"]
 SMOKE = ["--configfile", "config/smoke.yaml"]
 
 
 class Checkout:
-    """A folder with the project's files, where Snakemake is run as a user would."""
+    """A folder with the project's files, where Snakemake is run as a user would.
 
-    def __init__(self, folder: Path):
-        self.folder = folder
+    python: executable of a warm interpreter for the jobs, which saves each the imports; None: a Python for each.
+    """
+
+    def __init__(self, folder: Path, python: Path | None = None):
+        self.folder, self.python = folder, python
         shutil.copytree(
             PROJECT,
             folder,
@@ -33,7 +39,8 @@ class Checkout:
 
     def snakemake(self, *arguments: str, check: bool = True) -> str:
         """Run Snakemake on the smoke config; returns what it printed."""
-        command = [*SNAKEMAKE, *SMOKE, "--cores", "2", *arguments]
+        warm = [sys.executable, "-c", warm_interpreter.SNAKEMAKE, str(self.python)]
+        command = [*(warm if self.python else SNAKEMAKE), *SMOKE, "--cores", "2", *arguments]
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
         printed = done.stdout + done.stderr
         assert not check or done.returncode == 0, printed
@@ -73,8 +80,15 @@ def of_script(rule: str) -> str:
 
 
 @pytest.fixture(scope="session")
-def smoke(tmp_path_factory) -> Checkout:
+def warm_python(tmp_path_factory) -> Iterator[Path]:
+    """Executable of a warm interpreter, started once."""
+    with warm_interpreter.warm(tmp_path_factory.mktemp("warm"), os.environ, online=False) as executable:
+        yield executable
+
+
+@pytest.fixture(scope="session")
+def smoke(tmp_path_factory, warm_python) -> Checkout:
     """The smoke run, made once; tests leave it as they found it."""
-    checkout = Checkout(tmp_path_factory.mktemp("smoke") / "memaudit")
+    checkout = Checkout(tmp_path_factory.mktemp("smoke") / "memaudit", warm_python)
     checkout.snakemake()
     return checkout

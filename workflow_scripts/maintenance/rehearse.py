@@ -68,7 +68,7 @@ def _snakemake(params, targets: list[str], folder: Path, environment: dict[str, 
     with ExitStack() as stack:
         log = stack.enter_context(open(folder / "snakemake.log", "w", encoding="utf-8"))
         if params.warm:
-            executable = stack.enter_context(warm_interpreter.warm(folder, own))
+            executable = stack.enter_context(warm_interpreter.warm(folder, own, online=True))
             command = ["-c", warm_interpreter.SNAKEMAKE, str(executable), *command[2:]]  # without -m snakemake
         return subprocess.run([python, *command], env=own, stdout=log, stderr=subprocess.STDOUT, check=False).returncode
 

@@ -45,6 +45,14 @@ def test_folder_environment_arguments_streams_and_exit_code_are_the_callers(pyth
     assert done.stderr == "to stderr\n"
 
 
+def test_modules_are_those_of_the_callers_pythonpath(python, tmp_path):
+    (tmp_path / "library").mkdir()
+    (tmp_path / "library/own.py").write_text("CODE = 3\n")
+    (tmp_path / "script.py").write_text("import sys, own\nsys.exit(own.CODE)\n")
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "library")}
+    assert subprocess.run([python, tmp_path / "script.py"], env=environment, check=False).returncode == 3
+
+
 def test_a_script_that_fails_or_is_killed_is_a_failure(python, tmp_path):
     script = tmp_path / "script.py"
     script.write_text("import os, signal, sys\nif sys.argv[1:]: os.kill(os.getpid(), signal.SIGKILL)\n1 / 0\n")

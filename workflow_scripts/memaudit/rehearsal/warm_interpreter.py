@@ -1,7 +1,7 @@
 """A process that has imported what jobs import, and forks one for each script: starting a job costs no imports.
 
 A job of a rehearsal computes for a second and imports torch and its kin for up to nine. Modules of the library are
-imported anew by every script, so that the lists in sidecars are right.
+imported anew by every script, from the PYTHONPATH of its caller; packages in sidecars are all that were imported here.
 """
 
 import json
@@ -52,11 +52,14 @@ def write_executable(folder: Path) -> Path:
 
 
 @contextmanager
-def warm(folder: Path, environment: Mapping[str, str]) -> Iterator[Path]:
-    """Start a warm interpreter with this environment and end it; yields the executable to call instead of Python."""
+def warm(folder: Path, environment: Mapping[str, str], *, online: bool) -> Iterator[Path]:
+    """Start a warm interpreter with this environment and end it; yields the executable to call instead of Python.
+
+    online: whether scripts may reach the hub; its client reads that when it is imported.
+    """
     executable, listening = write_executable(folder), folder / "socket"
     listening.unlink(missing_ok=True)
-    process = subprocess.Popen([sys.executable, __file__, str(folder)], env=dict(environment))
+    process = subprocess.Popen([sys.executable, __file__, str(folder), *["online"] * online], env=dict(environment))
     try:
         while not listening.exists():
             if process.poll() is not None:
@@ -68,13 +71,14 @@ def warm(folder: Path, environment: Mapping[str, str]) -> Iterator[Path]:
         process.wait()
 
 
-def serve(folder: Path, modules: Sequence[str] = (*FIRST, *LIBRARY)) -> None:
+def serve(folder: Path, modules: Sequence[str] = (*FIRST, *LIBRARY), *, online: bool = False) -> None:
     """Import the modules, then fork a process for each script that the executable of this folder is called with.
 
-    Never returns; end the process to end it.
+    Never returns; end the process to end it. online: see `warm`.
     """
-    for variable in OFFLINE:
-        os.environ.pop(variable, None)
+    if online:
+        for variable in OFFLINE:
+            os.environ.pop(variable, None)
     for name in modules:
         with suppress(ModuleNotFoundError):
             import_module(name)
@@ -119,7 +123,8 @@ def _answer(connection: socket.socket) -> None:
 def run_script(command: Sequence[str]) -> int:
     """Run a script with its arguments as Python would; return its exit code."""
     sys.argv = list(command)
-    sys.path[0] = str(Path(command[0]).resolve().parent)
+    library = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    sys.path[:1] = [str(Path(command[0]).resolve().parent), *library]
     try:
         runpy.run_path(command[0], run_name="__main__")
     except SystemExit as end:
@@ -133,4 +138,4 @@ def run_script(command: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    serve(Path(sys.argv[1]))
+    serve(Path(sys.argv[1]), online="online" in sys.argv[2:])
