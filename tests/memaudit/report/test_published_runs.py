@@ -3,6 +3,8 @@
 import copy
 import re
 
+import yaml
+
 from memaudit.common.io import read_json
 from memaudit.plotting.result_tables import MARKDOWN
 from memaudit.report import docs_pages
@@ -68,3 +70,11 @@ def test_a_rule_of_several_views_differs_only_where_a_view_of_the_run_has_change
         page = docs_pages.results_of(run, {**demo, "code": code})
         assert ("1 of its 2 rules" in page) is differ
         assert ("other code" in page) is differ
+
+
+def test_settings_that_the_config_of_a_command_has_changed_since_are_named(project):
+    demo, lira = (read_json(project / f"docs/results/{name}.json") for name in ("demo", "lira"))
+    lira["config"]["lira"] |= yaml.safe_load((project / "config/lira.yaml").read_text())["lira"]
+    assert "has changed since" not in docs_pages.results_of(lira, demo)
+    lira["config"]["lira"]["models"] = 7
+    assert "has changed since**: lira/models." in docs_pages.results_of(lira, demo)

@@ -4,10 +4,14 @@ A published run is a JSON file of `publish_results`. The page of the default run
 page of its own.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+import yaml
+
+from memaudit.common.project_paths import PROJECT
 from memaudit.plotting.result_tables import texts_table
 from memaudit.report import transfer_setting_section
 from memaudit.statistics.headlines import QUESTIONS
@@ -41,9 +45,31 @@ def other_run(published: Published, default: Published) -> dict[str, Any]:
         "rules": len(published["code"]),
         "changed": _changed(published, default["code"]),
         "judged_anew": _judged_anew(published, default["code"]),
+        "other_settings": ", ".join(other_settings(published)),
         "beside": transfer_setting_section.section(published),
         "tables": {name: one["text"] for name, one in published["tables"].items()},
     }
+
+
+def other_settings(published: Published) -> list[str]:
+    """Settings of a run's studies that the config of its command has changed since, as study/setting."""
+    named = re.search(r"--configfile (\S+)", published["command"])
+    config = yaml.safe_load((PROJECT / named[1]).read_text(encoding="utf-8")) if named else {}
+    return [
+        f"{study}/{name}"
+        for study in published["studies"]
+        for name, asked in config.get(study, {}).items()
+        if not _within(asked, published["config"][study].get(name))
+    ]
+
+
+def _within(asked: Any, had: Any) -> bool:
+    """Whether `had` has all that is asked for; more keys of a mapping are the default config's."""
+    if isinstance(asked, Mapping) and isinstance(had, Mapping):
+        return all(_within(value, had.get(key)) for key, value in asked.items())
+    if isinstance(asked, list) and isinstance(had, list):
+        return len(asked) == len(had) and all(map(_within, asked, had))
+    return asked == had
 
 
 def _numbers(published: Published, verdicts: bool = True) -> dict[str, Any]:

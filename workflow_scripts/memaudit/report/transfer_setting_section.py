@@ -1,4 +1,4 @@
-"""A published run of the learned attack beside its paper: what of the paper's setting is missing, its lead, its trend.
+"""A published run of the learned attack beside its paper: its setting beside the paper's, its lead, its trend.
 
 All is taken from the run's JSON and config/published.yaml; the table is that of config/views/ltmia.yaml, so that a run
 that was published before the table was made has it, too.
