@@ -35,6 +35,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group(str(place.relative_to(PROJECT))))
 
 
+def with_library(project: Path = PROJECT, given: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """An environment in which commands import the library of this project, whichever is installed."""
+    paths = [str(project / "workflow_scripts"), *filter(None, [given.get("PYTHONPATH")])]
+    return dict(given) | {"PYTHONPATH": os.pathsep.join(paths)}
+
+
 @pytest.fixture(scope="session")
 def project() -> Path:
     return PROJECT

@@ -1,7 +1,7 @@
 """Which page the browser looks at, and where its pictures go."""
 
 import pytest
-from workflow.conftest import smoke, warm_python  # noqa: F401  (fixtures)
+from workflow.conftest import smoke, warm_environment  # noqa: F401  (fixtures)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

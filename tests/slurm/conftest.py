@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import PROJECT
-from workflow.conftest import Checkout
+from workflow.conftest import Checkout, warm_environment  # noqa: F401  (a fixture)
 
 from memaudit.common.checksums import sha256
 from memaudit.common.io import read_json

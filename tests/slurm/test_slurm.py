@@ -47,9 +47,9 @@ Scratch.part = _noting
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory) -> Checkout:
+def undisturbed(tmp_path_factory, warm_environment) -> Checkout:
     """The smoke run without a cluster."""
-    checkout = Checkout(tmp_path_factory.mktemp("local") / "memaudit")
+    checkout = Checkout(tmp_path_factory.mktemp("local") / "memaudit", warm_environment)
     leave_out_private_releases(checkout.folder)
     checkout.snakemake()
     return checkout

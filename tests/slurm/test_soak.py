@@ -138,9 +138,9 @@ def remount(folder: Path, **options: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory) -> Checkout:
+def undisturbed(tmp_path_factory, warm_environment) -> Checkout:
     """The same run without a cluster."""
-    checkout = Checkout(tmp_path_factory.mktemp("local") / "memaudit")
+    checkout = Checkout(tmp_path_factory.mktemp("local") / "memaudit", warm_environment)
     leave_out_private_releases(checkout.folder)
     checkout.snakemake(*STUDIES)
     return checkout

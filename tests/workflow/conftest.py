@@ -6,11 +6,11 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from conftest import PROJECT
+from conftest import PROJECT, with_library
 
 from memaudit.rehearsal import warm_interpreter
 
@@ -19,13 +19,10 @@ SMOKE = ["--configfile", "config/smoke.yaml"]
 
 
 class Checkout:
-    """A folder with the project's files, where Snakemake is run as a user would.
+    """A folder with the project's files, where Snakemake is run as a user would, in the given environment."""
 
-    python: executable of a warm interpreter for the jobs, which saves each the imports; None: a Python for each.
-    """
-
-    def __init__(self, folder: Path, python: Path | None = None):
-        self.folder, self.python = folder, python
+    def __init__(self, folder: Path, given: Mapping[str, str] = os.environ):
+        self.folder, self.given = folder, given
         shutil.copytree(
             PROJECT,
             folder,
@@ -39,9 +36,10 @@ class Checkout:
 
     def snakemake(self, *arguments: str, check: bool = True) -> str:
         """Run Snakemake on the smoke config; returns what it printed."""
-        warm = [sys.executable, "-c", warm_interpreter.SNAKEMAKE, str(self.python)]
-        command = [*(warm if self.python else SNAKEMAKE), *SMOKE, "--cores", "2", *arguments]
-        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
+        command = [*SNAKEMAKE, *SMOKE, "--cores", "2", *arguments]
+        done = subprocess.run(
+            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, check=False
+        )
         printed = done.stdout + done.stderr
         assert not check or done.returncode == 0, printed
         assert check or done.returncode != 0, printed
@@ -49,8 +47,7 @@ class Checkout:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Environment of a command by hand: the library of this checkout, as its own `make .venv` would install it."""
-        return os.environ | {"PYTHONPATH": str(self.folder / "workflow_scripts")}
+        return with_library(self.folder, self.given)
 
     def reruns(self) -> tuple[set[str], set[str]]:
         """Rules that a dry run would run, and those that have new code, pins or settings, not new input alone."""
@@ -80,15 +77,23 @@ def of_script(rule: str) -> str:
 
 
 @pytest.fixture(scope="session")
-def warm_python(tmp_path_factory) -> Iterator[Path]:
-    """Executable of a warm interpreter, started once."""
-    with warm_interpreter.warm(tmp_path_factory.mktemp("warm"), os.environ, online=False) as executable:
-        yield executable
+def warm_environment(tmp_path_factory) -> Iterator[dict[str, str]]:
+    """Environment in which jobs are forked from a warm interpreter, which is started once."""
+    with warm_interpreter.warm(tmp_path_factory.mktemp("warm"), os.environ, online=False) as environment:
+        yield environment
+
+
+@pytest.fixture(scope="module")
+def warm_jobs(warm_environment) -> Iterator[None]:
+    """Jobs of every Snakemake that a module's tests start need no imports; without it they run as a user's do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", warm_environment["PYTHONPATH"])
+        yield
 
 
 @pytest.fixture(scope="session")
-def smoke(tmp_path_factory, warm_python) -> Checkout:
+def smoke(tmp_path_factory, warm_environment) -> Checkout:
     """The smoke run, made once; tests leave it as they found it."""
-    checkout = Checkout(tmp_path_factory.mktemp("smoke") / "memaudit", warm_python)
+    checkout = Checkout(tmp_path_factory.mktemp("smoke") / "memaudit", warm_environment)
     checkout.snakemake()
     return checkout

@@ -94,7 +94,7 @@ def test_each_claim_of_the_paper_has_a_verdict(smoke):
 
 
 def test_grids_do_not_depend_on_shards(smoke, tmp_path):
-    other = Checkout(tmp_path / "memaudit", smoke.python)
+    other = Checkout(tmp_path / "memaudit", smoke.given)
     grids = ["poisoned/main/{}.nc", "perturbed/{}.nc"]
     config = other.folder / "config/smoke.yaml"
     config.write_text(config.read_text().replace("shard: 16", "shard: 8"))

@@ -1,6 +1,5 @@
 """Models of an environment of their own are audited by the command and from Python; sidecars name its packages."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,11 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import small_packages
-from conftest import PROJECT
+from conftest import PROJECT, with_library
 
 from memaudit.auditing.api import Report
 from memaudit.common.deployed_packages import PACKAGES
 from memaudit.common.io import read_json
+
+pytestmark = pytest.mark.usefixtures("warm_jobs")
 
 FROM_PYTHON = """
 import sys
@@ -42,7 +43,7 @@ def desk(tmp_path, monkeypatch):
 
 def audited(family, *command):
     """The report of an audit by a command, after a look at what it leaves about the package."""
-    environment = os.environ | {"PYTHONPATH": str(PROJECT / "workflow_scripts")}
+    environment = with_library()
     done = subprocess.run([sys.executable, *command], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "first numbers: AUC" in done.stdout
@@ -60,7 +61,7 @@ def audited(family, *command):
 def provenance_of_the_audit():
     command = ["-m", "snakemake", "--snakefile", PROJECT / "Snakefile", "--directory", "audited"]
     command += ["--configfile", "audited/quick.yaml", "--cores", "2", "--", "provenance"]
-    environment = os.environ | {"PYTHONPATH": str(PROJECT / "workflow_scripts")}
+    environment = with_library()
     done = subprocess.run([sys.executable, *command], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr

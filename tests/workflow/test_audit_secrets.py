@@ -16,7 +16,7 @@ import yaml
 from memaudit.auditing import command_line
 from workflow.conftest import Checkout
 
-pytestmark = pytest.mark.xdist_group("audit")
+pytestmark = [pytest.mark.xdist_group("audit"), pytest.mark.usefixtures("warm_jobs")]
 
 ROWS, WORD = 150, "Zqx-unknown"
 SECRETS = [

@@ -1,17 +1,18 @@
 """`./memaudit audit` of targets as they are: numbers by regression, many classes, and what these do not support."""
 
-import os
 import subprocess
 import sys
 
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import PROJECT
+from conftest import with_library
 from sklearn.datasets import load_diabetes
 
 from memaudit.attacks import registry
 from memaudit.auditing.api import Report
+
+pytestmark = pytest.mark.usefixtures("warm_jobs")
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def audited(tmp_path_factory):
         into = desk / f"audit-{len(list(desk.iterdir()))}"
         table.to_csv(desk / "t.csv", index=False)
         command = [sys.executable, "-m", "memaudit", "audit", "t.csv", "--target", "y", "--into", into, "--quick"]
-        env = os.environ | {"PYTHONPATH": str(PROJECT / "workflow_scripts")}
+        env = with_library()
         done = subprocess.run(
             [*command, "--cores", "1", *arguments], cwd=desk, env=env, capture_output=True, text=True, check=False
         )

@@ -21,6 +21,8 @@ from workflow.conftest import SNAKEMAKE, Checkout
 from workflow.test_readme import customers
 from workflow.test_smoke import edited
 
+pytestmark = pytest.mark.usefixtures("warm_jobs")
+
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

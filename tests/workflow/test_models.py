@@ -10,6 +10,8 @@ from memaudit.common.io import read_grid, read_json
 from memaudit.rehearsal import small_tabpfn
 from workflow.conftest import SNAKEMAKE, Checkout
 
+pytestmark = pytest.mark.usefixtures("warm_jobs")
+
 GRID = "results/smoke/signals/lira/wine/population.nc"
 
 

@@ -13,7 +13,7 @@ from conftest import PROJECT
 from memaudit.auditing import command_line
 from workflow.conftest import SNAKEMAKE, Checkout
 
-pytestmark = pytest.mark.xdist_group("readme")
+pytestmark = [pytest.mark.xdist_group("readme"), pytest.mark.usefixtures("warm_jobs")]
 
 
 def customers(folder):

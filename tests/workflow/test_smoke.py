@@ -190,7 +190,7 @@ def test_a_permuted_design_claims_no_leak(smoke, tmp_path):
 
 def test_results_do_not_depend_on_shards(smoke, tmp_path):
     """Another shard size, the same grid: seeds belong to models, not to shards."""
-    other = Checkout(tmp_path / "memaudit", smoke.python)
+    other = Checkout(tmp_path / "memaudit", smoke.given)
     config = other.folder / "config/smoke.yaml"
     config.write_text(config.read_text().replace("shard: 32", "shard: 9"))
     grid = "results/smoke/signals/lira/wine/efficient.nc"

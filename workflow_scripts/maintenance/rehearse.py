@@ -63,14 +63,13 @@ def _snakemake(params, targets: list[str], folder: Path, environment: dict[str, 
     """Run Snakemake in the folder; its output goes to a log. Returns its exit code."""
     arguments = ["--cores", str(params.cores), "--directory", str(folder), "--keep-going", "--rerun-incomplete"]
     arguments += [*targets, "--configfile", str(config_path(params.config).resolve()), f"{folder}/overlay.yaml"]
-    python, *command = snakemake_command(arguments)
     own = os.environ | {"OMP_NUM_THREADS": "1", "TQDM_DISABLE": "1", "MEMAUDIT_DEVICE": "cpu"} | environment
     with ExitStack() as stack:
         log = stack.enter_context(open(folder / "snakemake.log", "w", encoding="utf-8"))
         if params.warm:
-            executable = stack.enter_context(warm_interpreter.warm(folder, own, online=True))
-            command = ["-c", warm_interpreter.SNAKEMAKE, str(executable), *command[2:]]  # without -m snakemake
-        return subprocess.run([python, *command], env=own, stdout=log, stderr=subprocess.STDOUT, check=False).returncode
+            own = stack.enter_context(warm_interpreter.warm(folder, own, online=True))
+        command = snakemake_command(arguments)
+        return subprocess.run(command, env=own, stdout=log, stderr=subprocess.STDOUT, check=False).returncode
 
 
 def _port(file: Path) -> int:

@@ -13,6 +13,7 @@ from memaudit.rehearsal.warm_interpreter import run_script, write_executable
 SCRIPT = """
 import os, sys
 print(os.getcwd(), os.environ["WORD"], sys.argv[1:], "json" in sys.modules, "memaudit" in sys.modules)
+print(oct(os.umask(0)))
 print("to stderr", file=sys.stderr)
 sys.exit(int(sys.argv[1]))
 """
@@ -32,16 +33,22 @@ def python(tmp_path):
     server.wait()
 
 
-def test_folder_environment_arguments_streams_and_exit_code_are_the_callers(python, tmp_path):
+def test_folder_environment_umask_arguments_streams_and_exit_code_are_the_callers(python, tmp_path):
     script, folder = tmp_path / "script.py", tmp_path / "folder"
     script.write_text(SCRIPT)
     folder.mkdir()
     environment = {"WORD": "a word", "PATH": os.environ["PATH"]}
     done = subprocess.run(
-        [python, script, "3", "x y"], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        [python, script, "3", "x y"],
+        cwd=folder,
+        env=environment,
+        umask=0o027,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 3
-    assert done.stdout == f"{folder} a word ['3', 'x y'] True False\n"
+    assert done.stdout == f"{folder} a word ['3', 'x y'] True False\n0o27\n"
     assert done.stderr == "to stderr\n"
 
 
@@ -53,12 +60,24 @@ def test_modules_are_those_of_the_callers_pythonpath(python, tmp_path):
     assert subprocess.run([python, tmp_path / "script.py"], env=environment, check=False).returncode == 3
 
 
-def test_a_script_that_fails_or_is_killed_is_a_failure(python, tmp_path):
+@pytest.mark.parametrize("command", [["-m", "snakemake"], ["snakemake"], ["other"]])
+def test_jobs_of_snakemake_alone_are_its(python, tmp_path, command):
+    """How Snakemake finds the Python of its jobs, started as a module or by its own command."""
+    for file in ("snakemake.py", "snakemake", "other"):
+        (tmp_path / file).write_text("import sys\nprint(sys.executable)\n")
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, *command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == (str(python) if "snakemake" in command else sys.executable)
+
+
+def test_a_script_that_fails_or_is_killed_ends_as_it_would_alone(python, tmp_path):
     script = tmp_path / "script.py"
     script.write_text("import os, signal, sys\nif sys.argv[1:]: os.kill(os.getpid(), signal.SIGKILL)\n1 / 0\n")
     done = subprocess.run([python, script], capture_output=True, text=True, check=False)
     assert (done.returncode, "ZeroDivisionError" in done.stderr) == (1, True)
-    assert subprocess.run([python, script, "killed"], check=False).returncode == 1
+    assert subprocess.run([python, script, "killed"], check=False).returncode == -signal.SIGKILL
 
 
 def test_who_ends_the_client_ends_the_script(python, tmp_path):
@@ -68,7 +87,7 @@ def test_who_ends_the_client_ends_the_script(python, tmp_path):
     while not (tmp_path / "started").exists():
         time.sleep(0.05)
     client.send_signal(signal.SIGTERM)
-    assert client.wait(timeout=20) == 1
+    assert client.wait(timeout=20) == -signal.SIGTERM
 
 
 def test_exit_codes_are_those_of_python(tmp_path, capsys, monkeypatch):

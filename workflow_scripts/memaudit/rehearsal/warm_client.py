@@ -3,7 +3,8 @@
 python -I -S warm_client.py SOCKET SCRIPT [ARGUMENTS]
 
 Standard library only, and started without site packages: it costs some milliseconds. Working folder, environment,
-standard streams and exit code are those of this process, and a signal that ends it ends the script.
+umask, standard streams and exit code are those of this process. A signal that ends it ends the script, and the other
+way round.
 """
 
 import json
@@ -14,11 +15,13 @@ import sys
 
 
 def main(arguments: list[str]) -> int:
-    """Return the exit code of the script; 1 if it was killed."""
+    """Return the exit code of the script."""
     path, *command = arguments
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.connect(path)
-        request = json.dumps({"folder": os.getcwd(), "environment": dict(os.environ), "command": command}).encode()
+        os.umask(umask := os.umask(0))
+        wanted = {"folder": os.getcwd(), "environment": dict(os.environ), "command": command, "umask": umask}
+        request = json.dumps(wanted).encode()
         socket.send_fds(connection, [len(request).to_bytes(8, "big")], [0, 1, 2])
         connection.sendall(request)
         process = int.from_bytes(connection.recv(8), "big")
@@ -28,8 +31,13 @@ def main(arguments: list[str]) -> int:
 
         for one in (signal.SIGTERM, signal.SIGINT):
             signal.signal(one, forward)
-        answer = connection.recv(1)
-    return answer[0] if answer else 1
+        answer = connection.recv(2)
+    ended = int.from_bytes(answer, "big", signed=True) if answer else 1
+    if ended < 0:
+        if -ended in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(-ended, signal.SIG_DFL)
+        os.kill(os.getpid(), -ended)
+    return ended
 
 
 if __name__ == "__main__":

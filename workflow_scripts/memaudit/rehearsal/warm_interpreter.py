@@ -22,8 +22,11 @@ from memaudit import OFFLINE
 from memaudit.common.errors import AuditError
 
 CLIENT = Path(__file__).with_name("warm_client.py")
-# Runs Snakemake with another executable for its jobs.
-SNAKEMAKE = "import sys; sys.executable = sys.argv.pop(1); from snakemake.cli import main; main(sys.argv[1:])"
+# Python imports it when it starts: Snakemake, and nothing else, takes another executable for its jobs.
+SITE = """import os.path, sys
+if "snakemake" in map(os.path.basename, sys.orig_argv[1:3]):
+    sys.executable = {executable!r}
+"""
 # The hub's client first: it reads when it is imported whether it may reach a server.
 FIRST = ("huggingface_hub", "datasets", "transformers", "openml")
 # What most packages are imported for.
@@ -48,24 +51,27 @@ def write_executable(folder: Path) -> Path:
         f'#!/bin/sh\nexec "{sys.executable}" -I -S "{CLIENT}" "{folder / "socket"}" "$@"\n', encoding="utf-8"
     )
     path.chmod(0o755)
+    (folder / "sitecustomize.py").write_text(SITE.format(executable=str(path)), encoding="utf-8")
     return path
 
 
 @contextmanager
-def warm(folder: Path, environment: Mapping[str, str], *, online: bool) -> Iterator[Path]:
-    """Start a warm interpreter with this environment and end it; yields the executable to call instead of Python.
+def warm(folder: Path, environment: Mapping[str, str], *, online: bool) -> Iterator[dict[str, str]]:
+    """Start a warm interpreter with this environment and end it; yields the one in which it runs Snakemake's jobs.
 
     online: whether scripts may reach the hub; its client reads that when it is imported.
     """
-    executable, listening = write_executable(folder), folder / "socket"
+    listening = folder / "socket"
     listening.unlink(missing_ok=True)
+    write_executable(folder)
     process = subprocess.Popen([sys.executable, __file__, str(folder), *["online"] * online], env=dict(environment))
     try:
         while not listening.exists():
             if process.poll() is not None:
                 raise AuditError("the warm interpreter has ended; see the message above, or rehearse without it")
             time.sleep(0.1)
-        yield executable
+        paths = [str(folder), *filter(None, [environment.get("PYTHONPATH")])]
+        yield dict(environment) | {"PYTHONPATH": os.pathsep.join(paths)}
     finally:
         process.kill()
         process.wait()
@@ -99,7 +105,7 @@ def serve(folder: Path, modules: Sequence[str] = (*FIRST, *LIBRARY), *, online: 
 
 
 def _answer(connection: socket.socket) -> None:
-    """Run the requested script in this process, say how it ended, and end."""
+    """Have the requested script run by a process of its own, say how it ended, and end."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     head, streams, _, _ = socket.recv_fds(connection, 8, 3)
     request = b""
@@ -110,13 +116,18 @@ def _answer(connection: socket.socket) -> None:
         os.dup2(given, own)
         os.close(given)
     os.chdir(wanted["folder"])
+    os.umask(wanted["umask"])
     os.environ.clear()
     os.environ.update(wanted["environment"])
-    connection.sendall(os.getpid().to_bytes(8, "big"))
+    if process := os.fork():
+        connection.sendall(process.to_bytes(8, "big"))
+        ended = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        connection.sendall(ended.to_bytes(2, "big", signed=True))
+        os._exit(0)
+    connection.close()
     code = run_script(wanted["command"])
     sys.stdout.flush()
     sys.stderr.flush()
-    connection.sendall(bytes([code]))
     os._exit(code)
 
 
