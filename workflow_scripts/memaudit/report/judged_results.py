@@ -29,10 +29,10 @@ def kept_results(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     for record in records:
         if record["rule"] == JUDGE:
             params = record["params"]
-            of = {name: set(params[name] or []) for name in (JUDGED, STATED)}
+            of = {name: params[name] for name in (STATED, JUDGED)}
             parts += [
                 read_table(path).assign(**{VIEW: params["study"], **{name: path in of[name] for name in of}})
-                for path in sorted(of[JUDGED] | of[STATED])
+                for path in dict.fromkeys([*of[STATED], *of[JUDGED]])  # their order is that of the sentences
             ]
     return pd.concat(parts, ignore_index=True)
 
