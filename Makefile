@@ -30,7 +30,7 @@ PUBLISH_predict := {"run": "results/predict", \
   "command": "snakemake --cores all predict --configfile config/predict.yaml", "tables": ["predict_memorized", \
   "predict_predictors", "predict_contrasts", "predict_recommended", "predict_learned", "predict_cost"]}
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slurm soak test-browser plan rehearse costs bench coverage attention calibration release-audit private_gain mechanism_costs own_rates gpu pretrain envs envs-check lock docs site publish recommended verify clean
+.PHONY: help demo test test-slurm soak test-browser plan rehearse costs bench coverage attention calibration release-audit private_gain mechanism_costs own_rates gpu pretrain envs envs-check lock docs site publish rejudge recommended verify clean
 
 help: ## list the targets
 	@grep -hE '^[a-zA-Z.-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -180,7 +180,13 @@ site: .venv-site ## build docs/ as a site in results/site; a dead link fails it
 	@echo "memaudit: results/site/index.html"
 
 publish: .venv ## take the numbers of docs/results.md and docs/results/ from a finished run: RUN=demo (the default), attacks, tabpate, iclmem, predict, predict-mmlu, ltmia_texts
-	@$(BIN)/python workflow_scripts/maintenance/publish_results.py --output docs/results/$(RUN).json --params '$(PUBLISH_$(RUN))'
+	@$(BIN)/python workflow_scripts/maintenance/publish_results.py --output run=docs/results/$(RUN).json results=docs/results/$(RUN).parquet --params '$(PUBLISH_$(RUN))'
+	@$(MAKE) --no-print-directory docs
+
+rejudge: .venv ## judge published runs again by the present claims and predicates, from the results kept beside them
+	@set -e; for kept in docs/results/*.parquet; do \
+	  $(BIN)/python workflow_scripts/maintenance/rejudge_published.py --input run=$${kept%.parquet}.json results=$$kept \
+	    claims=config/claims.yaml --output $${kept%.parquet}.json; done
 	@$(MAKE) --no-print-directory docs
 
 OWN_RATES = results/own_rates/signals/predict

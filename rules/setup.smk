@@ -47,6 +47,7 @@ sys.path.insert(0, str(PROJECT / "workflow_scripts"))
 
 from memaudit.common.checksums import sha256
 from memaudit.common.errors import AuditError
+from memaudit.common.job_inputs import several
 from memaudit.workflow import housekeeping, snakemake_handlers
 from memaudit.workflow.digest import digest_when_planned as digest, rule_of
 from memaudit.workflow.report_params import Page

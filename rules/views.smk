@@ -43,6 +43,8 @@ for study, view in VIEWS.items():
             study=study,
             claims=sha256(RUN.in_project("config/claims.yaml")) if view.claims else None,
             headlines=view.headlines and view.headlines["sentences"],
+            judged=lambda wildcards, input: several(input.get("judged", [])),
+            stated=lambda wildcards, input: several(input.get("stated", [])),
             layout={name: table["layout"] for name, table in view.tables.items()},
             facts={name: {key: facts[key] for key in ("columns", "rows")} for name, facts in view.facts.items()},
             captions={name: table["caption"] for name, table in (view.tables | view.facts).items()},

@@ -105,7 +105,8 @@ def test_add_a_figure(smoke, tmp_path):
 
 @pytest.mark.xdist_group("smoke")
 def test_a_finished_run_can_be_published_and_a_changed_one_cannot(smoke, tmp_path):
-    command = [sys.executable, "workflow_scripts/maintenance/publish_results.py", "--output", f"{tmp_path}/smoke.json"]
+    command = [sys.executable, "workflow_scripts/maintenance/publish_results.py"]
+    command += ["--output", f"run={tmp_path}/smoke.json", f"results={tmp_path}/smoke.parquet"]
     command += ["--params", '{"run": "results/smoke", "command": "make smoke", "tables": ["attacks_cost"]}']
     subprocess.run(command, cwd=smoke.folder, env=smoke.environment, check=True)
     published = read_json(tmp_path / "smoke.json")
@@ -115,6 +116,11 @@ def test_a_finished_run_can_be_published_and_a_changed_one_cannot(smoke, tmp_pat
     assert "lira_query_shadows" in published["code"]
     assert (smoke.results / "tables/attacks_cost.md").read_text() in docs_pages.results_of(published, published)
     assert all(sentence in docs_pages.results(published) for sentence in sentences(published))
+    again = judge_anew(smoke, tmp_path)
+    for name, study in published["studies"].items():
+        for kind in {"claims", "headlines"} & study.keys():
+            assert in_order(again["studies"][name][kind]["rows"]) == in_order(study[kind]["rows"])
+    assert again["code"] == published["code"]
     path = smoke.results / "tables/lira_claims.csv"
     with edited(path, path.read_text().replace("reproduced", "Reproduced", 1)):
         done = subprocess.run(
@@ -122,6 +128,18 @@ def test_a_finished_run_can_be_published_and_a_changed_one_cannot(smoke, tmp_pat
         )
     assert done.returncode == 1
     assert "memaudit: results/smoke/tables/lira_claims.csv: changed since it was made" in done.stderr
+
+
+def judge_anew(smoke, folder):
+    command = [sys.executable, "workflow_scripts/maintenance/rejudge_published.py", "--output", f"{folder}/again.json"]
+    command += ["--input", f"run={folder}/smoke.json", f"results={folder}/smoke.parquet", "claims=config/claims.yaml"]
+    subprocess.run(command, cwd=smoke.folder, env=smoke.environment, check=True)
+    return read_json(folder / "again.json")
+
+
+def in_order(rows):
+    """The values of a sentence are kept without their order."""
+    return sorted(rows, key=lambda row: sorted(row.items()))
 
 
 def sentences(published):

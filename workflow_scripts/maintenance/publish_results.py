@@ -1,10 +1,11 @@
 """Take what the project's pages show from a finished run: headlines, verdicts, config, code and circumstances.
 
-python workflow_scripts/maintenance/publish_results.py --output docs/results/demo.json \
-    --params '{"run": "results/demo", "command": "make demo", "tables": []}'
+python workflow_scripts/maintenance/publish_results.py --output run=docs/results/demo.json \
+    results=docs/results/demo.parquet --params '{"run": "results/demo", "command": "make demo", "tables": []}'
 
 The run is first followed back to raw data; one that does not verify is not published, nor one that has an absolute path
-of the machine that made it. `make docs` renders the pages.
+of the machine that made it. The tidy results that headlines and verdicts rest on are kept beside it, so that
+`make rejudge` needs no new run. `make docs` renders the pages.
 """
 
 import csv
@@ -18,7 +19,8 @@ import yaml
 
 from memaudit.common.checksums import sha256
 from memaudit.common.errors import AuditError
-from memaudit.common.io import read_json, write_json
+from memaudit.common.io import read_json, write_json, write_table
+from memaudit.report.judged_results import JUDGE, kept_results
 from memaudit.workflow.job import run, tell
 from memaudit.workflow.provenance import verify
 
@@ -37,6 +39,9 @@ def main(job):
     for kind in KINDS:
         for path in sorted((folder / "tables").glob(f"*_{kind}.csv")):
             studies.setdefault(path.stem.removesuffix(f"_{kind}"), {})[kind] = _table(path)
+    for record in records:
+        if record["rule"] == JUDGE and record["params"]["headlines"]:
+            studies[record["params"]["study"]]["forms"] = record["params"]["headlines"]
     config = yaml.safe_load(_text(folder / "config.yaml"))
     whole = {name: _table(folder / "tables" / f"{name}.md") for name in job.params.tables}
     published = {
@@ -49,8 +54,9 @@ def main(job):
         "tables": whole,
     }
     refuse_local_paths(published)
-    write_json(published, job.output[0])
-    tell(f"publish: {job.output[0]} holds {', '.join(studies)} of {folder}; `make docs` renders the pages")
+    write_table(kept_results(records), job.output.results)
+    write_json(published, job.output.run)
+    tell(f"publish: {job.output.run} holds {', '.join(studies)} of {folder}; `make docs` renders the pages")
 
 
 def refuse_local_paths(value: Any, where: str = "") -> None:

@@ -14,10 +14,10 @@ import yaml
 from memaudit.common.project_paths import PROJECT
 from memaudit.plotting.result_tables import texts_table
 from memaudit.report import transfer_setting_section
+from memaudit.report.judged_results import JUDGE
 from memaudit.statistics.headlines import QUESTIONS
 
 CLAIM = ("claim", "place", "paper_value", "ours")
-JUDGE = "views_tabulate_results"
 FORMER = "judged by former predicates"
 Published = Mapping[str, Any]
 

@@ -1,0 +1,63 @@
+"""The tidy results that verdicts and sentences of a published run rest on: kept beside its JSON, and judged again.
+
+Predicates of claims change more often than results of hours are made.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from memaudit.common.io import read_table
+from memaudit.statistics.claims import Claim
+from memaudit.statistics.headlines import Headline, state
+from memaudit.statistics.verdicts import verdicts
+
+JUDGE = "views_tabulate_results"
+# Columns of kept results beside those of tidy ones: whose view, and what of it rests on the row.
+VIEW, JUDGED, STATED = "view", "judged", "stated"
+
+
+def kept_results(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Rows that verdicts or sentences of a run rest on, once for each study; records: sidecars of the run.
+
+    Raises AuditError if a file is missing or damaged.
+    """
+    parts = []
+    for record in records:
+        if record["rule"] == JUDGE:
+            params = record["params"]
+            of = {name: params[name] for name in (STATED, JUDGED)}
+            parts += [
+                read_table(path).assign(**{VIEW: params["study"], **{name: path in of[name] for name in of}})
+                for path in dict.fromkeys([*of[STATED], *of[JUDGED]])  # their order is that of the sentences
+            ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def judged_anew(published: Mapping[str, Any], kept: pd.DataFrame, claims: Iterable[Claim], code: str) -> dict[str, Any]:
+    """The published run with verdicts and sentences of the present claims and predicates.
+
+    kept: see `kept_results`; code: digest of the present `JUDGE`. The form of sentences is that of the run.
+    """
+    claims, studies = list(claims), {}
+    for name, study in published["studies"].items():
+        rows, made = kept[kept[VIEW] == name], {}
+        if "claims" in study:
+            made["claims"] = verdicts([one for one in claims if one.study == name], _tidy(rows[rows[JUDGED]]))
+        if "headlines" in study:
+            forms = [Headline.model_validate(form) for form in study["forms"]]
+            made["headlines"] = state(name, forms, _tidy(rows[rows[STATED]]))
+        studies[name] = {**study, **{kind: {"rows": _texts(table)} for kind, table in made.items()}}
+    return {**published, "code": {**published["code"], JUDGE: code}, "studies": studies}
+
+
+def _texts(table: pd.DataFrame) -> list[dict[str, str]]:
+    """Rows as the CSV of the table has them."""
+    return list(csv.DictReader(io.StringIO(table.to_csv(index=False, lineterminator="\n"))))
+
+
+def _tidy(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.drop(columns=[VIEW, JUDGED, STATED]).reset_index(drop=True)
