@@ -13,9 +13,9 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-import yaml
 
 from memaudit.workflow.digest import script_of
+from memaudit.workflow.run_config import read_yaml
 
 PROJECT = Path(__file__).resolve().parents[1]
 # Workers share the cores; threads of each would wait for one another. Read when torch is imported.
@@ -56,7 +56,7 @@ def load(*names: str) -> dict[str, Any]:
     """Config files laid over the default one: dicts merged, all else replaced."""
     merged: dict[str, Any] = {}
     for name in ("datasets", "models", "language_models", "config", *names):
-        _merge(merged, yaml.safe_load((PROJECT / "config" / f"{name}.yaml").read_text(encoding="utf-8")))
+        _merge(merged, read_yaml(PROJECT / "config" / f"{name}.yaml"))
     return merged
 
 

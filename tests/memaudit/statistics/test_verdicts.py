@@ -5,17 +5,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 
 from memaudit.common import tidy
 from memaudit.statistics.claim_comparisons import comparisons
 from memaudit.statistics.claims import Claim, load
 from memaudit.statistics.row_selection import Selection, select
 from memaudit.statistics.verdicts import verdicts
+from memaudit.workflow.run_config import read_yaml
 
 SHIPPED = {one.id: one for one in load(Path(__file__).parents[3] / "config" / "claims.yaml")}
-PUBLISHED = Path(__file__).parents[3] / "config" / "published.yaml"
-VECTORS = yaml.safe_load((Path(__file__).parent / "claim_vectors.yaml").read_text())
+PUBLISHED = read_yaml(Path(__file__).parents[3] / "config" / "published.yaml")
+VECTORS = read_yaml(Path(__file__).parent / "claim_vectors.yaml")
 HOLDS = ("reproduced", "direction only", "identity")
 
 
@@ -376,7 +376,7 @@ DERIVED = {
 
 def test_tested_numbers_are_those_of_published_yaml_or_are_differences_and_ratios_of_them():
     printed = {}
-    for study, rows in yaml.safe_load(PUBLISHED.read_text()).items():
+    for study, rows in PUBLISHED.items():
         values = [row["printed"].values() if isinstance(row["printed"], dict) else [row["printed"]] for row in rows]
         printed[study] = {value for of_row in values for value in of_row}
     for name, one in SHIPPED.items():
@@ -402,7 +402,7 @@ ROUNDED = {
 def test_a_printed_table_holds_printed_numbers(name):
     """What the claim supposes of a run, such as an accuracy above chance, is no part of it."""
     one = SHIPPED[name]
-    rows = yaml.safe_load(PUBLISHED.read_text()).get(one.study, [])
+    rows = PUBLISHED.get(one.study, [])
     printed = {float(value) for value in re.findall(r"\d+\.?\d*", f"{one.value} {one.text}")}
     for row in rows:
         printed.update(row["printed"].values() if isinstance(row["printed"], dict) else [row["printed"]])
