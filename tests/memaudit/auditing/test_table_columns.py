@@ -1,17 +1,15 @@
-"""Types of columns, and the target as classes or as a number."""
+"""The target as classes or as a number."""
 
 import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 
-from memaudit.auditing.request import Request
-from memaudit.auditing.table_columns import read_target, typed
+from memaudit.auditing.table_columns import read_target
 from memaudit.common.errors import AuditError
 from memaudit.data.column_schema import MISSING
 
 ROWS = 40
-ORIGIN = {"types": {}, "typed": False}
 
 
 def view(**columns):
@@ -80,14 +78,6 @@ def test_a_target_that_is_no_number_is_refused(values, message):
 def test_a_target_without_classes_is_refused(values, message):
     with pytest.raises(AuditError, match=message):
         read_target(view(churn=values), "churn", MISSING)
-
-
-def test_types_of_the_user_replace_the_detected_ones():
-    connection = view(number=range(7, 7 + ROWS), code=[i % 3 for i in range(ROWS)], churn=["a", "b"] * 20)
-    request = Request("t.csv", "churn")
-    features = typed(connection, request, ORIGIN, [], {"code": "categorical"})
-    assert {column.source: column.type for column in features} == {"number": "numeric", "code": "categorical"}
-    assert [column.source for column in typed(connection, request, ORIGIN, ["number"], {})] == ["code"]
 
 
 def test_rare_classes_are_merged_on_request_and_said_so():

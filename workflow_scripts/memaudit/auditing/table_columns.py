@@ -1,17 +1,15 @@
-"""Types of the columns of a user's table, and the target as classes or as a number."""
+"""The target of a user's table as classes or as a number."""
 
-from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Collection
+from typing import NamedTuple
 
 from duckdb import DuckDBPyConnection
 
-from memaudit.auditing.request import Request
 from memaudit.auditing.typed_slices import LARGEST
 from memaudit.common.errors import AuditError
-from memaudit.data.column_schema import MISSING, Column, Reading, cleaned, first_row, infer
+from memaudit.data.column_schema import cleaned, first_row
+from memaudit.data.table_readings import CLASSIFICATION, FEW, REGRESSION
 
-CLASSIFICATION, REGRESSION = "classification", "regression"
-FEW = 10  # numbers of at most so many different values are codes of classes, unless the user says otherwise
 MOST_CLASSES = 100  # two levels of a model that takes ten
 FEWEST_OF_CLASS = 4
 MERGED = "other classes"
@@ -24,29 +22,6 @@ class Target(NamedTuple):
     kind: str
     description: str
     classes: int  # 0 for a number
-
-
-def typed(
-    connection: DuckDBPyConnection,
-    request: Request,
-    origin: Mapping[str, Any],
-    drop: Collection[str],
-    types: Mapping[str, str],
-) -> list[Column]:
-    """Feature columns of the view `raw`, without the dropped ones.
-
-    types: by column, as given by the user; the types of other columns are detected. Raises AuditError.
-    """
-    reading = Reading(
-        task="classification",
-        target=request.target,
-        types=dict(origin["types"]) | {name: kind for name, kind in types.items() if name not in drop},
-        drop=[name for name in drop if name not in (request.target, request.group)],
-        missing=(*MISSING, *request.missing),
-        group=request.group,
-        typed=origin["typed"],
-    )
-    return infer(connection, reading)[0]
 
 
 def read_target(
