@@ -103,6 +103,7 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         "task": read.description,
         "kind": read.kind,
         "classes": read.classes,
+        "rare": dict(read.rare),
         "readings": dict(readings.remarks),
     }
 

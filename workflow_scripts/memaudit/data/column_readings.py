@@ -168,9 +168,7 @@ class _Reader:
         found = one.notation
         if found is None or one.is_plain_number():
             return Reading(NUMERIC)
-        sign, why = found.decimals[0], ""
-        if len(found.decimals) > 1:
-            sign, why = self._decimal(one, found)
+        sign, why = self._decimal(one, found) if len(found.decimals) > 1 else (found.decimals[0], "")
         parts = number_formats.described(found, sign)
         if one.cells.numbers == one.cells.present and sign == ".":
             return Reading(NUMERIC, None, f"decimal point{why}" if why else "")
