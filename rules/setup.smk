@@ -72,7 +72,9 @@ if workflow.modifier.skip_configfile:
     update_config(config, own)
 
 try:
-    RUN, STUDIES, VIEWS, WORKLOAD = prepare(config, PROJECT)
+    RUN, STUDIES, VIEWS, WORKLOAD = prepare(
+        config, PROJECT, [*CONFIG_FILES, *workflow.overwrite_configfiles]
+    )
 except AuditError as error:
     raise WorkflowError(str(error))
 config.update(RUN.config)

@@ -13,16 +13,14 @@ import pandas as pd
 
 from memaudit.common.io import read_json, read_table, write_table
 from memaudit.common.private_files import keep_private
-from memaudit.data.deduplication import Policy, deduplicate
+from memaudit.data.deduplication import deduplicate, policy_of
 from memaudit.data.record_ids import read_key
 from memaudit.workflow.job import run
 
 
 def main(job):
     keep_private(job.output[0])
-    facts, settings = read_json(job.input.facts), dict(job.params.policy)
-    types = facts["types"] | settings.pop("types", {})
-    policy = Policy(types=types, typed=facts["typed"], **settings)
+    policy = policy_of(read_json(job.input.facts), job.params.policy)
     with TemporaryDirectory(dir=Path(job.output[0]).parent, prefix=".rows-") as folder:
         every = Path(folder, "records.parquet")
         deduplicate(job.input.table, every, read_key(job.input.key), policy, "table")

@@ -64,7 +64,7 @@ def _summary(job, facts: dict[str, Any], tables: Tables) -> Summary:
 def _annex(job, facts: dict[str, Any], tables: Tables) -> Annex:
     """Settings, checks, files and models of this audit."""
     audit, cards = job.params.audit, [read_json(path) for path in several(job.input.cards)]
-    checks = checks_of(facts, counts(*tables["dedup"]), counts(*tables["checks"]))
+    checks = checks_of(facts, counts(*tables["dedup"]), counts(*tables["checks"]), audit["show_values"])
     files = {"the table": facts["sha256"]} | {str(path): sha256(path) for path in job.input if "/models/" not in path}
     names = [audit["models"][arm] for arm in audit["models"]]
     settings = settings_of(audit, job.params.attacks, job.params.seed)

@@ -32,6 +32,12 @@ def test_counts_keep_their_digits():
     assert checks["split: tvd"] == "0.123"
 
 
+def test_names_of_rare_classes_are_shown_on_request():
+    facts = {"rows": 9, "without_target": 0, "task": "2 classes", "rare": {"gone": 3}}
+    assert checks_of(facts, {}, {}, show_values=True)["rare classes"] == "'gone' (3 rows)"
+    assert "gone" not in checks_of(facts, {}, {})["rare classes"]
+
+
 def test_a_model_is_named_by_its_card():
     annex = Annex.of({"seed": 1}, {}, {"the table": "0" * 64}, {"tabicl-small": CARD})
     assert annex.settings == [("seed", "1")]

@@ -129,6 +129,12 @@ def test_the_screen_warns_of_a_detected_negative_control(capsys):
     assert "first numbers: AUC 0.70 [0.65, 0.75], chance 0.50: invalid" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("show_values", "said"), [(True, "'gone' (3 rows)"), (False, "3 rows (--show-values")])
+def test_rare_classes_are_named_on_request(capsys, show_values, said):
+    command_line.report("schema", FACTS | {"rare": {"gone": 3}, "show_values": show_values})
+    assert f"rare classes: {said}" in capsys.readouterr().out
+
+
 def test_columns_left_out_are_shown_of_a_wide_table_too(capsys):
     columns = {f"c{i:02d}": {"name": f"x{i}", "type": "numeric", "use": True} for i in range(60)}
     columns["c60"] = {"name": "gone", "type": None, "use": False}

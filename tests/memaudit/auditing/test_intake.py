@@ -284,7 +284,8 @@ def test_rows_without_a_household_are_persons_of_their_own_on_request(taken):
 
 def test_rare_classes_of_a_table_are_one_class_on_request(taken):
     facts, folder = taken(text(churn=["x", "y", "z", "w", *["yes", "no"] * 38]), merge_rare=True)
-    assert (facts["task"], facts["classes"]) == ("3 classes, one of them 4 rare ones together", 3)
+    assert (facts["task"], facts["classes"]) == ("3 classes, one of them 4 rare ones together (4 rows)", 3)
+    assert facts["rare"] == dict.fromkeys("wxyz", 1)
     assert (pd.read_parquet(folder / "table/table.parquet")["target"] == "other classes").sum() == 4
 
 
@@ -358,6 +359,19 @@ def test_a_number_that_no_model_can_read_is_refused_under_its_columns_name(taken
     with pytest.raises(AuditError, match=r"column 'age': data row 2 holds a number beyond 3.4e\+38"):
         taken(text(age=[1, "1e39", *range(78)]))
     assert taken(text(age=[1, "3e38", *range(78)]), "large.csv")[0]["taken"] == ROWS
+
+
+def test_columns_that_the_tool_leaves_out_stay_so_when_the_schema_is_edited(taken):
+    table = {"number": range(ROWS), "pay": [i * i / 7 for i in range(ROWS)], "gone": "x"}
+    table |= {"note": [f"asked {i}, then {i * i}" for i in range(ROWS)]}
+    facts, folder = taken(text(**table), drop=["gone"])
+    reasons = {"number": "numbers the rows", "note": "free text", "gone": "by your choice"}
+    assert facts["left_out"] == reasons
+    path = folder / "schema.yaml"
+    schema = yaml.safe_load(path.read_text())
+    next(column for column in schema["columns"] if column["name"] == "age")["use"] = False
+    path.write_text(yaml.safe_dump(schema))
+    assert taken(text(**table), drop=["gone"])[0]["left_out"] == reasons | {"age": "by your choice"}
 
 
 def test_columns_left_out_by_choice_are_among_the_facts(taken):

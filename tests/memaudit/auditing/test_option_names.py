@@ -6,12 +6,12 @@ import re
 import pytest
 
 from memaudit.auditing import option_names
-from memaudit.data import column_schema, csv_to_parquet
+from memaudit.data import column_readings, column_schema, csv_to_parquet
 
 
 @pytest.mark.parametrize("key", option_names.REMEDIES)
 def test_every_replaced_remedy_is_one_that_the_readers_of_tables_name(key):
-    sources = "".join(map(inspect.getsource, (column_schema, csv_to_parquet)))
+    sources = "".join(map(inspect.getsource, (column_readings, column_schema, csv_to_parquet)))
     text = re.sub(r'"\n\s+f?"', "", sources).replace("{{", "{").replace("}}", "}")
     assert re.search(key, text)
 

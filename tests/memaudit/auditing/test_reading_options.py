@@ -2,12 +2,15 @@
 
 from argparse import ArgumentParser
 from dataclasses import fields
+from typing import get_args
 
 import pytest
 
 from memaudit.auditing import reading_options
 from memaudit.auditing.reading_options import ReadingOptions
 from memaudit.auditing.request import PredictionRequest, Request
+from memaudit.config.shared_keys import Dataset
+from memaudit.data import column_schema, date_formats, number_formats
 
 
 def parsed(*arguments):
@@ -22,6 +25,17 @@ def test_what_is_given_is_chosen():
     assert parsed(*given) == ReadingOptions(drop=["a", "b"], missing=["x"], delimiter=";", decimal=",", dates="mdy")
     with pytest.raises(SystemExit):
         parsed("--decimal", ";")
+
+
+def test_help_names_the_words_signs_and_orders_that_the_readers_know():
+    assert reading_options.MISSING == column_schema.MISSING == tuple(Dataset.model_fields["missing"].default)
+    assert {*reading_options.DECIMALS} == {*number_formats.SEPARATORS}
+    assert reading_options.ORDERS == date_formats.ORDERS
+    for key, known in (("decimal", reading_options.DECIMALS), ("dates", reading_options.ORDERS)):
+        assert get_args(get_args(Dataset.model_fields[key].annotation)[0]) == known
+    parser = ArgumentParser()
+    reading_options.add_arguments(parser)
+    assert "beside an empty cell and ?, NA, NaN, nan" in " ".join(parser.format_help().split())
 
 
 @pytest.mark.parametrize("request_type", [Request, PredictionRequest])

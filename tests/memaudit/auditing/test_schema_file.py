@@ -17,12 +17,13 @@ COLUMNS = {
 def test_what_is_offered_is_read_again_with_the_readings_for_the_user_alone(tmp_path):
     path = tmp_path / "schema.yaml"
     assert schema_file.edited(path) is None
-    schema_file.offer(path, {"columns": COLUMNS, "readings": {"Größe": "decimal comma"}})
+    remarks = {"readings": {"Größe": "decimal comma"}, "left_out": {"city": "free text"}}
+    schema_file.offer(path, {"columns": COLUMNS} | remarks)
     assert "decimal comma" in path.read_text(encoding="utf-8")
-    plain = {"decimal": None, "dates": None}
+    plain = {"decimal": None, "dates": None, "left_out": None}
     assert schema_file.edited(path) == {
         "Größe": {"type": "numeric", "use": True} | plain,
-        "city": {"type": "categorical", "use": False} | plain,
+        "city": {"type": "categorical", "use": False} | plain | {"left_out": "free text"},
     }
 
 

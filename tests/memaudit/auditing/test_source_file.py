@@ -33,17 +33,6 @@ def test_a_file_that_only_claims_to_be_parquet_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("line", "delimiter"),
-    [("a;b;c", ";"), ("a\tb", "\t"), ('"a;b;c",d', ","), ("a|b,c|d", "|"), ("a", ","), ("", ","), ('"a\n";b;c', ";")],
-)
-def test_the_delimiter_is_the_most_frequent_one_outside_quotes(tmp_path, line, delimiter):
-    (tmp_path / "t.csv").write_text(line + "\n")
-    assert source_file.detected_delimiter(tmp_path / "t.csv", "utf-8") == delimiter
-    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(f"{line}\n".encode()))
-    assert source_file.detected_delimiter(tmp_path / "t.csv.gz", "utf-8") == delimiter
-
-
-@pytest.mark.parametrize(
     ("name", "stem"), [("/x/data.2023.csv", "data-2023"), ("t.csv.gz", "t"), ("$(x).csv", "x"), (".csv", "table")]
 )
 def test_a_stem_holds_only_letters_digits_and_dashes(name, stem):

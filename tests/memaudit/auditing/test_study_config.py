@@ -10,6 +10,7 @@ from conftest import PROJECT, _merge, load
 
 from memaudit.auditing import study_config
 from memaudit.auditing.request import Request
+from memaudit.commands.launcher import main
 from memaudit.common.errors import AuditError
 from memaudit.workflow.study_catalogue import prepare
 
@@ -84,7 +85,7 @@ def test_a_table_of_a_name_of_the_catalogue_gets_an_entry_of_its_own():
 
 @pytest.mark.parametrize("name", ["a: b", "#x", "no", "it's", "1", "{x", "a\nb", "é, [z]"])
 def test_names_are_read_as_they_are_in_the_table(name):
-    pd.DataFrame({name: ["u", "v"] * 40, "other": range(80)}).to_parquet("t.parquet")
+    pd.DataFrame({name: ["u", "v"] * 40, "other": [i * i for i in range(80)]}).to_parquet("t.parquet")
     written, _ = config("t.parquet", name, infer=["other"])
     assert written["datasets"]["t"]["target"] == name
 
@@ -137,10 +138,37 @@ def test_free_text_is_dropped_and_named():
     frame.assign(note=["asked for " + " ".join(row) + " again" for row in words]).to_csv("notes.csv", index=False)
     written, text = config("notes.csv", "churn", drop=["spent"])
     assert written["datasets"]["notes"]["drop"] == ["spent", "note"]
-    assert "# note: free text, which no model here reads" in text
+    assert "# 'note': free text" in text
 
 
 def test_what_the_first_job_could_not_read_is_said_before():
     pd.read_csv(customers()).assign(empty=None).to_csv("empty.csv", index=False)
     with pytest.raises(AuditError, match="column 'empty': missing in every row"):
         config("empty.csv", "churn")
+
+
+def test_a_table_is_read_as_an_audit_reads_it_and_what_is_left_out_is_named(capsys):
+    frame = pd.read_csv(customers()).drop(columns="spent")
+    paid = [f"{i % 50},{i % 7}" for i in range(len(frame))]
+    frame.insert(0, "number", range(1, len(frame) + 1))
+    frame.assign(paid=paid, code=[f"{i % 9:05d}" for i in range(len(frame))]).to_csv("t.csv", sep=";", index=False)
+    assert main(["init", "t.csv", "--target", "churn", "--missing", "none", "--categorical", "age"]) == 0
+    entry = yaml.safe_load(Path("mine.yaml").read_text())
+    assert entry["attacks"]["inference"]["sensitive"] == {"t": "age"}
+    table = entry["datasets"]["t"]
+    assert (table["drop"], table["columns"]) == (["number"], 4)
+    assert table["missing"] == ["?", "NA", "NaN", "nan", "none"]
+    assert table["types"] == {"age": "categorical"}
+    printed = capsys.readouterr().out
+    assert "left out: 'number': numbers the rows" in printed
+    assert "read as: 'paid': decimal comma" in printed
+    with pytest.raises(AuditError, match=r"--sensitive 'number': the studies leave it out \(numbers the rows\)"):
+        config("t.csv", "churn", infer=["number"])
+
+
+def test_cells_with_two_readings_are_asked_about_once_and_the_answer_is_written_down():
+    frame = pd.read_csv(customers()).drop(columns="spent")
+    frame.assign(net=[f"{1 + i % 9},{100 + i}" for i in range(len(frame))]).to_csv("t.csv", sep=";", index=False)
+    with pytest.raises(AuditError, match=r"'net'.*--decimal ,"):
+        config("t.csv", "churn")
+    assert config("t.csv", "churn", decimal=",")[0]["datasets"]["t"]["decimal"] == ","

@@ -1,17 +1,15 @@
-"""Types of columns, and the target as classes or as a number."""
+"""The target as classes or as a number."""
 
 import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 
-from memaudit.auditing.request import Request
-from memaudit.auditing.table_columns import read_target, typed
+from memaudit.auditing.table_columns import rare_classes, read_target
 from memaudit.common.errors import AuditError
 from memaudit.data.column_schema import MISSING
 
 ROWS = 40
-ORIGIN = {"types": {}, "typed": False}
 
 
 def view(**columns):
@@ -31,14 +29,14 @@ def classes(connection, expression):
 def test_few_different_values_are_the_classes():
     connection = view(churn=["no", "yes"] * 20)
     target = read_target(connection, "churn", MISSING)
-    assert target[1:] == ("classification", "2 classes", 2)
+    assert target[1:4] == ("classification", "2 classes", 2)
     assert classes(connection, target.expression) == ["no", "yes"] * 20
 
 
 def test_many_different_numbers_are_numbers():
     connection = view(churn=[*range(ROWS - 1), None])
     target = read_target(connection, "churn", MISSING)
-    assert target[1:] == ("regression", "a number, predicted by regression", 0)
+    assert target[1:4] == ("regression", "a number, predicted by regression", 0)
     assert classes(connection, target.expression) == [*map(float, range(ROWS - 1)), None]
 
 
@@ -82,32 +80,38 @@ def test_a_target_without_classes_is_refused(values, message):
         read_target(view(churn=values), "churn", MISSING)
 
 
-def test_types_of_the_user_replace_the_detected_ones():
-    connection = view(number=range(7, 7 + ROWS), code=[i % 3 for i in range(ROWS)], churn=["a", "b"] * 20)
-    request = Request("t.csv", "churn")
-    features = typed(connection, request, ORIGIN, [], {"code": "categorical"})
-    assert {column.source: column.type for column in features} == {"number": "numeric", "code": "categorical"}
-    assert [column.source for column in typed(connection, request, ORIGIN, ["number"], {})] == ["code"]
-
-
 def test_rare_classes_are_merged_on_request_and_said_so():
     labels = ["yes"] * 20 + ["no"] * 15 + ["a"] * 3 + ["it's"] * 2 + [None]
     target = read_target(view(churn=labels), "churn", MISSING, merge_rare=True)
     assert target.classes == 3
-    assert target.description == "3 classes, one of them 2 rare ones together"
+    assert target.description == "3 classes, one of them 2 rare ones together (5 rows)"
+    assert dict(target.rare) == {"a": 3, "it's": 2}
     connection = view(churn=labels)
     merged = classes(connection, read_target(connection, "churn", MISSING, merge_rare=True).expression)
     assert merged == ["yes"] * 20 + ["no"] * 15 + ["other classes"] * 5 + [None]
 
 
-def test_a_single_rare_class_takes_the_next_one_so_that_both_have_enough_rows():
-    connection = view(churn=["yes"] * 20 + ["no"] * 15 + ["few"] * 4 + ["rare"])
-    merged = classes(connection, read_target(connection, "churn", MISSING, merge_rare=True).expression)
-    assert (merged.count("other classes"), merged.count("few")) == (5, 0)
+def test_rare_classes_of_too_few_rows_together_are_left_out_and_no_other_class_is_changed():
+    connection = view(churn=["yes"] * 200 + ["no"] * 41 + ["rare"] * 3)
+    target = read_target(connection, "churn", MISSING, merge_rare=True)
+    assert classes(connection, target.expression) == ["yes"] * 200 + ["no"] * 41 + [None] * 3
+    assert target.description == "2 classes; 3 rows of rare ones, too few for a class, are left out"
+    assert (target.classes, dict(target.rare)) == (2, {"rare": 3})
+    with pytest.raises(AuditError, match="1 classes have 4 rows or more, and all others together 2"):
+        read_target(view(churn=["yes"] * 50 + ["a", "b"]), "churn", MISSING, merge_rare=True)
+
+
+def test_names_of_rare_classes_are_values_of_the_table():
+    rare = {"a": 3, "b": 2} | {f"k{i}": 1 for i in range(25)}
+    assert rare_classes({"a": 3, "b": 2}, show_values=True) == "'a' (3 rows), 'b' (2 rows)"
+    assert rare_classes({"a": 3}, show_values=False) == "3 rows (--show-values shows their names)"
+    assert rare_classes(rare, show_values=True).endswith("'k17' (1 rows), 7 more")
 
 
 def test_of_too_many_classes_the_most_frequent_are_kept_and_without_rare_ones_nothing_changes():
     many = [f"k{i % 150:03d}" for i in range(600)] + ["k140"] * 5
     target = read_target(view(churn=many), "churn", MISSING, merge_rare=True)
-    assert (target.classes, target.description) == (100, "100 classes, one of them 51 rare ones together")
+    assert (target.classes, target.description) == (100, "100 classes, one of them 51 rare ones together (204 rows)")
+    hundred = read_target(view(churn=[f"k{i % 100}" for i in range(400)]), "churn", MISSING, merge_rare=True)
+    assert (hundred.classes, dict(hundred.rare)) == (100, {})
     assert read_target(view(churn=["no", "yes"] * 20), "churn", MISSING, merge_rare=True).description == "2 classes"

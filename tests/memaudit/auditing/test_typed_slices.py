@@ -53,7 +53,7 @@ def test_columns_that_number_the_rows_or_hold_nothing_are_found(cells):
     missing = [*range(ROWS - 2), None, None]
     connection, _, slices, _ = cells(number=shuffled, gap=gap, half=shuffled / 2, missing=missing)
     with slices as typed:
-        assert typed.numbering_rows(connection, ROWS) == {"number": "numbers the rows"}
+        assert typed.numbering_rows(connection) == {"number": "numbers the rows"}
         assert typed.without_value(connection) == {}
 
 

@@ -46,6 +46,31 @@ def test_accepted_terms_are_no_fault_and_terms_of_unused_models_neither(config):
     assert checked(config)["accept_licences"] == ["tabicl-small"]
 
 
+def unindented(config, tmp_path, text):
+    """The faults of a config with this file over it."""
+    file = tmp_path / "mine.yaml"
+    file.write_text(text)
+    with pytest.raises(AuditError) as caught:
+        checked(config | {"datasets": config["datasets"]} | yaml.safe_load(text), [file])
+    return str(caught.value).replace(str(file), "F")
+
+
+def test_an_entry_that_is_not_indented_is_placed_and_its_remedy_named(config, tmp_path):
+    entry = "{source: file, path: a.csv, target: y, task: classification, licence: private}"
+    faults = unindented(config, tmp_path, f"run: mine\ndatasets:\ncustomers: {entry}\n")
+    assert "datasets: is empty; indent what belongs to it, by two blanks more than its name (F, line 2)" in faults
+    assert "indent it below that key, by two blanks (F, line 3)" in faults
+    faults = unindented(config, tmp_path, "datasets:\n  customers:\n  source: file\n")
+    assert (
+        "datasets/customers: is empty; indent what belongs to it, by two blanks more than its name (F, line 2)"
+        in faults
+    )
+    assert "datasets/source: is a key of an entry of `datasets`; indent it below the entry's name (F, line 3)" in faults
+    faults = unindented(config, tmp_path, "custmers: {colour: 1}\n")
+    assert faults.startswith("custmers: unknown key; known: ")
+    assert faults.endswith("(F, line 1)")
+
+
 def test_all_faults_are_named_at_once(config):
     config["lira"]["shard"] = 0
     config["seed"] = "x"

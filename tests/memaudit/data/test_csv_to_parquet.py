@@ -15,16 +15,28 @@ from memaudit.data import csv_to_parquet
         ("a.csv.gz", gzip.compress(CSV.encode()), {}),
         ("a.tsv", CSV.replace(",", "\t"), {}),
         ("a.csv", CSV.replace(",", ";"), {"delimiter": ";"}),
+        ("a.csv", CSV.replace(",", ";"), {}),
         ("a.csv", b"\xef\xbb\xbf" + CSV.encode(), {}),
         ("a.csv", CSV.replace("\n", "\r\n"), {}),
         ("a.csv", CSV.replace("cook", '"cook"'), {}),
     ],
-    ids=["gzip", "tabs", "semicolons", "byte order mark", "carriage returns", "quotes"],
+    ids=["gzip", "tabs", "semicolons", "semicolons detected", "byte order mark", "carriage returns", "quotes"],
 )
 def test_csv_dialects_hold_the_same_table(tmp_path, name, content, more):
     table, _ = fetched(csv_entry(tmp_path, content, name, **more), tmp_path)
     assert table["job"].tolist() == ["cook", "nurse"]
     assert list(table) == ["age", "job", "pay"]
+
+
+@pytest.mark.parametrize(
+    ("line", "delimiter"),
+    [("a;b;c", ";"), ("a\tb", "\t"), ('"a;b;c",d', ","), ("a|b,c|d", "|"), ("a", ","), ("", ","), ('"a\n";b;c', ";")],
+)
+def test_the_delimiter_is_the_most_frequent_one_outside_quotes(tmp_path, line, delimiter):
+    (tmp_path / "t.csv").write_text(line + "\n")
+    assert csv_to_parquet.detected_delimiter(tmp_path / "t.csv", "utf-8") == delimiter
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(f"{line}\n".encode()))
+    assert csv_to_parquet.detected_delimiter(tmp_path / "t.csv.gz", "utf-8") == delimiter
 
 
 def test_csv_in_latin_1_is_read_when_it_says_so(tmp_path):

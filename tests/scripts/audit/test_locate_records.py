@@ -13,7 +13,8 @@ def test_each_record_is_located_in_its_first_row(tmp_path, project):
     table = pd.DataFrame({"row": [4, 7, 8, 9], "c0": [1.0, 2.0, 1.0, 3.0], "target": ["a", "b", "a", "b"]})
     table.to_parquet(tmp_path / "raw.parquet")
     make_key(tmp_path / "id.key")
-    write_json({"types": {}, "typed": True}, tmp_path / "raw.json")
+    facts = {"types": {}, "typed": True, "own": True, "delimiter": None}
+    write_json(facts, tmp_path / "raw.json")
     policy = {"task": "classification", "target": "target", "drop": ["row"]}
     inputs = [f"table={tmp_path}/raw.parquet", f"facts={tmp_path}/raw.json", f"key={tmp_path}/id.key"]
     job = {"policy": policy | {"duplicates": "keep", "conflicts": "keep", "group": None}}

@@ -6,6 +6,8 @@ from typing import Any, Self
 
 import pandas as pd
 
+from memaudit.auditing.table_columns import rare_classes
+
 Rows = Sequence[tuple[str, str]]
 
 
@@ -44,10 +46,12 @@ def settings_of(audit: Mapping[str, Any], attacks: Mapping[str, Any], seed: int)
 
 
 def checks_of(
-    facts: Mapping[str, Any], deduplication: Mapping[str, float], split: Mapping[str, float]
+    facts: Mapping[str, Any], deduplication: Mapping[str, float], split: Mapping[str, float], show_values: bool = False
 ) -> dict[str, Any]:
-    """Counts of the table and checks of its split into members and non-members."""
+    """Counts of the table and checks of its split into members and non-members; show_values: names of rare classes."""
     checks = {"rows": facts["rows"], "rows without a target": facts["without_target"], "target": facts["task"]}
+    if facts.get("rare"):
+        checks["rare classes"] = rare_classes(facts["rare"], show_values)
     checks |= {f"deduplication: {key}": f"{value:.0f}" for key, value in deduplication.items()}
     return checks | {f"split: {key}": _number(value) for key, value in split.items()}
 

@@ -11,6 +11,7 @@ from memaudit.auditing.request import MOST_ROWS, Request
 from memaudit.auditing.row_nouns import RowNouns
 from memaudit.auditing.stages import FPR
 from memaudit.auditing.summary import Summary
+from memaudit.auditing.table_columns import rare_classes
 from memaudit.common.command_name import program
 from memaudit.common.errors import AuditError, printable
 from memaudit.common.line_parser import LineParser
@@ -108,7 +109,11 @@ def _add_table(audit: argparse.ArgumentParser, required: bool) -> None:
     )
     audit.add_argument("--group", metavar="COLUMN", help="the person or household that several rows belong to")
     audit.add_argument("--lone-rows", action="store_true", help="a row without its --group is a person of its own")
-    audit.add_argument("--merge-rare", action="store_true", help="make one class of those that have too few rows")
+    audit.add_argument(
+        "--merge-rare",
+        action="store_true",
+        help="make one class of those that have too few rows, or leave them out if they are too few rows together",
+    )
     audit.add_argument("--by", nargs="+", default=[], metavar="COLUMN", help="compare the leakage of its categories")
     reading_options.add_arguments(audit)
 
@@ -215,6 +220,8 @@ def _schema(facts: dict[str, Any]) -> list[str]:
         f"rows are taken for different {nouns.people}"
         for name, count in facts.get("persons", {}).items()
     ]
+    if facts.get("rare"):
+        lines.append(f"rare classes: {rare_classes(facts['rare'], facts['show_values'])}")
     if facts.get("lone"):
         lines.append(f"{facts['lone']} rows without {facts['group']!a} are {nouns.owners} of their own")
     if facts["target"] in facts["readings"]:

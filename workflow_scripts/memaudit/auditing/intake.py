@@ -7,21 +7,22 @@ stand in facts.json beside the copy, which only its owner can read. All steps st
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from memaudit.auditing import schema_file, source_file
 from memaudit.auditing.person_columns import lone_rows, persons
 from memaudit.auditing.request import Request
-from memaudit.auditing.table_columns import read_target, typed
-from memaudit.auditing.table_readings import FREE_TEXT, TOO_MANY_CODES, TableReadings, read_table
+from memaudit.auditing.table_columns import read_target
 from memaudit.auditing.typed_slices import Slices, typed_slices
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, replacing, write_json
 from memaudit.config.name_checks import hint
-from memaudit.data.column_schema import MISSING, Column, cleaned
+from memaudit.data.column_readings import Choices
+from memaudit.data.column_schema import MISSING, Column, Reading, cleaned, infer
 from memaudit.data.duckdb_engine import connect, parquet
+from memaudit.data.table_readings import CLASSIFICATION, TableReadings, read_table, texts_of
 from memaudit.data.table_sources import fetch
 
 FEWEST_ROWS = 60
@@ -50,8 +51,7 @@ def take_in(request: Request, folder: Path) -> dict[str, Any]:
     except AuditError as error:
         raise AuditError(source_file.in_users_words(error, linked, request.table)) from error.__cause__
     finally:
-        for name in ("raw.parquet", "read.parquet"):
-            (private / name).unlink(missing_ok=True)
+        (private / "raw.parquet").unlink(missing_ok=True)
     if chosen is None:
         schema_file.offer(schema, taken)
         chosen = schema_file.edited(schema)
@@ -62,17 +62,25 @@ def take_in(request: Request, folder: Path) -> dict[str, Any]:
 def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, private: Path) -> dict[str, Any]:
     """Write the copy and return the facts about it."""
     raw = private / "raw.parquet"
-    entry = source_file.source_entry(linked, request.encoding, request.delimiter)
-    origin = fetch(entry, raw, private)
+    origin = fetch(source_file.source_entry(linked, request.encoding, request.delimiter), raw, private)
     _named(request, origin["columns"], chosen)
     unused = {name for name, column in (chosen or {}).items() if not column["use"]} | set(request.drop)
     _narrow(len({*origin["columns"]} - unused - {request.target, request.group}))
     types = {name: column["type"] for name, column in (chosen or {}).items()}
     types |= dict.fromkeys(request.categorical, "categorical")
     marks = (*MISSING, *request.missing)
+    roles = Reading(
+        task=CLASSIFICATION,
+        target=request.target,
+        types={name: kind for name, kind in types.items() if name not in unused},
+        drop=sorted(unused - {request.target, request.group}),
+        missing=marks,
+        group=request.group,
+        typed=origin["typed"],
+    )
     with connect(private) as connection:
-        readings = read_table(connection, raw, request, origin, entry.get("delimiter"), unused, types, chosen or {})
-        features = typed(connection, request, origin, unused, dict(readings.codes) | types)
+        readings = read_table(connection, raw, roles, _choices(request, roles, origin, chosen or {}), request.task)
+        features, _ = infer(connection, replace(roles, types=dict(readings.codes) | dict(roles.types)))
         read = read_target(connection, request.target, marks, readings.task, request.merge_rare)
         target = read.expression
         with_target = connection.execute(f"SELECT count(*) FROM raw WHERE ({target}) IS NOT NULL").fetchone()[0]
@@ -82,12 +90,11 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         owners = {} if request.group else persons(connection, others, marks)
         rename = safe_names(origin["columns"])
         with typed_slices(connection, features, rename, target, private) as cells:
-            # The user's schema decides on columns that number the rows.
-            rows = origin["rows"] if chosen is None else None
-            omitted = _omitted(connection, cells, features, readings, types, rows)
+            omitted = _omitted(connection, cells, features, readings, chosen, types)
             kept = [column for column in features if column.source not in omitted]
             taken = _copy(connection, request, cells, kept, target, private / "table.parquet")
-    omitted |= dict.fromkeys(sorted(unused), "by your choice")
+    earlier = {name: column["left_out"] for name, column in (chosen or {}).items() if column["left_out"]}
+    omitted |= {name: earlier.get(name, "by your choice") for name in sorted(unused)}
     return _described(request, origin, features, omitted) | {
         "without_target": origin["rows"] - with_target,
         "taken": taken,
@@ -96,8 +103,24 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
         "task": read.description,
         "kind": read.kind,
         "classes": read.classes,
+        "rare": dict(read.rare),
         "readings": dict(readings.remarks),
     }
+
+
+def _choices(
+    request: Request, roles: Reading, origin: Mapping[str, Any], chosen: Mapping[str, Mapping[str, Any]]
+) -> Choices:
+    """What the user chose for all columns and for single ones; chosen: the user's schema."""
+    return Choices(
+        types=roles.types,
+        decimal=request.decimal,
+        dates=request.dates,
+        decimals={name: one["decimal"] for name, one in chosen.items() if one["decimal"]},
+        orders={name: one["dates"] for name, one in chosen.items() if one["dates"]},
+        comma_delimited=origin["delimiter"] == ",",
+        typed=origin["typed"],
+    )
 
 
 def _omitted(
@@ -105,21 +128,17 @@ def _omitted(
     cells: Slices,
     features: Sequence[Column],
     readings: TableReadings,
+    chosen: Mapping[str, Any] | None,
     types: Mapping[str, str],
-    rows: int | None,
 ) -> dict[str, str]:
-    """Columns that no model can use, with the reasons; rows: of the table, None to keep columns that number them.
+    """Columns that no model can use, with the reasons.
 
-    types: by column, as given by the user, who may want the numbers of the rows.
+    chosen: the user's schema, which decides on columns that number the rows; types: by column, as given by the user,
+    who may want the numbers of the rows.
     """
-    omitted = {
-        column.source: TOO_MANY_CODES if column.source in readings.codes else FREE_TEXT
-        for column in features
-        if column.type == "text"
-    }
-    omitted |= cells.without_value(connection)
-    if rows is not None:
-        numbers = cells.numbering_rows(connection, rows)
+    omitted = texts_of(features, readings) | cells.without_value(connection)
+    if chosen is None:
+        numbers = cells.numbering_rows(connection)
         omitted |= {name: why for name, why in numbers.items() if name not in types}
     return omitted
 

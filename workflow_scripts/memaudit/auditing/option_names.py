@@ -2,11 +2,14 @@
 
 import re
 
-# What column_schema and csv_to_parquet tell the author of a catalogue, and what the owner of a table can do.
+# What the readers of tables in `data` tell the author of a catalogue, and what the owner of a table can do.
 REMEDIES = {
     r"declare it \(types: \{.*: categorical\}\) or list the word under `missing`": (
         "name the column with --categorical, or the word with --missing"
     ),
+    r"declare it \(types: \{.*: categorical\}\) or `drop` it": "name the column with --categorical or --drop",
+    r"list the word under `missing`": "the word with --missing",
+    r"`(decimal|dates): (.+?)`": r"--\1 \2",
     r"`drop` it, or correct `missing`": "leave it out with --drop, or correct --missing",
     r"`drop` the column": "leave the column out with --drop",
     r"correct `target` or the `missing` marks": "name another column with --target, or correct --missing",

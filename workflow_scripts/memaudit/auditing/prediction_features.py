@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from memaudit.auditing.option_names import as_options
-from memaudit.auditing.table_readings import FREE_TEXT, TOO_MANY_CODES, code_type
 from memaudit.common.arrays import Array, Mask
 from memaudit.common.errors import AuditError
 from memaudit.data.column_schema import MISSING, Column, Reading, cleaned, infer
 from memaudit.data.duckdb_engine import connect, parquet
+from memaudit.data.table_readings import FREE_TEXT, NUMBERS_ROWS, TOO_MANY_CODES, code_type
 
 MOST_CATEGORIES = 254  # with a code of its own; the boosted trees take 255
 DATA_ROW = re.compile(r"data row (\d+)")
@@ -62,7 +62,7 @@ def read_features(table: Path, sizes: Sequence[int], names: Sequence[str], setti
     left_out = dict.fromkeys(empty, "missing in every row")
     words = [one.source for one in columns if one.type == "text"]
     left_out |= {name: TOO_MANY_CODES if name in settings.codes else FREE_TEXT for name in words}
-    left_out |= {name: "numbers the rows" for name, values in frames.items() if _numbers_rows(values, sizes)}
+    left_out |= {name: NUMBERS_ROWS for name, values in frames.items() if _numbers_rows(values, sizes)}
     used = {one.source: one.type for one in columns if one.source not in left_out}
     cells = [_as_numbers(frames[name], kind) for name, kind in used.items()]
     values = np.column_stack(cells) if cells else np.empty((sum(sizes), 0))

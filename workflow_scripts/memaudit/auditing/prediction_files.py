@@ -14,17 +14,17 @@ import pandas as pd
 
 from memaudit.auditing import source_file
 from memaudit.auditing.class_columns import ClassColumns, class_columns, labels, probabilities
-from memaudit.auditing.column_readings import CODES, Reading
-from memaudit.auditing.number_formats import PERCENT
 from memaudit.auditing.prediction_features import Features, Settings, read_features
 from memaudit.auditing.prediction_readings import File, cleaned, read_alike, read_file
 from memaudit.auditing.reference_predictions import reference_file, reference_probabilities
 from memaudit.auditing.request import PredictionRequest
-from memaudit.auditing.table_readings import FREE_TEXT, TOO_MANY_CODES
 from memaudit.common.arrays import Array, Codes, Mask
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, write_json, write_table
 from memaudit.config.name_checks import hint
+from memaudit.data.column_readings import CODES, Reading
+from memaudit.data.number_formats import PERCENT
+from memaudit.data.table_readings import FREE_TEXT, TOO_MANY_CODES
 
 FEWEST = 60  # records, or persons, of either file
 COPY, FACTS = "predictions.parquet", "facts.json"

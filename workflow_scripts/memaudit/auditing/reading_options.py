@@ -4,8 +4,9 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-from memaudit.auditing.date_formats import ORDERS
-from memaudit.auditing.number_formats import SEPARATORS
+# Written again, since `--help` is printed without the engine that the readers import.
+DECIMALS, ORDERS = (",", "."), ("dmy", "mdy", "ymd")
+MISSING = ("?", "NA", "NaN", "nan")
 
 
 @dataclass(frozen=True)
@@ -28,12 +29,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add the options, with the names of `ReadingOptions`."""
     parser.add_argument("--drop", nargs="+", default=(), metavar="COLUMN", help="columns that the model never sees")
     parser.add_argument("--categorical", nargs="+", default=(), metavar="COLUMN", help="columns that are categories")
-    parser.add_argument("--missing", nargs="+", default=(), metavar="WORD", help="words that mean a missing value")
+    words = f"words that mean a missing value, beside an empty cell and {', '.join(MISSING)}"
+    parser.add_argument("--missing", nargs="+", default=(), metavar="WORD", help=words)
     parser.add_argument("--delimiter", help="of a CSV file; by default detected in its first line")
     parser.add_argument("--encoding", help="of a CSV file; by default utf-8")
-    parser.add_argument(
-        "--decimal", choices=[*SEPARATORS[::-1]], help="the decimal sign of numbers that can be read in two ways"
-    )
+    parser.add_argument("--decimal", choices=DECIMALS, help="the decimal sign of numbers that can be read in two ways")
     parser.add_argument(
         "--dates", choices=ORDERS, help="order of day, month and year of dates that can be read in two ways"
     )

@@ -90,7 +90,7 @@ def _run(request: Request, settings: Settings, report: Callable[[str, Any], None
             optional_studies.write_public(folder, facts, settings.public)
             note_audit(request, folder)
         models = list(settings.labels) or model_choice.labels(settings.models, catalogue[1])
-        report("schema", facts | {"models": models, "records": settings.records})
+        report("schema", facts | {"models": models, "records": settings.records, "show_values": settings.show_values})
         chosen = {key: getattr(settings, key) for key in PASSED_ON}
         chosen |= {"threats": list(settings.threats), "quick": settings.quick}
         chosen |= {key: sorted(set(getattr(settings, key))) for key in ("base_rates", "epsilons")}

@@ -6,16 +6,17 @@ from typing import Any
 
 import yaml
 
-from memaudit.auditing.date_formats import ORDERS
-from memaudit.auditing.number_formats import SEPARATORS
 from memaudit.common.errors import AuditError
 from memaudit.common.io import replacing
 from memaudit.data.column_schema import TYPES
+from memaudit.data.date_formats import ORDERS
+from memaudit.data.number_formats import SEPARATORS
 
 EDIT = """\
 # How the table is read. Edit it and give the same command again:
-# type is numeric, categorical, text or date; use: false leaves a column out. reading says how the cells are read;
-# decimal: "," (or ".") and dates: dmy (or mdy, ymd) beside a type replace the options of the command for this column.
+# type is numeric, categorical, text or date; use: false leaves a column out. reading says how the cells are read,
+# left_out why the audit does not use a column. decimal: "," (or ".") and dates: dmy (or mdy, ymd) beside a type replace
+# the options of the command for this column.
 """
 
 
@@ -27,7 +28,7 @@ def edited(schema: Path) -> dict[str, Any] | None:
         entries = yaml.safe_load(schema.read_text(encoding="utf-8"))["columns"]
         columns = {
             entry["name"]: {"type": entry["type"], "use": entry["use"]}
-            | {key: entry.get(key) for key in ("decimal", "dates")}
+            | {key: entry.get(key) for key in ("decimal", "dates", "left_out")}
             for entry in entries
         }
     except (yaml.YAMLError, UnicodeError, KeyError, TypeError):
@@ -46,9 +47,9 @@ def edited(schema: Path) -> dict[str, Any] | None:
 
 def offer(schema: Path, facts: Mapping[str, Any]) -> None:
     """Write how the columns were read, for the user to edit; facts: of the intake."""
-    readings = facts["readings"]
+    remarks = {"reading": facts["readings"], "left_out": facts["left_out"]}
     columns = [
-        column | ({"reading": readings[column["name"]]} if column["name"] in readings else {})
+        column | {key: of[column["name"]] for key, of in remarks.items() if column["name"] in of}
         for column in facts["columns"].values()
         if column["type"]
     ]

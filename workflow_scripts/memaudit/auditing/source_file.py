@@ -1,12 +1,7 @@
-"""A user's file behind a link with a safe name, checked to be readable, its delimiter, and its cells as Parquet."""
+"""A user's file behind a link with a safe name, checked to be readable, and its cells as Parquet."""
 
 import codecs
-import csv
-import gzip
-import io
 import os
-import zlib
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,8 +11,6 @@ from memaudit.data.table_sources import fetch
 
 PARQUET = (".parquet", ".pq")
 SUFFIXES = (*PARQUET, ".csv", ".tsv", ".txt", ".gz")
-DELIMITERS = ",;\t|"
-HEAD = 65536  # most characters of the header that are read
 GZIP, MAGIC = b"\x1f\x8b", b"PAR1"
 ARCHIVES = {b"PK\x03\x04": "a zip archive or a workbook (xlsx, ods)", b"\xd0\xcf\x11\xe0": "a workbook (xls)"}
 
@@ -61,27 +54,6 @@ def link(table: str | Path, folder: Path) -> Path:
     return linked
 
 
-def detected_delimiter(file: Path, encoding: str) -> str:
-    """The delimiter that occurs most often in the header outside quotes; a comma if none does."""
-    opener = gzip.open if file.suffix == ".gz" else open
-    head = ""
-    with (
-        suppress(OSError, EOFError, UnicodeError, zlib.error),
-        opener(file, "rt", encoding=encoding, errors="replace", newline="") as text,
-    ):
-        head = text.read(HEAD)
-    counts = {sign: _fields(head, sign) for sign in DELIMITERS}
-    return max(DELIMITERS, key=lambda sign: counts[sign])
-
-
-def _fields(head: str, sign: str) -> int:
-    """Number of fields of the header, whose names may hold line breaks within quotes."""
-    try:
-        return len(next(csv.reader(io.StringIO(head, newline=""), delimiter=sign), []))
-    except csv.Error:
-        return 0
-
-
 class Fetched(NamedTuple):
     """raw: the table as Parquet, its cells unchanged; origin: facts of `fetch`; delimiter: None for a Parquet file."""
 
@@ -100,10 +72,10 @@ def fetched(table: str, folder: Path, encoding: str | None, delimiter: str | Non
         raise AuditError(in_users_words(error, linked, table)) from None
     if "file_row_number" in map(str.lower, origin["columns"]):
         raise AuditError(f"{table!a}: a column is called file_row_number, a reserved name; rename it")
-    return Fetched(raw, origin, entry.get("delimiter"))
+    return Fetched(raw, origin, origin["delimiter"])
 
 
-def source_entry(linked: Path, encoding: str | None, delimiter: str | None) -> dict[str, str]:
+def source_entry(linked: Path, encoding: str | None, delimiter: str | None) -> dict[str, str | None]:
     """The file as a source of the catalogue. Raises AuditError for an invalid encoding or delimiter."""
     encoding = encoding or "utf-8"
     try:
@@ -116,10 +88,7 @@ def source_entry(linked: Path, encoding: str | None, delimiter: str | None) -> d
         raise AuditError(
             f"--delimiter {delimiter!a}: must be one character, such as ; or | (a tab: --delimiter $'\\t')"
         )
-    entry = {"source": "file", "path": str(linked), "encoding": encoding}
-    if linked.suffix == ".parquet":
-        return entry
-    return entry | {"delimiter": delimiter or detected_delimiter(linked, encoding)}
+    return {"source": "file", "path": str(linked), "encoding": encoding, "delimiter": delimiter}
 
 
 def in_users_words(error: AuditError, linked: Path, table: str) -> str:

@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,15 +10,17 @@ import yaml
 from duckdb import DuckDBPyConnection
 
 from memaudit.auditing import source_file
+from memaudit.auditing.option_names import as_options
 from memaudit.auditing.person_columns import persons
 from memaudit.auditing.request import Request
-from memaudit.auditing.table_columns import CLASSIFICATION, FEW, REGRESSION
 from memaudit.common.command_name import program
 from memaudit.common.errors import AuditError
 from memaudit.common.project_paths import PROJECT
 from memaudit.config.name_checks import hint
-from memaudit.data.column_schema import MISSING, Reading, cleaned, infer
-from memaudit.data.duckdb_engine import connect, parquet
+from memaudit.data.column_readings import Choices
+from memaudit.data.column_schema import MISSING, Reading, cleaned
+from memaudit.data.duckdb_engine import connect
+from memaudit.data.table_readings import CLASSIFICATION, FEW, REGRESSION, described, read_features
 
 # The default settings of study attacks draw contexts from 128 members, which are four fifths of the records.
 FEWEST_ROWS = 160
@@ -43,8 +45,8 @@ datasets:
     {group}
     {drop}
     {missing_target}
-    # missing: ["?", NA, NaN, nan]   # words that mean a missing value
-    # types: {{column: categorical}}   # or numeric, text, date, where the detected type is wrong
+    {missing}
+    {types}
     # limits: {{tvd: 0.1, reason: "400 rows"}}   # of the split checks, which a small table can miss by chance
 # The columns: {columns}
 
@@ -65,13 +67,15 @@ predict: {{cases: []}}   # early prediction of memorization: settings that train
 class Table(NamedTuple):
     """A user's table.
 
-    words: columns of free text; persons: values of each column that looks like a person; delimiter: None for Parquet.
+    left_out: reason by column that the studies cannot use; readings: how cells are read, by column, for readers;
+    persons: values of each column that looks like a person; delimiter: None for Parquet.
     """
 
     rows: int
     without_target: int
     columns: list[str]
-    words: list[str]
+    left_out: dict[str, str]
+    readings: Mapping[str, str]
     task: str
     values: str
     persons: dict[str, int]
@@ -84,40 +88,54 @@ def read(request: Request, folder: Path) -> Table:
     Raises AuditError for a file that cannot be read, a column that it lacks, and a target that no study can use.
     """
     with tempfile.TemporaryDirectory(dir=folder, prefix=".memaudit-") as private:
-        raw, origin, delimiter = source_file.fetched(request.table, Path(private), request.encoding, request.delimiter)
-        columns = list(origin["columns"])
-        _named(request, columns)
+        fetched = source_file.fetched(request.table, Path(private), request.encoding, request.delimiter)
+        _named(request, fetched.origin["columns"])
         with connect(private) as connection:
-            connection.execute(f"CREATE VIEW raw AS SELECT * FROM {parquet(raw)}")
-            text = cleaned(request.target, MISSING)
-            known, distinct, numbers = connection.execute(
-                f"SELECT count({text}), count(DISTINCT {text}), count(try_cast({text} AS DOUBLE)) FROM raw"
-            ).fetchone()
-            others = [name for name in columns if name not in (request.target, request.group, *request.drop)]
-            owners = {} if request.group else persons(connection, others, MISSING)
-            if distinct < 2:
-                raise AuditError(
-                    f"--target {request.target!a}: has {distinct} values, so nothing can be learnt; name another"
-                )
-            number = numbers == known and distinct > FEW
-            task = request.task or (REGRESSION if number else CLASSIFICATION)
-            if task == REGRESSION and numbers < known:
-                raise AuditError(f"--target {request.target!a}: holds words, which --task regression cannot predict")
-            words = _free_text(connection, request, task, origin["typed"])
+            try:
+                return _read(connection, request, fetched)
+            except AuditError as error:
+                raise AuditError(as_options(str(error))) from None
+
+
+def _read(connection: DuckDBPyConnection, request: Request, fetched: source_file.Fetched) -> Table:
+    """Facts of the table, which is read as the studies' first job reads it; see `read`."""
+    origin, marks = fetched.origin, (*MISSING, *request.missing)
+    types = dict.fromkeys(request.categorical, "categorical")
+    kind = {"typed": origin["typed"], "comma_delimited": fetched.delimiter == ","}
+    roles = {"drop": request.drop, "group": request.group, "missing": marks, "typed": origin["typed"]}
+    reading = Reading(CLASSIFICATION, request.target, types=types, missing_target="drop", **roles)
+    choices = Choices(types, request.decimal, request.dates, **kind)
+    found = read_features(connection, fetched.raw, reading, choices, request.task)
+    text = cleaned(request.target, marks)
+    known, distinct, numbers = connection.execute(
+        f"SELECT count({text}), count(DISTINCT {text}), count(try_cast({text} AS DOUBLE)) FROM raw"
+    ).fetchone()
+    if distinct < 2:
+        raise AuditError(f"--target {request.target!a}: has {distinct} values, so nothing can be learnt; name another")
+    number = numbers == known and distinct > FEW
+    task = found.task or (REGRESSION if number else CLASSIFICATION)
+    if task == REGRESSION and numbers < known:
+        raise AuditError(f"--target {request.target!a}: holds words, which --task regression cannot predict")
+    columns = list(origin["columns"])
+    others = [name for name in columns if name not in (request.target, request.group, *request.drop)]
+    owners = {} if request.group else persons(connection, others, marks)
     values = f"{distinct} classes" if task == CLASSIFICATION else f"{distinct} different numbers"
-    return Table(origin["rows"], origin["rows"] - known, columns, words, task, values, owners, delimiter)
+    left_out, without = found.left_out | found.texts, origin["rows"] - known
+    if name := next((name for name in request.infer if name in left_out), None):
+        raise AuditError(f"--sensitive {name!a}: the studies leave it out ({left_out[name]}); name another column")
+    return Table(origin["rows"], without, columns, left_out, found.remarks, task, values, owners, fetched.delimiter)
 
 
-def _free_text(connection: DuckDBPyConnection, request: Request, task: str, typed: bool) -> list[str]:
-    """Columns of free text, which no model of the studies reads; AuditError for what their first job cannot read."""
-    roles = {"drop": request.drop, "group": request.group, "missing_target": "drop", "typed": typed}
-    features, _ = infer(connection, Reading(task, request.target, **roles))
-    return [column.source for column in features if column.type == "text"]
+def remarks(table: Table) -> list[str]:
+    """Lines that name the columns which are left out, and how the cells of others are read."""
+    return [f"left out: {one}" for one in described(table.left_out)] + [
+        f"read as: {one}" for one in described(table.readings)
+    ]
 
 
 def written(request: Request, table: Table, file: Path) -> str:
     """The config file's text; `file`: where it will stand. request.infer: the sensitive column, else the first one."""
-    left_out = [*request.drop, *table.words]
+    left_out = [*request.drop, *table.left_out]
     features = [name for name in table.columns if name not in (request.target, request.group, *left_out)]
     name = source_file.stem(request.table).lstrip("_") or "table"
     # A name of the catalogue would take the checksum and the classes of its entry.
@@ -127,10 +145,11 @@ def written(request: Request, table: Table, file: Path) -> str:
     classes = name if table.task == CLASSIFICATION else ""
     attacked = classes if table.rows >= FEWEST_ROWS else ""
     smaller = f", and {FEWEST_ROWS} rows unless arms/settings/variants have smaller contexts" if classes else ""
-    reading = {"delimiter": table.delimiter, "encoding": request.encoding}
+    reading = {key: getattr(request, key) for key in ("encoding", "decimal", "dates")}
+    reading = {"delimiter": table.delimiter} | reading
     sensitive = [*request.infer, *(one for one in features if one not in table.persons), *features][0]
     group = f"# group: {next(map(_plain, table.persons), 'household')}   # the person that several rows belong to"
-    remark = f"   # {_listed(table.words)}: free text, which no model here reads" if table.words else ""
+    remark = f"   # {'; '.join(described(table.left_out))}" if table.left_out else ""
     drop = "# drop: [column]   # columns that models never see, like row numbers"
     return TEXT.format(
         program=program(),
@@ -148,6 +167,7 @@ def written(request: Request, table: Table, file: Path) -> str:
         group=f"group: {_plain(request.group)}" if request.group else group,
         drop=f"drop: [{_listed(left_out)}]{remark}" if left_out else drop,
         missing_target=_missing_target(table.without_target),
+        **_cells(request),
         columns=_listed(table.columns),
         classes=classes,
         attacked=attacked,
@@ -163,15 +183,26 @@ def _missing_target(rows: int) -> str:
     return f"missing_target: drop   # of {rows} rows; without this line they are an error"
 
 
+def _cells(request: Request) -> dict[str, str]:
+    """Lines of the config on words that mean a missing value, and on types of columns."""
+    types = ", ".join(f"{_plain(name)}: categorical" for name in request.categorical)
+    words = "words that mean a missing value, beside an empty cell"
+    kinds = "or numeric, text, date, where the detected type is wrong"
+    return {
+        "missing": f"{'' if request.missing else '# '}missing: [{_listed([*MISSING, *request.missing])}]   # {words}",
+        "types": f"types: {{{types}}}" if types else f"# types: {{column: categorical}}   # {kinds}",
+    }
+
+
 def _named(request: Request, known: list[str]) -> None:
     """Raise AuditError for a column that the table does not have, one with two roles, or a table without a feature."""
     roles = {"--target": [request.target], "--group": [request.group] if request.group else []}
-    roles |= {"--drop": request.drop, "--sensitive": request.infer}
+    roles |= {"--drop": request.drop, "--sensitive": request.infer, "--categorical": request.categorical}
     for option, names in roles.items():
         for name in names:
             if name not in known:
                 raise AuditError(f"{option}: the table has no column {name!a}{hint(name, known[:50])}")
-    named = [name for names in roles.values() for name in names]
+    named = [name for option, names in roles.items() if option != "--categorical" for name in names]
     if twice := next((name for place, name in enumerate(named) if name in named[:place]), None):
         raise AuditError(f"{twice!a} is named twice; target, group, dropped and sensitive columns differ")
     if len(set(known)) <= len({*roles["--target"], *roles["--group"], *request.drop}):

@@ -1,52 +1,33 @@
-"""Types of the columns of a user's table, and the target as classes or as a number."""
+"""The target of a user's table as classes or as a number."""
 
 from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import NamedTuple
 
 from duckdb import DuckDBPyConnection
 
-from memaudit.auditing.request import Request
 from memaudit.auditing.typed_slices import LARGEST
 from memaudit.common.errors import AuditError
-from memaudit.data.column_schema import MISSING, Column, Reading, cleaned, first_row, infer
+from memaudit.data.column_schema import cleaned, first_row
+from memaudit.data.table_readings import CLASSIFICATION, FEW, REGRESSION
 
-CLASSIFICATION, REGRESSION = "classification", "regression"
-FEW = 10  # numbers of at most so many different values are codes of classes, unless the user says otherwise
 MOST_CLASSES = 100  # two levels of a model that takes ten
 FEWEST_OF_CLASS = 4
 MERGED = "other classes"
+MOST_NAMED = 20  # rare classes that are named one by one
 
 
 class Target(NamedTuple):
-    """SQL of the target, the task (classification or regression), and how the target is read, for readers."""
+    """SQL of the target, the task (classification or regression), and how the target is read, for readers.
+
+    rare: rows by name of the classes that are merged, or left out where they are too few rows together.
+    """
 
     expression: str
     kind: str
     description: str
     classes: int  # 0 for a number
-
-
-def typed(
-    connection: DuckDBPyConnection,
-    request: Request,
-    origin: Mapping[str, Any],
-    drop: Collection[str],
-    types: Mapping[str, str],
-) -> list[Column]:
-    """Feature columns of the view `raw`, without the dropped ones.
-
-    types: by column, as given by the user; the types of other columns are detected. Raises AuditError.
-    """
-    reading = Reading(
-        task="classification",
-        target=request.target,
-        types=dict(origin["types"]) | {name: kind for name, kind in types.items() if name not in drop},
-        drop=[name for name in drop if name not in (request.target, request.group)],
-        missing=(*MISSING, *request.missing),
-        group=request.group,
-        typed=origin["typed"],
-    )
-    return infer(connection, reading)[0]
+    rare: Mapping[str, int] = MappingProxyType({})
 
 
 def read_target(
@@ -59,8 +40,8 @@ def read_target(
     """The target as classes, or as a number.
 
     task: classification or regression, as the user says; None: numbers of more than ten different values are
-    predicted as numbers, all else as classes. merge_rare: classes of too few rows are one class, `MERGED`. Raises
-    AuditError for a target that the task cannot have.
+    predicted as numbers, all else as classes. merge_rare: classes of too few rows are one class, `MERGED`; if they have
+    too few rows together, too, these have no target. Raises AuditError for a target that the task cannot have.
     """
     text = cleaned(name, marks)
     number = f"try_cast({text} AS DOUBLE)"
@@ -74,32 +55,39 @@ def read_target(
         raise AuditError(f"{where}: the same in all rows, so nothing can be learnt or attacked; name another column")
     if task == REGRESSION or (task is None and numbers == values and distinct > FEW):
         return _number(connection, text, number, where)
-    if merge_rare and (kept := _frequent(connection, text)) < distinct:
-        merged = (
-            f"CASE WHEN ({text}) IN (FROM frequent_classes) THEN {text} WHEN ({text}) IS NOT NULL THEN '{MERGED}' END"
-        )
-        read = _classes(connection, merged, where, kept + 1)
-        return read._replace(description=f"{read.description}, one of them {distinct - kept} rare ones together")
+    if merge_rare:
+        return _merged(connection, text, where)
     return _classes(connection, text, where, distinct)
 
 
-def _frequent(connection: DuckDBPyConnection, text: str) -> int:
-    """Create the table `frequent_classes` of those that stay classes of their own; returns their number.
-
-    The rest together have as many rows as a class needs: the rarest of the frequent ones join them until they do.
-    """
+def _merged(connection: DuckDBPyConnection, text: str, where: str) -> Target:
+    """The target with its rare classes as one, or without a class if they are too few rows together."""
     counts = connection.execute(
         f"SELECT {text} AS class, count(*) AS n FROM raw WHERE ({text}) IS NOT NULL "
         "GROUP BY class ORDER BY n DESC, class"
     ).fetchall()
-    kept = [name for name, rows in counts if rows >= FEWEST_OF_CLASS][: MOST_CLASSES - 1]
-    if len(kept) == len(counts):
-        return len(kept)
-    while sum(rows for _, rows in counts[len(kept) :]) < FEWEST_OF_CLASS:
-        kept.pop()
+    kept = [name for name, rows in counts if rows >= FEWEST_OF_CLASS]
+    if len(counts) > MOST_CLASSES:
+        kept = kept[: MOST_CLASSES - 1]
+    rare = dict(counts[len(kept) :])
+    if not rare:
+        return _classes(connection, text, where, len(counts))
+    rows = sum(rare.values())
+    together = rows >= FEWEST_OF_CLASS
+    if len(kept) + together < 2:
+        raise AuditError(
+            f"{where}: {len(kept)} classes have {FEWEST_OF_CLASS} rows or more, and all others together {rows}, so "
+            "nothing can be learnt; name another column"
+        )
     connection.execute("CREATE OR REPLACE TEMP TABLE frequent_classes (class VARCHAR)")
     connection.executemany("INSERT INTO frequent_classes VALUES (?)", [[name] for name in kept])
-    return len(kept)
+    other = f" WHEN ({text}) IS NOT NULL THEN '{MERGED}'" if together else ""
+    sql = f"CASE WHEN ({text}) IN (FROM frequent_classes) THEN {text}{other} END"
+    read = _classes(connection, sql, where, len(kept) + together)
+    note = f", one of them {len(rare)} rare ones together ({rows} rows)"
+    if not together:
+        note = f"; {rows} rows of rare ones, too few for a class, are left out"
+    return read._replace(description=read.description + note, rare=rare)
 
 
 def _number(connection: DuckDBPyConnection, text: str, number: str, where: str) -> Target:
@@ -132,3 +120,10 @@ def _classes(connection: DuckDBPyConnection, text: str, where: str, distinct: in
             "needed; merge classes (--merge-rare makes one class of such)"
         )
     return Target(text, CLASSIFICATION, f"{distinct} classes", distinct)
+
+
+def rare_classes(rare: Mapping[str, int], show_values: bool) -> str:
+    """Rare classes for readers, the largest first: with their names, or numbers of rows alone."""
+    named = [f"{name!a} ({rows} rows)" if show_values else f"{rows} rows" for name, rows in rare.items()]
+    more = [f"{len(named) - MOST_NAMED} more"] if len(named) > MOST_NAMED else []
+    return ", ".join(named[:MOST_NAMED] + more) + ("" if show_values else " (--show-values shows their names)")

@@ -16,6 +16,7 @@ from duckdb import DuckDBPyConnection
 from memaudit.common.errors import AuditError
 from memaudit.data.column_schema import COLUMNS_PER_QUERY, Column
 from memaudit.data.duckdb_engine import literal, parquet
+from memaudit.data.table_readings import numbering
 
 LARGEST = 3.4e38  # of single precision, in which models compute
 
@@ -48,17 +49,12 @@ class Slices:
         counts = self.counted(connection, "count({}) FILTER (complete)")
         return {name: "missing in every row" for name, (count,) in counts.items() if not count}
 
-    def numbering_rows(self, connection: DuckDBPyConnection, rows: int) -> dict[str, str]:
+    def numbering_rows(self, connection: DuckDBPyConnection) -> dict[str, str]:
         """Columns of numbers that only number the rows, with the reason why they are left out."""
-        aggregates = ["max({0}) - min({0})", "count_if({0} <> floor({0}))"]
-        counts = self.counted(connection, *aggregates, kind="numeric")
-        whole = {name for name, (spread, broken) in counts.items() if broken == 0 and spread == rows - 1}
         reasons = {}
         for file, columns in self.columns.items():
-            for column, safe in columns:
-                query = f"SELECT count(DISTINCT {safe}) FROM {parquet(file)}"
-                if column.source in whole and connection.execute(query).fetchone()[0] == rows:
-                    reasons[column.source] = "numbers the rows"
+            numbers = {column.source: safe for column, safe in columns if column.type == "numeric"}
+            reasons |= numbering(connection, parquet(file), numbers)
         return reasons
 
     def check_range(self, connection: DuckDBPyConnection, kept: Sequence[Column]) -> None:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from memaudit.auditing import reading_options
 from memaudit.auditing.request import Request
 from memaudit.common.command_name import program
 from memaudit.common.errors import AuditError, printable
@@ -27,9 +28,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--sensitive", metavar="COLUMN", help="what an adversary would infer; default the first feature"
     )
-    parser.add_argument("--drop", nargs="+", default=[], metavar="COLUMN", help="columns that models never see")
-    parser.add_argument("--delimiter", help="of a CSV file; by default detected in its first line")
-    parser.add_argument("--encoding", help="of a CSV file; by default utf-8")
+    reading_options.add_arguments(parser)
     parser.add_argument("--into", default=FILE, metavar="FILE", help=f"the config file; default {FILE}")
     parser.set_defaults(run=run)
 
@@ -44,10 +43,8 @@ def run(options: argparse.Namespace) -> int:
         options.target,
         group=options.group,
         task=options.task,
-        drop=options.drop,
         infer=[options.sensitive] if options.sensitive else [],
-        delimiter=options.delimiter,
-        encoding=options.encoding,
+        **vars(reading_options.chosen(options)),
     )
     try:
         if file.exists():
@@ -62,6 +59,8 @@ def run(options: argparse.Namespace) -> int:
         print(f"memaudit: {options.into!a}: cannot be written ({error.strerror})", file=sys.stderr)
         return 1
     print(f"memaudit: {options.table!a}: {table.rows} rows, {len(table.columns)} columns, {table.values}")
+    for line in study_config.remarks(table):
+        print(f"memaudit: {printable(line)}")
     for name, count in table.persons.items():
         print(f"memaudit: {name!a} looks like a person ({count} values): if it is one, name it with --group")
     plan = f"{program()} plan --configfile {shlex.quote(options.into)}"

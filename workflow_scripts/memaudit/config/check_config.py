@@ -1,7 +1,7 @@
 """Check a config before any job starts: types and names first, then what only several keys together can get wrong."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -15,6 +15,7 @@ from memaudit.common.errors import AuditError
 from memaudit.config.attacks_section import attacks_faults
 from memaudit.config.audit_section import audit_faults
 from memaudit.config.iclmem_section import iclmem_faults
+from memaudit.config.key_places import place
 from memaudit.config.lira_section import lira_faults
 from memaudit.config.ltmia_section import ltmia_faults
 from memaudit.config.name_checks import CATALOGUES, hint, unknown
@@ -24,6 +25,7 @@ from memaudit.config.schema import Config
 from memaudit.config.shared_keys import PREDICTORS, Dataset, LanguageModel, Model
 from memaudit.config.tabpate_section import tabpate_faults
 
+CATALOGUED = {"datasets": Dataset, "models": Model, "language_models": LanguageModel}
 SECRETS = ("token", "key", "sig", "signature", "password")
 # What tabicl 2.2.0 and tabpfn 9.2.0 know, and networks of which a model has to name one; families that are queried in
 # one way alone.
@@ -33,12 +35,16 @@ SIZELESS = "parameters: of a language model of a hub, state the number of weight
 MODES = {"contexttab": "as_deployed", "text": "raw", "estimator": "raw"} | dict.fromkeys(PACKAGES, "as_deployed")
 
 
-def checked(config: dict[str, Any]) -> dict[str, Any]:
-    """The config with optional catalogue keys filled in. Raises AuditError naming every fault: key path and remedy."""
+def checked(config: dict[str, Any], files: Sequence[str | Path] = ()) -> dict[str, Any]:
+    """The config with optional catalogue keys filled in. Raises AuditError naming every fault: key path and remedy.
+
+    files: those that the config was read from, in which the line of a wrong key is looked up.
+    """
     try:
         parsed = Config.model_validate(config)
     except ValidationError as error:
-        faults = list({_where(fault): _explain(fault) for fault in reversed(error.errors())}.values())[::-1]
+        found = {_where(fault): _explain(fault) for fault in reversed(error.errors())}
+        faults = [fault + place(where.split("/"), files) for where, fault in reversed(found.items())]
     else:
         faults = list(_contradictions(parsed))
     if faults:
@@ -56,18 +62,38 @@ def _explain(fault: dict[str, Any]) -> str:
     where = _where(fault)
     if fault["type"] == "extra_forbidden":
         known = _known_keys(fault["loc"][:-1])
-        return f"{where}: unknown key{hint(fault['loc'][-1], known)}"
+        return f"{where}: unknown key{_beside(fault) or hint(fault['loc'][-1], known)}"
     if fault["type"] == "missing":
         return f"{where}: missing; see config/README.md"
+    if _is_section(fault) and fault["input"] is None:
+        return f"{where}: is empty; indent what belongs to it, by two blanks more than its name"
+    if len(fault["loc"]) == 2 and _is_section(fault) and fault["loc"][1] in _keys(CATALOGUED[fault["loc"][0]]):
+        return f"{where}: is a key of an entry of `{fault['loc'][0]}`; indent it below the entry's name"
     message = fault["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
     return f"{where}: {message[0].lower()}{message[1:]}, got {fault['input']!r}"
+
+
+def _is_section(fault: dict[str, Any]) -> bool:
+    """Whether a catalogue, or one of its entries, is no mapping."""
+    return fault["loc"][0] in CATALOGUED and len(fault["loc"]) <= 2 and fault["type"].endswith(("_type", "_attributes"))
+
+
+def _beside(fault: dict[str, Any]) -> str:
+    """The remedy for an entry of a catalogue that stands beside it, empty for another unknown key."""
+    if len(fault["loc"]) > 1 or not isinstance(fault["input"], dict):
+        return ""
+    for name, kind in CATALOGUED.items():
+        required = {key for key, field in kind.model_fields.items() if field.is_required()}
+        if required and required <= fault["input"].keys():
+            return f"; if it is an entry of `{name}`, indent it below that key, by two blanks"
+    return ""
 
 
 def _known_keys(path: tuple[Any, ...]) -> list[str]:
     section: type = Config
     for part in path:
         if part in CATALOGUES and section is Config:
-            section = {"datasets": Dataset, "models": Model, "language_models": LanguageModel}[part]
+            section = CATALOGUED[part]
         elif part in (keys := _keys(section)):
             kinds = (keys[part], *getattr(keys[part], "__args__", ()))
             section = next((kind for kind in kinds if _keys(kind)), section)

@@ -38,7 +38,7 @@ class Dataset(Section):
     sha256: Sha256 | None = Field(
         None, description="checksum of the file; a URL without one is trusted once, and its checksum recorded"
     )
-    delimiter: str | None = Field(None, description="of a CSV file; a comma, or a tab in .tsv files, if not given")
+    delimiter: str | None = Field(None, description="of a CSV file; detected in its header if not given")
     encoding: str | None = Field(None, description="of a CSV file; UTF-8 if not given")
     subset: str | None = Field(None, description="configuration of a hub data set")
     split: str | None = Field(None, description="split of a hub data set; train if not given")
@@ -72,6 +72,12 @@ class Dataset(Section):
     missing_target: Literal["error", "drop"] = Field("error", description="records without a target")
     types: dict[str, Literal["numeric", "categorical", "text", "date"]] = Field(
         {}, description="types to use instead of the detected ones"
+    )
+    decimal: Literal[",", "."] | None = Field(
+        None, description="decimal sign of a file's numbers, where they can be read in two ways"
+    )
+    dates: Literal["dmy", "mdy", "ymd"] | None = Field(
+        None, description="order of day, month and year of a file's dates, where they can be read in two ways"
     )
     max_records: Count | None = Field(None, description="take a stratified sample of that many records")
     balance: bool = Field(False, description="take equally many records of each class")

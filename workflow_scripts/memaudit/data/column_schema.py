@@ -6,9 +6,8 @@ numbers in at least 5 % of its values, but not in all, must be declared by the u
 Parquet has and CSV has not, its text columns are categorical or text, never numbers or dates.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import duckdb
 
@@ -74,9 +73,9 @@ def infer(connection: duckdb.DuckDBPyConnection, reading: Reading) -> tuple[list
     numbers mixed with words, infinite values, a type that cannot be read, and a table without features.
     """
     raw = _profile(connection, reading)
-    group = [] if reading.group is None else [reading.group]
-    _check_names(raw, target=[reading.target], group=group, drop=reading.drop, types=reading.types)
-    kept = [column for column in raw.values() if column.name not in (reading.target, *group, *reading.drop)]
+    check_roles(raw, reading)
+    others = (reading.target, reading.group, *reading.drop)
+    kept = [column for column in raw.values() if column.name not in others]
     if not kept:
         raise AuditError(f"no features are left besides target {reading.target!r}; see `drop`")
     if empty := [column.name for column in kept if not column.present]:
@@ -152,10 +151,13 @@ def _expressions(name: str, native: str, missing: Sequence[str]) -> _Raw:
     raise AuditError(f"column {name!r} holds {native}; numbers, text, booleans and dates are read: `drop` the column")
 
 
-def _check_names(raw: Mapping[str, _Raw], **named: Any) -> None:
+def check_roles(known: Iterable[str], reading: Reading) -> None:
+    """Raise AuditError for a column that the table, whose columns are known, does not have."""
+    known, group = list(known), [] if reading.group is None else [reading.group]
+    named = {"target": [reading.target], "group": group, "drop": reading.drop, "types": reading.types}
     for key, names in named.items():
-        if unknown := [name for name in names if name not in raw]:
-            raise AuditError(f"{key}: there is no column {unknown[0]!r}; the table has {', '.join(raw)}")
+        if unknown := [name for name in names if name not in known]:
+            raise AuditError(f"{key}: there is no column {unknown[0]!r}; the table has {', '.join(known)}")
 
 
 def _stored(name: str, taken: Mapping[str, _Raw]) -> str:

@@ -2,9 +2,11 @@
 
 import csv
 import gzip
+import io
 import re
 import tempfile
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -16,6 +18,8 @@ from memaudit.data.duckdb_engine import literal
 NAMED_ENDS = {"\n": r"\n", "\r\n": r"\r\n"}  # of DuckDB; it finds CR by itself
 BYTES = "surrogateescape"  # invalid bytes are kept, so that the engine reports their line
 BLOCK = 2**20  # characters
+DELIMITERS = ",;\t|"
+HEAD = 65536  # most characters of the header that are read
 
 
 def to_parquet(
@@ -57,6 +61,23 @@ def to_parquet(
         raise AuditError(f"{source}: {_reason(str(error), encoding)}") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise AuditError(f"{source}: cannot be read ({error})") from None
+
+
+def detected_delimiter(file: Path, encoding: str) -> str:
+    """The delimiter that occurs most often in the header outside quotes; a comma if none does."""
+    head = ""
+    with suppress(OSError, EOFError, UnicodeError, zlib.error), _opened(file, encoding) as text:
+        head = text.read(HEAD)
+    counts = {sign: _fields(head, sign) for sign in DELIMITERS}
+    return max(DELIMITERS, key=lambda sign: counts[sign])
+
+
+def _fields(head: str, sign: str) -> int:
+    """Number of fields of the header, whose names may hold line breaks within quotes."""
+    try:
+        return len(next(csv.reader(io.StringIO(head, newline=""), delimiter=sign), []))
+    except csv.Error:
+        return 0
 
 
 def header(source: Path, delimiter: str, encoding: str) -> tuple[list[str], str]:

@@ -1,6 +1,7 @@
 """From a raw table to typed records with ids, deduplicated before any split. Streamed through DuckDB."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,11 @@ from duckdb import DuckDBPyConnection
 from memaudit.common import tidy
 from memaudit.common.errors import AuditError
 from memaudit.common.io import replacing
+from memaudit.data.column_readings import Choices
 from memaudit.data.column_schema import Column, Reading, cleaned, first_row, infer, sort_categories
 from memaudit.data.duckdb_engine import connect, identifier, literal, parquet
 from memaudit.data.record_ids import hexadecimal, keyed, message, use_key
+from memaudit.data.table_readings import ReadTable, read_features
 
 
 @dataclass(frozen=True)
@@ -22,10 +25,27 @@ class Policy(Reading):
     drop_both (every record of such a set: keeping one is not 1-stable), keep_first, or keep. Duplicates are detected by
     content, whatever their group: a duplicate among the non-members would leak a member as well. Duplicates that are
     kept become one group, so that no split separates them.
+
+    own: whether the table is the user's, read in any notation (`table_readings`); decimal, dates: the decimal sign, and
+    the order of a date's parts, where the cells leave them open; comma_delimited: whether commas delimit the cells.
     """
 
     duplicates: str = "drop"
     conflicts: str = "keep"
+    own: bool = False
+    decimal: str | None = None
+    dates: str | None = None
+    comma_delimited: bool = False
+
+
+def policy_of(facts: Mapping[str, Any], settings: Mapping[str, Any]) -> Policy:
+    """The policy for a fetched table, from its facts (`fetch`) and the settings of its entry, which have precedence."""
+    settings = dict(settings)
+    target = settings.pop("target", None) or facts["target"]
+    types = {**facts["types"], **settings.pop("types", {})}
+    types.pop(target, None)  # follows from the task
+    kind = {"typed": facts["typed"], "own": facts["own"], "comma_delimited": facts["delimiter"] == ","}
+    return Policy(target=target, types=types, **kind, **settings)
 
 
 def deduplicate(
@@ -34,18 +54,20 @@ def deduplicate(
     """Write the records of a raw Parquet table; return their schema and, as tidy rows, the counts.
 
     records: columns id (32 hexadecimal digits), group (hashed likewise; only where records belong together), the
-    features, target; in the raw table's order. Raises AuditError for bad data (see column_schema.infer), one class, a
+    features, target; in the raw table's order. The schema says which columns are left out, and how others are read.
+    Raises AuditError for bad data (see column_schema.infer), one class, a
     constant target.
     """
     with connect(Path(records).parent, threads) as connection, replacing(records) as temporary:
-        connection.execute(f"CREATE VIEW raw AS SELECT * FROM {parquet(raw)}")
-        features, target = infer(connection, policy)
+        features, target, left_out, texts, remarks, _ = _columns(connection, Path(raw), policy)
         use_key(connection, key, [column.source for column in (*features, target)])
         _type(connection, features, target, policy)
         counts = _find_duplicates(connection, features, policy)
         grouped = _write(connection, policy, temporary)
         connection.execute(f"CREATE VIEW records AS SELECT * FROM read_parquet({literal(temporary)})")
         schema = _schema(connection, dataset, features, target, policy.task, grouped)
+        unread = {name: f"{why}, which only models of text read" for name, why in texts.items()}
+        schema |= {"left_out": left_out, "readings": {**remarks, **unread}}
     counts |= {"records": schema["records"], "units": schema["units"]}
     method = f"duplicates: {policy.duplicates}; conflicts: {policy.conflicts}"
     rows = [
@@ -53,6 +75,16 @@ def deduplicate(
         for name, value in counts.items()
     ]
     return schema, rows
+
+
+def _columns(connection: DuckDBPyConnection, raw: Path, policy: Policy) -> ReadTable:
+    """Create the view `raw` and return its columns."""
+    if policy.own:
+        choices = Choices(policy.types, policy.decimal, policy.dates)
+        choices = replace(choices, comma_delimited=policy.comma_delimited, typed=policy.typed)
+        return read_features(connection, raw, policy, choices, policy.task)
+    connection.execute(f"CREATE VIEW raw AS SELECT * FROM {parquet(raw)}")
+    return ReadTable(*infer(connection, policy), {}, {}, {}, policy.task)
 
 
 def _type(connection: DuckDBPyConnection, features: list[Column], target: Column, policy: Policy) -> None:

@@ -38,7 +38,10 @@ def encode(
     """
     texts = [column["name"] for column in schema["columns"] if column["type"] == "text"]
     if texts and not reads_text:
-        raise AuditError(f"column {texts[0]!r} is free text, which this model cannot read; `drop` it in the catalogue")
+        raise AuditError(
+            f"column {', '.join(map(repr, texts))} is free text, which this model cannot read; "
+            "`drop` it in the catalogue"
+        )
     features = [_numbers(records[column["name"]], column) for column in schema["columns"]]
     for column, numbers in zip(schema["columns"], features, strict=True):
         if (np.abs(numbers) > np.finfo(np.float32).max).any():

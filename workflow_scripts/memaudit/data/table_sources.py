@@ -1,7 +1,8 @@
 """Tables from their sources: this project, scikit-learn, OpenML, a local file, an address.
 
 Each source becomes one unchanged Parquet table and facts about it: origin, sha256, whether its columns have types (a
-CSV has none), the categories among them, and its default target. Nothing is unpickled.
+CSV has none), the categories among them, its default target, the delimiter of a CSV, and whether it is the user's own
+(a local file, or a CSV from an address), whose numbers and dates may have any notation. Nothing is unpickled.
 """
 
 import hashlib
@@ -63,8 +64,9 @@ def fetch(
         columns, rows = csv_to_parquet.unique(file.schema_arrow.names, facts["origin"]), file.metadata.num_rows
         if not rows:
             raise AuditError(f"{facts['origin']}: a header, but no records")
-    facts = {"types": {}, "target": None, "licence": None, "typed": True, **facts}
-    return {**facts, "rows": rows, "columns": columns}
+    facts = {"types": {}, "target": None, "licence": None, "typed": True, "delimiter": None, **facts}
+    own = entry["source"] == "file" or (entry["source"] == "url" and not facts["typed"])
+    return {**facts, "own": own, "rows": rows, "columns": columns}
 
 
 def _bundled(entry: Mapping[str, Any], table: Path) -> dict[str, Any]:
@@ -151,18 +153,19 @@ def _names(value: str | list[str] | None) -> list[str]:
 
 
 def _local(entry: Mapping[str, Any], path: Path, table: Path, threads: int) -> dict[str, Any]:
-    """Copy a CSV or Parquet file to `table`; return its sha256, and whether its columns have types."""
+    """Copy a CSV or Parquet file to `table`; return its sha256, whether its columns have types, and its delimiter."""
     if not path.is_file():
         raise AuditError(f"{path}: there is no such file; see `path` of its entry in the catalogue")
     sha256 = check(path, entry.get("sha256"), path)
     typed = path.suffix in (".parquet", ".pq")
+    encoding = entry.get("encoding") or "utf-8"
+    delimiter = None if typed else entry.get("delimiter") or csv_to_parquet.detected_delimiter(path, encoding)
     with connect(table.parent, threads) as connection:
         if typed:
             _copy_parquet(connection, path, table)
         else:
-            delimiter = entry.get("delimiter") or ("\t" if ".tsv" in path.suffixes else ",")
-            csv_to_parquet.to_parquet(connection, path, table, delimiter, entry.get("encoding") or "utf-8")
-    return {"sha256": sha256, "typed": typed}
+            csv_to_parquet.to_parquet(connection, path, table, delimiter, encoding)
+    return {"sha256": sha256, "typed": typed, "delimiter": delimiter}
 
 
 def _copy_parquet(connection: duckdb.DuckDBPyConnection, path: Path, table: Path) -> None:
@@ -178,7 +181,7 @@ def _copy_parquet(connection: duckdb.DuckDBPyConnection, path: Path, table: Path
 
 
 def _remote(entry: Mapping[str, Any], table: Path, downloads: Path, threads: int) -> dict[str, Any]:
-    """Download an address to `table`; return the sha256 of the download, and whether its columns have types."""
+    """Download an address to `table`; return the facts of `_local`, the sha256 that of the download."""
     url, _, member = entry["url"].partition("#")
     name = url.split("?")[0].rsplit("/", 1)[-1]
     path = downloads / hashlib.sha256(url.encode()).hexdigest()[:16] / name

@@ -11,12 +11,13 @@ import pandas as pd
 from scipy.special import gammaln
 
 from memaudit.auditing import source_file
-from memaudit.auditing.column_readings import DATE, Choices, Reading
-from memaudit.auditing.frame_readings import SQL_TYPES, read_frame
+from memaudit.auditing.option_names import as_options
 from memaudit.auditing.reading_options import ReadingOptions
 from memaudit.common.arrays import Array
 from memaudit.common.errors import AuditError
+from memaudit.data.column_readings import DATE, Choices, Reading
 from memaudit.data.column_schema import MISSING
+from memaudit.data.frame_readings import SQL_TYPES, read_frame
 from memaudit.statistics.rank_correlation import rank_shares
 
 FEWEST_ROWS = 5
@@ -112,8 +113,8 @@ def read(table: str, options: ReadingOptions = ReadingOptions()) -> list[Column]
         if fetched.delimiter and not options.delimiter:
             _check_delimiter(readings)
     except AuditError as error:
-        name = ascii(table)
-        raise AuditError(str(error) if name in str(error) else f"{name}: {error}") from None
+        name, fault = ascii(table), as_options(str(error))
+        raise AuditError(fault if name in fault else f"{name}: {fault}") from None
     columns = [_column(name, frame[name], marks, name in options.categorical) for name in frame]
     return [
         replace(one, remark=readings.get(one.name, Reading()).remark, cells=texts.get(one.name))

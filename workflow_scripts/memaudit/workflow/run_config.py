@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,14 @@ UNIT_COSTS = "results/bench/unit_costs.json"
 
 
 class RunConfig:
-    """A run: `config` is complete and free of faults, `folder` is where its results are. Raises AuditError."""
+    """A run: `config` is complete and free of faults, `folder` is where its results are. Raises AuditError.
 
-    def __init__(self, config: Mapping[str, Any], project: str | Path):
+    files: those that the config was read from.
+    """
+
+    def __init__(self, config: Mapping[str, Any], project: str | Path, files: Sequence[str | Path] = ()):
         try:
-            self.config = checked(dict(config))
+            self.config = checked(dict(config), files)
         except AuditError as error:
             raise AuditError(f"config: {error}") from None
         self.project = Path(project)

@@ -1,6 +1,6 @@
 """The parts of the workflow in the order in which they build upon one another."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +26,14 @@ STUDIES = (Data, Models, Lira, Attacks, Tabpate, Iclmem, Ltmia, Predict, Release
 
 
 def prepare(
-    config: Mapping[str, Any], project: str | Path
+    config: Mapping[str, Any], project: str | Path, files: Sequence[str | Path] = ()
 ) -> tuple[RunConfig, dict[str, Study], dict[str, Views], Workload]:
     """The run, its parts by name (that of their rules file), what readers see of them, and all jobs. Raises AuditError.
 
     Raises it for the first fault of the config, of a file of config/views/, or of a file that the config names.
+    files: those that the config was read from.
     """
-    run = RunConfig(config, project)
+    run = RunConfig(config, project, files)
     studies = {study.name: study(run) for study in STUDIES}
     views = read_views(run, studies)
     workload = Workload(run, studies, views)

@@ -54,7 +54,8 @@ class Data(Study):
 
     def policy(self, wildcards) -> dict[str, Any]:
         """How a table is read, and what happens to its duplicates."""
-        reading = self.run.dataset_keys("task", "target", "types", "drop", "missing", "missing_target", "group")
+        keys = ("task", "target", "types", "drop", "missing", "missing_target", "group", "decimal", "dates")
+        reading = self.run.dataset_keys(*keys)
         return reading(wildcards) | {key: self.config[key] for key in ("duplicates", "conflicts")}
 
     def policy_of_all_rows(self, wildcards) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from memaudit.auditing.cell_shapes import normalised
+from memaudit.data.cell_shapes import normalised
 
 SEPARATORS = ".,"
 GROUPS = ("", " ", "'", ".", ",")

@@ -11,6 +11,9 @@ from memaudit.auditing import command_line
 from memaudit.auditing.intake import take_in
 from memaudit.auditing.request import Request
 from memaudit.common.errors import AuditError
+from memaudit.data.deduplication import deduplicate, policy_of
+from memaudit.data.table_readings import described
+from memaudit.data.table_sources import fetch
 
 ROWS = 90
 RNG = np.random.default_rng(1)
@@ -146,3 +149,75 @@ def test_the_command_asks_in_one_line(tmp_path, capsys, columns, message):
     assert message in printed
     assert printed.count("\n") == 1
     assert not (tmp_path / "into").exists()
+
+
+@pytest.fixture
+def study(tmp_path):
+    """Write a table, and read it as a study does: its records, schema and features by source."""
+
+    def read(table, delimiter=";", name="s.csv", **settings):
+        path, raw = tmp_path / name, tmp_path / "raw.parquet"
+        table.to_parquet(path) if name.endswith("parquet") else table.to_csv(path, sep=delimiter, index=False)
+        facts = fetch({"source": "file", "path": str(path)}, raw, tmp_path)
+        policy = policy_of(facts, {"task": "classification", "target": "churn", **settings})
+        schema, _ = deduplicate(raw, tmp_path / "records.parquet", b"key", policy, "s")
+        records = pd.read_parquet(tmp_path / "records.parquet")
+        return records, schema, {column["source"]: column["type"] for column in schema["columns"]}
+
+    return read
+
+
+def wide():
+    numbered = RNG.permutation(ROWS) + 1000
+    share = [f"{i % 60 + 20} %" for i in range(ROWS)]
+    return frame(number=numbered, share=share, thousands=[f"{i + 1}.{i + 100}.500,75" for i in range(ROWS)])
+
+
+def test_a_study_reads_a_table_as_an_audit_does(taken, study):
+    table = wide()
+    facts, copy, _ = taken(table)
+    records, schema, types = study(table)
+    assert types == {one["name"]: one["type"] for one in facts["columns"].values() if one["use"]}
+    assert schema["left_out"] == facts["left_out"] == {"number": "numbers the rows"}
+    assert schema["readings"] == facts["readings"]
+    for safe, column in facts["columns"].items():
+        if column["use"]:
+            pd.testing.assert_series_equal(records[column["name"]], copy[safe], check_names=False, check_dtype=False)
+
+
+def test_a_study_of_a_parquet_file_reads_what_the_catalogue_declares(study):
+    table = frame(number=RNG.permutation(ROWS))
+    _, schema, types = study(table, name="s.parquet")
+    assert schema["left_out"] == {"number": "numbers the rows"}
+    assert (types["pay"], types["since"]) == ("text", "text")
+    records, _, types = study(table, name="s.parquet", types={"pay": "numeric", "since": "date", "number": "numeric"})
+    np.testing.assert_array_equal(records["pay"], PAY)
+    assert (types["since"], types["number"]) == ("date", "numeric")
+
+
+def test_a_study_asks_in_the_words_of_the_catalogue(study):
+    with pytest.raises(
+        AuditError, match=r"'net'.*`decimal: ,`.*declare it \(types: \{net: categorical\}\) or `drop` it"
+    ):
+        study(frame(net=THREE).drop(columns="pay"))
+    records, *_ = study(frame(net=THREE).drop(columns="pay"), decimal=",")
+    np.testing.assert_allclose(records["net"], [float(cell.replace(",", ".")) for cell in THREE])
+    with pytest.raises(AuditError, match="no features are left: 'number': numbers the rows"):
+        study(frame(number=range(ROWS))[["number", "churn"]])
+    with pytest.raises(AuditError, match="target: there is no column 'chrn'"):
+        study(frame(), target="chrn")
+
+
+def test_a_study_predicts_numbers_in_any_notation(study):
+    records, *_ = study(frame().drop(columns="churn"), task="regression", target="pay")
+    np.testing.assert_array_equal(records["target"], PAY)
+
+
+def test_free_text_is_named_and_kept_for_models_that_read_it(study):
+    _, schema, types = study(frame(note=[f"asked {i} times, then {i * i}" for i in range(ROWS)]))
+    assert types["note"] == "text"
+    assert schema["readings"]["note"] == "free text, which only models of text read"
+
+
+def test_columns_of_one_remark_are_one_line():
+    assert described({"a": "x", "b": "y", "c": "x"}) == ["'a', 'c': x", "'b': y"]

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from memaudit.auditing.column_readings import DATE, NUMERIC, Choices, Reading, read_columns
-from memaudit.auditing.table_readings import TEXTS
+from memaudit.data.column_readings import DATE, NUMERIC, Choices, Reading, read_columns
 from memaudit.data.column_schema import cleaned
 from memaudit.data.duckdb_engine import connect, identifier, parquet
+from memaudit.data.table_readings import TEXTS
 
 SQL_TYPES = {NUMERIC: "DOUBLE", DATE: "TIMESTAMP"}
 

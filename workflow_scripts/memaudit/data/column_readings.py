@@ -9,15 +9,16 @@ from dataclasses import dataclass, field, replace
 
 from duckdb import DuckDBPyConnection
 
-from memaudit.auditing import cell_shapes, date_formats, number_formats
-from memaudit.auditing.cell_shapes import Cells, count_cells, shapes
-from memaudit.auditing.date_formats import Layout
-from memaudit.auditing.number_formats import CURRENCIES, Notation
 from memaudit.common.errors import AuditError
+from memaudit.data import cell_shapes, date_formats, number_formats
+from memaudit.data.cell_shapes import Cells, count_cells, shapes
 from memaudit.data.column_schema import STRAY
+from memaudit.data.date_formats import Layout
 from memaudit.data.duckdb_engine import literal
+from memaudit.data.number_formats import CURRENCIES, Notation
 
 NUMERIC, DATE, CODES = "numeric", "date", "codes"
+DECLARE = "declare it (types: {{{}: categorical}}) or `drop` it"
 ORDER_NAMES = {"dmy": "day, month, year", "mdy": "month, day, year", "ymd": "year, month, day"}
 
 
@@ -93,26 +94,27 @@ def read_columns(
 
     table: SQL of the relation, with file_row_number; texts: by column, the SQL of its text, NULL where it is missing.
     """
+    readings = dict.fromkeys(texts, Reading())
+    texts = {name: text for name, text in texts.items() if choices.types.get(name) not in ("categorical", "text")}
     counts = count_cells(connection, table, texts)
     doubtful = {name: texts[name] for name, cells in counts.items() if cells.digits and not cells.plain}
     found = shapes(connection, table, doubtful)
-    evidence = [
-        _evidence(connection, table, name, text, replace(counts[name], shapes=found.get(name, {})))
-        for name, text in texts.items()
+    used = [
+        _evidence(connection, table, name, texts[name], replace(cells, shapes=found.get(name, {})))
+        for name, cells in counts.items()
+        if cells.present
     ]
-    evidence = [one for one in evidence if one.cells.present]
-    used = [one for one in evidence if choices.types.get(one.name) not in ("categorical", "text")]
     reader = _Reader(connection, table, choices, *_of_the_file(used))
-    readings = dict.fromkeys(texts, Reading())
-    faults = []
+    faults = {}
     for one in used:
         try:
             readings[one.name] = reader.reading(one)
         except AuditError as error:
-            faults.append(str(error))
+            faults[one.name] = str(error)
     if faults:
-        more = f" ({len(faults) - 1} more columns are like this or cannot be read)" if len(faults) > 1 else ""
-        raise AuditError(faults[0] + more)
+        names = ", ".join(map(repr, [*faults][1:]))
+        more = f" ({len(faults) - 1} more columns are like this or cannot be read: {names})" if names else ""
+        raise AuditError(next(iter(faults.values())) + more)
     return readings
 
 
@@ -151,7 +153,7 @@ class _Reader:
         is_target = one.name == self.choices.target
         if self.choices.typed and declared is None and not is_target:
             looks = "numbers" if numeric else "dates" if date else ""
-            remark = f"text in the file, although its values look like {looks}; its type in schema.yaml reads them so"
+            remark = f"text in the file, although its values look like {looks}; only a declared type reads them so"
             return Reading(remark=remark if looks else "")
         if date and (declared != NUMERIC or (is_target and not numeric)):
             return self._date(one)
@@ -166,9 +168,7 @@ class _Reader:
         found = one.notation
         if found is None or one.is_plain_number():
             return Reading(NUMERIC)
-        sign, why = found.decimals[0], ""
-        if len(found.decimals) > 1:
-            sign, why = self._decimal(one, found)
+        sign, why = self._decimal(one, found) if len(found.decimals) > 1 else (found.decimals[0], "")
         parts = number_formats.described(found, sign)
         if one.cells.numbers == one.cells.present and sign == ".":
             return Reading(NUMERIC, None, f"decimal point{why}" if why else "")
@@ -187,8 +187,8 @@ class _Reader:
         mark, other = (".", ",") if one.cells.doubtful_points else (",", ".")
         raise AuditError(
             f"column {one.name!r}: its numbers can be read in two ways, since each {mark} has exactly three digits "
-            f"behind it: 1{mark}234 is 1.234 with --decimal {mark}, and 1234 with --decimal {other}; "
-            "give one of them, or name the column with --categorical or --drop"
+            f"behind it: 1{mark}234 is 1.234 with `decimal: {mark}`, and 1234 with `decimal: {other}`; "
+            f"give one of them, or {DECLARE.format(one.name)}"
         )
 
     def _date(self, one: _Evidence) -> Reading:
@@ -207,7 +207,7 @@ class _Reader:
         if date_formats.century_is_open(self.connection, self.table, one.text, one.layouts, order):
             raise AuditError(
                 f"column {one.name!r}: its years have two digits, and those from 30 to 69 may be of two centuries; "
-                "write years with four digits, or name the column with --categorical or --drop"
+                f"write years with four digits, or {DECLARE.format(one.name)}"
             )
         century = any(4 not in layout.years for layout in one.layouts)
         note = ", years 70 to 99 are 19.., 00 to 29 are 20.." if century else ""
@@ -221,10 +221,10 @@ class _Reader:
             return given, ", as you say"
         if len(self.orders) == 1 and (order := next(iter(self.orders))) in valid:
             return order, f", as in column {self.orders[order]!r}"
-        ways = " or ".join(f"--dates {order} ({ORDER_NAMES[order]})" for order in valid)
+        ways = " or ".join(f"`dates: {order}` ({ORDER_NAMES[order]})" for order in valid)
         raise AuditError(
             f"column {one.name!r}: its dates, such as 03/04/05, can be read in {len(valid)} ways, since no part tells "
-            f"which is the day; give {ways}, or name the column with --categorical or --drop"
+            f"which is the day; give {ways}, or {DECLARE.format(one.name)}"
         )
 
     def _mixed(self, one: _Evidence, declared: str | None) -> Reading:
@@ -254,7 +254,7 @@ class _Reader:
         where = f", the first in data row {row}" if row is not None else ""
         return (
             f"column {one.name!r} mixes {count} {kind} with {other} words or numbers written in another way{where}; "
-            "write them alike, name the column with --categorical or --drop, or the word with --missing"
+            f"write them alike, {DECLARE.format(one.name)}, or list the word under `missing`"
         )
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memaudit.auditing.number_formats import described, notation, parse
+from memaudit.data.number_formats import described, notation, parse
 
 
 @pytest.mark.parametrize(

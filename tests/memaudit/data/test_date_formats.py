@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from memaudit.auditing import date_formats
+from memaudit.data import date_formats
 
 DAYS = "(SELECT unnest(['03/04/2020', '25/12/2020', '30/02/2020']) AS x)"
 

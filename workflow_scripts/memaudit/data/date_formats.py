@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from duckdb import DuckDBPyConnection
 
-from memaudit.auditing.cell_shapes import normalised
+from memaudit.data.cell_shapes import normalised
 from memaudit.data.duckdb_engine import literal
 
 ORDERS = ("dmy", "mdy", "ymd")

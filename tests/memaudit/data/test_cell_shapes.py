@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from memaudit.auditing.cell_shapes import count_cells, has_shape, shapes
+from memaudit.data.cell_shapes import count_cells, has_shape, shapes
 
 
 @pytest.fixture

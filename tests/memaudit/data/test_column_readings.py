@@ -5,8 +5,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from memaudit.auditing.column_readings import CODES, DATE, NUMERIC, Choices, read_columns
 from memaudit.common.errors import AuditError
+from memaudit.data.column_readings import CODES, DATE, NUMERIC, Choices, read_columns
 from memaudit.data.column_schema import cleaned
 
 ROWS = 60
@@ -98,7 +98,7 @@ def test_scientific_notation_with_a_decimal_comma_is_a_number(read):
 @pytest.mark.parametrize("sign", [",", "."])
 def test_three_digits_behind_every_separator_are_asked_about(read, sign):
     cells = [f"{1 + i % 9}{sign}{100 + 7 * i}" for i in range(ROWS)]
-    with pytest.raises(AuditError, match=r"column 'x': its numbers can be read in two ways.*--decimal") as error:
+    with pytest.raises(AuditError, match=r"column 'x': its numbers can be read in two ways.*`decimal: [.,]`") as error:
         read(cells)
     assert cells[0] not in str(error.value)
     for decimal in ",.":
@@ -154,7 +154,7 @@ def test_times_with_zones_are_the_same_in_utc(read):
 
 def test_dates_with_no_part_above_twelve_are_asked_about(read):
     cells = [f"{day:%d/%m/%Y}" for day in OPEN_DAYS]
-    with pytest.raises(AuditError, match=r"column 'x'.*--dates dmy \(day, month, year\) or --dates mdy"):
+    with pytest.raises(AuditError, match=r"column 'x'.*`dates: dmy` \(day, month, year\) or `dates: mdy`"):
         read(cells)
     for order, form in {"dmy": "%d/%m/%Y", "mdy": "%m/%d/%Y"}.items():
         _, values = read([day.strftime(form) for day in OPEN_DAYS], Choices(dates=order))
@@ -218,6 +218,12 @@ def test_a_mixed_column_is_refused_with_its_first_row(read, cells, message):
     with pytest.raises(AuditError, match=message):
         read(cells)
     assert read(cells, Choices(types={"x": "categorical"}))[1] == cells
+
+
+def test_columns_that_are_like_the_refused_one_are_named(read):
+    mixed = ["1,5"] * 50 + ["many"] * 10
+    with pytest.raises(AuditError, match=r"column 'x' mixes .*\(2 more columns are like this .*: 'second', 'third'\)"):
+        read(mixed, plain=["1"] * 60, second=mixed, third=mixed)
 
 
 def test_few_numbers_among_words_are_counted(read):

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from memaudit.auditing.column_readings import CODES, Choices, Reading
-from memaudit.auditing.frame_readings import read_frame
 from memaudit.common.errors import AuditError
+from memaudit.data.column_readings import CODES, Choices, Reading
+from memaudit.data.frame_readings import read_frame
 
 ROWS = 40
 
