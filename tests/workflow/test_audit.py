@@ -12,7 +12,7 @@ import pytest
 
 from memaudit.attacks import registry
 from memaudit.auditing.api import Report
-from workflow.conftest import SNAKEMAKE, Checkout
+from workflow.conftest import Checkout
 
 pytestmark = pytest.mark.xdist_group("audit")
 
@@ -166,14 +166,21 @@ def test_provenance_verifies_an_audit_and_names_what_was_changed(owner):
     into = owner.copied(owner.desk / "copy")  # as far from the model's file as the audit is: the records are relative
 
     def provenance():
-        command = [*SNAKEMAKE, "--snakefile", owner.folder / "Snakefile", "--directory", into, "--cores", "1"]
-        command += ["--configfile", into / "full.yaml", "--", "provenance"]
-        done = subprocess.run(command, env=owner.environment, capture_output=True, text=True, check=False)
+        command = [sys.executable, "-m", "memaudit", "provenance", into.name]
+        done = subprocess.run(
+            command, cwd=into.parent, env=owner.environment, capture_output=True, text=True, check=False
+        )
         return done.returncode, done.stdout + done.stderr
 
     code, printed = provenance()
     assert code == 0, printed
-    assert "provenance: 3 results and the" in printed
+    assert "report.html, summary.json, risk.parquet and the" in printed
+    page = (into / "report.html").read_bytes()
+    (into / "report.html").write_bytes(page + b" ")
+    code, printed = provenance()
+    assert code == 1
+    assert "report.html: was changed" in printed
+    (into / "report.html").write_bytes(page)
     (into / "results/full/audit/table/summary.json").write_text("{}")
     code, printed = provenance()
     assert code != 0
