@@ -41,8 +41,8 @@ Results go to results/ in the current folder, where relative paths of the config
 def main(arguments: Sequence[str]) -> int:
     """Run a subcommand, `run` or that of a target, with arguments for Snakemake; returns the exit code of its help.
 
-    The folder of an audit is checked here, too. Otherwise Snakemake takes the place of this process, so that signals and the
-    exit code are its own.
+    The folder of an audit is checked here, too. Otherwise Snakemake takes the place of this process, so that signals
+    and the exit code are its own.
     """
     name, given = arguments[0], list(arguments[1:])
     target = TARGETS[name]
