@@ -83,7 +83,7 @@ def test_the_numbers_are_on_the_screen_and_in_the_folder(owner):
     with_copies = {"perturbation", "boundary", "copies correct", "strongest labels"}
     scores = {"strongest", *with_copies, *registry.of_one_query("probabilities")}
     assert {one.attack for one in summary.adversaries} == scores
-    assert summary.headline().attack == "strongest"
+    assert summary.headline.attack == "strongest"
     assert {group.column for group in summary.groups} == {"churn", COLUMN}
     assert all(group.name is None for group in summary.groups)
     assert {"none", "labels only", "bags 4", "layer dropped"} <= {one.name for one in summary.mitigations}
