@@ -128,7 +128,7 @@ pretrain: .venv ## train the small models of resources/ again (hours); TABLES=fo
 	$(BIN)/snakemake --cores 1 $(if $(TABLES),--config pretrain='{"tables": "$(abspath $(TABLES))"}') -- pretrain
 	cp -R results/demo/pretrained/tabicl-small* results/demo/pretrained/text-small resources/
 
-coverage: .venv ## simulate every printed interval and test with known truth for docs/coverage.md (20 minutes; goes on where it ended)
+coverage: .venv ## simulate every printed interval and test with known truth for docs/coverage.md (37 CPU minutes; goes on where it ended)
 	@TQDM_DISABLE=1 OMP_NUM_THREADS=1 $(BIN)/python workflow_scripts/maintenance/measure_coverage.py \
 	  --output results/bench/coverage.json --params '$(or $(PARAMS),{"simulations": 500$(,) "seed": 3})'
 	@$(BIN)/python -m memaudit.report.docs_pages
@@ -143,7 +143,7 @@ tune_tabpate: .venv .venv-synth ## tune settings of private contexts per epsilon
 	  --params '$(or $(PARAMS),{"epsilons": [1.0$(,) 10.0]$(,) "delta": 1e-5$(,) "records": 1000$(,) "repeats": 5})'
 	@$(BIN)/python -m memaudit.report.docs_pages
 
-calibration: .venv ## repeat audits where the truth is known for docs/calibration.md (15 minutes; goes on where it ended)
+calibration: .venv ## repeat audits where the truth is known for docs/calibration.md (17 CPU minutes; goes on where it ended)
 	@TQDM_DISABLE=1 OMP_NUM_THREADS=1 $(BIN)/python workflow_scripts/maintenance/measure_calibration.py \
 	  --output results/bench/audit_calibration.json --params '$(or $(PARAMS),{"seed": 1})'
 	@$(BIN)/python -m memaudit.report.docs_pages
@@ -153,13 +153,13 @@ release-audit: .venv ## audit private releases end to end, as released and broke
 	  --output results/bench/release_audit.json --params '$(or $(PARAMS),{"runs": 12000$(,) "canaries": 5000})'
 	@$(BIN)/python -m memaudit.report.docs_pages
 
-private_gain: .venv ## the share of the non-private gain that private contexts keep, by records, for docs/private-gain.md (20 minutes; goes on where it ended); TABLES=folder of NAME.csv.gz
+private_gain: .venv ## the share of the non-private gain that private contexts keep, by records, for docs/private-gain.md (17 CPU minutes; goes on where it ended); TABLES=folder of NAME.csv.gz
 	@TQDM_DISABLE=1 OMP_NUM_THREADS=1 $(BIN)/python workflow_scripts/maintenance/measure_private_gain.py \
 	  --output results/bench/private_gain.json \
 	  --params '$(or $(PARAMS),{"tables": "$(abspath $(or $(TABLES),$(error name the folder of the public tables: make private_gain TABLES=folder)))"})'
 	@$(BIN)/python -m memaudit.report.docs_pages
 
-mechanism_costs: .venv ## labels and choices that other privacy accounts would buy, for docs/mechanism-costs.md (5 minutes); TABLES=folder of NAME.csv.gz
+mechanism_costs: .venv ## labels and choices that other privacy accounts would buy, for docs/mechanism-costs.md (3 CPU minutes); TABLES=folder of NAME.csv.gz
 	@TQDM_DISABLE=1 OMP_NUM_THREADS=1 $(BIN)/python workflow_scripts/maintenance/measure_mechanism_costs.py \
 	  --output results/bench/mechanism_costs.json \
 	  --params '$(or $(PARAMS),{"tables": "$(abspath $(or $(TABLES),$(error name the folder of the public tables: make mechanism_costs TABLES=folder)))"})'

@@ -41,6 +41,7 @@ rule provenance:
     params:
         code=digest("provenance_verify_results", env="statistics"),
         run=RUN.folder,
+        settings=snakemake_handlers.given_settings(workflow),
     script:
         "../workflow_scripts/provenance/verify_results.py"
 

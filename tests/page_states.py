@@ -34,7 +34,7 @@ def of_predictions(files=FILES, record=BY_HAND, **options):
 
 def by_person(summary):
     """The summary with persons as the headline."""
-    persons = summary.headline().model_copy(update={"records": "persons"})
+    persons = summary.headline.model_copy(update={"records": "persons"})
     return summary.model_copy(update={"adversaries": [persons, *summary.adversaries]})
 
 

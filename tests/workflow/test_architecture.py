@@ -30,7 +30,7 @@ LAYERS = {
     "report": {"plotting", "statistics", "templating"},
     "auditing": {"attacks", "config", "data", "models", "privacy", "templating"},
     "scanning": {"auditing", "data", "statistics"},
-    "commands": {"auditing", "scanning", "statistics"},
+    "commands": {"auditing", "scanning", "statistics", "workflow"},
 }
 STUDIES = ("lira", "attacks", "audit", "tabpate", "iclmem", "ltmia", "predict")
 STATISTICS = re.compile(

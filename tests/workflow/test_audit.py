@@ -12,7 +12,7 @@ import pytest
 
 from memaudit.attacks import registry
 from memaudit.auditing.api import Report
-from workflow.conftest import SNAKEMAKE, Checkout
+from workflow.conftest import Checkout
 
 pytestmark = [pytest.mark.xdist_group("audit"), pytest.mark.usefixtures("warm_jobs")]
 
@@ -83,7 +83,7 @@ def test_the_numbers_are_on_the_screen_and_in_the_folder(owner):
     with_copies = {"perturbation", "boundary", "copies correct", "strongest labels"}
     scores = {"strongest", *with_copies, *registry.of_one_query("probabilities")}
     assert {one.attack for one in summary.adversaries} == scores
-    assert summary.headline().attack == "strongest"
+    assert summary.headline.attack == "strongest"
     assert {group.column for group in summary.groups} == {"churn", COLUMN}
     assert all(group.name is None for group in summary.groups)
     assert {"none", "labels only", "bags 4", "layer dropped"} <= {one.name for one in summary.mitigations}
@@ -166,14 +166,21 @@ def test_provenance_verifies_an_audit_and_names_what_was_changed(owner):
     into = owner.copied(owner.desk / "copy")  # as far from the model's file as the audit is: the records are relative
 
     def provenance():
-        command = [*SNAKEMAKE, "--snakefile", owner.folder / "Snakefile", "--directory", into, "--cores", "1"]
-        command += ["--configfile", into / "full.yaml", "--", "provenance"]
-        done = subprocess.run(command, env=owner.environment, capture_output=True, text=True, check=False)
+        command = [sys.executable, "-m", "memaudit", "provenance", into.name]
+        done = subprocess.run(
+            command, cwd=into.parent, env=owner.environment, capture_output=True, text=True, check=False
+        )
         return done.returncode, done.stdout + done.stderr
 
     code, printed = provenance()
     assert code == 0, printed
-    assert "provenance: 3 results and the" in printed
+    assert "report.html, summary.json, risk.parquet and the" in printed
+    page = (into / "report.html").read_bytes()
+    (into / "report.html").write_bytes(page + b" ")
+    code, printed = provenance()
+    assert code == 1
+    assert "report.html: was changed" in printed
+    (into / "report.html").write_bytes(page)
     (into / "results/full/audit/table/summary.json").write_text("{}")
     code, printed = provenance()
     assert code != 0

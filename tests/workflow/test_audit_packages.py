@@ -72,7 +72,7 @@ def test_mitra_is_audited_by_the_command(desk):
     small_packages.write("mitra", desk / "weights")
     report = audited("mitra", *BY_COMMAND, "--model", "mitra-in-context:weights")
     assert report.summary.models["main"] == "mitra-in-context:weights"
-    assert report.summary.headline().auc.estimate > 0
+    assert report.summary.headline.auc.estimate > 0
     assert "provenance: models of .venv-deployed: autogluon.tabular 1.6.3; all its" in provenance_of_the_audit()
 
 

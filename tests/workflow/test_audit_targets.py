@@ -52,7 +52,7 @@ def test_a_number_is_audited_by_regression(regression):
     assert (summary.table.kind, summary.models["main"]) == ("regression", "tabicl-small-regression")
     scores = {one.attack for one in summary.adversaries}
     assert scores == {"strongest", *registry.of_one_query("probabilities", "regression")}
-    assert summary.headline().auc.detected
+    assert summary.headline.auc.detected
     assert not summary.placebo().auc.detected
     (quality,) = summary.utilities
     assert quality.balanced_accuracy is None

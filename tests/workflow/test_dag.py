@@ -9,6 +9,7 @@ from conftest import PROJECT
 from memaudit.common.io import read_json
 from memaudit.workflow.digest import rule_of, script_of
 from memaudit.workflow.job_costs import Size, estimate
+from memaudit.workflow.provenance import NO_SIDECAR
 from memaudit.workflow.studies.attacks_lookups import Attacks
 from memaudit.workflow.studies.lira_lookups import Lira
 from memaudit.workflow.studies.ltmia_lookups import Ltmia
@@ -138,7 +139,10 @@ def test_a_rule_its_script_its_log_and_its_digest_carry_one_name(name, text):
         assert f"../envs/{environment}.yaml" in text
     assert all(word in text for word in ("mem_mb=", "runtime="))
     assert "threads: 1\n" not in text, "one thread is Snakemake's default"
-    assert "<results>/provenance/" in text or name in {*CALLED, "data_make_key"}
+    # Which jobs have failed is told by logs that have no sidecar.
+    recorded = re.search(r"<results>/provenance/(.+)\.json", text)
+    assert (recorded is None) == (name in NO_SIDECAR)
+    assert recorded is None or f"<results>/logs/{recorded[1]}.log" in text
 
 
 def test_a_job_that_is_submitted_has_more_memory_when_it_is_tried_again():

@@ -1,5 +1,6 @@
 """What the README shows exists and runs, and the page of your own table is followed to the letter."""
 
+import fnmatch
 import re
 import shlex
 import subprocess
@@ -8,6 +9,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from conftest import PROJECT
 
 from memaudit.auditing import command_line
@@ -155,3 +157,16 @@ def test_its_plan_is_printed_although_it_leaves_out_the_population_check(checkou
     done = run(checkout, "plan")
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"^total +\d+ ", done.stdout + done.stderr, re.MULTILINE)
+
+
+def test_the_page_of_the_studies_tells_tables_from_figures():
+    views = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in (PROJECT / "config/views").glob("*.yaml")]
+    made = {kind: {name for view in views for name in view.get(kind) or {}} for kind in ("tables", "figures")}
+    text = (PROJECT / "docs/studies.md").read_text(encoding="utf-8")
+    # A row has a cell of tables and one of figures; both may name several by a pattern.
+    rows = re.findall(r"^\| (`\w+_.*?`)? ?\| (`\w+_.*?`)? ?\| .+ \|$", text, re.MULTILINE)
+    tables, figures = (set(re.findall(r"`([\w*]+)`", " ".join(cells))) for cells in zip(*rows, strict=True))
+    assert made["figures"] == {name for pattern in figures for name in fnmatch.filter(made["figures"], pattern)}
+    assert made["tables"] == {name for pattern in tables for name in fnmatch.filter(made["tables"], pattern)}
+    assert [pattern for pattern in tables - {"lira_claims"} if not fnmatch.filter(made["tables"], pattern)] == []
+    assert [pattern for pattern in figures if not fnmatch.filter(made["figures"], pattern)] == []

@@ -26,6 +26,8 @@ from memaudit.studies.audit.audit_attacks import compared
 from memaudit.workflow.job import run
 from memaudit.workflow.sidecar import versions
 
+FITTED = "estimator"  # the family of models that are fitted, and have no context that they read
+
 
 def main(job):
     facts = read_json(job.input.facts)
@@ -46,19 +48,23 @@ def main(job):
 def _protection(job, summary: Summary, facts: dict[str, Any]) -> Protection:
     audit = job.params.audit
     record = record_of_today(audit["owner"], audit["review_by"], versions())
-    family = read_json(several(job.input.cards)[0])["family"]  # the audited model comes first
-    return in_terms_of_data_protection(summary, facts, audit["threats"], record, family)
+    return in_terms_of_data_protection(summary, facts, audit["threats"], record, _family(job))
 
 
 def _summary(job, facts: dict[str, Any], tables: Tables) -> Summary:
-    """The summary with verdicts on mitigations, without advice and data protection."""
+    """The summary with verdicts on mitigations and the kind of model, without advice and data protection."""
     audit = job.params.audit
     score = compared(audit["threats"], facts["kind"] == "regression")
     names = read_json(job.input.names) if audit["show_values"] and job.input.get("names") else None
     found = stage_summary(tables, facts, audit, sets=job.params.attacks["sets"], score=score, names=names)
     verdicts = mitigation_verdicts.verdicts(found.mitigations, found.strict_leak())
     judged = [one.model_copy(update=made._asdict()) for one, made in zip(found.mitigations, verdicts, strict=True)]
-    return found.model_copy(update={"mitigations": judged})
+    return found.model_copy(update={"mitigations": judged, "fitted": _family(job) == FITTED})
+
+
+def _family(job) -> str:
+    """Family of the audited model, which comes first."""
+    return read_json(several(job.input.cards)[0])["family"]
 
 
 def _annex(job, facts: dict[str, Any], tables: Tables) -> Annex:

@@ -29,7 +29,7 @@ from memaudit.studies.predict.user_records import (
     stacked,
     timing,
 )
-from memaudit.workflow.job import run
+from memaudit.workflow.job import run, tell
 
 
 def main(job):
@@ -64,6 +64,7 @@ def main(job):
         with replacing(file) as temporary:
             temporary.write_text(text, encoding="utf-8")
     Path(job.output.page).parent.chmod(0o700)  # Snakemake made it readable for all
+    tell(f"memaudit: {job.output.page}: your records, ranked by their risk of being memorized")
     return {"seed": params.seed}
 
 

@@ -116,6 +116,14 @@ def test_too_few_targets_are_refused():
         api.audit(pd.DataFrame({"a": [1, 2, 3]}), [0, 1])
 
 
+@pytest.mark.parametrize(("given", "name"), [({}, "your table"), ({"name": "donors"}, "donors")])
+def test_the_page_calls_the_table_as_it_was_named_and_not_by_the_file_of_the_copy(tmp_path, monkeypatch, given, name):
+    requests = []
+    monkeypatch.setattr(api.runner, "run", lambda request, settings, report: requests.append(request))
+    api.audit(TABLE, [0, 1], into=tmp_path / "audit", **given)
+    assert requests[0].name == name
+
+
 def test_python_leaves_no_copy_of_a_table_that_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)

@@ -52,7 +52,7 @@ def test_the_headline_states_whether_a_leak_was_detected():
 
 def test_accusations_beyond_chance_are_not_passed_over_where_the_auc_detects_nothing():
     summary = a_summary(leak=False)
-    head = summary.headline()
+    head = summary.headline
     strict = head.model_copy(update={"tpr": {"0.01": value(0.03, 0.02, 0.04, 0.01, True)}})
     others = [strict if one is head else one for one in summary.adversaries]
     summary = summary.model_copy(update={"adversaries": others})
@@ -81,9 +81,9 @@ def test_the_registry_describes_the_adversary():
     described = {one.attack: audit_page.description(one) for one in a_summary().adversaries}
     assert described["lira"] == "reads probabilities, one query"
     assert described["strongest"] == described["lira"]
-    labels = a_summary().headline().model_copy(update={"threat": "label-only passive"})
+    labels = a_summary().headline.model_copy(update={"threat": "label-only passive"})
     assert audit_page.description(labels) == "reads labels, one query"
-    poisoned = a_summary().headline().model_copy(update={"attack": "lira poisoned", "poison": 5})
+    poisoned = a_summary().headline.model_copy(update={"attack": "lira poisoned", "poison": 5})
     assert audit_page.description(poisoned) == "reads probabilities, adds mislabelled copies to the context (5)"
 
 
@@ -174,7 +174,7 @@ def test_fine_tuning_is_told_alike_in_the_table_and_in_the_advice():
 
 def test_persons_are_the_headline_and_rows_the_second_line():
     summary = a_summary()
-    persons = summary.headline().model_copy(
+    persons = summary.headline.model_copy(
         update={"records": "persons", "auc": Value(estimate=0.83, low=0.8, high=0.86)}
     )
     persons.auc.null = 0.5
@@ -378,6 +378,24 @@ def test_rows_that_are_not_people_have_the_users_noun():
         assert "Modules rated" in text
         assert PEOPLE.findall(text.replace("They are not people (--records)", "")) == []
         assert len(PEOPLE.findall(plain(audit_page.render(advised(one), FACTS, annex())))) > 3
+
+
+def test_a_fitted_model_has_training_data_and_no_context_that_it_reads():
+    of_context = plain(audit_page.render(a_summary(), FACTS, annex()))
+    assert "The context holds the records that the model reads with each question" in of_context
+    html = audit_page.render(advised(a_summary(), fitted=True), FACTS, annex())
+    text = plain(html)
+    assert "can be recognised in the training data of" in text
+    assert "The model leaks who is in its training data." in text
+    assert "The context holds the records that the model is fitted on, its training data" in text
+    for reads in (
+        "in its context. ",
+        "reads with each question",
+        "reads together with each question",
+        "keeps the rows",
+    ):
+        assert reads not in text
+        assert reads not in html
 
 
 def plain(html):

@@ -69,7 +69,7 @@ def test_an_attack_is_withdrawn_by_its_own_control_alone():
     labels, boundary = summary.adversaries[-2:]
     assert audit_strength.withdrawn(many_queries(a_summary(), lookup=False), labels)
     assert not audit_strength.withdrawn(summary, boundary)
-    assert not audit_strength.withdrawn(summary, summary.headline())
+    assert not audit_strength.withdrawn(summary, summary.headline)
 
 
 def test_an_attack_whose_controls_hold_is_evidence():

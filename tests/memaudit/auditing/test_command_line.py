@@ -92,6 +92,8 @@ def test_the_screen_shows_the_columns_and_the_main_results(capsys):
     assert "result: AUC 0.70 [0.65, 0.75], chance 0.50: a leak is detected" in printed
     assert "of 100 records predicted as members, 60 [50, 70] are in the data, if 10 of 100 candidates are" in printed
     assert "in one deployed context it is from 30 to 90 of 100 if 10 of 100 are, with probability 0.93" in printed
+    command_line.report("full", a_summary().model_copy(update={"fitted": True}).model_dump())
+    assert "in one deployed model it is from 30 to 90" in capsys.readouterr().out
 
 
 def test_the_screen_names_columns_that_look_like_a_person_and_rows_that_are_persons_of_their_own(capsys):

@@ -30,7 +30,7 @@ def test_a_limit_is_judged_by_the_end_that_is_named(text, exceeded, says):
 
 def test_without_an_interval_nothing_is_shown():
     summary = a_summary()
-    summary.headline().auc = value(0.9, None, None)
+    summary.headline.auc = value(0.9, None, None)
     limits = [failure_limits.limit("auc=.6"), failure_limits.limit("auc.high=.6")]
     assert [above for above, _ in failure_limits.judged(limits, summary)] == [False, True]
 

@@ -30,6 +30,13 @@ def test_a_page_explains_the_quality_of_its_own_target():
     assert glossary.of_target(numbers=True).keys() == glossary.TERMS.keys() - {"balanced"}
 
 
+def test_the_context_of_a_fitted_model_is_its_training_data():
+    read, fitted = glossary.of_target(False), glossary.of_target(False, fitted=True)
+    assert read.keys() == fitted.keys()
+    assert {key for key in read if read[key] != fitted[key]} == {"context", "shadow"}
+    assert "its training data" in fitted["context"][1]
+
+
 def test_no_note_stands_in_the_name_of_a_column_on_a_phone():
     html = audit_page.render(seen_inside(inferred(a_summary(cost=-0.1))), FACTS, annex())
     names = set(re.findall(r'data-label="([^"]*)"', html))

@@ -67,6 +67,10 @@ def test_the_threat_model_is_that_of_the_audit():
     assert "audit again with --group" in section(summary).unit
     assert "household" in section(summary, facts=FACTS | {"group": "household"}).unit
     assert "32 shadow contexts" in section(summary).intruder
+    assert " in its context (sha256" in section(summary).system
+    fitted = summary.model_copy(update={"fitted": True})
+    assert " fitted on rows of " in section(fitted).system
+    assert "The file of a fitted model may hold rows" in page(fitted)
 
 
 def test_an_invalid_audit_is_no_evidence():

@@ -26,19 +26,19 @@ def test_numbers_are_those_of_the_summary(leak):
     summary = a_summary(leak=leak)
     identified, accused, isolated, showing = by_name(summary)["Singling out"].findings
     assert isolated == singling_out.isolated(summary)[0]
-    assert identified.value == summary.headline().tpr["0.01"]
+    assert identified.value == summary.headline.tpr["0.01"]
     assert identified.value.detected == leak
     assert "identify 1.9 of 100 members" in identified.power
     assert (accused.value.estimate, accused.value.detected) == (0.6, leak)
     assert (showing.value.estimate, showing.value.low) == (3 / 400, None)
     (auc,) = by_name(summary)["Linkability"].findings
-    assert auc.value == summary.headline().auc
+    assert auc.value == summary.headline.auc
     assert "AUC of 0.520" in auc.power
 
 
 def test_the_largest_base_rate_is_named():
     summary = a_summary()
-    headline = summary.headline()
+    headline = summary.headline
     headline.precision["0.5"] = value(0.9, 0.8, 0.95, 0.5)
     accused = by_name(summary)["Singling out"].findings[1]
     assert "if 50 of 100 candidates are members" in accused.measure

@@ -113,7 +113,7 @@ def test_what_other_contexts_would_name_is_a_bound_and_is_of_one_row_of_each_per
     assert "of this list as many other contexts are expected to name 60% again, and at least 45%," in (
         recommendations._act_on_list(summary)
     )
-    person = summary.headline().model_copy(update={"records": "persons"})
+    person = summary.headline.model_copy(update={"records": "persons"})
     of_persons = summary.model_copy(update={"adversaries": [person, *summary.adversaries]})
     assert "of such a list of one row of each person as many other contexts" in recommendations._act_on_list(of_persons)
 

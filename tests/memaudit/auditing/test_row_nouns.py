@@ -26,6 +26,7 @@ def test_without_a_noun_rows_are_records_of_people():
     assert (nouns.which_are, nouns.that, nouns.single) == ("who is", "who", "one person")
     assert (nouns.consent, nouns.speakers) == ("the people behind these records", "those who represent these people")
     assert nouns.as_secret == "as personal data"
+    assert (nouns.context, RowNouns(fitted=True).context) == ("context", "training data")
 
 
 def test_with_a_noun_nothing_is_said_of_people():

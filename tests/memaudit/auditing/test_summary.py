@@ -18,19 +18,20 @@ def test_the_json_schema_in_the_docs_is_the_models():
 
 def test_the_main_attack_and_the_negative_control_are_looked_up():
     example = a_summary()
-    assert (example.headline().records, example.headline().attack) == ("members", "strongest")
+    assert (example.headline.records, example.headline.attack) == ("members", "strongest")
     assert example.rows() is None
     assert [one.attack for one in example.scores()] == ["lira"]
-    persons = example.headline().model_copy(update={"records": "persons"})
+    persons = example.headline.model_copy(update={"records": "persons"})
     example = example.model_copy(update={"adversaries": [*example.adversaries, persons]})
-    assert example.headline() == persons
+    assert example.headline == persons
     assert example.rows().records == "members"
     assert example.placebo().records == "placebo"
 
 
 def test_an_adversary_who_sees_attention_is_looked_up_apart():
     plain, example = a_summary(), seen_inside(a_summary())
-    for method in ("headline", "placebo", "companions", "scores"):
+    assert example.headline == plain.headline
+    for method in ("placebo", "companions", "scores"):
         assert getattr(example, method)() == getattr(plain, method)()
     found = example.white_box()
     assert [(one.attack, one.records) for one in found] == [

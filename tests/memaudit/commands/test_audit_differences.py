@@ -23,7 +23,7 @@ def test_equal_audits_do_not_differ(tmp_path):
 
 def test_other_seeds_give_an_interval_of_the_difference(tmp_path):
     summary = a_summary()
-    summary.headline().auc = value(0.6, 0.57, 0.63)
+    summary.headline.auc = value(0.6, 0.57, 0.63)
     text = "\n".join(audit_differences.lines(*audits(tmp_path, summary, seed=2)))
     assert "seed: 1 -> 2" in text
     # Ends of 0.70 [0.65, 0.75] and 0.60 [0.57, 0.63], added in quadrature.

@@ -1,6 +1,10 @@
 """The subcommands have one shape: help, one line for a wrong command, and their own exit codes."""
 
+import subprocess
+import sys
+
 import pytest
+from audit_folders import finished
 
 from memaudit.auditing import command_line
 from memaudit.commands import launcher, run_workflow
@@ -29,6 +33,29 @@ def test_a_stopped_command_is_one_line(monkeypatch, capsys):
     monkeypatch.setattr(run_workflow, "main", stop)
     assert launcher.main(["run"]) == 130
     assert capsys.readouterr().err == "memaudit: stopped\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--help"], 0),
+        (["run", "--help"], 0),
+        (["diff", "a", "b"], launcher.CUT_OFF),
+        (["record", "17", "--in", "a"], launcher.CUT_OFF),
+    ],
+)
+def test_a_reader_that_ends_early_costs_no_traceback(tmp_path, monkeypatch, arguments, code):
+    """As with `| head`: the pipe is closed before anything is written. argparse passes over it for its help."""
+    monkeypatch.chdir(tmp_path)
+    for name in "ab":
+        finished(tmp_path / name)
+    script = f"import sys; from memaudit.commands.launcher import main; input(); sys.exit(main({arguments}))"
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen([sys.executable, "-c", script], **pipes, text=True) as running:
+        running.stdout.close()
+        running.stdin.write("\n")
+        running.stdin.close()
+        assert (running.wait(), running.stderr.read()) == (code, "")
 
 
 @pytest.mark.parametrize("arguments", [[], ["scam"], ["scan"], ["diff", "a"], ["audit"]])

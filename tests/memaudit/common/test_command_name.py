@@ -48,6 +48,12 @@ def test_snakemake_names_the_command_of_the_run(monkeypatch):
     assert command_name.program() == "memaudit"
 
 
+def test_the_workflow_is_run_by_snakemake_or_the_command_that_was_called(monkeypatch):
+    assert command_name.workflow_command() == "snakemake"
+    monkeypatch.setenv(command_name.CALLED, "memaudit")
+    assert command_name.workflow_command() == "memaudit run"
+
+
 def test_what_is_kept_is_nothing_else(monkeypatch):
     monkeypatch.setattr(sys, "argv", [SCRIPT])
     monkeypatch.setenv(command_name.CALLED, "<b>")

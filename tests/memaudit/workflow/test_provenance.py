@@ -2,6 +2,7 @@
 
 import pytest
 
+from memaudit.common import command_name
 from memaudit.common.checksums import sha256
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, write_json
@@ -12,6 +13,7 @@ from memaudit.workflow import provenance
 def run(tmp_path, monkeypatch):
     """raw -> scores -> figure, each with its sidecar, as three rules would leave them."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv(command_name.CALLED, raising=False)
     steps = {"raw": [], "scores": ["raw"], "figures/roc.svg": ["scores"]}
     for name, sources in steps.items():
         path = tmp_path / "results/demo" / name
@@ -135,9 +137,9 @@ def test_versions_of_packages_of_other_environments_are_gathered(run):
     assert provenance.verify("results/demo").elsewhere == {".venv-deployed": {"pandas": ["2.3.3", "2.3.4"]}}
 
 
-def remedy(run):
+def remedy(run, settings=()):
     with pytest.raises(AuditError) as caught:
-        provenance.verify("results/demo")
+        provenance.verify("results/demo", settings=settings)
     return str(caught.value).split("; ")[-1]
 
 
@@ -158,7 +160,27 @@ def test_the_remedy_of_a_changed_end_names_it_and_not_another_output_of_its_job(
     outputs = {path: sha256(path) for path in ("results/demo/figures/a.svg", "results/demo/figures/roc.svg")}
     write_json({"inputs": {}, "outputs": outputs}, run / "provenance/results_demo_figures_roc.svg.json")
     (run / "figures/roc.svg").write_text("tampered")
-    assert "--cores all results/demo/figures/roc.svg ... --forcerun results/demo/figures/roc.svg`" in remedy(run)
+    assert "--cores all results/demo/figures/roc.svg --forcerun results/demo/figures/roc.svg`" in remedy(run)
+
+
+@pytest.mark.parametrize("called", [None, "memaudit"])
+def test_the_remedy_of_a_run_of_single_targets_can_be_pasted(run, monkeypatch, called):
+    """It has the settings of the call, as there is no merged config, and the command that was called."""
+    if called:
+        monkeypatch.setenv(command_name.CALLED, called)
+    (run / "figures/roc.svg").write_text("tampered")
+    figure = "results/demo/figures/roc.svg"
+    assert remedy(run, ["--configfile", "my settings.yaml"]) == (
+        f"make it again with `{'memaudit run' if called else 'snakemake'} --cores all {figure} "
+        f"--configfile 'my settings.yaml' --forcerun {figure}`"
+    )
+
+
+def test_a_changed_config_is_not_what_makes_it_again(run):
+    (run / "config.yaml").write_text("seed: 1")
+    sidecar("results/demo/config.yaml", [])
+    (run / "config.yaml").write_text("seed: 2")
+    assert "--configfile mine.yaml --forcerun results/demo/config.yaml`" in remedy(run, ["--configfile", "mine.yaml"])
 
 
 def test_many_results_are_named_by_their_studies_and_the_whole_run_by_nothing(run):
@@ -183,7 +205,39 @@ def test_a_file_in_a_folder_that_a_rule_makes_is_made_again_by_the_folder(run):
     assert remedy(run).endswith("--forcerun results/demo/weights`")
 
 
-def test_a_missing_file_that_no_rule_makes_is_to_be_put_back(run):
-    (run / "provenance/results_demo_raw.json").unlink()
-    (run / "raw").unlink()
+def test_a_missing_file_that_no_rule_makes_is_to_be_put_back(run, tmp_path):
+    (tmp_path / "mine.csv").write_text("rows")
+    sidecar("results/demo/raw", ["mine.csv"])
+    (tmp_path / "mine.csv").unlink()
     assert remedy(run) == "no rule makes it: put it back"
+
+
+def test_what_a_failed_job_has_removed_with_its_sidecar_is_made_again(run):
+    (run / "provenance/results_demo_scores.json").unlink()
+    (run / "scores").unlink()
+    assert remedy(run).endswith("results/demo/figures/roc.svg --forcerun results/demo/scores`")
+
+
+def test_a_changed_file_that_no_result_rests_on_is_named(run):
+    """As a job that failed over it leaves it: figure and sidecar are removed."""
+    (run / "figures/roc.svg").unlink()
+    (run / "provenance/results_demo_figures_roc.svg.json").unlink()
+    provenance.check_unused("results/demo", [])
+    (run / "scores").write_text("tampered")
+    with pytest.raises(AuditError, match=r"^results/demo/scores: changed .*delete it with `rm results/demo/scores`"):
+        provenance.check_unused("results/demo", [])
+    provenance.check_unused("results/demo", ["results/demo/scores"])  # `verify` has checked it
+
+
+def test_an_unused_file_may_be_gone_or_what_one_of_its_sidecars_records(run):
+    write_json({"inputs": {}, "outputs": {"results/demo/scores": "0" * 64}}, "results/demo/provenance/old.json")
+    (run / "raw").unlink()
+    provenance.check_unused("results/demo", [])
+
+
+def test_jobs_without_a_sidecar_are_unfinished(run):
+    for job in ("lira_query_shadows/wine/0", "data_fetch_table/wine", *provenance.NO_SIDECAR):
+        (run / f"logs/{job}.log").parent.mkdir(parents=True, exist_ok=True)
+        (run / f"logs/{job}.log").touch()
+    write_json({}, run / "provenance/data_fetch_table/wine.json")
+    assert provenance.unfinished("results/demo") == ["results/demo/logs/lira_query_shadows/wine/0.log"]

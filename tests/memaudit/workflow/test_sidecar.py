@@ -2,6 +2,8 @@
 
 from types import SimpleNamespace
 
+import pytest
+
 from memaudit.common import loaded_packages
 from memaudit.common.checksums import sha256
 from memaudit.common.io import read_json
@@ -45,3 +47,16 @@ def test_hashes_that_a_job_knows_are_taken_from_it(tmp_path, monkeypatch):
 def test_all_sidecars_below_a_folder_are_found(tmp_path, monkeypatch):
     record = written(tmp_path, monkeypatch)
     assert sidecar.read_all(tmp_path / "provenance") == {str(tmp_path / "provenance/made.json"): record}
+
+
+@pytest.mark.parametrize(
+    ("state", "commit"),
+    [
+        (None, {}),
+        ({"commit": "c0ffee", "dirty": False}, {"commit": "c0ffee"}),
+        ({"commit": "c0ffee", "dirty": True}, {"commit": "c0ffee with uncommitted changes"}),
+    ],
+)
+def test_versions_say_where_the_code_was_edited_since_its_commit(monkeypatch, state, commit):
+    monkeypatch.setattr(sidecar, "git_state", lambda: state)
+    assert sidecar.versions() == {"memaudit": sidecar.project_version()} | commit

@@ -112,6 +112,19 @@ def test_a_file_that_a_job_of_this_run_needs_is_named_before_the_first_job(workl
     handlers.check_inputs(workload, workflow(preparing[1]))
 
 
+@pytest.mark.parametrize(
+    ("files", "settings", "options"),
+    [
+        ([], None, []),
+        (["/a.yaml", "/b.yaml"], None, ["--configfile", "/a.yaml", "/b.yaml"]),
+        (["/a.yaml"], ["seed=7"], ["--configfile", "/a.yaml", "--config", "seed=7"]),
+    ],
+)
+def test_the_settings_of_a_call_can_be_given_again(files, settings, options):
+    given = SimpleNamespace(configfiles=files, config_args=settings)
+    assert handlers.given_settings(SimpleNamespace(config_settings=given)) == options
+
+
 def test_runtimes_are_those_that_rules_state(workload):
     resources = {
         "fixed": SimpleNamespace(is_evaluable=lambda: False, value=240),

@@ -34,9 +34,12 @@ def test_the_page_and_the_summary_agree(folder, project, shown):
     audit = AUDIT | {"show_values": shown}
     call(project, "audit_write_page", inputs, outputs, seed=1, attacks=ATTACKS, audit=audit | {"records": "modules"})
     assert read_json(folder / "summary.json")["protection"] is None
+    assert not read_json(folder / "summary.json")["fitted"]
     assert "Which modules can be recognised" in (folder / "index.html").read_text(encoding="utf-8")
+    write_json(card | {"family": "estimator"}, folder / "model.json")
     call(project, "audit_write_page", inputs, outputs, seed=1, attacks=ATTACKS, audit=audit)
     assert read_json(folder / "summary.json")["protection"]
+    assert read_json(folder / "summary.json")["fitted"]
     summary, html = read_json(folder / "summary.json"), (folder / "index.html").read_text(encoding="utf-8")
     assert summary["rated"] == MEMBERS
     assert summary["table"]["disputed"] == 0

@@ -190,6 +190,7 @@ def test_by_hand_it_needs_neither_torch_nor_transformers(own, tmp_path, project)
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "set()"
+    assert done.stderr == f"memaudit: {tmp_path / 'r.md'}: your records, ranked by their risk of being memorized\n"
     assert len(pd.read_parquet(tmp_path / "r.parquet")) == RECORDS
 
 

@@ -47,7 +47,7 @@ class Report:
 
     @cached_property
     def summary(self) -> Summary:
-        """The results, as in summary.json."""
+        """The results, as in summary.json; `headline` are those of the strongest score."""
         return Summary.model_validate(read_json(self.folder / "summary.json"))
 
     @cached_property
@@ -84,6 +84,7 @@ def audit(
     infer: Sequence[str] = (),
     minutes: float = 3.0,
     into: str | Path | None = None,
+    name: str = "your table",
     seed: int = 0,
     **settings: Any,
 ) -> Report:
@@ -94,13 +95,14 @@ def audit(
     preprocessing; any other, such as a pipeline, reads tables of the form of X (`GivenEstimator`); groups:
     (record,) the privacy unit of each, for example a person; task: classification or regression, None: by the targets;
     by: columns whose categories are compared; infer: columns whose values an adversary infers; into: the working
-    folder, by default a temporary one; settings: of runner.Settings (threats, base_rates, shown, show_values, cores).
+    folder, by default a temporary one; name: what the page calls the table; settings: of runner.Settings (threats,
+    base_rates, shown, show_values, cores).
     Prints the main results of each stage, as the command does. Raises AuditError.
     """
     table, roles, stored = _with_roles(X, y, groups)
     named = _named(model) or _content(model, X, y, stored, seed)
     folder = Path(into or tempfile.mkdtemp(prefix="memaudit-")).absolute()
-    request = Request(str(folder / GIVEN), task=task, seed=seed, by=list(by), infer=list(infer), **roles)
+    request = Request(str(folder / GIVEN), task=task, seed=seed, by=list(by), infer=list(infer), name=name, **roles)
     finished = False
     try:
         with runner.private(folder):

@@ -25,7 +25,7 @@ ELSEWHERE = {
     "Model inversion, reconstruction of records": "is not implemented",
     "Attacks on gradients or trained weights": "are not implemented; --finetune probes tuned models by their answers",
     "Theft of the model's file, cache or logs": "is not an attack on answers: a fitted in-context model holds the rows "
-    "themselves",
+    "themselves, and that of another kind may",
 }
 
 

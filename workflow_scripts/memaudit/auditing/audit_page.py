@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +38,14 @@ def render(summary: Summary, facts: Mapping[str, Any], annex: Annex, public: str
     summary = summary.model_copy(update={"models": short_models(summary.models)})
     context = _of_summary(summary) | {"facts": facts, "annex": annex, "public": public}
     used = (percent, hundredths, number, signed, points, unbroken, description, mark, posterior, fixed)
-    filters = {one.__name__: one for one in (*used, shortened, glossary.term)}
+    filters = {one.__name__: one for one in (*used, shortened)}
+    filters["term"] = partial(glossary.term, terms=glossary.of_model(summary.fitted))
     return stacked_tables.labelled(page_templates.render("audit.html", context, TEMPLATES, filters=filters))
 
 
 def _of_summary(summary: Summary) -> dict[str, Any]:
     """What the template shows of the summary, and the words and pictures for it, by name."""
-    main, numbers, nouns = summary.headline(), summary.predicts_numbers(), summary.nouns()
+    main, numbers, nouns = summary.headline, summary.predicts_numbers(), summary.nouns()
     return {
         "summary": summary,
         "main": main,
@@ -67,7 +69,7 @@ def _of_summary(summary: Summary) -> dict[str, Any]:
         "measures": MEASURES,
         "methods": METHODS,
         "pictures": pictures(summary),
-        "glossary": glossary.of_target(numbers),
+        "glossary": glossary.of_target(numbers, summary.fitted),
     }
 
 

@@ -24,7 +24,7 @@ def faults(summary: Summary) -> list[str]:
 
 def reads_labels(summary: Summary) -> bool:
     """Whether the adversary of the headline reads labels alone."""
-    return summary.headline().threat.startswith("label")
+    return summary.headline.threat.startswith("label")
 
 
 def invalid(summary: Summary) -> str:

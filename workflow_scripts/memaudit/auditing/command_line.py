@@ -249,7 +249,7 @@ def _schema(facts: dict[str, Any]) -> list[str]:
 def headline_lines(summary: dict[str, Any]) -> list[str]:
     """Lines of the main results of a stage's summary."""
     whole = Summary.model_validate(summary)
-    main = whole.headline().model_dump()
+    main = whole.headline.model_dump()
     auc, strict = main["auc"], main["tpr"][f"{summary['fpr']:g}"]["detected"]
     verdict = "a leak is detected" if auc["detected"] else "no leak is detected"
     if strict and not auc["detected"]:
@@ -273,7 +273,8 @@ def headline_lines(summary: dict[str, Any]) -> list[str]:
     lines += [audit_strength.white_box(whole)] if whole.white_box() else []
     # None where nobody is accused in any context.
     known = [one for one in summary["deployments"] if one["one_context"]["low"] is not None]
-    lines += [_in_one_context(one) for one in known if one["fpr"] == summary["fpr"]][-1:]
+    deployed = "model" if whole.fitted else "context"
+    lines += [_in_one_context(one, deployed) for one in known if one["fpr"] == summary["fpr"]][-1:]
     if summary["stage"] == "full":
         lines += [one["text"] for one in summary["advice"]]
     return lines
@@ -286,10 +287,10 @@ def _with_interval(value: Mapping[str, float | None], form: str) -> str:
     return form.format(value["estimate"]) + ends
 
 
-def _in_one_context(deployment: dict[str, Any]) -> str:
-    """The line that says what one deployed context may differ from the mean over contexts."""
+def _in_one_context(deployment: dict[str, Any], deployed: str) -> str:
+    """The line that says what one deployed context or model may differ from the mean over contexts."""
     low, high = (f"{100 * deployment['one_context'][key]:.0f}" for key in ("low", "high"))
     return (
-        f"in one deployed context it is from {low} to {high} of 100 if {100 * deployment['base_rate']:g} of 100 are, "
-        f"with probability {deployment['level']:.2f}"
+        f"in one deployed {deployed} it is from {low} to {high} of 100 if {100 * deployment['base_rate']:g} of 100 "
+        f"are, with probability {deployment['level']:.2f}"
     )

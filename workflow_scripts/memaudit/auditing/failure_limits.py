@@ -30,7 +30,7 @@ class Limit:
 
     def of(self, summary: Summary | PredictionSummary) -> Value:
         """The metric of the headline; without an interval where files of predictions allow no accusations."""
-        main = summary.headline()
+        main = summary.headline
         if self.metric == "auc":
             return main.auc
         known = main.tpr if self.metric == "tpr" else main.precision

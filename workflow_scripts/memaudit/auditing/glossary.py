@@ -184,10 +184,29 @@ TERMS: Mapping[str, tuple[str, str]] = {
 }
 
 
-def of_target(numbers: bool) -> dict[str, tuple[str, str]]:
+# Terms of a model that is fitted, and has no context that it reads.
+OF_FITTED: Mapping[str, tuple[str, str]] = {
+    "context": (
+        "Context",
+        "Here the labelled records that the model is fitted on: its training data.",
+    ),
+    "shadow": (
+        "Shadow context",
+        "Records that are drawn for the attack, with known members, and that a copy of the model is fitted on. From "
+        "many of these an adversary learns how answers about a record look with it and without it.",
+    ),
+}
+
+
+def of_model(fitted: bool) -> dict[str, tuple[str, str]]:
+    """All terms; fitted: whether the model is fitted on its context, and does not read it."""
+    return {**TERMS, **(OF_FITTED if fitted else {})}
+
+
+def of_target(numbers: bool, fitted: bool = False) -> dict[str, tuple[str, str]]:
     """The terms of a page; numbers: whether the target is a number, whose quality has another measure."""
     left_out = "balanced" if numbers else "r2"
-    return {key: entry for key, entry in TERMS.items() if key != left_out}
+    return {key: entry for key, entry in of_model(fitted).items() if key != left_out}
 
 
 def term(text: str, key: str, terms: Mapping[str, tuple[str, str]] = TERMS) -> Markup:

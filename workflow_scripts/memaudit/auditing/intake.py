@@ -165,7 +165,7 @@ def _described(
     rename = safe_names(origin["columns"])
     types = {column.source: column.type for column in features}
     return {
-        "name": Path(request.table).name.encode("utf-8", "backslashreplace").decode(),
+        "name": (request.name or Path(request.table).name).encode("utf-8", "backslashreplace").decode(),
         "sha256": origin["sha256"],
         "rows": origin["rows"],
         "target": request.target,

@@ -147,7 +147,7 @@ def _of_the_test(summary: PredictionSummary) -> list[Criterion]:
 
 def _auc(summary: PredictionSummary) -> list[Finding]:
     measure = f"AUC of the strongest score, by {summary.nouns().accused[:-1]}"
-    return [Finding(measure=measure, value=summary.headline().auc, power=prediction_sentences.smallest_auc(summary))]
+    return [Finding(measure=measure, value=summary.headline.auc, power=prediction_sentences.smallest_auc(summary))]
 
 
 def _excess(summary: PredictionSummary) -> list[Finding]:
@@ -165,7 +165,7 @@ def _accused(summary: PredictionSummary) -> list[Finding]:
     """Share of members accused, and the precision at the largest base rate."""
     if summary.accusations is None:
         return []
-    main, fpr = summary.headline(), f"{summary.fpr:g}"
+    main, fpr = summary.headline, f"{summary.fpr:g}"
     rate, worth = max(main.precision.items(), key=lambda one: float(one[0]))
     return [
         Finding(

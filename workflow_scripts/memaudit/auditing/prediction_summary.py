@@ -118,6 +118,7 @@ class PredictionSummary(Part):
         """Words for what is attacked."""
         return RowNouns(self.rows_are, self.files.by_person)
 
+    @property
     def headline(self) -> Headline:
         """The main results as values with their null and verdict."""
         found, auc = self.accusations, self.auc

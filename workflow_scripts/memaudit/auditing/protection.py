@@ -65,8 +65,9 @@ def in_terms_of_data_protection(
 
 def _system(summary: Summary, facts: Mapping[str, Any]) -> str:
     table = summary.table
+    rows = f"fitted on rows of {facts['name']}" if summary.fitted else f"with rows of {facts['name']} in its context"
     return (
-        f"{summary.models['main']} with rows of {facts['name']} in its context (sha256 {table.sha256}): "
+        f"{summary.models['main']} {rows} (sha256 {table.sha256}): "
         f"{table.rows} rows, {table.columns} columns and the target, {table.task}; audited with contexts of "
         f"{summary.context} records"
     )

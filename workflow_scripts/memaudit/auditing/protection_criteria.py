@@ -13,6 +13,16 @@ MEAN_ONLY = (
     "not shown to be absent; smaller leaks than the stated ones are missed."
 )
 
+# What the file of a model gives away, whatever its answers do.
+OF_CONTEXT = (
+    "A fitted in-context model keeps the rows of its context in its file, memory and caches. Whoever has these has the "
+    "table, whatever this audit finds; access to them is to be assessed apart."
+)
+OF_FITTED = (
+    "The file of a fitted model may hold rows that it was fitted on, as those of nearest neighbours, support vector "
+    "machines and Gaussian processes do, whatever this audit finds; access to it is to be assessed apart."
+)
+
 
 def criteria(summary: Summary, grouped: bool) -> list[Criterion]:
     """All criteria, in the order of the page; grouped: whether a column names the persons."""
@@ -100,8 +110,7 @@ def _direct_extraction(summary: Summary) -> Criterion:
         **sources.DIRECT_EXTRACTION,
         findings=findings,
         evidence=shown,
-        no_evidence="A fitted in-context model keeps the rows of its context in its file, memory and caches. Whoever "
-        "has these has the table, whatever this audit finds; access to them is to be assessed apart.",
+        no_evidence=OF_FITTED if summary.fitted else OF_CONTEXT,
     )
 
 
@@ -194,20 +203,20 @@ def _differential_privacy(summary: Summary) -> Criterion:
 
 def _auc(summary: Summary) -> Finding:
     measure = f"AUC of the strongest score, by {'person' if summary.by_person() else 'record'}"
-    return Finding(measure=measure, value=summary.headline().auc, power=audit_strength.smallest_auc(summary))
+    return Finding(measure=measure, value=summary.headline.auc, power=audit_strength.smallest_auc(summary))
 
 
 def _identified(summary: Summary) -> Finding:
     return Finding(
         measure=f"Share of members accused at a false positive rate of {100 * summary.fpr:g} %",
-        value=summary.headline().tpr[f"{summary.fpr:g}"],
+        value=summary.headline.tpr[f"{summary.fpr:g}"],
         power=audit_strength.smallest_tpr(summary),
     )
 
 
 def _accused(summary: Summary) -> Finding:
     """The precision at the largest base rate."""
-    rate, worth = max(summary.headline().precision.items(), key=lambda one: float(one[0]))
+    rate, worth = max(summary.headline.precision.items(), key=lambda one: float(one[0]))
     return Finding(
         measure=f"Share of these accusations that are right, if {100 * float(rate):g} of 100 candidates are members",
         value=worth.model_copy(update={"detected": summary.strict_leak()}),

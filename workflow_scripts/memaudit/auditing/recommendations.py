@@ -80,7 +80,7 @@ def leaks(summary: Summary) -> bool:
     """Whether a permitted attack is detected and its controls hold: the headline, or one of many queries."""
     targets = [one for one in summary.adversaries if one.model == "main" and one.records == "targets"]
     valid = [one for one in targets if not audit_strength.withdrawn(summary, one)]
-    return not broken(summary) and any(one.auc.detected for one in (summary.headline(), *valid))
+    return not broken(summary) and any(one.auc.detected for one in (summary.headline, *valid))
 
 
 def attention_leaks(summary: Summary) -> bool:
@@ -240,7 +240,7 @@ RULES = [
         "a leak is detected",
         leaks,
         lambda summary: (
-            f"The model leaks {summary.nouns().which_are} in its context. Treat its answers "
+            f"The model leaks {summary.nouns().which_are} in its {summary.nouns().context}. Treat its answers "
             f"{summary.nouns().as_secret}: limit who may query it, and log the number of queries."
         ),
     ),

@@ -27,6 +27,7 @@ class Request:
     dates: str | None = None
     seed: int = 0
     rows: int = MOST_ROWS
+    name: str | None = None  # what the page calls the table; None: the file's name
 
 
 @dataclass(frozen=True)

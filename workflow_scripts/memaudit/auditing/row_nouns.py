@@ -14,10 +14,12 @@ class RowNouns:
     """Words for rows, for what is accused, and for those whom a leak concerns.
 
     noun: plural, of --records; empty: rows are records of people. by_person: whether several rows are accused together.
+    fitted: whether the model is fitted on its rows, and has no context that it reads.
     """
 
     noun: str = ""
     by_person: bool = False
+    fitted: bool = False
 
     @property
     def rows(self) -> str:
@@ -50,6 +52,11 @@ class RowNouns:
     def which_are(self) -> str:
         """What a leak tells, before "in its context": "who is", "which modules are"."""
         return f"which {self.accused} are" if self.noun else "who is"
+
+    @property
+    def context(self) -> str:
+        """Where the rows are: "context", "training data"."""
+        return "training data" if self.fitted else "context"
 
     @property
     def that(self) -> str:

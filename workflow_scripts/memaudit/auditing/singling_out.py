@@ -15,7 +15,7 @@ def isolated(summary: Summary) -> list[Finding]:
     """
     if summary.curves is None:
         return []
-    rate = max(map(float, summary.headline().precision))
+    rate = max(map(float, summary.headline.precision))
     least = PRECISION / (1 - PRECISION) * (1 - rate) / rate  # ratio of TPR and FPR
     passing = [one for one in summary.curves.roc if one.low is not None and one.low >= least * one.fpr]
     measure = (

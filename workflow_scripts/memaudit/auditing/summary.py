@@ -262,6 +262,7 @@ class Summary(Part):
     )
     showing: int = Field(description="rated records whose interval of the vulnerability score excludes 0")
     rated: int = Field(description="records that were rated")
+    fitted: bool = Field(False, description="whether the audited model is fitted on its context, and does not read it")
     rows_are: str = Field("", description="plural noun of --records; empty: records of people")
     exposed: list[Exposed]
     advice: list[Advice]
@@ -275,17 +276,18 @@ class Summary(Part):
         """By what the models' predictions are measured."""
         return "R²" if self.predicts_numbers() else "balanced accuracy"
 
+    @property
     def headline(self) -> Adversary:
         """Results of the strongest score that the threats permit, by person where persons have several records."""
         return next(one for records in ("persons", "members") for one in self._strongest(records))
 
     def strict_leak(self) -> bool:
         """Whether the headline detects a leak at the strict false positive rate."""
-        return bool(self.headline().tpr[f"{self.fpr:g}"].detected)
+        return bool(self.headline.tpr[f"{self.fpr:g}"].detected)
 
     def white_box_contexts(self) -> int:
         """Shadow contexts of which the attention was read, of as many targets as the headline has."""
-        targets = self.headline().cells // self.shadow_sets
+        targets = self.headline.cells // self.shadow_sets
         return self.white_box()[0].cells // targets
 
     def rows(self) -> Adversary | None:
@@ -298,11 +300,11 @@ class Summary(Part):
 
     def nouns(self) -> RowNouns:
         """What rows, and those that are accused, are called."""
-        return RowNouns(self.rows_are, self.by_person())
+        return RowNouns(self.rows_are, self.by_person(), self.fitted)
 
     def scores(self) -> list[Adversary]:
         """Every score of the same answers, on what the headline attacks, the largest AUC first."""
-        records = self.headline().records
+        records = self.headline.records
         found = [one for one in self._on_main(records) if one.attack != STRONGEST]
         return sorted(found, key=lambda one: -one.auc.estimate)
 

@@ -58,7 +58,7 @@ def _shown(one: Any) -> str:
 
 def _metrics(old: FinishedAudit, new: FinishedAudit, same: bool) -> list[str]:
     """The headline's numbers side by side; same: whether their difference means something."""
-    (one, other) = (audit.summary.headline() for audit in (old, new))
+    (one, other) = (audit.summary.headline for audit in (old, new))
     verdict = " -> ".join("a leak is detected" if main.auc.detected else "no leak is detected" for main in (one, other))
     found = [f"headline: {verdict}"]
     independent = old.seed is not None and new.seed is not None and old.seed != new.seed

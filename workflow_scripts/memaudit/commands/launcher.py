@@ -1,5 +1,6 @@
 """The subcommands of `memaudit`, each of which is added and run by its own module, imported when it is called."""
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -8,6 +9,7 @@ from memaudit.commands import run_workflow
 from memaudit.common.command_name import program, remember
 from memaudit.common.line_parser import LineParser
 
+CUT_OFF = 141  # exit code of a process that SIGPIPE ends
 # Module of a subcommand, and its line in the help of all.
 PARTS = {
     "audit": ("memaudit.auditing.command_line", "audit a table"),
@@ -22,10 +24,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line, by default that of this process, and return the exit code, as the subcommand defines it."""
     remember()
     try:
-        return _run(list(sys.argv[1:] if arguments is None else arguments))
+        try:
+            return _run(list(sys.argv[1:] if arguments is None else arguments))
+        finally:
+            sys.stdout.flush()
     except KeyboardInterrupt:
         print("memaudit: stopped", file=sys.stderr)
         return 130
+    except BrokenPipeError:  # whoever reads the output has ended, such as `head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing is left to be flushed at the end
+        return CUT_OFF
 
 
 def _run(arguments: list[str]) -> int:

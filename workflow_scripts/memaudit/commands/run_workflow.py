@@ -5,6 +5,7 @@ import subprocess
 import sys
 from argparse import RawDescriptionHelpFormatter as AsWritten
 from collections.abc import Sequence
+from importlib import import_module
 from typing import NamedTuple, NoReturn
 
 from memaudit.common.command_name import program
@@ -24,7 +25,9 @@ class Target(NamedTuple):
 TARGETS = {
     "run": Target(None, "run the workflow, or the targets that are named"),
     "plan": Target("plan", "say what a run would cost, and whether this machine can do it"),
-    "provenance": Target("provenance", "trace every result of a run back to raw data, by hash"),
+    "provenance": Target(
+        "provenance", "trace every result of a run, or of an audit's FOLDER, back to raw data, by hash"
+    ),
     "release": Target("release", "make a private context of a table, charged to its ledger (section release)"),
     "predict-own": Target("predict_own", "rank your own training records by their risk (section own)"),
     "attack-texts": Target("ltmia_attack", "tell which texts a language model was fine-tuned on (ltmia/attack)"),
@@ -38,7 +41,8 @@ Results go to results/ in the current folder, where relative paths of the config
 def main(arguments: Sequence[str]) -> int:
     """Run a subcommand, `run` or that of a target, with arguments for Snakemake; returns the exit code of its help.
 
-    Otherwise Snakemake takes the place of this process, so that signals and the exit code are its own.
+    The folder of an audit is checked here, too. Otherwise Snakemake takes the place of this process, so that signals
+    and the exit code are its own.
     """
     name, given = arguments[0], list(arguments[1:])
     target = TARGETS[name]
@@ -51,6 +55,8 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     if target.rule and given and given[0].endswith(SUFFIXES):
         parser.error(f"{given[0]}: name config files behind --configfile")
+    if name == "provenance" and len(given) == 1 and not given[0].startswith("-"):
+        return import_module("memaudit.commands.verify_audit").main(given[0])
     # Quietly, so that no job stands above the plan; where it fails, it is run again to be read.
     if name == "plan" and _succeeds(snakemake_command([target.rule, "--quiet", "all", *given])):
         return 0

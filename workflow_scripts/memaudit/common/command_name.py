@@ -24,6 +24,11 @@ def program() -> str:
     return LAUNCHER if (PROJECT / INSTALLED).is_file() else INSTALLED
 
 
+def workflow_command() -> str:
+    """What runs the workflow, as the user has called it: Snakemake, or `memaudit run` where a subcommand was called."""
+    return f"{program()} run" if CALLED in os.environ else "snakemake"
+
+
 def remember() -> None:
     """Keep the name for the processes that this one starts: jobs of a run write pages that name the command."""
     os.environ[CALLED] = program()

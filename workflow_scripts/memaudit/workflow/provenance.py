@@ -1,5 +1,6 @@
 """Follow every figure and table back to raw data through the sidecars of a run."""
 
+import shlex
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -7,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from memaudit.common.checksums import TIMESTAMP, sha256
+from memaudit.common.command_name import workflow_command
 from memaudit.common.errors import AuditError
 from memaudit.workflow.sidecar import read_all
 
 ENDS = ("figures", "tables", "report", "config.yaml")
 PAGE = "/report/index.html"
 PRIVATE = ("audit", "release")  # results that rest on a private table, so they are never archived
+NO_SIDECAR = ("plan", "costs", "provenance", "archive", "release_plan", "data_make_key")  # rules that leave none
+Remedy = Callable[[str], str]
 Makers = Mapping[str, list[tuple[str, Mapping[str, Any]]]]
 
 
@@ -32,37 +36,93 @@ class Checked:
     elsewhere: dict[str, dict[str, list[str]]]
 
 
-def verify(run: str | Path, ends: Iterable[str] = ENDS) -> Checked:
+def verify(
+    run: str | Path, ends: Iterable[str] = ENDS, settings: Iterable[str] = (), remedy: Remedy | None = None
+) -> Checked:
     """Check that every result of a run is the one that its recorded inputs, back to the raw data, have made.
 
     run: the folder results/<run>; paths in sidecars are relative to the folder that holds `results`; ends: the folders
-    and files in it that hold results.
+    and files in it that hold results; settings: options of Snakemake that give the run its settings, where it has left
+    no merged config; remedy: what to do about a path, by default the command that makes it again.
     Raises AuditError at the first file that is missing, changed, unaccounted for, or made from an older input.
     """
-    records = read_all(Path(run, "provenance"))
-    if not records:
-        raise AuditError(f"{run}/provenance: no sidecars; nothing has been computed yet, run `snakemake --cores all`")
-    results = [str(path) for kind in ends for path in _files(Path(run, kind))]
-    config = str(Path(run, "config.yaml"))
-    if set(results) <= {config}:
-        raise AuditError(f"{run}: nothing to verify; run `snakemake --cores all`")
-    # Audits and releases are made by commands of their own and leave no merged config.
-    options = ["--configfile", config] if Path(config).exists() else ["..."]
-
-    def remedy(path: str) -> str:
-        there = {*results, *(str(path) for kind in ENDS for path in _files(Path(run, kind)))}
-        command = ["snakemake --cores all", *targets(path, there, records), *options, "--forcerun", _declared(path)]
-        return f"make it again with `{' '.join(command)}`"
+    records = _records_of(run)
+    results = results_of(run, ends)
+    if not results:
+        raise AuditError(f"{run}: nothing to verify; run `{workflow_command()} --cores all`")
+    remedy = remedy or _remedies(run, results, records, list(settings))
 
     def hash_of(path: str) -> str:
         if Path(path).exists():
             return sha256(path)
-        made = any(path in record["outputs"] for record in records.values())
+        # A job that fails loses its sidecar, too.
+        made = Path(path).is_relative_to(run) or any(path in record["outputs"] for record in records.values())
         raise AuditError(
             f"{path}: missing, though a sidecar records it; {remedy(path) if made else 'no rule makes it: put it back'}"
         )
 
     return walk(results, records, hash_of, remedy)
+
+
+def _records_of(run: str | Path) -> dict[str, dict[str, Any]]:
+    """Sidecars of a run by path. Raises AuditError where there are none."""
+    records = read_all(Path(run, "provenance"))
+    if not records:
+        raise AuditError(
+            f"{run}/provenance: no sidecars; nothing has been computed yet, run `{workflow_command()} --cores all`"
+        )
+    return records
+
+
+def results_of(run: str | Path, ends: Iterable[str]) -> list[str]:
+    """Files of a run that are results; none where the merged config stands alone."""
+    results = [str(path) for kind in ends for path in _files(Path(run, kind))]
+    return [] if set(results) <= {str(Path(run, "config.yaml"))} else results
+
+
+def _remedies(run: str | Path, results: Iterable[str], records: Mapping[str, Any], settings: list[str]) -> Remedy:
+    """What makes a file of a run again, as a command to be pasted."""
+    config = str(Path(run, "config.yaml"))
+    there = {*results, *(str(path) for kind in ENDS for path in _files(Path(run, kind)))}
+
+    def remedy(path: str) -> str:
+        # Audits, releases and single targets leave no merged config; one that was changed must not be read.
+        options = ["--configfile", config] if Path(config).exists() and path != config else settings
+        command = ["--cores", "all", *targets(path, there, records), *options, "--forcerun", _declared(path)]
+        return f"make it again with `{workflow_command()} {shlex.join(command)}`"
+
+    return remedy
+
+
+def check_unused(run: str | Path, used: Iterable[str]) -> None:
+    """Check the recorded files of a run that no result rests on, among them those over which a job has failed.
+
+    used: paths that results rest on, themselves included. Raises AuditError at the first file that differs from what
+    each of its sidecars records.
+    """
+    recorded: dict[str, set[str]] = defaultdict(set)
+    for record in filter(_is_sidecar, _records_of(run).values()):
+        for path, sha in record["outputs"].items():
+            recorded[path].add(sha)
+    for path in sorted(recorded.keys() - set(used)):
+        if Path(path).exists() and sha256(path) not in recorded[path]:
+            declared = _declared(path)
+            delete = shlex.join(["rm", *(["-r"] if Path(declared).is_dir() else []), declared])
+            raise AuditError(
+                f"{path}: changed since it was made, and no result rests on it (a job that failed over it loses its "
+                f"results); delete it with `{delete}`, and run again what is missing"
+            )
+
+
+def unfinished(run: str | Path) -> list[str]:
+    """Logs of jobs that have failed or were stopped, or are running: what they make is missing, as is their sidecar."""
+    logs = Path(run, "logs")
+    found = {path: path.relative_to(logs).with_suffix("") for path in sorted(logs.rglob("*.log"))}
+    return [
+        str(path)
+        for path, job in found.items()
+        if str(job) not in NO_SIDECAR and not Path(run, "provenance", f"{job}.json").exists()
+    ]
 
 
 def targets(path: str, ends: Iterable[str], records: Mapping[str, Any]) -> list[str]:
@@ -98,7 +158,7 @@ def walk(
     ends: Iterable[str],
     records: Mapping[str, Mapping[str, Any]],
     hash_of: Callable[[str], str | None],
-    remedy: Callable[[str], str],
+    remedy: Remedy,
 ) -> Checked:
     """Check the files behind these end results against sidecars, wherever both lie.
 
@@ -110,7 +170,9 @@ def walk(
     ends = list(ends)
     for path in ends:
         if path not in made:
-            raise AuditError(f"{path}: no rule of this run accounts for it; delete it or run `snakemake {path}`")
+            raise AuditError(
+                f"{path}: no rule of this run accounts for it; delete it, a rule that makes it does so again"
+            )
         _check(path, made, seen, hash_of, remedy)
     used = {_the_maker(path, made)[0] for path in seen if path in made}
     elsewhere = _versions_elsewhere(records[name] for name in used)
@@ -126,7 +188,7 @@ def _versions_elsewhere(records: Iterable[Mapping[str, Any]]) -> dict[str, dict[
     return {place: {name: sorted(one) for name, one in found[place].items()} for place in sorted(found)}
 
 
-def _makers(records: Mapping[str, Any], remedy: Callable[[str], str]) -> Makers:
+def _makers(records: Mapping[str, Any], remedy: Remedy) -> Makers:
     """Name and content of the sidecars that record a path as their output, by path."""
     made: dict[str, list[tuple[str, Mapping[str, Any]]]] = defaultdict(list)
     for name, record in records.items():

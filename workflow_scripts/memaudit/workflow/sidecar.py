@@ -76,9 +76,12 @@ def project_version() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Version of the project, and its commit where there is a repository."""
+    """Version of the project, and its commit where there is a repository, with a remark where files differ from it."""
     state = git_state()
-    return {"memaudit": project_version()} | ({"commit": state["commit"]} if state else {})
+    if not state:
+        return {"memaudit": project_version()}
+    changed = " with uncommitted changes" if state["dirty"] else ""
+    return {"memaudit": project_version(), "commit": state["commit"] + changed}
 
 
 def git_state() -> dict[str, Any] | None:

@@ -124,6 +124,13 @@ def check_models(workload: Workload, workflow: Any) -> None:
         raise AuditError(ours[-1].removeprefix("memaudit: ") if ours else done.stderr.strip())
 
 
+def given_settings(workflow: Any) -> list[str]:
+    """Options that give Snakemake the settings of this call again."""
+    given = workflow.config_settings
+    files = ["--configfile", *map(str, given.configfiles)] if given.configfiles else []
+    return files + (["--config", *given.config_args] if given.config_args else [])
+
+
 def requested_minutes(workflow: Any) -> dict[str, float]:
     """Minutes of runtime that rules request, by their script; without those that compute it from their job."""
     found = {}

@@ -36,7 +36,7 @@ def pictures(summary: Summary) -> dict[str, Any]:
 
 
 def _people(summary: Summary) -> list[Picture]:
-    precision = summary.headline().precision
+    precision = summary.headline.precision
     who, figure = summary.nouns().accused, BOX if summary.rows_are else FIGURE
     return [
         icon_array(value, float(rate), who, summary.strict_leak(), figure=figure) for rate, value in precision.items()
@@ -46,12 +46,12 @@ def _people(summary: Summary) -> list[Picture]:
 def _roc(summary: Summary) -> Picture:
     if summary.curves is None:
         return Picture("roc", "Identified against wrongly accused", reason=EARLIER)
-    tprs = {float(fpr): tpr for fpr, tpr in summary.headline().tpr.items()}
+    tprs = {float(fpr): tpr for fpr, tpr in summary.headline.tpr.items()}
     return roc_drawing(summary.curves.roc, tprs, summary.fpr, summary.nouns().accused)
 
 
 def _histogram(summary: Summary) -> Picture:
     if summary.curves is None:
         return Picture("histogram", "Scores of members and non-members", reason=EARLIER)
-    tpr, found = summary.headline().tpr[f"{summary.fpr:g}"], summary.curves
+    tpr, found = summary.headline.tpr[f"{summary.fpr:g}"], summary.curves
     return score_histogram(found.scores, found.distinct, summary.fpr, tpr, summary.nouns().accused)

@@ -23,7 +23,7 @@ def pictures(summary: PredictionSummary) -> dict[str, Any]:
     figure = BOX if summary.rows_are else FIGURE
     people = [
         icon_array(worth, float(rate), who, bool(worth.detected), WORDS, NO_ESTIMATE, figure=figure)
-        for rate, worth in summary.headline().precision.items()
+        for rate, worth in summary.headline.precision.items()
     ]
     roc = roc_drawing(found.roc, tprs, summary.fpr, who, WORDS)
     histogram = score_histogram(found.scores, found.distinct, summary.fpr, tpr, who, WORDS)
