@@ -19,11 +19,11 @@ def record(folder, judged, stated):
     return {"rule": JUDGE, "params": {"study": "lira", **paths}}
 
 
-def test_each_row_says_what_rests_on_it_in_the_order_of_the_sentences(tmp_path):
+def test_each_row_says_what_rests_on_it_and_in_which_order(tmp_path):
     kept = kept_results([{"rule": "lira_draw_designs"}, record(tmp_path, ["a", "c"], ["c", "b"])])
     assert kept["setting"].tolist() == ["file=c", "file=b", "file=a"]
-    assert kept["judged"].tolist() == [True, False, True]
-    assert kept["stated"].tolist() == [True, True, False]
+    assert kept["judged"].tolist() == [1, -1, 0]
+    assert kept["stated"].tolist() == [0, 1, -1]
     assert set(kept["view"]) == {"lira"}
 
 

@@ -16,8 +16,10 @@ from memaudit.statistics.headlines import Headline, state
 from memaudit.statistics.verdicts import verdicts
 
 JUDGE = "views_tabulate_results"
-# Columns of kept results beside those of tidy ones: whose view, and what of it rests on the row.
+# Columns of kept results beside those of tidy ones: whose view, and the place of the row's file among those that its
+# verdicts and its sentences rest on, which decides the order of a verdict's words.
 VIEW, JUDGED, STATED = "view", "judged", "stated"
+NONE = -1
 
 
 def kept_results(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
@@ -31,8 +33,8 @@ def kept_results(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
             params = record["params"]
             of = {name: params[name] for name in (STATED, JUDGED)}
             parts += [
-                read_table(path).assign(**{VIEW: params["study"], **{name: path in of[name] for name in of}})
-                for path in dict.fromkeys([*of[STATED], *of[JUDGED]])  # their order is that of the sentences
+                read_table(path).assign(**{VIEW: params["study"], **{name: _place(path, of[name]) for name in of}})
+                for path in dict.fromkeys([*of[STATED], *of[JUDGED]])
             ]
     return pd.concat(parts, ignore_index=True)
 
@@ -46,10 +48,10 @@ def judged_anew(published: Mapping[str, Any], kept: pd.DataFrame, claims: Iterab
     for name, study in published["studies"].items():
         rows, made = kept[kept[VIEW] == name], {}
         if "claims" in study:
-            made["claims"] = verdicts([one for one in claims if one.study == name], _tidy(rows[rows[JUDGED]]))
+            made["claims"] = verdicts([one for one in claims if one.study == name], _tidy(rows, JUDGED))
         if "headlines" in study:
             forms = [Headline.model_validate(form) for form in study["forms"]]
-            made["headlines"] = state(name, forms, _tidy(rows[rows[STATED]]))
+            made["headlines"] = state(name, forms, _tidy(rows, STATED))
         studies[name] = {**study, **{kind: {"rows": _texts(table)} for kind, table in made.items()}}
     return {**published, "code": {**published["code"], JUDGE: code}, "studies": studies}
 
@@ -59,5 +61,11 @@ def _texts(table: pd.DataFrame) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(table.to_csv(index=False, lineterminator="\n"))))
 
 
-def _tidy(rows: pd.DataFrame) -> pd.DataFrame:
+def _place(path: str, files: list[str]) -> int:
+    return files.index(path) if path in files else NONE
+
+
+def _tidy(rows: pd.DataFrame, used: str) -> pd.DataFrame:
+    """Tidy results that were judged or stated, in the order of their files."""
+    rows = rows[rows[used] != NONE].sort_values(used, kind="stable")
     return rows.drop(columns=[VIEW, JUDGED, STATED]).reset_index(drop=True)
