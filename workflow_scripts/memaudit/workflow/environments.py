@@ -41,7 +41,7 @@ FAMILIES = {
         "duckdb",
         *PRIVACY,
     ],
-    "statistics": [*BASE, "scipy", "scikit-learn", "matplotlib", "jinja2", "tqdm", *PRIVACY],
+    "statistics": ["duckdb", *BASE, "scipy", "scikit-learn", "matplotlib", "jinja2", "tqdm", *PRIVACY],
     "synth": ["dpmm", "pandas", "pyarrow", "xarray"],
     "deployed": ["autogluon.tabular", "tabdpt"],
 }
