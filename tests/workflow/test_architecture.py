@@ -43,6 +43,7 @@ STATISTICS_LIBRARIES = ("scipy.stats", "sklearn.metrics", "statsmodels")
 TESTED_ELSEWHERE = {
     "attacks.attention_statistics": "names alone",
     "common.arrays": "type aliases alone",
+    "common.cell_notations": "constants alone",
     "common.errors": "one class without a line of code",
 }
 # Basenames that stand twice because they are the same thing in two studies or layers.

@@ -26,10 +26,9 @@ def main(job):
         schema, rows = deduplicate(job.input.table, job.output.records, key, policy, dataset, job.threads)
     except AuditError as error:
         raise AuditError(f"data set {dataset} ({facts['origin']}): {error}") from None
-    for what in ("left_out", "readings"):
-        for line in described(schema[what]):
-            said = f"data set {dataset}, {'left out' if what == 'left_out' else 'read as'}: {line}"
-            print(said)
+    for remark, columns in (("left out", schema["left_out"]), ("read as", schema["readings"])):
+        for line in described(columns):
+            print(said := f"data set {dataset}, {remark}: {line}")
             tell(f"memaudit: {said}")
     write_json(schema, job.output.schema)
     write_table(tidy.frame(rows), job.output.counts)

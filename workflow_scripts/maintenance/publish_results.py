@@ -53,8 +53,9 @@ def main(job):
         "studies": studies,
         "tables": whole,
     }
-    refuse_local_paths(published)
-    write_table(kept_results(records), job.output.results)
+    kept = kept_results(records)
+    refuse_local_paths(published | {"results": [*kept["setting"].unique(), *kept["method"].unique()]})
+    write_table(kept, job.output.results)
     write_json(published, job.output.run)
     tell(f"publish: {job.output.run} holds {', '.join(studies)} of {folder}; `make docs` renders the pages")
 

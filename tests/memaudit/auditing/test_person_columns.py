@@ -6,8 +6,8 @@ import pytest
 
 from memaudit.auditing.person_columns import lone_rows, persons
 from memaudit.auditing.request import Request
+from memaudit.common.cell_notations import MISSING
 from memaudit.common.errors import AuditError
-from memaudit.data.column_schema import MISSING
 
 ROWS = 600
 

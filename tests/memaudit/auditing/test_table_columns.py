@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from memaudit.auditing.table_columns import rare_classes, read_target
+from memaudit.common.cell_notations import MISSING
 from memaudit.common.errors import AuditError
-from memaudit.data.column_schema import MISSING
 
 ROWS = 40
 

@@ -7,7 +7,7 @@ import pytest
 
 from memaudit.auditing.typed_slices import typed_slices
 from memaudit.common.errors import AuditError
-from memaudit.data.column_schema import COLUMNS_PER_QUERY, Reading, infer
+from memaudit.data.column_schema import COLUMNS_PER_QUERY, Roles, infer
 
 ROWS, WIDTH = 70, 2 * COLUMNS_PER_QUERY + 1  # the last of three slices has one column
 
@@ -23,7 +23,7 @@ def cells(tmp_path):
             frame = frame.assign(y=["a", "b"] * (ROWS // 2)).astype("string")
             connection.register("frame", frame.assign(file_row_number=np.arange(ROWS)))
             connection.execute("CREATE VIEW raw AS SELECT * FROM frame")
-            features, target = infer(connection, Reading("classification", "y"))
+            features, target = infer(connection, Roles("classification", "y"))
             rename = {column.source: f"c{place}" for place, column in enumerate(features)}
             return connection, features, typed_slices(connection, features, rename, target.value, tmp_path), frame
 

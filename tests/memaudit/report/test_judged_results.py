@@ -5,6 +5,7 @@ import pytest
 from conftest import PROJECT
 
 from memaudit.common import tidy
+from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, read_table, write_table
 from memaudit.report.judged_results import JUDGE, judged_anew, kept_results
 from memaudit.statistics.claims import load
@@ -25,6 +26,14 @@ def test_each_row_says_what_rests_on_it_and_in_which_order(tmp_path):
     assert kept["judged"].tolist() == [1, -1, 0]
     assert kept["stated"].tolist() == [0, 1, -1]
     assert set(kept["view"]) == {"lira"}
+
+
+def test_a_run_that_does_not_say_what_was_judged_is_refused(tmp_path):
+    former = {"rule": JUDGE, "params": {"study": "lira"}}
+    with pytest.raises(AuditError, match="study lira are of an earlier version: run its command again"):
+        kept_results([record(tmp_path, ["a"], ["a"]), former])
+    with pytest.raises(AuditError, match="no study of the run has verdicts"):
+        kept_results([{"rule": "lira_draw_designs"}])
 
 
 @pytest.mark.parametrize("path", sorted((PROJECT / "docs/results").glob("*.parquet")), ids=lambda path: path.stem)

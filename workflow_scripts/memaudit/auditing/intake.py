@@ -16,11 +16,12 @@ from memaudit.auditing.person_columns import lone_rows, persons
 from memaudit.auditing.request import Request
 from memaudit.auditing.table_columns import read_target
 from memaudit.auditing.typed_slices import Slices, typed_slices
+from memaudit.common.cell_notations import MISSING
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, replacing, write_json
 from memaudit.config.name_checks import hint
 from memaudit.data.column_readings import Choices
-from memaudit.data.column_schema import MISSING, Column, Reading, cleaned, infer
+from memaudit.data.column_schema import Column, Roles, cleaned, infer
 from memaudit.data.duckdb_engine import connect, parquet
 from memaudit.data.table_readings import CLASSIFICATION, TableReadings, read_table, texts_of
 from memaudit.data.table_sources import fetch
@@ -69,7 +70,7 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
     types = {name: column["type"] for name, column in (chosen or {}).items()}
     types |= dict.fromkeys(request.categorical, "categorical")
     marks = (*MISSING, *request.missing)
-    roles = Reading(
+    roles = Roles(
         task=CLASSIFICATION,
         target=request.target,
         types={name: kind for name, kind in types.items() if name not in unused},
@@ -109,7 +110,7 @@ def _read(request: Request, linked: Path, chosen: Mapping[str, Any] | None, priv
 
 
 def _choices(
-    request: Request, roles: Reading, origin: Mapping[str, Any], chosen: Mapping[str, Mapping[str, Any]]
+    request: Request, roles: Roles, origin: Mapping[str, Any], chosen: Mapping[str, Mapping[str, Any]]
 ) -> Choices:
     """What the user chose for all columns and for single ones; chosen: the user's schema."""
     return Choices(

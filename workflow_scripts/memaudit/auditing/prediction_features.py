@@ -10,8 +10,9 @@ import pandas as pd
 
 from memaudit.auditing.option_names import as_options
 from memaudit.common.arrays import Array, Mask
+from memaudit.common.cell_notations import MISSING
 from memaudit.common.errors import AuditError
-from memaudit.data.column_schema import MISSING, Column, Reading, cleaned, infer
+from memaudit.data.column_schema import Column, Roles, cleaned, infer
 from memaudit.data.duckdb_engine import connect, parquet
 from memaudit.data.table_readings import FREE_TEXT, NUMBERS_ROWS, TOO_MANY_CODES, code_type
 
@@ -73,7 +74,7 @@ def _columns(connection, kept: Sequence[str], known: Sequence[str], settings: Se
     others = [name for name in known if name not in {*kept, settings.target}]
     marks = (*MISSING, *settings.missing)
     types = {name: code_type(connection, cleaned(name, marks)) for name in settings.codes if name in kept}
-    reading = Reading(
+    reading = Roles(
         task="classification",
         target=settings.target,
         types=types | {name: "categorical" for name in settings.categorical if name in kept},

@@ -10,11 +10,11 @@ import pandas as pd
 from memaudit.auditing import source_file
 from memaudit.auditing.prediction_features import in_place
 from memaudit.auditing.request import PredictionRequest
+from memaudit.common.cell_notations import MISSING
 from memaudit.common.errors import AuditError
 from memaudit.common.io import write_table
 from memaudit.config.name_checks import hint
 from memaudit.data.column_readings import NUMERIC, Choices, Reading
-from memaudit.data.column_schema import MISSING
 from memaudit.data.frame_readings import read_frame
 
 

@@ -4,9 +4,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-# Written again, since `--help` is printed without the engine that the readers import.
-DECIMALS, ORDERS = (",", "."), ("dmy", "mdy", "ymd")
-MISSING = ("?", "NA", "NaN", "nan")
+from memaudit.common.cell_notations import MISSING, ORDERS, SEPARATORS
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--missing", nargs="+", default=(), metavar="WORD", help=words)
     parser.add_argument("--delimiter", help="of a CSV file; by default detected in its first line")
     parser.add_argument("--encoding", help="of a CSV file; by default utf-8")
-    parser.add_argument("--decimal", choices=DECIMALS, help="the decimal sign of numbers that can be read in two ways")
+    parser.add_argument(
+        "--decimal", choices=SEPARATORS, help="the decimal sign of numbers that can be read in two ways"
+    )
     parser.add_argument(
         "--dates", choices=ORDERS, help="order of day, month and year of dates that can be read in two ways"
     )

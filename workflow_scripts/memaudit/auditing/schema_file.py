@@ -6,11 +6,10 @@ from typing import Any
 
 import yaml
 
+from memaudit.common.cell_notations import ORDERS, SEPARATORS
 from memaudit.common.errors import AuditError
 from memaudit.common.io import replacing
 from memaudit.data.column_schema import TYPES
-from memaudit.data.date_formats import ORDERS
-from memaudit.data.number_formats import SEPARATORS
 
 EDIT = """\
 # How the table is read. Edit it and give the same command again:

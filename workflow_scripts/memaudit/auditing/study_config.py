@@ -13,12 +13,13 @@ from memaudit.auditing import source_file
 from memaudit.auditing.option_names import as_options
 from memaudit.auditing.person_columns import persons
 from memaudit.auditing.request import Request
+from memaudit.common.cell_notations import MISSING
 from memaudit.common.command_name import program
 from memaudit.common.errors import AuditError
 from memaudit.common.project_paths import PROJECT
 from memaudit.config.name_checks import hint
 from memaudit.data.column_readings import Choices
-from memaudit.data.column_schema import MISSING, Reading, cleaned
+from memaudit.data.column_schema import Roles, cleaned
 from memaudit.data.duckdb_engine import connect
 from memaudit.data.table_readings import CLASSIFICATION, FEW, REGRESSION, described, read_features
 
@@ -103,7 +104,7 @@ def _read(connection: DuckDBPyConnection, request: Request, fetched: source_file
     types = dict.fromkeys(request.categorical, "categorical")
     kind = {"typed": origin["typed"], "comma_delimited": fetched.delimiter == ","}
     roles = {"drop": request.drop, "group": request.group, "missing": marks, "typed": origin["typed"]}
-    reading = Reading(CLASSIFICATION, request.target, types=types, missing_target="drop", **roles)
+    reading = Roles(CLASSIFICATION, request.target, types=types, missing_target="drop", **roles)
     choices = Choices(types, request.decimal, request.dates, **kind)
     found = read_features(connection, fetched.raw, reading, choices, request.task)
     text = cleaned(request.target, marks)

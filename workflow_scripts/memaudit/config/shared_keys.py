@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
+from memaudit.common.cell_notations import MISSING
 from memaudit.config.field_types import Count, Fraction, ImportPath, Name, Positive, Repo, Section, Sha256
 
 PREDICTORS = {"classification": "classifier", "regression": "regressor"}  # what a model of a task is called
@@ -68,12 +69,12 @@ class Dataset(Section):
     columns: Count | None = Field(None, description="features before encoding, where known (for `snakemake plan`)")
     group: str | None = Field(None, description="column of the person or household that replaces the row as the unit")
     drop: list[str] = Field([], description="columns that are not features")
-    missing: list[str] = Field(["?", "NA", "NaN", "nan"], description="marks of missing values beside the empty cell")
+    missing: list[str] = Field(list(MISSING), description="marks of missing values beside the empty cell")
     missing_target: Literal["error", "drop"] = Field("error", description="records without a target")
     types: dict[str, Literal["numeric", "categorical", "text", "date"]] = Field(
         {}, description="types to use instead of the detected ones"
     )
-    decimal: Literal[",", "."] | None = Field(
+    decimal: Literal[".", ","] | None = Field(
         None, description="decimal sign of a file's numbers, where they can be read in two ways"
     )
     dates: Literal["dmy", "mdy", "ymd"] | None = Field(

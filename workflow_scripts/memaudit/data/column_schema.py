@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 
 import duckdb
 
+from memaudit.common.cell_notations import MISSING
 from memaudit.common.errors import AuditError
 from memaudit.data.duckdb_engine import identifier, literal
 
 TYPES = ("numeric", "categorical", "text", "date")
-MISSING = ("?", "NA", "NaN", "nan")
 RESERVED = ("id", "group", "target", "side")
 STRAY = 0.05
 COLUMNS_PER_QUERY = 20  # the time to plan a query grows with the square of its length
@@ -24,7 +24,7 @@ ISO_DATE = r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{
 
 
 @dataclass(frozen=True)
-class Reading:
+class Roles:
     """How a raw table is read.
 
     task: classification (the target is read as categories) or regression (as numbers). types: by column, in place of
@@ -66,7 +66,7 @@ class _Raw:
     dates: int = 0
 
 
-def infer(connection: duckdb.DuckDBPyConnection, reading: Reading) -> tuple[list[Column], Column]:
+def infer(connection: duckdb.DuckDBPyConnection, reading: Roles) -> tuple[list[Column], Column]:
     """Return the feature columns and the target of the relation `raw` (with `file_row_number`).
 
     Raises AuditError, naming column and data row but never a value, for an unknown column, a column without any value,
@@ -106,7 +106,7 @@ def sort_categories(values: Sequence[str]) -> list[str]:
         return sorted(values)
 
 
-def _profile(connection: duckdb.DuckDBPyConnection, reading: Reading) -> dict[str, _Raw]:
+def _profile(connection: duckdb.DuckDBPyConnection, reading: Roles) -> dict[str, _Raw]:
     described = connection.execute("DESCRIBE raw").fetchall()
     columns = [
         # A dropped column may have any type.
@@ -151,7 +151,7 @@ def _expressions(name: str, native: str, missing: Sequence[str]) -> _Raw:
     raise AuditError(f"column {name!r} holds {native}; numbers, text, booleans and dates are read: `drop` the column")
 
 
-def check_roles(known: Iterable[str], reading: Reading) -> None:
+def check_roles(known: Iterable[str], reading: Roles) -> None:
     """Raise AuditError for a column that the table, whose columns are known, does not have."""
     known, group = list(known), [] if reading.group is None else [reading.group]
     named = {"target": [reading.target], "group": group, "drop": reading.drop, "types": reading.types}

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from duckdb import DuckDBPyConnection
 
+from memaudit.common.cell_notations import ORDERS
 from memaudit.data.cell_shapes import normalised
 from memaudit.data.duckdb_engine import literal
 
-ORDERS = ("dmy", "mdy", "ymd")
 COMPACT = r"(19|20)[0-9]{6}"  # 20241231
 ISO = r"[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?( ?(Z|[+-][0-9]{2}(:?[0-9]{2})?))?)?"
 TIME = (

@@ -1,7 +1,7 @@
 """From a raw table to typed records with ids, deduplicated before any split. Streamed through DuckDB."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +11,14 @@ from memaudit.common import tidy
 from memaudit.common.errors import AuditError
 from memaudit.common.io import replacing
 from memaudit.data.column_readings import Choices
-from memaudit.data.column_schema import Column, Reading, cleaned, first_row, infer, sort_categories
+from memaudit.data.column_schema import Column, Roles, cleaned, first_row, infer, sort_categories
 from memaudit.data.duckdb_engine import connect, identifier, literal, parquet
 from memaudit.data.record_ids import hexadecimal, keyed, message, use_key
 from memaudit.data.table_readings import ReadTable, read_features
 
 
 @dataclass(frozen=True)
-class Policy(Reading):
+class Policy(Roles):
     """How a raw table is read, and what happens to its duplicates.
 
     duplicates (all values equal): drop all but the first, or keep. conflicts (features equal, another target):
@@ -80,8 +80,8 @@ def deduplicate(
 def _columns(connection: DuckDBPyConnection, raw: Path, policy: Policy) -> ReadTable:
     """Create the view `raw` and return its columns."""
     if policy.own:
-        choices = Choices(policy.types, policy.decimal, policy.dates)
-        choices = replace(choices, comma_delimited=policy.comma_delimited, typed=policy.typed)
+        kind = {"comma_delimited": policy.comma_delimited, "typed": policy.typed}
+        choices = Choices(policy.types, policy.decimal, policy.dates, **kind)
         return read_features(connection, raw, policy, choices, policy.task)
     connection.execute(f"CREATE VIEW raw AS SELECT * FROM {parquet(raw)}")
     return ReadTable(*infer(connection, policy), {}, {}, {}, policy.task)

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from memaudit.common.cell_notations import SEPARATORS
 from memaudit.data.cell_shapes import normalised
 
-SEPARATORS = ".,"
 GROUPS = ("", " ", "'", ".", ",")
 PERCENT = "12 % is read as 12"
 # 100 cells with three digits behind the separator and none with fewer: decimals without trailing zeros have that with

@@ -11,9 +11,8 @@ from typing import NamedTuple
 from duckdb import DuckDBPyConnection
 
 from memaudit.common.errors import AuditError
-from memaudit.data import column_schema
 from memaudit.data.column_readings import CODES, DATE, NUMERIC, Choices, Reading, read_columns
-from memaudit.data.column_schema import COLUMNS_PER_QUERY, Column, check_roles, cleaned, infer
+from memaudit.data.column_schema import COLUMNS_PER_QUERY, Column, Roles, check_roles, cleaned, infer
 from memaudit.data.duckdb_engine import identifier, literal, parquet
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
@@ -54,7 +53,7 @@ class ReadTable(NamedTuple):
 
 
 def read_features(
-    connection: DuckDBPyConnection, raw: Path, roles: column_schema.Reading, choices: Choices, task: str | None
+    connection: DuckDBPyConnection, raw: Path, roles: Roles, choices: Choices, task: str | None
 ) -> ReadTable:
     """Create the view `raw` of a user's table, and return its columns without those that number the rows.
 
@@ -73,7 +72,7 @@ def read_features(
 
 
 def read_table(
-    connection: DuckDBPyConnection, raw: Path, roles: column_schema.Reading, choices: Choices, task: str | None
+    connection: DuckDBPyConnection, raw: Path, roles: Roles, choices: Choices, task: str | None
 ) -> TableReadings:
     """Create the view `raw` and return how its columns are read.
 

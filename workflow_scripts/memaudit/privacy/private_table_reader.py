@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from memaudit.common.arrays import Array, Array32
 from memaudit.common.errors import AuditError
-from memaudit.data.column_schema import Reading, cleaned, first_row, infer
+from memaudit.data.column_schema import Roles, cleaned, first_row, infer
 from memaudit.data.duckdb_engine import connect, identifier, parquet
 from memaudit.data.record_ids import message
 from memaudit.privacy.public_facts import Column, Facts, Public, read_facts, read_public
@@ -64,7 +64,7 @@ def read_raw(raw: str | Path, public: str | Path, entry: Mapping[str, Any], thre
         if "target" in map(str.lower, types):
             raise AuditError("column 'target': a release gives this name to its target; rename the column")
         reading = {key: entry[key] for key in ("target", "group", "drop", "missing", "typed")}
-        features, target = infer(connection, Reading(facts.task, types=types, **reading))
+        features, target = infer(connection, Roles(facts.task, types=types, **reading))
         columns = {column.source: column.value for column in features} | {"target": target.value}
         x, y, kept = known.encode(_select(connection, columns))
         if 2 * kept.sum() < len(kept):

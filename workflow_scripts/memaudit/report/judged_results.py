@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from memaudit.common.errors import AuditError
 from memaudit.common.io import read_table
 from memaudit.statistics.claims import Claim
 from memaudit.statistics.headlines import Headline, state
@@ -25,17 +26,17 @@ NONE = -1
 def kept_results(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """Rows that verdicts or sentences of a run rest on, once for each study; records: sidecars of the run.
 
-    Raises AuditError if a file is missing or damaged.
+    Raises AuditError if a file is missing or damaged, and where sidecars do not say which files were judged.
     """
     parts = []
-    for record in records:
-        if record["rule"] == JUDGE:
-            params = record["params"]
-            of = {name: params[name] for name in (STATED, JUDGED)}
-            parts += [
-                read_table(path).assign(**{VIEW: params["study"], **{name: _place(path, of[name]) for name in of}})
-                for path in dict.fromkeys([*of[STATED], *of[JUDGED]])
-            ]
+    for params in (record["params"] for record in records if record["rule"] == JUDGE):
+        if not {JUDGED, STATED} <= params.keys():
+            raise AuditError(f"the tables of study {params['study']} are of an earlier version: run its command again")
+        for path in dict.fromkeys([*params[STATED], *params[JUDGED]]):
+            places = {used: _place(path, params[used]) for used in (JUDGED, STATED)}
+            parts.append(read_table(path).assign(**{VIEW: params["study"]}, **places))
+    if not parts:
+        raise AuditError("no study of the run has verdicts or main results")
     return pd.concat(parts, ignore_index=True)
 
 

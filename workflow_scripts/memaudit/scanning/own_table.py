@@ -14,9 +14,9 @@ from memaudit.auditing import source_file
 from memaudit.auditing.option_names import as_options
 from memaudit.auditing.reading_options import ReadingOptions
 from memaudit.common.arrays import Array
+from memaudit.common.cell_notations import MISSING
 from memaudit.common.errors import AuditError
 from memaudit.data.column_readings import DATE, Choices, Reading
-from memaudit.data.column_schema import MISSING
 from memaudit.data.frame_readings import SQL_TYPES, read_frame
 from memaudit.statistics.rank_correlation import rank_shares
 
