@@ -72,9 +72,7 @@ if workflow.modifier.skip_configfile:
     update_config(config, own)
 
 try:
-    RUN, STUDIES, VIEWS, WORKLOAD = prepare(
-        config, PROJECT, [*CONFIG_FILES, *workflow.overwrite_configfiles]
-    )
+    RUN, STUDIES, VIEWS, WORKLOAD = prepare(config, PROJECT, [*CONFIG_FILES, *workflow.overwrite_configfiles])
 except AuditError as error:
     raise WorkflowError(str(error))
 config.update(RUN.config)
