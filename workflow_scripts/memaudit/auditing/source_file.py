@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 
 from memaudit.auditing.option_names import as_options
 from memaudit.common.errors import AuditError
+from memaudit.data.file_kinds import CSV, GZIPPED, PARQUET, PARQUET_NAMES, kind
 from memaudit.data.table_sources import fetch
 
-PARQUET = (".parquet", ".pq")
-SUFFIXES = (*PARQUET, ".csv", ".tsv", ".txt", ".gz")
-GZIP, MAGIC = b"\x1f\x8b", b"PAR1"
-ARCHIVES = {b"PK\x03\x04": "a zip archive or a workbook (xlsx, ods)", b"\xd0\xcf\x11\xe0": "a workbook (xls)"}
+SUFFIXES = (*PARQUET_NAMES, ".csv", ".tsv", ".txt", ".gz")
+LINKED = {PARQUET: ".parquet", CSV: ".csv", GZIPPED: ".csv.gz"}
 
 
 def expanded(path: str | Path) -> Path:
@@ -31,22 +30,11 @@ def link(table: str | Path, folder: Path) -> Path:
             if path.exists():
                 raise AuditError(f"{name}: is no regular file but a pipe or a device; save the table as a file")
             raise AuditError(f"{name}: there is no such file; check the name and the current folder")
-        with open(path, "rb") as file:
-            start = file.read(4)
+        suffix = LINKED[kind(path, name)]
     except OSError as error:
         raise AuditError(f"{name}: cannot be read ({error.strerror}); correct its permissions or its name") from None
     except ValueError:
         raise AuditError(f"{name}: is not a valid file name; check the name") from None
-    if not start:
-        raise AuditError(f"{name}: the file is empty (0 bytes); export it again")
-    if start in ARCHIVES:
-        raise AuditError(f"{name}: is {ARCHIVES[start]}; extract the table, or save it as CSV or Parquet")
-    if start == MAGIC:
-        suffix = ".parquet"
-    elif path.suffix in PARQUET:
-        raise AuditError(f"{name}: is not a Parquet file (it does not begin like one); export it again")
-    else:
-        suffix = ".csv.gz" if start[:2] == GZIP else ".csv"
     linked = folder / f"source{suffix}"
     for old in folder.glob("source.*"):
         old.unlink()

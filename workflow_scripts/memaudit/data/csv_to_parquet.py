@@ -14,6 +14,7 @@ import duckdb
 
 from memaudit.common.errors import AuditError
 from memaudit.data.duckdb_engine import literal
+from memaudit.data.file_kinds import GZIPPED, kind
 
 NAMED_ENDS = {"\n": r"\n", "\r\n": r"\r\n"}  # of DuckDB; it finds CR by itself
 BYTES = "surrogateescape"  # invalid bytes are kept, so that the engine reports their line
@@ -36,13 +37,15 @@ def to_parquet(
     """
     names, ending = header(source, delimiter, encoding)
     columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in names)
+    compressed = kind(source, source) == GZIPPED
 
     def copy(file: Path, ending: str, encoding: str) -> None:
         # By itself the engine takes a line break within a quoted name of the header for the end of all lines.
         lines = "" if ending not in NAMED_ENDS else f", new_line = '{NAMED_ENDS[ending]}'"
         table = (
             f"read_csv({literal(file)}, auto_detect = false, header = true, columns = {{{columns}}}, "
-            f"delim = {literal(delimiter)}, quote = '\"', escape = '\"', encoding = {literal(encoding)}{lines})"
+            f"delim = {literal(delimiter)}, quote = '\"', escape = '\"', encoding = {literal(encoding)}{lines}, "
+            f"compression = '{'gzip' if file == source and compressed else 'none'}')"
         )
         connection.execute(f"COPY (SELECT * FROM {table}) TO {literal(target)} (FORMAT parquet)")
 
@@ -101,7 +104,7 @@ def header(source: Path, delimiter: str, encoding: str) -> tuple[list[str], str]
 
 
 def _opened(source: Path, encoding: str) -> TextIO:
-    opener = gzip.open if source.suffix == ".gz" else open
+    opener = gzip.open if kind(source, source) == GZIPPED else open
     encoding = "utf-8-sig" if encoding == "utf-8" else encoding
     return opener(source, "rt", encoding=encoding, errors=BYTES, newline="")
 

@@ -25,6 +25,7 @@ from memaudit.common.project_paths import PROJECT
 from memaudit.data import csv_to_parquet
 from memaudit.data.download import check, download
 from memaudit.data.duckdb_engine import connect, identifier, literal
+from memaudit.data.file_kinds import PARQUET, kind
 
 SHIPPED = PROJECT / "resources" / "tables"
 BUNDLED = ("breast_cancer", "diabetes", "digits", "iris", "wine")
@@ -157,7 +158,7 @@ def _local(entry: Mapping[str, Any], path: Path, table: Path, threads: int) -> d
     if not path.is_file():
         raise AuditError(f"{path}: there is no such file; see `path` of its entry in the catalogue")
     sha256 = check(path, entry.get("sha256"), path)
-    typed = path.suffix in (".parquet", ".pq")
+    typed = kind(path, path) == PARQUET
     encoding = entry.get("encoding") or "utf-8"
     delimiter = None if typed else entry.get("delimiter") or csv_to_parquet.detected_delimiter(path, encoding)
     with connect(table.parent, threads) as connection:
