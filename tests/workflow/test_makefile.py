@@ -120,3 +120,12 @@ def test_the_plan_of_a_config_with_a_fault_names_it(project, tmp_path):
     done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert "config: lira/modells: unknown key; did you mean `models`?" in done.stdout + done.stderr
+
+
+def test_parameters_of_every_recipe_are_json(project):
+    targets = re.search(r"^\.PHONY: (.*)", (project / "Makefile").read_text(), re.MULTILINE)[1].split()
+    built = [f"--assume-old={folder}/complete" for folder in (".venv", ".venv-synth", ".venv-deployed", ".venv-site")]
+    recipes = make(project, "--dry-run", *built, "WARM=1", "STUDY=lira predict", *targets).stdout
+    found = re.findall(r"--params\s+'([^']*)'", recipes)
+    assert len(found) > 15
+    assert all(isinstance(json.loads(params), dict) for params in found)
