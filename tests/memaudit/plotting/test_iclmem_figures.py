@@ -215,6 +215,8 @@ def test_outcomes_over_epochs_are_the_shares_of_the_table_with_their_intervals(t
             ends = [(low, high) for (_, low), (_, high) in axes.collections[number].get_segments()]
             assert np.array(ends) == pytest.approx(np.array(expected)[:, None] + [-0.05, 0.1])
         assert [text.get_text() for text in axes.get_xticklabels()] == ["1", "10", "100"]
+        shown = [drawn for one in axes.lines for drawn in one.get_xdata()]
+        assert axes.get_xlim()[0] < min(shown) < max(shown) < axes.get_xlim()[1]
     labels = [axes.get_ylabel() for axes in figure.axes[::2]]
     assert labels == [f"share of runs\n{label}" for label in LABELS]
 

@@ -73,6 +73,7 @@ def epochs(table: pd.DataFrame) -> Figure:
                 x = shared_panels.beside(dots["epoch"], rows["epoch"], place, len(looks))
                 shared_panels.intervals(axes, x, dots, look, line={"linewidth": 0.7})
             shared_panels.ticks(axes, rows["epoch"], base=10, most=8, form=".3g")
+            axes.set_xlim(*shared_panels.around(rows["epoch"], len(looks)))
             axes.set_ylim(*SHARE)
             axes.set_title(figure_style.plain(panel).replace(", ", "\n") if line is grid[0] else "")
         line[0].set_ylabel(f"share of runs\n{rules[rule][0]}")

@@ -134,8 +134,17 @@ def ticks(axes: Axes, values: Iterable[float], base: int | None = None, most: in
 
 def beside(values: pd.Series, among: pd.Series, place: int, count: int) -> pd.Series:
     """Values of one of `count` series, shifted on a logarithmic axis so that the series do not overlap."""
-    step = 0.02 * (np.ptp(np.log(among)) or 1)
-    return values * np.exp(step * (place - (count - 1) / 2))
+    return values * np.exp(_step(among) * (place - (count - 1) / 2))
+
+
+def around(among: pd.Series, count: int) -> tuple[float, float]:
+    """Limits of an axis on which `count` series of these values stand beside each other, with a margin."""
+    room = np.exp(_step(among) * (count + 1) / 2)
+    return among.min() / room, among.max() * room
+
+
+def _step(among: pd.Series) -> float:
+    return 0.02 * (np.ptp(np.log(among)) or 1)
 
 
 def panels_of(
