@@ -26,9 +26,10 @@ def transfer():
     return table.assign(metric="auc", attack="lt_mia", model=None)
 
 
-def test_bars_have_the_heights_of_the_rows_and_families_their_colours(transfer):
+def test_bars_reach_from_guessing_to_the_rows_and_families_have_their_colours(transfer):
     axes = ltmia_figures.transfer(transfer).axes[0]
-    heights = sorted(round(bar.get_height(), 6) for bar in axes.patches)
+    assert {bar.get_y() for bar in axes.patches} == {0.5}
+    heights = sorted(round(0.5 + bar.get_height(), 6) for bar in axes.patches)
     assert heights == sorted(transfer["estimate"].round(6))
     assert len({bar.get_facecolor() for bar in axes.patches}) == 3
     assert [label.get_text() for label in axes.get_xticklabels()] == ["prose", "code"]

@@ -33,7 +33,7 @@ NONE = Line2D([], [], **shared_panels.GREY, label="no effect")
 
 @figure_style.applied
 def transfer(table: pd.DataFrame) -> Figure:
-    """AUC of the learned attack by corpus and family (LT-MIA, Figure 1).
+    """AUC of the learned attack by corpus and family (LT-MIA, Figure 1); bars stand on the value of guessing.
 
     table: rows of metric auc with keys dataset, family, attack, without a model: means over the models of a family.
     """
@@ -41,8 +41,8 @@ def transfer(table: pd.DataFrame) -> Figure:
     rows = shared_panels.single(rows[rows["model"].isna()], ["dataset", "family"])
     figure, ((axes,),) = figure_style.panels(1, 1, height=2.2)
     colours = _colours(rows["family"])
-    _bars(axes, rows, "dataset", "family", colours)
-    axes.axhline(0.5, **shared_panels.GREY, zorder=1)
+    _bars(axes, rows, "dataset", "family", colours, foot=0.5)
+    axes.axhline(0.5, **shared_panels.GREY, zorder=3)
     axes.set(ylabel="AUC", ylim=(min(0.45, rows["low"].min() - 0.02), 1.0))
     return _legend(figure, colours, shared_panels.GUESSING)
 
@@ -115,14 +115,14 @@ def trend(table: pd.DataFrame) -> Figure:
     return shared_panels.legend(figure, {}, NONE)
 
 
-def _bars(axes, rows: pd.DataFrame, group: str, bar: str, colours: Mapping[str, str]) -> None:
-    """Draw bars side by side within each group, with their intervals."""
+def _bars(axes, rows: pd.DataFrame, group: str, bar: str, colours: Mapping[str, str], foot: float = 0.0) -> None:
+    """Draw bars side by side within each group, from `foot` to the estimates, with their intervals."""
     groups = list(dict.fromkeys(rows[group]))
     width = 0.8 / len(colours)
     for place, (name, colour) in enumerate(colours.items()):
         bars = rows[rows[bar] == name]
         x = bars[group].map(groups.index) + width * (place - (len(colours) - 1) / 2)
-        axes.bar(x, bars["estimate"], 0.9 * width, color=colour, alpha=0.85, linewidth=0)
+        axes.bar(x, bars["estimate"] - foot, 0.9 * width, foot, color=colour, alpha=0.85, linewidth=0)
         axes.vlines(x, bars["low"], bars["high"], color=figure_style.BLACK, linewidth=0.8)
     axes.set_xticks(range(len(groups)), [figure_style.plain(name) for name in groups])
 
