@@ -6,6 +6,7 @@ import pytest
 from raw_tables import made, people, types
 
 from memaudit.common.errors import AuditError
+from memaudit.data.deduplication import policy_of
 
 BAD = {
     "no such target": (people(), {"target": "pay"}, "target: there is no column 'pay'; the table has age, job, y"),
@@ -100,6 +101,13 @@ def test_duplicates_of_two_persons_are_detected_and_cannot_be_kept(tmp_path):
     assert len(records) == 3
     with pytest.raises(AuditError, match="1 sets of duplicates belong to several values of group 'who'"):
         made(frame, tmp_path, group="who", conflicts="keep")
+
+
+def test_a_column_that_the_source_leaves_out_may_be_dropped_as_well():
+    facts = {"types": {}, "target": "y", "typed": True, "own": False, "delimiter": None, "ignored": ["Id"]}
+    entry = {"task": "regression", "drop": ["Id", "job"]}
+    assert policy_of(facts, entry).drop == ["job"]
+    assert policy_of({**facts, "ignored": []}, entry).drop == ["Id", "job"]
 
 
 def test_nothing_left(tmp_path):

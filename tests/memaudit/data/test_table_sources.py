@@ -140,6 +140,7 @@ def test_openml_from_its_cache_without_a_network(tmp_path, openml_cache):
     assert list(table) == ["age", "smokes", "code", "class"], "the row number is no feature"
     assert table["age"].isna().tolist() == [False, True]
     assert facts["target"] == "class"
+    assert facts["ignored"] == ["number"]
     assert facts["types"] == {
         "age": "numeric", "smokes": "categorical", "code": "categorical", "class": "categorical"
     }  # fmt: skip

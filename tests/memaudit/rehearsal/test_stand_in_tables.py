@@ -30,6 +30,11 @@ def test_a_pattern_alone_is_all_columns_and_an_unknown_table_is_named():
         shape_of("m", {"target": "c"}, None, {})
 
 
+def test_columns_that_are_left_out_are_in_the_file():
+    shape = shape_of("m", {"target": "c", "drop": ["Id"]}, {"target": ["1", "2"], "columns": {"V1": [0, 1]}}, {})
+    assert list(shape.columns) == ["V1", "Id"]
+
+
 def test_a_table_has_every_category_and_class_and_no_two_equal_rows():
     table = synthetic(SHAPE, 60, np.random.default_rng(0), missing=0.2)
     assert list(table) == ["age", "job", "note", "y"]

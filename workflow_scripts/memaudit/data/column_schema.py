@@ -8,6 +8,7 @@ Parquet has and CSV has not, its text columns are categorical or text, never num
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import duckdb
 
@@ -149,6 +150,11 @@ def _expressions(name: str, native: str, missing: Sequence[str]) -> _Raw:
         number = f"nullif(try_cast({text} AS DOUBLE), 'nan'::DOUBLE) + 0.0"
         return _Raw(name, "text", text, f"CASE WHEN contains({text}, '_') THEN NULL ELSE {number} END")
     raise AuditError(f"column {name!r} holds {native}; numbers, text, booleans and dates are read: `drop` the column")
+
+
+def to_drop(entry: Mapping[str, Any], facts: Mapping[str, Any]) -> list[str]:
+    """The columns that an entry of the catalogue leaves out, without those that the source has left out itself."""
+    return [name for name in entry.get("drop") or [] if name not in facts.get("ignored", [])]
 
 
 def check_roles(known: Iterable[str], reading: Roles) -> None:

@@ -11,7 +11,7 @@ from memaudit.common import tidy
 from memaudit.common.errors import AuditError
 from memaudit.common.io import replacing
 from memaudit.data.column_readings import Choices
-from memaudit.data.column_schema import Column, Roles, cleaned, first_row, infer, sort_categories
+from memaudit.data.column_schema import Column, Roles, cleaned, first_row, infer, sort_categories, to_drop
 from memaudit.data.duckdb_engine import connect, identifier, literal, parquet
 from memaudit.data.record_ids import hexadecimal, keyed, message, use_key
 from memaudit.data.table_readings import ReadTable, read_features
@@ -40,7 +40,7 @@ class Policy(Roles):
 
 def policy_of(facts: Mapping[str, Any], settings: Mapping[str, Any]) -> Policy:
     """The policy for a fetched table, from its facts (`fetch`) and the settings of its entry, which have precedence."""
-    settings = dict(settings)
+    settings = {**settings, "drop": to_drop(settings, facts)}
     target = settings.pop("target", None) or facts["target"]
     types = {**facts["types"], **settings.pop("types", {})}
     types.pop(target, None)  # follows from the task

@@ -1,8 +1,9 @@
 """Tables from their sources: this project, scikit-learn, OpenML, a local file, an address.
 
 Each source becomes one unchanged Parquet table and facts about it: origin, sha256, whether its columns have types (a
-CSV has none), the categories among them, its default target, the delimiter of a CSV, and whether it is the user's own
-(a local file, or a CSV from an address), whose numbers and dates may have any notation. Nothing is unpickled.
+CSV has none), the categories among them, its default target, the columns that the source itself leaves out (OpenML's
+row numbers), the delimiter of a CSV, and whether it is the user's own (a local file, or a CSV from an address), whose
+numbers and dates may have any notation. Nothing is unpickled.
 """
 
 import hashlib
@@ -65,7 +66,8 @@ def fetch(
         columns, rows = csv_to_parquet.unique(file.schema_arrow.names, facts["origin"]), file.metadata.num_rows
         if not rows:
             raise AuditError(f"{facts['origin']}: a header, but no records")
-    facts = {"types": {}, "target": None, "licence": None, "typed": True, "delimiter": None, **facts}
+    absent = {"types": {}, "target": None, "ignored": [], "licence": None, "typed": True, "delimiter": None}
+    facts = {**absent, **facts}
     own = entry["source"] == "file" or (entry["source"] == "url" and not facts["typed"])
     return {**facts, "own": own, "rows": rows, "columns": columns}
 
@@ -117,6 +119,7 @@ def _openml(entry: Mapping[str, Any], table: Path, cache: str | None) -> dict[st
         "sha256": hashlib.sha256(content).hexdigest(),
         "target": dataset.default_target_attribute,
         "types": {name: kind for name, kind in kinds.items() if kind},
+        "ignored": sorted(ignored),
         "licence": dataset.licence,
     }
 

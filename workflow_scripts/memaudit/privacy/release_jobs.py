@@ -8,6 +8,7 @@ from typing import Any
 from memaudit.common.errors import AuditError
 from memaudit.common.io import read_json, replacing
 from memaudit.common.project_paths import PROJECT
+from memaudit.data.column_schema import to_drop
 from memaudit.privacy.ledger import RELEASED, Ledger, default_folder
 from memaudit.privacy.private_table_reader import RawTable, read_raw
 
@@ -15,7 +16,7 @@ from memaudit.privacy.private_table_reader import RawTable, read_raw
 def private_table(files: Any, entry: Mapping[str, Any], threads: int) -> RawTable:
     """The private table of a job. files: its inputs table, facts and public; entry: of the catalogue."""
     raw = read_json(files.facts)
-    known = {"typed": raw["typed"], "target": entry["target"] or raw["target"]}
+    known = {"typed": raw["typed"], "target": entry["target"] or raw["target"], "drop": to_drop(entry, raw)}
     return read_raw(files.table, files.public, {**entry, **known}, threads)
 
 

@@ -19,6 +19,7 @@ from memaudit.common.errors import AuditError
 
 Values = tuple[float, float] | tuple[str, ...] | None  # bounds, categories, or None: free text
 NOISE = 0.5  # of a target, in deviations of what it depends on
+UNUSED = (0, 1000)  # values of columns that are left out, of which nothing is stated
 DEPENDS = 3  # columns that a target depends on
 WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron", "islet", "jetty", "knoll", "lemon")
 
@@ -46,6 +47,7 @@ def shape_of(name: str, entry: Mapping[str, Any], public: Mapping[str, Any] | No
     patterns = {**stated.get("columns", {}), **facts["columns"]}
     names = stated.get("names") or _names(patterns, entry.get("columns"))
     columns = {name: _values(_first(patterns, name)) for name in names if name != entry["target"]}
+    columns |= {name: UNUSED for name in entry.get("drop") or [] if name not in columns}
     return Shape(columns, entry["target"], _values(facts["target"]), stated.get("missing", ()))
 
 
