@@ -16,6 +16,10 @@ FAULTS = [
         "tabpate/arms/tuned_alpha/settings/candidates: the same alpha twice",
     ),
     (
+        {"tabpate/arms/dp_tabicl/settings/prototypes": 4},
+        "tabpate/arms/dp_tabicl/settings/prototypes: 4 are fewer than `intervals`, 10 of the target of diabetes",
+    ),
+    (
         {"tabpate/arms/as_published/settings/sigma1": None},
         "tabpate/arms/as_published/settings/sigma1: goes with `threshold`",
     ),

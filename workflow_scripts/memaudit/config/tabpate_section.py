@@ -113,6 +113,7 @@ class Prototyping(Section):
     """Noisy means of the parts of each class."""
 
     prototypes: Annotated[int, Field(ge=2)] = Field(description="records of the context, all classes together")
+    intervals: Annotated[int, Field(ge=2)] = Field(10, description="equal parts of a number target's range, as classes")
 
 
 class Prototypes(Arm):
@@ -314,6 +315,10 @@ def _arm_faults(tabpate: Tabpate, tasks: dict[str, str], shared: SharedKeys) -> 
             yield f"tabpate/arms/{name}/held_out: PromptPATE's public records cannot be private, too; set it to true"
         if arm.method == "tabpate-tuned" and len(set(settings.candidates)) < len(settings.candidates):
             yield f"tabpate/arms/{name}/settings/candidates: the same alpha twice, and each is paid for; name it once"
+        numbers = [dataset for dataset in arm.datasets or tasks if tasks.get(dataset) == "regression"]
+        if arm.method == "dp-tabicl" and numbers and settings.prototypes < settings.intervals:
+            few = f"{settings.prototypes} are fewer than `intervals`, {settings.intervals} of the target of "
+            yield f"tabpate/arms/{name}/settings/prototypes: {few}{numbers[0]}; take at least one for each"
         for noise in ("sigma1", "sigma2") if getattr(settings, "threshold", None) else ():
             if getattr(settings, noise) is None:
                 yield f"tabpate/arms/{name}/settings/{noise}: goes with `threshold`; name both noises, in votes"
