@@ -2,10 +2,12 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from memaudit.common.errors import AuditError
@@ -36,8 +38,27 @@ def before_jobs(workload: Workload, workflow: Any, logger: Any) -> None:
     except AuditError as error:
         sys.exit(f"memaudit: {error}")
     remove_partial(workload.run, workflow)
+    mark_outdated(workflow)
     remove_default_rate(workflow)
+    signal.signal(signal.SIGINT, interrupted)
     logger.addHandler(progress(workload, workflow, logger))
+
+
+def interrupted(number: int, frame: FrameType | None) -> None:
+    """Say that Ctrl-C has ended the run: a job that was still importing cannot, and Snakemake calls it failed."""
+    print("memaudit: interrupted; run the same command again, it goes on from here", file=sys.stderr, flush=True)
+    signal.default_int_handler(number, frame)
+
+
+def mark_outdated(workflow: Any) -> None:
+    """Mark the results that this run replaces as incomplete, until their jobs have made them.
+
+    Otherwise a job that fails, or a run that is killed, leaves results of an earlier config behind it, and Snakemake
+    calls them up to date: that an input is gone is no reason for it to run a job whose outputs are there.
+    """
+    for job in workflow.dag.needrun_jobs():
+        if any(Path(path).exists() for path in job.output):
+            workflow.persistence.started(job)
 
 
 def after_jobs(run: RunConfig, views: Mapping[str, Views], workflow: Any) -> None:
