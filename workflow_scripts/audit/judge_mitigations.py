@@ -74,7 +74,7 @@ def _coarser_answers(none: Usual, job) -> Iterator[dict]:
 
 
 def _settings(usual: Candidates, job) -> Iterator[dict]:
-    """Smaller contexts and noisy copies, which are compared with the usual contexts of `main`."""
+    """Smaller contexts and many queries of labels, which are compared with the usual contexts of `main`."""
     threats, settings = job.params.audit["threats"], of_input(job, "settings")
     contexts = variant(of_input(job, "main"), "usual").isel(model=slice(settings.sizes["model"]))
     whole = strongest(contexts, usual, job.params.audit["fpr"])
@@ -83,7 +83,7 @@ def _settings(usual: Candidates, job) -> Iterator[dict]:
             yield from _against(name, variant(settings, name), usual, (contexts, whole), job)
     # Predicted numbers have no noisy copies: no answer is the same again.
     if permitted(threats) != LABELS and "labels" in threats and not predicts_numbers(contexts):
-        yield from mitigation_rows.noisy_copy_rows(contexts, whole, job)
+        yield from mitigation_rows.queried_label_rows(contexts, whole, job)
 
 
 def _seen_inside(grids: dict[str, xr.Dataset], job) -> Iterator[dict]:

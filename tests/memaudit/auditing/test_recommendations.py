@@ -56,14 +56,14 @@ def test_a_mitigation_that_could_not_be_told_or_tested_is_named_with_the_reason(
     mitigations = [
         mitigation("decimals 1", tpr=(-0.006, -0.02, 0.009)),
         mitigation("labels only"),
-        mitigation("labels only", auc=(-0.13, -0.3, 0.05), attack="perturbation"),
+        mitigation("labels only", auc=(-0.13, -0.3, 0.05), attack="strongest labels"),
         mitigation("context 50", reason="record 3 has fewer than 2 shadow models"),
     ]
     found = advised(a_summary(), mitigations=mitigations)
     assert "Of 2 mitigations tested, “labels only” lowers the leak most (AUC -0.10 [-0.16, -0.04]" in text_of(
         found, "a mitigation lowers"
     )
-    assert "Whether noisy copies of the record, many queries, detect as much" in text_of(found, "a mitigation lowers")
+    assert "Whether many queries of labels near the record detect as much" in text_of(found, "a mitigation lowers")
     told = text_of(found, "some mitigations")
     assert "“decimals 1” (the share identified at the strict threshold is not shown to fall)" in told
     assert "“context 50” (not tested: record 3 has fewer than 2 shadow models)" in told

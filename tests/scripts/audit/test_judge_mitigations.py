@@ -38,9 +38,15 @@ def folder(tmp_path_factory):
     targets = xr.load_dataset(folder / "main.nc").isel(record=slice(0, 12), model=slice(0, 16))
     stable = (0.5 + 0.2 * (targets.counts > 0)).expand_dims(setting=1, axis=-1).astype("float32")
     perturbed = xr.Dataset(
-        {"stable": stable, "design": targets.counts > 0},
+        {
+            "stable": stable,
+            "right": stable,
+            "design": targets.counts > 0,
+            "correct": targets.counts > 0,
+            "distance": 1.0 * (targets.counts > 0),
+        },
         {"scale": ("setting", [0.1]), "count": ("setting", [10])},
-        {"dataset": "toy"},
+        {"dataset": "toy", "directions": 4, "steps": 5},
     )
     write_grid(perturbed, folder / "perturbed.nc")
     return folder
@@ -57,7 +63,7 @@ def judged(folder, project, threats):
 def test_each_mitigation_has_changes_of_leakage_and_accuracy_or_a_reason(folder, project):
     found = judged(folder, project, ["labels", "probabilities"])
     names = {"none", "labels only", "decimals 9", "bags 4", "layer random", "context 8"}
-    assert set(found) == {(name, "strongest") for name in names} | {("labels only", "perturbation")}
+    assert set(found) == {(name, "strongest") for name in names} | {("labels only", "strongest labels")}
     assert found["none", "strongest"].auc.estimate > 0.8
     assert found["none", "strongest"].auc_difference is None
     bags = found["bags 4", "strongest"]
@@ -68,7 +74,7 @@ def test_each_mitigation_has_changes_of_leakage_and_accuracy_or_a_reason(folder,
     assert abs(digits.auc_difference.estimate) < 0.02
     assert digits.balanced_accuracy_difference.estimate == digits.balanced_accuracy_difference.low == 0
     assert found["labels only", "strongest"].score in ("correctness", "lira correctness", "lira correctness shrunk")
-    assert found["labels only", "perturbation"].auc.estimate > 0.9
+    assert found["labels only", "strongest labels"].auc.estimate > 0.9
     context = found["context 8", "strongest"]
     assert context.auc is None
     assert context.reason
@@ -78,7 +84,7 @@ def test_an_adversary_who_reads_labels_has_nothing_to_lose_by_coarser_probabilit
     found = judged(folder, project, ["labels"])
     for name in ("labels only", "decimals 9"):
         assert found[name, "strongest"].reason == "the adversary reads labels alone, which this does not change"
-    assert ("labels only", "perturbation") not in found
+    assert ("labels only", "strongest labels") not in found
     assert found["bags 4", "strongest"].score in ("correctness", "lira correctness", "lira correctness shrunk")
 
 

@@ -172,10 +172,10 @@ def _named(mitigations: list[Mitigation]) -> str:
 def _of_noisy_copies(one: Mitigation) -> str:
     """What an adversary with many queries detects in spite of the mitigation; it does not undo it (`advised`)."""
     if one.auc_difference is None or one.auc_difference.high is None:
-        return f"Noisy copies could not be tested against it{f': {one.reason}' if one.reason else ''}."
+        return f"Many queries of labels could not be tested against it{f': {one.reason}' if one.reason else ''}."
     if one.auc_difference.high < 0:
-        return "With noisy copies of the record, too, less is detected than without it."
-    return "Whether noisy copies of the record, many queries, detect as much in spite of it cannot be told."
+        return "With many queries of labels near the record, too, the strongest attack detects less than without it."
+    return "Whether many queries of labels near the record detect as much in spite of it cannot be told."
 
 
 def _group(summary: Summary) -> str:

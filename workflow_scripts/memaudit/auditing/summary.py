@@ -150,7 +150,7 @@ class Mitigation(Part):
 
     name: str
     attack: str = Field(
-        description="strongest: all scores of the answers that it leaves; perturbation: noisy copies; white-box: "
+        description="strongest: all scores of the answers that it leaves; strongest labels: many queries; white-box: "
         "scores that read attention"
     )
     score: str | None = Field(description="chosen by AUC for most contexts")

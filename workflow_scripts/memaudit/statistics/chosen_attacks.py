@@ -28,13 +28,14 @@ def attacks_on_labels(grid: xr.Dataset, settings: Mapping[str, Any]) -> dict[str
     grid: score matrix of labels near the targets; settings: `scale` and `count` of the noisy copies.
     """
     scale, count = settings["scale"], settings["count"]
+    kept = stable(grid, scale, count)
     place = np.flatnonzero(np.isclose(grid["scale"].values, scale) & (grid["count"].values == count))[0]
     right = grid.right.values[..., place].astype(np.float64)
     finest = boundary_distance.resolution(grid.attrs["directions"], grid.attrs["steps"])
     return {
         "boundary": attack("boundary", grid.distance.values.astype(np.float64), floor=finest),
         "copies correct": attack("copies correct", right, floor=resolution_floor(1 / count)),
-        "perturbation": attack("perturbation", stable(grid, scale, count), floor=resolution_floor(1 / count)),
+        "perturbation": attack("perturbation", kept, floor=resolution_floor(1 / count)),
         "lira correctness shrunk": attack(
             "lira correctness shrunk", grid.correct.values.astype(np.float64), floor=resolution_floor(1)
         ),

@@ -15,7 +15,7 @@ from scipy.stats import norm
 from memaudit.statistics.attack_performance import SIGNIFICANT
 
 CHEAP = -0.02  # largest acceptable change of balanced accuracy, or of R2, by a mitigation
-STRONGEST, NOISY = "strongest", "perturbation"  # attacks on a mitigation
+STRONGEST, QUERIES = "strongest", "strongest labels"  # attacks on a mitigation: one query, and many
 REFERENCES = ("none", "layer random")  # what others are compared with
 
 
@@ -60,14 +60,14 @@ def verdicts(mitigations: Sequence[Mitigation], strict_leak: bool) -> list[Verdi
     """
     candidates = [one for one in mitigations if one.attack == STRONGEST and one.name not in REFERENCES]
     tested = holm({one.name: _p_value(one, strict_leak) for one in candidates if has_intervals(one)})
-    noisy = {one.name: one for one in mitigations if one.attack == NOISY}
+    queried = {one.name: one for one in mitigations if one.attack == QUERIES}
     found = []
     for one in mitigations:
         if one not in candidates:
             found.append(Verdict())
             continue
         p_value = tested.get(one.name)
-        problems = _problems(one, strict_leak) + _undone(noisy.get(one.name))
+        problems = _problems(one, strict_leak) + _undone(queried.get(one.name))
         if not problems and p_value > SIGNIFICANT:
             problems = [f"not beyond chance for the best of {len(tested)} mitigations"]
         ends = simultaneous(one.auc_difference, len(tested)) if one.name in tested else (None, None)
@@ -133,7 +133,7 @@ def _problems(one: Mitigation, strict_leak: bool) -> list[str]:
     return found
 
 
-def _undone(noisy: Mitigation | None) -> list[str]:
+def _undone(queried: Mitigation | None) -> list[str]:
     """Whether an adversary with many queries detects more in spite of it than one query does without it."""
-    change = noisy.auc_difference if noisy else None
-    return ["noisy copies undo it"] if change and change.low is not None and change.low > 0 else []
+    change = queried.auc_difference if queried else None
+    return ["many queries undo it"] if change and change.low is not None and change.low > 0 else []

@@ -7,7 +7,7 @@ from attack_grids import MEMBERS, SETS, passive, perturbed
 from memaudit.common.errors import AuditError
 from memaudit.studies.audit.audit_attacks import by_persons, first_variant
 from memaudit.studies.audit.mitigated_answers import (
-    against_noisy_copies,
+    against_many_queries,
     gains,
     rounded,
     strongest,
@@ -82,8 +82,8 @@ def test_persons_are_accused_where_one_has_several_records(grid):
     assert strongest(persons, USUAL, 0.1).membership.shape == (SETS, MEMBERS // 2)
 
 
-def test_noisy_copies_are_compared_on_their_own_records(grid):
+def test_many_queries_are_compared_on_their_own_records(grid):
     copies = perturbed(grid, np.random.default_rng(0)).assign_coords(unit=grid.unit[:8])
-    attacked = against_noisy_copies(copies, grid, 0.1, 20)
+    attacked = against_many_queries(copies, grid, {"scale": 0.1, "count": 20}, 0.1)
     found = gains(attacked, strongest(grid, USUAL, 0.1), [0.1], rng=np.random.default_rng(0), replicates=20)
     assert found[0].n == SETS * 8

@@ -9,7 +9,7 @@ from attack_grids import SETS, passive, perturbed
 from memaudit.attacks.attack_entry import WHITE_BOX
 from memaudit.common import tidy
 from memaudit.common.io import write_grid
-from memaudit.statistics.mitigation_verdicts import NOISY
+from memaudit.statistics.mitigation_verdicts import QUERIES
 from memaudit.studies.audit import mitigated_answers, mitigation_rows
 from memaudit.studies.audit.audit_attacks import first_variant
 
@@ -62,15 +62,15 @@ def test_streams_differ_by_name_and_a_reason_is_one_row(job):
     assert mitigation_rows.keys_of("keys", job, WHITE_BOX).items() <= table.loc["tested"].to_dict().items()
 
 
-def test_noisy_copies_have_leakage_and_changes_or_the_reason(job, grid, whole, tmp_path):
+def test_many_queries_have_leakage_and_changes_or_the_reason(job, grid, whole, tmp_path):
     copies = perturbed(passive(np.random.default_rng(0)), np.random.default_rng(1))
     write_grid(copies.assign_attrs(dataset="wine"), tmp_path / "perturbed.nc")
     job.input["perturbed"] = str(tmp_path / "perturbed.nc")
-    table = by_metric(mitigation_rows.noisy_copy_rows(grid, whole, job))
+    table = by_metric(mitigation_rows.queried_label_rows(grid, whole, job))
     metrics = ["auc", "tpr@0.2", "tpr@0.1"]
-    assert list(table.index) == [*metrics, *(f"{name} difference" for name in metrics)]
-    assert set(table["attack"]) == {NOISY}
+    assert list(table.index) == [*metrics, "chosen", *(f"{name} difference" for name in metrics)]
+    assert set(table["attack"]) == {QUERIES}
     job.params.attacks = ATTACKS | {"perturbation": {"scale": 0.1, "count": 99}}
-    table = by_metric(mitigation_rows.noisy_copy_rows(grid, whole, job))
+    table = by_metric(mitigation_rows.queried_label_rows(grid, whole, job))
     assert list(table.index) == ["tested"]
     assert "no 99 copies" in table.loc["tested", "method"]

@@ -15,15 +15,14 @@ from memaudit.attacks.attack_entry import LABELS, Attack
 from memaudit.attacks.lira import resolution_floor
 from memaudit.attacks.registry import REGISTRY
 from memaudit.attacks.rounded_signal import rounded_confidence
-from memaudit.attacks.score_matrices import attackable, labels, stable
+from memaudit.attacks.score_matrices import attackable, labels
 from memaudit.common.arrays import Array, Codes, Mask
 from memaudit.common.errors import AuditError
 from memaudit.data.membership_matrices import Scheme
 from memaudit.statistics.attack_performance import Estimate, judge
-from memaudit.statistics.mitigation_verdicts import NOISY
+from memaudit.statistics.chosen_attacks import attacks_on_labels
 from memaudit.statistics.paired_differences import differences
 from memaudit.statistics.strongest_score import AUC, TPR, Panel, choose, composite, shares
-from memaudit.statistics.threat_models import label_robustness
 from memaudit.studies.audit.audit_attacks import by_persons, candidates
 
 CALIBRATED = ("lira", "lira_shrunk")  # methods whose deviations have a floor for discrete signals
@@ -80,15 +79,14 @@ def strongest(grid: xr.Dataset, attacks_on: Candidates, fpr: float) -> Mitigated
     return Mitigated.of(panel, targets, choose(panel, fpr))
 
 
-def against_noisy_copies(perturbed: xr.Dataset, usual: xr.Dataset, scale: float, count: int) -> Mitigated:
-    """LiRA on the label robustness of some records, by an adversary who reads labels alone and queries noisy copies.
+def against_many_queries(near: xr.Dataset, usual: xr.Dataset, settings: Mapping[str, Any], fpr: float) -> Mitigated:
+    """The strongest attack on some records by an adversary who reads labels alone and asks for many near a record.
 
-    perturbed: score matrix of the noisy copies; usual: that of the contexts, which tells whether persons are accused.
+    near: score matrix of labels near the records; usual: that of the contexts, which tells whether persons are accused;
+    settings: `scale` and `count` of noisy copies; fpr: at which the score of accusations is chosen.
     """
-    attacks = {NOISY: label_robustness(stable(perturbed, scale, count), count)}
-    panel, targets = _panel(attacks, perturbed, by_persons(usual))
-    scores = panel.scores(NOISY)
-    return Mitigated(targets, {AUC: scores, TPR: scores}, panel.membership, panel.groups, {AUC: [NOISY], TPR: [NOISY]})
+    panel, targets = _panel(attacks_on_labels(near, settings), near, by_persons(usual))
+    return Mitigated.of(panel, targets, choose(panel, fpr))
 
 
 def passive(threats: Collection[str], rmia: Mapping[str, float]) -> Candidates:

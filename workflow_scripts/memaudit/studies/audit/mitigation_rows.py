@@ -1,7 +1,7 @@
 """Tidy rows of the leakage under each mitigation of an audit, and of its change by the mitigation.
 
 `job` has `params` with `seed`, `attacks` and `audit`, and the wildcard `dataset`. `attack` names the adversary: the
-strongest score of the answers, noisy copies, or white-box.
+strongest score of the answers, many queries of labels, or white-box.
 """
 
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ from memaudit.attacks.score_matrices import of_input
 from memaudit.common import seeds, tidy
 from memaudit.common.errors import AuditError
 from memaudit.statistics.attack_performance import Estimate, rows
-from memaudit.statistics.mitigation_verdicts import NOISY, STRONGEST
-from memaudit.studies.audit.mitigated_answers import Mitigated, against_noisy_copies, gains
+from memaudit.statistics.mitigation_verdicts import QUERIES, STRONGEST
+from memaudit.studies.audit.mitigated_answers import Mitigated, against_many_queries, gains
 
 STUDY = "audit"
 LABELS_ONLY = "labels only"
@@ -50,20 +50,20 @@ def changes(name: str, attacked: Mitigated, usual: Mitigated, job: Any, attack: 
     return gains(attacked, usual, rng=stream(job, "difference", name, *_inside(attack)), **_options(job))
 
 
-def noisy_copy_rows(contexts: xr.Dataset, whole: Mitigated, job: Any) -> Rows:
-    """Tidy rows of labels alone, attacked with noisy copies of some records, and of the change of leakage.
+def queried_label_rows(contexts: xr.Dataset, whole: Mitigated, job: Any) -> Rows:
+    """Tidy rows of labels alone, attacked with many queries near some records, and of the change of leakage.
 
     contexts: score matrix without the mitigation; whole: its strongest scores. The reason where it cannot be attacked.
     """
-    settings = job.params.attacks["perturbation"]
+    near, settings = of_input(job, "perturbed"), job.params.attacks["perturbation"]
     try:
-        attacked = against_noisy_copies(of_input(job, "perturbed"), contexts, settings["scale"], settings["count"])
-        found = gains(attacked, whole, rng=stream(job, "noisy copies"), **_options(job))
-        own = attacked.estimates(rng=stream(job, "noisy copies, own"), **_options(job))
+        attacked = against_many_queries(near, contexts, settings, job.params.audit["fpr"])
+        found = changes(LABELS_ONLY, attacked, whole, job, QUERIES)
     except AuditError as problem:
-        yield from not_tested_rows(LABELS_ONLY, str(problem), job, NOISY)
+        yield from not_tested_rows(LABELS_ONLY, str(problem), job, QUERIES)
         return
-    yield from rows(STUDY, keys_of(LABELS_ONLY, job, NOISY), [*own, *found])
+    yield from leakage_rows(LABELS_ONLY, attacked, job, QUERIES)
+    yield from rows(STUDY, keys_of(LABELS_ONLY, job, QUERIES), found)
 
 
 def _inside(attack: str) -> list[str]:
