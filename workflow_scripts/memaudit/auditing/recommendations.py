@@ -144,14 +144,20 @@ def _act_on_list(summary: Summary) -> str:
 def _mitigation(summary: Summary) -> str:
     best, *others = helps(summary)
     number = sum(one.p_value is not None for one in summary.mitigations)
-    also = f" So {'does' if len(others) == 1 else 'do'} {_named(others)}, by less." if others else ""
     noisy = [one for one in summary.mitigations if one.name == best.name and one.attack not in (best.attack, WHITE_BOX)]
     copies = "".join(f" {_of_noisy_copies(one)}" for one in noisy)
     return (
-        f"Of {number} mitigations tested, “{best.name}” lowers the leak most (AUC {best.auc_difference.estimate:+.2f} "
-        f"[{best.auc_low:+.2f}, {best.auc_high:+.2f}], an interval for the best of {number}) and costs at most 2 "
-        f"points of {best.measure}.{also}{copies}"
+        f"Of {number} mitigations tested, {_shown(best, others)} AUC {best.auc_difference.estimate:+.2f} "
+        f"[{best.auc_low:+.2f}, {best.auc_high:+.2f}], an interval for the best of {number}.{copies}"
     )
+
+
+def _shown(best: Mitigation, others: list[Mitigation]) -> str:
+    """Which mitigations are shown to help, and which of these lowers the AUC most; others may lower it more."""
+    what = f"shown to lower the leak and to cost at most 2 points of {best.measure}"
+    if not others:
+        return f"only “{best.name}” is {what}:"
+    return f"{_named([best, *others])} are {what}. Of these “{best.name}” lowers the leak most:"
 
 
 def _of_keys(summary: Summary) -> str:
