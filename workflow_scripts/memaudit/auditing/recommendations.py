@@ -220,7 +220,7 @@ RULES = [
         lambda summary: not leaks(summary) and not broken(summary),
         lambda summary: (
             f"{'The attacks on answers' if attention_leaks(summary) else 'These attacks'} detected no leak over all "
-            "records. This is no guarantee: stronger attacks, smaller contexts "
+            "records. This is no guarantee: stronger attacks, contexts of another size "
             f"and other models may leak. {audit_strength.smallest_auc(summary)} More --minutes narrow the intervals."
         ),
     ),
