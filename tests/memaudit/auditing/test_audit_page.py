@@ -216,7 +216,10 @@ def page(summary):
 
 
 def test_the_worst_subpopulation_says_whether_the_other_half_confirms_it():
-    for confirmed, words in {True: "<strong>confirmed</strong>", False: "not confirmed, the excess is not"}.items():
+    for confirmed, words in {
+        True: "<strong>confirmed</strong>",
+        False: "not confirmed. For that the interval must lie above 0",
+    }.items():
         excess = value(0.1, 0.02, 0.18, 0.0, confirmed)
         groups = [Subgroup(column=HOSTILE, number=2, name=None), Subgroup(column="age", number=1, name=None)]
         worst = Subpopulation(
@@ -225,8 +228,8 @@ def test_the_worst_subpopulation_says_whether_the_other_half_confirms_it():
         text = page(a_summary().model_copy(update={"groups": [], "subpopulation": worst}))
         assert words in text
         assert "300 subpopulations" in text
-        assert "{{ 7*7 }}, group 2 and age, group 1; 80 records. The other half, 41 of them" in text
-        assert "excess over the rest +0.10 [+0.02, +0.18]" in text
+        assert "{{ 7*7 }}, group 2 and age, group 1; it has 80 records, 39 in the half that was searched and 41" in text
+        assert "excess over the other records of that half +0.10 [+0.02, +0.18]" in text
 
 
 def test_each_mitigation_has_its_verdict_on_the_page():
