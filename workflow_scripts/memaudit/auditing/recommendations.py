@@ -18,6 +18,7 @@ FORMS = {
     "layer coarsened": "fewer details of the most vulnerable tenth of the records",
     "keys": "k-anonymous keys inside the model",
 }
+AUC_DIGITS = 2  # of a change of the AUC as printed, by which it is judged (`mitigation_verdicts`)
 STABLE = 0.5  # expected share of the list that as many other shadow contexts would name again, to act on it
 
 
@@ -179,7 +180,7 @@ def _of_noisy_copies(one: Mitigation) -> str:
     """What an adversary with many queries detects in spite of the mitigation; it does not undo it (`advised`)."""
     if one.auc_difference is None or one.auc_difference.high is None:
         return f"Noisy copies could not be tested against it{f': {one.reason}' if one.reason else ''}."
-    if one.auc_difference.high < 0:
+    if round(one.auc_difference.high, AUC_DIGITS) < 0:
         return "With noisy copies of the record, too, less is detected than without it."
     return "Whether noisy copies of the record, many queries, detect as much in spite of it cannot be told."
 
