@@ -232,6 +232,13 @@ def test_the_worst_subpopulation_says_whether_the_other_half_confirms_it():
         assert "excess over the other records of that half +0.10 [+0.02, +0.18]" in text
 
 
+def test_the_first_numbers_say_which_options_they_leave_out():
+    text = page(a_summary().model_copy(update={"stage": "quick"}))
+    assert 'groups (<code class="value">--by</code>), hidden values (<code class="value">--infer</code>)' in text
+    assert "whether or not they were requested" in text
+    assert "whether or not they were requested" not in page(a_summary())
+
+
 def test_each_mitigation_has_its_verdict_on_the_page():
     reason = mitigation("context 50", reason="record 3 is in too few contexts")
     text = page(advised(a_summary(), mitigations=[mitigation(), mitigation("decimals 1", tpr=(0, -0.1, 0.1)), reason]))
