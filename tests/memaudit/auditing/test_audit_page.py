@@ -17,7 +17,7 @@ from audit_examples import (
 )
 
 from memaudit.auditing import audit_page, recommendations
-from memaudit.auditing.summary import Subgroup, Subpopulation, Value
+from memaudit.auditing.summary import LeftOut, Subgroup, Subpopulation, Value
 
 
 def test_names_are_escaped_and_nothing_is_loaded_from_elsewhere():
@@ -230,6 +230,17 @@ def test_the_worst_subpopulation_says_whether_the_other_half_confirms_it():
         assert "300 subpopulations" in text
         assert "{{ 7*7 }}, group 2 and age, group 1; it has 80 records, 39 in the half that was searched and 41" in text
         assert "excess over the other records of that half +0.10 [+0.02, +0.18]" in text
+
+
+def test_groups_that_are_too_small_are_named_with_their_records():
+    left_out = [
+        LeftOut(column="kind", number=3, name=None, records=8),
+        LeftOut(column=HOSTILE, number=None, name=None, records=30),
+    ]
+    text = page(a_summary().model_copy(update={"small_groups": left_out}))
+    assert "Left out, as too small to compare: kind, group 3 (8 records); &lt;" in text
+    assert "all groups beyond the largest (30 records)." in text
+    assert "Left out, as too small" not in page(a_summary())
 
 
 def test_the_first_numbers_say_which_options_they_leave_out():
