@@ -24,7 +24,7 @@ from memaudit.attacks.score_matrices import of_input
 from memaudit.common import seeds, tidy
 from memaudit.common.io import read_json, read_table, write_json, write_table
 from memaudit.statistics.attack_performance import judge_options, rows
-from memaudit.statistics.group_comparison import judge_groups
+from memaudit.statistics.group_comparison import FEWEST, judge_groups
 from memaudit.statistics.strongest_score import Panel
 from memaudit.statistics.subpopulation_search import worst_subpopulation
 from memaudit.studies.audit import strongest_attack
@@ -32,7 +32,7 @@ from memaudit.studies.audit.audit_attacks import first_variant, panels
 from memaudit.workflow.job import run
 
 STUDY = "audit"
-MISSING = "(missing)"
+MISSING, LEFT_OUT = "(missing)", "records left out"
 
 
 def main(job):
@@ -48,7 +48,8 @@ def main(job):
         masks |= {(column, number): mask for number, (_, mask) in enumerate(groups, 1)}
     attack = strongest_attack.as_attack(panel, audit["fpr"])
     of_chosen = {name: mask for name, mask in masks.items() if name[0] in chosen}
-    results = [*_compared(attack, panel, of_chosen, job), *_searched(attack, panel, masks, job)]
+    results = [*_compared(attack, panel, of_chosen, job), *_left_out(of_chosen, job.wildcards.dataset)]
+    results += _searched(attack, panel, masks, job)
     write_table(tidy.frame(results), job.output.tidy)
     write_json(names, job.output.names)
     return {"seed": job.params.seed}
@@ -68,6 +69,21 @@ def _compared(attack: Attack, panel: Panel, masks: Mapping[tuple, np.ndarray], j
         yield from rows(STUDY, keys, [*judged.estimates, judged.excess])
         yield tidy.row(STUDY, keys, "records", judged.records, unit="count", n=judged.records)
         yield tidy.row(STUDY, keys, "auc q-value", judged.q_value, unit="probability", n=judged.records)
+
+
+def _left_out(masks: Mapping[tuple, np.ndarray], dataset: str) -> Iterator[dict]:
+    """Tidy rows of the groups that are too small to compare, and of all records of a column beyond its groups.
+
+    masks: by (column, number), the records of a group (record,). The row of the latter has no number.
+    """
+    columns: dict[str, np.ndarray] = {}
+    for (column, number), mask in masks.items():
+        columns[column] = columns.get(column, False) | mask
+        if (records := int(mask.sum())) < FEWEST:
+            yield tidy.row(STUDY, {"dataset": dataset, "column": column, "group": number}, LEFT_OUT, records)
+    for column, covered in columns.items():
+        if records := int((~covered).sum()):
+            yield tidy.row(STUDY, {"dataset": dataset, "column": column}, LEFT_OUT, records)
 
 
 def _searched(attack: Attack, panel: Panel, masks: Mapping[tuple, np.ndarray], job) -> Iterator[dict]:

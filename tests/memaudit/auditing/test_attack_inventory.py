@@ -9,8 +9,8 @@ from memaudit.auditing.attack_inventory import ELSEWHERE, Audited, inventory
 BOTH = ("labels", "probabilities")
 
 
-def audited(threats=BOTH, family="tabicl", classes=2):
-    return Audited(threats, family, classes)
+def audited(threats=BOTH, family="tabicl", classes=2, infers=False):
+    return Audited(threats, family, classes, infers)
 
 
 def status(summary, label, threats=BOTH, **model):
@@ -114,6 +114,17 @@ def test_optional_studies_are_run_where_they_have_results():
     assert status(a_summary(memory=(0.7, 0.6, 0.8)), "Memorization by fine-tuning")[0] == "run"
     assert status(a_summary(), "Memorization by fine-tuning")[0] == "left out"
     assert status(a_summary(), "Attribute inference")[0] == "left out"
+
+
+def test_inference_that_was_requested_is_not_said_to_be_missing_from_the_options():
+    reasons = {"quick": "for time: this page holds the first numbers alone", "full": "has no results: the stage"}
+    for stage, reason in reasons.items():
+        summary = a_summary().model_copy(update={"stage": stage})
+        asked = inventory(summary, audited((*BOTH, "linkability"), infers=True))
+        for name in ("Attribute inference", "Linking two halves"):
+            assert next(one for one in asked if one.attack.startswith(name)).reason.startswith(reason)
+        plain = [one.reason for one in inventory(summary, audited())]
+        assert {"--infer was not given", "--threats linkability was not given"} <= set(plain)
 
 
 def test_inference_and_linking_were_run_where_they_have_results():

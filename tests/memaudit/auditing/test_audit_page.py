@@ -17,7 +17,7 @@ from audit_examples import (
 )
 
 from memaudit.auditing import audit_page, recommendations
-from memaudit.auditing.summary import Subgroup, Subpopulation, Value
+from memaudit.auditing.summary import LeftOut, Subgroup, Subpopulation, Value
 
 
 def test_names_are_escaped_and_nothing_is_loaded_from_elsewhere():
@@ -216,7 +216,10 @@ def page(summary):
 
 
 def test_the_worst_subpopulation_says_whether_the_other_half_confirms_it():
-    for confirmed, words in {True: "<strong>confirmed</strong>", False: "not confirmed, the excess is not"}.items():
+    for confirmed, words in {
+        True: "<strong>confirmed</strong>",
+        False: "not confirmed. For that the interval must lie above 0",
+    }.items():
         excess = value(0.1, 0.02, 0.18, 0.0, confirmed)
         groups = [Subgroup(column=HOSTILE, number=2, name=None), Subgroup(column="age", number=1, name=None)]
         worst = Subpopulation(
@@ -225,8 +228,26 @@ def test_the_worst_subpopulation_says_whether_the_other_half_confirms_it():
         text = page(a_summary().model_copy(update={"groups": [], "subpopulation": worst}))
         assert words in text
         assert "300 subpopulations" in text
-        assert "{{ 7*7 }}, group 2 and age, group 1; 80 records. The other half, 41 of them" in text
-        assert "excess over the rest +0.10 [+0.02, +0.18]" in text
+        assert "{{ 7*7 }}, group 2 and age, group 1; it has 80 records, 39 in the half that was searched and 41" in text
+        assert "excess over the other records of that half +0.10 [+0.02, +0.18]" in text
+
+
+def test_groups_that_are_too_small_are_named_with_their_records():
+    left_out = [
+        LeftOut(column="kind", number=3, name=None, records=8),
+        LeftOut(column=HOSTILE, number=None, name=None, records=30),
+    ]
+    text = page(a_summary().model_copy(update={"small_groups": left_out}))
+    assert "Left out, as too small to compare: kind, group 3 (8 records); &lt;" in text
+    assert "all groups beyond the largest (30 records)." in text
+    assert "Left out, as too small" not in page(a_summary())
+
+
+def test_the_first_numbers_say_which_options_they_leave_out():
+    text = page(a_summary().model_copy(update={"stage": "quick"}))
+    assert 'groups (<code class="value">--by</code>), hidden values (<code class="value">--infer</code>)' in text
+    assert "whether or not they were requested" in text
+    assert "whether or not they were requested" not in page(a_summary())
 
 
 def test_each_mitigation_has_its_verdict_on_the_page():

@@ -12,6 +12,7 @@ from memaudit.auditing import (
     runner,
     white_box_findings,
 )
+from memaudit.auditing.summary import Measured
 
 
 def with_strength(leak=True, **update):
@@ -163,6 +164,25 @@ def test_what_cannot_be_extrapolated_is_said_with_its_reason():
     assert audit_strength.deployed(summary.model_copy(update={"deployed": as_measured})).endswith(
         "200 rows, as many as the contexts of this audit."
     )
+
+
+@pytest.mark.parametrize(
+    ("aucs", "words_of_trend"),
+    [
+        ((0.87, 0.88, 0.95), "Larger contexts leaked more about each record in this audit: AUC 0.870 with 70 records"),
+        ((0.95, 0.88, 0.87), "Larger contexts leaked less about each record in this audit: AUC 0.950 with 70 records"),
+        ((0.87, 0.8, 0.88), "Whether a larger context leaks more or less about each record is not shown: AUC 0.870"),
+        ((0.87,), "How the leak changes with the size of the context was not measured."),
+    ],
+)
+def test_the_limits_say_how_the_measured_aucs_change_with_the_size_of_the_context(aucs, words_of_trend):
+    at = [Measured(number=70 * 2**place, auc=value(auc, auc - 0.05, auc + 0.04)) for place, auc in enumerate(aucs)]
+    summary = a_summary()
+    summary = summary.model_copy(update={"deployed": summary.deployed.model_copy(update={"measured": at})})
+    html = words(audit_page.render(summary, FACTS, annex()))
+    limits = html[html.index('<section id="limits"') : html.index('<section id="annex"')]
+    assert words_of_trend in limits
+    assert "usually" not in limits
 
 
 def test_duplicates_that_a_deployed_context_holds_are_counted():

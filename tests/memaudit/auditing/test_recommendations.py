@@ -60,8 +60,9 @@ def test_a_mitigation_that_could_not_be_told_or_tested_is_named_with_the_reason(
         mitigation("context 50", reason="record 3 has fewer than 2 shadow models"),
     ]
     found = advised(a_summary(), mitigations=mitigations)
-    assert "Of 2 mitigations tested, “labels only” lowers the leak most (AUC -0.10 [-0.16, -0.04]" in text_of(
-        found, "a mitigation lowers"
+    assert (
+        "Of 2 mitigations tested, only “labels only” is shown to lower the leak and to cost at most 2 points of "
+        "balanced accuracy: AUC -0.10 [-0.16, -0.04]" in text_of(found, "a mitigation lowers")
     )
     assert "Whether many queries of labels near the record detect as much" in text_of(found, "a mitigation lowers")
     told = text_of(found, "some mitigations")
@@ -73,8 +74,15 @@ def test_a_mitigation_that_could_not_be_told_or_tested_is_named_with_the_reason(
 def test_a_weaker_mitigation_is_named_beside_the_best():
     found = advised(a_summary(), mitigations=[mitigation(), mitigation("bags 8", auc=(-0.2, -0.25, -0.15))])
     text = text_of(found, "a mitigation lowers")
-    assert "“bags 8” lowers the leak most" in text
-    assert "So does “bags 4”, by less." in text
+    assert "“bags 8”, “bags 4” are shown to lower the leak" in text
+    assert "Of these “bags 8” lowers the leak most: AUC -0.20" in text
+
+
+def test_a_mitigation_that_costs_too_much_is_not_beaten_by_the_advised_one():
+    costly = mitigation("bags 8", auc=(-0.2, -0.25, -0.15), cost=(-0.02, -0.05, 0.01))
+    text = text_of(advised(a_summary(), mitigations=[mitigation(), costly]), "a mitigation lowers")
+    assert "only “bags 4” is shown to lower the leak and to cost at most 2 points" in text
+    assert "lowers the leak most" not in text
 
 
 def test_the_negative_control_is_never_blamed_on_the_table():

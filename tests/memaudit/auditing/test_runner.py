@@ -6,7 +6,7 @@ import pytest
 import yaml
 from audit_examples import CHOSEN, FACTS
 
-from memaudit.auditing import model_choice, runner, stages
+from memaudit.auditing import command_line, model_choice, runner, stages
 from memaudit.auditing.request import Request
 from memaudit.common.errors import AuditError
 
@@ -41,3 +41,14 @@ def test_an_invalid_request_is_refused_before_anything_is_written(tmp_path, requ
     with pytest.raises(AuditError, match=re.escape(message)):
         runner.run(Request("t.csv", "y", **request_), runner.Settings(tmp_path / "into", **settings), print)
     assert not (tmp_path / "into").exists()
+
+
+def test_a_quick_audit_says_which_of_the_given_options_it_leaves_out(tmp_path, capsys):
+    request = Request("t.csv", "y", by=["city"], infer=["age"])
+    settings = {"folder": tmp_path, "threats": ["labels", "linkability"], "models": ["a", "b"]}
+    left = runner.left_by_quick(request, runner.Settings(**settings, quick=True))
+    assert left == ["--by", "--infer", "further models", "--threats linkability"]
+    assert runner.left_by_quick(request, runner.Settings(**settings)) == []
+    assert runner.left_by_quick(Request("t.csv", "y"), runner.Settings(tmp_path, quick=True)) == []
+    command_line.report("schema", FACTS | {"left_by_quick": left[:2]})
+    assert "--quick leaves out --by, --infer: audit without --quick for them" in capsys.readouterr().out

@@ -156,6 +156,19 @@ def test_the_group_that_leaks_is_found_and_the_other_is_not():
     assert found["quiet"].excess.p_value > 0.5
 
 
+def test_an_excess_whose_interval_includes_0_is_not_detected_whatever_its_p_value(monkeypatch):
+    rng = np.random.default_rng(2)
+    membership = membership_matrices.balanced(32, 120, rng)
+    exposed = np.arange(120) < 40
+    attack = ratio(rng.normal(size=membership.shape) + 2.0 * membership * exposed)
+    options = {"fprs": [0.1], "replicates": 20, "permutations": 99, "rng": rng}
+    for low in (0.01, -0.01):
+        monkeypatch.setattr(group_comparison.bootstrap, "two_way_interval", lambda *args, low=low: (low, 0.5))
+        excess = judge_groups(attack, membership, {"exposed": exposed}, np.arange(120), **options)["exposed"].excess
+        assert excess.p_value <= 0.05
+        assert excess.detected == (low > 0)
+
+
 def test_no_group_is_compared_where_all_are_small():
     attack = ratio(np.zeros((8, 12)))
     options = {"fprs": [0.1], "replicates": 20, "permutations": 19, "rng": np.random.default_rng(0)}

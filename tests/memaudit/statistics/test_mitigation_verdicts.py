@@ -27,6 +27,19 @@ def test_a_mitigation_is_advised_if_auc_tpr_and_cost_all_hold():
     assert verdict(cost=(-0.1, -0.15, -0.05)).verdict == "costs more than 2 points of balanced accuracy"
 
 
+def test_changes_that_are_0_as_printed_have_one_verdict():
+    for change in ((0.003, 0.001, 0.004), (0.0, -0.001, 0.001), (-0.003, -0.004, -0.001), (0.01, 0.004, 0.02)):
+        assert verdict(auc=change).verdict == "the AUC is not shown to fall"
+        assert not verdict(auc=change).advised
+    for change in ((0.0003, 0.0001, 0.0004), (-0.0003, -0.0004, -0.0001)):
+        assert verdict(tpr=change).verdict == "the share identified at the strict threshold is not shown to fall"
+    labels, copies = (
+        mitigation("labels only", attack=name, auc=auc)
+        for name, auc in {"strongest": (-0.1, -0.15, -0.05), "perturbation": (0.003, 0.001, 0.004)}.items()
+    )
+    assert verdicts([labels, copies], strict_leak=True)[0].advised
+
+
 def test_the_strict_threshold_decides_only_where_a_leak_is_detected_there():
     flat = (-0.01, -0.03, 0.02)
     assert verdict(strict_leak=False, tpr=flat).advised
@@ -67,7 +80,7 @@ def test_references_have_no_verdict():
 def test_holm_corrects_for_the_best_of_several():
     assert holm({"a": 0.01, "b": 0.04, "c": 0.03}) == pytest.approx({"a": 0.03, "b": 0.06, "c": 0.06})
     assert holm({}) == {}
-    barely = mitigation("barely", auc=(-0.1, -0.199, -0.001))
+    barely = mitigation("barely", auc=(-0.1, -0.194, -0.006))
     assert verdicts([barely], strict_leak=True)[0].advised
     others = [mitigation(f"bags {n}", auc=(0.0, -0.1, 0.1)) for n in range(5)]
     found = verdicts([barely, *others], strict_leak=True)[0]

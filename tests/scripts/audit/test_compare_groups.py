@@ -11,7 +11,9 @@ from memaudit.common.io import read_json, read_table
 
 def test_groups_are_numbered_in_the_result_and_named_beside_the_records(folder):
     table = tidy.expand(read_table(folder / "groups.parquet"))
-    assert set(table["column"].dropna()) == {"target", "c0"}  # quarters of so few records are too small
+    left_out = table["metric"] == "records left out"
+    assert set(table.loc[~left_out, "column"].dropna()) == {"target", "c0"}
+    assert set(table.loc[left_out, "column"]) == {"c9"}  # quarters of so few records are too small
     assert "Zqx" not in table.to_csv()
     assert set(read_json(folder / "groups.json")["c0"].values()) == {"Zqx-a", "Zqx-b"}
 
@@ -28,6 +30,15 @@ def test_the_subpopulation_of_the_search_is_numbered_too(folder):
     hidden = summarize_results.subpopulation(results, called, None)
     assert hidden is None or {one.name for one in hidden.groups} == {None}
     assert {one.column for one in summarize_results.groups(results, called, None)} == {"city", "churn"}
+
+
+def test_groups_that_are_too_small_or_beyond_the_largest_are_counted():
+    script = load_script("audit_compare_groups")
+    large, small = np.arange(40) < 15, (np.arange(40) >= 15) & (np.arange(40) < 23)
+    rows = list(script._left_out({("c0", 1): large, ("c0", 2): small, ("c1", 1): np.arange(40) < 40}, "wine"))
+    (group, rest) = summarize_results.small_groups(tidy.frame(rows), {"c0": "city"}, {"c0": {"2": "Paris"}})
+    assert (group.column, group.number, group.name, group.records) == ("city", 2, "Paris", 8)
+    assert (rest.column, rest.number, rest.name, rest.records) == ("city", None, None, 17)
 
 
 def test_quarters_are_numbered_from_the_smallest_values_on_and_categories_the_largest_first():

@@ -12,6 +12,8 @@ from memaudit.auditing.summary import Summary
 
 CONTROLS = ("placebo", "companions")
 STUDIED = "is measured by this project's attack study, not by an audit"
+FIRST = "for time: this page holds the first numbers alone"
+UNFINISHED = "has no results: the stage that runs it is not finished"
 ATTRIBUTE, LINKING = (
     "Attribute inference (the value of a hidden column)",
     "Linking two halves of a record by the answers",
@@ -30,11 +32,15 @@ ELSEWHERE = {
 
 
 class Audited(NamedTuple):
-    """What an audit attacks: the family of its model and the number of the target's classes; threats: of the user."""
+    """What an audit attacks: the family of its model and the number of the target's classes.
+
+    threats: of the user; infers: whether columns are to be inferred.
+    """
 
     threats: Collection[str]
     family: str
     classes: int
+    infers: bool
 
     @property
     def blind(self) -> str:
@@ -51,7 +57,7 @@ def inventory(summary: Summary, audited: Audited) -> list[AttackStatus]:
     run = {one.attack for one in summary.adversaries if one.records not in CONTROLS}
     found = [_of_entry(name, entry, name in run, summary, audited) for name, entry in REGISTRY.items()]
     found.append(_fine_tuning(summary))
-    found += _inference(summary)
+    found += _inference(summary, audited)
     found += [AttackStatus(attack=name, status="left out", reason=reason) for name, reason in ELSEWHERE.items()]
     return sorted(found, key=lambda one: one.status != "run")
 
@@ -74,10 +80,10 @@ def _hindrance(entry: Entry, summary: Summary, audited: Audited) -> tuple[str, s
         return "left out", "scores members too low; the form that leaves out pairs of contexts is run instead"
     later = entry.action != ONE_QUERY or entry.reads == WHITE_BOX
     if summary.stage == "quick" and later:
-        return "left out", "for time: this page holds the first numbers alone"
+        return "left out", FIRST
     if entry.action != ONE_QUERY:
         return "left out", "too few contexts and records to tell an AUC of 0.6 with a probability of 0.9"
-    return "left out", "has no results: the stage that runs it is not finished"
+    return "left out", UNFINISHED
 
 
 def _impossible(entry: Entry, summary: Summary, audited: Audited) -> str:
@@ -108,21 +114,21 @@ def _fine_tuning(summary: Summary) -> AttackStatus:
         return AttackStatus(attack=attack, status="run", reason="")
     if summary.predicts_numbers():
         return AttackStatus(attack=attack, status="not possible", reason="needs a model that predicts classes")
-    return AttackStatus(
-        attack=attack, status="left out", reason="--finetune was not given, or its stage is not finished"
-    )
+    reason = FIRST if summary.stage == "quick" else "--finetune was not given"
+    return AttackStatus(attack=attack, status="left out", reason=reason)
 
 
-def _inference(summary: Summary) -> list[AttackStatus]:
+def _inference(summary: Summary, audited: Audited) -> list[AttackStatus]:
     """Attribute inference of columns, and linking of halves of records."""
     columns = [one.column is not None for one in summary.inference.questions] if summary.inference else []
-    kinds = {ATTRIBUTE: (True in columns, "--infer"), LINKING: (False in columns, "--threats linkability")}
-    untold = "was not given, or its stage is not finished"
+    kinds = {
+        ATTRIBUTE: (True in columns, "--infer", audited.infers),
+        LINKING: (False in columns, "--threats linkability", "linkability" in audited.threats),
+    }
+    later = FIRST if summary.stage == "quick" else UNFINISHED
     return [
-        AttackStatus(attack=name, **({"status": "run", "reason": ""} if done else _left_out(f"{option} {untold}")))
-        for name, (done, option) in kinds.items()
+        AttackStatus(attack=name, status="run", reason="")
+        if done
+        else AttackStatus(attack=name, status="left out", reason=later if given else f"{option} was not given")
+        for name, (done, option, given) in kinds.items()
     ]
-
-
-def _left_out(reason: str) -> dict[str, str]:
-    return {"status": "left out", "reason": reason}

@@ -1,9 +1,11 @@
 """Sentences on the strength of an audit: whether its numbers are valid, and which leak it would have detected."""
 
+import math
+
 from memaudit.attacks.attack_entry import WHITE_BOX
 from memaudit.attacks.registry import REGISTRY
 from memaudit.auditing.strength_parts import AttackControl
-from memaudit.auditing.summary import Adversary, Summary
+from memaudit.auditing.summary import Adversary, Summary, Value
 
 CONTROL, LOOKUP, INNOCENT = "control", "lookup", "innocent"
 VISIBLE = 0.5  # share of the answers that a lookup must change to be found
@@ -189,6 +191,32 @@ def deployed(summary: Summary) -> str:
         f"[{found.auc.low:.2f}, {found.auc.high:.2f}], by one score ({REGISTRY[found.score].label}) and "
         f"{found.contexts} shadow contexts."
     )
+
+
+def by_size(summary: Summary) -> str:
+    """The sentence on how the AUC changes with the records of a context, from the smallest to the largest measured."""
+    small, large = summary.deployed.measured[0], summary.deployed.measured[-1]
+    if small.number == large.number:
+        return "How the leak changes with the size of the context was not measured."
+    aucs = (
+        f"AUC {small.auc.estimate:.3f} with {small.number} records, {large.auc.estimate:.3f} with {large.number}, of "
+        f"{REGISTRY[summary.deployed.score].label}"
+    )
+    change = large.auc.estimate - small.auc.estimate
+    if abs(change) <= _half_of_change(small.auc, large.auc):
+        return f"Whether a larger context leaks more or less about each record is not shown: {aucs}."
+    return f"Larger contexts leaked {'more' if change > 0 else 'less'} about each record in this audit: {aucs}."
+
+
+def _half_of_change(first: Value, last: Value) -> float:
+    """Half of the 95 % interval of a change, on its side of 0: the halves of both intervals, added in quadrature.
+
+    The sizes have contexts of their own, so their errors are independent. Infinite where an interval is missing.
+    """
+    higher, lower = (first, last) if first.estimate > last.estimate else (last, first)
+    if higher.low is None or lower.high is None:
+        return math.inf
+    return math.hypot(higher.estimate - higher.low, lower.high - lower.estimate)
 
 
 def duplicates(summary: Summary) -> str:

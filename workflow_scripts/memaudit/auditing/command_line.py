@@ -155,7 +155,9 @@ def _add_attacks(audit: argparse.ArgumentParser) -> None:
 def _add_run(audit: argparse.ArgumentParser) -> None:
     """Add the arguments that limit the run and place its results."""
     audit.add_argument("--minutes", type=_positive, default=3.0, help="time budget; default 3")
-    audit.add_argument("--quick", action="store_true", help="compute the first numbers only")
+    audit.add_argument(
+        "--quick", action="store_true", help="compute the first numbers only, without --by, --infer and the like"
+    )
     audit.add_argument(
         "--rows", type=_count, default=MOST_ROWS, help=f"most rows that are read into the audit; default {MOST_ROWS}"
     )
@@ -226,6 +228,8 @@ def _schema(facts: dict[str, Any]) -> list[str]:
         lines.append(f"{facts['lone']} rows without {facts['group']!a} are {nouns.owners} of their own")
     if facts["target"] in facts["readings"]:
         lines.append(f"the target is read with: {facts['readings'][facts['target']]}")
+    if facts.get("left_by_quick"):
+        lines.append(f"--quick leaves out {', '.join(facts['left_by_quick'])}: audit without --quick for them")
     lines.append(f"model: {', '.join(map(ascii, facts['models']))}")
     columns, readings = list(facts["columns"].values()), facts["readings"]
     width = min(40, max(len(ascii(one["name"])) for one in columns))

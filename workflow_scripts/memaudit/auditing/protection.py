@@ -55,7 +55,7 @@ def in_terms_of_data_protection(
         intruder=_intruder(summary, threats),
         invalid=audit_strength.invalid(summary),
         criteria=criteria(summary, bool(facts["group"])),
-        attacks=inventory(summary, Audited(threats, family, facts["classes"])),
+        attacks=inventory(summary, Audited(threats, family, facts["classes"], bool(facts["infer"]))),
         versions=dict(record.versions),
         date=record.date,
         reviewer=record.owner or None,

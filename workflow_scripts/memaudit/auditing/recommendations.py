@@ -18,6 +18,7 @@ FORMS = {
     "layer coarsened": "fewer details of the most vulnerable tenth of the records",
     "keys": "k-anonymous keys inside the model",
 }
+AUC_DIGITS = 2  # of a change of the AUC as printed, by which it is judged (`mitigation_verdicts`)
 STABLE = 0.5  # expected share of the list that as many other shadow contexts would name again, to act on it
 
 
@@ -144,14 +145,20 @@ def _act_on_list(summary: Summary) -> str:
 def _mitigation(summary: Summary) -> str:
     best, *others = helps(summary)
     number = sum(one.p_value is not None for one in summary.mitigations)
-    also = f" So {'does' if len(others) == 1 else 'do'} {_named(others)}, by less." if others else ""
     noisy = [one for one in summary.mitigations if one.name == best.name and one.attack not in (best.attack, WHITE_BOX)]
     copies = "".join(f" {_of_noisy_copies(one)}" for one in noisy)
     return (
-        f"Of {number} mitigations tested, “{best.name}” lowers the leak most (AUC {best.auc_difference.estimate:+.2f} "
-        f"[{best.auc_low:+.2f}, {best.auc_high:+.2f}], an interval for the best of {number}) and costs at most 2 "
-        f"points of {best.measure}.{also}{copies}"
+        f"Of {number} mitigations tested, {_shown(best, others)} AUC {best.auc_difference.estimate:+.2f} "
+        f"[{best.auc_low:+.2f}, {best.auc_high:+.2f}], an interval for the best of {number}.{copies}"
     )
+
+
+def _shown(best: Mitigation, others: list[Mitigation]) -> str:
+    """Which mitigations are shown to help, and which of these lowers the AUC most; others may lower it more."""
+    what = f"shown to lower the leak and to cost at most 2 points of {best.measure}"
+    if not others:
+        return f"only “{best.name}” is {what}:"
+    return f"{_named([best, *others])} are {what}. Of these “{best.name}” lowers the leak most:"
 
 
 def _of_keys(summary: Summary) -> str:
@@ -173,7 +180,7 @@ def _of_noisy_copies(one: Mitigation) -> str:
     """What an adversary with many queries detects in spite of the mitigation; it does not undo it (`advised`)."""
     if one.auc_difference is None or one.auc_difference.high is None:
         return f"Many queries of labels could not be tested against it{f': {one.reason}' if one.reason else ''}."
-    if one.auc_difference.high < 0:
+    if round(one.auc_difference.high, AUC_DIGITS) < 0:
         return "With many queries of labels near the record, too, the strongest attack detects less than without it."
     return "Whether many queries of labels near the record detect as much in spite of it cannot be told."
 
@@ -214,7 +221,7 @@ RULES = [
         lambda summary: not leaks(summary) and not broken(summary),
         lambda summary: (
             f"{'The attacks on answers' if attention_leaks(summary) else 'These attacks'} detected no leak over all "
-            "records. This is no guarantee: stronger attacks, smaller contexts "
+            "records. This is no guarantee: stronger attacks, contexts of another size "
             f"and other models may leak. {audit_strength.smallest_auc(summary)} More --minutes narrow the intervals."
         ),
     ),

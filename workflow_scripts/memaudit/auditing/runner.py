@@ -90,7 +90,8 @@ def _run(request: Request, settings: Settings, report: Callable[[str, Any], None
             optional_studies.write_public(folder, facts, settings.public)
             note_audit(request, folder)
         models = list(settings.labels) or model_choice.labels(settings.models, catalogue[1])
-        report("schema", facts | {"models": models, "records": settings.records, "show_values": settings.show_values})
+        shown = {"models": models, "records": settings.records, "show_values": settings.show_values}
+        report("schema", facts | shown | {"left_by_quick": left_by_quick(request, settings)})
         chosen = {key: getattr(settings, key) for key in PASSED_ON}
         chosen |= {"threats": list(settings.threats), "quick": settings.quick}
         chosen |= {key: sorted(set(getattr(settings, key))) for key in ("base_rates", "epsilons")}
@@ -107,6 +108,14 @@ def _run(request: Request, settings: Settings, report: Callable[[str, Any], None
             display.starts("full", sizes["seconds expected"])
             report("full", _stage("full", config, settings, lock, display))
     return folder
+
+
+def left_by_quick(request: Request, settings: Settings) -> list[str]:
+    """Options that were given, and that an audit of the first stage alone leaves out."""
+    given = {"--by": request.by, "--infer": request.infer, "--epsilon": settings.epsilons}
+    given |= {"--finetune": settings.finetune, "further models": settings.models[1:]}
+    given |= {f"--threats {name}": name in settings.threats for name in ("poison", "white-box", "linkability")}
+    return [name for name, value in given.items() if settings.quick and value]
 
 
 def _taken_in(request: Request, settings: Settings, fresh: bool) -> tuple[dict[str, Any], Any]:

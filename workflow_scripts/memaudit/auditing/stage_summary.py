@@ -91,6 +91,7 @@ def _of_second_stage(
 
     return {
         "groups": of("groups", summarize_results.groups, called, names),
+        "small_groups": of("groups", summarize_results.small_groups, called, names),
         "subpopulation": of("groups", summarize_results.subpopulation, called, names) or None,
         "mitigations": of("mitigations", summarize_results.mitigations, fpr),
         "private": of("private", summarize_results.private_contexts),

@@ -17,6 +17,7 @@ from memaudit.auditing.summary import (
     Exposed,
     Extrapolated,
     Group,
+    LeftOut,
     Measured,
     Mitigation,
     PrivateContext,
@@ -29,6 +30,7 @@ from memaudit.auditing.summary import (
 from memaudit.common import tidy
 
 PLACEBO = "placebo"
+LEFT_OUT = "records left out"
 QUALITIES = ("accuracy", "balanced accuracy", "r2", "rmse")
 CONTEXTS = list(METHODS)
 ATTACK = ["model", "threat", "attack", "poison", "records"]
@@ -184,6 +186,7 @@ def groups(
     """
     table = tidy.expand(results)
     table = table[table["column"].notna()] if "column" in table else table.iloc[:0].assign(column="", group=0)
+    table = table[table["metric"] != LEFT_OUT]
     parts = [
         Group(
             column=called[column],
@@ -197,6 +200,20 @@ def groups(
         for (column, number), rows in table.groupby(["column", "group"], sort=False)
     ]
     return sorted(parts, key=lambda group: -group.auc.estimate)
+
+
+def small_groups(
+    results: pd.DataFrame, called: Mapping[str, str], names: Mapping[str, Mapping[str, str]] | None
+) -> list[LeftOut]:
+    """Groups that were left out, by column; called, names: as for `groups`."""
+    table = tidy.expand(results)
+    found = []
+    for _, row in table[table["metric"] == LEFT_OUT].iterrows():
+        number = None if pd.isna(row.get("group")) else int(row["group"])
+        name = names[row["column"]][str(number)] if names and number else None
+        records = int(row["estimate"])
+        found.append(LeftOut(column=called[row["column"]], number=number, name=name, records=records))
+    return found
 
 
 def subpopulation(

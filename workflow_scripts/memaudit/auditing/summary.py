@@ -126,6 +126,15 @@ class Group(Part):
     )
 
 
+class LeftOut(Part):
+    """Records of a group that is too small to compare; the name is null unless values may be shown."""
+
+    column: str = Field(description="as the table calls it")
+    number: int | None = Field(description="null: all groups beyond the largest ones that are compared")
+    name: str | None
+    records: int
+
+
 class Subgroup(Part):
     """A group of one column by which a subpopulation is described; the name is null unless values may be shown."""
 
@@ -249,6 +258,7 @@ class Summary(Part):
     deployed: Extrapolated = Field(description="with the records of a context, to the one that will be deployed")
     utilities: list[Utility]
     groups: list[Group]
+    small_groups: list[LeftOut] = Field([], description="groups that are left out")
     subpopulation: Subpopulation | None = Field(None, description="found by search; null: all candidates are too small")
     mitigations: list[Mitigation]
     private: list[PrivateContext]

@@ -194,6 +194,8 @@ def excesses(
 ) -> list[Estimate]:
     """Excess of each group in `record_aucs`, with its bootstrap interval and p-value adjusted for all groups.
 
+    Detected where the p-value is at most 0.05 and the interval above 0.
+
     scores, membership: (model, record); members: by group, its records (record,); weights: of the two-way bootstrap;
     units: (record,) records that are permuted together.
     """
@@ -215,7 +217,7 @@ def excesses(
         found.append(
             Estimate(
                 "auc excess", float(excess), *ends, scores.size, method, 0.0, p_value=float(p_value),
-                detected=bool(p_value <= SIGNIFICANT),
+                detected=bool(p_value <= SIGNIFICANT and ends[0] > 0),
             )
         )  # fmt: skip
     return found

@@ -16,6 +16,8 @@ from memaudit.statistics.attack_performance import SIGNIFICANT
 
 CHEAP = -0.02  # largest acceptable change of balanced accuracy, or of R2, by a mitigation
 STRONGEST, QUERIES = "strongest", "strongest labels"  # attacks on a mitigation: one query, and many
+# Decimals by which changes of AUC and TPR are printed: a verdict follows from the number that is read.
+AUC_DIGITS, TPR_DIGITS = 2, 3
 REFERENCES = ("none", "layer random")  # what others are compared with
 
 
@@ -90,6 +92,16 @@ def has_intervals(one: Mitigation) -> bool:
     return not one.reason and all(change is not None and change.low is not None for change in changes)
 
 
+def rises(change: Difference, digits: int = AUC_DIGITS) -> bool:
+    """Whether the interval of a change lies above 0 as printed; False without an interval."""
+    return change.low is not None and round(change.low, digits) > 0
+
+
+def falls(change: Difference, digits: int = AUC_DIGITS) -> bool:
+    """Whether the interval of a change lies below 0 as printed; False without an interval."""
+    return change.high is not None and round(change.high, digits) < 0
+
+
 def simultaneous(change: Difference, number: int) -> tuple[float, float]:
     """Ends of a change's interval, wide enough for the best of `number` mitigations (Bonferroni)."""
     factor = norm.isf(SIGNIFICANT / 2 / number) / norm.isf(SIGNIFICANT / 2)
@@ -118,13 +130,13 @@ def _problems(one: Mitigation, strict_leak: bool) -> list[str]:
     if not has_intervals(one):
         return [f"not tested: {one.reason or 'too few people or contexts for an interval'}"]
     found = []
-    if one.auc_difference.low > 0:
+    if rises(one.auc_difference):
         found.append("raises the AUC")
-    elif one.auc_difference.high >= 0:
+    elif not falls(one.auc_difference):
         found.append("the AUC is not shown to fall")
-    if strict_leak and one.tpr_difference.low > 0:
+    if strict_leak and rises(one.tpr_difference, TPR_DIGITS):
         found.append("raises the share identified at the strict threshold")
-    elif strict_leak and one.tpr_difference.high >= 0:
+    elif strict_leak and not falls(one.tpr_difference, TPR_DIGITS):
         found.append("the share identified at the strict threshold is not shown to fall")
     if one.cost.high < CHEAP:
         found.append(f"costs more than 2 points of {one.measure}")
@@ -136,4 +148,4 @@ def _problems(one: Mitigation, strict_leak: bool) -> list[str]:
 def _undone(queried: Mitigation | None) -> list[str]:
     """Whether an adversary with many queries detects more in spite of it than one query does without it."""
     change = queried.auc_difference if queried else None
-    return ["many queries undo it"] if change and change.low is not None and change.low > 0 else []
+    return ["many queries undo it"] if change and rises(change) else []
