@@ -9,6 +9,8 @@ import pytest
 from memaudit.commands import launcher, run_workflow
 from memaudit.common.snakemake_command import snakemake_command
 
+MINE = "config/smoke.yaml"  # of the project, in whichever folder the tests run
+
 
 @pytest.fixture
 def started(monkeypatch):
@@ -22,11 +24,11 @@ def started(monkeypatch):
     ("given", "passed"),
     [
         (["run"], []),
-        (["run", "lira", "-n", "--configfile", "mine.yaml"], ["lira", "-n", "--configfile", "mine.yaml"]),
+        (["run", "lira", "-n", "--configfile", MINE], ["lira", "-n", "--configfile", MINE]),
         (["provenance"], ["provenance"]),
         (
-            ["release", "--cores", "2", "--configfile", "my.yaml"],
-            ["release", "--cores", "2", "--configfile", "my.yaml"],
+            ["release", "--cores", "2", "--configfile", MINE],
+            ["release", "--cores", "2", "--configfile", MINE],
         ),
         (["predict-own", "-n"], ["predict_own", "-n"]),
         (["attack-texts", "-n"], ["ltmia_attack", "-n"]),
@@ -43,14 +45,14 @@ def test_a_plan_is_quiet_unless_it_fails(monkeypatch, started, code, times):
     monkeypatch.setattr(
         subprocess, "run", lambda command, check: tried.append(command) or SimpleNamespace(returncode=code)
     )
-    launcher.main(["plan", "--configfile", "mine.yaml"])
-    assert tried == [snakemake_command(["plan", "--quiet", "all", "--configfile", "mine.yaml"])]
-    assert started == times * [snakemake_command(["plan", "--configfile", "mine.yaml"])]
+    launcher.main(["plan", "--configfile", MINE])
+    assert tried == [snakemake_command(["plan", "--quiet", "all", "--configfile", MINE])]
+    assert started == times * [snakemake_command(["plan", "--configfile", MINE])]
 
 
 @pytest.mark.parametrize("name", run_workflow.TARGETS)
 def test_help_starts_nothing(capsys, started, name):
-    assert launcher.main([name, "--configfile", "mine.yaml", "--help"]) == 0
+    assert launcher.main([name, "--configfile", MINE, "--help"]) == 0
     assert f"usage: ./memaudit {name} [ARGUMENT ...]" in capsys.readouterr().out
     assert not started
 
@@ -60,6 +62,17 @@ def test_a_config_file_without_its_option_is_one_line(capsys, started):
         launcher.main(["plan", "mine.yaml"])
     assert stop.value.code == 2
     assert capsys.readouterr().err.startswith("memaudit: mine.yaml: name config files behind --configfile")
+
+
+@pytest.mark.parametrize("name", ["run", "plan"])
+def test_config_files_that_cannot_be_read_are_one_line(capsys, started, name):
+    given = ["--cores", "2", "--configfile", MINE, "none.yaml", "lira", "--dry-run"]
+    assert launcher.main([name, *given]) == 1
+    assert capsys.readouterr().err == (
+        "memaudit: none.yaml: there is no such config file; give its path behind --configfile; lira: there is no such "
+        "config file; give its path behind --configfile, and targets in front of --configfile\n"
+    )
+    assert not started
 
 
 def test_targets_are_rules(project):

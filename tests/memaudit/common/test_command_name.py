@@ -1,5 +1,7 @@
 """Users are told to call the command as they have called it, also by pages that jobs write."""
 
+import os
+import shutil
 import subprocess
 import sys
 
@@ -8,6 +10,7 @@ from conftest import PROJECT
 
 from memaudit.common import command_name
 
+CONSOLE = "/work/.venv/bin/memaudit"
 LAUNCHED, SCRIPT = "/work/memaudit/__main__.py", "/work/.snakemake/scripts/tmp.write_page.py"
 
 
@@ -18,7 +21,13 @@ def nothing_kept(monkeypatch):
 
 @pytest.mark.parametrize(
     ("called", "name"),
-    [("/usr/bin/memaudit", "memaudit"), (LAUNCHED, "./memaudit"), ("pytest", "./memaudit"), (SCRIPT, "./memaudit")],
+    [
+        (CONSOLE, CONSOLE),
+        ("/my work/bin/memaudit", "'/my work/bin/memaudit'"),
+        (LAUNCHED, "./memaudit"),
+        ("pytest", "./memaudit"),
+        (SCRIPT, "./memaudit"),
+    ],
 )
 def test_a_command_is_named_as_it_was_called(monkeypatch, called, name):
     monkeypatch.setattr(sys, "argv", [called])
@@ -34,12 +43,47 @@ def test_an_installed_package_has_no_launcher(monkeypatch, tmp_path, called):
 
 def test_a_job_names_the_command_of_the_run(monkeypatch):
     """The console command of a checkout's environment, called in any folder, where there is no ./memaudit."""
-    monkeypatch.setattr(sys, "argv", ["/work/.venv/bin/memaudit"])
+    monkeypatch.setattr(sys, "argv", [CONSOLE])
     monkeypatch.setenv(command_name.CALLED, "")  # undone at the end
     command_name.remember()
     code = "from memaudit.common.command_name import program; print(program())"
     done = subprocess.run([sys.executable, "-c", code], cwd="/", capture_output=True, text=True, check=True)
-    assert done.stdout == "memaudit\n"
+    assert done.stdout == f"{CONSOLE}\n"
+
+
+def test_a_command_on_the_path_is_named_without_its_folder(monkeypatch, tmp_path):
+    command = tmp_path / "memaudit"
+    command.touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for called, name in ((str(command), "memaudit"), (CONSOLE, CONSOLE)):
+        monkeypatch.setattr(sys, "argv", [called])
+        assert command_name.program() == name
+
+
+@pytest.mark.parametrize(
+    ("called", "name"),
+    [("../memaudit", "../memaudit"), ("memaudit", "memaudit"), ("'it s/memaudit'", "'it s/memaudit'")],
+)
+def test_the_launcher_is_named_as_it_was_called(tmp_path, called, name):
+    """It says so to the Python that it becomes, here one that prints the name."""
+    (project := tmp_path / "it s").mkdir()
+    shutil.copy(PROJECT / "memaudit", project)
+    shutil.copy(PROJECT / "memaudit", tmp_path)
+    for folder in (project, tmp_path):
+        (folder / ".venv/bin").mkdir(parents=True)
+        (folder / "requirements.lock").touch()
+        (folder / ".venv/complete").touch()
+        (folder / ".venv/installed").touch()
+        code = "from memaudit.common.command_name import program; print(program())"
+        (folder / ".venv/bin/python").write_text(f"#!/bin/sh\nexec {sys.executable} -c '{code}'\n")
+        (folder / ".venv/bin/python").chmod(0o755)
+    cwd = tmp_path if "it s" in called else project
+    environment = os.environ | {"PATH": f"{tmp_path if called == 'memaudit' else ''}:{os.environ['PATH']}"}
+    environment["PYTHONPATH"] = str(PROJECT / "workflow_scripts")
+    done = subprocess.run(
+        ["bash", "-c", f"{called} plan"], cwd=cwd, env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"{name}\n"
 
 
 def test_snakemake_names_the_command_of_the_run(monkeypatch):

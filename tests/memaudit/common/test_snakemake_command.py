@@ -5,7 +5,7 @@ import sys
 import pytest
 from conftest import PROJECT
 
-from memaudit.common.snakemake_command import snakemake_command
+from memaudit.common.snakemake_command import config_files, snakemake_command
 
 
 @pytest.fixture(autouse=True)
@@ -45,3 +45,11 @@ def test_config_files_are_the_users_or_the_projects():
     smoke = str(PROJECT / "config/smoke.yaml")
     assert arguments("--configfile=config/smoke.yaml") == [f"--configfile={smoke}"]
     assert found == ["lira", "--configfile", smoke, "mine.yaml", "none.yaml", "-n", "rules"]
+
+
+def test_config_files_are_all_values_up_to_the_next_option():
+    smoke = str(PROJECT / "config/smoke.yaml")
+    given = ["lira", "--configfile", "config/smoke.yaml", "none.yaml", "-n", "rules"]
+    assert config_files(given) == [smoke, "none.yaml"]
+    assert config_files(["--configfiles=mine.yaml", "lira"]) == ["mine.yaml"]
+    assert config_files(["lira", "--cores", "2"]) == []

@@ -13,7 +13,15 @@ from typing import Any
 import duckdb
 import yaml
 
-from memaudit.auditing import model_choice, optional_studies, pdf_page, row_nouns, stage_results, stages
+from memaudit.auditing import (
+    estimator_import,
+    model_choice,
+    optional_studies,
+    pdf_page,
+    row_nouns,
+    stage_results,
+    stages,
+)
 from memaudit.auditing.ended_processes import ended_together
 from memaudit.auditing.intake import take_in
 from memaudit.auditing.ledger_note import note_audit
@@ -80,6 +88,7 @@ def _run(request: Request, settings: Settings, report: Callable[[str, Any], None
         model_choice.tunable(catalogue[1][0], catalogue[0])
     if "white-box" in settings.threats:
         model_choice.readable(catalogue[1][0], catalogue[0])
+    estimator_import.require(catalogue[0])
     folder, fresh = settings.folder, not os.path.exists(settings.folder)
     with private(folder) as lock:
         _keep_complete(settings)

@@ -9,8 +9,9 @@ from importlib import import_module
 from typing import NamedTuple, NoReturn
 
 from memaudit.common.command_name import program
+from memaudit.common.errors import AuditError, printable
 from memaudit.common.line_parser import LineParser
-from memaudit.common.snakemake_command import snakemake_command
+from memaudit.common.snakemake_command import config_files, snakemake_command
 
 SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -41,8 +42,8 @@ Results go to results/ in the current folder, where relative paths of the config
 def main(arguments: Sequence[str]) -> int:
     """Run a subcommand, `run` or that of a target, with arguments for Snakemake; returns the exit code of its help.
 
-    The folder of an audit is checked here, too. Otherwise Snakemake takes the place of this process, so that signals
-    and the exit code are its own.
+    Returns 1, with one line, for config files that Snakemake cannot read; the folder of an audit is checked here, too.
+    Otherwise Snakemake takes the place of this process, so that signals and the exit code are its own.
     """
     name, given = arguments[0], list(arguments[1:])
     target = TARGETS[name]
@@ -57,6 +58,12 @@ def main(arguments: Sequence[str]) -> int:
         parser.error(f"{given[0]}: name config files behind --configfile")
     if name == "provenance" and len(given) == 1 and not given[0].startswith("-"):
         return import_module("memaudit.commands.verify_audit").main(given[0])
+    try:
+        if files := config_files(given):
+            import_module("memaudit.commands.config_files").check_files(files)
+    except AuditError as error:
+        print(f"memaudit: {printable(str(error))}", file=sys.stderr)
+        return 1
     # Quietly, so that no job stands above the plan; where it fails, it is run again to be read.
     if name == "plan" and _succeeds(snakemake_command([target.rule, "--quiet", "all", *given])):
         return 0

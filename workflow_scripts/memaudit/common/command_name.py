@@ -1,27 +1,40 @@
 """The name by which users call the command, for whatever tells them to. Standard library only."""
 
 import os
+import re
+import shlex
+import shutil
 import sys
 from pathlib import Path
 
 from memaudit.common.project_paths import PROJECT
 
 INSTALLED, LAUNCHER = "memaudit", "./memaudit"
-CALLED = "MEMAUDIT_CALLED_AS"
+CALLED = "MEMAUDIT_CALLED_AS"  # environment variable, which the launcher sets, too
+COMMAND = re.compile(r"([\w.+@ -]*/)*memaudit")  # stands in pages
 
 
 def program() -> str:
-    """The command as the user has called it; in a job, as `remember` has kept it.
+    """The command as the user has called it, `memaudit` if it is on the PATH; in a job, as `remember` has kept it.
 
     Without a command, as in a notebook or under Snakemake: `./memaudit` in a checkout, which has this launcher, and
     `memaudit` where the project is installed.
     """
-    called = Path(sys.argv[0])
-    if called.stem == INSTALLED:
-        return INSTALLED
-    if (kept := os.environ.get(CALLED)) in {INSTALLED, LAUNCHER} and called.parts[-2:] != (INSTALLED, "__main__.py"):
-        return kept
+    return shlex.quote(_called())
+
+
+def _called() -> str:
+    own = Path(sys.argv[0]).stem == INSTALLED
+    called = _on_path(sys.argv[0]) if own else os.environ.get(CALLED, "")
+    if COMMAND.fullmatch(called):
+        return called
     return LAUNCHER if (PROJECT / INSTALLED).is_file() else INSTALLED
+
+
+def _on_path(called: str) -> str:
+    """The name of a console command alone if the shell finds this very file by it."""
+    found = shutil.which(INSTALLED)
+    return INSTALLED if found and os.path.realpath(found) == os.path.realpath(called) else called
 
 
 def workflow_command() -> str:
@@ -31,4 +44,4 @@ def workflow_command() -> str:
 
 def remember() -> None:
     """Keep the name for the processes that this one starts: jobs of a run write pages that name the command."""
-    os.environ[CALLED] = program()
+    os.environ[CALLED] = _called()

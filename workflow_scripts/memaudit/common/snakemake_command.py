@@ -1,7 +1,7 @@
 """The command that runs the project's workflow: in a checkout and where memaudit is installed, in any folder."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from memaudit.common.project_paths import PROJECT, config_path
@@ -17,14 +17,31 @@ def snakemake_command(arguments: Sequence[str]) -> list[str]:
     """
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(PROJECT / "Snakefile")]
     command += ["--workflow-profile", str(PROFILES / "default")]
+    for option, value, joined in _options(arguments):
+        if value is None:
+            command.append(option)
+        else:
+            found = FOUND.get(option, str)(value)
+            command.append(f"{option}={found}" if joined else found)
+    return command
+
+
+def config_files(arguments: Sequence[str]) -> list[str]:
+    """The files that Snakemake reads as config files with these arguments: all values up to the next option."""
+    return [_config_file(value) for option, value, _ in _options(arguments) if value and option in CONFIG_OPTIONS]
+
+
+def _options(arguments: Sequence[str]) -> Iterator[tuple[str, str | None, bool]]:
+    """Each argument as the option that it belongs to, its value or None, and whether `=` joins the two."""
     option = ""
     for argument in arguments:
         if argument.startswith("-"):
             option, given, value = argument.partition("=")
-            command.append(f"{option}={FOUND[option](value)}" if given and option in FOUND else argument)
+            joined = bool(given) and option in FOUND
+            yield (option, value, True) if joined else (argument, None, False)
+            option = "" if given else option
         else:
-            command.append(FOUND.get(option, str)(argument))
-    return command
+            yield option, argument, False
 
 
 def _profile(name: str) -> str:
@@ -38,4 +55,5 @@ def _config_file(name: str) -> str:
     return str(config_path(name))
 
 
-FOUND = {"--profile": _profile, "--configfile": _config_file, "--configfiles": _config_file}
+CONFIG_OPTIONS = ("--configfile", "--configfiles")
+FOUND = {"--profile": _profile} | dict.fromkeys(CONFIG_OPTIONS, _config_file)
