@@ -44,9 +44,9 @@ help: ## list the targets
 .venv-synth: .venv-synth/complete ## the environment of the AIM and MST synthesizers, which need an older NumPy
 .venv-deployed: .venv-deployed/complete ## the environment of TabDPT and Mitra, which need an older huggingface_hub and pandas
 .venv-site: .venv-site/complete
-SIZE_.venv := 2.5 GB; a minute or two
-SIZE_.venv-synth := 0.7 GB; half a minute
-SIZE_.venv-deployed := 1.9 GB; a minute or two
+SIZE_.venv := 2.5 GB; a few minutes$(,) more on a slow network or a busy machine
+SIZE_.venv-synth := 0.7 GB; a minute$(,) more on a slow network or a busy machine
+SIZE_.venv-deployed := 1.9 GB; a few minutes$(,) more on a slow network or a busy machine
 SIZE_.venv-site := 0.2 GB; seconds
 .venv/complete: requirements.lock
 .venv-synth/complete: requirements-synth.lock
@@ -55,7 +55,7 @@ SIZE_.venv-site := 0.2 GB; seconds
 .venv/complete .venv-synth/complete .venv-deployed/complete .venv-site/complete:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "memaudit needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1); try: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
-	@echo "memaudit: making $(@D) from $< ($(SIZE_$(@D)))"
+	@echo "memaudit: making $(@D) from $< ($(SIZE_$(@D))); nothing is printed until it is done"
 	@rm -rf $(@D) && $(PYTHON) -m venv $(@D) >/dev/null 2>&1 || { rm -rf $(@D); \
 	  echo "memaudit: $(PYTHON) cannot make a virtual environment; install its venv module (Debian: python3-venv)" >&2; exit 1; }
 	@$(@D)/bin/pip install --quiet --disable-pip-version-check --requirement $< >$(@D)/install.log 2>&1 || { \

@@ -12,7 +12,7 @@ localrules:
 
 rule plan:
     log:
-        "<results>/logs/plan.log",
+        ".snakemake/log/plan.log",  # a plan leaves no folder of results
     conda:
         "../envs/statistics.yaml"
     resources:

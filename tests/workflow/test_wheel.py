@@ -29,6 +29,7 @@ class Installation:
         self.user.mkdir()
         self.prefix = folder / "env"
         self.environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        self.environment["PATH"] = f"{self.prefix / 'bin'}{os.pathsep}{os.environ['PATH']}"
 
     def memaudit(self, *arguments: str, code: int = 0) -> str:
         """Call the console command in the user's folder; returns what it printed."""

@@ -9,12 +9,15 @@ python workflow_scripts/maintenance/print_plan.py --params '{"run": "results/dem
     "shadows": {"lira": {"models": 1024, "fpr": [0.1, 0.01], "records": {"wine": 142}}}}'
 """
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from textwrap import fill
 
 import pandas as pd
 
 from memaudit.common.io import read_json
+from memaudit.common.snakemake_command import NO_START
 from memaudit.statistics.sample_size import requirements
 from memaudit.workflow.feasibility import feasibility, span, this_machine
 from memaudit.workflow.job import run, tell
@@ -42,6 +45,8 @@ def main(job):
     print(text)
     if job.log:
         tell(text)
+    if job.params.missing and (file := os.environ.get(NO_START)):
+        Path(file).touch()
 
 
 def _line(cost: Cost) -> list[str]:
@@ -109,7 +114,7 @@ def _table(name: str, table: dict) -> str:
 def _shadows(params) -> Iterator[str]:
     for study, needs in params.shadows.items():
         records = ", ".join(f"{count:,} records of {name}" for name, count in needs["records"].items())
-        yield f"{study}: {needs['models']:,} shadow models, {records}. An evaluation needs"
+        yield f"{study}: {needs['models']:,} shadow models, at most {records}, less duplicates. An evaluation needs"
         width = params.settings["width"]
         for count, purpose, short in requirements(needs["models"], needs["records"], needs["fpr"], width):
             yield f"  {count:>7,} {purpose}" + (f"  <- too few here: {', '.join(short)}" if short else "")

@@ -2,12 +2,13 @@
 
 import os
 import subprocess
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from memaudit.commands import launcher, run_workflow
-from memaudit.common.snakemake_command import snakemake_command
+from memaudit.common.snakemake_command import NO_START, snakemake_command
 
 MINE = "config/smoke.yaml"  # of the project, in whichever folder the tests run
 
@@ -43,11 +44,25 @@ def test_a_subcommand_is_a_command_of_snakemake(started, given, passed):
 def test_a_plan_is_quiet_unless_it_fails(monkeypatch, started, code, times):
     tried = []
     monkeypatch.setattr(
-        subprocess, "run", lambda command, check: tried.append(command) or SimpleNamespace(returncode=code)
+        subprocess, "run", lambda command, env, check: tried.append(command) or SimpleNamespace(returncode=code)
     )
     launcher.main(["plan", "--configfile", MINE])
     assert tried == [snakemake_command(["plan", "--quiet", "all", "--configfile", MINE])]
     assert started == times * [snakemake_command(["plan", "--configfile", MINE])]
+
+
+@pytest.mark.parametrize(("no_start", "code"), [(True, 1), (False, 0)])
+def test_a_plan_of_a_run_that_would_not_start_has_another_exit_code(monkeypatch, started, no_start, code):
+    """The plan says so by a file, whose path it is given."""
+
+    def planned(command, env, check):
+        if no_start:
+            Path(env[NO_START]).touch()
+        return SimpleNamespace(returncode=0)
+
+    monkeypatch.setattr(subprocess, "run", planned)
+    assert launcher.main(["plan"]) == code
+    assert not started
 
 
 @pytest.mark.parametrize("name", run_workflow.TARGETS)

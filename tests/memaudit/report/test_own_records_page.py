@@ -13,6 +13,7 @@ COUNTS = {"directions": 500, "dimensions": 8, "alone": 0, "sure": 1.96, "timing"
 
 def page(setting=None, **counts):
     ranked = pd.DataFrame({"id": ["a", "b"], "flagged": [True, False], "near_threshold": [True, False]})
+    ranked[["psmi", "loss", "mahalanobis"]] = 0.5
     return " ".join(describe(ranked, SETTING | (setting or {}), COUNTS | counts).split())
 
 
@@ -29,6 +30,19 @@ def test_rates_have_their_brackets_named():
 def test_distances_that_are_limited_are_pointed_out():
     assert "limited" not in page()
     assert "8 principal components (limited for 3 records that alone spread" in page(alone=3)
+
+
+def test_columns_that_are_there_are_explained():
+    text = page()
+    assert (
+        "psmi: minus the pointwise sliced mutual information, in nats, with its standard error; loss: in nats;" in text
+    )
+    assert "logit_gap" not in text
+    assert "gradient_norm" not in text
+
+
+def test_the_page_states_the_fewest_models_of_its_settings():
+    assert "ground truth by LiRA with at least 64 models" in page()
 
 
 def test_a_learned_score_is_relative():

@@ -109,8 +109,8 @@ def test_files_and_tokens_that_are_not_there_are_named_with_their_jobs(paper, mo
     assert not any("mine" in name or "llama-2-7b" in name for rule, name in found if rule != "ltmia_fetch_model")
     paper["lira"]["datasets"] = ["credit-g", "mine"]
     paper["lira"]["population_check"]["datasets"] = []
-    found = prepare(paper, PROJECT)[3].missing()
-    assert found["data_fetch_table", "mine"] == "datasets/mine/path: there is no file nowhere.csv; put the file there"
+    assert faults(paper) == "config: datasets/mine/path: there is no file nowhere.csv; put the file there"
+    paper["lira"]["datasets"] = ["credit-g"]
     paper["models"]["tabpfn-v2-deployed"] |= {"hub": None, "path": "nowhere.ckpt"}
     assert prepare(paper, PROJECT)[3].missing()["models_fetch_checkpoint", "tabpfn-v2-deployed"] == (
         "models/tabpfn-v2-deployed/path: there is no file nowhere.ckpt; put the weights there"

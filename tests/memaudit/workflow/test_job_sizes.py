@@ -64,7 +64,7 @@ def test_requests_of_all_studies_are_gathered_by_model(workload):
     assert workload.uncounted() == []  # no contexts are requested of it
     uses["olmo-1b"].append({"where": "two", "rows": 4, "features": 2})
     workload.model_uses = lambda: uses
-    assert workload.uncounted() == ["olmo-1b"]
+    assert workload.uncounted() == ["olmo-1b (two)"]
     assert list(workload.shadows()) == ["one"]
 
 

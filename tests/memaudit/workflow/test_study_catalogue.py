@@ -1,8 +1,11 @@
 """The parts of the workflow, and the rules files and view files that belong to them."""
 
+import re
+
 import pytest
 from conftest import PROJECT, load
 
+from memaudit.common.errors import AuditError
 from memaudit.workflow.study_catalogue import STUDIES, prepare
 
 
@@ -39,6 +42,22 @@ def test_an_empty_list_leaves_a_study_out(study, key):
     assert study not in views
     assert not [rule for rule, jobs in workload.sizes().items() if rule.startswith(f"{study}_") and jobs]
     assert study not in {name for name, needs in workload.shadows().items() if needs}
+
+
+def test_a_table_that_is_not_there_is_a_fault_with_its_line_unless_it_was_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    own = {"source": "file", "path": "custom.csv", "target": "y", "task": "classification", "licence": "own"}
+    (file := tmp_path / "mine.yaml").write_text("datasets:\n  customers:\n    source: file\n    path: custom.csv\n")
+    config = load("smoke")
+    config["datasets"]["customers"] = own
+    prepare(config, PROJECT, [file])  # no study uses it
+    config["data"]["datasets"].append("customers")
+    line = f"config: datasets/customers/path: there is no file custom.csv; put the file there ({file}, line 4)"
+    with pytest.raises(AuditError, match=re.escape(line)):
+        prepare(config, PROJECT, [file])
+    (read := tmp_path / "results/smoke/data/customers/raw.json").parent.mkdir(parents=True)
+    read.write_text('{"rows": 200, "columns": {"x": "numeric", "y": "categorical"}}')
+    prepare(config, PROJECT, [file])
 
 
 def test_all_studies_can_be_left_out():

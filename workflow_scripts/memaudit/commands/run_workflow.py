@@ -6,12 +6,14 @@ import sys
 from argparse import RawDescriptionHelpFormatter as AsWritten
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple, NoReturn
 
 from memaudit.common.command_name import program
 from memaudit.common.errors import AuditError, printable
 from memaudit.common.line_parser import LineParser
-from memaudit.common.snakemake_command import config_files, snakemake_command
+from memaudit.common.snakemake_command import NO_START, config_files, snakemake_command
 
 SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -38,6 +40,11 @@ ARGUMENT: any argument of Snakemake, above all --configfile FILE ..., --cores N,
 https://snakemake.readthedocs.io/en/stable/executing/cli.html
 Results go to results/ in the current folder, where relative paths of the config begin, too."""
 
+PLAN_CODES = """
+
+Exit code 1: the run would not start, as for a fault of the config or a file that is not there. A run that is not
+feasible on this machine has 0: another machine, or a cluster, may be able to do it."""
+
 
 def main(arguments: Sequence[str]) -> int:
     """Run a subcommand, `run` or that of a target, with arguments for Snakemake; returns the exit code of its help.
@@ -47,7 +54,8 @@ def main(arguments: Sequence[str]) -> int:
     """
     name, given = arguments[0], list(arguments[1:])
     target = TARGETS[name]
-    about = f"{target.about[0].upper()}{target.about[1:]}.\n\n{DETAILS}"
+    codes = PLAN_CODES if name == "plan" else ""
+    about = f"{target.about[0].upper()}{target.about[1:]}.\n\n{DETAILS}{codes}"
     parser = LineParser(
         prog=f"{program()} {name}", usage="%(prog)s [ARGUMENT ...]", description=about, formatter_class=AsWritten
     )
@@ -65,13 +73,17 @@ def main(arguments: Sequence[str]) -> int:
         print(f"memaudit: {printable(str(error))}", file=sys.stderr)
         return 1
     # Quietly, so that no job stands above the plan; where it fails, it is run again to be read.
-    if name == "plan" and _succeeds(snakemake_command([target.rule, "--quiet", "all", *given])):
-        return 0
+    if name == "plan" and (code := _plan(snakemake_command([target.rule, "--quiet", "all", *given]))) is not None:
+        return code
     return _become(snakemake_command([*([target.rule] if target.rule else []), *given]))
 
 
-def _succeeds(command: Sequence[str]) -> bool:
-    return subprocess.run(command, check=False).returncode == 0
+def _plan(command: Sequence[str]) -> int | None:
+    """0, or 1 where the run would not start, after a plan; None where Snakemake fails."""
+    with TemporaryDirectory() as folder:
+        no_start = Path(folder, "no_start")
+        done = subprocess.run(command, env=os.environ | {NO_START: str(no_start)}, check=False)
+        return int(no_start.exists()) if done.returncode == 0 else None
 
 
 def _become(command: Sequence[str]) -> NoReturn:

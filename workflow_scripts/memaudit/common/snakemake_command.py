@@ -7,6 +7,7 @@ from pathlib import Path
 from memaudit.common.project_paths import PROJECT, config_path
 
 PROFILES = PROJECT / "profiles"
+NO_START = "MEMAUDIT_NO_START"  # environment variable: the file that a plan makes if the run would not start
 
 
 def snakemake_command(arguments: Sequence[str]) -> list[str]:

@@ -12,19 +12,30 @@ PAGE = """\
 {records:,} training records, ranked by {predictor}; {flagged:,} are flagged: their score is {threshold:g} or more,
 the recommended threshold ({chosen}). {doubt}
 
-In the study ({case}, {targets} targets, ground truth by LiRA with {models} models), such a flag had a true positive
-rate of {tpr_text} over {positives:,} records that were memorized at the end of training, and a false positive rate of
-{fpr_text} over {negatives:,} that were not; a record counts once for each target that was trained on it. There,
-{memorized[estimate]:.1%} of the records counted as memorized, and {memorized[null]:.1%} would by chance. Brackets are
-{brackets}. The study used other data and models than yours: the rates hold as far as yours are similar, at a
-checkpoint where the median training loss has fallen by {drop:.1%} ({least_drop:.1%} to {most_drop:.1%} in the study),
+In the study ({case}, {targets} targets, ground truth by LiRA with at least {models} models), such a flag had a true
+positive rate of {tpr_text} over {positives:,} records that were memorized at the end of training, and a false
+positive rate of {fpr_text} over {negatives:,} that were not; a record counts once for each target that was trained on
+it. There, {memorized[estimate]:.1%} of the records counted as memorized, and {memorized[null]:.1%} would by chance.
+Brackets are {brackets}. The study used other data and models than yours: the rates hold as far as yours are similar,
+at a checkpoint where the median training loss has fallen by {drop:.1%} ({least_drop:.1%} to {most_drop:.1%} in the study),
 with hidden states of the {layer} layer. {timing} A flag is no proof: LiRA measures what a model has memorized.
 
 {table}
-Higher scores mean more risk. psmi: minus the pointwise sliced mutual information, in nats, with its standard error;
-loss: in nats; logit_gap: the largest other logit minus the label's; mahalanobis: the distance from all other records,
-in {dimensions} principal components{alone}. {more}The table lists the first {listed} records.
+Higher scores mean more risk. {columns}{more}The table lists the first {listed} records.
 """
+# Columns of predictors, those that a list may lack among them.
+COLUMNS = {
+    "psmi": "minus the pointwise sliced mutual information, in nats, with its standard error",
+    "loss": "in nats",
+    "logit_gap": "the largest other logit minus the label's",
+    "mahalanobis": "the distance from all other records, in {dimensions} principal components{alone}",
+    "neighbour_disagreement": "share of the nearest records with another label",
+    "neighbour_value": "minus the Shapley value among the nearest records",
+    "gradient_norm": "of the loss by the head's weights",
+    "share_wrong": "share of checkpoints that misclassify the record",
+    "forgetting_events": "over checkpoints",
+    "mean_loss": "over checkpoints",
+}
 NEAR = """\
 {near:,} lie within {sure} Monte-Carlo standard errors of it ({directions:,}
 random directions): another draw of the directions could change their flag."""
@@ -34,9 +45,7 @@ The score is relative to the other
 records of the table: it ranks them, and does not tell how many a model memorizes."""
 COMBINED = """\
 {predictor}: the weighted sum of normal
-scores of {features}; neighbour_disagreement, neighbour_value: share of the nearest records with another
-label, minus the Shapley value; gradient_norm: of the loss by the head's weights; share_wrong, forgetting_events,
-mean_loss: over checkpoints. """
+scores of {features}. """
 
 
 def describe(ranked: pd.DataFrame, setting: Mapping[str, Any], counts: Mapping[str, Any], listed: int = 20) -> str:
@@ -55,5 +64,12 @@ def describe(ranked: pd.DataFrame, setting: Mapping[str, Any], counts: Mapping[s
     facts["brackets"] = setting.get("brackets", "95 % intervals over the targets and records of the study")
     facts["alone"] = ALONE.format(counts["alone"]) if counts["alone"] else ""
     facts["doubt"] = RELATIVE if learned else NEAR.format(**counts, near=ranked["near_threshold"].sum())
+    facts["columns"] = _explained(list(ranked), dict(counts) | facts)
     facts["more"] = COMBINED.format(**setting | {"features": ", ".join(setting["features"])}) if learned else ""
     return PAGE.format(**setting | dict(counts) | facts)
+
+
+def _explained(columns: list[str], facts: Mapping[str, Any]) -> str:
+    """A sentence about the predictors among these columns; empty without any."""
+    found = [f"{name}: {meaning.format(**facts)}" for name, meaning in COLUMNS.items() if name in columns]
+    return f"{'; '.join(found)}. " if found else ""

@@ -46,9 +46,18 @@ class Workload:
         return {name: needs for name, needs in found.items() if needs}
 
     def uncounted(self, wildcards: Any = None) -> list[str]:
-        """Models whose operations the plan miscounts: it takes every forward pass for one of a raw TabICL."""
-        entries = {name: self.run.config["models"][name] for name, uses in self.model_uses().items() if uses}
-        return sorted(name for name, entry in entries.items() if (entry["family"], entry["mode"]) != ("tabicl", "raw"))
+        """Models whose operations the plan miscounts, each with one of its uses.
+
+        The plan takes every forward pass for one of a raw TabICL.
+        """
+        entries = self.run.config["models"]
+        used = {name: uses[0]["where"] for name, uses in sorted(self.model_uses().items()) if uses}
+        raw = ("tabicl", "raw")
+        return [
+            f"{name} ({where})"
+            for name, where in used.items()
+            if (entries[name]["family"], entries[name]["mode"]) != raw
+        ]
 
     def missing(self, wildcards: Any = None) -> dict[tuple[str, str], str]:
         """What is not there of the inputs of the run's jobs, by rule and job: one line each, with a remedy."""

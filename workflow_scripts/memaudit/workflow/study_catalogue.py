@@ -1,11 +1,12 @@
 """The parts of the workflow in the order in which they build upon one another."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from memaudit.common.errors import AuditError
-from memaudit.workflow.foreseen_faults import model_faults
+from memaudit.config.key_places import place
+from memaudit.workflow.foreseen_faults import missing_inputs, model_faults
 from memaudit.workflow.job_sizes import Workload
 from memaudit.workflow.run_config import RunConfig
 from memaudit.workflow.studies.attacks_lookups import Attacks
@@ -24,6 +25,8 @@ from memaudit.workflow.view_files import Views, read_views
 
 STUDIES = (Data, Models, Lira, Attacks, Tabpate, Iclmem, Ltmia, Predict, Release, Audit, Predictions)
 
+FETCH_TABLE = "data_fetch_table"
+
 
 def prepare(
     config: Mapping[str, Any], project: str | Path, files: Sequence[str | Path] = ()
@@ -38,6 +41,16 @@ def prepare(
     views = read_views(run, studies)
     workload = Workload(run, studies, views)
     faults = [fault for study in studies.values() if study.present for fault in study.faults()]
-    if faults := list(dict.fromkeys([*faults, *model_faults(run, workload.model_uses())])):
+    faults += [*model_faults(run, workload.model_uses()), *_absent_tables(workload, files)]
+    if faults := list(dict.fromkeys(faults)):
         raise AuditError(f"config: {'; '.join(faults)}")
     return run, studies, views, workload
+
+
+def _absent_tables(workload: Workload, files: Sequence[str | Path]) -> Iterator[str]:
+    """Tables of the user's that are not there and that the run has not read yet; afterwards they may have moved."""
+    absent = {name: line for (rule, name), line in missing_inputs(workload.run).items() if rule == FETCH_TABLE}
+    used = workload.sizes().get(FETCH_TABLE, {}) if absent else ()  # most readings of the workflow need no sizes
+    for name, line in absent.items():
+        if name in used and not Path(f"{workload.run.folder}/data/{name}/raw.json").exists():
+            yield line + place(["datasets", name, "path"], files)
